@@ -1,0 +1,1 @@
+"""Sentence encoders: vocabulary, training with mega-batches, storage."""

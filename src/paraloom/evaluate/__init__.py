@@ -1,0 +1,1 @@
+"""Figures with signatures: semantic similarity tasks and translation quality."""

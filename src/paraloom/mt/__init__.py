@@ -1,0 +1,1 @@
+"""Translators: sub-words, training from scratch, decoding, loading."""

@@ -1,0 +1,1 @@
+"""Pairs out of bitext and translations: built, scored, filtered."""

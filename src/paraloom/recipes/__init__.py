@@ -1,0 +1,1 @@
+"""Compositions of stages, with no mechanism of their own."""
