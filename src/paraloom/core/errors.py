@@ -76,7 +76,7 @@ class RunError(ParaloomError):
     """A run cannot go on: a full disk, a dead worker, books that do not close."""
 
 
-class MissingExtra(ParaloomError):
+class MissingExtra(ParaloomError):  # noqa: N818
     """A verb needs packages that are not installed."""
 
     @classmethod

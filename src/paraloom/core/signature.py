@@ -35,7 +35,7 @@ def digest(value: object) -> str:
 
 def file_digest(path: str | Path) -> str:
     """SHA-256 (hex) of a file's bytes, read in pieces."""
-    with open(path, "rb") as stream:
+    with Path(path).open("rb") as stream:
         return hashlib.file_digest(stream, "sha256").hexdigest()
 
 

@@ -1,0 +1,188 @@
+"""The container: the same bytes however it was cut, refusal of whatever is not whole."""
+
+from __future__ import annotations
+
+import errno
+import resource
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from paraloom.core.errors import ConfigError, DataError, RunError
+from paraloom.core.io import Corpus, read_batches, read_shard, seal_corpus, write_corpus, write_shard
+from paraloom.core.io.atomic import replacing, replacing_all
+from paraloom.core.schema import PAIRS, add_column, signature_of
+
+
+def pairs(start: int, count: int) -> pa.RecordBatch:
+    rows = range(start, start + count)
+    return pa.RecordBatch.from_pydict(
+        {
+            "pair_id": [f"t:{i}" for i in rows],
+            "src": [f"Satz {i} ě" for i in rows],
+            "tgt": [f"sentence {i}" for i in rows],
+            "src_lang": ["de"] * count,
+            "tgt_lang": ["en"] * count,
+            "origin": ["t"] * count,
+        },
+        schema=PAIRS,
+    )
+
+
+@pytest.fixture
+def corpus(tmp_path: Path) -> Corpus:
+    return write_corpus(tmp_path / "c", [pairs(0, 7), pairs(7, 5)], kind="PAIRS", shard_rows=5)
+
+
+def test_round_trip(corpus: Corpus) -> None:
+    again = Corpus.open(corpus.folder)
+    again.verify()
+    assert again == corpus
+    assert (again.kind, again.rows, again.shard_rows) == ("PAIRS", 12, [5, 5, 2])
+    assert [shard.name for shard in again.shards] == [f"part-0000{i}.parquet" for i in range(3)]
+    assert pa.Table.from_batches(again.batches()) == pa.Table.from_batches([pairs(0, 12)])
+    assert [batch.num_rows for batch in again.batches(["src"], batch_rows=2)] == [2, 2, 1, 2, 2, 1, 2]
+    assert again.head(6).column("pair_id").to_pylist() == [f"t:{i}" for i in range(6)]
+    assert again.head(99, ["tgt"]).num_rows == 12
+    assert again.head(0).num_rows == 0
+
+
+def test_bytes_do_not_depend_on_batches(tmp_path: Path) -> None:
+    one = write_corpus(tmp_path / "a", [pairs(0, 9)], kind="PAIRS", shard_rows=4)
+    many = write_corpus(tmp_path / "b", [pairs(i, 1) for i in range(9)], kind="PAIRS", shard_rows=4)
+    assert [p.read_bytes() for p in one.shards] == [p.read_bytes() for p in many.shards]
+    assert one.digests == many.digests
+
+
+def test_signatures_survive(tmp_path: Path) -> None:
+    scored = add_column(pairs(0, 2), "length", pa.array([1, 2]), "length|version:0")
+    corpus = Corpus.open(write_corpus(tmp_path / "c", [scored], kind="PAIRS").folder)
+    assert signature_of(corpus.schema.field("length")) == "length|version:0"
+    assert signature_of(next(corpus.batches()).schema.field("length")) == "length|version:0"
+
+
+@pytest.mark.parametrize("batches", [[], [pairs(0, 0)]], ids=["none", "empty"])
+def test_empty_corpus(tmp_path: Path, batches: list[pa.RecordBatch]) -> None:
+    corpus = Corpus.open(write_corpus(tmp_path / "c", batches, kind="PAIRS").folder)
+    assert (corpus.rows, corpus.shard_rows, corpus.schema.names) == (0, [0], PAIRS.names)
+    assert corpus.head(3).num_rows == 0
+
+
+def test_sealing_shards_made_one_by_one(tmp_path: Path) -> None:
+    shards = [tmp_path / "part-00000.parquet", tmp_path / "part-00001.parquet"]
+    for shard in reversed(shards):
+        assert write_shard(shard, pairs(0, 3), PAIRS) == 3
+    assert seal_corpus(tmp_path, shards, kind="PAIRS") == Corpus.open(tmp_path)
+
+
+@pytest.mark.parametrize("cut", [0, 3, 500, -1], ids=["empty", "magic", "middle", "last byte"])
+def test_truncated_shard(corpus: Corpus, cut: int) -> None:
+    shard = corpus.shards[1]
+    shard.write_bytes(shard.read_bytes()[:cut])
+    for attempt in (lambda: Corpus.open(corpus.folder), lambda: read_shard(shard), lambda: list(read_batches(shard))):
+        with pytest.raises(DataError, match=r"part-00001.parquet: .*truncated, corrupt") as caught:
+            attempt()
+        assert caught.value.remedy
+
+
+def test_flipped_byte_in_a_page(corpus: Corpus) -> None:
+    shard = corpus.shards[0]
+    column = pq.ParquetFile(shard).metadata.row_group(0).column(1)
+    content = bytearray(shard.read_bytes())
+    content[column.data_page_offset + column.total_compressed_size // 2] ^= 0xFF
+    shard.write_bytes(content)
+    with pytest.raises(DataError, match=r"part-00000.parquet"):
+        list(corpus.batches())
+    with pytest.raises(DataError, match=r"part-00000.parquet: the shard's bytes"):
+        corpus.verify()
+
+
+def test_what_is_no_corpus(corpus: Corpus, tmp_path: Path) -> None:
+    with pytest.raises(DataError, match="no such folder"):
+        Corpus.open(tmp_path / "nowhere")
+    corpus.shards[2].unlink()
+    with pytest.raises(DataError, match=r"part-00002.parquet: there is no such file"):
+        Corpus.open(corpus.folder)
+    write_shard(corpus.shards[2], pairs(0, 1), PAIRS)
+    with pytest.raises(DataError, match=r"has 1 rows, corpus.json says 2"):
+        Corpus.open(corpus.folder)
+    (corpus.folder / "corpus.json").unlink()
+    with pytest.raises(DataError, match=r"no finished corpus: there is no corpus.json"):
+        Corpus.open(corpus.folder)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "[]",
+        "{",
+        '{"kind": "PAIRS"}',
+        '{"kind": "X", "shards": []}',
+        '{"kind": "PAIRS", "shards": []}',
+        '{"kind": "PAIRS", "shards": [{"file": "../part-00000.parquet", "rows": 5, "sha256": "0"}]}',
+    ],
+)
+def test_bad_description(corpus: Corpus, text: str) -> None:
+    (corpus.folder / "corpus.json").write_text(text)
+    with pytest.raises(DataError, match=r"corpus.json: the description cannot be read"):
+        Corpus.open(corpus.folder)
+
+
+def test_unknown_column_and_kind(corpus: Corpus, tmp_path: Path) -> None:
+    with pytest.raises(DataError, match=r"no column 'scr'; did you mean 'src'\?"):
+        list(corpus.batches(["scr"]))
+    with pytest.raises(ConfigError, match="did you mean 'PAIRS'"):
+        write_corpus(tmp_path / "d", [], kind="PAIR")
+    with pytest.raises(DataError, match="column 'tgt' is missing"):
+        write_corpus(tmp_path / "d", [pairs(0, 1).drop_columns(["tgt"])], kind="PAIRS")
+    with pytest.raises(RunError, match="there is a corpus already"):
+        write_corpus(corpus.folder, [], kind="PAIRS")
+
+
+def test_columns_that_change_on_the_way_leave_nothing(tmp_path: Path) -> None:
+    wider = pairs(0, 1).append_column("x", pa.array([1]))
+    with pytest.raises(DataError, match="a batch has the columns"):
+        write_corpus(tmp_path / "d", [pairs(0, 9), wider], kind="PAIRS", shard_rows=4)
+    assert list((tmp_path / "d").iterdir()) == []
+
+
+def test_full_disk(tmp_path: Path) -> None:
+    # A limit on file sizes stands in for the full disk: the kernel refuses the write in the same place.
+    old = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (2000, old[1]))
+    try:
+        with pytest.raises(RunError, match=r"part-00000.parquet: there is no room") as caught:
+            write_corpus(tmp_path / "d", [pairs(0, 5000)], kind="PAIRS")
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, old)
+    assert "Free some space" in (caught.value.remedy or "")
+    assert list((tmp_path / "d").iterdir()) == []
+
+
+def test_full_disk_at_the_last_moment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(_: int) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    (tmp_path / "a").write_text("old")
+    monkeypatch.setattr("os.fsync", full)
+    with pytest.raises(RunError, match="no room"), replacing(tmp_path / "a") as temporary:
+        temporary.write_text("new")
+    assert {path.name: path.read_text() for path in tmp_path.iterdir()} == {"a": "old"}
+
+
+def test_files_that_belong_together_are_renamed_together(tmp_path: Path) -> None:
+    with pytest.raises(ZeroDivisionError), replacing_all([tmp_path / "a", tmp_path / "b"]) as (first, _):
+        first.write_text("half")
+        1 / 0  # noqa: B018
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_places_that_cannot_be_written(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(RunError, match="this is a folder"), replacing(tmp_path):
+        pass
+    with pytest.raises(RunError, match="cannot be written"), replacing(tmp_path / "file" / "below"):
+        pass
