@@ -1,0 +1,103 @@
+"""Stages about pairs: back-translate, score, filter."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import ClassVar, Literal
+
+import pyarrow as pa
+
+from paraloom.core.errors import ConfigError
+from paraloom.core.io import Corpus
+from paraloom.core.protocols import Translator
+from paraloom.core.schema import PAIRS
+from paraloom.pairs.build import backtranslate
+from paraloom.pairs.filters import Criteria, select, survey
+from paraloom.pairs.scores import score, scorers
+from paraloom.run.stage import Json, Map, Work
+
+
+@dataclass(frozen=True, kw_only=True)
+class Backtranslate(Map):
+    """Pairs each reference of a bitext with the k best translations of its other side (W17 §3, PNMT §3).
+
+    translator: a stage that trained one, or a model folder.  decode: how, such as 'beam:12', 'sampling' or
+    'nucleus:0.95'.  side: the side that is translated; the other one is the reference.
+    """
+
+    inputs: ClassVar[tuple[str, ...]] = ("translator",)
+    makes: ClassVar[str] = "PAIRS"
+    reads: ClassVar[tuple[str, ...]] = tuple(PAIRS.names)
+    rows: ClassVar[Literal["same", "many"]] = "many"
+
+    translator: str
+    decode: str = "beam:5"
+    side: Literal["src", "tgt"] = "src"
+
+    def __post_init__(self) -> None:
+        if self.side not in ("src", "tgt"):
+            raise ConfigError(f"'side' is src or tgt, not '{self.side}'")
+
+    def apply(self, batch: pa.RecordBatch, work: Work) -> pa.RecordBatch:
+        """The pairs of one batch of bitext; the translator is loaded once a worker."""
+        translator = _translator(work.inputs["translator"], self.decode)
+        return backtranslate(batch, translator, side=self.side, seed=work.seed, method=self.decode)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Score(Map):
+    """Adds the columns of scores; never drops a row.
+
+    scores: names and groups of paraloom.pairs.scores.
+    """
+
+    reads: ClassVar[tuple[str, ...]] = ("src", "tgt")
+
+    scores: tuple[str, ...] = ("all",)
+
+    def __post_init__(self) -> None:
+        scorers(self.scores)
+
+    def apply(self, batch: pa.RecordBatch, work: Work) -> pa.RecordBatch:
+        """The batch with its scores."""
+        return score(batch, self.scores)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Filter(Map):
+    """Keeps the pairs that meet all criteria, in this order: where, then top or tenth, then sample.
+
+    The fields are those of paraloom.pairs.filters.Criteria, which says what each means.
+    """
+
+    where: str = ""
+    top: float | None = None
+    tenth: int | None = None
+    by: str = ""
+    best: Literal["", "lowest", "highest"] = ""
+    sample: int | float | None = None
+
+    def __post_init__(self) -> None:
+        self.criteria()
+
+    def criteria(self) -> Criteria:
+        """The same fields as the pairs room knows them; raises ConfigError when they do not fit together."""
+        return Criteria(self.where, self.top, self.tenth, self.by, self.best, self.sample)
+
+    def survey(self, corpus: Corpus, work: Work) -> Json:
+        """The cuts for top, tenth and sample, and a check of the columns before any row is touched."""
+        return survey(self.criteria(), corpus.schema, corpus.batches, work.seed)
+
+    def apply(self, batch: pa.RecordBatch, work: Work) -> pa.RecordBatch:
+        """The batch with keep and reason."""
+        return select(self.criteria(), batch, work.survey)
+
+
+@lru_cache(maxsize=2)
+def _translator(folder: Path, decode: str) -> Translator:
+    from paraloom.mt import load_translator
+
+    translator: Translator = load_translator(folder, decode=decode)
+    return translator

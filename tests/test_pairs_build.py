@@ -1,0 +1,68 @@
+"""Pairs out of translations: who is paired with whom, and what each pair remembers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pyarrow as pa
+import pytest
+
+from paraloom.core.errors import DataError
+from paraloom.core.protocols import Translator, Variant
+from paraloom.core.schema import PAIRS, require, signature_of
+from paraloom.pairs.build import backtranslate, pair_translations
+
+
+class Numbered:
+    """Gives as many translations as the sentence has words; remembers the seed."""
+
+    signature = "numbered|version:1"
+
+    def translate(self, sentences: Sequence[str], *, seed: int = 0) -> list[list[Variant]]:
+        return [
+            [Variant(f"{text}/{rank}/{seed}", -1.5 * (rank + 1), rank + 2) for rank in range(len(text.split()))]
+            for text in sentences
+        ]
+
+
+@pytest.fixture
+def bitext() -> pa.RecordBatch:
+    rows = [("p1", "eins zwei", "one two"), ("p2", "", "nothing"), ("p3", "drei", "three")]
+    return pa.RecordBatch.from_pylist(
+        [{"pair_id": i, "src": s, "tgt": t, "src_lang": "de", "tgt_lang": "en", "origin": "toy"} for i, s, t in rows],
+        schema=PAIRS,
+    )
+
+
+def test_each_reference_meets_each_of_its_translations(bitext: pa.RecordBatch) -> None:
+    assert isinstance(Numbered(), Translator)
+    pairs = backtranslate(bitext, Numbered(), seed=7, method="toy:2")
+    require(pairs.schema, PAIRS)
+    assert pairs.drop_columns(["logprob"]).to_pylist() == [
+        dict(zip(pairs.drop_columns(["logprob"]).schema.names, row, strict=True))
+        for row in [
+            ("p1", "one two", "eins zwei/0/7", "en", "en", "toy", 0, 2, "toy:2", 0),
+            ("p1", "one two", "eins zwei/1/7", "en", "en", "toy", 1, 3, "toy:2", 0),
+            ("p3", "three", "drei/0/7", "en", "en", "toy", 0, 2, "toy:2", 2),
+        ]
+    ]
+    assert pairs.column("logprob").to_pylist() == [-1.5, -3.0, -1.5]
+    assert signature_of(pairs.schema.field("logprob")) == "numbered|version:1"
+
+
+def test_the_other_side_can_be_the_reference(bitext: pa.RecordBatch) -> None:
+    pairs = backtranslate(bitext, Numbered(), side="tgt")
+    assert pairs.column("src").to_pylist() == ["eins zwei", "eins zwei", "", "drei"]
+    assert set(pairs.column("tgt_lang").to_pylist()) == {"de"}
+    assert set(pairs.column("method").to_pylist()) == {"numbered|version:1"}
+
+
+def test_types_do_not_depend_on_the_rows(bitext: pa.RecordBatch) -> None:
+    none = backtranslate(bitext.slice(1, 1), Numbered())
+    assert none.num_rows == 0
+    assert none.schema.equals(backtranslate(bitext, Numbered()).schema, check_metadata=True)
+
+
+def test_missing_translations_are_not_zipped_away(bitext: pa.RecordBatch) -> None:
+    with pytest.raises(DataError, match="3 pairs, but translations of 2"):
+        pair_translations(bitext, [[], []], "toy")

@@ -1,0 +1,151 @@
+"""Scores of pairs: pencil values, the peers that define them, and texts no one hopes for."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sacrebleu.metrics import BLEU
+
+from paraloom.core.errors import ConfigError, DataError
+from paraloom.core.schema import signature_of
+from paraloom.core.text import spellings, tokens
+from paraloom.pairs.overlap import bleu_from_counts, bleu_plus_one, overlap, shared_ngrams
+from paraloom.pairs.scores import GROUPS, SCORES, score, scorers
+
+SENTENCES = [
+    ("A man in a blue shirt is standing on a ladder.", "A man in a blue shirt stands on a ladder, cleaning a window."),
+    ("the the the the", "the the"),
+    ("Two dogs play.", "Two dogs play."),
+    ("no word shared", "nothing alike here"),
+    ("one", "one two three four five"),
+    ("a b a b a b a b", "b a b a"),
+    ("It's a well-known 3.5 % rise!", "A well-known rise of 3.5 per cent, it is."),
+]
+
+
+def batch_of(src: list[str | None], tgt: list[str | None], **columns: list[float | None]) -> pa.RecordBatch:
+    arrays = {"src": pa.array(src, pa.string()), "tgt": pa.array(tgt, pa.string())}
+    arrays |= {
+        name: pa.array(values, pa.int32() if name == "tokens" else pa.float32()) for name, values in columns.items()
+    }
+    return pa.RecordBatch.from_pydict(arrays)
+
+
+def scored(name: str, src: str | None, tgt: str | None, **columns: list[float | None]) -> float | None:
+    value: float | None = score(batch_of([src], [tgt], **columns), [name]).column(name)[0].as_py()
+    return value
+
+
+@pytest.mark.parametrize(
+    ("name", "src", "tgt", "expected"),
+    [
+        ("src_tokens", "a b c", "a", 3),
+        ("tgt_tokens", "a b c", "A dog .", 3),
+        ("tgt_tokens", "a", "", 0),
+        ("length_ratio", "a b", "a b c", 1.5),
+        ("length_ratio", "a b c", "a b", 1.5),
+        ("length_ratio", "a", "", None),
+        ("unigram_overlap", "a b c", "A b d e", 2 / 3),
+        ("unigram_overlap", "a a", "a b c", 1 / 2),
+        ("bigram_overlap", "a b c", "a b d e", 1 / 2),
+        ("trigram_overlap", "a b c d", "x a b c", 1 / 2),
+        ("trigram_overlap", "a b", "a b c d", None),
+        ("unigram_overlap", "", "a", None),
+        ("bleu1", "a b c d", "a b c d", math.exp(-1 / 4)),
+        # 1-grams 2 of 2, 2-grams 1 of 1, then (0 + 1) / (0 + 1); brevity 1 - (4 + 1) / 2.
+        ("bleu1", "a b c d", "a b", math.exp(1 - 5 / 2)),
+        # 1-grams (2 + 1) / (3 + 1), 2-grams (1 + 1) / (2 + 1), 3-grams 1 / 2, none longer; brevity 1 - (3 + 1) / 3.
+        ("bleu1", "a b c", "a b d", (3 / 4 * 2 / 3 * 1 / 2) ** (1 / 4) * math.exp(-1 / 3)),
+        ("bleu1", "a", "", None),
+        ("bleu1", None, "a", None),
+    ],
+)
+def test_pencil(name: str, src: str | None, tgt: str | None, expected: float | None) -> None:
+    found = scored(name, src, tgt)
+    assert found == (None if expected is None else pytest.approx(expected, rel=1e-6))
+
+
+@pytest.mark.parametrize(
+    ("logprob", "count", "expected"),
+    [(-3.0, 6, 0.5), (0.0, 1, 0.0), (None, 6, None), (-3.0, None, None), (-3.0, 0, None)],
+)
+def test_translation_cost(logprob: float | None, count: int | None, expected: float | None) -> None:
+    assert scored("translation_cost", "a", "b", logprob=[logprob], tokens=[count]) == expected
+
+
+def test_pairs_that_no_translator_made_have_no_cost() -> None:
+    assert scored("translation_cost", "a", "b") is None
+
+
+def test_bleu_matches_moses_with_smoothed_brevity_penalty() -> None:
+    # Moses' own unit test: 6/6, 4/5, 2/4, 1/3 against 7 words gives 0.5067.
+    bleu = bleu_from_counts([np.array([m]) for m in (6, 4, 2, 1)], np.array([6]), np.array([7]))
+    assert bleu[0] == pytest.approx(0.5067, abs=5e-5)
+
+
+@pytest.mark.parametrize(("reference", "translation"), SENTENCES)
+def test_matches_and_lengths_are_sacrebleus(reference: str, translation: str) -> None:
+    spelled = [" ".join(each.as_py()) for each in spellings([translation, reference])]
+    peer = BLEU(tokenize="none", effective_order=True).sentence_score(spelled[0], [spelled[1]])
+    a, b = tokens([translation]), tokens([reference])
+    assert [int(shared_ngrams(a, b, n)[0]) for n in (1, 2, 3, 4)] == list(peer.counts)
+    assert (int(a.lengths[0]), int(b.lengths[0])) == (peer.sys_len, peer.ref_len)
+    precisions = [(m + 1) / (t + 1) for m, t in zip(peer.counts, peer.totals, strict=True)]
+    brevity = math.exp(min(0, 1 - (peer.ref_len + 1) / peer.sys_len))
+    assert bleu_plus_one(a, b)[0] == pytest.approx(math.prod(precisions) ** (1 / 4) * brevity, rel=1e-6)
+
+
+@pytest.mark.parametrize("n", [1, 2, 3])
+@pytest.mark.parametrize(("a", "b"), SENTENCES)
+def test_overlap_is_what_counters_say(a: str, b: str, n: int) -> None:
+    left, right = (
+        Counter(zip(*(words[i:] for i in range(n)), strict=False)) for words in spellings([a, b]).to_pylist()
+    )
+    fewer = min(left.total(), right.total())
+    expected = (left & right).total() / fewer if fewer else math.nan
+    assert overlap(tokens([a]), tokens([b]), n)[0] == pytest.approx(expected, rel=1e-6, nan_ok=True)
+
+
+def test_a_long_sentence_counts_as_a_short_one_does() -> None:
+    words = [f"w{i % 700}" for i in range(10_000)]
+    a, b = tokens([" ".join(words)]), tokens([" ".join(words[::-2])])
+    assert shared_ngrams(a, b, 1)[0] == (Counter(words) & Counter(words[::-2])).total()
+
+
+TEXTS = st.one_of(
+    st.none(),
+    st.text(max_size=30),
+    st.sampled_from(["", "\x00", "a\x00b", "👩‍👩‍👧 🎉", "שלום עולם", "مرحبا", "e\u0301", "ﬁ ﬂ", "\u202eabc", " \t\n"]),
+)
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.lists(st.tuples(TEXTS, TEXTS), max_size=6))
+def test_any_text_is_scored_or_null_within_its_bounds(pairs: list[tuple[str | None, str | None]]) -> None:
+    batch = score(batch_of([a for a, _ in pairs], [b for _, b in pairs]), ["all"])
+    assert batch.num_rows == len(pairs)
+    for scorer in SCORES.values():
+        for value in batch.column(scorer.name).to_pylist():
+            assert value is None or scorer.low is None or value >= scorer.low
+            assert value is None or scorer.high is None or value <= scorer.high
+            assert value is None or math.isfinite(value)
+
+
+def test_columns_carry_their_signature_and_accrete() -> None:
+    batch = score(batch_of(["a"], ["b"]), ["overlap"])
+    assert batch.schema.names == ["src", "tgt", *GROUPS["overlap"]]
+    assert "counts:multiset" in signature_of(batch.schema.field("trigram_overlap"))
+    assert score(batch, ["overlap"]).equals(batch)
+    with pytest.raises(DataError, match="bleu1"):
+        score(batch_of(["a"], ["b"], bleu1=[0.5]), ["bleu1"])
+
+
+def test_an_unknown_score_names_the_nearest() -> None:
+    with pytest.raises(ConfigError, match="did you mean 'trigram_overlap'"):
+        scorers(["trigam_overlap"])
