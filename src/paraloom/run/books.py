@@ -1,0 +1,60 @@
+"""The books of a stage: each row that went in was kept, rejected or failed, and the sums must show it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass, fields
+
+from paraloom.core.errors import RunError
+
+
+@dataclass(frozen=True)
+class Books:
+    """Row counts of a shard, or of a whole stage.
+
+    read: rows that went in.  kept, rejected, failed: what became of each of those.  out: rows that came out for the
+    kept ones; it differs from `kept` only where a row may give several.
+    """
+
+    read: int = 0
+    kept: int = 0
+    rejected: int = 0
+    failed: int = 0
+    out: int = 0
+
+    def __add__(self, other: Books) -> Books:
+        return Books(*(getattr(self, f.name) + getattr(other, f.name) for f in fields(self)))
+
+    def check(self, *, stage: str, file: str | None = None) -> Books:
+        """These books, when they close; RunError, which shows the counts, when they do not.
+
+        >>> Books(read=3, kept=1, rejected=1, failed=1, out=1).check(stage="20-filter").kept
+        1
+        >>> Books(read=3, kept=1, out=1).check(stage="20-filter")
+        Traceback (most recent call last):
+            ...
+        paraloom.core.errors.RunError: stage 20-filter: the books do not close: in 3, kept 1, rejected 0, failed 0.
+        A stage must give every row back: this is a fault of the stage, not of the data.
+        """
+        if self.read != self.kept + self.rejected + self.failed:
+            counts = f"in {self.read}, kept {self.kept}, rejected {self.rejected}, failed {self.failed}"
+            raise RunError(
+                f"the books do not close: {counts}",
+                stage=stage,
+                file=file,
+                remedy="A stage must give every row back: this is a fault of the stage, not of the data.",
+            )
+        return self
+
+    def as_dict(self) -> dict[str, int]:
+        """The counts by name, for run.json and the manifests."""
+        return asdict(self)
+
+
+def total(books: Iterable[Books]) -> Books:
+    """The sum of shards' books.
+
+    >>> total([Books(1, 1, 0, 0, 1), Books(2, 1, 1, 0, 3)])
+    Books(read=3, kept=2, rejected=1, failed=0, out=4)
+    """
+    return sum(books, Books())

@@ -1,0 +1,31 @@
+"""The stages that a pipeline may name, each loaded when a pipeline asks for it.
+
+A new stage is one class and one line here; a stage of one's own is named in full, `use = "package.module:Class"`.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from importlib import import_module
+
+from paraloom.core.errors import ConfigError, nearest
+from paraloom.run.stage import Fit, Map, Source, Stage
+
+STAGES: dict[str, str] = {}
+"""Name in the TOML file → 'module:Class'."""
+
+
+def load(use: str) -> type[Stage]:
+    """The class behind the name of a stage.  Raises ConfigError when there is none."""
+    if use not in STAGES and ":" not in use:
+        raise ConfigError(f"there is no stage '{use}'{nearest(use, list(STAGES))}")
+    module, _, name = STAGES.get(use, use).partition(":")
+    try:
+        found = getattr(import_module(module), name)
+    except (ImportError, AttributeError, ValueError) as error:
+        raise ConfigError(
+            f"stage '{use}' cannot be loaded ({error})", remedy="Name it 'package.module:Class', importable from here."
+        ) from error
+    if not (isinstance(found, type) and issubclass(found, (Map, Fit, Source)) and dataclasses.is_dataclass(found)):
+        raise ConfigError(f"'{use}' is no stage", remedy="A stage is a frozen dataclass: a Map, a Fit or a Source.")
+    return found
