@@ -1,0 +1,180 @@
+"""The tokeniser's inner loops, compiled by numba, straight over UTF-8 bytes.
+
+Import it inside functions only: numba takes a second to load.  The kernels release the lock and are cached on disk.
+Texts come as Arrow has them: `data` uint8 (bytes,) and `offsets` int64 (n + 1,);
+text i is data[offsets[i] : offsets[i + 1]].
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+from numba import njit
+
+from paraloom.core.characters import DIGIT, DIGIT_JOINER, LETTER, LETTER_JOINER, OTHER, SPACE
+
+Bytes = npt.NDArray[np.uint8]
+Ints = npt.NDArray[np.int64]
+Int = int | np.int64
+Ids = npt.NDArray[np.uint64]
+
+# FNV-1a over the bytes, then the finaliser of SplitMix64, so that all bits of an id are equally good for bucketing.
+_START = np.uint64(0xCBF29CE484222325)
+_PRIME = np.uint64(0x100000001B3)
+_MIX_1 = np.uint64(0xBF58476D1CE4E5B9)
+_MIX_2 = np.uint64(0x94D049BB133111EB)
+
+
+@njit(cache=True, nogil=True, inline="always")
+def _mix(value: np.uint64) -> np.uint64:
+    value = (value ^ (value >> np.uint64(30))) * _MIX_1
+    value = (value ^ (value >> np.uint64(27))) * _MIX_2
+    return value ^ (value >> np.uint64(31))
+
+
+@njit(cache=True, nogil=True)
+def _hash_bytes(data: Bytes, start: int, end: int) -> np.uint64:
+    value = _START
+    for i in range(start, end):
+        value = (value ^ np.uint64(data[i])) * _PRIME
+    return _mix(value)
+
+
+@njit(cache=True, nogil=True, inline="always")
+def _width(byte: Int) -> int:
+    """Bytes of the character that begins with this one."""
+    if byte < 0x80:
+        return 1
+    if byte < 0xE0:
+        return 2
+    return 3 if byte < 0xF0 else 4
+
+
+@njit(cache=True, nogil=True)
+def _class_at(data: Bytes, i: Int, end: Int, table: Bytes) -> tuple[Int, Int]:
+    """Class and width of the character at i; a character that is cut off or out of Unicode is OTHER."""
+    byte = np.int64(data[i])
+    if byte < 0x80:
+        return np.int64(table[byte]), 1
+    width = _width(byte)
+    if i + width > end:
+        return OTHER, end - i
+    if width == 2:
+        point = (byte & 0x1F) << 6 | (np.int64(data[i + 1]) & 0x3F)
+    elif width == 3:
+        point = (byte & 0x0F) << 12 | (np.int64(data[i + 1]) & 0x3F) << 6 | (np.int64(data[i + 2]) & 0x3F)
+    else:
+        point = (byte & 0x07) << 18 | (np.int64(data[i + 1]) & 0x3F) << 12
+        point |= (np.int64(data[i + 2]) & 0x3F) << 6 | (np.int64(data[i + 3]) & 0x3F)
+        if point > 0x10FFFF:
+            return OTHER, width
+    return np.int64(table[point]), width
+
+
+@njit(cache=True, nogil=True)
+def segment(data: Bytes, offsets: Ints, table: Bytes, punctuation: bool, starts: Ints, ends: Ints) -> Ints:
+    """Where each token begins and ends: fills starts and ends (int64, as long as the bytes), returns list offsets.
+
+    Every token is a word or one other character, and no token spans two texts.
+    """
+    lists = np.zeros(len(offsets), np.int64)
+    count = 0
+    for text in range(len(offsets) - 1):
+        i, end = offsets[text], offsets[text + 1]
+        begin = -1  # where the word at hand began; -1 outside of words
+        last = SPACE  # class of the character before i
+        while i < end:
+            kind, width = _class_at(data, i, end, table)
+            inside = kind in (LETTER, DIGIT)
+            joins = (kind == LETTER_JOINER and last == LETTER) or (kind == DIGIT_JOINER and last == DIGIT)
+            if joins and i + width < end:
+                inside = _class_at(data, i + width, end, table)[0] == last
+            if inside:
+                if begin < 0:
+                    begin = i
+            else:
+                if begin >= 0:
+                    starts[count], ends[count] = begin, i
+                    count += 1
+                    begin = -1
+                if punctuation and kind != SPACE:
+                    starts[count], ends[count] = i, i + width
+                    count += 1
+            last = kind
+            i += width
+        if begin >= 0:
+            starts[count], ends[count] = begin, end
+            count += 1
+        lists[text + 1] = count
+    return lists
+
+
+@njit(cache=True, nogil=True)
+def hash_spans(data: Bytes, starts: Ints, ends: Ints) -> Ids:
+    """uint64 (n,): the id of each span of bytes."""
+    ids = np.empty(len(starts), np.uint64)
+    for k in range(len(starts)):
+        ids[k] = _hash_bytes(data, starts[k], ends[k])
+    return ids
+
+
+@njit(cache=True, nogil=True)
+def copy_spans(data: Bytes, starts: Ints, ends: Ints) -> tuple[Bytes, Ints]:
+    """The bytes of the spans one after the other, and their offsets."""
+    offsets = np.zeros(len(starts) + 1, np.int64)
+    for k in range(len(starts)):
+        offsets[k + 1] = offsets[k] + ends[k] - starts[k]
+    copied = np.empty(offsets[-1], np.uint8)
+    for k in range(len(starts)):
+        copied[offsets[k] : offsets[k + 1]] = data[starts[k] : ends[k]]
+    return copied, offsets
+
+
+@njit(cache=True, nogil=True)
+def ngrams(ids: Ids, offsets: Ints, n: int) -> tuple[Ids, Ints]:
+    """One id for each n neighbouring ids of a list; lists shorter than n have none."""
+    lists = np.zeros(len(offsets), np.int64)
+    for i in range(len(offsets) - 1):
+        lists[i + 1] = lists[i] + max(0, offsets[i + 1] - offsets[i] - n + 1)
+    grams = np.empty(lists[-1], np.uint64)
+    for i in range(len(offsets) - 1):
+        for k in range(lists[i + 1] - lists[i]):
+            value = _START
+            for j in range(offsets[i] + k, offsets[i] + k + n):
+                value = _mix((value ^ ids[j]) * _PRIME)
+            grams[lists[i] + k] = value
+    return grams, lists
+
+
+@njit(cache=True, nogil=True)
+def character_ngrams(data: Bytes, offsets: Ints, n: int, boundary: bool) -> tuple[Ids, Ints]:
+    """One id for each n neighbouring characters of a text, with a blank before and after it where `boundary`."""
+    longest = 0
+    for i in range(len(offsets) - 1):
+        longest = max(longest, offsets[i + 1] - offsets[i])
+    padded = np.empty(longest + 2, np.uint8)
+    begins = np.empty(longest + 3, np.int64)
+    lists = np.zeros(len(offsets), np.int64)
+    grams = np.empty(offsets[-1] - offsets[0] + 2 * len(offsets), np.uint64)
+    count = 0
+    for i in range(len(offsets) - 1):
+        size = offsets[i + 1] - offsets[i]
+        shift = 1 if boundary else 0
+        padded[0] = 32
+        padded[shift : shift + size] = data[offsets[i] : offsets[i + 1]]
+        size += shift
+        if boundary:
+            padded[size] = 32
+            size += 1
+        characters = 0
+        at = 0
+        while at < size:
+            begins[characters] = at
+            characters += 1
+            at += _width(padded[at])
+        begins[characters] = size
+        for k in range(characters - n + 1):
+            grams[count] = _hash_bytes(padded, begins[k], begins[k + n])
+            count += 1
+        lists[i + 1] = count
+    return grams[:count].copy(), lists

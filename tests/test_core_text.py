@@ -1,0 +1,204 @@
+"""Text: the kernels against the regular expression, ids against the hash written out, real sentences."""
+
+from __future__ import annotations
+
+import gzip
+import subprocess
+import sys
+import unicodedata
+from itertools import chain
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from paraloom.core.characters import character_class, class_table
+from paraloom.core.errors import ConfigError
+from paraloom.core.text import (
+    TokenLists,
+    character_ngrams,
+    lowered,
+    ngrams,
+    normalise,
+    sentences,
+    spellings,
+    token_hash,
+    tokens,
+    words,
+)
+
+# Few characters that meet often, beside all of Unicode: joiners, digits, marks, wide characters, space of all kinds.
+TEXT = st.text(st.one_of(st.sampled_from("aБ9½'’-‐.,: \t\u0301\u200d\u00a0字🙂!_"), st.characters(codec="utf-8")))
+TEXTS = st.lists(TEXT, max_size=5)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("", []),
+        (" \t\u2028\u200b", []),
+        ("Don't", ["don't"]),
+        ("don’t stop", ["don’t", "stop"]),
+        ("'quoted'", ["'", "quoted", "'"]),
+        ("well-known", ["well-known"]),
+        ("a--b", ["a", "-", "-", "b"]),
+        ("-a-", ["-", "a", "-"]),
+        ("3.5 1,000 10:30", ["3.5", "1,000", "10:30"]),
+        ("3. .5 3..5", ["3", ".", ".", "5", "3", ".", ".", "5"]),
+        ("3-4 a.b a3 3'a", ["3", "-", "4", "a", ".", "b", "a3", "3", "'", "a"]),
+        ("x² Ⅳ ½", ["x²", "ⅳ", "½"]),
+        ("e\u0301t\u0301", ["e\u0301t\u0301"]),
+        ("snake_case", ["snake", "_", "case"]),
+        ("ok🙂👍!", ["ok", "🙂", "👍", "!"]),
+        ("日本語 한국어 नमस्ते", ["日本語", "한국어", "नमस्ते"]),
+        ("a\u00a0b\ufeffc", ["a", "b", "c"]),
+        ("ŽLUŤOUČKÝ ΟΔΟΣ", ["žluťoučký", "οδοσ"]),
+    ],
+)
+def test_words(text: str, expected: list[str]) -> None:
+    assert words(text) == expected
+    assert spellings([text]).to_pylist() == [expected]
+    assert tokens([text])[0].tolist() == [token_hash(word) for word in expected]
+
+
+@settings(max_examples=300, deadline=None)
+@given(TEXTS, st.booleans(), st.booleans())
+@example(["", "a", ""], True, True)
+@example(["a'", "'b", "1.", "2"], False, False)
+def test_kernel_is_the_regular_expression(texts: list[str], lower: bool, punctuation: bool) -> None:
+    expected = [words(text, lower=lower, punctuation=punctuation) for text in texts]
+    found = tokens(texts, lower=lower, punctuation=punctuation)
+    assert found.lengths.tolist() == [len(each) for each in expected]
+    assert found.ids.tolist() == [token_hash(word) for each in expected for word in each]
+    assert spellings(texts, lower=lower, punctuation=punctuation).to_pylist() == expected
+
+
+@settings(max_examples=200, deadline=None)
+@given(TEXTS, st.integers(1, 5), st.booleans())
+def test_character_ngrams(texts: list[str], n: int, boundary: bool) -> None:
+    expected = []
+    for text in lowered(texts).to_pylist():
+        padded = f" {text} " if boundary else text
+        expected.append([token_hash(padded[i : i + n]) for i in range(len(padded) - n + 1)])
+    found = character_ngrams(texts, n, boundary=boundary)
+    assert [found[i].tolist() for i in range(len(found))] == expected
+
+
+@settings(deadline=None)
+@given(st.lists(st.lists(st.integers(0, 3), max_size=6), max_size=4), st.integers(1, 4))
+def test_ngrams_are_equal_exactly_where_their_parts_are(lists: list[list[int]], n: int) -> None:
+    flat = TokenLists(np.array([*chain(*lists)], np.uint64), np.cumsum([0, *map(len, lists)]))
+    expected = [tuple(each[i : i + n]) for each in lists for i in range(len(each) - n + 1)]
+    found = ngrams(flat, n)
+    assert found.lengths.tolist() == [max(0, len(each) - n + 1) for each in lists]
+    assert (
+        len(set(found.ids.tolist())) == len(set(expected)) == len(set(zip(found.ids.tolist(), expected, strict=True)))
+    )
+
+
+@pytest.mark.parametrize(
+    "array",
+    [
+        pa.array(["x y", "a b", None, "ä"]),
+        pa.array(["x y", "a b", None, "ä"], pa.large_string()),
+        pa.array(["x y", "a b", None, "ä"], pa.string_view()),
+        pa.array(["x y", "a b", None, "ä"]).dictionary_encode(),
+        pa.chunked_array([["x y", "a b"], [None, "ä"]]),
+    ],
+    ids=lambda array: str(array.type),
+)
+def test_every_kind_of_arrow_text(array: pa.Array) -> None:
+    expected = [[token_hash("a"), token_hash("b")], [], [token_hash("ä")]]
+    assert tokens(array.slice(1)).to_arrow().to_pylist() == expected
+    assert character_ngrams(array.slice(1)).lengths.tolist() == [3, 0, 1]
+
+
+@pytest.mark.parametrize("array", [[], pa.array([], pa.string()), pa.chunked_array([], pa.string()), [""], [None]])
+def test_no_text(array: pa.Array) -> None:
+    assert tokens(array).ids.tolist() == []
+    assert len(tokens(array)) == len(array) == len(ngrams(tokens(array), 2)) == len(character_ngrams(array))
+
+
+@pytest.mark.parametrize("content", [b"\xf8\xff\xff\xff\xff", b"a\xf0\x9f", b"\xf7\xbf\xbf\xbf", b"\xc3"])
+def test_broken_bytes_stay_in_bounds(content: bytes) -> None:
+    buffers = [None, pa.py_buffer(np.array([0, len(content)], np.int32)), pa.py_buffer(content)]
+    broken = pa.Array.from_buffers(pa.string(), 1, buffers)
+    assert tokens(broken, lower=False).lengths.tolist()[0] >= 1
+
+
+def test_lists_share_memory_with_arrow() -> None:
+    lists = tokens(["a b", "c"])
+    assert lists.to_arrow().values.buffers()[1].address == lists.ids.ctypes.data
+    assert not lists.ids.flags.writeable
+
+
+def test_class_table_knows_all_that_unicode_assigns() -> None:
+    table = class_table()
+    unassigned = {"Cn", "Co", "Cs"}
+    for point in range(0, 0x110000, 7):
+        if point > 0x3FFFF and unicodedata.category(chr(point)) in unassigned:
+            continue
+        assert table[point] == character_class(chr(point)), hex(point)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("e\u0301", "é"),
+        ("a\u2003\u200bb\x00c", "a b c"),
+        ("\ufeffa\r\n", "a"),
+        ("a  b", "a b"),
+        ("", ""),
+        ("می\u200cخواهم", "می\u200cخواهم"),
+    ],
+)
+def test_normalise(text: str, expected: str) -> None:
+    assert normalise([text]).to_pylist() == [expected]
+
+
+@settings(deadline=None)
+@given(TEXTS)
+def test_normalise_is_stable(texts: list[str]) -> None:
+    once = normalise(texts)
+    assert normalise(once) == once
+
+
+@pytest.mark.parametrize(
+    ("lang", "text", "count"),
+    [
+        ("en", "Dr. Smith paid $3.50. He left.", 2),
+        ("de-AT", "Das ist z. B. gut. Ja!", 2),
+        ("ja", "はい。そうです。", 2),
+    ],
+)
+def test_sentences(lang: str, text: str, count: int) -> None:
+    found = sentences(text, lang)
+    assert len(found) == count
+    assert "".join("".join(found).split()) == "".join(text.split())
+
+
+def test_sentences_of_an_unknown_language() -> None:
+    with pytest.raises(ConfigError, match=r"no rules .* 'tlh'; known are am, ar, .*en"):
+        sentences("nuqneH", "tlh")
+
+
+@pytest.mark.parametrize("n", [0, -1])
+def test_ngrams_of_nothing(n: int) -> None:
+    for make in (lambda: ngrams(tokens(["a"]), n), lambda: character_ngrams(["a"], n)):
+        with pytest.raises(ConfigError, match="one part or more"):
+            make()
+
+
+def test_import_is_light() -> None:
+    code = "import sys, paraloom.core.text; print({'numba', 'pysbd', 'torch'} & set(sys.modules))"
+    assert subprocess.check_output([sys.executable, "-c", code], text=True).strip() == "set()"
+
+
+def test_real_sentences(data: Path) -> None:
+    for name in ("en", "cs"):
+        packed = (data / f"bitext/multi30k/task1/val.{name}.gz").read_bytes()
+        lines = gzip.decompress(packed).decode().split("\n")
+        assert spellings(lines).to_pylist() == [words(line) for line in lines]
