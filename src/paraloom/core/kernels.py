@@ -51,7 +51,7 @@ def _width(byte: Int) -> int:
 
 
 @njit(cache=True, nogil=True)
-def _class_at(data: Bytes, i: Int, end: Int, table: Bytes) -> tuple[Int, Int]:
+def _class_at(data: Bytes, i: int, end: int, table: Bytes) -> tuple[Int, int]:
     """Class and width of the character at i; a character that is cut off or out of Unicode is OTHER."""
     byte = np.int64(data[i])
     if byte < 0x80:
@@ -82,7 +82,7 @@ def segment(data: Bytes, offsets: Ints, table: Bytes, punctuation: bool, starts:
     for text in range(len(offsets) - 1):
         i, end = offsets[text], offsets[text + 1]
         begin = -1  # where the word at hand began; -1 outside of words
-        last = SPACE  # class of the character before i
+        last: Int = SPACE  # class of the character before i
         while i < end:
             kind, width = _class_at(data, i, end, table)
             inside = kind in (LETTER, DIGIT)

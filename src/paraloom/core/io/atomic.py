@@ -38,19 +38,26 @@ def replacing(path: str | Path) -> Iterator[Path]:
 @contextmanager
 def replacing_all(paths: list[Path]) -> Iterator[list[Path]]:
     """Like `replacing` for files that belong together: none is renamed before all are on the disk."""
-    temporaries = [path.with_name(f".{path.name}.{secrets.token_hex(4)}.tmp") for path in paths]
+    # Links are followed, so that the file they point to is replaced, not the link.
+    targets = [path.resolve() if path.is_symlink() else path for path in paths]
+    # A device or a named pipe (/dev/null, say) is written as it is: a rename would put a file in its place.
+    moves = {
+        target: target.with_name(f".{target.name}.{secrets.token_hex(4)}.tmp")
+        for target in targets
+        if not target.exists() or target.is_file() or target.is_dir()
+    }
     claimed: list[Path] = []
     try:
-        for path, temporary in zip(paths, temporaries, strict=True):
-            _claim(path, temporary)
+        for target, temporary in moves.items():
+            _claim(target, temporary)
             claimed.append(temporary)
         with no_room_named(paths[0]):
-            yield temporaries
-            for temporary in temporaries:
+            yield [moves.get(target, target) for target in targets]
+            for temporary in moves.values():
                 _to_disk(temporary)
-            for path, temporary in zip(paths, temporaries, strict=True):
-                temporary.replace(path)
-            for folder in {path.parent for path in paths}:
+            for target, temporary in moves.items():
+                temporary.replace(target)
+            for folder in {target.parent for target in moves}:
                 _to_disk(folder)
     finally:
         for temporary in claimed:

@@ -1,0 +1,173 @@
+"""Byte streams and lines: round trips, equal bytes, and each way a file can be bad."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import resource
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from paraloom.core.errors import DataError, RunError
+from paraloom.core.io.compression import open_read, open_write, read_lines
+
+PACKED = [".gz", ".zst", ".xz"]
+EVERY = ["", *PACKED]
+
+
+@pytest.mark.parametrize("suffix", EVERY)
+def test_round_trip_and_equal_bytes(tmp_path: Path, suffix: str) -> None:
+    text = "žluť\u2028ý\x0bkůň\x85\n\n last"
+    files = [tmp_path / f"{name}.txt{suffix}" for name in "ab"]
+    for file in files:
+        with open_write(file) as stream:
+            stream.write(text.encode())
+    assert files[0].read_bytes() == files[1].read_bytes()
+    assert list(read_lines(files[0])) == ["žluť\u2028ý\x0bkůň\x85", "", " last"]
+    with open_read(files[0]) as stream:
+        assert stream.read() == text.encode()
+
+
+@pytest.mark.parametrize(
+    ("content", "lines"),
+    [
+        (b"a\r\nb\r\n", ["a", "b"]),
+        (b"a\rb\n", ["a\rb"]),
+        (b"\xef\xbb\xbfa\n", ["a"]),
+        (b"a\n\xef\xbb\xbfb\n", ["a", "\ufeffb"]),
+        (b"\n", [""]),
+        (b"a\n\n", ["a", ""]),
+        (b"a", ["a"]),
+    ],
+)
+def test_line_ends(tmp_path: Path, content: bytes, lines: list[str]) -> None:
+    (tmp_path / "a.txt").write_bytes(content)
+    assert list(read_lines(tmp_path / "a.txt")) == lines
+
+
+@settings(deadline=None)
+@given(st.lists(st.text(st.characters(codec="utf-8", exclude_characters="\n\r")), min_size=1))
+def test_lines_survive_any_size_of_piece(tmp_path_factory: pytest.TempPathFactory, lines: list[str]) -> None:
+    file = tmp_path_factory.mktemp("lines") / "a.txt"
+    file.write_bytes("".join(f"{line}\n" for line in lines).encode())
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("paraloom.core.io.compression._PIECE", 3)
+        found = list(read_lines(file))
+    assert found == [lines[0].removeprefix("\ufeff"), *lines[1:]]
+
+
+def test_bad_utf8_names_row_and_byte(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_bytes(b"good\n0123456789abcdefg\xff\n")
+    lines = read_lines(tmp_path / "a.txt")
+    assert next(lines) == "good"
+    with pytest.raises(DataError) as caught:
+        next(lines)
+    assert str(caught.value).startswith(f"{tmp_path}/a.txt, row 2: the line is not valid UTF-8 (byte 0xff at 17).\n")
+
+
+@pytest.mark.parametrize(
+    ("suffix", "damage"),
+    # Junk after the end of an xz stream is ignored by Python's reader; no line is lost by that.
+    [
+        (s, d)
+        for s in PACKED
+        for d in ("cut", "last byte", "one byte", "not packed", "junk after")
+        if (s, d) != (".xz", "junk after")
+    ],
+)
+def test_damaged_compressed_file(tmp_path: Path, suffix: str, damage: str) -> None:
+    file = tmp_path / f"a.txt{suffix}"
+    with open_write(file) as stream:
+        stream.write(b"".join(b"%d\n" % (i * i) for i in range(20000)))
+    content = file.read_bytes()
+    damaged = {
+        "cut": content[: len(content) // 2],
+        "last byte": content[:-1],
+        "one byte": content[:2000] + bytes([content[2000] ^ 0xFF]) + content[2001:],
+        "not packed": b"1\n2\n",
+        "junk after": content + b"junkjunkjunk",
+    }
+    file.write_bytes(damaged[damage])
+    with pytest.raises(DataError, match=rf"a.txt{suffix}: the compressed file is cut short or corrupt") as caught:
+        list(read_lines(file))
+    assert caught.value.remedy
+
+
+def test_places_where_no_file_is(tmp_path: Path) -> None:
+    (tmp_path / "train.tsv").touch()
+    with pytest.raises(DataError, match="this is a folder, not a file"):
+        list(read_lines(tmp_path))
+    with pytest.raises(DataError, match=r"no such file") as caught:
+        list(read_lines(tmp_path / "trian.tsv"))
+    assert caught.value.remedy == "In that folder there is train.tsv."
+    with pytest.raises(DataError, match="no such file"):
+        list(read_lines(tmp_path / "nowhere" / "a.tsv"))
+    with pytest.raises(DataError, match=r"train.tsv: the file is empty") as caught:
+        list(read_lines(tmp_path / "train.tsv"))
+    assert caught.value.remedy
+
+
+@pytest.mark.parametrize("suffix", PACKED)
+def test_nothing_packed_is_empty_too(tmp_path: Path, suffix: str) -> None:
+    file = tmp_path / f"a.txt{suffix}"
+    with open_write(file):
+        pass
+    with pytest.raises(DataError, match="the file is empty"):
+        list(read_lines(file))
+
+
+@pytest.mark.parametrize("suffix", EVERY)
+def test_an_error_leaves_the_old_file(tmp_path: Path, suffix: str) -> None:
+    file = tmp_path / f"a.txt{suffix}"
+    file.write_bytes(b"old")
+    with pytest.raises(ZeroDivisionError), open_write(file) as stream:
+        stream.write(b"half")
+        1 / 0  # noqa: B018
+    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == {file.name: b"old"}
+
+
+@pytest.mark.parametrize("suffix", EVERY)
+def test_full_disk(tmp_path: Path, suffix: str) -> None:
+    noise = bytes((i * i * 31 >> 7) & 0xFF for i in range(50000))
+    old = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1000, old[1]))
+    try:
+        with pytest.raises(RunError, match="there is no room"), open_write(tmp_path / f"a{suffix}") as stream:
+            stream.write(noise)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, old)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_links_are_followed_and_devices_stay_devices(tmp_path: Path) -> None:
+    (tmp_path / "link").symlink_to(tmp_path / "file")
+    with open_write(tmp_path / "link") as stream:
+        stream.write(b"x")
+    assert (tmp_path / "link").is_symlink()
+    assert (tmp_path / "file").read_bytes() == b"x"
+    with open_write("/dev/null") as stream:
+        stream.write(b"x")
+    assert Path("/dev/null").is_char_device()
+    with pytest.raises(RunError, match="/dev/full: there is no room"), open_write("/dev/full") as stream:
+        stream.write(b"x")
+
+
+def test_pipes(monkeypatch: pytest.MonkeyPatch) -> None:
+    out = io.BytesIO()
+    monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=io.BytesIO(b"a\nb")))
+    monkeypatch.setattr(sys, "stdout", SimpleNamespace(buffer=out))
+    with open_write("-") as stream:
+        for line in read_lines("-"):
+            stream.write(f"<{line}>".encode())
+    assert out.getvalue() == b"<a><b>"
+
+
+def test_gzip_of_other_makers(tmp_path: Path) -> None:
+    # Two members one after the other, as `cat a.gz b.gz` and pigz make them.
+    (tmp_path / "a.gz").write_bytes(gzip.compress(b"a\n") + gzip.compress(b"b\n"))
+    assert list(read_lines(tmp_path / "a.gz")) == ["a", "b"]
