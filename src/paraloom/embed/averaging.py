@@ -1,0 +1,93 @@
+"""An averaging part while it learns: forward, backward over the rows a batch holds, Adam on just those."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from paraloom.embed.encoders import Average, Part, Vectors
+from paraloom.embed.team import Team
+from paraloom.embed.vocab import Rows, Vocabulary
+
+_BETA1, _BETA2, _EPSILON = 0.9, 0.999, 1e-8
+
+
+class LearningPart(Protocol):
+    """What training asks of a part.  One that is no average of units brings its own, with the same four."""
+
+    @property
+    def state(self) -> dict[str, npt.NDArray[np.float32]]:
+        """Parameters and moments by name, the arrays themselves: a checkpoint is these, and copies back into them."""
+
+    def forward(self, lists: Rows, out: Vectors, column: int) -> None:
+        """Add its vector of each list to out[:, column : column + d]."""
+
+    def learn(self, lists: Rows, gradient: Vectors, moved: npt.NDArray[np.bool_], column: int, step: int) -> None:
+        """One update from the loss's gradient by the vectors that `forward` gave; `moved`: where it is not 0."""
+
+    def at_rest(self) -> Part:
+        """The part for use, sharing its parameters."""
+
+
+class LearningAverage:
+    """The mean of unit vectors, and lazy Adam (Kingma & Ba 2014) on its table.
+
+    A step costs what the batch holds, whatever the vocabulary: a row and its moments change only when a sentence with
+    a gradient holds it, so moments do not decay in between; the bias corrections go by the global step.
+    """
+
+    def __init__(self, vocabulary: Vocabulary, table: Vectors, rate: float, team: Team) -> None:
+        self.vocabulary = vocabulary
+        self.table = table
+        self.first, self.second = np.zeros_like(table), np.zeros_like(table)
+        self.rate = rate
+        self._team = team
+        self._scales = np.ones(len(table), np.float32)
+        self._slots = np.full(len(table), -1, np.int32)
+
+    @property
+    def state(self) -> dict[str, npt.NDArray[np.float32]]:
+        return {"table": self.table, "first": self.first, "second": self.second}
+
+    def forward(self, lists: Rows, out: Vectors, column: int) -> None:
+        from paraloom.embed import kernels
+
+        self._team.share(
+            len(out), lambda begin, end: kernels.add_means(*lists, self.table, self._scales, out, column, begin, end)
+        )
+
+    def backward(
+        self, lists: Rows, gradient: Vectors, moved: npt.NDArray[np.bool_], column: int
+    ) -> tuple[npt.NDArray[np.int32], Vectors]:
+        """The rows that the moved lists hold, int32 (u,), and the loss's gradient by each, float32 (u, d)."""
+        from paraloom.embed import kernels
+
+        unique, starts, members = kernels.invert(*lists, moved, self._slots)
+        by_row = np.empty((len(unique), self.table.shape[1]), np.float32)
+        self._team.share(
+            len(unique),
+            lambda begin, end: kernels.row_gradients(
+                starts, members, lists.offsets, gradient, column, by_row, begin, end
+            ),
+        )
+        return unique, by_row
+
+    def learn(self, lists: Rows, gradient: Vectors, moved: npt.NDArray[np.bool_], column: int, step: int) -> None:
+        from paraloom.embed import kernels
+
+        unique, by_row = self.backward(lists, gradient, moved, column)
+        # m̂ / (√v̂ + ε) with the corrections drawn out of the loop: √(1 − β2ᵗ) / (1 − β1ᵗ) · m / (√v + ε √(1 − β2ᵗ)).
+        root = (1 - _BETA2**step) ** 0.5
+        rate, floor = np.float32(self.rate * root / (1 - _BETA1**step)), np.float32(_EPSILON * root)
+        betas = np.float32(_BETA1), np.float32(_BETA2)
+        self._team.share(
+            len(unique),
+            lambda begin, end: kernels.adam_rows(
+                unique, by_row, self.table, self.first, self.second, rate, *betas, floor, begin, end
+            ),
+        )
+
+    def at_rest(self) -> Average:
+        return Average(self.vocabulary, self.table)

@@ -1,0 +1,60 @@
+"""Everything that decides what a trained encoder is, besides its pairs."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from pathlib import Path
+
+from paraloom.core.errors import ConfigError
+from paraloom.embed.spec import Spec, parse_spec
+
+
+@dataclass(frozen=True)
+class EncoderConfig:
+    """How to train an encoder; the defaults are PNMT §5's.
+
+    spec: parts and how they combine, `word,trigram` (concatenated) or `word+trigram` (summed).  dimension: of each
+    part.  epochs, batch (pairs), margin δ, megabatch M (mini-batches joined for the search of negatives), rate: Adam's.
+    two_sided: W17's loss, which draws a negative for the paraphrase too.  max_tokens: pairs with a longer side (in
+    words) are left out.  word_entries, trigram_entries: the commonest so many get vectors.  scale: standard deviation
+    of the random vectors at the start.  start: `random`, or the folder of an encoder to go on from, whose spec,
+    dimension and vocabularies are then used.  seed: of the vectors at the start and of the order of pairs.
+    """
+
+    spec: str = "word,trigram"
+    dimension: int = 300
+    epochs: int = 5
+    batch: int = 100
+    megabatch: int = 20
+    margin: float = 0.4
+    rate: float = 1e-3
+    two_sided: bool = False
+    max_tokens: int = 30
+    word_entries: int = 50_000
+    trigram_entries: int = 30_000
+    scale: float = 0.1
+    start: str = "random"
+    seed: int = 1
+
+    def check(self) -> Spec:
+        """The parsed spec; raises ConfigError that names the field which cannot be."""
+        counts = ("dimension", "epochs", "batch", "megabatch", "max_tokens", "word_entries", "trigram_entries")
+        for name in counts:
+            if getattr(self, name) < 1:
+                raise ConfigError(f"'{name}' is {getattr(self, name)}, and must be 1 or more")
+        for name in ("margin", "rate", "scale"):
+            value = getattr(self, name)
+            if not (math.isfinite(value) and value > 0):
+                raise ConfigError(f"'{name}' is {value}, and must be a number above 0")
+        if self.start != "random" and not Path(self.start).is_dir():
+            raise ConfigError(
+                f"'start' is '{self.start}', which is no folder",
+                remedy="Give 'random', or the folder of an encoder to go on from.",
+            )
+        return parse_spec(self.spec)
+
+    def entries(self, unit: str) -> int:
+        """Size of the vocabulary of a kind of unit."""
+        size: int = getattr(self, f"{unit}_entries")
+        return size

@@ -1,0 +1,41 @@
+"""The hardest negative of each sentence in a mega-batch: several mini-batches joined for the search (PNMT §4.1)."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from paraloom.embed.team import Team
+
+# Anchors whose cosines are held at a time; with 4,000 candidates that is 4 MB.
+_BLOCK = 256
+# Products of unit vectors differ by less than half of this between implementations of matrix multiplication.
+_SLACK = np.float32(1e-4)
+
+
+def hardest_negatives(
+    vectors: npt.NDArray[np.float32], keys: npt.NDArray[np.uint64], other_keys: npt.NDArray[np.uint64], team: Team
+) -> npt.NDArray[np.int64]:
+    """For each sentence the most similar one of another pair, int64 (n,); −1 where there is none.
+
+    vectors: unit vectors (n, d) of one side of n pairs.  keys, other_keys: uint64 (n,), what identifies the sentence
+    on this side and on the other.  A pair that shares a sentence with the anchor's pair is never drawn: neither
+    itself, nor a duplicate of the anchor or of its paraphrase, nor another paraphrase of either.
+
+    PNMT and W17 draw t from ⟨t, ·⟩ ∈ S_b, the anchor's own side of the other pairs.
+
+    >>> vectors = np.float32([[1, 0], [1, 0], [0, 1]])
+    >>> hardest_negatives(vectors, np.uint64([7, 7, 8]), np.uint64([4, 5, 6]), Team(1)).tolist()
+    [2, 2, 0]
+    """
+    from paraloom.embed import kernels
+
+    negatives = np.empty(len(vectors), np.int64)
+    for start in range(0, len(vectors), _BLOCK):
+        cosines = vectors[start : start + _BLOCK] @ vectors.T
+
+        def search(begin: int, end: int, start: int = start, cosines: npt.NDArray[np.float32] = cosines) -> None:
+            kernels.hardest(cosines[begin:end], vectors, vectors, start + begin, keys, other_keys, _SLACK, negatives)
+
+        team.share(len(cosines), search)
+    return negatives

@@ -1,0 +1,179 @@
+"""Sentence pairs as training wants them: units numbered on disk, streamed there once, then read in any order."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Mapping
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol, TypeAlias, runtime_checkable
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from paraloom.core.errors import DataError
+from paraloom.core.io.atomic import no_room_named
+from paraloom.core.signature import digest
+from paraloom.embed.units import UNITS
+from paraloom.embed.vocab import Rows, Vocabulary, VocabularyCounter
+
+
+@runtime_checkable
+class Batched(Protocol):
+    """What has `batches`, as `core.io.Corpus` does."""
+
+    def batches(self, columns: list[str]) -> Iterable[pa.RecordBatch]:
+        """Record batches with these columns."""
+
+
+Pairs: TypeAlias = Batched | Iterable[pa.RecordBatch]
+"""A corpus, or record batches, with the text columns `src` and `tgt`."""
+
+
+@dataclass(frozen=True)
+class Numbered:
+    """One kind of unit of all sentences: provisional numbers flat on disk, and the row of each number (−1: none)."""
+
+    lists: Rows
+    vocabulary: Vocabulary
+    rows: npt.NDArray[np.int32]
+
+    def take(self, sentences: npt.NDArray[np.int64]) -> Rows:
+        """The lists of table rows of some sentences; sentences 2i and 2i + 1 are the sides of pair i."""
+        from paraloom.embed import kernels
+
+        return Rows(*kernels.take(*self.lists, sentences, self.rows))
+
+
+@dataclass(frozen=True)
+class TrainingPairs:
+    """n pairs to train on.  keys: uint64 (2n,), equal for sentences of the same words.  digest: of all of it.
+
+    books: `read` = `used` + `empty` (a side without a word) + `too_long` (a side of more than max_tokens words).
+    """
+
+    units: dict[str, Numbered]
+    keys: npt.NDArray[np.uint64]
+    books: dict[str, int]
+    digest: str
+
+    def __len__(self) -> int:
+        return self.books["used"]
+
+
+def stream_pairs(
+    pairs: Pairs,
+    folder: Path,
+    max_tokens: int,
+    sizes: Mapping[str, int],
+    known: Mapping[str, Vocabulary] | None = None,
+) -> TrainingPairs:
+    """Number the units of every pair into files in `folder`; no text stays in memory.
+
+    sizes: entries of the vocabulary of each kind of unit, which is counted on the way; `known`: vocabularies that are
+    settled already instead.  Raises DataError where no pair is left.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    known = known or {}
+    counters = {unit: VocabularyCounter(unit) for unit in sizes if unit not in known}
+    books = {"read": 0, "used": 0, "empty": 0, "too_long": 0}
+    with no_room_named(folder), ExitStack() as stack:
+        keys = stack.enter_context(_Growing(folder / "keys"))
+        rows = {unit: stack.enter_context(_Growing(folder / f"{unit}.rows")) for unit in sizes}
+        ends = {unit: stack.enter_context(_Growing(folder / f"{unit}.offsets")) for unit in sizes}
+        totals = dict.fromkeys(sizes, 0)
+        for unit in sizes:
+            ends[unit].append(np.zeros(1, np.int64))
+        for texts in _usable(pairs, max_tokens, books):
+            keys.append(_keys(texts))
+            for unit in sizes:
+                lists = UNITS[unit].cut(texts)
+                if unit in known:
+                    numbers, offsets = known[unit].rows(lists)
+                else:
+                    numbers, offsets = counters[unit].number(texts, lists), lists.offsets
+                rows[unit].append(numbers)
+                ends[unit].append(offsets[1:] + totals[unit])
+                totals[unit] += len(numbers)
+    if not books["used"]:
+        raise DataError(
+            f"no pair is left to train on: of {books['read']}, {books['empty']} are empty, {books['too_long']} too long",
+            remedy=f"A pair has two sides of 1 to {max_tokens} words.",
+        )
+    units = {}
+    for unit, size in sizes.items():
+        if unit in known:
+            vocabulary, renumbered = known[unit], np.arange(len(known[unit]), dtype=np.int32)
+        else:
+            vocabulary, renumbered = counters[unit].most_common(size)
+        lists_on_disk = Rows(rows[unit].mapped(np.int32), ends[unit].mapped(np.int64))
+        units[unit] = Numbered(lists_on_disk, vocabulary, renumbered)
+    digests = [file.digest for file in (keys, *rows.values(), *ends.values())]
+    return TrainingPairs(units, keys.mapped(np.uint64), books, digest(digests))
+
+
+class _Growing:
+    """A file of numbers that is appended to, and then read where it lies."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._state = hashlib.sha256()
+
+    def __enter__(self) -> _Growing:
+        self._file = self._path.open("wb")
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._file.close()
+
+    @property
+    def digest(self) -> str:
+        return self._state.hexdigest()
+
+    def append(self, values: npt.NDArray[Any]) -> None:
+        content = np.ascontiguousarray(values).data
+        self._file.write(content)
+        self._state.update(content)
+
+    def mapped(self, kind: type[np.generic]) -> npt.NDArray[Any]:
+        """The file's numbers, read-only, paged in as they are used."""
+        if self._path.stat().st_size:
+            return np.asarray(np.memmap(self._path, kind, "r"))
+        values = np.empty(0, kind)
+        values.setflags(write=False)
+        return values
+
+
+def _usable(pairs: Pairs, max_tokens: int, books: dict[str, int]) -> Iterable[pa.Array]:
+    """The texts of each batch, the sides of a pair one after the other, without the pairs that cannot be used."""
+    batches = pairs.batches(["src", "tgt"]) if isinstance(pairs, Batched) else pairs
+    for batch in batches:
+        for column in ("src", "tgt"):
+            if column not in batch.schema.names:
+                raise DataError(
+                    f"column '{column}' is missing; there are {', '.join(batch.schema.names) or 'none'}",
+                    remedy="An encoder learns from pairs: a src and a tgt of the same meaning.",
+                )
+        sides = [batch.column(column).cast(pa.large_string()).fill_null("") for column in ("src", "tgt")]
+        count = batch.num_rows
+        texts = pa.concat_arrays(sides).take(pa.array(np.arange(2 * count).reshape(2, count).T.ravel()))
+        lengths = UNITS["word"].cut(texts).lengths.reshape(count, 2)
+        empty = (lengths == 0).any(axis=1)
+        too_long = (lengths > max_tokens).any(axis=1) & ~empty
+        kept = ~(empty | too_long)
+        books["read"] += count
+        books["empty"] += int(empty.sum())
+        books["too_long"] += int(too_long.sum())
+        books["used"] += int(kept.sum())
+        if kept.any():
+            yield texts.filter(pa.array(np.repeat(kept, 2)))
+
+
+def _keys(texts: pa.Array) -> npt.NDArray[np.uint64]:
+    from paraloom.embed import kernels
+
+    lists = UNITS["word"].cut(texts)
+    keys: npt.NDArray[np.uint64] = kernels.bag_keys(lists.ids, lists.offsets)
+    return keys

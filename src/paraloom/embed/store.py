@@ -1,0 +1,117 @@
+"""Encoders on disk: a folder of safetensors, vocabularies as readable lines, and config.json, written last."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from paraloom import __version__
+from paraloom.core.errors import ModelError, ParaloomError
+from paraloom.core.io.atomic import replacing
+from paraloom.embed.encoders import Average, SentenceEncoder
+from paraloom.embed.spec import parse_spec
+from paraloom.embed.vocab import Vocabulary
+
+CONFIG = "config.json"
+_FORMAT = 1
+
+
+def save(encoder: SentenceEncoder, folder: str | Path, training: Mapping[str, Any] | None = None) -> Path:
+    """Write the encoder into `folder`; `training`, how it was made, goes into its config.json.
+
+    Each part is `<part>.safetensors` (table, and scales where it is int8) and `<part>.vocabulary.txt` (line i is
+    row i).  Every file appears whole; config.json comes last, and a folder without it is no encoder.
+    """
+    from safetensors.numpy import save_file
+
+    folder = Path(folder)
+    for name, part in encoder.parts.items():
+        with replacing(folder / f"{name}.safetensors") as temporary:
+            save_file({key: np.ascontiguousarray(tensor) for key, tensor in part.tensors.items()}, temporary)
+        if isinstance(part, Average):
+            with replacing(folder / f"{name}.vocabulary.txt") as temporary:
+                temporary.write_bytes("".join(f"{entry}\n" for entry in part.vocabulary.entries).encode())
+    config = {
+        "format": _FORMAT,
+        "spec": str(encoder.spec),
+        "part_dimension": encoder.part_dimension,
+        "dimension": encoder.dimension,
+        "signature": encoder.signature,
+        "paraloom": __version__,
+        "training": dict(training or {}),
+    }
+    with replacing(folder / CONFIG) as temporary:
+        temporary.write_text(json.dumps(config, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    return folder
+
+
+def load_encoder(folder: str | Path, threads: int = 1) -> SentenceEncoder:
+    """Open an encoder's folder.
+
+    Raises ModelError that names the file which is missing, corrupt, or does not fit the others.
+    """
+    folder = Path(folder)
+    config = _read_config(folder)
+    spec = parse_spec(config["spec"])
+    parts = {name: _read_average(folder, name, config["part_dimension"]) for name in spec.parts}
+    return SentenceEncoder(spec, parts, threads)
+
+
+def _read_config(folder: Path) -> dict[str, Any]:
+    path = folder / CONFIG
+    _must_be_there(path)
+    try:
+        config: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+        known = config["format"] == _FORMAT and isinstance(config["spec"], str) and config["part_dimension"] > 0
+    except (ValueError, KeyError, TypeError):
+        known = False
+    if not known:
+        raise ModelError("this describes no encoder of ours", file=path, remedy="Name a folder that `save` wrote.")
+    return config
+
+
+def _read_average(folder: Path, name: str, dimension: int) -> Average:
+    from safetensors import SafetensorError
+    from safetensors.numpy import load_file
+
+    lines, weights = folder / f"{name}.vocabulary.txt", folder / f"{name}.safetensors"
+    _must_be_there(lines)
+    _must_be_there(weights)
+    try:
+        vocabulary = Vocabulary(name, lines.read_bytes().decode().split("\n")[:-1])
+        tensors = load_file(weights)
+        part = Average(vocabulary, tensors["table"], tensors.get("scales"))
+    except UnicodeDecodeError as error:
+        raise ModelError("the vocabulary is not valid UTF-8", file=lines) from error
+    except (SafetensorError, KeyError) as error:
+        raise ModelError(
+            f"the vectors cannot be read ({error})", file=weights, remedy="Make the encoder again."
+        ) from error
+    if part.table.shape != (len(vocabulary), dimension):
+        raise ModelError(
+            f"the table is {part.table.shape}, where {len(vocabulary)} entries of {dimension} numbers are expected",
+            file=weights,
+        )
+    wanted = [np.dtype(np.int8), np.dtype(np.float32)] if "scales" in tensors else [np.dtype(np.float32)]
+    if part.table.dtype not in wanted or part.scales.shape != (len(vocabulary),) or part.scales.dtype != np.float32:
+        raise ModelError("the vectors are neither float32, nor int8 with a float32 scale a row", file=weights)
+    if not (np.isfinite(part.table).all() and np.isfinite(part.scales).all()):
+        raise ModelError("the vectors hold numbers that are not finite", file=weights)
+    try:
+        vocabulary.check()
+    except ParaloomError as error:
+        raise error.at(file=lines) from None
+    return part
+
+
+def _must_be_there(path: Path) -> None:
+    if not path.is_file():
+        raise ModelError(
+            f"there is no {path.name}",
+            file=path.parent,
+            remedy="An encoder's folder has config.json and, for each part, its .safetensors and .vocabulary.txt.",
+        )

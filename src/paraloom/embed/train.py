@@ -1,0 +1,215 @@
+"""Training an encoder on sentence pairs: mega-batches of hardest negatives, margin loss, exact resume."""
+
+from __future__ import annotations
+
+import json
+import math
+import shutil
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from paraloom.core.errors import ModelError
+from paraloom.core.io.atomic import replacing
+from paraloom.core.signature import digest
+from paraloom.embed.averaging import LearningAverage, LearningPart
+from paraloom.embed.checkpoint import Progress, read_checkpoint, write_checkpoint
+from paraloom.embed.config import EncoderConfig
+from paraloom.embed.encoders import Average, SentenceEncoder, Vectors, unit
+from paraloom.embed.losses import batch_triples, margin_loss
+from paraloom.embed.mining import hardest_negatives
+from paraloom.embed.pairs import Pairs, TrainingPairs, stream_pairs
+from paraloom.embed.spec import Spec
+from paraloom.embed.store import load_encoder, save
+from paraloom.embed.team import Team
+from paraloom.embed.vocab import Rows
+
+Dev = Callable[[SentenceEncoder], Mapping[str, float]]
+
+# Mini-batches that one line of the curve sums up.
+_LINE = 20
+
+
+def train_encoder(
+    pairs: Pairs,
+    config: EncoderConfig,
+    folder: str | Path,
+    dev: Dev | None = None,
+    *,
+    threads: int | None = None,
+    checkpoint_seconds: float = 60.0,
+) -> dict[str, Any]:
+    """Train on the `src` and `tgt` of `pairs` and save the encoder into `folder`; returns figures.
+
+    dev: called with the encoder after each epoch; its figures join the curve.  threads: None for all processors.
+    The folder gets `curve.jsonl` (loss, violations as a share of triples, dev figures) and `timings.json`.  A training
+    that was killed goes on from `folder/checkpoint/` when called again with the same pairs and configuration, and ends
+    with the same bytes; so it does with any number of threads.
+    Raises ModelError, naming epoch and batch, when the loss is no longer finite (the last checkpoint stays).
+
+    >>> train_encoder(Corpus.open("pairs"), EncoderConfig(epochs=1), "encoder")    # doctest: +SKIP
+    """
+    spec, folder = config.check(), Path(folder)
+    origin = None if config.start == "random" else load_encoder(config.start)
+    spec = origin.spec if origin else spec
+    known = (
+        {name: part.vocabulary for name, part in origin.parts.items() if isinstance(part, Average)} if origin else {}
+    )
+    scratch = folder / "checkpoint" / "pairs"
+    began = time.perf_counter()
+    data = stream_pairs(pairs, scratch, config.max_tokens, {name: config.entries(name) for name in spec.parts}, known)
+    numbered = time.perf_counter()
+    settings = asdict(config) | {"start": origin.signature if origin else "random"}
+    team = Team(threads)
+    training = _Training(config, spec, data, _parts(config, spec, data, origin, team), team)
+    mark = digest([settings, data.digest])
+    progress = read_checkpoint(folder, training.tensors, mark)
+    resumed = progress.step
+    try:
+        saved = time.monotonic()
+        for _ in training.run(progress, dev):
+            if time.monotonic() - saved >= checkpoint_seconds:
+                write_checkpoint(folder, progress, training.tensors, mark)
+                saved = time.monotonic()
+    finally:
+        team.close()
+    trained = time.perf_counter() - numbered
+
+    encoder = training.encoder()
+    with replacing(folder / "curve.jsonl") as temporary:
+        temporary.write_text("".join(f"{json.dumps(line)}\n" for line in progress.curve), encoding="utf-8")
+    steps = progress.step - resumed
+    timings = {
+        "threads": team.threads,
+        "numbering_seconds": numbered - began,
+        "training_seconds": trained,
+        "pairs_per_second": steps / max(1, progress.step) * len(data) * config.epochs / trained,
+    }
+    with replacing(folder / "timings.json") as temporary:
+        temporary.write_text(json.dumps(timings, indent=1) + "\n", encoding="utf-8")
+    save(encoder, folder, {**settings, **data.books})
+    shutil.rmtree(folder / "checkpoint")
+    last = [line for line in progress.curve if "loss" in line][-1]
+    return {
+        "pairs": data.books,
+        "steps": progress.step,
+        "loss": last["loss"],
+        "violations": last["violations"],
+        "dev": next((line["dev"] for line in reversed(progress.curve) if "dev" in line), {}),
+        "entries": {name: len(numbered.vocabulary) for name, numbered in data.units.items()},
+        "signature": encoder.signature,
+    }
+
+
+def _parts(
+    config: EncoderConfig, spec: Spec, data: TrainingPairs, origin: SentenceEncoder | None, team: Team
+) -> dict[str, LearningPart]:
+    parts: dict[str, LearningPart] = {}
+    for position, name in enumerate(spec.parts):
+        vocabulary = data.units[name].vocabulary
+        given = origin.parts[name] if origin else None
+        if isinstance(given, Average):
+            table = given.vectors
+        else:
+            draw = np.random.default_rng([config.seed, position])
+            table = draw.standard_normal((len(vocabulary), config.dimension), np.float32) * np.float32(config.scale)
+        parts[name] = LearningAverage(vocabulary, table, config.rate, team)
+    return parts
+
+
+class _Training:
+    """The loop: what it reads, what it changes, and one mega-batch after the other."""
+
+    def __init__(
+        self, config: EncoderConfig, spec: Spec, data: TrainingPairs, parts: dict[str, LearningPart], team: Team
+    ) -> None:
+        self.config, self.spec, self.data, self.parts, self.team = config, spec, data, parts, team
+        dimension = next(iter(parts.values())).at_rest().dimension
+        self.width, self.columns = spec.width(dimension), spec.columns(dimension)
+
+    @property
+    def tensors(self) -> dict[str, npt.NDArray[np.float32]]:
+        return {f"{name}.{key}": tensor for name, part in self.parts.items() for key, tensor in part.state.items()}
+
+    def encoder(self) -> SentenceEncoder:
+        return SentenceEncoder(
+            self.spec, {name: part.at_rest() for name, part in self.parts.items()}, self.team.threads
+        )
+
+    def run(self, progress: Progress, dev: Dev | None):
+        """Advance `progress` to the end, yielding wherever it and the parts are whole."""
+        size = self.config.batch * self.config.megabatch
+        while progress.epoch < self.config.epochs:
+            # The order depends on seed and epoch alone, so a checkpoint needs no state of a generator.
+            order = np.random.default_rng([self.config.seed, len(self.parts), progress.epoch]).permutation(
+                len(self.data)
+            )
+            while progress.megabatch * size < len(order):
+                self._megabatch(order[progress.megabatch * size : (progress.megabatch + 1) * size], progress)
+                progress.megabatch += 1
+                if progress.steps >= _LINE:
+                    _close_line(progress)
+                yield
+            _close_line(progress)
+            if dev is not None:
+                figures = {name: float(figure) for name, figure in dev(self.encoder()).items()}
+                progress.curve.append({"epoch": progress.epoch + 1, "step": progress.step, "dev": figures})
+            progress.epoch, progress.megabatch = progress.epoch + 1, 0
+            yield
+
+    def _megabatch(self, chosen: npt.NDArray[np.int64], progress: Progress) -> None:
+        first, second = 2 * chosen, 2 * chosen + 1
+        keys = self.data.keys[first], self.data.keys[second]
+        from_first = hardest_negatives(unit(self._vectors(self._take(first))), *keys, self.team)
+        from_second = None
+        if self.config.two_sided:
+            from_second = hardest_negatives(unit(self._vectors(self._take(second))), *keys[::-1], self.team)
+        for start in range(0, len(chosen), self.config.batch):
+            batch = slice(start, start + self.config.batch)
+            negatives = [first[np.maximum(from_first[batch], 0)]]
+            if from_second is not None:
+                negatives.append(second[np.maximum(from_second[batch], 0)])
+            count = len(first[batch])
+            lists = self._take(np.concatenate([first[batch], second[batch], *negatives]))
+            triples = batch_triples(count, from_first[batch], None if from_second is None else from_second[batch])
+            loss = margin_loss(self._vectors(lists), triples, self.config.margin, count)
+            progress.step += 1
+            if not math.isfinite(loss.value):
+                raise ModelError(
+                    f"the loss is {loss.value} in epoch {progress.epoch + 1}, batch {progress.step}",
+                    remedy="Lower the learning rate; the last checkpoint is still good.",
+                )
+            for name, part in self.parts.items():
+                part.learn(lists[name], loss.gradient, loss.moved, self.columns[name], progress.step)
+            progress.loss += loss.value
+            progress.violations += loss.violations
+            progress.triples += len(triples.anchors)
+            progress.steps += 1
+
+    def _take(self, sentences: npt.NDArray[np.int64]) -> dict[str, Rows]:
+        return {name: self.data.units[name].take(sentences) for name in self.parts}
+
+    def _vectors(self, lists: Mapping[str, Rows]) -> Vectors:
+        count = len(next(iter(lists.values())).offsets) - 1
+        vectors = np.zeros((count, self.width), np.float32)
+        for name, part in self.parts.items():
+            part.forward(lists[name], vectors, self.columns[name])
+        return vectors
+
+
+def _close_line(progress: Progress) -> None:
+    if progress.steps:
+        progress.curve.append(
+            {
+                "epoch": progress.epoch + 1,
+                "step": progress.step,
+                "loss": progress.loss / progress.steps,
+                "violations": progress.violations / progress.triples,
+            }
+        )
+    progress.loss, progress.violations, progress.triples, progress.steps = 0.0, 0, 0, 0
