@@ -1,6 +1,17 @@
 """Reading and writing: corpora of Parquet shards, and bitext in the formats of the field."""
 
+from paraloom.core.io.compression import open_read, open_write, read_lines
 from paraloom.core.io.corpus import Corpus, seal_corpus, write_corpus
 from paraloom.core.io.shards import read_batches, read_shard, write_shard
 
-__all__ = ["Corpus", "read_batches", "read_shard", "seal_corpus", "write_corpus", "write_shard"]
+__all__ = [
+    "Corpus",
+    "open_read",
+    "open_write",
+    "read_batches",
+    "read_lines",
+    "read_shard",
+    "seal_corpus",
+    "write_corpus",
+    "write_shard",
+]
