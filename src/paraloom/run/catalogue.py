@@ -11,7 +11,17 @@ from importlib import import_module
 from paraloom.core.errors import ConfigError, nearest
 from paraloom.run.stage import Fit, Map, Source, Stage
 
-STAGES: dict[str, str] = {}
+STAGES: dict[str, str] = {
+    "bitext": "paraloom.run.stages.bitext:Bitext",
+    "train-translator": "paraloom.run.stages.mt:TrainTranslator",
+    "load-translator": "paraloom.run.stages.mt:LoadTranslator",
+    "backtranslate": "paraloom.run.stages.pairs:Backtranslate",
+    "score": "paraloom.run.stages.pairs:Score",
+    "filter": "paraloom.run.stages.pairs:Filter",
+    "train-encoder": "paraloom.run.stages.encoder:TrainEncoder",
+    "evaluate-sts": "paraloom.run.stages.encoder:EvaluateSts",
+    "choose-paraphrase": "paraloom.run.stages.encoder:ChooseParaphrase",
+}
 """Name in the TOML file → 'module:Class'."""
 
 

@@ -1,0 +1,91 @@
+"""Verbs about encoders: train encoder, encode, similarity."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from paraloom.cli import options
+
+
+def train_encoder(
+    pairs: Annotated[list[str], typer.Option(help="Pairs that mean the same. Repeatable.")],
+    output: options.Output,
+    spec: Annotated[
+        str, typer.Option(help="word, trigram, word+trigram (sum) or word,trigram (side by side).")
+    ] = "word,trigram",
+    dimension: Annotated[int, typer.Option(help="Width of each part.")] = 300,
+    epochs: Annotated[int, typer.Option(help="Passes over the pairs.")] = 5,
+    megabatch: Annotated[int, typer.Option(help="Mini-batches joined in the search for negatives.")] = 20,
+    start: Annotated[Path | None, typer.Option(help="An encoder to go on from.")] = None,
+    sts: Annotated[
+        Path | None, typer.Option(help="Folder of similarity tasks, for a development figure an epoch.")
+    ] = None,
+    src_column: options.SrcColumn = None,
+    tgt_column: options.TgtColumn = None,
+    seed: options.Seed = 1,
+) -> None:
+    """Train a sentence encoder on paraphrase pairs; stopped, the same command goes on.
+
+    Example: `paraloom train encoder --pairs kept.parquet -o encoder`
+    """
+    from paraloom.recipes.verbs import corpus_stages, run_verb
+
+    stages, references = [], []
+    for number, source in enumerate(pairs, 1):
+        found, reference = corpus_stages(
+            source, src_column=options.column(src_column), tgt_column=options.column(tgt_column)
+        )
+        name = f"pairs-{number}"
+        stages += [{**stage, "name": name} for stage in found]
+        references.append(name if found else reference)
+    work = {
+        "use": "train-encoder",
+        "pairs": references,
+        "spec": spec,
+        "dimension": dimension,
+        "epochs": epochs,
+        "megabatch": megabatch,
+        "start": str(start.absolute()) if start else None,
+        "sts": str(sts.absolute()) if sts else None,
+    }
+    result = run_verb([*stages, work], output, seed=seed)
+    for name, value in result.stages[-1].figures.items():
+        typer.echo(f"{name}: {value}")
+
+
+def encode(
+    encoder: Annotated[Path, typer.Argument(help="An encoder folder.")],
+    source: Annotated[str, typer.Argument(metavar="[IN]", help="A sentence a line; - is standard input.")] = "-",
+    output: Annotated[Path, typer.Option("--output", "-o", help="Vectors, float32 (lines, width).")] = Path(
+        "vectors.npy"
+    ),
+) -> None:
+    """Turn lines of text into vectors.
+
+    Example: `paraloom encode encoder sentences.txt -o vectors.npy`
+    """
+    from paraloom.recipes.encode import encode_lines
+
+    typer.echo(f"{encode_lines(encoder, source, output):,} vectors in {output}")
+
+
+def similarity(
+    encoder: Annotated[Path, typer.Argument(help="An encoder folder.")],
+    first: Annotated[str, typer.Argument(metavar="A", help="A sentence a line.")],
+    second: Annotated[str, typer.Argument(metavar="B", help="As many lines.")],
+) -> None:
+    """Print the cosine of each line of A with the same line of B, −1 to 1.
+
+    Example: `paraloom similarity encoder a.txt b.txt`
+    """
+    from paraloom.recipes.encode import similarity_lines
+
+    for cosine in similarity_lines(encoder, first, second):
+        typer.echo(f"{cosine:.4f}")
+
+
+VERBS = {"encode": encode, "similarity": similarity}
+TRAINING = {"encoder": train_encoder}

@@ -1,0 +1,75 @@
+"""Verbs about pairs: score, filter."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from paraloom.cli import options
+
+
+def score(
+    pairs: Annotated[str, typer.Argument(help="Pairs: a corpus folder, a file with both sides, or PREFIX.{de,en}.")],
+    output: options.Output,
+    scores: Annotated[
+        str, typer.Option("--with", help="Scores or groups of them, commas between; `all`; `list` prints them.")
+    ] = "all",
+    src_column: options.SrcColumn = None,
+    tgt_column: options.TgtColumn = None,
+    engine: options.Engine = "local",
+    workers: options.Workers = None,
+    on_error: options.OnError = "stop",
+) -> None:
+    """Add columns of scores to pairs; no row is dropped.
+
+    Example: `paraloom score pairs.parquet --with overlap,bleu1,length -o scored.parquet`
+    """
+    from paraloom.recipes.verbs import corpus_stages, run_verb
+
+    stages, reference = corpus_stages(
+        pairs, src_column=options.column(src_column), tgt_column=options.column(tgt_column)
+    )
+    work = {"use": "score", "input": reference, "scores": [name.strip() for name in scores.split(",")]}
+    result = run_verb([*stages, work], output, engine=engine, workers=workers, on_error=on_error)
+    typer.echo(str(result), err=True)
+
+
+def filter_pairs(
+    pairs: Annotated[str, typer.Argument(help="Scored pairs: a corpus folder or a table.")],
+    output: options.Output,
+    where: Annotated[str, typer.Option(help="An SQL condition over the columns.")] = "",
+    top: Annotated[float | None, typer.Option(help="Keep the best share (0–1) or number by the column --by.")] = None,
+    tenth: Annotated[
+        int | None, typer.Option(help="Keep one tenth (1–10) of the ranking by --by; 1 is the best.")
+    ] = None,
+    by: Annotated[str, typer.Option(help="Column that --top and --tenth rank by.")] = "",
+    best: Annotated[str, typer.Option(help="lowest or highest; default: the score's own direction.")] = "",
+    sample: Annotated[float | None, typer.Option(help="Keep a random share (below 1) or number of rows.")] = None,
+    engine: options.Engine = "local",
+    workers: options.Workers = None,
+    seed: options.Seed = 1,
+) -> None:
+    """Keep the pairs that meet all conditions: where, then top or tenth, then sample.
+
+    Example: `paraloom filter scored.parquet -o kept.parquet
+    --where "trigram_overlap <= 0.7 and tgt_tokens between 3 and 30"`
+    """
+    from paraloom.recipes.verbs import corpus_stages, run_verb
+
+    stages, reference = corpus_stages(pairs)
+    work = {
+        "use": "filter",
+        "input": reference,
+        "where": where,
+        "top": top,
+        "tenth": tenth,
+        "by": by,
+        "best": best,
+        "sample": int(sample) if sample is not None and sample >= 1 else sample,
+    }
+    result = run_verb([*stages, work], output, engine=engine, workers=workers, seed=seed)
+    typer.echo(str(result), err=True)
+
+
+VERBS = {"score": score, "filter": filter_pairs}

@@ -1,0 +1,80 @@
+"""Verbs about whole runs: quickstart, run, report."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from paraloom.cli import options
+
+
+def quickstart(
+    folder: Annotated[Path, typer.Argument(help="Folder of the run.")] = Path("quickstart"),
+    workers: options.Workers = None,
+) -> None:
+    """The whole chain on the bundled German-English sample, then the report. Offline, minutes.
+
+    Example: `paraloom quickstart`
+    """
+    from paraloom.recipes.quickstart import quickstart as run_quickstart
+
+    typer.echo(run_quickstart(folder, workers=workers))
+
+
+def run(
+    pipeline: Annotated[Path, typer.Argument(help="A pipeline's TOML file.")],
+    output: Annotated[Path | None, typer.Option("--output", "-o", help="Run folder; default: runs/NAME.")] = None,
+    engine: options.Engine = "local",
+    workers: options.Workers = None,
+    until: Annotated[str | None, typer.Option(help="Last stage to run.")] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would be done, and why.")] = False,
+    on_error: options.OnError = "stop",
+    address: Annotated[str | None, typer.Option(help="Address of a Ray cluster; default: one started here.")] = None,
+    as_json: options.Json = False,
+) -> None:
+    """Run a pipeline, or go on with one that was stopped.
+
+    Example: `paraloom run examples/german.toml -o runs/german`
+    """
+    from paraloom.run.pipeline import read_pipeline
+    from paraloom.run.runner import plan, run_pipeline
+
+    wanted = read_pipeline(pipeline)
+    folder = output or Path("runs") / wanted.name
+    if dry_run:
+        for stage in plan(wanted, folder, until=until):
+            typer.echo(str(stage))
+        return
+    result = run_pipeline(
+        wanted,
+        folder,
+        engine=engine,
+        workers=workers,
+        until=until,
+        on_error=on_error,  # type: ignore[arg-type]
+        address=address,
+    )
+    if as_json:
+        typer.echo(json.dumps({"digest": result.digest, "stages": [stage.as_dict() for stage in result.stages]}))
+    else:
+        typer.echo(str(result))
+
+
+def report(
+    run_folder: Annotated[Path, typer.Argument(metavar="RUN", help="Folder of a run.")],
+    output: Annotated[Path, typer.Option("--output", "-o", help="The page to write.")] = Path("report.html"),
+) -> None:
+    """One self-contained HTML page about a run.
+
+    Example: `paraloom report runs/german -o german.html`
+    """
+    from paraloom.report import write_report
+
+    write_report(run_folder, output)
+    typer.echo(f"{output}")
+
+
+VERBS = {"quickstart": quickstart, "run": run, "report": report}

@@ -1,0 +1,288 @@
+"""The state of one translator's training: parameters, their running mean, moments, place, and the update."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from safetensors import safe_open
+from safetensors.torch import save_file
+from torch import Tensor
+
+from paraloom.core.errors import ModelError
+from paraloom.mt.checkpoint import CHECKPOINT
+from paraloom.mt.examples import Examples, padded
+from paraloom.mt.muon import Muon
+from paraloom.mt.network import EMBEDDING, Forward, Shape, SmoothedCrossEntropy
+
+ADAM_BETAS = (0.9, 0.98)
+
+
+class Trainer:
+    """Updates a translator batch by batch.  A batch is cut into `threads` slices, a core each, whose gradients are
+
+    added in slice order: the result depends on the number of slices, never on which was ready first.
+    """
+
+    def __init__(self, config: Any, vocabulary: int, seed: int = 1, start: Path | None = None) -> None:
+        torch.set_num_threads(1)
+        self.config = config
+        self.seed = seed
+        self.padding = vocabulary - 1
+        model = _new_model(config, vocabulary, seed) if start is None else _load_model(start / CHECKPOINT)
+        self._model = model
+        self.shape = Shape.of(model.config)
+        self.positions = model.model.encoder.embed_positions.weight.detach().clone()
+        self.parameters: dict[str, Tensor] = {
+            name: value.detach() for name, value in model.named_parameters() if "embed_positions" not in name
+        }
+        self.mean = {name: value.clone() for name, value in self.parameters.items()}
+        self.best = {name: value.clone() for name, value in self.parameters.items()}
+        matrices = [name for name, value in self.parameters.items() if value.dim() == 2 and name != EMBEDDING]
+        self._vectors = [value for name, value in self.parameters.items() if name not in set(matrices)]
+        self._muon = Muon([self.parameters[name] for name in matrices])
+        self._adam = torch.optim.Adam(self._vectors, lr=config.vector_rate, betas=ADAM_BETAS, eps=1e-9)
+        self._slices = [
+            {n: v.detach().requires_grad_() for n, v in self.parameters.items()} for _ in range(config.threads)
+        ]
+        self._generators = [torch.Generator().manual_seed(seed * 1000 + i) for i in range(config.threads + 1)]
+        self._bfloat16 = has_bfloat16()
+        self.step = self.epoch = self.position = self.tokens = self.poor = 0
+        self.seconds, self.best_loss, self._loss_sum, self._loss_count = 0.0, float("inf"), 0.0, 0
+        self.plan: list[npt.NDArray[np.int64]] = []
+
+    @property
+    def parameter_count(self) -> int:
+        """Trained numbers, each counted once."""
+        return sum(value.numel() for value in self.parameters.values())
+
+    @property
+    def exhausted(self) -> bool:
+        """Whether the development loss has not fallen for as long as the configuration's patience."""
+        return 0 < self.config.patience <= self.poor
+
+    def update(self, batch: npt.NDArray[np.int64], examples: Examples, pool: ThreadPoolExecutor) -> float:
+        """One step on the pairs numbered in `batch`; returns the mean loss a token (nats, smoothed)."""
+        tokens = int(examples.target_lengths[batch].sum())
+        words = self._candidates(batch, examples)
+        slices = [batch[i :: self.config.threads] for i in range(self.config.threads)]
+        jobs = [
+            pool.submit(self._slice_loss, i, part, examples, words, tokens)
+            for i, part in enumerate(slices)
+            if len(part)
+        ]
+        loss = sum(job.result() for job in jobs) / tokens
+        self._gather(len(jobs), pool)
+        rate = self._rate()
+        for group in self._adam.param_groups:
+            group["lr"] = self.config.vector_rate * rate
+        self._adam.step()
+        self._muon.step(self.config.matrix_rate * rate, lambda pieces: _run(pieces, pool))
+        for slice_parameters in self._slices:
+            for value in slice_parameters.values():
+                value.grad = None
+        self.step += 1
+        self.tokens += tokens
+        self._loss_sum += loss
+        self._loss_count += 1
+        decay = min(self.config.average, (self.step + 1) / (self.step + 10))
+        torch._foreach_lerp_(list(self.mean.values()), list(self.parameters.values()), 1 - decay)
+        return loss
+
+    def assess(self, examples: Examples, pool: ThreadPoolExecutor) -> dict[str, float]:
+        """Development loss of the mean weights; keeps them when they are the best so far.  Returns a curve's point."""
+        order = np.argsort(examples.target_lengths, kind="stable")
+        parts = [order[i : i + 64] for i in range(0, len(order), 64)]
+        with torch.no_grad():
+            losses = list(pool.map(lambda part: self._loss(part, examples), parts))
+        loss = sum(losses) / int(examples.target_lengths.sum())
+        if loss < self.best_loss:
+            self.best_loss, self.poor = loss, 0
+            for name, value in self.best.items():
+                value.copy_(self.mean[name])
+        else:
+            self.poor += 1
+        point = {"step": self.step, "loss": round(self._loss_sum / self._loss_count, 4), "dev_loss": round(loss, 4)}
+        self._loss_sum, self._loss_count = 0.0, 0
+        return point
+
+    def model(self) -> Any:
+        """The MarianMTModel with the best mean weights."""
+        own = dict(self._model.named_parameters())
+        with torch.no_grad():
+            for name, value in self.best.items():
+                own[name].copy_(value)
+        return self._model.eval()
+
+    def save(self, path: Path, identity: str) -> None:
+        """Write all that going on needs, whole or not at all."""
+        tensors = {f"{kind}.{n}": v for kind in ("parameters", "mean", "best") for n, v in getattr(self, kind).items()}
+        tensors |= self._muon.state()
+        for i, vector in enumerate(self._vectors):
+            state = self._adam.state[vector]
+            tensors |= {f"adam.{i}.first": state["exp_avg"], f"adam.{i}.second": state["exp_avg_sq"]}
+        for i, generator in enumerate(self._generators):
+            tensors[f"random.{i}"] = generator.get_state()
+        place = (self.step, self.epoch, self.position, self.tokens, self.poor, self.seconds, self.best_loss)
+        notes = {"identity": identity, "place": " ".join(repr(number) for number in place)}
+        part = path.with_suffix(".part")
+        save_file({name: value.contiguous() for name, value in tensors.items()}, part, metadata=notes)
+        with part.open("rb+") as stream:
+            os.fsync(stream.fileno())
+        part.replace(path)
+
+    def resume(self, path: Path, identity: str) -> None:
+        """Go on from `path` if it is there and was written by a training of the same data and configuration."""
+        if not path.is_file():
+            return
+        with safe_open(path, "pt") as stored:
+            notes = stored.metadata()
+            if notes.get("identity") != identity:
+                return
+            tensors = {name: stored.get_tensor(name) for name in stored.keys()}  # noqa: SIM118
+        for kind in ("parameters", "mean", "best"):
+            for name, value in getattr(self, kind).items():
+                value.copy_(tensors[f"{kind}.{name}"])
+        self._muon.load(tensors)
+        numbers = notes["place"].split()
+        self.step, self.epoch, self.position, self.tokens, self.poor = map(int, numbers[:5])
+        self.seconds, self.best_loss = map(float, numbers[5:])
+        for i, vector in enumerate(self._vectors):
+            self._adam.state[vector] = {
+                "step": torch.tensor(float(self.step)),
+                "exp_avg": tensors[f"adam.{i}.first"],
+                "exp_avg_sq": tensors[f"adam.{i}.second"],
+            }
+        for i, generator in enumerate(self._generators):
+            generator.set_state(tensors[f"random.{i}"])
+
+    def _slice_loss(
+        self, number: int, part: npt.NDArray[np.int64], examples: Examples, words: Tensor | None, tokens: int
+    ) -> float:
+        parameters = self._slices[number]
+        states, wanted = self._states(parameters, part, examples, self._generators[number])
+        embedding = parameters[EMBEDDING]
+        if words is not None:
+            places = torch.zeros(self.padding + 1, dtype=torch.int64)
+            places[words] = torch.arange(len(words))
+            embedding, wanted = embedding[words], places[wanted]
+        loss = SmoothedCrossEntropy.apply(states, embedding, wanted, self.config.smoothing)
+        (loss / tokens).backward()
+        return float(loss.detach())
+
+    def _loss(self, part: npt.NDArray[np.int64], examples: Examples) -> float:
+        states, wanted = self._states(self.mean, part, examples, None)
+        return float(SmoothedCrossEntropy.apply(states, self.mean[EMBEDDING], wanted, self.config.smoothing))
+
+    def _states(
+        self,
+        parameters: dict[str, Tensor],
+        part: npt.NDArray[np.int64],
+        examples: Examples,
+        draws: torch.Generator | None,
+    ) -> tuple[Tensor, Tensor]:
+        """Hidden states (n, width) and the words (n,) that they should predict, padding left out."""
+        source = padded([examples.source(i) for i in part], self.padding)
+        target = padded([examples.target(i) for i in part], self.padding)
+        begun = torch.cat([torch.full((len(part), 1), self.padding), target[:, :-1]], 1)
+        forward = Forward(self.shape, parameters, self.positions, self.config.dropout, draws)
+        with torch.autocast("cpu", torch.bfloat16, enabled=self._bfloat16):
+            states = forward(source, source != self.padding, begun)
+        real = target != self.padding
+        return states[real].float(), target[real]
+
+    def _candidates(self, batch: npt.NDArray[np.int64], examples: Examples) -> Tensor | None:
+        """The words that this step's softmax ranges over: the batch's own and some drawn ones; None for all."""
+        config = self.config
+        if not config.candidates or self.step >= config.steps * (1 - config.whole_softmax):
+            return None
+        chosen = torch.zeros(self.padding + 1, dtype=torch.bool)
+        for pair in batch:
+            chosen[torch.from_numpy(examples.target(pair).astype(np.int64))] = True
+        chosen[torch.randint(self.padding, (config.candidates,), generator=self._generators[-1])] = True
+        return chosen.nonzero()[:, 0]
+
+    def _gather(self, slices: int, pool: ThreadPoolExecutor) -> None:
+        """Add the slices' gradients, in slice order, into the parameters' own; the row of `<pad>` stays frozen."""
+        names = list(self.parameters)
+
+        def add(some: list[str]) -> None:
+            for name in some:
+                total = self._slices[0][name].grad
+                for other in self._slices[1:slices]:
+                    total.add_(other[name].grad)  # type: ignore[union-attr, arg-type]
+                self.parameters[name].grad = total
+
+        _run([lambda some=some: add(some) for some in (names[0::2], names[1::2])], pool)
+        self.parameters[EMBEDDING].grad[self.padding] = 0  # type: ignore[index]
+        torch.nn.utils.clip_grad_norm_(self._vectors, 1.0)
+
+    def _rate(self) -> float:
+        """Share of the full learning rate: up over the warm-up, level, down to nothing over the cool-down."""
+        config = self.config
+        left = (config.steps - self.step) / max(1, config.steps * config.cooldown)
+        return min(1.0, (self.step + 1) / max(1, config.warmup), left)
+
+
+def has_bfloat16() -> bool:
+    """Whether this processor multiplies bfloat16 in hardware; elsewhere it is emulated, slower than float32."""
+    return torch.cpu._is_avx512_bf16_supported() or torch.cpu._is_amx_tile_supported()
+
+
+def _run(pieces: Iterable[Callable[[], None]], pool: ThreadPoolExecutor) -> None:
+    for job in [pool.submit(piece) for piece in pieces]:
+        job.result()
+
+
+def _new_model(config: Any, vocabulary: int, seed: int) -> Any:
+    from transformers import MarianConfig, MarianMTModel
+
+    torch.manual_seed(seed)
+    model = MarianMTModel(
+        MarianConfig(
+            vocab_size=vocabulary,
+            decoder_vocab_size=vocabulary,
+            d_model=config.width,
+            encoder_layers=config.encoder_layers,
+            decoder_layers=config.decoder_layers,
+            encoder_ffn_dim=config.inner,
+            decoder_ffn_dim=config.inner,
+            encoder_attention_heads=config.heads,
+            decoder_attention_heads=config.heads,
+            dropout=config.dropout,
+            activation_function=config.activation,
+            max_position_embeddings=512,
+            pad_token_id=vocabulary - 1,
+            decoder_start_token_id=vocabulary - 1,
+            eos_token_id=0,
+            bos_token_id=0,
+            forced_eos_token_id=None,
+            scale_embedding=True,
+            share_encoder_decoder_embeddings=True,
+            tie_word_embeddings=True,
+        )
+    )
+    with torch.no_grad():
+        for name, value in model.named_parameters():
+            if name == EMBEDDING:
+                value.normal_(std=config.width**-0.5)
+                value[-1] = 0
+            elif value.dim() == 2 and "embed_positions" not in name:
+                torch.nn.init.xavier_uniform_(value)
+    return model
+
+
+def _load_model(checkpoint: Path) -> Any:
+    from transformers import MarianMTModel
+
+    if not (checkpoint / "model.safetensors").is_file():
+        raise ModelError(
+            "model.safetensors is missing", file=checkpoint, remedy="Start from a translator folder of ours."
+        )
+    return MarianMTModel.from_pretrained(checkpoint)

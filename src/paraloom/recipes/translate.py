@@ -1,0 +1,84 @@
+"""Lines of text through a translator, streaming, on all cores."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from itertools import islice
+
+import pyarrow as pa
+
+from paraloom.core.errors import ConfigError
+from paraloom.core.io import read_lines, write_table
+from paraloom.core.io.compression import open_write
+from paraloom.core.progress import progress
+from paraloom.core.schema import VARIANTS
+from paraloom.mt import load_translator, parse_decoding, translate_stream
+from paraloom.mt.decoding import Beam
+
+CHUNK = 500
+"""Lines a core takes at a time: enough to sort by length, few enough to share out evenly."""
+
+
+def translate_lines(
+    model: str,
+    source: str,
+    output: str,
+    *,
+    decode: str = "beam:5",
+    nbest: int | None = None,
+    threads: int | None = None,
+    seed: int = 1,
+) -> int:
+    """Translate the lines of `source` into `output` ('-' is a pipe); returns how many.
+
+    One translation a line where one is asked for and the suffix names no table; else the VARIANTS schema, as the
+    suffix says (.tsv, .jsonl, .parquet), with the line's number, from 1, as pair_id.
+    """
+    decoding = parse_decoding(decode)
+    if nbest is not None:
+        wider = {"size": max(nbest, decoding.size)} if isinstance(decoding, Beam) else {}
+        decoding = replace(decoding, nbest=nbest, **wider)
+    translator = load_translator(model, decoding)
+    table = any(f".{kind}" in output for kind in ("tsv", "jsonl", "parquet"))
+    if decoding.nbest > 1 and not table:
+        raise ConfigError(
+            f"{decoding.nbest} translations a line do not fit a text file", remedy="Name an output such as out.tsv."
+        )
+    cores = threads or os.cpu_count() or 1
+    count = 0
+
+    def results() -> Iterator[list[list]]:
+        nonlocal count
+        with progress("translating", unit="lines") as advance:
+            for found in translate_stream(translator, _chunks(read_lines(source), CHUNK), threads=cores, seed=seed):
+                yield found
+                count += len(found)
+                advance(len(found))
+
+    if table:
+        write_table(_variants(results(), decode), output)
+    else:
+        with open_write(output) as stream:
+            for found in results():
+                stream.write("".join(f"{variants[0].text}\n" for variants in found).encode())
+    return count
+
+
+def _chunks(lines: Iterable[str], size: int) -> Iterator[list[str]]:
+    remaining = iter(lines)
+    while chunk := list(islice(remaining, size)):
+        yield chunk
+
+
+def _variants(results: Iterable[list[list]], method: str) -> Iterator[pa.RecordBatch]:
+    line = 0
+    for found in results:
+        rows = []
+        for variants in found:
+            line += 1
+            for rank, (text, logprob, tokens) in enumerate(variants):
+                rows.append((str(line), rank, text, method, logprob, tokens))
+        columns = list(zip(*rows, strict=True)) or [[] for _ in VARIANTS]
+        yield pa.record_batch([pa.array(c, f.type) for c, f in zip(columns, VARIANTS, strict=True)], schema=VARIANTS)

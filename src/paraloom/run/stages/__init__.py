@@ -1,0 +1,1 @@
+"""Stages: each room's functions as configuration, for pipelines."""

@@ -1,0 +1,137 @@
+"""Stages about encoders: train one, measure it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import ClassVar
+
+from paraloom.core.io import Corpus
+from paraloom.embed.config import EncoderConfig
+from paraloom.run.stage import Fit, Json, Work
+
+
+@dataclass(frozen=True, kw_only=True)
+class TrainEncoder(Fit):
+    """Trains a sentence encoder on pairs (PNMT §5): mega-batches, margin loss, Adam.
+
+    pairs: corpora whose src and tgt mean the same.  start: an encoder to go on from.  sts: a folder of similarity
+    tasks; where it is given, `development` (one of them) is measured after each epoch, for the curve.
+    The other fields are those of paraloom.embed.config.EncoderConfig.
+    """
+
+    inputs: ClassVar[tuple[str, ...]] = ("pairs", "start", "sts")
+
+    pairs: tuple[str, ...]
+    start: str | None = None
+    sts: str | None = None
+    development: str = "stsbenchmark/sts-dev"
+    spec: str = "word,trigram"
+    dimension: int = 300
+    epochs: int = 5
+    batch: int = 100
+    megabatch: int = 20
+    margin: float = 0.4
+    rate: float = 1e-3
+    two_sided: bool = False
+    max_tokens: int = 30
+    word_entries: int = 50_000
+    trigram_entries: int = 30_000
+    scale: float = 0.1
+
+    def __post_init__(self) -> None:
+        self.config("random", 0).check()
+
+    def config(self, start: str, seed: int) -> EncoderConfig:
+        """The fields that the embed room knows, with a start and a seed."""
+        own = {"start", "seed"}
+        known = {f.name for f in fields(EncoderConfig)} - own
+        return EncoderConfig(start=start, seed=seed, **{name: getattr(self, name) for name in sorted(known)})
+
+    def fit(self, folder: Path, work: Work) -> dict[str, Json]:
+        """Train and save the encoder; the curve has the loss and, with `sts`, the development task."""
+        from itertools import chain
+
+        from paraloom.embed.encoders import SentenceEncoder
+        from paraloom.embed.train import train_encoder
+        from paraloom.evaluate.similarity import evaluate_sts
+
+        batches = chain.from_iterable(Corpus.open(path).batches(["src", "tgt"]) for path in work.each("pairs"))
+
+        def measure(encoder: SentenceEncoder) -> Mapping[str, float]:
+            table = evaluate_sts(encoder, work.inputs["sts"], [self.development])
+            return {"dev_pearson": table.table[0].pearson}
+
+        config = self.config(str(work.inputs.get("start", "random")), work.seed)
+        return train_encoder(batches, config, folder, dev=measure if "sts" in work.inputs else None)
+
+
+@dataclass(frozen=True, kw_only=True)
+class EvaluateSts(Fit):
+    """Correlations of an encoder's cosines with human scores, every protocol side by side.
+
+    tasks: STS 2012–2015, STS-B, SICK, PIT or some of them; empty: all that are in the folder.
+    published: whether the report shows the papers' rows beside ours.
+    """
+
+    inputs: ClassVar[tuple[str, ...]] = ("encoder", "sts")
+
+    encoder: str
+    sts: str
+    tasks: tuple[str, ...] = ()
+    published: bool = True
+
+    def fit(self, folder: Path, work: Work) -> dict[str, Json]:
+        """Write result.json and return each group's mean Pearson."""
+        from paraloom.embed.store import load_encoder
+        from paraloom.evaluate.published import PUBLISHED
+        from paraloom.evaluate.similarity import evaluate_sts
+
+        table = evaluate_sts(load_encoder(work.inputs["encoder"]), work.inputs["sts"], self.tasks or None)
+        result = table.to_json()
+        if self.published:
+            result["published"] = [
+                {"source": row.source, "system": row.system, "figures": dict(row.figures)} for row in PUBLISHED
+            ]
+        (folder / "result.json").write_text(json.dumps(result, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+        means = {row.group: round(row.pearson, 2) for row in table.table if row.subset == "mean"}
+        return {"pearson_mean": means, "signature": table.signature}
+
+
+@dataclass(frozen=True, kw_only=True)
+class ChooseParaphrase(Fit):
+    """How often an encoder finds a sentence's paraphrase among `candidates`, chance being 1 / candidates.
+
+    pairs: a corpus whose src and tgt mean the same.  encoders: measured on the same draws, in the order given.
+    """
+
+    inputs: ClassVar[tuple[str, ...]] = ("pairs", "encoders")
+
+    pairs: str
+    encoders: tuple[str, ...]
+    candidates: int = 100
+
+    def fit(self, folder: Path, work: Work) -> dict[str, Json]:
+        """Write result.json: an accuracy an encoder, in percent."""
+        from paraloom.embed.store import load_encoder
+        from paraloom.evaluate.retrieval import choose_among
+
+        table = [batch for batch in Corpus.open(work.inputs["pairs"]).batches(["src", "tgt"])]
+        anchors, paraphrases = (
+            [text for batch in table for text in batch[side].to_pylist()] for side in ("src", "tgt")
+        )
+        found = [
+            choose_among(load_encoder(path), anchors, paraphrases, n=self.candidates, seed=work.seed)
+            for path in work.each("encoders")
+        ]
+        accuracy = [round(100 * choice.accuracy, 2) for choice in found]
+        result = {
+            "candidates": self.candidates,
+            "pairs": len(anchors),
+            "accuracy_percent": accuracy,
+            "signatures": [choice.signature for choice in found],
+        }
+        (folder / "result.json").write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
+        return {"accuracy_percent": accuracy, "candidates": self.candidates, "pairs": len(anchors)}

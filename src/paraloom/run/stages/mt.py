@@ -1,0 +1,138 @@
+"""Stages about translators: train one, measure one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import ClassVar
+
+from paraloom.core.errors import DataError
+from paraloom.core.io import Corpus
+from paraloom.core.text import normalise, token_hash
+from paraloom.mt.train import TranslatorConfig
+from paraloom.run.stage import Fit, Json, Work
+
+Sides = tuple[Sequence[str], Sequence[str]]
+
+
+@dataclass(frozen=True, kw_only=True)
+class TrainTranslator(TranslatorConfig, Fit):
+    """Trains a translator from scratch, or from `start`, on one or several bitexts.
+
+    bitext: corpora of pairs; src is translated into tgt.  development: pairs whose loss stops the training; where
+    there are none, some `held_out` pairs are set apart from the bitext, by a hash of their target so that no
+    sentence stands on both sides.  test: pairs for the BLEU of the model card.  start: a translator to go on from.
+    title, licence, about: for the model card.  The other fields are those of paraloom.mt.train.TranslatorConfig.
+    """
+
+    inputs: ClassVar[tuple[str, ...]] = ("bitext", "development", "test", "start")
+    version: ClassVar[str] = "1"
+
+    bitext: tuple[str, ...]
+    development: str | None = None
+    test: str | None = None
+    start: str | None = None
+    held_out: int = 1000
+    title: str = "A translator"
+    licence: str = "other"
+    about: str = "Trained by Paraloom."
+
+    def fit(self, folder: Path, work: Work) -> dict[str, Json]:
+        """Train, measure BLEU on the test pairs as converted and in float32, write the card."""
+        from paraloom.mt.train import train_translator
+
+        corpora = [Corpus.open(path) for path in work.each("bitext")]
+        rows = sum(corpus.rows for corpus in corpora)
+        share = 0.0
+        if "development" not in work.inputs:
+            if rows < 2 * self.held_out:
+                raise DataError(
+                    f"{rows} pairs are too few to hold {self.held_out} out",
+                    remedy="Name a development corpus, or lower held_out.",
+                )
+            share = self.held_out / rows
+        start = work.inputs.get("start")
+        development = (
+            _sides([Corpus.open(work.inputs["development"])], lambda target: True)
+            if not share
+            else _sides(corpora, lambda target: _drawn(target, share))
+        )
+        figures = train_translator(
+            lambda: _sides(corpora, lambda target: not (share and _drawn(target, share))),
+            development,
+            TranslatorConfig(**{f.name: getattr(self, f.name) for f in fields(TranslatorConfig)}),
+            folder,
+            seed=work.seed,
+            start=start,
+        )
+        if "test" in work.inputs:
+            figures |= self._measure(folder, Corpus.open(work.inputs["test"]))
+        self._card(folder, corpora, figures)
+        return figures
+
+    def _measure(self, folder: Path, test: Corpus) -> dict[str, Json]:
+        from paraloom.evaluate.translation import evaluate_translation
+        from paraloom.mt.checkpoint import CHECKPOINT, convert
+        from paraloom.mt.load import load_translator
+
+        sources, references = (
+            [text for batch in _sides([test], lambda target: True) for text in batch[side]] for side in (0, 1)
+        )
+        exact = folder / "checkpoint" / "float32"
+        convert(folder / CHECKPOINT, exact, precision="float32")
+        found: dict[str, Json] = {"test_pairs": len(sources)}
+        for name, model in ((self.precision, folder), ("float32", exact)):
+            hypotheses = [variants[0].text for variants in load_translator(model, "beam:5").translate(sources)]
+            figures = evaluate_translation(hypotheses, references)
+            found |= {f"bleu_{name}": round(figures["bleu"], 2), "bleu_signature": figures["bleu_signature"]}
+        return found
+
+    def _card(self, folder: Path, corpora: list[Corpus], figures: dict[str, Json]) -> None:
+        from paraloom.mt.checkpoint import write_card
+
+        first = next(corpora[0].batches(["src_lang", "tgt_lang", "origin"]))
+        origins = sorted({str(next(corpus.batches(["origin"]))["origin"][0]) for corpus in corpora})
+        facts: dict[str, object] = {
+            "languages": f"{first['src_lang'][0]} → {first['tgt_lang'][0]}",
+            "training data": ", ".join(origins),
+            "licence": self.licence,
+            **{key: value for key, value in figures.items() if "seconds" not in key and "per_second" not in key},
+        }
+        write_card(folder, title=self.title, facts=facts, text=self.about)
+
+
+@dataclass(frozen=True, kw_only=True)
+class LoadTranslator(Fit):
+    """Brings a ready-made Marian translator in, converted for decoding.
+
+    model: a Hugging Face name such as `Helsinki-NLP/opus-mt-de-en`, which is fetched unless it is in the cache of
+    huggingface_hub, or a folder with such a checkpoint.  revision: a branch, tag or commit.
+    """
+
+    model: str
+    revision: str | None = None
+    precision: str = "int8"
+
+    def fit(self, folder: Path, work: Work) -> dict[str, Json]:
+        """Convert the checkpoint into the artefact."""
+        from paraloom.core.signature import file_digest
+        from paraloom.mt.checkpoint import convert
+
+        engine = folder / "checkpoint" / "engine"
+        convert(self.model, engine, precision=self.precision, revision=self.revision)
+        for path in sorted(engine.iterdir()):
+            path.replace(folder / path.name)
+        return {"model": self.model, "weights": file_digest(folder / "model.bin")[:12]}
+
+
+def _sides(corpora: list[Corpus], wanted: Callable[[str], bool]) -> Iterator[Sides]:
+    for corpus in corpora:
+        for batch in corpus.batches(["src", "tgt"]):
+            sources, targets = (normalise(batch[name]).to_pylist() for name in ("src", "tgt"))
+            kept = [row for row, target in enumerate(targets) if wanted(target)]
+            yield [sources[row] for row in kept], [targets[row] for row in kept]
+
+
+def _drawn(target: str, share: float) -> bool:
+    return token_hash(target) < share * 2.0**64
