@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import traceback
-from collections.abc import Iterable, Iterator
+from collections.abc import Generator, Iterable
 from dataclasses import dataclass
 from typing import Generic, Protocol, TypeVar
 
@@ -34,7 +34,7 @@ class Task(Protocol[Result_co]):
 class Engine(Protocol):
     """Calls tasks, a few at a time, wherever it has hands.  What a task returns never depends on the engine."""
 
-    def run(self, tasks: Iterable[Task[Result]], advance: Advance) -> Iterator[Result]:
+    def run(self, tasks: Iterable[Task[Result]], advance: Advance) -> Generator[Result, None, None]:
         """The results, each as soon as it is there, in any order; tasks are drawn from `tasks` as hands get free.
 
         Raises the first task's error, or RunError when a worker died, after all hands have been stopped.
@@ -80,7 +80,7 @@ def attempt(task: Task[Result], advance: Advance) -> Outcome[Result]:
 class Inline:
     """Calls the tasks in this very process, one after another: for debuggers, notebooks and small tests."""
 
-    def run(self, tasks: Iterable[Task[Result]], advance: Advance) -> Iterator[Result]:
+    def run(self, tasks: Iterable[Task[Result]], advance: Advance) -> Generator[Result, None, None]:
         for task in tasks:
             yield attempt(task, advance).get()
 

@@ -15,7 +15,7 @@ import pyarrow.parquet as pq
 from paraloom.core.errors import RunError
 from paraloom.core.io.atomic import replacing
 from paraloom.core.io.shards import ROW_GROUP_ROWS, rebatch
-from paraloom.core.signature import file_digest
+from paraloom.core.signature import digest, file_digest
 
 Lane: TypeAlias = Literal["kept", "rejected", "failed"]
 
@@ -27,12 +27,14 @@ class ShardWriter:
     """Three files of one name, each made when its first row comes; all appear when the block ends well, or none.
 
     Memory holds a row group a lane at most.  The bytes depend on the rows alone, not on how batches were cut.
+    rows: written so far, by lane.  columns: digest of the kept rows' schema, '' while there are none.
     """
 
     def __init__(self, folder: Path, name: str) -> None:
         self.folder = folder
         self.name = name
         self.rows: dict[Lane, int] = {"kept": 0, "rejected": 0, "failed": 0}
+        self.columns = ""
         self._stack = ExitStack()
         self._lanes: dict[Lane, Callable[[pa.RecordBatch], None]] = {}
 
@@ -42,6 +44,8 @@ class ShardWriter:
             return
         if lane not in self._lanes:
             path = self.folder / f"{FOLDERS[lane]}{self.name}"
+            if lane == "kept":
+                self.columns = digest(batch.schema.serialize().to_pybytes().hex())
             self._lanes[lane] = self._stack.enter_context(_appending(path, batch.schema))
         self._lanes[lane](batch)
         self.rows[lane] += batch.num_rows
@@ -95,6 +99,7 @@ def split(batch: pa.RecordBatch) -> tuple[pa.RecordBatch, pa.RecordBatch | None]
 def _appending(path: Path, schema: pa.Schema) -> Iterator[Callable[[pa.RecordBatch], None]]:
     """What `core.io.write_shard` does, for rows that are handed over rather than fetched."""
     held: list[pa.RecordBatch] = []
+    count = 0
 
     with (
         replacing(path) as temporary,
@@ -103,14 +108,16 @@ def _appending(path: Path, schema: pa.Schema) -> Iterator[Callable[[pa.RecordBat
     ):
 
         def append(batch: pa.RecordBatch) -> None:
-            nonlocal held
+            nonlocal held, count
             held.append(batch)
-            if sum(each.num_rows for each in held) >= ROW_GROUP_ROWS:
+            count += batch.num_rows
+            if count >= ROW_GROUP_ROWS:
                 *full, last = rebatch(held, schema, ROW_GROUP_ROWS)
-                rest = last.num_rows < ROW_GROUP_ROWS
-                for table in full if rest else [*full, last]:
+                whole = last.num_rows == ROW_GROUP_ROWS
+                for table in [*full, last] if whole else full:
                     writer.write_table(table, row_group_size=ROW_GROUP_ROWS)
-                held = last.to_batches() if rest else []
+                held = [] if whole else last.to_batches()
+                count = 0 if whole else last.num_rows
 
         yield append
         for table in rebatch(held, schema, ROW_GROUP_ROWS):

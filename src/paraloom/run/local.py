@@ -6,7 +6,7 @@ import multiprocessing
 import os
 import signal
 import threading
-from collections.abc import Iterable, Iterator
+from collections.abc import Generator, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess, parent_process
@@ -32,7 +32,7 @@ class Local:
         self.workers = workers or os.cpu_count() or 1
         self.threads = threads
 
-    def run(self, tasks: Iterable[Task[Result]], advance: Advance) -> Iterator[Result]:
+    def run(self, tasks: Iterable[Task[Result]], advance: Advance) -> Generator[Result, None, None]:
         """The results as they come; see Engine.  A worker is started when there is a task for it."""
         waiting = iter(tasks)
         crew: list[_Worker] = []

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from paraloom.core.io.atomic import no_room_named
 from paraloom.core.signature import digest, file_digest
 from paraloom.run.books import Books
 
@@ -20,12 +21,14 @@ class ShardRecord:
     """A shard that is done.
 
     name: of its file.  key: digest of all that its bytes depend on.  files: path below the stage's folder → SHA-256
-    of each file it was written to (kept, rejected, failed rows).  seconds: of one worker.  memory: its peak, in bytes.
+    of each file it was written to (kept, rejected, failed rows).  columns: digest of the kept rows' schema, '' where
+    there are none.  seconds: of one worker.  memory: its peak, in bytes.
     """
 
     name: str
     key: str
     files: Mapping[str, str]
+    columns: str
     books: Books
     seconds: float
     memory: int
@@ -70,7 +73,8 @@ class Manifest:
         entry = {"kind": kind, "name": name, "record": dict(record)}
         line = ("\n" if self._torn else "") + json.dumps(entry, ensure_ascii=False, allow_nan=False) + "\n"
         self.path.parent.mkdir(parents=True, exist_ok=True)
-        with self.path.open("ab") as stream:
+        self._torn = True  # Until the whole line is there.
+        with no_room_named(self.path), self.path.open("ab") as stream:
             stream.write(line.encode())
             stream.flush()
             os.fsync(stream.fileno())

@@ -14,6 +14,7 @@ import pyarrow as pa
 from paraloom.core.errors import DataError, RunError
 from paraloom.core.io import read_batches
 from paraloom.core.progress import Advance
+from paraloom.core.schema import SCHEMAS, require
 from paraloom.core.signature import digest
 from paraloom.run.books import Books
 from paraloom.run.lanes import ShardWriter
@@ -40,7 +41,7 @@ class ShardTask:
     """One shard of a Map, as a task for an engine.
 
     stage: the stage's folder name.  file: the shard to read.  rows: how many it has.  folder: where to write.
-    seeds: the run's seed and the stage's name, from which each batch's seed is derived.
+    kind: the schema of what comes out.  seeds: the run's seed and the stage's name, from which each batch's is derived.
     """
 
     stage: str
@@ -49,6 +50,7 @@ class ShardTask:
     mapping: Map
     folder: Path
     key: str
+    kind: str
     seeds: tuple[int, str]
     survey: Json = None
     inputs: Mapping[str, Path] = field(default_factory=dict)
@@ -72,7 +74,7 @@ class ShardTask:
             stage=self.stage, file=self.file
         )
         seconds = round(time.monotonic() - started, 3)
-        return ShardRecord(self.name, self.key, writer.files(), books, seconds, peak_memory())
+        return ShardRecord(self.name, self.key, writer.files(), writer.columns, books, seconds, peak_memory())
 
     def _pass(self, batch: pa.RecordBatch, first: int, writer: ShardWriter) -> int:
         """Bring a batch, whose first row is the shard's row `first` (from 0), to the writer; returns rows kept."""
@@ -139,6 +141,7 @@ class ShardTask:
 
     def _enter(self, batch: pa.RecordBatch, done: _Done, writer: ShardWriter) -> int:
         """Write what came of a batch; returns how many of its rows were kept."""
+        require(done.out.schema, SCHEMAS[self.kind])
         before = writer.rows["kept"]
         writer.write_split(done.out)
         for place in done.silent:

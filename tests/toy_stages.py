@@ -1,0 +1,188 @@
+"""Toy stages, quick and with known results, for the tests of runs; they mark what they do in the folder $TOY_MARKS."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import ClassVar, Literal
+
+import numpy as np
+import pyarrow as pa
+
+from paraloom.core.errors import DataError
+from paraloom.core.io import Corpus
+from paraloom.core.schema import SENTENCES
+from paraloom.run.stage import Fit, Json, Map, Source, Work
+
+
+def mark(event: str) -> None:
+    """Note that something happened, in a file that all processes append to."""
+    folder = os.environ.get("TOY_MARKS")
+    if folder:
+        with open(Path(folder) / "marks", "a") as stream:
+            stream.write(event + "\n")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Count(Source):
+    """The sentences 's0', 's1' …; `bad` of them, the last, are rejected as they are read."""
+
+    makes: ClassVar[str] = "SENTENCES"
+
+    sentences: int = 100
+    bad: int = 0
+    shard_rows: int = 40
+    piece: int = 33
+
+    def batches(self, work: Work) -> Iterator[pa.RecordBatch]:
+        """The rows in batches of `piece`, which shards must not depend on."""
+        for first in range(0, self.sentences, self.piece):
+            numbers = range(first, min(first + self.piece, self.sentences))
+            rows = [{"doc_id": "d", "sent_id": n, "lang": "en", "text": f"s{n}"} for n in numbers]
+            batch = pa.RecordBatch.from_pylist(rows, schema=SENTENCES)
+            if self.bad:
+                keep = [n < self.sentences - self.bad for n in numbers]
+                batch = batch.append_column("keep", pa.array(keep))
+                batch = batch.append_column("reason", pa.array([None if k else "bad" for k in keep], pa.string()))
+            yield batch
+
+
+@dataclass(frozen=True, kw_only=True)
+class Lines(Source):
+    """The lines of a file."""
+
+    makes: ClassVar[str] = "SENTENCES"
+
+    path: Path
+    shard_rows: int = 40
+
+    def batches(self, work: Work) -> Iterator[pa.RecordBatch]:
+        """One batch of all."""
+        rows = [
+            {"doc_id": self.path.name, "sent_id": n, "lang": "en", "text": line}
+            for n, line in enumerate(self.path.read_text().splitlines())
+        ]
+        if rows:
+            yield pa.RecordBatch.from_pylist(rows, schema=SENTENCES)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Upper(Map):
+    """Upper-cases the text, adds a seeded column, and takes `delay` seconds a batch."""
+
+    reads: ClassVar[tuple[str, ...]] = ("text",)
+
+    suffix: str = ""
+    delay: float = 0.0
+
+    def apply(self, batch: pa.RecordBatch, work: Work) -> pa.RecordBatch:
+        """The rows, with `noise`."""
+        mark(f"upper {batch['sent_id'][0]}")
+        time.sleep(self.delay)
+        texts = pa.array([text.upper() + self.suffix for text in batch["text"].to_pylist()])
+        noise = np.random.default_rng(work.seed).random(batch.num_rows)
+        return batch.set_column(3, "text", texts).append_column("noise", pa.array(noise))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Even(Map):
+    """Keeps even sentences."""
+
+    every: int = 2
+
+    def apply(self, batch: pa.RecordBatch, work: Work) -> pa.RecordBatch:
+        """The verdicts."""
+        keep = [n % self.every == 0 for n in batch["sent_id"].to_pylist()]
+        batch = batch.append_column("keep", pa.array(keep, pa.bool_()))
+        return batch.append_column("reason", pa.array([None if k else "odd" for k in keep], pa.string()))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Echo(Map):
+    """Each sentence n gives n % 3 copies: none for every third."""
+
+    rows: ClassVar[Literal["same", "many"]] = "many"
+
+    def apply(self, batch: pa.RecordBatch, work: Work) -> pa.RecordBatch:
+        """The copies, traced."""
+        source = [row for row, n in enumerate(batch["sent_id"].to_pylist()) for _ in range(n % 3)]
+        return batch.take(pa.array(source, pa.int32())).append_column("_source", pa.array(source, pa.int32()))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Above(Map):
+    """Adds whether a sentence's number is above the mean, which a survey finds."""
+
+    def survey(self, corpus: Corpus, work: Work) -> Json:
+        """The mean."""
+        mark("survey")
+        numbers = [n for batch in corpus.batches(["sent_id"]) for n in batch["sent_id"].to_pylist()]
+        return sum(numbers) / len(numbers)
+
+    def apply(self, batch: pa.RecordBatch, work: Work) -> pa.RecordBatch:
+        """The comparison."""
+        above = [n > work.survey for n in batch["sent_id"].to_pylist()]
+        return batch.append_column("above", pa.array(above))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Faulty(Map):
+    """Goes wrong in the way of `how`, at sentence `at`."""
+
+    how: Literal["data", "batch", "lose", "bug", "die", "kill", "columns", "full"]
+    at: int = 50
+
+    def apply(self, batch: pa.RecordBatch, work: Work) -> pa.RecordBatch:
+        """The rows, unless `at` is among them."""
+        numbers = batch["sent_id"].to_pylist()
+        if self.at not in numbers:
+            return batch
+        match self.how:
+            case "data":
+                raise DataError("the sentence cannot be had")
+            case "batch":
+                raise DataError("the sentence cannot be had", row=numbers.index(self.at) + 1)
+            case "lose":
+                return batch.slice(1)
+            case "bug":
+                raise ZeroDivisionError("division by zero")
+            case "die":
+                os._exit(3)
+            case "kill":
+                os.kill(os.getpid(), signal.SIGKILL)
+            case "full":
+                raise OSError(28, os.strerror(28))
+        return batch.append_column("more", pa.array(numbers))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Total(Fit):
+    """Sums the numbers of its corpora, shard by shard, with a checkpoint after each."""
+
+    inputs: ClassVar[tuple[str, ...]] = ("corpora", "other")
+
+    corpora: tuple[str, ...]
+    other: str | None = None
+    delay: float = 0.0
+    times: int = 1
+
+    def fit(self, folder: Path, work: Work) -> dict[str, Json]:
+        """The sum, in `total.txt`."""
+        checkpoint = folder / "checkpoint" / "done"
+        checkpoint.parent.mkdir(exist_ok=True)
+        done = [int(each) for each in checkpoint.read_text().split()] if checkpoint.exists() else []
+        shards = [shard for path in work.each("corpora") for shard in Corpus.open(path).shards]
+        for shard in shards[len(done) :]:
+            mark(f"fit {shard.parent.name}/{shard.name}")
+            time.sleep(self.delay)
+            corpus = Corpus.open(shard.parent)
+            numbers = [n for b in corpus.batches(["sent_id"]) for n in b["sent_id"].to_pylist()]
+            done.append(sum(numbers))
+            checkpoint.write_text(" ".join(map(str, done)))
+        (folder / "total.txt").write_text(str(sum(done) * self.times))
+        (folder / "timings.txt").write_text(str(time.time()))
+        return {"total": sum(done) * self.times}
