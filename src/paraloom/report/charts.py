@@ -1,0 +1,148 @@
+"""Charts as inline SVG: histograms with two layers, and curves.  Colours are the style sheet's."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from paraloom.report.figures import count, number, ticks
+from paraloom.report.markup import Html, Part, element
+
+_WIDTH, _HEIGHT = 360, 170
+_LEFT, _RIGHT, _TOP, _BOTTOM = 8, 8, 10, 24
+
+
+def histogram(
+    title: str, edges: Sequence[float], before: Sequence[int], after: Sequence[int] | None, unit: str = ""
+) -> Html:
+    """Bars of rows in each bin; `after`, those that were kept, stands in front of `before`.
+
+    edges: k + 1 rising values.  before, after: k counts each.  Every bin tells its numbers when pointed at.
+    """
+    low, high = edges[0], edges[-1]
+    top = max([*before, *(after or ()), 1])
+    parts: list[Part] = []
+    for place, n in enumerate(before):
+        left, right = (_x(edge, low, high, _WIDTH, _LEFT) for edge in edges[place : place + 2])
+        said = f"{number(edges[place])} to {number(edges[place + 1])}: {count(n)}"
+        bars: list[Part] = [element("title", said if after is None else f"{said}, {count(after[place])} of them kept")]
+        bars.append(_bar(left, right, n / top, "after" if after is None else "before"))
+        if after is not None:
+            bars.append(_bar(left, right, after[place] / top, "after"))
+        parts.append(element("g", bars))
+    parts.append(_x_axis(low, high, _WIDTH, _HEIGHT, _LEFT))
+    said = f"Histogram of {sum(before)} values from {number(low)} to {number(high)} {unit}".rstrip()
+    if after is not None:
+        said += f", and in front of it of the {sum(after)} that were kept"
+    return _svg(title, said + ".", parts, _WIDTH, _HEIGHT, "histogram")
+
+
+@dataclass(frozen=True)
+class Curve:
+    """One line of a chart: its name and its points (x rising, y)."""
+
+    name: str
+    points: Sequence[tuple[float, float]]
+
+
+def curves(title: str, lines: Sequence[Curve], x_name: str) -> Html:
+    """Lines over a common x, each named at its end; at least one line, each of one point or more."""
+    width, height, left, right = 720, 280, 46, 96
+    xs = [x for line in lines for x, _ in line.points]
+    ys = [y for line in lines for _, y in line.points]
+    low, high = min(ys), max(ys)
+    margin = (high - low) * 0.06 or abs(high) * 0.1 or 1.0
+    low, high = low - margin, high + margin
+    first, last = min(xs), max(xs)
+
+    def place(x: float, y: float) -> tuple[float, float]:
+        return _x(x, first, last, width, left, right), _y(y, low, high, height)
+
+    parts: list[Part] = []
+    for mark in ticks(low, high):
+        level = _y(mark, low, high, height)
+        parts.append(element("line", class_="grid", x1=left, x2=width - right, y1=_f(level), y2=_f(level)))
+        parts.append(element("text", number(mark), class_="mark", x=left - 8, y=_f(level + 4), text_anchor="end"))
+    ends = _apart([place(*line.points[-1])[1] for line in lines])
+    for order, (line, end) in enumerate(zip(lines, ends, strict=True)):
+        points = [place(*point) for point in line.points]
+        path = "M" + "L".join(f"{_f(x)} {_f(y)}" for x, y in points)
+        value = number(line.points[-1][1])
+        parts.append(
+            element(
+                "g",
+                element("title", f"{line.name}: {value} at the end"),
+                element("path", class_="curve", d=path),
+                element("circle", cx=_f(points[-1][0]), cy=_f(points[-1][1]), r=3),
+                element("text", f"{line.name} {value}", x=_f(points[-1][0] + 8), y=_f(end + 4)),
+                class_=f"line line-{order % 4}",
+            )
+        )
+    parts.append(_x_axis(first, last, width, height, left, right, x_name))
+    said = "; ".join(f"{line.name} from {number(line.points[0][1])} to {number(line.points[-1][1])}" for line in lines)
+    return _svg(title, f"Curves over {x_name}: {said}.", parts, width, height, "curves")
+
+
+def _svg(title: str, said: str, parts: Sequence[Part], width: int, height: int, kind: str) -> Html:
+    return element(
+        "svg",
+        element("title", title),
+        element("desc", said),
+        parts,
+        viewBox=f"0 0 {width} {height}",
+        role="img",
+        aria_label=f"{title}. {said}",
+        class_=kind,
+    )
+
+
+def _bar(left: float, right: float, level: float, layer: str) -> Part:
+    """A bar of `level` (0 to 1) of the height; what is there at all is always seen."""
+    if level <= 0:
+        return None
+    height = max(1.0, level * (_HEIGHT - _TOP - _BOTTOM))
+    gap = 0.5 if right - left > 3 else 0
+    return element(
+        "rect",
+        class_=layer,
+        x=_f(left + gap),
+        y=_f(_HEIGHT - _BOTTOM - height),
+        width=_f(right - left - 2 * gap),
+        height=_f(height),
+    )
+
+
+def _x_axis(
+    low: float, high: float, width: int, height: int, left: int, right: int = _RIGHT, name: str = ""
+) -> list[Part]:
+    base = height - _BOTTOM
+    parts: list[Part] = [element("line", class_="axis", x1=left, x2=width - right, y1=base, y2=base)]
+    for mark in ticks(low, high):
+        x = _x(mark, low, high, width, left, right)
+        anchor = "start" if x < left + 8 else "end" if x > width - right - 8 and not name else "middle"
+        parts.append(element("text", number(mark), class_="mark", x=_f(x), y=base + 17, text_anchor=anchor))
+    if name:
+        parts.append(element("text", name, class_="mark", x=width - right + 26, y=base + 17))
+    return parts
+
+
+def _apart(levels: Sequence[float], distance: float = 15) -> list[float]:
+    """The same heights, pushed down where labels would touch, their order kept."""
+    placed = list(levels)
+    order = sorted(range(len(levels)), key=lambda i: levels[i])
+    for above, below in pairwise(order):
+        placed[below] = max(placed[below], placed[above] + distance)
+    return placed
+
+
+def _x(value: float, low: float, high: float, width: int, left: int, right: int = _RIGHT) -> float:
+    return left + (value - low) / ((high - low) or 1) * (width - left - right)
+
+
+def _y(value: float, low: float, high: float, height: int) -> float:
+    return _TOP + (high - value) / ((high - low) or 1) * (height - _TOP - _BOTTOM)
+
+
+def _f(value: float) -> str:
+    return f"{value:.1f}".removesuffix(".0")

@@ -1,0 +1,83 @@
+"""Training curves: what `curve.jsonl` of a trained model recorded, one chart for each kind of quantity."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+from paraloom.report.charts import Curve, curves
+from paraloom.report.figures import number, spoken
+from paraloom.report.markup import Html, element
+
+_PROGRESS = ("step", "update", "epoch")
+_LESS_TOLD = frozenset({*_PROGRESS, "seconds", "minutes", "time", "rate", "learning_rate", "lr", "tokens", "pairs"})
+_POINTS = 300
+
+
+def training(name: str, artefact: Path) -> Html | None:
+    """The curves of one artefact folder, None where it recorded none."""
+    records = _records(artefact / "curve.jsonl")
+    progress = next((key for key in _PROGRESS if any(key in record for record in records)), None)
+    if progress is None:
+        return None
+    lines: dict[str, list[tuple[float, float]]] = {}
+    for record in records:
+        for key, value in record.items():
+            if key not in _LESS_TOLD and progress in record:
+                lines.setdefault(key, []).append((record[progress], value))
+    if not lines:
+        return None
+    kinds: dict[str, list[Curve]] = {}
+    single: list[Html] = []
+    for key, points in lines.items():
+        if len(points) == 1:
+            single.append(element("div", element("dt", spoken(key)), element("dd", number(points[0][1]))))
+        else:
+            kind = "loss" if "loss" in key else key
+            kinds.setdefault(kind, []).append(Curve(spoken(key), thinned(sorted(points))))
+    charts = [
+        element("figure", element("figcaption", spoken(kind)), curves(f"{name}: {spoken(kind)}", of_kind, progress))
+        for kind, of_kind in kinds.items()
+    ]
+    figures = element("dl", single, class_="figures") if single else None
+    return element("section", element("h3", name), element("div", charts, class_="charts"), figures, class_="training")
+
+
+def thinned(points: Sequence[tuple[float, float]], most: int = _POINTS) -> list[tuple[float, float]]:
+    """At most about `most` points: means of neighbours, the last point as it is.
+
+    >>> thinned([(0, 1), (1, 3), (2, 5), (3, 9)], most=2)
+    [(0.5, 2.0), (2.5, 7.0), (3, 9)]
+    """
+    if len(points) <= most:
+        return list(points)
+    size = -(-len(points) // most)
+    groups = [points[start : start + size] for start in range(0, len(points), size)]
+    means = [(sum(x for x, _ in group) / len(group), sum(y for _, y in group) / len(group)) for group in groups]
+    return [*means, points[-1]]
+
+
+def _records(path: Path) -> list[Mapping[str, float]]:
+    """Lines of numbers; a line that a kill tore is passed over."""
+    if not path.is_file():
+        return []
+    records: list[Mapping[str, float]] = []
+    for line in path.read_text(encoding="utf-8", errors="replace").splitlines():
+        try:
+            record = json.loads(line)
+        except ValueError:
+            continue
+        if isinstance(record, dict):
+            records.append(dict(_numbers(record)))
+    return records
+
+
+def _numbers(record: Mapping[str, object], before: str = "") -> Iterator[tuple[str, float]]:
+    """The finite numbers of a record; those of an inner one under both names."""
+    for key, value in record.items():
+        if isinstance(value, dict):
+            yield from _numbers(value, f"{before}{key} ")
+        elif isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value):
+            yield f"{before}{key}", float(value)
