@@ -1,0 +1,91 @@
+"""The stages about pairs inside a run: books that close, cuts of the whole corpus, errors before any work."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from paraloom.core.errors import ConfigError
+from paraloom.core.io import Corpus, read_shard, write_corpus
+from paraloom.core.schema import PAIRS
+from paraloom.run.pipeline import parse_pipeline
+from paraloom.run.runner import run_pipeline
+from paraloom.run.stages.pairs import Backtranslate, Filter, Score
+
+ROWS = 60
+
+
+@pytest.fixture(scope="module")
+def pairs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    import pyarrow as pa
+
+    folder = tmp_path_factory.mktemp("corpus") / "pairs"
+    words = ["one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"]
+    rows = [
+        {
+            "pair_id": str(i),
+            "src": " ".join(words[: 3 + i % 6]),
+            "tgt": " ".join(words[i % 4 : 4 + i % 5]),
+            "src_lang": "en",
+            "tgt_lang": "en",
+            "origin": "toy",
+        }
+        for i in range(ROWS)
+    ]
+    write_corpus(folder, [pa.RecordBatch.from_pylist(rows, schema=PAIRS)], kind="PAIRS", shard_rows=17)
+    return folder
+
+
+def run(text: str, folder: Path) -> Path:
+    run_pipeline(parse_pipeline(text, file=folder / "p.toml"), folder / "run", engine="inline")
+    return folder / "run"
+
+
+def test_a_filter_after_scores_splits_kept_from_rejected(pairs: Path, tmp_path: Path) -> None:
+    text = f"""
+        [[stage]]
+        use = "score"
+        input = "{pairs}"
+        [[stage]]
+        use = "filter"
+        where = "unigram_overlap < 0.9"
+        sample = 7
+    """
+    folder = run(text, tmp_path)
+    kept = Corpus.open(folder / "20-filter")
+    reasons = Counter(
+        reason
+        for shard in sorted((folder / "20-filter" / "rejected").glob("*.parquet"))
+        for reason in read_shard(shard).column("reason").to_pylist()
+    )
+    assert kept.rows == 7
+    assert reasons.total() == ROWS - 7
+    assert set(reasons) == {"not: unigram_overlap < 0.9", "not: in the sample of 7"}
+    assert "keep" not in kept.schema.names
+
+
+def test_an_unknown_column_stops_the_run_before_its_stage_begins(pairs: Path, tmp_path: Path) -> None:
+    text = f"""
+        [[stage]]
+        use = "filter"
+        input = "{pairs}"
+        where = "trigam_overlap < 0.9"
+    """
+    with pytest.raises(ConfigError, match="no column 'trigam_overlap'"):
+        run(text, tmp_path)
+    assert not list((tmp_path / "run").rglob("*.parquet"))
+
+
+@pytest.mark.parametrize("key", ['where = "a <"', "top = 0.5", 'tenth = 11\nby = "bleu1"', "sample = -1"])
+def test_a_filter_that_cannot_be_is_refused_when_the_pipeline_is_read(pairs: Path, key: str) -> None:
+    with pytest.raises(ConfigError):
+        parse_pipeline(f'[[stage]]\nuse = "filter"\ninput = "{pairs}"\n{key}\n', file=pairs.parent / "p.toml")
+
+
+def test_a_stage_is_told_apart_by_what_it_does_and_not_by_its_model_path() -> None:
+    assert Score(scores=("bleu1",)).digest() != Score(scores=("length",)).digest()
+    assert Filter(sample=10).digest() != Filter(sample=11).digest()
+    assert Backtranslate(translator="a").digest() == Backtranslate(translator="b").digest()
+    assert Backtranslate(translator="a", decode="beam:12").digest() != Backtranslate(translator="a").digest()
