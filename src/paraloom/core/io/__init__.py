@@ -1,5 +1,6 @@
 """Reading and writing: corpora of Parquet shards, and bitext in the formats of the field."""
 
+from paraloom.core.io.bitext import read_pairs, write_pairs, write_table
 from paraloom.core.io.compression import open_read, open_write, read_lines
 from paraloom.core.io.corpus import Corpus, seal_corpus, write_corpus
 from paraloom.core.io.shards import read_batches, read_shard, write_shard
@@ -10,8 +11,11 @@ __all__ = [
     "open_write",
     "read_batches",
     "read_lines",
+    "read_pairs",
     "read_shard",
     "seal_corpus",
     "write_corpus",
+    "write_pairs",
     "write_shard",
+    "write_table",
 ]
