@@ -52,30 +52,31 @@ class LearningAverage:
         return {"table": self.table, "first": self.first, "second": self.second}
 
     def forward(self, lists: Rows, out: Vectors, column: int) -> None:
-        from paraloom.embed import kernels
+        from paraloom.embed import average_kernels
 
         self._team.share(
-            len(out), lambda begin, end: kernels.add_means(*lists, self.table, self._scales, out, column, begin, end)
+            len(out),
+            lambda begin, end: average_kernels.add_means(*lists, self.table, self._scales, out, column, begin, end),
         )
 
     def backward(
         self, lists: Rows, gradient: Vectors, moved: npt.NDArray[np.bool_], column: int
     ) -> tuple[npt.NDArray[np.int32], Vectors]:
         """The rows that the moved lists hold, int32 (u,), and the loss's gradient by each, float32 (u, d)."""
-        from paraloom.embed import kernels
+        from paraloom.embed import average_kernels
 
-        unique, starts, members = kernels.invert(*lists, moved, self._slots)
+        unique, starts, members = average_kernels.invert(*lists, moved, self._slots)
         by_row = np.empty((len(unique), self.table.shape[1]), np.float32)
         self._team.share(
             len(unique),
-            lambda begin, end: kernels.row_gradients(
+            lambda begin, end: average_kernels.row_gradients(
                 starts, members, lists.offsets, gradient, column, by_row, begin, end
             ),
         )
         return unique, by_row
 
     def learn(self, lists: Rows, gradient: Vectors, moved: npt.NDArray[np.bool_], column: int, step: int) -> None:
-        from paraloom.embed import kernels
+        from paraloom.embed import average_kernels
 
         unique, by_row = self.backward(lists, gradient, moved, column)
         # m̂ / (√v̂ + ε) with the corrections drawn out of the loop: √(1 − β2ᵗ) / (1 − β1ᵗ) · m / (√v + ε √(1 − β2ᵗ)).
@@ -84,7 +85,7 @@ class LearningAverage:
         betas = np.float32(_BETA1), np.float32(_BETA2)
         self._team.share(
             len(unique),
-            lambda begin, end: kernels.adam_rows(
+            lambda begin, end: average_kernels.adam_rows(
                 unique, by_row, self.table, self.first, self.second, rate, *betas, floor, begin, end
             ),
         )

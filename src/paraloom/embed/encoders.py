@@ -70,10 +70,10 @@ class Average:
         return self.table.astype(np.float32) * self.scales[:, None]
 
     def add(self, texts: pa.Array, out: Vectors, column: int) -> npt.NDArray[np.bool_]:
-        from paraloom.embed import kernels
+        from paraloom.embed import average_kernels
 
         lists = self.vocabulary.rows(UNITS[self.vocabulary.unit].cut(texts))
-        kernels.add_means(lists.rows, lists.offsets, self.table, self.scales, out, column, 0, len(out))
+        average_kernels.add_means(lists.rows, lists.offsets, self.table, self.scales, out, column, 0, len(out))
         return np.diff(lists.offsets) > 0
 
 

@@ -37,13 +37,16 @@ def margin_loss(vectors: npt.NDArray[np.float32], triples: Triples, margin: floa
     A zero vector has cosine 0 with everything, and no gradient.
 
     >>> at = np.array
-    >>> margin_loss(np.float32([[1, 0], [1, 0], [0, 1]]), Triples(at([0]), at([1]), at([2])), 1.4, 1).value
-    0.4
+    >>> loss = margin_loss(np.float32([[1, 0], [1, 0], [0, 1]]), Triples(at([0]), at([1]), at([2])), 1.4, 1)
+    >>> round(loss.value, 4), loss.violations
+    (0.4, 1)
     """
-    from paraloom.embed import kernels
+    from paraloom.embed import loss_kernels
 
     gradient, moved = np.zeros_like(vectors), np.zeros(len(vectors), np.bool_)
-    value, violations = kernels.margin(vectors, *triples, np.float32(margin), np.float32(1 / pairs), gradient, moved)
+    value, violations = loss_kernels.margin(
+        vectors, *triples, np.float32(margin), np.float32(1 / pairs), gradient, moved
+    )
     return Loss(value, violations, gradient, moved)
 
 

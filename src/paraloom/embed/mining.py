@@ -28,14 +28,16 @@ def hardest_negatives(
     >>> hardest_negatives(vectors, np.uint64([7, 7, 8]), np.uint64([4, 5, 6]), Team(1)).tolist()
     [2, 2, 0]
     """
-    from paraloom.embed import kernels
+    from paraloom.embed import loss_kernels
 
     negatives = np.empty(len(vectors), np.int64)
     for start in range(0, len(vectors), _BLOCK):
         cosines = vectors[start : start + _BLOCK] @ vectors.T
 
         def search(begin: int, end: int, start: int = start, cosines: npt.NDArray[np.float32] = cosines) -> None:
-            kernels.hardest(cosines[begin:end], vectors, vectors, start + begin, keys, other_keys, _SLACK, negatives)
+            loss_kernels.hardest(
+                cosines[begin:end], vectors, vectors, start + begin, keys, other_keys, _SLACK, negatives
+            )
 
         team.share(len(cosines), search)
     return negatives

@@ -42,9 +42,9 @@ class Numbered:
 
     def take(self, sentences: npt.NDArray[np.int64]) -> Rows:
         """The lists of table rows of some sentences; sentences 2i and 2i + 1 are the sides of pair i."""
-        from paraloom.embed import kernels
+        from paraloom.embed import list_kernels
 
-        return Rows(*kernels.take(*self.lists, sentences, self.rows))
+        return Rows(*list_kernels.take(*self.lists, sentences, self.rows))
 
 
 @dataclass(frozen=True)
@@ -99,7 +99,7 @@ def stream_pairs(
                 totals[unit] += len(numbers)
     if not books["used"]:
         raise DataError(
-            f"no pair is left to train on: of {books['read']}, {books['empty']} are empty, {books['too_long']} too long",
+            f"no pair is left to train on: of {books['read']}, {books['empty']} empty, {books['too_long']} too long",
             remedy=f"A pair has two sides of 1 to {max_tokens} words.",
         )
     units = {}
@@ -172,8 +172,8 @@ def _usable(pairs: Pairs, max_tokens: int, books: dict[str, int]) -> Iterable[pa
 
 
 def _keys(texts: pa.Array) -> npt.NDArray[np.uint64]:
-    from paraloom.embed import kernels
+    from paraloom.embed import list_kernels
 
     lists = UNITS["word"].cut(texts)
-    keys: npt.NDArray[np.uint64] = kernels.bag_keys(lists.ids, lists.offsets)
+    keys: npt.NDArray[np.uint64] = list_kernels.bag_keys(lists.ids, lists.offsets)
     return keys

@@ -6,7 +6,7 @@ import json
 import math
 import shutil
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -141,7 +141,7 @@ class _Training:
             self.spec, {name: part.at_rest() for name, part in self.parts.items()}, self.team.threads
         )
 
-    def run(self, progress: Progress, dev: Dev | None):
+    def run(self, progress: Progress, dev: Dev | None) -> Iterator[None]:
         """Advance `progress` to the end, yielding wherever it and the parts are whole."""
         size = self.config.batch * self.config.megabatch
         while progress.epoch < self.config.epochs:

@@ -43,9 +43,9 @@ class Vocabulary:
 
     def rows(self, lists: TokenLists) -> Rows:
         """The row of each id; units without one are left out, so a list may become empty."""
-        from paraloom.embed import kernels
+        from paraloom.embed import list_kernels
 
-        return Rows(*kernels.look_up(lists.ids, lists.offsets, *self._table))
+        return Rows(*list_kernels.look_up(lists.ids, lists.offsets, *self._table))
 
     def check(self) -> None:
         """Raises ModelError where an entry is there twice."""
@@ -53,10 +53,10 @@ class Vocabulary:
 
     @cached_property
     def _table(self) -> tuple[IdArray, npt.NDArray[np.int32]]:
-        from paraloom.embed import kernels
+        from paraloom.embed import list_kernels
 
         keys, values = empty_table(len(self))
-        if kernels.place(hashes(self.entries), keys, values, 0) != len(self):
+        if list_kernels.place(hashes(self.entries), keys, values, 0) != len(self):
             twice = Counter(self.entries).most_common(1)[0][0]
             raise ModelError(f"the {self.unit} vocabulary has '{twice}' twice")
         return keys, values
@@ -77,10 +77,10 @@ class VocabularyCounter:
 
     def number(self, texts: Texts, lists: TokenLists) -> npt.NDArray[np.int32]:
         """A provisional number for each id of `lists`, which are the units of `texts`; int32 (tokens,)."""
-        from paraloom.embed import kernels
+        from paraloom.embed import list_kernels
 
         self._make_room(len(self._spellings) + len(lists.ids))
-        numbers, fresh = kernels.intern(lists.ids, self._keys, self._values, self._counts, len(self._spellings))
+        numbers, fresh = list_kernels.intern(lists.ids, self._keys, self._values, self._counts, len(self._spellings))
         if len(fresh):
             owners = np.searchsorted(lists.offsets, fresh, side="right") - 1
             chosen = pa.array(texts, pa.large_string()) if not isinstance(texts, pa.Array) else texts
@@ -105,13 +105,13 @@ class VocabularyCounter:
         if needed > len(self._counts):
             self._counts = np.concatenate([self._counts, np.zeros(needed, np.int64)])
         if 2 * needed > len(self._keys):
-            from paraloom.embed import kernels
+            from paraloom.embed import list_kernels
 
             held = self._values >= 0
             ordered = np.empty(len(self._spellings), np.uint64)
             ordered[self._values[held]] = self._keys[held]
             self._keys, self._values = empty_table(2 * needed)
-            kernels.place(ordered, self._keys, self._values, 0)
+            list_kernels.place(ordered, self._keys, self._values, 0)
 
 
 def empty_table(entries: int) -> tuple[IdArray, npt.NDArray[np.int32]]:
