@@ -64,7 +64,7 @@ def test_words(text: str, expected: list[str]) -> None:
     assert tokens([text])[0].tolist() == [token_hash(word) for word in expected]
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(TEXTS, st.booleans(), st.booleans())
 @example(["", "a", ""], True, True)
 @example(["a'", "'b", "1.", "2"], False, False)
@@ -76,7 +76,7 @@ def test_kernel_is_the_regular_expression(texts: list[str], lower: bool, punctua
     assert spellings(texts, lower=lower, punctuation=punctuation).to_pylist() == expected
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(TEXTS, st.integers(1, 5), st.booleans())
 def test_character_ngrams(texts: list[str], n: int, boundary: bool) -> None:
     expected = []

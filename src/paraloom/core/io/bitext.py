@@ -28,8 +28,8 @@ READERS: dict[str, Callable[[Asked], Iterator[Pair]]] = {
 UNKNOWN = "und"
 """The language of a side of which nothing is said (BCP 47's tag for 'undetermined')."""
 
-Rows: TypeAlias = Corpus | pa.Table | pa.RecordBatchReader | Iterable[pa.RecordBatch]
-"""Rows to write; the first three know their columns even when there is no row."""
+Rows: TypeAlias = Corpus | pa.Table | pa.RecordBatch | pa.RecordBatchReader | Iterable[pa.RecordBatch]
+"""Rows to write; all but a bare iterable know their columns even when there is no row."""
 
 
 def read_pairs(
@@ -168,6 +168,8 @@ def _with_schema(rows: Rows) -> tuple[pa.Schema, Iterator[pa.RecordBatch]]:
         return rows.schema, rows.batches()
     if isinstance(rows, pa.Table):
         return rows.schema, iter(rows.to_batches())
+    if isinstance(rows, pa.RecordBatch):
+        return rows.schema, iter([rows])
     if isinstance(rows, pa.RecordBatchReader):
         return rows.schema, iter(rows)
     batches = iter(rows)

@@ -1,0 +1,319 @@
+"""Bitext: every format there and back, and each bad input with the error that the user sees."""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from paraloom.core.errors import ConfigError, DataError, ParaloomError
+from paraloom.core.io import Corpus, read_pairs, write_pairs, write_table
+from paraloom.core.io.bitext import Rows
+from paraloom.core.io.compression import open_write
+from paraloom.core.schema import PAIRS, VARIANTS
+
+PACKED = ["", ".gz", ".zst", ".xz"]
+TARGETS = [f"t.{kind}{packed}" for kind in ("tsv", "jsonl", "tmx", "de-en.{de,en}") for packed in PACKED]
+TARGETS += ["t.parquet", "folder"]
+ROWS = [("Ein „Satz“ & <mehr>", 'A "sentence" & <more>'), ("", "empty source"), (" Blank\u2028x ", "\x85 𝄞 {a,b}")]
+
+
+def pairs(rows: list[tuple[str, str]], origin: str = "t") -> pa.RecordBatch:
+    table = [
+        {"pair_id": f"{origin}:{i}", "src": s, "tgt": t, "src_lang": "de", "tgt_lang": "en", "origin": origin}
+        for i, (s, t) in enumerate(rows, 1)
+    ]
+    return pa.RecordBatch.from_pylist(table, schema=PAIRS)
+
+
+def read(source: Path | str, **wishes: object) -> list[dict[str, str]]:
+    batches = list(read_pairs(source, **wishes))  # type: ignore[arg-type]
+    assert all(batch.schema.equals(PAIRS, check_metadata=True) for batch in batches)
+    return pa.Table.from_batches(batches, PAIRS).to_pylist()
+
+
+def sides(source: Path | str, **wishes: object) -> list[tuple[str, str]]:
+    return [(row["src"], row["tgt"]) for row in read(source, **wishes)]
+
+
+def put(path: Path, content: str | bytes) -> Path:
+    path.write_bytes(content.encode() if isinstance(content, str) else content)
+    return path
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_there_and_back(tmp_path: Path, target: str) -> None:
+    assert write_pairs([pairs(ROWS)], tmp_path / target) == len(ROWS)
+    assert read(tmp_path / target) == pairs(ROWS).to_pylist()
+    assert [batch.num_rows for batch in read_pairs(tmp_path / target, batch_rows=2)] == [2, 1]
+    assert not [path for path in tmp_path.rglob("*") if path.name.endswith(".tmp")]
+
+
+@settings(deadline=None, max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.lists(st.tuples(*[st.text(st.characters(codec="utf-8", exclude_characters="\ufeff"))] * 2), min_size=1))
+def test_any_text_there_and_back_or_refused(tmp_path: Path, rows: list[tuple[str, str]]) -> None:
+    for target in ("t.jsonl", "t.parquet", "t.tsv", "t.tmx", "t.{de,en}"):
+        try:
+            write_pairs([pairs(rows)], tmp_path / target)
+        except DataError as error:
+            assert target in ("t.tsv", "t.tmx", "t.{de,en}")
+            assert error.row is not None
+            assert error.remedy
+        else:
+            assert sides(tmp_path / target) == rows
+
+
+@pytest.mark.parametrize("target", ["t.tsv", "t.parquet", "t.tmx", "folder"])
+@pytest.mark.parametrize("rows", [[], pairs([]), pa.Table.from_batches([pairs([])])], ids=["none", "batch", "table"])
+def test_no_rows(tmp_path: Path, target: str, rows: Rows) -> None:
+    assert write_pairs(rows, tmp_path / target) == 0
+    assert read(tmp_path / target) == []
+
+
+@pytest.mark.parametrize(
+    ("name", "pair_id", "langs"),
+    [
+        ("train.cs-en.{cs,en}", "train:1", ("cs", "en")),
+        ("train.{cs,en}", "train:1", ("cs", "en")),
+        ("{cs,en}", "pairs:1", ("cs", "en")),
+        ("news.cs-en.tsv", "news:1", ("cs", "en")),
+        ("cs-en.tsv", "cs-en:1", ("cs", "en")),
+        ("news.tsv", "news:1", ("und", "und")),
+    ],
+)
+def test_names_say_origin_and_languages(tmp_path: Path, name: str, pair_id: str, langs: tuple[str, str]) -> None:
+    if "{" in name:
+        for lang in ("cs", "en"):
+            put(tmp_path / name.replace("{cs,en}", lang), f"{lang}\n")
+    else:
+        put(tmp_path / name, "cs\ten\n")
+    expected = {"pair_id": pair_id, "src": "cs", "tgt": "en", "src_lang": langs[0], "tgt_lang": langs[1]}
+    assert read(tmp_path / name) == [expected | {"origin": pair_id[:-2]}]
+    (row,) = read(tmp_path / name, src_lang="sk", tgt_lang="en-GB", origin="mine")
+    assert (row["src_lang"], row["tgt_lang"], row["pair_id"], row["origin"]) == ("sk", "en-GB", "mine:1", "mine")
+
+
+@pytest.mark.parametrize(
+    ("content", "src", "tgt", "expected"),
+    [
+        ("a\tb\nc\td\n", None, None, [("a", "b"), ("c", "d")]),
+        ("a\tb", 2, 1, [("b", "a")]),
+        ('1\t"a\tb"\n', 2, "3", [('"a', 'b"')]),
+        ("n\tde\ten\n1\ta\tb\n", "de", "en", [("a", "b")]),
+        ("n\tde\ten\n1\ta\tb\n", "en", 1, [("b", "1")]),
+        ("score\ttgt\tsrc\n1\tb\ta\n", None, None, [("a", "b")]),
+        ("a\tb\r\n\tb\r\n", None, None, [("a", "b"), ("", "b")]),
+    ],
+)
+def test_tsv_columns(tmp_path: Path, content: str, src: object, tgt: object, expected: list[tuple[str, str]]) -> None:
+    assert sides(put(tmp_path / "a.tsv", content), src_column=src, tgt_column=tgt) == expected
+
+
+TMX = """<?xml version="1.0"?><!DOCTYPE tmx SYSTEM "tmx14.dtd"><tmx version="1.4"><header/><body>
+<tu><note>n</note><tuv xml:lang="DE-de"><prop>x</prop><seg>Hal<bpt>&lt;b></bpt><hi>lo</hi><ept>x</ept></seg></tuv>
+<tuv lang="en_GB"><seg>Hello</seg></tuv><tuv xml:lang="en-US"><seg>Hi</seg></tuv></tu></body></tmx>"""
+
+
+def test_tmx_of_others(tmp_path: Path) -> None:
+    file = put(tmp_path / "a.tmx", TMX)
+    assert sides(file, src_lang="de", tgt_lang="en-US") == [("Hallo", "Hi")]
+    with pytest.raises(DataError, match=r"row 1: the unit has 2 texts in 'en', not one; it has DE-de, en_GB, en-US"):
+        read(file, src_lang="de", tgt_lang="en")
+    with pytest.raises(DataError, match=r"no texts in 'fr'"):
+        read(file, src_lang="de", tgt_lang="fr")
+    with pytest.raises(ConfigError, match=r"the first unit has DE-de, en_GB, en-US"):
+        read(file)
+    for encoding in ("utf-16", "iso-8859-1"):
+        packed = TMX.replace('"1.0"', f'"1.0" encoding="{encoding}"').replace("Hallo", "Höllo").encode(encoding)
+        assert sides(put(file, packed), src_lang="de", tgt_lang="en-US") == [("Hallo", "Hi")]
+
+
+def test_other_columns_of_json_and_parquet(tmp_path: Path) -> None:
+    row = {"de": "a", "en": "b", "score": 0.5}
+    put(tmp_path / "a.jsonl", json.dumps(row) + "\n\n" + json.dumps(row))
+    pq.write_table(pa.Table.from_pylist([row]), tmp_path / "a.parquet")
+    with open_write(tmp_path / "a.parquet.zst") as stream:
+        stream.write((tmp_path / "a.parquet").read_bytes())
+    assert sides(tmp_path / "a.jsonl", src_column="de", tgt_column="en") == [("a", "b")] * 2
+    for name in ("a.parquet", "a.parquet.zst"):
+        assert sides(tmp_path / name, src_column="de", tgt_column="en") == [("a", "b")]
+
+
+BOMB = '<!DOCTYPE t [<!ENTITY a "aaaa"><!ENTITY b "&a;&a;">]><tmx><body><tu><tuv><seg>&b;</seg></tuv></tu></body></tmx>'
+FOREIGN = '<!DOCTYPE t SYSTEM "x.dtd"><tmx><body><tu><tuv><seg>&uuml;</seg></tuv></tu></body></tmx>'
+UNIT = '<tu><tuv xml:lang="de"><seg>a</seg></tuv><tuv xml:lang="en"><seg>b</seg></tuv></tu>'
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "wishes", "message"),
+    [
+        ("a.tsv", "a\tb\nc\n", {}, r"a.tsv, row 2: the row has 1 fields, the first row has 2"),
+        ("a.tsv", "a\tb\nc\td\te\n", {}, r"row 2: the row has 3 fields"),
+        ("a.tsv", b"a\tb\nc\xe9\td\n", {}, r"row 2: the line is not valid UTF-8 \(byte 0xe9 at 1\)"),
+        ("a.tsv", b"a\xe9\tb\n", {}, r"row 1: the line is not valid UTF-8"),
+        ("a.tsv", "a\n", {}, r"there is one column only: 1: 'a'"),
+        ("a.tsv", "x\ty\tz\n", {}, r"there are 3 columns.*1: 'x'  2: 'y'  3: 'z'.\nSay which, as by: --src-column 1"),
+        ("a.tsv", "de\ten\n", {"src_column": "dee", "tgt_column": "en"}, r"no column 'dee'; did you mean 'de'\?"),
+        ("a.tsv", "de\ten\n", {"src_column": 1, "tgt_column": 3}, r"there is no column 3; the first row has 2"),
+        ("a.tsv", "", {}, "the file is empty"),
+        ("a.jsonl", '{"src": "a", "tgt": "b"}\n{"src": "a"\n', {}, r"row 2: the line is no JSON"),
+        ("a.jsonl", '["a", "b"]\n', {}, r"row 1: the line is JSON, but no object"),
+        ("a.jsonl", '{"src": "a", "text": "b"}\n', {}, r"row 1: there is no 'tgt'; there are src, text"),
+        ("a.jsonl", '{"src": "a", "tgt": 3}\n', {}, r"row 1: 'tgt' is 3, not text"),
+        ("a.jsonl", '{"src": "a", "tgt": "\\ud800"}\n', {}, r"row 1: 'tgt' holds half a surrogate pair"),
+        ("a.jsonl", "[" * 100_000, {}, r"row 1: the line is no JSON"),
+        ("a.parquet", "PAR1 no", {}, r"a.parquet: the file is truncated, corrupt"),
+        ("a.tmx", BOMB, {}, r"row 1: the file uses an entity of its own, &a;"),
+        ("a.tmx", FOREIGN, {}, r"row 1: the file uses an entity of its own, &uuml;"),
+        ("a.tmx", f"<tmx><body>{UNIT}<tu>", {}, r"row 2: the XML is broken or cut short"),
+        ("a.tmx", f"<tmx><body>{UNIT}</b>", {}, r"row 2: the XML is broken or cut short \(mismatched tag"),
+        ("a.tmx", f"<tmx><body>{UNIT}<tu></tu></body></tmx>", {}, r"row 2: the unit has no texts in 'de'"),
+        ("a.tmx", b"<tmx><seg>\xff</seg></tmx>", {}, r"the XML is broken"),
+        ("a.docx", "x", {}, r"the format '.docx' is not known; known are .tsv"),
+        ("a", "x", {}, r"there is no such folder"),
+    ],
+)
+def test_bad_file(tmp_path: Path, name: str, content: str | bytes, wishes: dict[str, object], message: str) -> None:
+    with pytest.raises(ParaloomError, match=message) as caught:
+        read(put(tmp_path / name, content), **wishes)
+    assert name in str(caught.value)
+    assert isinstance(caught.value, DataError | ConfigError)
+
+
+@pytest.mark.parametrize("counts", [(3, 2), (2, 3), (5000, 1)])
+def test_sides_of_different_length(tmp_path: Path, counts: tuple[int, int]) -> None:
+    for name, count in zip(("cs", "en"), counts, strict=True):
+        put(tmp_path / f"train.{name}", "x\n" * count)
+    for on_reject in (None, lambda *_: None):
+        with pytest.raises(DataError, match=rf"train.cs has {counts[0]} lines, train.en {counts[1]}\.\nBoth sides"):
+            read(tmp_path / "train.{cs,en}", on_reject=on_reject)
+
+
+def test_a_side_that_is_missing_or_bad(tmp_path: Path) -> None:
+    put(tmp_path / "train.cs", b"a\n\xff\n")
+    with pytest.raises(DataError, match=r"train.en: there is no such file"):
+        read(tmp_path / "train.{cs,en}")
+    put(tmp_path / "train.en", "a\nb\n")
+    with pytest.raises(DataError, match=r"train.cs, row 2: the line is not valid UTF-8 \(byte 0xff at 0\)"):
+        read(tmp_path / "train.{cs,en}")
+
+
+def parquet_with_faults(path: Path) -> Path:
+    text = pa.Array.from_buffers(
+        pa.string(),
+        3,
+        [None, pa.py_buffer(b"".join(i.to_bytes(4, "little") for i in (0, 1, 2, 3))), pa.py_buffer(b"a\xffc")],
+    )
+    pq.write_table(pa.table({"src": text, "tgt": pa.array(["x", "y", None])}), path)
+    return path
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "kept", "rejected"),
+    [
+        ("a.tsv", b"a\tb\nc\n\xff\td\ne\tf\n", [("a", "b"), ("e", "f")], {2: "c", 3: "\\xff\td"}),
+        ("a.jsonl", '{"src": "a", "tgt": "b"}\n{"src": 1}\n', [("a", "b")], {2: '{"src": 1}'}),
+        ("a.tmx", f"<tmx>{UNIT}<tu/>{UNIT}</tmx>", [("a", "b")] * 2, {2: "[]"}),
+        ("a.parquet", None, [("a", "x")], {2: "(b'\\xff', 'y')", 3: "('c', None)"}),
+    ],
+)
+def test_bad_rows_set_aside(
+    tmp_path: Path, name: str, content: str | bytes | None, kept: list[tuple[str, str]], rejected: dict[int, str]
+) -> None:
+    file = parquet_with_faults(tmp_path / name) if content is None else put(tmp_path / name, content)
+    seen: dict[int, str] = {}
+    reasons = []
+
+    def on_reject(row: int, reason: str, raw: str) -> None:
+        seen[row] = raw
+        reasons.append(reason)
+
+    rows = read(file, on_reject=on_reject)
+    assert [(row["src"], row["tgt"]) for row in rows] == kept
+    assert seen == rejected
+    assert all(reasons)
+    # Numbers are the rows' own, whatever was set aside before them.
+    assert not {int(row["pair_id"].split(":")[1]) for row in rows} & set(seen)
+
+
+def test_parquet_faults(tmp_path: Path) -> None:
+    file = parquet_with_faults(tmp_path / "a.parquet")
+    with pytest.raises(DataError, match=r"a.parquet, row 2: the line is not valid UTF-8 \(byte 0xff at 0\)"):
+        read(file)
+    with pytest.raises(DataError, match=r"a.parquet: there is no column 'sr'; did you mean 'src'"):
+        read(file, src_column="sr")
+    pq.write_table(pa.table({"src": [1], "tgt": ["a"]}), file)
+    with pytest.raises(DataError, match=r"column 'src' is int64, not text"):
+        read(file)
+
+
+@pytest.mark.parametrize(
+    ("target", "text", "message"),
+    [
+        ("t.tsv", "a\tb", r"t.tsv, row 3: 'tgt' holds a tab"),
+        ("t.tsv", "a\nb", r"row 3: 'tgt' holds a line end"),
+        ("t.tsv", "a\r", r"row 3: 'tgt' holds a carriage return"),
+        ("t.{de,en}", "a\nb", r"t.en, row 3: 'tgt' holds a line end"),
+        ("t.tmx", "a\x00b", r"t.tmx, row 3: 'tgt' holds U\+0000"),
+    ],
+)
+def test_text_that_a_format_cannot_hold(tmp_path: Path, target: str, text: str, message: str) -> None:
+    with pytest.raises(DataError, match=message):
+        write_pairs([pairs([("a", "b"), ("c", "d")]), pairs([("e", text)])], tmp_path / target)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_tables(tmp_path: Path) -> None:
+    table = pa.table(
+        {
+            "text": ["a", None],
+            "score": pa.array([0.1, math.nan], pa.float32()),
+            "keep": [True, False],
+            "ids": [[1, 2], None],
+        }
+    )
+    assert write_table(table, tmp_path / "t.tsv") == 2
+    assert (tmp_path / "t.tsv").read_text() == "text\tscore\tkeep\tids\na\t0.1\ttrue\t[1, 2]\n\tnan\tfalse\t\n"
+    write_table(table, tmp_path / "t.jsonl", columns=["score", "ids"])
+    assert (tmp_path / "t.jsonl").read_text() == '{"score": 0.1, "ids": [1, 2]}\n{"score": null, "ids": null}\n'
+    with pytest.raises(ConfigError, match="no column 'scr'; there are text"):
+        write_table(table, tmp_path / "t.tsv", columns=["scr"])
+    with pytest.raises(DataError, match="column 'src' is missing"):
+        write_table(table, tmp_path / "t.tmx")
+    with pytest.raises(DataError, match="none of a corpus's"):
+        write_table(table, tmp_path / "folder")
+    with pytest.raises(ConfigError, match=r"packed inside already"):
+        write_table(table, tmp_path / "t.parquet.gz")
+    with pytest.raises(ConfigError, match=r"'.csv' is not known"):
+        write_table(table, tmp_path / "t.csv")
+
+
+def test_folders_of_other_kinds(tmp_path: Path) -> None:
+    write_table(VARIANTS.empty_table(), tmp_path / "variants")
+    assert Corpus.open(tmp_path / "variants").kind == "VARIANTS"
+    with pytest.raises(DataError, match="column 'src' is missing"):
+        read(tmp_path / "variants")
+    # A corpus knows its columns even when it has no row.
+    write_table(Corpus.open(tmp_path / "variants"), tmp_path / "v.tsv")
+    assert (tmp_path / "v.tsv").read_text() == "\t".join(VARIANTS.names) + "\n"
+
+
+@pytest.mark.parametrize(
+    ("source", "rows", "origin"),
+    [
+        ("tatoeba/de-en.tsv.gz", 169813, "de-en"),
+        ("multi30k/task1/train.{cs,en}.gz", 29000, "train"),
+        ("multi30k/task1/val.{de,en}.gz", 1014, "val"),
+    ],
+)
+def test_real_bitext(data: Path, source: str, rows: int, origin: str) -> None:
+    batches = list(read_pairs(data / "bitext" / source))
+    assert sum(batch.num_rows for batch in batches) == rows
+    last = batches[-1].slice(batches[-1].num_rows - 1).to_pylist()[0]
+    assert (last["pair_id"], last["tgt_lang"]) == (f"{origin}:{rows}", "en")
