@@ -29,7 +29,8 @@ def shared_ngrams(a: TokenLists, b: TokenLists, n: int) -> npt.NDArray[np.int32]
 
 def ngram_totals(lengths: npt.NDArray[np.integer], n: int) -> npt.NDArray[np.int32]:
     """How many n-grams sentences of `lengths` words have: int32, 0 where they are too short."""
-    return np.maximum(np.asarray(lengths, np.int32) - np.int32(n - 1), 0, dtype=np.int32)
+    totals: npt.NDArray[np.int32] = np.maximum(np.asarray(lengths, np.int32) - np.int32(n - 1), 0)
+    return totals
 
 
 def overlap(a: TokenLists, b: TokenLists, n: int) -> npt.NDArray[np.float32]:

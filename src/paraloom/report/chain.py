@@ -99,7 +99,8 @@ def _aside(title: str, samples: list[Sample], of: int) -> Part:
                 "thead",
                 element(
                     "tr",
-                    [element("th", name, scope="col") for name in ("reason", "rows", "of all in")],
+                    element("th", "reason", scope="col"),
+                    [element("th", name, scope="col", class_="n") for name in ("rows", "of all in")],
                     element("th", element("span", "share", class_="unseen"), scope="col"),
                 ),
             ),
@@ -118,7 +119,8 @@ def _warp(stage: StageView, running: int, widest: int) -> Html:
     """
     if stage.kind == "fit":
         passing = [_path(f"M{_place(place)} 0V100", "passing") for place in range(_threads(running, widest))]
-        knot = _path("M50 50V50.01", "model")
+        middle = _place(max(0, _threads(running, widest) - 1)) / 2 + _place(0) / 2
+        knot = _path(f"M{middle:.1f} 50v0.01", "model")
         return _slices(f"A model is made; {count(running)} rows run on", [*passing, knot], passing)
     incoming, leaving = _threads(stage.read, widest), _threads(stage.out, widest)
     failed = min(incoming, _threads(stage.failed, widest))

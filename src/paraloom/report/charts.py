@@ -48,7 +48,7 @@ class Curve:
 
 def curves(title: str, lines: Sequence[Curve], x_name: str) -> Html:
     """Lines over a common x, each named at its end; at least one line, each of one point or more."""
-    width, height, left, right = 720, 280, 46, 96
+    width, height, left, right = 480, 240, 40, 108
     xs = [x for line in lines for x, _ in line.points]
     ys = [y for line in lines for _, y in line.points]
     low, high = min(ys), max(ys)

@@ -78,7 +78,7 @@ def _lead(run: RunView) -> str:
     first, last = corpora[0], corpora[-1]
     if first is last:
         return f"{count(first.out)} rows. {stages}."
-    return f"{count(first.out)} rows went in, {count(last.out)} came out of the last filter or score. {stages}."
+    return f"{count(first.out)} rows went in, {count(last.out)} came out. {stages}."
 
 
 def _chain(run: RunView) -> Part:

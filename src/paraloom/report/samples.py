@@ -32,8 +32,8 @@ def pair(row: Mapping[str, Any], note: str = "") -> Html:
     told: list[Part] = [element("span", note, class_="note") if note else None, " · ".join(scores)]
     return element(
         "figure",
-        element("p", foreign(src, lang=str(row.get("src_lang") or "")), class_="side"),
-        element("p", foreign(tgt, lang=str(row.get("tgt_lang") or "")), class_="side"),
+        _side(src, row.get("src_lang")),
+        _side(tgt, row.get("tgt_lang")),
         element("figcaption", told) if note or scores else None,
         class_="pair",
     )
@@ -70,6 +70,11 @@ def by_range(name: str, bounds: Sequence[float], samples: Sequence[Sample], tota
         if sample.rows
     ]
     return element("div", groups, class_="ranges", id=f"pairs-{name}")
+
+
+def _side(text: Html, lang: object) -> Html:
+    shown = foreign(text, lang=str(lang or "")) if text.strip() else element("span", "empty", class_="quiet")
+    return element("p", shown, class_="side")
 
 
 def _marked(pieces: Sequence[str], common: set[int]) -> Html:
