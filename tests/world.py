@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import random
 
+from paraloom.mt.train import TranslatorConfig
+
 NOUNS = {
     "dog": "rako",
     "cat": "mili",
@@ -33,3 +35,27 @@ def bitext(count: int, seed: int = 1) -> list[tuple[str, str]]:
     """`count` pairs, Kal first."""
     rng = random.Random(seed)
     return [sentence(rng) for _ in range(count)]
+
+
+def toy_bitext(count: int, seed: int = 1) -> list[tuple[list[str], list[str]]]:
+    """The same as batches of 100 (source sentences, target sentences), as training takes them."""
+    pairs = bitext(count, seed)
+    return [([s for s, _ in part], [t for _, t in part]) for part in (pairs[i : i + 100] for i in range(0, count, 100))]
+
+
+TOY_CONFIG = TranslatorConfig(
+    vocabulary=80,
+    width=48,
+    heads=2,
+    encoder_layers=1,
+    decoder_layers=1,
+    inner=64,
+    dropout=0.0,
+    steps=600,
+    batch_tokens=900,
+    warmup=30,
+    average=0.9,
+    candidates=20,
+    evaluate_every=200,
+)
+"""Sizes that learn the made-up pair in seconds."""

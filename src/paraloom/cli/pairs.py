@@ -25,6 +25,7 @@ def score(
 
     Example: `paraloom score pairs.parquet --with overlap,bleu1,length -o scored.parquet`
     """
+    from paraloom.cli.summary import summary
     from paraloom.recipes.verbs import corpus_stages, run_verb
 
     stages, reference = corpus_stages(
@@ -32,7 +33,7 @@ def score(
     )
     work = {"use": "score", "input": reference, "scores": [name.strip() for name in scores.split(",")]}
     result = run_verb([*stages, work], output, engine=engine, workers=workers, on_error=on_error)
-    typer.echo(str(result), err=True)
+    typer.echo(summary(result), err=True)
 
 
 def filter_pairs(
@@ -41,7 +42,7 @@ def filter_pairs(
     where: Annotated[str, typer.Option(help="An SQL condition over the columns.")] = "",
     top: Annotated[float | None, typer.Option(help="Keep the best share (0–1) or number by the column --by.")] = None,
     tenth: Annotated[
-        int | None, typer.Option(help="Keep one tenth (1–10) of the ranking by --by; 1 is the best.")
+        int | None, typer.Option(help="Keep one tenth (1–10) of the ranking by --by; 1 has the lowest values.")
     ] = None,
     by: Annotated[str, typer.Option(help="Column that --top and --tenth rank by.")] = "",
     best: Annotated[str, typer.Option(help="lowest or highest; default: the score's own direction.")] = "",
@@ -55,6 +56,7 @@ def filter_pairs(
     Example: `paraloom filter scored.parquet -o kept.parquet
     --where "trigram_overlap <= 0.7 and tgt_tokens between 3 and 30"`
     """
+    from paraloom.cli.summary import summary
     from paraloom.recipes.verbs import corpus_stages, run_verb
 
     stages, reference = corpus_stages(pairs)
@@ -69,7 +71,7 @@ def filter_pairs(
         "sample": int(sample) if sample is not None and sample >= 1 else sample,
     }
     result = run_verb([*stages, work], output, engine=engine, workers=workers, seed=seed)
-    typer.echo(str(result), err=True)
+    typer.echo(summary(result), err=True)
 
 
 VERBS = {"score": score, "filter": filter_pairs}

@@ -19,9 +19,11 @@ def quickstart(
 
     Example: `paraloom quickstart`
     """
+    from paraloom.cli.summary import summary
     from paraloom.recipes.quickstart import quickstart as run_quickstart
 
-    typer.echo(run_quickstart(folder, workers=workers))
+    found = run_quickstart(folder, workers=workers)
+    typer.echo(f"{summary(found.run)}\n\n{found}")
 
 
 def run(
@@ -33,20 +35,27 @@ def run(
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would be done, and why.")] = False,
     on_error: options.OnError = "stop",
     address: Annotated[str | None, typer.Option(help="Address of a Ray cluster; default: one started here.")] = None,
+    seed: Annotated[int | None, typer.Option(help="Seed; default: the pipeline's own.")] = None,
     as_json: options.Json = False,
 ) -> None:
     """Run a pipeline, or go on with one that was stopped.
 
     Example: `paraloom run examples/german.toml -o runs/german`
     """
+    from dataclasses import replace
+
+    from paraloom.cli.summary import outlook, summary
+    from paraloom.report import write_report
     from paraloom.run.pipeline import read_pipeline
-    from paraloom.run.runner import plan, run_pipeline
+    from paraloom.run.plan import plan
+    from paraloom.run.runner import run_pipeline
 
     wanted = read_pipeline(pipeline)
+    if seed is not None:
+        wanted = replace(wanted, seed=seed)
     folder = output or Path("runs") / wanted.name
     if dry_run:
-        for stage in plan(wanted, folder, until=until):
-            typer.echo(str(stage))
+        typer.echo(outlook(plan(wanted, folder, until=until)))
         return
     result = run_pipeline(
         wanted,
@@ -57,10 +66,13 @@ def run(
         on_error=on_error,  # type: ignore[arg-type]
         address=address,
     )
+    page = folder / "report.html"
+    write_report(folder, page)
     if as_json:
         typer.echo(json.dumps({"digest": result.digest, "stages": [stage.as_dict() for stage in result.stages]}))
     else:
-        typer.echo(str(result))
+        typer.echo(summary(result))
+        typer.echo(f"report {page}")
 
 
 def report(

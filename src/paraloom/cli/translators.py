@@ -111,6 +111,7 @@ def backtranslate(
 
     Example: `paraloom backtranslate 'train.{de,en}' --translator de-en --decode beam:12 -o pairs.parquet`
     """
+    from paraloom.cli.summary import summary
     from paraloom.recipes.verbs import corpus_stages, run_verb
 
     stages, reference = corpus_stages(
@@ -129,7 +130,7 @@ def backtranslate(
         stages = [*stages, {"name": model, "use": "load-translator", "model": translator}]
     work = {"use": "backtranslate", "input": reference, "translator": model, "decode": decode, "side": side}
     result = run_verb([*stages, work], output, seed=seed, engine=engine, workers=workers, on_error=on_error)
-    typer.echo(str(result), err=True)
+    typer.echo(summary(result), err=True)
 
 
 def _is_model_name(text: str) -> bool:

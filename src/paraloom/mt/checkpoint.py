@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import json
 import shutil
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,7 +25,8 @@ PRECISIONS = ("int8", "int16", "float32", "float16", "bfloat16", "int8_float32")
 def save_checkpoint(model: Any, folder: Path, subwords: Path) -> None:
     """Write a MarianMTModel and the sub-words in `subwords` as a folder that MarianMTModel and MarianTokenizer load."""
     folder.mkdir(parents=True, exist_ok=True)
-    model.save_pretrained(folder)
+    with quiet():
+        model.save_pretrained(folder)
     for name in ("source.spm", "target.spm", "vocab.json"):
         shutil.copyfile(subwords / name, folder / name)
     settings = {
@@ -52,8 +56,9 @@ def convert(checkpoint: str | Path, folder: Path, *, precision: str = "int8", re
     shutil.rmtree(scratch, ignore_errors=True)
     scratch.parent.mkdir(parents=True, exist_ok=True)
     try:
-        converter = TransformersConverter(str(checkpoint), revision=revision)
-        converter.convert(str(scratch), quantization=precision, force=True)
+        with quiet():
+            converter = TransformersConverter(str(checkpoint), revision=revision)
+            converter.convert(str(scratch), quantization=precision, force=True)
         _copy_subwords(checkpoint, scratch, revision)
     except (OSError, ValueError, KeyError, RuntimeError, ImportError) as error:
         shutil.rmtree(scratch, ignore_errors=True)
@@ -64,6 +69,22 @@ def convert(checkpoint: str | Path, folder: Path, *, precision: str = "int8", re
         ) from error
     shutil.rmtree(folder, ignore_errors=True)
     scratch.rename(folder)
+
+
+@contextmanager
+def quiet() -> Iterator[None]:
+    """Without transformers' own progress bars and advice: a model of a few megabytes needs neither."""
+    from transformers.utils import logging
+
+    shown = logging.is_progress_bar_enabled()
+    logging.disable_progress_bar()
+    try:
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", "Recommended: pip install sacremoses")
+            yield
+    finally:
+        if shown:
+            logging.enable_progress_bar()
 
 
 def write_card(folder: Path, *, title: str, facts: Mapping[str, object], text: str) -> None:

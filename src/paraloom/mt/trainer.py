@@ -16,7 +16,7 @@ from safetensors.torch import save_file
 from torch import Tensor
 
 from paraloom.core.errors import ModelError
-from paraloom.mt.checkpoint import CHECKPOINT
+from paraloom.mt.checkpoint import CHECKPOINT, quiet
 from paraloom.mt.examples import Examples, padded
 from paraloom.mt.muon import Muon
 from paraloom.mt.network import EMBEDDING, Forward, Shape, SmoothedCrossEntropy
@@ -167,7 +167,7 @@ class Trainer:
     ) -> float:
         parameters = self._slices[number]
         states, wanted = self._states(parameters, part, examples, self._generators[number])
-        embedding = parameters[EMBEDDING]
+        embedding = parameters[EMBEDDING][: self.padding]
         if words is not None:
             places = torch.zeros(self.padding + 1, dtype=torch.int64)
             places[words] = torch.arange(len(words))
@@ -178,7 +178,8 @@ class Trainer:
 
     def _loss(self, part: npt.NDArray[np.int64], examples: Examples) -> float:
         states, wanted = self._states(self.mean, part, examples, None)
-        return float(SmoothedCrossEntropy.apply(states, self.mean[EMBEDDING], wanted, self.config.smoothing))
+        embedding = self.mean[EMBEDDING][: self.padding]
+        return float(SmoothedCrossEntropy.apply(states, embedding, wanted, self.config.smoothing))
 
     def _states(
         self,
@@ -268,6 +269,8 @@ def _new_model(config: Any, vocabulary: int, seed: int) -> Any:
             tie_word_embeddings=True,
         )
     )
+    # `<pad>` starts a sentence and never stands in one: outside of the softmax in training, forbidden in generation.
+    model.generation_config.bad_words_ids = [[vocabulary - 1]]
     with torch.no_grad():
         for name, value in model.named_parameters():
             if name == EMBEDDING:
@@ -285,4 +288,5 @@ def _load_model(checkpoint: Path) -> Any:
         raise ModelError(
             "model.safetensors is missing", file=checkpoint, remedy="Start from a translator folder of ours."
         )
-    return MarianMTModel.from_pretrained(checkpoint)
+    with quiet():
+        return MarianMTModel.from_pretrained(checkpoint)

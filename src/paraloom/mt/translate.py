@@ -16,7 +16,7 @@ from paraloom.core.protocols import Variant
 from paraloom.core.signature import file_digest, signature
 from paraloom.core.text import normalise
 from paraloom.mt.decoding import Beam, Decoding, describe_decoding
-from paraloom.mt.subwords import END, Subwords
+from paraloom.mt.subwords import END, UNKNOWN, Subwords
 
 ENGINE_FILES = ("model.bin", "config.json", "source.spm", "target.spm")
 LONGEST = 256
@@ -126,7 +126,8 @@ class CTranslate2Translator:
         with _seeding:
             ctranslate2.set_random_seed(seed % 2**31)
             engine = self._fresh()
-            engine.translate_batch([[END]], sampling_topk=0, max_decoding_length=1)
+            # A lone end of sentence would count as empty, and draw nothing.
+            engine.translate_batch([[UNKNOWN, END]], sampling_topk=0, max_decoding_length=1)
         return engine
 
     def _fresh(self) -> Any:

@@ -2,18 +2,38 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 
 from paraloom.report import write_report
 from paraloom.run.pipeline import read_pipeline
+from paraloom.run.result import RunResult
 from paraloom.run.runner import run_pipeline
 
 BUNDLED = Path(__file__).parent / "bundled"
 """The sample, the translator, the encoder and the pipeline that come with the package, each with its card."""
 
 
-def quickstart(folder: str | Path, *, workers: int | None = None) -> str:
-    """Run the bundled pipeline in `folder`, write `report.html` there, and return a summary for people.
+@dataclass(frozen=True)
+class Quickstart:
+    """The run, how often (percent) the paraphrase was found before and after training, and the report's page."""
+
+    run: RunResult
+    before: float
+    after: float
+    candidates: int
+    asked: int
+    page: Path
+
+    def __str__(self) -> str:
+        return (
+            f"Among {self.candidates} sentences the paraphrase of a held-back one is found in {self.before:.1f} % of "
+            f"{self.asked} cases before training and {self.after:.1f} % after.\nReport: {self.page}"
+        )
+
+
+def quickstart(folder: str | Path, *, workers: int | None = None) -> Quickstart:
+    """Run the bundled pipeline in `folder` and write `report.html` there.
 
     It back-translates the sample, scores and selects the pairs, goes on training the bundled encoder with them, and
     asks both encoders to find, for sentences that were held back, the paraphrase among 100.
@@ -23,9 +43,4 @@ def quickstart(folder: str | Path, *, workers: int | None = None) -> str:
     write_report(Path(folder), page)
     figures = result.stage("found").figures
     before, after = figures["accuracy_percent"]
-    return (
-        f"{result}\n\n"
-        f"The paraphrase of a held-back sentence is found among {figures['candidates']} in {before:.1f} % of "
-        f"{figures['pairs']} cases before training and {after:.1f} % after.\n"
-        f"Report: {page}"
-    )
+    return Quickstart(result, before, after, figures["candidates"], figures["pairs"], page)

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from paraloom.core.errors import ConfigError
-from paraloom.core.io import Corpus, write_pairs, write_table
+from paraloom.core.io import Corpus, write_table
 from paraloom.run.pipeline import parse_pipeline
 from paraloom.run.result import RunResult
 from paraloom.run.runner import run_pipeline
@@ -79,8 +79,4 @@ def _deliver(product: Path, output: str) -> None:
         shutil.rmtree(target, ignore_errors=True)
         shutil.move(artefact, target)
         return
-    corpus = Corpus.open(product)
-    if output.endswith(".tmx") or "{" in output:
-        write_pairs(corpus.batches(), output)
-    else:
-        write_table(corpus.batches(), output)
+    write_table(Corpus.open(product), output)

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 import pyarrow as pa
 
 from paraloom.core.errors import ConfigError
 from paraloom.core.io import read_pairs
+from paraloom.core.schema import PAIRS
 from paraloom.run.stage import Source, Work
 
 
@@ -21,6 +22,7 @@ class Bitext(Source):
     source: a file with both sides, or `PREFIX.{de,en}` for Moses pairs; paths stand relative to the pipeline file.
     src_column, tgt_column: names, or numbers from 1, of the sides in a table.  origin: the first part of each
     pair_id; default: the file's name.  limit: rows that are read at most, from the start (0: all).
+    bad_rows: 'stop' at a row that cannot be read (wrong number of fields, not UTF-8), or 'reject' it with its reason.
     """
 
     makes: ClassVar[str] = "PAIRS"
@@ -32,13 +34,15 @@ class Bitext(Source):
     tgt_column: str | int | None = None
     origin: str | None = None
     limit: int = 0
+    bad_rows: Literal["stop", "reject"] = "stop"
 
     def files(self) -> tuple[Path, ...]:
         """The file, or both sides of Moses pairs."""
         return sides(self.source)
 
     def batches(self, work: Work) -> Iterator[pa.RecordBatch]:
-        """All pairs in order, at most `limit` of them."""
+        """All pairs in order, at most `limit` of them; rejected rows follow the batch in which they stood."""
+        rejected: list[tuple[int, str, str]] = []
         left = self.limit or None
         for batch in read_pairs(
             str(self.source),
@@ -47,12 +51,41 @@ class Bitext(Source):
             src_column=self.src_column,
             tgt_column=self.tgt_column,
             origin=self.origin,
+            on_reject=None if self.bad_rows == "stop" else lambda *row: rejected.append(row),
         ):
-            if left is not None and batch.num_rows >= left:
-                yield batch.slice(0, left)
+            last = left is not None and batch.num_rows >= left
+            batch = batch.slice(0, left) if last else batch
+            if self.bad_rows == "reject":
+                yield _judged(batch)
+                if rejected:
+                    yield _rejects(rejected, batch.schema)
+                    rejected.clear()
+            else:
+                yield batch
+            if last:
                 return
             left = None if left is None else left - batch.num_rows
-            yield batch
+        if rejected:
+            yield _rejects(rejected, PAIRS)
+
+
+def _judged(batch: pa.RecordBatch) -> pa.RecordBatch:
+    """The batch with `keep` and an empty `reason`."""
+    batch = batch.append_column("keep", pa.array([True] * batch.num_rows))
+    return batch.append_column("reason", pa.nulls(batch.num_rows, pa.string()))
+
+
+def _rejects(rows: list[tuple[int, str, str]], schema: pa.Schema) -> pa.RecordBatch:
+    """Rows that could not be read, what stood there as their `src`."""
+    known = {
+        "pair_id": [str(row) for row, _, _ in rows],
+        "src": [raw for _, _, raw in rows],
+        "origin": ["unread"] * len(rows),
+    }
+    columns = [pa.array(known.get(field.name, [None] * len(rows)), field.type) for field in schema]
+    batch = pa.record_batch(columns, schema=schema)
+    batch = batch.append_column("keep", pa.array([False] * len(rows)))
+    return batch.append_column("reason", pa.array([reason for _, reason, _ in rows], pa.string()))
 
 
 def sides(source: Path) -> tuple[Path, ...]:

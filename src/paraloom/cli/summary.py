@@ -1,0 +1,34 @@
+"""What a run did, as a few lines for people."""
+
+from __future__ import annotations
+
+from paraloom.run.plan import StagePlan
+from paraloom.run.result import RunResult
+
+
+def summary(result: RunResult) -> str:
+    """One line a stage (rows in, kept, rejected, failed, seconds), the figures of fits, the digest of all."""
+    width = max(len(stage.name) for stage in result.stages)
+    lines = [f"{'stage':<{width}}  {'in':>11} {'out':>11} {'rejected':>9} {'failed':>7} {'seconds':>8}"]
+    for stage in result.stages:
+        books = stage.books
+        if stage.kind == "fit":
+            lines.append(f"{stage.name:<{width}}  {'':>41} {stage.seconds:>8,.1f}")
+            lines += [f"{'':<{width}}    {name}: {value}" for name, value in stage.figures.items()]
+        else:
+            lines.append(
+                f"{stage.name:<{width}}  {books.read:>11,} {books.out:>11,} {books.rejected:>9,} {books.failed:>7,}"
+                f" {stage.seconds:>8,.1f}"
+            )
+    return "\n".join([*lines, f"digest {result.digest}"])
+
+
+def outlook(stages: list[StagePlan]) -> str:
+    """What a run would do: a line a stage, with the reason."""
+    width = max(len(stage.name) for stage in stages)
+    lines = []
+    for stage in stages:
+        shards = f"{stage.done} of {stage.shards} shards stand" if stage.shards is not None and stage.done else ""
+        notes = "; ".join(note for note in (stage.why, shards) if note)
+        lines.append(f"{stage.name:<{width}}  {stage.state:<4}  {notes}")
+    return "\n".join(lines)
