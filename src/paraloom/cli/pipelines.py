@@ -21,9 +21,11 @@ def quickstart(
     """
     from paraloom.cli.summary import summary
     from paraloom.recipes.quickstart import quickstart as run_quickstart
+    from paraloom.report import write_report
 
     found = run_quickstart(folder, workers=workers)
-    typer.echo(f"{summary(found.run)}\n\n{found}")
+    page = write_report(folder, folder / "report.html")
+    typer.echo(f"{summary(found.run)}\n\n{found}\nReport: {page}")
 
 
 def run(

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from paraloom.report import write_report
 from paraloom.run.pipeline import read_pipeline
 from paraloom.run.result import RunResult
 from paraloom.run.runner import run_pipeline
@@ -16,31 +15,28 @@ BUNDLED = Path(__file__).parent / "bundled"
 
 @dataclass(frozen=True)
 class Quickstart:
-    """The run, how often (percent) the paraphrase was found before and after training, and the report's page."""
+    """The run, and in how many of `asked` cases (percent) the paraphrase was found before and after training."""
 
     run: RunResult
     before: float
     after: float
     candidates: int
     asked: int
-    page: Path
 
     def __str__(self) -> str:
         return (
             f"Among {self.candidates} sentences the paraphrase of a held-back one is found in {self.before:.1f} % of "
-            f"{self.asked} cases before training and {self.after:.1f} % after.\nReport: {self.page}"
+            f"{self.asked} cases before training and {self.after:.1f} % after."
         )
 
 
 def quickstart(folder: str | Path, *, workers: int | None = None) -> Quickstart:
-    """Run the bundled pipeline in `folder` and write `report.html` there.
+    """Run the bundled pipeline in `folder`.
 
     It back-translates the sample, scores and selects the pairs, goes on training the bundled encoder with them, and
     asks both encoders to find, for sentences that were held back, the paraphrase among 100.
     """
     result = run_pipeline(read_pipeline(BUNDLED / "quickstart.toml"), folder, workers=workers)
-    page = Path(folder) / "report.html"
-    write_report(Path(folder), page)
     figures = result.stage("found").figures
     before, after = figures["accuracy_percent"]
-    return Quickstart(result, before, after, figures["candidates"], figures["pairs"], page)
+    return Quickstart(result, before, after, figures["candidates"], figures["pairs"])

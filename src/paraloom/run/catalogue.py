@@ -19,6 +19,7 @@ STAGES: dict[str, str] = {
     "score": "paraloom.run.stages.pairs:Score",
     "filter": "paraloom.run.stages.pairs:Filter",
     "train-encoder": "paraloom.run.stages.encoder:TrainEncoder",
+    "quantise-encoder": "paraloom.run.stages.quantise:QuantiseEncoder",
     "evaluate-sts": "paraloom.run.stages.encoder:EvaluateSts",
     "choose-paraphrase": "paraloom.run.stages.encoder:ChooseParaphrase",
 }
