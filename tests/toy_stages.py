@@ -12,9 +12,10 @@ from typing import ClassVar, Literal
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from paraloom.core.errors import DataError
-from paraloom.core.io import Corpus
+from paraloom.core.io import Corpus, read_shard
 from paraloom.core.schema import SENTENCES
 from paraloom.run.stage import Fit, Json, Map, Source, Work
 
@@ -23,24 +24,25 @@ def mark(event: str) -> None:
     """Note that something happened, in a file that all processes append to."""
     folder = os.environ.get("TOY_MARKS")
     if folder:
-        with open(Path(folder) / "marks", "a") as stream:
+        with (Path(folder) / "marks").open("a") as stream:
             stream.write(event + "\n")
 
 
 @dataclass(frozen=True, kw_only=True)
 class Count(Source):
-    """The sentences 's0', 's1' …; `bad` of them, the last, are rejected as they are read."""
+    """The sentences 's0', 's1' … (from `first`); the last `bad` of them are rejected as they are read."""
 
     makes: ClassVar[str] = "SENTENCES"
 
     sentences: int = 100
+    first: int = 0
     bad: int = 0
     shard_rows: int = 40
     piece: int = 33
 
     def batches(self, work: Work) -> Iterator[pa.RecordBatch]:
         """The rows in batches of `piece`, which shards must not depend on."""
-        for first in range(0, self.sentences, self.piece):
+        for first in range(self.first, self.sentences, self.piece):
             numbers = range(first, min(first + self.piece, self.sentences))
             rows = [{"doc_id": "d", "sent_id": n, "lang": "en", "text": f"s{n}"} for n in numbers]
             batch = pa.RecordBatch.from_pylist(rows, schema=SENTENCES)
@@ -68,6 +70,32 @@ class Lines(Source):
         ]
         if rows:
             yield pa.RecordBatch.from_pylist(rows, schema=SENTENCES)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Bulk(Source):
+    """Many sentences of some 350 characters, made fast."""
+
+    makes: ClassVar[str] = "SENTENCES"
+
+    sentences: int
+
+    def batches(self, work: Work) -> Iterator[pa.RecordBatch]:
+        """The rows, a thousand at a time."""
+        for first in range(0, self.sentences, 1000):
+            numbers = pa.array(range(first, first + 1000), pa.int32())
+            names = numbers.cast(pa.string())
+            text = pc.binary_join_element_wise(*[names] * 50, " ")
+            yield pa.RecordBatch.from_arrays([names, numbers, names, text], schema=SENTENCES)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Grow(Map):
+    """Adds the length of the text."""
+
+    def apply(self, batch: pa.RecordBatch, work: Work) -> pa.RecordBatch:
+        """The rows, with `length`."""
+        return batch.append_column("length", pc.utf8_length(batch["text"]))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -111,6 +139,13 @@ class Echo(Map):
         """The copies, traced."""
         source = [row for row, n in enumerate(batch["sent_id"].to_pylist()) for _ in range(n % 3)]
         return batch.take(pa.array(source, pa.int32())).append_column("_source", pa.array(source, pa.int32()))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Needy(Map):
+    """Wants a column that is not there."""
+
+    reads: ClassVar[tuple[str, ...]] = ("txet",)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -179,9 +214,7 @@ class Total(Fit):
         for shard in shards[len(done) :]:
             mark(f"fit {shard.parent.name}/{shard.name}")
             time.sleep(self.delay)
-            corpus = Corpus.open(shard.parent)
-            numbers = [n for b in corpus.batches(["sent_id"]) for n in b["sent_id"].to_pylist()]
-            done.append(sum(numbers))
+            done.append(sum(read_shard(shard, ["sent_id"])["sent_id"].to_pylist()))
             checkpoint.write_text(" ".join(map(str, done)))
         (folder / "total.txt").write_text(str(sum(done) * self.times))
         (folder / "timings.txt").write_text(str(time.time()))

@@ -65,13 +65,19 @@ class Cluster:
         # Its workers import the stages as this process does.
         paths = {"PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
         local = {"num_cpus": self.workers, "include_dashboard": False} if self.address is None else {}
-        self.ray.init(
-            address=self.address,
-            log_to_driver=False,
-            logging_level=logging.ERROR,
-            runtime_env={"env_vars": paths} if self.address is None else None,
-            **local,
-        )
+        try:
+            self.ray.init(
+                address=self.address,
+                log_to_driver=False,
+                logging_level=logging.ERROR,
+                runtime_env={"env_vars": paths} if self.address is None else None,
+                **local,
+            )
+        except Exception as error:  # Ray raises bare ones.
+            raise RunError(
+                f"Ray does not answer at {self.address}" if self.address else f"Ray cannot be started here ({error})",
+                remedy="Check the address, and that Ray is up there; --engine local needs none.",
+            ) from error
         self.ours = True
 
     def _outcome(self, reference: Any, task: Task[Result]) -> Outcome[Result]:

@@ -68,13 +68,18 @@ def attempt(task: Task[Result], advance: Advance) -> Outcome[Result]:
         error.at(stage=task.stage, file=task.file)
         return Outcome(error=error, trace=traceback.format_exc())
     except Exception as error:
-        wrapped = RunError(
-            f"{type(error).__name__}: {error}" if str(error) else type(error).__name__,
-            stage=task.stage,
-            file=task.file,
-            remedy="This is a fault of the stage, not of the data: please report it.  Finished shards are kept.",
-        )
-        return Outcome(error=wrapped, trace=traceback.format_exc())
+        return Outcome(error=_named(error).at(stage=task.stage, file=task.file), trace=traceback.format_exc())
+
+
+def _named(error: Exception) -> RunError:
+    """What a stage, or something below it, did not foresee, as an error of ours."""
+    if isinstance(error, OSError):
+        reason = f"{error.strerror or error}{f' ({error.filename})' if error.filename else ''}"
+        return RunError(f"the system refuses: {reason}", remedy="Mend that, and run again: finished shards are kept.")
+    return RunError(
+        f"{type(error).__name__}: {error}" if str(error) else type(error).__name__,
+        remedy="This is a fault of the stage, not of the data: please report it.  Finished shards are kept.",
+    )
 
 
 class Inline:

@@ -60,8 +60,8 @@ def scratch_folder(folder: Path, key: str) -> Path:
 
 
 def whereabouts(folder: Path, record: Mapping[str, Json]) -> Path | None:
-    """Where the artefact of `record` is, judged by digest: in its place, still in the scratch folder, or nowhere."""
-    places = (folder / ARTEFACT, scratch_folder(folder, record["key"]))
+    """Where the artefact of `record` is, judged by digest: still in the scratch folder, in its place, or nowhere."""
+    places = (scratch_folder(folder, record["key"]), folder / ARTEFACT)
     return next((each for each in places if each.is_dir() and artefact_digest(each) == record["output"]), None)
 
 

@@ -83,7 +83,7 @@ class _Worker:
 
     def begin(self, task: Task[Any]) -> None:
         self.task = task
-        with suppress(BrokenPipeError):  # It died: `receive` will say so, with the task's name.
+        with suppress(ConnectionError):  # It died: `receive` will say so, with the task's name.
             self.connection.send(task)
 
     def signs(self) -> tuple[Connection, int]:
@@ -97,7 +97,7 @@ class _Worker:
             if not self.connection.poll() and not self.process.is_alive():
                 raise EOFError
             message: int | Outcome[Any] = self.connection.recv()
-        except (EOFError, ConnectionResetError) as error:
+        except (EOFError, ConnectionError) as error:
             self.process.join()
             raise RunError(
                 f"a worker died: {_cause(self.process.exitcode)}",
@@ -111,7 +111,7 @@ class _Worker:
 
     def dismiss(self) -> None:
         """Let it end by itself."""
-        with suppress(BrokenPipeError):
+        with suppress(ConnectionError):
             self.connection.send(None)
         self.process.join(5)
 
@@ -129,7 +129,7 @@ def _serve(connection: Connection) -> None:
     """The life of a worker: a task in, its outcome out, until there is None, or nobody, to send one."""
     threading.Thread(target=_end_with_parent, daemon=True).start()
     silence()
-    with suppress(EOFError, BrokenPipeError):
+    with suppress(EOFError, ConnectionError):
         while True:
             try:
                 task = connection.recv()

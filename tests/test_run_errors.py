@@ -1,0 +1,137 @@
+"""Clause 5 of the contract: each error names stage, file, row and remedy, and what was finished stands."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+from toy_runs import run, toml
+
+from paraloom.core.errors import ConfigError, DataError, ParaloomError, RunError
+from paraloom.run.books import Books
+from paraloom.run.lanes import split
+
+COUNT = {"use": "Count", "sentences": 100}
+
+FAULTS = [
+    ("data", DataError, 51, "the sentence cannot be had", "Repair the row, or run with --on-error=reject"),
+    ("batch", DataError, 51, "the sentence cannot be had", "Repair the row, or run with --on-error=reject"),
+    ("lose", RunError, 1, "the books do not close", "this is a fault of the stage"),
+    ("bug", RunError, None, "ZeroDivisionError: division by zero", "please report it"),
+    ("full", RunError, None, "the system refuses: No space left on device", "Mend that, and run again"),
+    ("columns", RunError, None, "its columns are not those of part-00000.parquet: more int64", "fault of the stage"),
+]
+
+
+@pytest.mark.parametrize(("how", "kind", "row", "what", "remedy"), FAULTS)
+def test_faults(how: str, kind: type[ParaloomError], row: int | None, what: str, remedy: str, tmp_path: Path) -> None:
+    """The sentence at fault is the 51st, the eleventh of the second shard."""
+    text = toml(COUNT, {"use": "Faulty", "how": how})
+    with pytest.raises(kind) as raised:
+        run(text, tmp_path / "run")
+    error = raised.value
+    assert what in error.what
+    assert (error.stage, Path(error.file or "").name) == ("20-faulty", "part-00001.parquet")
+    assert error.row == (11 if row == 51 else row)
+    assert remedy in (error.remedy or "")
+    healed = run(text.replace('use = "toy_stages:Faulty"', 'use = "toy_stages:Faulty"\nat = 1000'), tmp_path / "run")
+    assert healed.stage("faulty").books == Books(100, 100, 0, 0, 100)
+
+
+@pytest.mark.parametrize(
+    ("how", "what"),
+    [
+        ("die", "a worker died: it ended with status 3"),
+        ("kill", "a worker died: it was ended by SIGKILL, as the system does when memory runs out"),
+        ("bug", "ZeroDivisionError: division by zero"),
+    ],
+)
+def test_a_dead_worker(how: str, what: str, tmp_path: Path) -> None:
+    """An error, not a hang; and an error crosses from the worker with its place."""
+    with pytest.raises(RunError) as raised:
+        run(toml(COUNT, {"use": "Faulty", "how": how}), tmp_path / "run", engine="local", workers=1)
+    assert raised.value.what == what
+    assert raised.value.stage == "20-faulty"
+    assert raised.value.file == str(tmp_path / "run" / "10-count" / "part-00001.parquet")
+    assert "finished shards are kept" in str(raised.value).lower()
+
+
+FULL = """
+import resource, sys
+from toy_runs import run, toml
+from paraloom.core.errors import RunError
+text = toml({"use": "Bulk", "sentences": 8000}, {"use": "Upper"})
+resource.setrlimit(resource.RLIMIT_FSIZE, (60_000, resource.RLIM_INFINITY))
+try:
+    run(text, sys.argv[1])
+except RunError as error:
+    print(error)
+resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+print(run(text, sys.argv[1]).stage("upper").books.kept)
+"""
+
+
+def test_a_full_disk(tmp_path: Path) -> None:
+    """As a limit on file sizes plays it: no half-written shard is left, and with room the run goes on."""
+    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parent)}
+    command = [sys.executable, "-c", FULL, str(tmp_path / "run")]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True)
+    place = tmp_path / "run" / "10-bulk" / "part-00000.parquet"
+    what, remedy, kept = done.stdout.splitlines()
+    assert what == f"stage 10-bulk, {place}: there is no room to write it (File too large)."
+    assert remedy.startswith("Free some space there")
+    assert kept == "8000"
+
+
+def test_a_corrupt_input(tmp_path: Path) -> None:
+    run(toml(COUNT), tmp_path / "first")
+    shard = tmp_path / "first" / "10-count" / "part-00001.parquet"
+    shard.write_bytes(shard.read_bytes()[:-30])
+    with pytest.raises(DataError, match="truncated, corrupt or no Parquet") as raised:
+        run(toml({"use": "Upper", "input": "first/10-count"}), tmp_path / "second")
+    assert (raised.value.stage, raised.value.file) == ("10-upper", str(shard))
+    assert raised.value.remedy
+
+
+def test_a_missing_column(tmp_path: Path) -> None:
+    with pytest.raises(
+        DataError, match=r"stage 20-needy, .*: there is no column 'txet'; did you mean 'text'"
+    ) as raised:
+        run(toml(COUNT, {"use": "Needy"}), tmp_path / "run")
+    assert raised.value.remedy == "Put the stage that adds it before this one."
+
+
+def test_no_rows(tmp_path: Path) -> None:
+    (tmp_path / "empty.txt").write_text("")
+    with pytest.raises(DataError, match=r"stage 10-lines, .*empty.txt: there are no rows to read"):
+        run(toml({"use": "Lines", "path": "empty.txt"}), tmp_path / "empty")
+    none = toml(COUNT, {"use": "Even", "every": 1000}, {"use": "Even", "name": "again"})
+    none = none.replace("sentences = 100", "sentences = 100\nfirst = 1")
+    with pytest.raises(DataError, match=r"stage 30-again, .*20-even: the corpus has no rows"):
+        run(none, tmp_path / "none")
+    with pytest.raises(RunError, match=r"stage 20-faulty, .*failed: every row failed"):
+        run(toml({"use": "Count", "sentences": 1}, {"use": "Faulty", "how": "data", "at": 0}), tmp_path / "all",
+            on_error="reject")  # fmt: skip
+
+
+def test_unknown_words(tmp_path: Path) -> None:
+    for options in ({"engine": "locl"}, {"on_error": "ignore"}, {"workers": 0}, {"until": "cuont"}):
+        with pytest.raises(ConfigError):
+            run(toml(COUNT), tmp_path / "run", **options)
+
+
+VERDICTS = [
+    ({"keep": [True, None], "reason": ["", ""]}, "column 'keep' is bool with 1 nulls"),
+    ({"keep": [1, 0], "reason": ["", ""]}, "column 'keep' is int64"),
+    ({"keep": [True, False]}, "'reason' is missing"),
+]
+
+
+@pytest.mark.parametrize(("columns", "what"), VERDICTS)
+def test_verdicts_that_are_none(columns: dict[str, list[object]], what: str) -> None:
+    with pytest.raises(RunError, match=what):
+        split(pa.RecordBatch.from_pydict(columns))
