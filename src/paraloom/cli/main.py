@@ -2,14 +2,33 @@
 
 from __future__ import annotations
 
-import sys
-from typing import Annotated
+from collections.abc import Callable
+from functools import wraps
+from typing import Annotated, Any
 
 import typer
 
 from paraloom import __version__
 from paraloom.cli import encoders, evaluation, pairs, pipelines, translators
 from paraloom.core.errors import ParaloomError
+
+
+def _guarded(verb: Callable[..., None]) -> Callable[..., None]:
+    """The verb, its errors one message instead of a traceback, an interruption told how to go on."""
+
+    @wraps(verb)
+    def run(*arguments: Any, **options: Any) -> None:
+        try:
+            verb(*arguments, **options)
+        except ParaloomError as error:
+            typer.echo(f"paraloom: {error}", err=True)
+            raise typer.Exit(1) from None
+        except KeyboardInterrupt as stop:
+            typer.echo(f"\nparaloom: {stop or 'stopped; the same command again goes on from here'}", err=True)
+            raise typer.Exit(130) from None
+
+    return run
+
 
 app = typer.Typer(
     name="paraloom",
@@ -34,7 +53,7 @@ for verbs, group in (
     (evaluation.VERBS, evaluating),
 ):
     for verb_name, verb in verbs.items():
-        group.command(verb_name)(verb)
+        group.command(verb_name)(_guarded(verb))
 
 
 def _show_version(wanted: bool) -> None:
@@ -54,17 +73,7 @@ def _options(
 
 def main() -> None:
     """Run the command; exit status 0 done, 1 the data or the run is at fault, 2 the call is, 130 interrupted."""
-    try:
-        app()
-    except ParaloomError as error:
-        print(f"paraloom: {error}", file=sys.stderr)
-        sys.exit(1)
-    except KeyboardInterrupt as interrupt:
-        print(f"\nparaloom: {interrupt or 'stopped; run the same command again to go on'}", file=sys.stderr)
-        sys.exit(130)
-    except BrokenPipeError:
-        sys.stderr.close()
-        sys.exit(0)
+    app()
 
 
 if __name__ == "__main__":

@@ -67,7 +67,7 @@ class CTranslate2Translator:
         if wanted:
             rows = [_cut(pieces) for pieces in self._subwords.split([texts[row] for row in wanted])]
             engine = self._seeded(seed) if self.decoding.random else self._loaded()
-            results = _guarded(engine.translate_batch, rows, **self._options())
+            results = _guarded(engine.translate_batch, rows, **self.engine_options())
             for row, found in zip(wanted, self._read(results, seed), strict=True):
                 variants[row] = found
         return variants
@@ -85,7 +85,8 @@ class CTranslate2Translator:
         )
         return [(float(sum(result.log_probs)), len(result.log_probs)) for result in results]
 
-    def _options(self) -> dict[str, Any]:
+    def engine_options(self) -> dict[str, Any]:
+        """Keyword arguments of ctranslate2's translate_batch, batching included."""
         options = self.decoding.options()
         hypotheses = options["beam_size"] if isinstance(self.decoding, Beam) else options["num_hypotheses"]
         # Few hypotheses at a time keep the working set in cache: measured fastest around 1,500 live tokens.

@@ -1,0 +1,125 @@
+"""Back-translation speed beside transformers' generate and beside a bare CTranslate2 loop: same model, lines, machine.
+
+    python benchmarks/decoding.py --translator runs/multi30k-cs-en/40-translator/artefact
+
+Ours is the whole command, from its start to the Parquet file written.  The bare loop sorts all lines by length,
+decodes them on all cores in batches of the same size and writes lines of text; its start and the loading of the model
+are counted too.  generate runs on the first `--generate-lines` lines, sorted, in batches of 64; loading is not counted.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gzip
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from paraloom.mt import load_translator, parse_decoding
+from paraloom.mt.subwords import Subwords
+
+DECODINGS = ("beam:5", "beam:12", "nucleus:0.95", "nucleus:0.95,within=50")
+
+BARE_LOOP = """
+import sys
+import ctranslate2
+from paraloom.mt import load_translator
+from paraloom.mt.subwords import Subwords
+folder, decode, source, target, cores = sys.argv[1:]
+subwords = Subwords(load_translator(folder).folder)
+lines = open(source, encoding="utf-8").read().splitlines()
+pieces = subwords.split(lines)
+order = sorted(range(len(pieces)), key=lambda i: -len(pieces[i]))
+translator = ctranslate2.Translator(folder, inter_threads=int(cores), intra_threads=1)
+options = load_translator(folder, decode).engine_options()
+found = [None] * len(lines)
+for i, result in zip(order, translator.translate_batch([pieces[i] for i in order], **options)):
+    found[i] = result.hypotheses[0]
+open(target, "w", encoding="utf-8").write("\\n".join(subwords.join(found)))
+"""
+
+
+def seconds(command: list[str]) -> float:
+    """Wall-clock time of a command that must succeed."""
+    begun = time.perf_counter()
+    subprocess.run(command, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    return time.perf_counter() - begun
+
+
+def generate_seconds(checkpoint: Path, lines: list[str], decode: str) -> float:
+    """transformers' own decoding of the same checkpoint, in float32."""
+    import torch
+    from transformers import MarianMTModel, MarianTokenizer
+
+    model, tokenizer = MarianMTModel.from_pretrained(checkpoint).eval(), MarianTokenizer.from_pretrained(checkpoint)
+    decoding = parse_decoding(decode)
+    options = (
+        {"num_beams": decoding.size}
+        if not decoding.random
+        else {"do_sample": True, "num_beams": 1, "top_p": decoding.p, "top_k": decoding.within}
+    )
+    ordered = sorted(lines, key=len)
+    begun = time.perf_counter()
+    with torch.no_grad():
+        for start in range(0, len(ordered), 64):
+            rows = tokenizer(ordered[start : start + 64], return_tensors="pt", padding=True)
+            tokenizer.batch_decode(model.generate(**rows, max_length=128, **options), skip_special_tokens=True)
+    return time.perf_counter() - begun
+
+
+def main() -> None:
+    """Measure each decoding, print sentences a second and ratios, and the same as JSON."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--translator", type=Path, required=True)
+    parser.add_argument("--lines", type=int, default=29000)
+    parser.add_argument("--generate-lines", type=int, default=1000)
+    parser.add_argument("--runs", type=int, default=3)
+    arguments = parser.parse_args()
+
+    captions = Path(os.environ["PARALOOM_DATA"]) / "bitext/multi30k/task1"
+    sides = {
+        language: gzip.decompress((captions / f"train.{language}.gz").read_bytes()).decode().splitlines()
+        for language in ("cs", "en")
+    }
+    folder = load_translator(arguments.translator).folder
+    Subwords(folder)
+    rows = []
+    with tempfile.TemporaryDirectory() as scratch:
+        for language, lines in sides.items():
+            text = "".join(f"{line}\n" for line in lines[: arguments.lines])
+            (Path(scratch) / f"train.{language}").write_text(text, encoding="utf-8")
+        for decode in DECODINGS:
+            generate = generate_seconds(
+                arguments.translator / "huggingface", sides["cs"][: arguments.generate_lines], decode
+            )
+            ours, bare = [], []
+            for run in range(arguments.runs):
+                command = [sys.executable, "-m", "paraloom.cli.main", "backtranslate", f"{scratch}/train.{{cs,en}}"]
+                command += ["--translator", str(arguments.translator), "--decode", decode]
+                ours.append(seconds([*command, "-o", f"{scratch}/{run}-{len(rows)}.parquet"]))
+                loop = [sys.executable, "-c", BARE_LOOP, str(folder), decode, f"{scratch}/train.cs"]
+                bare.append(seconds([*loop, f"{scratch}/bare.txt", str(os.cpu_count())]))
+            row = {
+                "decode": decode,
+                "ours": arguments.lines / sorted(ours)[len(ours) // 2],
+                "bare_ctranslate2": arguments.lines / sorted(bare)[len(bare) // 2],
+                "generate": arguments.generate_lines / generate,
+            }
+            row["ours_over_generate"] = row["ours"] / row["generate"]
+            row["ours_over_bare"] = row["ours"] / row["bare_ctranslate2"]
+            rows.append(row)
+            print(
+                f"{decode:<24} ours {row['ours']:7.0f}/s   bare CTranslate2 {row['bare_ctranslate2']:7.0f}/s   "
+                f"generate {row['generate']:6.0f}/s   ours/generate {row['ours_over_generate']:5.1f}   ours/bare "
+                f"{row['ours_over_bare']:.2f}",
+                flush=True,
+            )
+    print(json.dumps({"lines": arguments.lines, "runs": arguments.runs, "rows": rows}))
+
+
+if __name__ == "__main__":
+    main()

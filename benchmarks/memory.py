@@ -1,0 +1,98 @@
+"""Peak memory of back-translation and scoring, on 30,000 pairs and on 3,000,000: it must not grow with the corpus.
+
+    python benchmarks/memory.py --translator src/paraloom/recipes/bundled/de-en
+
+The pairs are Multi30k's captions, repeated.  The figure is the largest sum, over the command and its workers, of
+proportional set size (memory shared between them counted once), read ten times a second.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gzip
+import itertools
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+
+def tree(root: int) -> list[int]:
+    """The process and all below it."""
+    found, waiting = [], [root]
+    while waiting:
+        process = waiting.pop()
+        found.append(process)
+        try:
+            for task in Path(f"/proc/{process}/task").iterdir():
+                waiting += map(int, (task / "children").read_text().split())
+        except OSError:
+            continue
+    return found
+
+
+def proportional(process: int) -> int:
+    """Proportional set size in bytes, 0 when the process has gone."""
+    try:
+        for line in Path(f"/proc/{process}/smaps_rollup").read_text().splitlines():
+            if line.startswith("Pss:"):
+                return int(line.split()[1]) * 1024
+    except OSError:
+        pass
+    return 0
+
+
+def peak(command: list[str]) -> tuple[int, float]:
+    """Largest memory of a command and its children, in bytes, and its seconds."""
+    begun = time.perf_counter()
+    running = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    most = 0
+    while running.poll() is None:
+        most = max(most, sum(map(proportional, tree(running.pid))))
+        time.sleep(0.1)
+    if running.returncode:
+        raise SystemExit(f"{command} ended with {running.returncode}")
+    return most, time.perf_counter() - begun
+
+
+def main() -> None:
+    """Measure both verbs at each size, print a table and JSON."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--translator", type=Path, required=True)
+    parser.add_argument("--sizes", type=int, nargs="+", default=[30_000, 3_000_000])
+    parser.add_argument("--decode", default="greedy")
+    parser.add_argument("--workers", type=int, default=2)
+    arguments = parser.parse_args()
+
+    captions = Path(os.environ["PARALOOM_DATA"]) / "bitext/multi30k/task1"
+    rows = []
+    with tempfile.TemporaryDirectory() as scratch:
+        for size in arguments.sizes:
+            for language in ("de", "en"):
+                lines = gzip.decompress((captions / f"train.{language}.gz").read_bytes()).splitlines(keepends=True)
+                with (Path(scratch) / f"captions.{language}").open("wb") as stream:
+                    stream.writelines(itertools.islice(itertools.cycle(lines), size))
+            paraloom = [sys.executable, "-m", "paraloom.cli.main"]
+            workers = ["--workers", str(arguments.workers)]
+            pairs, scored = f"{scratch}/pairs-{size}", f"{scratch}/scored-{size}"
+            verbs = {
+                "backtranslate": [
+                    *(f"{scratch}/captions.{{de,en}}", "--translator", str(arguments.translator)),
+                    *("--decode", arguments.decode, "-o", pairs),
+                ],
+                "score": [pairs, "-o", scored],
+            }
+            for verb, options in verbs.items():
+                memory, spent = peak([*paraloom, verb, *options, *workers])
+                rows.append(
+                    {"verb": verb, "pairs": size, "peak_mib": round(memory / 2**20), "seconds": round(spent, 1)}
+                )
+                print(f"{verb:<14} {size:>10,} pairs   peak {memory / 2**20:7.0f} MiB   {spent:8.1f} s", flush=True)
+    print(json.dumps({"decode": arguments.decode, "workers": arguments.workers, "rows": rows}))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,251 @@
+"""The command: the chain verb by verb on a made-up language, and every bad input with its message and exit status."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pyarrow.parquet as pq
+import pytest
+from world import bitext
+
+from paraloom.cli.main import app, main
+
+Run = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture
+def paraloom(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> Run:
+    """Call the command in a fresh folder: exit status, standard output, standard error."""
+    monkeypatch.chdir(tmp_path)
+
+    def run(*arguments: object) -> tuple[int, str, str]:
+        monkeypatch.setattr(sys, "argv", ["paraloom", *map(str, arguments)])
+        try:
+            main()
+            status = 0
+        except SystemExit as end:
+            status = int(end.code or 0)
+        captured = capsys.readouterr()
+        return status, captured.out, captured.err
+
+    return run
+
+
+def write_bitext(folder: Path, count: int = 200) -> str:
+    """Moses pairs `kal` and `en`; returns the argument that names them."""
+    pairs = bitext(count, seed=21)
+    for language, side in (("kal", 0), ("en", 1)):
+        (folder / f"pairs.{language}").write_text("".join(f"{pair[side]}\n" for pair in pairs), encoding="utf-8")
+    return f"{folder}/pairs.{{kal,en}}"
+
+
+def commands() -> list[list[str]]:
+    from typer.main import get_command
+
+    def walk(command: object, path: list[str]) -> list[list[str]]:
+        inner = getattr(command, "commands", None)
+        return [path] if inner is None else [p for name, each in inner.items() for p in walk(each, [*path, name])]
+
+    return walk(get_command(app), [])
+
+
+@pytest.mark.parametrize("path", commands(), ids=" ".join)
+def test_every_command_explains_itself_with_an_example(paraloom: Run, path: list[str]) -> None:
+    status, out, _ = paraloom(*path, "--help")
+    assert status == 0
+    assert "Example:" in out and "paraloom" in out
+
+
+def test_the_chain_verb_by_verb(paraloom: Run, tmp_path: Path, toy_translator: Path) -> None:
+    source = write_bitext(tmp_path)
+    assert (
+        paraloom("backtranslate", source, "--translator", toy_translator, "-o", "pairs.parquet", "--workers", 1)[0] == 0
+    )
+    pairs = pq.read_table(tmp_path / "pairs.parquet")
+    assert pairs.num_rows == 200
+    assert pairs["src"].to_pylist()[0].startswith("the ")
+    assert b"signature" in pairs.schema.field("logprob").metadata
+
+    assert paraloom("score", "pairs.parquet", "--with", "overlap,length", "-o", "scored", "--workers", 1)[0] == 0
+    status, _, err = paraloom("filter", "scored", "--where", "tgt_tokens >= 7", "-o", "kept.tsv", "--workers", 1)
+    assert (status, "rejected" in err) == (0, True)
+    kept = (tmp_path / "kept.tsv").read_text().splitlines()
+    assert 1 < len(kept) < 201
+
+    status, out, _ = paraloom("train", "encoder", "--pairs", "kept.tsv", "-o", "encoder", "--epochs", 2)
+    assert status == 0, out
+    (tmp_path / "lines.txt").write_text("the big dog\n\nthe cat\n", encoding="utf-8")
+    assert paraloom("encode", "encoder", "lines.txt", "-o", "vectors.npy")[0] == 0
+    vectors = np.load(tmp_path / "vectors.npy")
+    assert vectors.shape == (3, 600) and vectors.dtype == np.float32
+    status, out, _ = paraloom("similarity", "encoder", "lines.txt", "lines.txt")
+    assert out.split() == ["1.0000", "0.0000", "1.0000"]
+    assert not list(tmp_path.glob("*.paraloom")), "work folders are cleared up"
+
+
+def test_train_translator_and_translate(paraloom: Run, tmp_path: Path) -> None:
+    pytest.importorskip("torch", reason="training needs torch: pip install 'paraloom[train]'")
+    source = write_bitext(tmp_path, 300)
+    status, out, _ = paraloom(
+        "train", "translator", "--bitext", source, "--dev", source, "-o", "kal-en", "--steps", 3, "--vocabulary", 80
+    )
+    assert status == 0 and "development_loss" in out
+    assert (tmp_path / "kal-en" / "README.md").read_text().count("kal → en") == 1
+    (tmp_path / "in.txt").write_text("rako mili dasat\ntavo\n", encoding="utf-8")
+    assert paraloom("translate", "kal-en", "in.txt", "-o", "out.txt")[0] == 0
+    assert len((tmp_path / "out.txt").read_text().splitlines()) == 2
+    assert paraloom("translate", "kal-en", "in.txt", "-o", "out.tsv", "--nbest", 3, "--decode", "sampling")[0] == 0
+    assert len((tmp_path / "out.tsv").read_text().splitlines()) == 7
+    status, _, err = paraloom("translate", "kal-en", "in.txt", "-o", "o.txt", "--nbest", 3)
+    assert status == 1 and "do not fit a text file" in err
+
+
+def test_evaluate_translation(paraloom: Run, tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("the big dog sees the cat\n")
+    status, out, _ = paraloom("evaluate", "translation", "a.txt", "a.txt", "--json")
+    figures = json.loads(out)
+    assert status == 0 and figures["bleu"] == pytest.approx(100) and "version:" in figures["bleu_signature"]
+
+
+def broken_lines(folder: Path) -> str:
+    source = write_bitext(folder)
+    lines = (folder / "pairs.en").read_text().splitlines(keepends=True)
+    (folder / "pairs.en").write_text("".join(lines[:-1]))
+    return source
+
+
+def broken_encoding(folder: Path) -> str:
+    source = write_bitext(folder)
+    lines = (folder / "pairs.en").read_bytes().splitlines(keepends=True)
+    lines[50] = b"the \xff dog\n"
+    (folder / "pairs.en").write_bytes(b"".join(lines))
+    return source
+
+
+def empty(folder: Path) -> str:
+    source = write_bitext(folder)
+    for language in ("kal", "en"):
+        (folder / f"pairs.{language}").write_text("")
+    return source
+
+
+def directory(folder: Path) -> str:
+    (folder / "somewhere").mkdir()
+    return str(folder / "somewhere")
+
+
+def absent(folder: Path) -> str:
+    write_bitext(folder)
+    return f"{folder}/pears.{{kal,en}}"
+
+
+BAD_INPUT = [
+    (broken_lines, ["200", "199"]),
+    (broken_encoding, ["pairs.en", "row 51", "not valid UTF-8 (byte 0xff at 4)"]),
+    (empty, ["pairs.kal", "empty"]),
+    (directory, ["somewhere"]),
+    (absent, ["pears.kal"]),
+]
+
+
+@pytest.mark.parametrize(("make", "said"), BAD_INPUT, ids=[make.__name__ for make, _ in BAD_INPUT])
+def test_bad_bitext_is_named_and_nothing_half_written_stays(
+    paraloom: Run, tmp_path: Path, toy_translator: Path, make: Callable[[Path], str], said: list[str]
+) -> None:
+    source = make(tmp_path)
+    status, _, err = paraloom(
+        "backtranslate", source, "--translator", toy_translator, "-o", "out.parquet", "--workers", 1
+    )
+    assert status == 1
+    assert "Traceback" not in err
+    for part in said:
+        assert part in err
+    assert not (tmp_path / "out.parquet").exists()
+
+
+def test_unknown_column_in_where(paraloom: Run, tmp_path: Path) -> None:
+    source = write_bitext(tmp_path)
+    assert paraloom("score", source, "--with", "overlap", "-o", "scored", "--workers", 1)[0] == 0
+    status, _, err = paraloom("filter", "scored", "--where", "trigram_overlpa < 0.5", "-o", "kept", "--workers", 1)
+    assert status == 1
+    assert "trigram_overlpa" in err and "trigram_overlap" in err
+    assert not (tmp_path / "kept").exists()
+
+
+def test_unknown_score(paraloom: Run, tmp_path: Path) -> None:
+    status, _, err = paraloom("score", write_bitext(tmp_path), "--with", "overlpa", "-o", "scored", "--workers", 1)
+    assert status == 1 and "overlap" in err
+
+
+def test_unknown_key_in_a_pipeline(paraloom: Run, tmp_path: Path) -> None:
+    source = write_bitext(tmp_path)
+    (tmp_path / "p.toml").write_text(f'[[stage]]\nuse = "bitext"\nsource = "{source}"\nshard_row = 5\n')
+    status, _, err = paraloom("run", "p.toml")
+    assert status == 1
+    assert "p.toml" in err and "shard_row" in err and "did you mean 'shard_rows'" in err
+
+
+@pytest.mark.parametrize("name", ["model.bin", "config.json", "source.spm", "target.spm", "shared_vocabulary.json"])
+def test_a_model_folder_that_lacks_a_file(paraloom: Run, tmp_path: Path, toy_translator: Path, name: str) -> None:
+    shutil.copytree(toy_translator, tmp_path / "model")
+    (tmp_path / "model" / name).unlink()
+    (tmp_path / "in.txt").write_text("rako\n")
+    status, _, err = paraloom("translate", "model", "in.txt", "-o", "out.txt")
+    assert status == 1 and name in err and "Traceback" not in err
+    assert not (tmp_path / "out.txt").exists()
+
+
+def test_a_corrupt_shard(paraloom: Run, tmp_path: Path) -> None:
+    source = write_bitext(tmp_path)
+    assert paraloom("score", source, "--with", "length", "-o", "scored", "--workers", 1)[0] == 0
+    shard = next((tmp_path / "scored").glob("*.parquet"))
+    shard.write_bytes(shard.read_bytes()[:-100])
+    status, _, err = paraloom("filter", "scored", "--where", "tgt_tokens > 1", "-o", "kept", "--workers", 1)
+    assert status == 1 and shard.name in err and "Traceback" not in err
+    assert not (tmp_path / "kept").exists()
+
+
+def test_a_full_disk(tmp_path: Path) -> None:
+    source = write_bitext(tmp_path, 5000)
+    # A limit on the size of files stands for the full disk: the same refusal, from the same call.
+    command = f"ulimit -f 20; exec {sys.executable} -m paraloom.cli.main score '{source}' -o scored.parquet --workers 1"
+    found = subprocess.run(["bash", "-c", command], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert found.returncode == 1
+    assert "Traceback" not in found.stderr
+    assert "room" in found.stderr or "space" in found.stderr
+    assert not (tmp_path / "scored.parquet").exists()
+
+
+@pytest.mark.parametrize(
+    "arguments", [["scroe"], ["translate"], ["score", "a.tsv"], ["run", "p.toml", "--worker", "2"]]
+)
+def test_a_wrong_call_has_exit_status_2(paraloom: Run, arguments: list[str]) -> None:
+    assert paraloom(*arguments)[0] == 2
+
+
+def test_interrupted_it_says_how_to_go_on_and_does(tmp_path: Path, toy_translator: Path) -> None:
+    source = write_bitext(tmp_path, 20000)
+    command = [sys.executable, "-m", "paraloom.cli.main", "backtranslate", source, "--translator", str(toy_translator)]
+    command += ["-o", "pairs.parquet", "--workers", "1", "--shard-rows", "500", "--decode", "beam:5"]
+    running = subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.PIPE, text=True, env=os.environ)
+    work = tmp_path / "pairs.parquet.paraloom"
+    deadline = time.monotonic() + 60
+    while not list(work.glob("*backtranslate/part-*.parquet")) and time.monotonic() < deadline:
+        assert running.poll() is None, running.stderr.read()  # type: ignore[union-attr]
+        time.sleep(0.05)
+    running.send_signal(signal.SIGINT)
+    _, err = running.communicate(timeout=30)
+    assert running.returncode == 130
+    assert "Traceback" not in err and "again" in err
+    assert not (tmp_path / "pairs.parquet").exists()
+    subprocess.run(command, cwd=tmp_path, check=True, capture_output=True)
+    assert pq.read_table(tmp_path / "pairs.parquet").num_rows == 20000
