@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from functools import wraps
 from typing import Annotated, Any
@@ -73,7 +74,13 @@ def _options(
 
 def main() -> None:
     """Run the command; exit status 0 done, 1 the data or the run is at fault, 2 the call is, 130 interrupted."""
+    warnings.showwarning = _warn
     app()
+
+
+def _warn(message: Warning | str, *place: object) -> None:
+    """A warning as one line, without the place in our code."""
+    typer.echo(f"paraloom: {message}", err=True)
 
 
 if __name__ == "__main__":
