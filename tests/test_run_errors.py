@@ -11,7 +11,7 @@ import pyarrow as pa
 import pytest
 from toy_runs import run, toml
 
-from paraloom.core.errors import ConfigError, DataError, ParaloomError, RunError
+from paraloom.core.errors import ConfigError, DataError, MissingExtra, ParaloomError, RunError
 from paraloom.run.books import Books
 from paraloom.run.lanes import split
 
@@ -122,6 +122,13 @@ def test_unknown_words(tmp_path: Path) -> None:
     for options in ({"engine": "locl"}, {"on_error": "ignore"}, {"workers": 0}, {"until": "cuont"}):
         with pytest.raises(ConfigError):
             run(toml(COUNT), tmp_path / "run", **options)
+
+
+def test_ray_is_an_extra(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "ray", None)
+    with pytest.raises(MissingExtra) as raised:
+        run(toml(COUNT), tmp_path / "run", engine="ray")
+    assert raised.value.remedy == "Run: pip install 'paraloom[cluster]'"
 
 
 VERDICTS = [

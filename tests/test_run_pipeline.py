@@ -86,8 +86,8 @@ def test_what_is_wrong_is_named(text: str, what: str, tmp_path: Path) -> None:
 
 def test_the_stage_is_named() -> None:
     with pytest.raises(ConfigError) as raised:
-        parsed(COUNT + UPPER + "sufix = 1\n")
-    assert str(raised.value).startswith("stage upper, toy.toml: there is no key 'sufix'; did you mean 'suffix'?")
+        parsed(COUNT + UPPER + "sufixes = 1\n")
+    assert str(raised.value).startswith("stage upper, toy.toml: there is no key 'sufixes'; did you mean 'suffixes'?")
 
 
 @pytest.mark.parametrize("content", [None, b"name = '\xff'"])

@@ -20,7 +20,7 @@ from paraloom.run.result import RunResult
 
 STAGES = (
     {"use": "Count", "sentences": 120},
-    {"use": "Upper", "suffix": "!"},
+    {"use": "Upper", "suffixes": ["!"]},
     {"use": "Above"},
     {"use": "Even", "input": "count"},
     {"use": "Total", "corpora": ["above", "even"]},
@@ -53,7 +53,7 @@ def test_nothing_is_done_twice(done: Path) -> None:
 
 
 CHANGES = [
-    ({"suffix": "?"}, "upper", {"upper": 3, "above": 3, "total": 1}, "changed: suffix"),
+    ({"suffixes": ["?"]}, "upper", {"upper": 3, "above": 3, "total": 1}, "changed: suffixes"),
     ({"delay": 0.001}, "upper", {"upper": 3}, "changed: delay"),
     ({"every": 3}, "even", {"even": 3, "total": 1}, "changed: every"),
     ({"times": 2}, "total", {"total": 1}, "changed: times"),

@@ -104,14 +104,14 @@ class Upper(Map):
 
     reads: ClassVar[tuple[str, ...]] = ("text",)
 
-    suffix: str = ""
+    suffixes: tuple[str, ...] = ()
     delay: float = 0.0
 
     def apply(self, batch: pa.RecordBatch, work: Work) -> pa.RecordBatch:
         """The rows, with `noise`."""
         mark(f"upper {batch['sent_id'][0]}")
         time.sleep(self.delay)
-        texts = pa.array([text.upper() + self.suffix for text in batch["text"].to_pylist()])
+        texts = pa.array([text.upper() + "".join(self.suffixes) for text in batch["text"].to_pylist()])
         noise = np.random.default_rng(work.seed).random(batch.num_rows)
         return batch.set_column(3, "text", texts).append_column("noise", pa.array(noise))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -94,6 +95,7 @@ def state_of(step: Step, pipeline: Pipeline, folder: Path, outputs: Mapping[str,
         **{f"file {place}": [file.name, _file_digest(file)] for place, file in enumerate(stage.files(), start=1)},
         **{name: output.digest for name, output in resolved.items()},
     }
+    described = json.loads(json.dumps(described))  # As it will be read back: tuples are lists.
     key = digest([_LAYOUT, described])
     whole = key
     if source is not None:
