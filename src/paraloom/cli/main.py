@@ -54,7 +54,7 @@ for verbs, group in (
     (evaluation.VERBS, evaluating),
 ):
     for verb_name, verb in verbs.items():
-        group.command(verb_name)(_guarded(verb))
+        group.command(verb_name)(_guarded(verb))  # type: ignore[arg-type]
 
 
 def _show_version(wanted: bool) -> None:
@@ -74,7 +74,7 @@ def _options(
 
 def main() -> None:
     """Run the command; exit status 0 done, 1 the data or the run is at fault, 2 the call is, 130 interrupted."""
-    warnings.showwarning = _warn
+    warnings.showwarning = _warn  # type: ignore[assignment]
     app()
 
 

@@ -138,7 +138,8 @@ def parse_decoding(text: str) -> Decoding:
             chosen[key] = types[key](number)
         except ValueError:
             raise ConfigError(f"decoding setting '{setting}' is not a number of type {types[key].__name__}") from None
-    return kind(**chosen)
+    decoding: Decoding = kind(**chosen)
+    return decoding
 
 
 def describe_decoding(decoding: Decoding) -> str:

@@ -6,6 +6,7 @@ PyTorch's own runs its iteration in bfloat16, which a processor without bfloat16
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 
 import torch
 from torch import Tensor
@@ -47,7 +48,7 @@ class Muon:
         """One update from the parameters' .grad; `run` executes the independent pieces of it, in parallel if it can."""
         run(
             [
-                lambda part=part, group=group, moments=moments: self._update(group[part], moments[part], rate)
+                partial(self._update, group[part], moments[part], rate)
                 for group, moments in zip(self._groups, self._moments, strict=True)
                 for part in _halves(len(group))
             ]

@@ -174,6 +174,12 @@ class SmoothedCrossEntropy(torch.autograd.Function):
         return total
 
     @staticmethod
-    def backward(ctx: Any, scale: Tensor) -> tuple[Tensor, Tensor, None, None, None]:  # type: ignore[override]
+    def backward(ctx: Any, scale: Tensor) -> tuple[Tensor, Tensor, None, None, None]:
         states_gradient, embedding_gradient = ctx.saved_tensors
         return states_gradient * scale, embedding_gradient * scale, None, None, None
+
+
+def smoothed_cross_entropy(states: Tensor, embedding: Tensor, words: Tensor, smoothing: float) -> Tensor:
+    """The sum over n tokens, a scalar; see SmoothedCrossEntropy for shapes."""
+    total: Tensor = SmoothedCrossEntropy.apply(states, embedding, words, smoothing)  # type: ignore[no-untyped-call]
+    return total

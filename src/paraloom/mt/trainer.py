@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -15,11 +16,11 @@ from safetensors import safe_open
 from safetensors.torch import save_file
 from torch import Tensor
 
-from paraloom.core.errors import ModelError
-from paraloom.mt.checkpoint import CHECKPOINT, quiet
+from paraloom.mt.checkpoint import CHECKPOINT
 from paraloom.mt.examples import Examples, padded
+from paraloom.mt.model import has_bfloat16, load_model, new_model
 from paraloom.mt.muon import Muon
-from paraloom.mt.network import EMBEDDING, Forward, Shape, SmoothedCrossEntropy
+from paraloom.mt.network import EMBEDDING, Forward, Shape, smoothed_cross_entropy
 
 ADAM_BETAS = (0.9, 0.98)
 
@@ -35,7 +36,7 @@ class Trainer:
         self.config = config
         self.seed = seed
         self.padding = vocabulary - 1
-        model = _new_model(config, vocabulary, seed) if start is None else _load_model(start / CHECKPOINT)
+        model = new_model(config, vocabulary, seed) if start is None else load_model(start / CHECKPOINT)
         self._model = model
         self.shape = Shape.of(model.config)
         self.positions = model.model.encoder.embed_positions.weight.detach().clone()
@@ -172,14 +173,14 @@ class Trainer:
             places = torch.zeros(self.padding + 1, dtype=torch.int64)
             places[words] = torch.arange(len(words))
             embedding, wanted = embedding[words], places[wanted]
-        loss = SmoothedCrossEntropy.apply(states, embedding, wanted, self.config.smoothing)
+        loss = smoothed_cross_entropy(states, embedding, wanted, self.config.smoothing)
         (loss / tokens).backward()
         return float(loss.detach())
 
     def _loss(self, part: npt.NDArray[np.int64], examples: Examples) -> float:
         states, wanted = self._states(self.mean, part, examples, None)
         embedding = self.mean[EMBEDDING][: self.padding]
-        return float(SmoothedCrossEntropy.apply(states, embedding, wanted, self.config.smoothing))
+        return float(smoothed_cross_entropy(states, embedding, wanted, self.config.smoothing))
 
     def _states(
         self,
@@ -220,7 +221,7 @@ class Trainer:
                     total.add_(other[name].grad)  # type: ignore[union-attr, arg-type]
                 self.parameters[name].grad = total
 
-        _run([lambda some=some: add(some) for some in (names[0::2], names[1::2])], pool)
+        _run([partial(add, names[0::2]), partial(add, names[1::2])], pool)
         self.parameters[EMBEDDING].grad[self.padding] = 0  # type: ignore[index]
         torch.nn.utils.clip_grad_norm_(self._vectors, 1.0)
 
@@ -231,62 +232,6 @@ class Trainer:
         return min(1.0, (self.step + 1) / max(1, config.warmup), left)
 
 
-def has_bfloat16() -> bool:
-    """Whether this processor multiplies bfloat16 in hardware; elsewhere it is emulated, slower than float32."""
-    return torch.cpu._is_avx512_bf16_supported() or torch.cpu._is_amx_tile_supported()
-
-
 def _run(pieces: Iterable[Callable[[], None]], pool: ThreadPoolExecutor) -> None:
     for job in [pool.submit(piece) for piece in pieces]:
         job.result()
-
-
-def _new_model(config: Any, vocabulary: int, seed: int) -> Any:
-    from transformers import MarianConfig, MarianMTModel
-
-    torch.manual_seed(seed)
-    model = MarianMTModel(
-        MarianConfig(
-            vocab_size=vocabulary,
-            decoder_vocab_size=vocabulary,
-            d_model=config.width,
-            encoder_layers=config.encoder_layers,
-            decoder_layers=config.decoder_layers,
-            encoder_ffn_dim=config.inner,
-            decoder_ffn_dim=config.inner,
-            encoder_attention_heads=config.heads,
-            decoder_attention_heads=config.heads,
-            dropout=config.dropout,
-            activation_function=config.activation,
-            max_position_embeddings=512,
-            pad_token_id=vocabulary - 1,
-            decoder_start_token_id=vocabulary - 1,
-            eos_token_id=0,
-            bos_token_id=0,
-            forced_eos_token_id=None,
-            scale_embedding=True,
-            share_encoder_decoder_embeddings=True,
-            tie_word_embeddings=True,
-        )
-    )
-    # `<pad>` starts a sentence and never stands in one: outside of the softmax in training, forbidden in generation.
-    model.generation_config.bad_words_ids = [[vocabulary - 1]]
-    with torch.no_grad():
-        for name, value in model.named_parameters():
-            if name == EMBEDDING:
-                value.normal_(std=config.width**-0.5)
-                value[-1] = 0
-            elif value.dim() == 2 and "embed_positions" not in name:
-                torch.nn.init.xavier_uniform_(value)
-    return model
-
-
-def _load_model(checkpoint: Path) -> Any:
-    from transformers import MarianMTModel
-
-    if not (checkpoint / "model.safetensors").is_file():
-        raise ModelError(
-            "model.safetensors is missing", file=checkpoint, remedy="Start from a translator folder of ours."
-        )
-    with quiet():
-        return MarianMTModel.from_pretrained(checkpoint)

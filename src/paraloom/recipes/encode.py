@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from itertools import islice, zip_longest
 from pathlib import Path
+from typing import IO
 
 import numpy as np
 
@@ -53,7 +54,7 @@ def similarity_lines(encoder: str | Path, first: str, second: str) -> Iterator[f
         yield from (np.einsum("nd,nd->n", a_vectors, b_vectors) / np.where(norms > 0, norms, 1)).tolist()
 
 
-def _header(stream: object, rows: int, width: int) -> None:
+def _header(stream: IO[bytes], rows: int, width: int) -> None:
     # A fixed 128 bytes for any count below 10¹⁵, so that it can be written again over itself.
     np.lib.format.write_array_header_1_0(stream, {"descr": "<f4", "fortran_order": False, "shape": (rows, width)})
 

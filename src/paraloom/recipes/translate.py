@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import islice
 
@@ -13,6 +13,7 @@ from paraloom.core.errors import ConfigError
 from paraloom.core.io import read_lines, write_table
 from paraloom.core.io.compression import open_write
 from paraloom.core.progress import progress
+from paraloom.core.protocols import Variant
 from paraloom.core.schema import VARIANTS
 from paraloom.mt import load_translator, parse_decoding, translate_stream
 from paraloom.mt.decoding import Beam
@@ -38,8 +39,9 @@ def translate_lines(
     """
     decoding = parse_decoding(decode)
     if nbest is not None:
-        wider = {"size": max(nbest, decoding.size)} if isinstance(decoding, Beam) else {}
-        decoding = replace(decoding, nbest=nbest, **wider)
+        if isinstance(decoding, Beam):
+            decoding = replace(decoding, size=max(nbest, decoding.size))
+        decoding = replace(decoding, nbest=nbest)
     translator = load_translator(model, decoding)
     table = any(f".{kind}" in output for kind in ("tsv", "jsonl", "parquet"))
     if decoding.nbest > 1 and not table:
@@ -49,7 +51,7 @@ def translate_lines(
     cores = threads or os.cpu_count() or 1
     count = 0
 
-    def results() -> Iterator[list[list]]:
+    def results() -> Iterator[list[list[Variant]]]:
         nonlocal count
         with progress("translating", unit="lines") as advance:
             for found in translate_stream(translator, _chunks(read_lines(source), CHUNK), threads=cores, seed=seed):
@@ -72,13 +74,13 @@ def _chunks(lines: Iterable[str], size: int) -> Iterator[list[str]]:
         yield chunk
 
 
-def _variants(results: Iterable[list[list]], method: str) -> Iterator[pa.RecordBatch]:
+def _variants(results: Iterable[list[list[Variant]]], method: str) -> Iterator[pa.RecordBatch]:
     line = 0
     for found in results:
-        rows = []
+        rows: list[tuple[str, int, str, str, float, int]] = []
         for variants in found:
             line += 1
             for rank, (text, logprob, tokens) in enumerate(variants):
                 rows.append((str(line), rank, text, method, logprob, tokens))
-        columns = list(zip(*rows, strict=True)) or [[] for _ in VARIANTS]
+        columns: list[Sequence[object]] = list(zip(*rows, strict=True)) if rows else [() for _ in VARIANTS]
         yield pa.record_batch([pa.array(c, f.type) for c, f in zip(columns, VARIANTS, strict=True)], schema=VARIANTS)
