@@ -280,6 +280,6 @@ def test_a_configuration_that_cannot_be(tmp_path, wrong, said):
 
 @pytest.mark.filterwarnings("ignore:overflow")
 def test_a_loss_that_leaves_the_finite_numbers_names_its_batch(tmp_path):
-    wild = EncoderConfig(dimension=4, batch=20, megabatch=3, rate=1e38, scale=1e30)
+    wild = EncoderConfig(dimension=4, batch=20, megabatch=3, rate=1e38, word_scale=1e30)
     with pytest.raises(ModelError, match=r"the loss is (nan|inf) in epoch 1, batch \d+"):
         train_encoder(toy_pairs(), wild, tmp_path)

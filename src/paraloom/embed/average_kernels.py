@@ -25,21 +25,24 @@ def add_means(rows, offsets, table, scales, out, column, begin, end):
         first, last = offsets[i], offsets[i + 1]
         if first == last:
             continue
+        # Views of single rows: an index that might count from the end would keep the loops out of vector registers.
+        total = out[i, column : column + width]
         share = np.float32(1) / np.float32(last - first)
         k = first
         # Four rows at a time: the sum is then read and written a quarter as often.
         while k + 4 <= last:
             a, b, c, d = rows[k], rows[k + 1], rows[k + 2], rows[k + 3]
             wa, wb, wc, wd = share * scales[a], share * scales[b], share * scales[c], share * scales[d]
+            ra, rb, rc, rd = table[a], table[b], table[c], table[d]
             for j in range(width):
-                left = wa * np.float32(table[a, j]) + wb * np.float32(table[b, j])
-                right = wc * np.float32(table[c, j]) + wd * np.float32(table[d, j])
-                out[i, column + j] += left + right
+                left = wa * np.float32(ra[j]) + wb * np.float32(rb[j])
+                right = wc * np.float32(rc[j]) + wd * np.float32(rd[j])
+                total[j] += left + right
             k += 4
         while k < last:
-            weight = share * scales[rows[k]]
+            weight, row = share * scales[rows[k]], table[rows[k]]
             for j in range(width):
-                out[i, column + j] += weight * np.float32(table[rows[k], j])
+                total[j] += weight * np.float32(row[j])
             k += 1
 
 
@@ -83,15 +86,18 @@ def row_gradients(starts, members, offsets, gradient, column, out, begin, end):
     """out[u] = Σ gradient[i, column:column+d] / length of list i, over the lists i with row u; u from begin to end."""
     width = out.shape[1]
     for u in range(begin, end):
+        total = out[u]
         i = members[starts[u]]
         share = np.float32(1) / np.float32(offsets[i + 1] - offsets[i])
+        given = gradient[i, column : column + width]
         for j in range(width):
-            out[u, j] = share * gradient[i, column + j]
+            total[j] = share * given[j]
         for k in range(starts[u] + 1, starts[u + 1]):
             i = members[k]
             share = np.float32(1) / np.float32(offsets[i + 1] - offsets[i])
+            given = gradient[i, column : column + width]
             for j in range(width):
-                out[u, j] += share * gradient[i, column + j]
+                total[j] += share * given[j]
 
 
 @njit(cache=True, nogil=True, fastmath=_VECTORS, error_model="numpy")
@@ -102,11 +108,12 @@ def adam_rows(unique, gradient, table, first, second, rate, beta1, beta2, floor,
     """
     one = np.float32(1)
     for u in range(begin, end):
-        row = unique[u]
-        for j in range(gradient.shape[1]):
-            g = gradient[u, j]
-            m = beta1 * first[row, j] + (one - beta1) * g
-            v = beta2 * second[row, j] + (one - beta2) * g * g
-            first[row, j] = m
-            second[row, j] = v
-            table[row, j] -= rate * m / (np.sqrt(v) + floor)
+        k = unique[u]
+        given, weights, means, squares = gradient[u], table[k], first[k], second[k]
+        for j in range(len(given)):
+            g = given[j]
+            m = beta1 * means[j] + (one - beta1) * g
+            v = beta2 * squares[j] + (one - beta2) * g * g
+            means[j] = m
+            squares[j] = v
+            weights[j] -= rate * m / (np.sqrt(v) + floor)

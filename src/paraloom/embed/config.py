@@ -17,9 +17,11 @@ class EncoderConfig:
     spec: parts and how they combine, `word,trigram` (concatenated) or `word+trigram` (summed).  dimension: of each
     part.  epochs, batch (pairs), margin δ, megabatch M (mini-batches joined for the search of negatives), rate: Adam's.
     two_sided: W17's loss, which draws a negative for the paraphrase too.  max_tokens: pairs with a longer side (in
-    words) are left out.  word_entries, trigram_entries: the commonest so many get vectors.  scale: standard deviation
-    of the random vectors at the start.  start: `random`, or the folder of an encoder to go on from, whose spec,
-    dimension and vocabularies are then used.  seed: of the vectors at the start and of the order of pairs.
+    words) are left out.  word_entries, trigram_entries: the commonest so many get vectors.  word_scale, trigram_scale:
+    standard deviation of the random vectors at the start; a mean over few words is longer than one over many trigrams,
+    so words start shorter, or trigrams would hardly count beside them.  start: `random`, or the folder of an encoder
+    to go on from, whose spec, dimension and vocabularies are then used.  seed: of the vectors at the start and of the
+    order of pairs.
     """
 
     spec: str = "word,trigram"
@@ -33,7 +35,8 @@ class EncoderConfig:
     max_tokens: int = 30
     word_entries: int = 50_000
     trigram_entries: int = 30_000
-    scale: float = 0.1
+    word_scale: float = 0.03
+    trigram_scale: float = 0.1
     start: str = "random"
     seed: int = 1
 
@@ -43,7 +46,7 @@ class EncoderConfig:
         for name in counts:
             if getattr(self, name) < 1:
                 raise ConfigError(f"'{name}' is {getattr(self, name)}, and must be 1 or more")
-        for name in ("margin", "rate", "scale"):
+        for name in ("margin", "rate", "word_scale", "trigram_scale"):
             value = getattr(self, name)
             if not (math.isfinite(value) and value > 0):
                 raise ConfigError(f"'{name}' is {value}, and must be a number above 0")
@@ -58,3 +61,8 @@ class EncoderConfig:
         """Size of the vocabulary of a kind of unit."""
         size: int = getattr(self, f"{unit}_entries")
         return size
+
+    def scale(self, unit: str) -> float:
+        """Standard deviation of a kind of unit's vectors at the start."""
+        deviation: float = getattr(self, f"{unit}_scale")
+        return deviation

@@ -23,9 +23,10 @@ def margin(vectors, anchors, positives, negatives, delta, share, gradient, moved
     width = vectors.shape[1]
     inverse = np.zeros(len(vectors), np.float32)
     for i in range(len(vectors)):
+        vector = vectors[i]
         square = np.float32(0)
         for j in range(width):
-            square += vectors[i, j] * vectors[i, j]
+            square += vector[j] * vector[j]
         if square > 0:
             inverse[i] = np.float32(1) / np.sqrt(square)
     loss, violations = 0.0, 0
@@ -33,10 +34,11 @@ def margin(vectors, anchors, positives, negatives, delta, share, gradient, moved
         a, p, n = anchors[k], positives[k], negatives[k]
         if n < 0:
             continue
+        x, y, z = vectors[a], vectors[p], vectors[n]
         near, far = np.float32(0), np.float32(0)
         for j in range(width):
-            near += vectors[a, j] * vectors[p, j]
-            far += vectors[a, j] * vectors[n, j]
+            near += x[j] * y[j]
+            far += x[j] * z[j]
         near *= inverse[a] * inverse[p]
         far *= inverse[a] * inverse[n]
         excess = delta - near + far
@@ -49,11 +51,11 @@ def margin(vectors, anchors, positives, negatives, delta, share, gradient, moved
         to_p, to_n = share * inverse[a] * inverse[p], share * inverse[a] * inverse[n]
         own_a = share * (near - far) * inverse[a] * inverse[a]
         own_p, own_n = share * near * inverse[p] * inverse[p], share * far * inverse[n] * inverse[n]
+        by_a, by_p, by_n = gradient[a], gradient[p], gradient[n]
         for j in range(width):
-            x, y, z = vectors[a, j], vectors[p, j], vectors[n, j]
-            gradient[a, j] += to_n * z - to_p * y + own_a * x
-            gradient[p, j] += own_p * y - to_p * x
-            gradient[n, j] += to_n * x - own_n * z
+            by_a[j] += to_n * z[j] - to_p * y[j] + own_a * x[j]
+            by_p[j] += own_p * y[j] - to_p * x[j]
+            by_n[j] += to_n * x[j] - own_n * z[j]
     return loss, violations
 
 
@@ -74,19 +76,21 @@ def hardest(cosines, anchors, candidates, start, first, second, slack, negatives
     Fills negatives[start + row]; −1 where all pairs are shut out.
     """
     for k in range(cosines.shape[0]):
-        i = start + k
+        i, row = start + k, cosines[k]
         one, other = first[i], second[i]
         highest = np.float32(-2)
-        for j in range(cosines.shape[1]):
-            if cosines[k, j] > highest and not _shares(first[j], second[j], one, other):
-                highest = cosines[k, j]
+        for j in range(len(row)):
+            if row[j] > highest and not _shares(first[j], second[j], one, other):
+                highest = row[j]
         best, nearest = -1, np.float32(-2)
         if highest > -2:
-            for j in range(cosines.shape[1]):
-                if cosines[k, j] >= highest - slack and not _shares(first[j], second[j], one, other):
+            bound = highest - slack
+            for j in range(len(row)):
+                if row[j] >= bound and not _shares(first[j], second[j], one, other):
+                    anchor, candidate = anchors[i], candidates[j]
                     product = np.float32(0)
-                    for c in range(anchors.shape[1]):
-                        product += anchors[i, c] * candidates[j, c]
+                    for c in range(len(anchor)):
+                        product += anchor[c] * candidate[c]
                     if product > nearest:
                         best, nearest = j, product
         negatives[i] = best

@@ -117,7 +117,8 @@ def _parts(
             table = given.vectors
         else:
             draw = np.random.default_rng([config.seed, position])
-            table = draw.standard_normal((len(vocabulary), config.dimension), np.float32) * np.float32(config.scale)
+            table = draw.standard_normal((len(vocabulary), config.dimension), np.float32)
+            table *= np.float32(config.scale(name))
         parts[name] = LearningAverage(vocabulary, table, config.rate, team)
     return parts
 

@@ -1,0 +1,268 @@
+"""Training and encoding speed beside sentence-transformers' StaticEmbedding and model2vec, on the same captions.
+
+    PARALOOM_DATA=… python benchmarks/encoders.py --threads 1 2 --json speed.json
+
+One run, one machine: same sentences, same dimension, same vocabulary, same batch; every measurement has a process of
+its own that may use so many processors.  Everything counts from text to result; what is compiled or loaded once is
+warmed up before.  The peer trains in a bare loop over its own modules, without its trainer's overhead: its
+MegaBatchMarginLoss with batches of 100 does what M = 1 does here.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gzip
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+import warnings
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+BATCH = 100
+
+
+def captions(data: Path) -> list[list[str]]:
+    """The five descriptions of each of Multi30k's training pictures."""
+    columns = []
+    for number in range(1, 6):
+        path = data / "bitext" / "multi30k" / "task2" / f"train.{number}.en.gz"
+        if not path.is_file():
+            sys.exit(f"{path} is not there: set PARALOOM_DATA to the folder of real corpora")
+        with gzip.open(path, "rt", encoding="utf-8", newline="\n") as lines:
+            columns.append([line.rstrip("\n") for line in lines])
+    return columns
+
+
+def training_pairs(data: Path, count: int) -> tuple[list[str], list[str]]:
+    """Captions of one picture, two by two."""
+    a, b, c, d, _ = captions(data)
+    return (a + c)[:count], (b + d)[:count]
+
+
+def sentences(data: Path, count: int) -> list[str]:
+    """Captions, as many as asked for or there are."""
+    return [caption for column in captions(data) for caption in column][:count]
+
+
+def word_level(texts: list[str]) -> Any:
+    """A tokeniser of `tokenizers` that lower-cases and cuts at blanks and punctuation, with every word of the texts."""
+    from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, trainers
+
+    tokenizer = Tokenizer(models.WordLevel(unk_token="[UNK]"))
+    tokenizer.normalizer = normalizers.Lowercase()
+    tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
+    tokenizer.train_from_iterator(texts, trainers.WordLevelTrainer(special_tokens=["[UNK]"], show_progress=False))
+    return tokenizer
+
+
+def ours_training(spec: str, megabatch: int) -> Callable[..., float]:
+    def measure(data: Path, count: int, dimension: int, threads: int) -> float:
+        import pyarrow as pa
+
+        from paraloom.embed.config import EncoderConfig
+        from paraloom.embed.train import train_encoder
+
+        src, tgt = training_pairs(data, count)
+        table = pa.table({"src": src, "tgt": tgt})
+        config = EncoderConfig(spec=spec, dimension=dimension, epochs=1, batch=BATCH, megabatch=megabatch)
+
+        def train(rows: pa.Table) -> None:
+            with tempfile.TemporaryDirectory() as folder:
+                train_encoder(rows.to_batches(max_chunksize=2048), config, folder, threads=threads)
+
+        train(table.slice(0, 2 * BATCH))
+        return count_per_second(len(src), lambda: train(table))
+
+    return measure
+
+
+def peer_training(loss_name: str) -> Callable[..., float]:
+    def measure(data: Path, count: int, dimension: int, threads: int) -> float:
+        import torch
+        from sentence_transformers import SentenceTransformer, losses
+        from sentence_transformers.models import StaticEmbedding
+
+        torch.set_num_threads(threads)
+        src, tgt = training_pairs(data, count)
+        model = SentenceTransformer(
+            modules=[StaticEmbedding(word_level(src + tgt), embedding_dim=dimension)], device="cpu"
+        )
+        options = {"use_mini_batched_version": False} if loss_name == "MegaBatchMarginLoss" else {}
+        loss = getattr(losses, loss_name)(model, **options)
+        adam = torch.optim.Adam(model.parameters(), lr=1e-3)
+
+        def train(stop: int) -> None:
+            order = torch.randperm(stop).tolist()
+            for start in range(0, stop, BATCH):
+                chosen = order[start : start + BATCH]
+                features = [model.preprocess([side[i] for i in chosen]) for side in (src, tgt)]
+                adam.zero_grad()
+                loss(features, None).backward()
+                adam.step()
+
+        train(2 * BATCH)
+        return count_per_second(len(src), lambda: train(len(src)))
+
+    return measure
+
+
+def ours_encoding(spec: str, int8: bool = False) -> Callable[..., float]:
+    def measure(data: Path, count: int, dimension: int, threads: int) -> float:
+        from paraloom.embed.encoders import SentenceEncoder, quantise
+
+        texts = sentences(data, count)
+        encoder: SentenceEncoder = random_encoder(spec, texts, dimension, threads)
+        if int8:
+            encoder = quantise(encoder)
+        encoder.encode(texts[:5000])
+        return best_of(len(texts), lambda: encoder.encode(texts))
+
+    return measure
+
+
+def random_encoder(spec: str, texts: list[str], dimension: int, threads: int) -> Any:
+    """An encoder with every unit of the texts and random vectors: speed does not depend on what they are."""
+    import numpy as np
+
+    from paraloom.embed.encoders import Average, SentenceEncoder
+    from paraloom.embed.spec import parse_spec
+    from paraloom.embed.units import UNITS
+    from paraloom.embed.vocab import VocabularyCounter
+
+    parts, draw = {}, np.random.default_rng(1)
+    for name in parse_spec(spec).parts:
+        counter = VocabularyCounter(name)
+        for start in range(0, len(texts), 2048):
+            chunk = texts[start : start + 2048]
+            counter.number(chunk, UNITS[name].cut(chunk))
+        vocabulary, _ = counter.most_common(100_000)
+        parts[name] = Average(vocabulary, draw.standard_normal((len(vocabulary), dimension), np.float32))
+    return SentenceEncoder(parse_spec(spec), parts, threads)
+
+
+def model2vec_encoding(data: Path, count: int, dimension: int, threads: int) -> float:
+    import numpy as np
+    from model2vec import StaticModel
+
+    texts = sentences(data, count)
+    tokenizer = word_level(texts)
+    vectors = np.random.default_rng(1).standard_normal((tokenizer.get_vocab_size(), dimension), np.float32)
+    model = StaticModel(vectors, tokenizer, normalize=False)
+    model.encode(texts[:5000])
+    parallel = threads > 1
+    return best_of(len(texts), lambda: model.encode(texts, use_multiprocessing=parallel, multiprocessing_threshold=0))
+
+
+def static_encoding(data: Path, count: int, dimension: int, threads: int) -> float:
+    import torch
+    from sentence_transformers import SentenceTransformer
+    from sentence_transformers.models import StaticEmbedding
+
+    torch.set_num_threads(threads)
+    texts = sentences(data, count)
+    model = SentenceTransformer(modules=[StaticEmbedding(word_level(texts), embedding_dim=dimension)], device="cpu")
+    model.encode(texts[:5000])
+    return best_of(len(texts), lambda: model.encode(texts, batch_size=1024, show_progress_bar=False))
+
+
+TRAINING: dict[str, Callable[..., float]] = {
+    "StaticEmbedding, MegaBatchMarginLoss": peer_training("MegaBatchMarginLoss"),
+    "StaticEmbedding, MultipleNegativesRankingLoss": peer_training("MultipleNegativesRankingLoss"),
+    "paraloom word, M 1": ours_training("word", 1),
+    "paraloom word, M 20": ours_training("word", 20),
+    "paraloom word, M 40": ours_training("word", 40),
+    "paraloom trigram, M 20": ours_training("trigram", 20),
+    "paraloom word,trigram, M 1": ours_training("word,trigram", 1),
+    "paraloom word,trigram, M 20": ours_training("word,trigram", 20),
+    "paraloom word,trigram, M 40": ours_training("word,trigram", 40),
+}
+ENCODING: dict[str, Callable[..., float]] = {
+    "model2vec": model2vec_encoding,
+    "StaticEmbedding": static_encoding,
+    "paraloom word": ours_encoding("word"),
+    "paraloom word, int8": ours_encoding("word", int8=True),
+    "paraloom trigram": ours_encoding("trigram"),
+    "paraloom word,trigram": ours_encoding("word,trigram"),
+}
+BENCHES = {"training, pairs/s": TRAINING, "encoding, sentences/s": ENCODING}
+
+
+def count_per_second(count: int, work: Callable[[], Any]) -> float:
+    began = time.perf_counter()
+    work()
+    return count / (time.perf_counter() - began)
+
+
+def best_of(count: int, work: Callable[[], Any], times: int = 3) -> float:
+    return max(count_per_second(count, work) for _ in range(times))
+
+
+def in_a_process_of_its_own(bench: str, system: str, threads: int, options: argparse.Namespace) -> float:
+    """Measure one system where no more than `threads` processors can be used, by whatever library."""
+    limits = {name: str(threads) for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "RAYON_NUM_THREADS")}
+    command = [sys.executable, __file__, "--one", bench, system, "--threads", str(threads)]
+    command += ["--pairs", str(options.pairs), "--sentences", str(options.sentences)]
+    command += ["--dimension", str(options.dimension)]
+    processors = sorted(os.sched_getaffinity(0))[:threads]
+    run = subprocess.run(
+        command,
+        env=os.environ | limits | {"TOKENIZERS_PARALLELISM": "true" if threads > 1 else "false"},
+        stdout=subprocess.PIPE,
+        check=True,
+        preexec_fn=lambda: os.sched_setaffinity(0, processors),
+    )
+    return float(run.stdout.splitlines()[-1])
+
+
+def measure_all(options: argparse.Namespace) -> Iterator[dict[str, Any]]:
+    for bench, systems in BENCHES.items():
+        for threads in options.threads:
+            first: dict[str, float] = {}
+            for system in systems:
+                rate = in_a_process_of_its_own(bench, system, threads, options)
+                peers = {f"times {name}": rate / peer for name, peer in first.items() if "paraloom" in system}
+                if "paraloom" not in system:
+                    first[system] = rate
+                yield {"bench": bench, "threads": threads, "system": system, "rate": rate, **peers}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--threads", type=int, nargs="+", default=[1, 2])
+    parser.add_argument("--pairs", type=int, default=58_000)
+    parser.add_argument("--sentences", type=int, default=145_000)
+    parser.add_argument("--dimension", type=int, default=300)
+    parser.add_argument("--json", type=Path, help="also write the figures there")
+    parser.add_argument("--one", nargs=2, metavar=("BENCH", "SYSTEM"), help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if "PARALOOM_DATA" not in os.environ:
+        sys.exit("set PARALOOM_DATA to the folder of real corpora")
+    data = Path(os.environ["PARALOOM_DATA"])
+    if options.one:
+        warnings.simplefilter("ignore")
+        bench, system = options.one
+        count = options.pairs if bench.startswith("training") else options.sentences
+        print(BENCHES[bench][system](data, count, options.dimension, options.threads[0]))
+        return
+    rows = []
+    for row in measure_all(options):
+        rows.append(row)
+        ratios = ", ".join(f"{key} {value:.2f}" for key, value in row.items() if key.startswith("times"))
+        print(
+            f"{row['bench']:<22} {row['threads']} thr. {row['system']:<46} {row['rate']:>12,.0f}  {ratios}", flush=True
+        )
+    figures = {"pairs": options.pairs, "sentences": options.sentences, "dimension": options.dimension, "rows": rows}
+    text = json.dumps(figures, indent=1)
+    if options.json:
+        options.json.write_text(text + "\n", encoding="utf-8")
+    else:
+        print(text)
+
+
+if __name__ == "__main__":
+    main()
