@@ -94,9 +94,23 @@ def test_the_chain_verb_by_verb(paraloom: Run, tmp_path: Path, toy_translator: P
 
 def test_train_translator_and_translate(paraloom: Run, tmp_path: Path) -> None:
     pytest.importorskip("torch", reason="training needs torch: pip install 'paraloom[train]'")
-    source = write_bitext(tmp_path, 300)
+    source = write_bitext(tmp_path, 100)
+    for language in ("kal", "en"):
+        lines = (tmp_path / f"pairs.{language}").read_text().splitlines(keepends=True)
+        (tmp_path / f"dev.{language}").write_text("".join(lines[:3]))
     status, out, _ = paraloom(
-        "train", "translator", "--bitext", source, "--dev", source, "-o", "kal-en", "--steps", 3, "--vocabulary", 80
+        "train",
+        "translator",
+        "--bitext",
+        source,
+        "--dev",
+        f"{tmp_path}/dev.{{kal,en}}",
+        "-o",
+        "kal-en",
+        "--steps",
+        3,
+        "--vocabulary",
+        80,
     )
     assert status == 0 and "development_loss" in out
     assert (tmp_path / "kal-en" / "README.md").read_text().count("kal → en") == 1

@@ -98,4 +98,5 @@ def add_column(batch: pa.RecordBatch, name: str, values: pa.Array, signature: st
 
 def signature_of(field: pa.Field) -> str:
     """The signature in a field's metadata, '' where there is none."""
-    return (field.metadata or {}).get(b"signature", b"").decode()
+    stored: bytes = (field.metadata or {}).get(b"signature", b"")
+    return stored.decode()

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from pathlib import Path
 
 from paraloom.core.errors import ConfigError
 from paraloom.embed.spec import Spec, parse_spec
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class EncoderConfig:
     """How to train an encoder; the defaults are PNMT §5's.
 
@@ -19,9 +18,7 @@ class EncoderConfig:
     two_sided: W17's loss, which draws a negative for the paraphrase too.  max_tokens: pairs with a longer side (in
     words) are left out.  word_entries, trigram_entries: the commonest so many get vectors.  word_scale, trigram_scale:
     standard deviation of the random vectors at the start; a mean over few words is longer than one over many trigrams,
-    so words start shorter, or trigrams would hardly count beside them.  start: `random`, or the folder of an encoder
-    to go on from, whose spec, dimension and vocabularies are then used.  seed: of the vectors at the start and of the
-    order of pairs.
+    so words start shorter, or trigrams would hardly count beside them.
     """
 
     spec: str = "word,trigram"
@@ -37,8 +34,6 @@ class EncoderConfig:
     trigram_entries: int = 30_000
     word_scale: float = 0.03
     trigram_scale: float = 0.1
-    start: str = "random"
-    seed: int = 1
 
     def check(self) -> Spec:
         """The parsed spec; raises ConfigError that names the field which cannot be."""
@@ -50,11 +45,6 @@ class EncoderConfig:
             value = getattr(self, name)
             if not (math.isfinite(value) and value > 0):
                 raise ConfigError(f"'{name}' is {value}, and must be a number above 0")
-        if self.start != "random" and not Path(self.start).is_dir():
-            raise ConfigError(
-                f"'start' is '{self.start}', which is no folder",
-                remedy="Give 'random', or the folder of an encoder to go on from.",
-            )
         return parse_spec(self.spec)
 
     def entries(self, unit: str) -> int:

@@ -41,11 +41,15 @@ def train_encoder(
     folder: str | Path,
     dev: Dev | None = None,
     *,
+    seed: int = 1,
+    start: str | Path | None = None,
     threads: int | None = None,
     checkpoint_seconds: float = 60.0,
 ) -> dict[str, Any]:
     """Train on the `src` and `tgt` of `pairs` and save the encoder into `folder`; returns figures.
 
+    seed: of the vectors at the start and of the order of pairs.  start: the folder of an encoder to go on from, whose
+    spec, dimension and vocabularies are then used.
     dev: called with the encoder after each epoch; its figures join the curve.  threads: None for all processors.
     The folder gets `curve.jsonl` (loss, violations as a share of triples, dev figures) and `timings.json`.  A training
     that was killed goes on from `folder/checkpoint/` when called again with the same pairs and configuration, and ends
@@ -55,7 +59,7 @@ def train_encoder(
     >>> train_encoder(Corpus.open("pairs"), EncoderConfig(epochs=1), "encoder")    # doctest: +SKIP
     """
     spec, folder = config.check(), Path(folder)
-    origin = None if config.start == "random" else load_encoder(config.start)
+    origin = None if start is None else load_encoder(start)
     spec = origin.spec if origin else spec
     known = (
         {name: part.vocabulary for name, part in origin.parts.items() if isinstance(part, Average)} if origin else {}
@@ -64,9 +68,9 @@ def train_encoder(
     began = time.perf_counter()
     data = stream_pairs(pairs, scratch, config.max_tokens, {name: config.entries(name) for name in spec.parts}, known)
     numbered = time.perf_counter()
-    settings = asdict(config) | {"start": origin.signature if origin else "random"}
+    settings = asdict(config) | {"seed": seed, "start": origin.signature if origin else "random"}
     team = Team(threads)
-    training = _Training(config, spec, data, _parts(config, spec, data, origin, team), team)
+    training = _Training(config, seed, spec, data, _parts(config, seed, spec, data, origin, team), team)
     mark = digest([settings, data.digest])
     progress = read_checkpoint(folder, training.tensors, mark)
     resumed = progress.step
@@ -107,7 +111,7 @@ def train_encoder(
 
 
 def _parts(
-    config: EncoderConfig, spec: Spec, data: TrainingPairs, origin: SentenceEncoder | None, team: Team
+    config: EncoderConfig, seed: int, spec: Spec, data: TrainingPairs, origin: SentenceEncoder | None, team: Team
 ) -> dict[str, LearningPart]:
     parts: dict[str, LearningPart] = {}
     for position, name in enumerate(spec.parts):
@@ -116,7 +120,7 @@ def _parts(
         if isinstance(given, Average):
             table = given.vectors
         else:
-            draw = np.random.default_rng([config.seed, position])
+            draw = np.random.default_rng([seed, position])
             table = draw.standard_normal((len(vocabulary), config.dimension), np.float32)
             table *= np.float32(config.scale(name))
         parts[name] = LearningAverage(vocabulary, table, config.rate, team)
@@ -127,9 +131,15 @@ class _Training:
     """The loop: what it reads, what it changes, and one mega-batch after the other."""
 
     def __init__(
-        self, config: EncoderConfig, spec: Spec, data: TrainingPairs, parts: dict[str, LearningPart], team: Team
+        self,
+        config: EncoderConfig,
+        seed: int,
+        spec: Spec,
+        data: TrainingPairs,
+        parts: dict[str, LearningPart],
+        team: Team,
     ) -> None:
-        self.config, self.spec, self.data, self.parts, self.team = config, spec, data, parts, team
+        self.config, self.seed, self.spec, self.data, self.parts, self.team = config, seed, spec, data, parts, team
         dimension = next(iter(parts.values())).at_rest().dimension
         self.width, self.columns = spec.width(dimension), spec.columns(dimension)
 
@@ -147,9 +157,7 @@ class _Training:
         size = self.config.batch * self.config.megabatch
         while progress.epoch < self.config.epochs:
             # The order depends on seed and epoch alone, so a checkpoint needs no state of a generator.
-            order = np.random.default_rng([self.config.seed, len(self.parts), progress.epoch]).permutation(
-                len(self.data)
-            )
+            order = np.random.default_rng([self.seed, len(self.parts), progress.epoch]).permutation(len(self.data))
             while progress.megabatch * size < len(order):
                 self._megabatch(order[progress.megabatch * size : (progress.megabatch + 1) * size], progress)
                 progress.megabatch += 1

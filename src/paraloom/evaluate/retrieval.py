@@ -58,4 +58,4 @@ def choose_among(encoder: Encoder, a: Sequence[str], b: Sequence[str], n: int = 
 
 def _unit(vectors: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
     norms = np.linalg.norm(vectors, axis=1, keepdims=True)
-    return vectors / np.where(norms > 0, norms, 1).astype(np.float32)
+    return np.divide(vectors, np.where(norms > 0, norms, 1), dtype=np.float32)

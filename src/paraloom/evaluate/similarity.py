@@ -131,7 +131,7 @@ def cosine(a: npt.NDArray[np.float32], b: npt.NDArray[np.float32]) -> npt.NDArra
     """
     norms = np.linalg.norm(a, axis=1) * np.linalg.norm(b, axis=1)
     products: npt.NDArray[np.float32] = np.einsum("nd,nd->n", a, b)
-    return products / np.where(norms > 0, norms, 1).astype(np.float32)
+    return np.divide(products, np.where(norms > 0, norms, 1), dtype=np.float32)
 
 
 def _row(group: str, subset: str, scores: npt.NDArray[np.float64], cosines: npt.NDArray[np.float32]) -> SimilarityRow:

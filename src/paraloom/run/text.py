@@ -37,8 +37,10 @@ def _located(name: str, column: pa.Array, error: pa.ArrowInvalid) -> DataError:
 
 
 def _is_text(kind: pa.DataType) -> bool:
-    return pa.types.is_string(kind) or pa.types.is_large_string(kind)
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
 
 
 def _bytes(column: pa.Array) -> list[bytes | None]:
-    return column.cast(pa.binary() if pa.types.is_string(column.type) else pa.large_binary()).to_pylist()
+    plain = pa.binary() if pa.types.is_string(column.type) else pa.large_binary()
+    found: list[bytes | None] = column.cast(plain).to_pylist()
+    return found

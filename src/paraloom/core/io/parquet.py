@@ -80,7 +80,7 @@ def _check(path: Path, asked: Asked, names: list[str]) -> list[str | None]:
 
 def _is_text(kind: pa.DataType) -> bool:
     kind = kind.value_type if pa.types.is_dictionary(kind) else kind
-    return pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind)
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind))
 
 
 def _values(batch: pa.RecordBatch, name: str | None) -> list[Any]:
@@ -89,7 +89,8 @@ def _values(batch: pa.RecordBatch, name: str | None) -> list[Any]:
         return [None] * batch.num_rows
     column = batch.column(name)
     try:
-        return column.to_pylist()
+        values: list[Any] = column.to_pylist()
+        return values
     except UnicodeDecodeError:
         return [_text_or_bytes(value) for value in column.cast(pa.large_string()).cast(pa.large_binary()).to_pylist()]
 

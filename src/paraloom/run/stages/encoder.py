@@ -14,7 +14,7 @@ from paraloom.run.stage import Fit, Json, Work
 
 
 @dataclass(frozen=True, kw_only=True)
-class TrainEncoder(Fit):
+class TrainEncoder(EncoderConfig, Fit):
     """Trains a sentence encoder on pairs (PNMT §5): mega-batches, margin loss, Adam.
 
     pairs: corpora whose src and tgt mean the same.  start: an encoder to go on from.  sts: a folder of similarity
@@ -27,28 +27,10 @@ class TrainEncoder(Fit):
     pairs: tuple[str, ...]
     start: str | None = None
     sts: str | None = None
-    development: str = "stsbenchmark/sts-dev"
-    spec: str = "word,trigram"
-    dimension: int = 300
-    epochs: int = 5
-    batch: int = 100
-    megabatch: int = 20
-    margin: float = 0.4
-    rate: float = 1e-3
-    two_sided: bool = False
-    max_tokens: int = 30
-    word_entries: int = 50_000
-    trigram_entries: int = 30_000
-    scale: float = 0.1
+    development: str = "STS-B/dev"
 
     def __post_init__(self) -> None:
-        self.config("random", 0).check()
-
-    def config(self, start: str, seed: int) -> EncoderConfig:
-        """The fields that the embed room knows, with a start and a seed."""
-        own = {"start", "seed"}
-        known = {f.name for f in fields(EncoderConfig)} - own
-        return EncoderConfig(start=start, seed=seed, **{name: getattr(self, name) for name in sorted(known)})
+        self.check()
 
     def fit(self, folder: Path, work: Work) -> dict[str, Json]:
         """Train and save the encoder; the curve has the loss and, with `sts`, the development task."""
@@ -64,8 +46,9 @@ class TrainEncoder(Fit):
             table = evaluate_sts(encoder, work.inputs["sts"], [self.development])
             return {"dev_pearson": table.table[0].pearson}
 
-        config = self.config(str(work.inputs.get("start", "random")), work.seed)
-        return train_encoder(batches, config, folder, dev=measure if "sts" in work.inputs else None)
+        config = EncoderConfig(**{f.name: getattr(self, f.name) for f in fields(EncoderConfig)})
+        dev = measure if "sts" in work.inputs else None
+        return train_encoder(batches, config, folder, dev, seed=work.seed, start=work.inputs.get("start"))
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -22,7 +22,8 @@ class TrainTranslator(TranslatorConfig, Fit):
 
     bitext: corpora of pairs; src is translated into tgt.  development: pairs whose loss stops the training; where
     there are none, some `held_out` pairs are set apart from the bitext, by a hash of their target so that no
-    sentence stands on both sides.  test: pairs for the BLEU of the model card.  start: a translator to go on from.
+    sentence stands on both sides.  test: pairs for the BLEU of the model card; without them,
+    it is measured on the development pairs.  start: a translator to go on from.
     title, licence, about: for the model card.  The other fields are those of paraloom.mt.train.TranslatorConfig.
     """
 
@@ -53,7 +54,7 @@ class TrainTranslator(TranslatorConfig, Fit):
                 )
             share = self.held_out / rows
         start = work.inputs.get("start")
-        development = (
+        development = list(
             _sides([Corpus.open(work.inputs["development"])], lambda target: True)
             if not share
             else _sides(corpora, lambda target: _drawn(target, share))
@@ -66,22 +67,24 @@ class TrainTranslator(TranslatorConfig, Fit):
             seed=work.seed,
             start=start,
         )
-        if "test" in work.inputs:
-            figures |= self._measure(folder, Corpus.open(work.inputs["test"]))
+        test = "test" in work.inputs
+        figures |= self._measure(
+            folder,
+            list(_sides([Corpus.open(work.inputs["test"])], lambda target: True)) if test else development,
+            "test" if test else "held-out" if share else "development",
+        )
         self._card(folder, corpora, figures)
         return figures
 
-    def _measure(self, folder: Path, test: Corpus) -> dict[str, Json]:
+    def _measure(self, folder: Path, pairs: list[Sides], kind: str) -> dict[str, Json]:
         from paraloom.evaluate.translation import evaluate_translation
         from paraloom.mt.checkpoint import CHECKPOINT, convert
         from paraloom.mt.load import load_translator
 
-        sources, references = (
-            [text for batch in _sides([test], lambda target: True) for text in batch[side]] for side in (0, 1)
-        )
+        sources, references = ([text for batch in pairs for text in batch[side]] for side in (0, 1))
         exact = folder / "checkpoint" / "float32"
         convert(folder / CHECKPOINT, exact, precision="float32")
-        found: dict[str, Json] = {"test_pairs": len(sources)}
+        found: dict[str, Json] = {"bleu_on": f"{len(sources)} {kind} pairs"}
         for name, model in ((self.precision, folder), ("float32", exact)):
             hypotheses = [variants[0].text for variants in load_translator(model, "beam:5").translate(sources)]
             figures = evaluate_translation(hypotheses, references)
