@@ -52,7 +52,8 @@ class ParaloomError(Exception):
             f"row {self.row}" if self.row is not None else "",
         ]
         where = ", ".join(part for part in place if part)
-        sentence = f"{where}: {self.what}." if where else f"{self.what}."
+        end = "" if self.what.endswith("?") else "."
+        sentence = f"{where}: {self.what}{end}" if where else f"{self.what}{end}"
         return f"{sentence}\n{self.remedy}" if self.remedy else sentence
 
     def __reduce__(self) -> tuple[object, ...]:

@@ -7,10 +7,8 @@ from collections.abc import Generator, Iterable
 from dataclasses import dataclass
 from typing import Generic, Protocol, TypeVar
 
-from paraloom.core.errors import ConfigError, ParaloomError, RunError, nearest
+from paraloom.core.errors import ParaloomError, RunError
 from paraloom.core.progress import Advance
-
-ENGINES = ("local", "ray", "inline")
 
 Result = TypeVar("Result")
 Result_co = TypeVar("Result_co", covariant=True)
@@ -91,21 +89,3 @@ class Inline:
 
     def close(self) -> None:
         pass
-
-
-def make_engine(name: str, workers: int | None = None, address: str | None = None) -> Engine:
-    """The engine of a name: 'local', 'ray' (a cluster at `address`, or one started here) or 'inline'."""
-    from paraloom.run.local import Local
-
-    if workers is not None and workers < 1:
-        raise ConfigError(f"there must be a worker or more, not {workers}")
-    match name:
-        case "local":
-            return Local(workers)
-        case "inline":
-            return Inline()
-        case "ray":
-            from paraloom.run.cluster import Cluster
-
-            return Cluster(workers, address)
-    raise ConfigError(f"there is no engine '{name}'{nearest(name, ENGINES)}")

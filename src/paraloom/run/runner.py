@@ -11,7 +11,8 @@ from paraloom.core.errors import ConfigError, ParaloomError, nearest
 from paraloom.core.signature import digest
 from paraloom.run import execute
 from paraloom.run.books import Books
-from paraloom.run.engine import Engine, make_engine
+from paraloom.run.engine import Engine
+from paraloom.run.engines import make_engine
 from paraloom.run.fit import settle
 from paraloom.run.folder import claimed, renumber, stage_folder, versions, write_report
 from paraloom.run.pipeline import Pipeline, Step
