@@ -40,7 +40,7 @@ def filter_pairs(
     pairs: Annotated[str, typer.Argument(help="Scored pairs: a corpus folder or a table.")],
     output: options.Output,
     where: Annotated[str, typer.Option(help="An SQL condition over the columns.")] = "",
-    top: Annotated[float | None, typer.Option(help="Keep the best share (0–1) or number by the column --by.")] = None,
+    top: Annotated[float | None, typer.Option(help="Keep the best share (0–1) by the column --by.")] = None,
     tenth: Annotated[
         int | None, typer.Option(help="Keep one tenth (1–10) of the ranking by --by; 1 has the lowest values.")
     ] = None,

@@ -16,7 +16,7 @@ import numpy as np
 
 from paraloom.core.errors import ConfigError, ModelError
 from paraloom.core.progress import progress
-from paraloom.core.signature import digest
+from paraloom.core.signature import digest, file_digest
 from paraloom.mt.checkpoint import CHECKPOINT, convert, save_checkpoint
 from paraloom.mt.examples import Examples, batches, encode_examples
 from paraloom.mt.subwords import train_subwords
@@ -112,7 +112,8 @@ def train_translator(
 
     trainer = Trainer(config, len(json.loads((subwords / "vocab.json").read_text(encoding="utf-8"))), seed, start)
     state = scratch / "state.safetensors"
-    identity = digest([asdict(config), seed, len(training), int(training.ids.sum(dtype=np.int64))])
+    origin = file_digest(start / CHECKPOINT / "model.safetensors") if start else ""
+    identity = digest([asdict(config), seed, origin, len(training), int(training.ids.sum(dtype=np.int64))])
     trainer.resume(state, identity)
     curve = _Curve(scratch / "curve.jsonl", trainer.step)
     began, seconds_before = time.monotonic(), trainer.seconds

@@ -26,9 +26,10 @@ ADAM_BETAS = (0.9, 0.98)
 
 
 class Trainer:
-    """Updates a translator batch by batch.  A batch is cut into `threads` slices, a core each, whose gradients are
+    """Updates a translator batch by batch.
 
-    added in slice order: the result depends on the number of slices, never on which was ready first.
+    A batch is cut into `threads` slices, a core each, whose gradients are added in slice order: the result depends on
+    the number of slices, never on which was ready first.
     """
 
     def __init__(self, config: Any, vocabulary: int, seed: int = 1, start: Path | None = None) -> None:

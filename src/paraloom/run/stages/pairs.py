@@ -66,33 +66,19 @@ class Score(Map):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Filter(Map):
+class Filter(Criteria, Map):
     """Keeps the pairs that meet all criteria, in this order: where, then top or tenth, then sample.
 
-    The fields are those of paraloom.pairs.filters.Criteria, which says what each means.
+    Its fields are those of paraloom.pairs.filters.Criteria, which says what each means.
     """
-
-    where: str = ""
-    top: float | None = None
-    tenth: int | None = None
-    by: str = ""
-    best: Literal["", "lowest", "highest"] = ""
-    sample: int | float | None = None
-
-    def __post_init__(self) -> None:
-        self.criteria()
-
-    def criteria(self) -> Criteria:
-        """The same fields as the pairs room knows them; raises ConfigError when they do not fit together."""
-        return Criteria(self.where, self.top, self.tenth, self.by, self.best, self.sample)
 
     def survey(self, corpus: Corpus, work: Work) -> Json:
         """The cuts for top, tenth and sample, and a check of the columns before any row is touched."""
-        return survey(self.criteria(), corpus.schema, corpus.batches, work.seed)
+        return survey(self, corpus.schema, corpus.batches, work.seed)
 
     def apply(self, batch: pa.RecordBatch, work: Work) -> pa.RecordBatch:
         """The batch with keep and reason."""
-        return select(self.criteria(), batch, work.survey)
+        return select(self, batch, work.survey)
 
 
 @lru_cache(maxsize=2)

@@ -1,0 +1,60 @@
+"""What a new user meets first: the quickstart, the bundled models and the example pipelines."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from paraloom.core.io import read_pairs
+from paraloom.mt import load_translator
+from paraloom.recipes.quickstart import BUNDLED, quickstart
+from paraloom.report import write_report
+from paraloom.run.pipeline import read_pipeline
+
+EXAMPLES = sorted((Path(__file__).parent.parent / "examples").glob("*.toml"))
+
+
+def size(folder: Path) -> int:
+    return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
+
+
+def test_the_quickstart_runs_and_its_second_run_has_nothing_to_do(tmp_path: Path) -> None:
+    first = quickstart(tmp_path / "run", workers=2)
+    assert first.run.stage("bitext").books.kept == 438
+    assert first.run.stage("backtranslated").books.out == 3 * 438
+    assert first.asked == 109 and first.candidates == 100
+    assert 50 < first.before <= 100 and 50 < first.after <= 100
+    page = write_report(tmp_path / "run", tmp_path / "report.html")
+    assert page.stat().st_size < 2_000_000
+    again = quickstart(tmp_path / "run", workers=1)
+    assert again.run.digest == first.run.digest
+    assert all(stage.made == 0 for stage in again.run.stages)
+
+
+def test_the_bundled_models_are_small_and_carry_their_cards() -> None:
+    assert size(BUNDLED / "de-en") <= 15e6
+    assert size(BUNDLED / "encoder-en") <= 12e6
+    for name in ("de-en", "encoder-en"):
+        card = (BUNDLED / name / "README.md").read_text(encoding="utf-8")
+        assert "Tatoeba" in card and "LibreOffice" in card and "paraloom run examples/" in card
+
+
+def test_the_bundled_translator_translates() -> None:
+    ((best,),) = load_translator(BUNDLED / "de-en").translate(["Er hat mir nicht geholfen."])
+    assert best.text == "He didn't help me."
+
+
+def test_the_sample_is_whole() -> None:
+    batches = read_pairs(str(BUNDLED / "sample.de-en.tsv"), src_column="de", tgt_column="en")
+    assert sum(batch.num_rows for batch in batches) == 438
+
+
+@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
+def test_the_example_pipelines_are_well_formed(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PARALOOM_DATA", "/nowhere")
+    assert read_pipeline(path).steps
+
+
+def test_there_are_examples() -> None:
+    assert len(EXAMPLES) >= 4
