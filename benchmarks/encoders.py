@@ -140,7 +140,7 @@ def random_encoder(spec: str, texts: list[str], dimension: int, threads: int) ->
         for start in range(0, len(texts), 2048):
             chunk = texts[start : start + 2048]
             counter.number(chunk, UNITS[name].cut(chunk))
-        vocabulary, _ = counter.most_common(100_000)
+        vocabulary = counter.most_common(100_000).vocabulary
         parts[name] = Average(vocabulary, draw.standard_normal((len(vocabulary), dimension), np.float32))
     return SentenceEncoder(parse_spec(spec), parts, threads)
 

@@ -117,9 +117,10 @@ def test_the_counter_numbers_and_counts_as_a_dictionary_would(unit):
         for u in units:
             counts[u] = counts.get(u, 0) + 1
         assert [list(counts)[number] for number in numbers[-3:]] == units[-3:]
-    vocabulary, rows = counter.most_common(50)
+    vocabulary, rows, shares = counter.most_common(50)
     expected = sorted((u for u in counts if "\n" not in u), key=lambda u: (-counts[u], u))[:50]
     assert list(vocabulary.entries) == expected
+    np.testing.assert_allclose(shares, [counts[u] / sum(counts.values()) for u in expected])
     assert [list(counts)[number] for number in np.argsort(rows)[len(rows) - 50 :]] == expected
     found = vocabulary.rows(UNITS[unit].cut(["the the"]))
     assert [vocabulary.entries[row] for row in found.rows] == [u for u in plain_units(unit, "the the") if u in expected]

@@ -254,7 +254,7 @@ def test_the_books_close_and_nothing_else_is_dropped(tmp_path):
     assert data.books == {"read": 5, "used": 2, "empty": 2, "too_long": 1}
     assert data.keys[0] == data.keys[1] != data.keys[2]
     taken = data.units["word"].take(np.array([2, 0]))
-    entries = data.units["word"].vocabulary.entries
+    entries = data.units["word"].chosen.vocabulary.entries
     assert [entries[row] for row in taken.rows] == ["c", "d", "a", "b"]
 
 

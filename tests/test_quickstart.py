@@ -51,8 +51,7 @@ def test_the_sample_is_whole() -> None:
 
 
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
-def test_the_example_pipelines_are_well_formed(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("PARALOOM_DATA", "/nowhere")
+def test_the_example_pipelines_are_well_formed(path: Path, data: Path) -> None:
     assert read_pipeline(path).steps
 
 

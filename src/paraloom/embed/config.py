@@ -18,7 +18,8 @@ class EncoderConfig:
     two_sided: W17's loss, which draws a negative for the paraphrase too.  max_tokens: pairs with a longer side (in
     words) are left out.  word_entries, trigram_entries: the commonest so many get vectors.  word_scale, trigram_scale:
     standard deviation of the random vectors at the start; a mean over few words is longer than one over many trigrams,
-    so words start shorter, or trigrams would hardly count beside them.
+    so words start shorter, or trigrams would hardly count beside them.  damping: a unit that is a share p
+    of all starts 1 / (1 + damping · p) as long, the weights of Arora et al. 2017; 0: all alike.
     """
 
     spec: str = "word,trigram"
@@ -33,7 +34,8 @@ class EncoderConfig:
     word_entries: int = 50_000
     trigram_entries: int = 30_000
     word_scale: float = 0.03
-    trigram_scale: float = 0.1
+    trigram_scale: float = 0.2
+    damping: float = 1000.0
 
     def check(self) -> Spec:
         """The parsed spec; raises ConfigError that names the field which cannot be."""
@@ -45,6 +47,8 @@ class EncoderConfig:
             value = getattr(self, name)
             if not (math.isfinite(value) and value > 0):
                 raise ConfigError(f"'{name}' is {value}, and must be a number above 0")
+        if not (math.isfinite(self.damping) and self.damping >= 0):
+            raise ConfigError(f"'damping' is {self.damping}, and must be a number from 0 on")
         return parse_spec(self.spec)
 
     def entries(self, unit: str) -> int:

@@ -17,7 +17,7 @@ from paraloom.core.errors import DataError
 from paraloom.core.io.atomic import no_room_named
 from paraloom.core.signature import digest
 from paraloom.embed.units import UNITS
-from paraloom.embed.vocab import Rows, Vocabulary, VocabularyCounter
+from paraloom.embed.vocab import Chosen, Rows, Vocabulary, VocabularyCounter
 
 
 @runtime_checkable
@@ -34,17 +34,16 @@ Pairs: TypeAlias = Batched | Iterable[pa.RecordBatch]
 
 @dataclass(frozen=True)
 class Numbered:
-    """One kind of unit of all sentences: provisional numbers flat on disk, and the row of each number (−1: none)."""
+    """One kind of unit of all sentences: provisional numbers flat on disk, and what they stand for."""
 
     lists: Rows
-    vocabulary: Vocabulary
-    rows: npt.NDArray[np.int32]
+    chosen: Chosen
 
     def take(self, sentences: npt.NDArray[np.int64]) -> Rows:
         """The lists of table rows of some sentences; sentences 2i and 2i + 1 are the sides of pair i."""
         from paraloom.embed import list_kernels
 
-        return Rows(*list_kernels.take(*self.lists, sentences, self.rows))
+        return Rows(*list_kernels.take(*self.lists, sentences, self.chosen.rows))
 
 
 @dataclass(frozen=True)
@@ -105,11 +104,11 @@ def stream_pairs(
     units = {}
     for unit, size in sizes.items():
         if unit in known:
-            vocabulary, renumbered = known[unit], np.arange(len(known[unit]), dtype=np.int32)
+            rows_of_known = np.arange(len(known[unit]), dtype=np.int32)
+            chosen = Chosen(known[unit], rows_of_known, np.zeros(len(known[unit])))
         else:
-            vocabulary, renumbered = counters[unit].most_common(size)
-        lists_on_disk = Rows(rows[unit].mapped(np.int32), ends[unit].mapped(np.int64))
-        units[unit] = Numbered(lists_on_disk, vocabulary, renumbered)
+            chosen = counters[unit].most_common(size)
+        units[unit] = Numbered(Rows(rows[unit].mapped(np.int32), ends[unit].mapped(np.int64)), chosen)
     digests = [file.digest for file in (keys, *rows.values(), *ends.values())]
     return TrainingPairs(units, keys.mapped(np.uint64), books, digest(digests))
 

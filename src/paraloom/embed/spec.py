@@ -44,7 +44,7 @@ def parse_spec(text: str) -> Spec:
 
     >>> parse_spec("word,trigam")
     Traceback (most recent call last):
-    paraloom.core.errors.ConfigError: there is no encoder part 'trigam' in 'word,trigam'; did you mean 'trigram'?.
+    paraloom.core.errors.ConfigError: there is no encoder part 'trigam' in 'word,trigam'; did you mean 'trigram'?
     """
     spec = Spec(tuple(tuple(part.strip().lower() for part in block.split("+")) for block in text.split(",")))
     for part in spec.parts:

@@ -105,7 +105,7 @@ def train_encoder(
         "loss": last["loss"],
         "violations": last["violations"],
         "dev": next((line["dev"] for line in reversed(progress.curve) if "dev" in line), {}),
-        "entries": {name: len(numbered.vocabulary) for name, numbered in data.units.items()},
+        "entries": {name: len(numbered.chosen.vocabulary) for name, numbered in data.units.items()},
         "signature": encoder.signature,
     }
 
@@ -115,14 +115,14 @@ def _parts(
 ) -> dict[str, LearningPart]:
     parts: dict[str, LearningPart] = {}
     for position, name in enumerate(spec.parts):
-        vocabulary = data.units[name].vocabulary
+        vocabulary, _, shares = data.units[name].chosen
         given = origin.parts[name] if origin else None
         if isinstance(given, Average):
             table = given.vectors
         else:
             draw = np.random.default_rng([seed, position])
             table = draw.standard_normal((len(vocabulary), config.dimension), np.float32)
-            table *= np.float32(config.scale(name))
+            table *= (config.scale(name) / (1 + config.damping * shares)).astype(np.float32)[:, None]
         parts[name] = LearningAverage(vocabulary, table, config.rate, team)
     return parts
 

@@ -62,11 +62,19 @@ class Vocabulary:
         return keys, values
 
 
+class Chosen(NamedTuple):
+    """A counted vocabulary.  rows: of each provisional number, int32, −1 for none.  shares: of all units, by row."""
+
+    vocabulary: Vocabulary
+    rows: npt.NDArray[np.int32]
+    shares: npt.NDArray[np.float64]
+
+
 class VocabularyCounter:
     """Numbers the units of a stream of sentences as they first appear, and counts them; memory grows with the kinds.
 
-    `number` gives provisional numbers; `most_common` the vocabulary and the way from those numbers to its rows, so
-    that the stream is read only once.
+    `number` gives provisional numbers, `most_common` the vocabulary and the way from those numbers to its rows: the
+    stream is read only once.
     """
 
     def __init__(self, unit: str) -> None:
@@ -87,8 +95,8 @@ class VocabularyCounter:
             self._spellings += UNITS[self.unit].spell(chosen.take(pa.array(owners)), fresh - lists.offsets[owners])
         return numbers
 
-    def most_common(self, size: int) -> tuple[Vocabulary, npt.NDArray[np.int32]]:
-        """The `size` commonest units, commonest first, equal counts by spelling; and each number's row, −1 for none.
+    def most_common(self, size: int) -> Chosen:
+        """The `size` commonest units, commonest first, equal counts by spelling.
 
         A unit that holds a line break is never among them: the vocabulary is kept as lines.
         """
@@ -99,7 +107,8 @@ class VocabularyCounter:
         )[:size]
         rows = np.full(len(self._spellings), -1, np.int32)
         rows[order] = np.arange(len(order), dtype=np.int32)
-        return Vocabulary(self.unit, [self._spellings[number] for number in order]), rows
+        shares = self._counts[order] / max(1, self._counts.sum())
+        return Chosen(Vocabulary(self.unit, [self._spellings[number] for number in order]), rows, shares)
 
     def _make_room(self, needed: int) -> None:
         if needed > len(self._counts):
