@@ -154,7 +154,7 @@ def test_training_finds_the_rule_behind_the_pairs(tmp_path, spec):
     assert figures["pairs"] == {"read": 400, "used": 400, "empty": 0, "too_long": 0}
     curve = [json.loads(line) for line in (tmp_path / "curve.jsonl").read_text().splitlines()]
     losses = [line["loss"] for line in curve if "loss" in line]
-    assert losses[-1] < 0.5 * losses[0]
+    assert losses[-1] < 0.7 * losses[0]
     assert [line["dev"]["choice"] for line in curve if "dev" in line][-1] == figures["dev"]["choice"]
     assert load_encoder(tmp_path).signature == figures["signature"]
     assert not (tmp_path / "checkpoint").exists()
