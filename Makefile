@@ -2,34 +2,46 @@
 PYTHON ?= python3.11
 VENV := .venv
 BIN := $(VENV)/bin
+INSTALL := $(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt
+BUNDLED := src/paraloom/recipes/bundled
 
 .PHONY: quickstart test lint bench reproduce clean
 
-$(VENV)/ready: pyproject.toml constraints.txt
+$(VENV)/base: pyproject.toml constraints.txt
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV) || python3 -m venv $(VENV)
-	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
+	$(INSTALL) -e .
 	touch $@
 
-quickstart: $(VENV)/ready
+$(VENV)/dev: $(VENV)/base
+	$(INSTALL) -e '.[dev]'
+	touch $@
+
+$(VENV)/bench: $(VENV)/dev
+	$(INSTALL) -e '.[bench]'
+	touch $@
+
+quickstart: $(VENV)/base
 	$(BIN)/paraloom quickstart runs/quickstart
 
-test: $(VENV)/ready
+test: $(VENV)/dev
 	$(BIN)/pytest
 
-lint: $(VENV)/ready
+lint: $(VENV)/dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
-# Long: needs PARALOOM_DATA and hours.
-bench: $(VENV)/ready
-	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[bench]'
-	$(BIN)/python benchmarks/decoding.py
-	$(BIN)/python benchmarks/encoders.py
-	$(BIN)/python benchmarks/memory.py
+# Hours on two cores; both need PARALOOM_DATA.  bench measures the translator that reproduce trains.
+reproduce: $(VENV)/dev
+	$(BIN)/paraloom run examples/multi30k-cs-en.toml -o runs/multi30k-cs-en
+	$(BIN)/paraloom run examples/multi30k-cs-en.toml -o runs/multi30k-cs-en-2 --seed 2
+	$(BIN)/paraloom run examples/german.toml -o runs/german
 
-reproduce: $(VENV)/ready
-	$(BIN)/python examples/reproduce.py
+bench: $(VENV)/bench
+	$(BIN)/python benchmarks/decoding.py --translator runs/multi30k-cs-en/40-translator/artefact
+	$(BIN)/python benchmarks/encoders.py
+	$(BIN)/python benchmarks/memory.py --translator $(BUNDLED)/de-en
+	$(BIN)/python benchmarks/contract.py --translator $(BUNDLED)/de-en
 
 clean:
 	rm -rf $(VENV) runs build

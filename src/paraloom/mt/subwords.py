@@ -39,7 +39,7 @@ def train_subwords(sentences: Iterable[str], folder: Path, *, size: int = 8000, 
             eos_piece=END,
             unk_piece=UNKNOWN,
             input_sentence_size=500_000,
-            shuffle_input_sentence=False,
+            shuffle_input_sentence=True,  # of a larger corpus a fair sample, by the seed
             num_threads=1,  # more threads would sum in another order
             minloglevel=2,
         )
