@@ -96,7 +96,7 @@ def main() -> None:
             found[name] = digest(pipeline, Path(scratch) / name.replace(" ", "-"), *options)
             print(f"{name:<17} {found[name]}", flush=True)
         killed = Path(scratch) / "killed"
-        kills = sum(kill_at_random(pipeline, killed, longest / 3, draw) for _ in range(arguments.kills))
+        kills = sum(kill_at_random(pipeline, killed, max(2.5, longest / 8), draw) for _ in range(arguments.kills))
         found[f"after {kills} kills"] = digest(pipeline, killed, "--workers", "2")
         print(f"after {kills:>2} kills    {found[f'after {kills} kills']}")
     print("all agree" if len(set(found.values())) == 1 else "THEY DIFFER")
