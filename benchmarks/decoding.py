@@ -20,7 +20,6 @@ import time
 from pathlib import Path
 
 from paraloom.mt import load_translator, parse_decoding
-from paraloom.mt.subwords import Subwords
 
 DECODINGS = ("beam:5", "beam:12", "nucleus:0.95", "nucleus:0.95,within=50")
 
@@ -86,7 +85,6 @@ def main() -> None:
         for language in ("cs", "en")
     }
     folder = load_translator(arguments.translator).folder
-    Subwords(folder)
     rows = []
     with tempfile.TemporaryDirectory() as scratch:
         for language, lines in sides.items():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from dataclasses import replace
 from pathlib import Path
 
@@ -70,9 +71,12 @@ def test_stopped_and_gone_on_it_ends_with_the_same_bytes(tmp_path: Path, monkeyp
 
 def test_a_checkpoint_of_other_data_is_not_gone_on_from(tmp_path: Path) -> None:
     config = replace(TOY_CONFIG, steps=20, evaluate_every=10)
-    for folder, first in ((tmp_path / "a", 200), (tmp_path / "b", 300)):
-        train_translator(lambda first=first: toy_bitext(first), toy_bitext(50, seed=2), config, folder)
-    train_translator(lambda: toy_bitext(300), toy_bitext(50, seed=2), config, tmp_path / "c")
+    state = "checkpoint/state.safetensors"
+    train_translator(lambda: toy_bitext(200), toy_bitext(50, seed=2), config, tmp_path / "a")
+    (tmp_path / "b" / "checkpoint").mkdir(parents=True)
+    shutil.copyfile(tmp_path / "a" / state, tmp_path / "b" / state)
+    for folder in ("b", "c"):
+        train_translator(lambda: toy_bitext(300), toy_bitext(50, seed=2), config, tmp_path / folder)
     assert file_digest(tmp_path / "b" / WEIGHTS) == file_digest(tmp_path / "c" / WEIGHTS)
     assert file_digest(tmp_path / "a" / WEIGHTS) != file_digest(tmp_path / "b" / WEIGHTS)
 
