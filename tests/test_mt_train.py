@@ -40,10 +40,13 @@ def test_the_folder_holds_the_engine_the_checkpoint_and_the_curve(toy_translator
     assert curve[-1]["dev_loss"] < curve[0]["dev_loss"]
 
 
-def test_stopped_and_gone_on_it_ends_with_the_same_bytes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("sampling", [0.0, 0.4])
+def test_stopped_and_gone_on_it_ends_with_the_same_bytes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, sampling: float
+) -> None:
     from paraloom.mt.trainer import Trainer
 
-    config = replace(TOY_CONFIG, steps=60, evaluate_every=20, dropout=0.1)
+    config = replace(TOY_CONFIG, steps=60, evaluate_every=20, dropout=0.1, sampling=sampling)
 
     def train(folder: Path) -> dict[str, object]:
         return train_translator(lambda: toy_bitext(300), toy_bitext(50, seed=2), config, folder, seed=5)
@@ -120,3 +123,19 @@ def test_unusable_pairs_are_counted_and_nothing_usable_is_an_error(toy_translato
     assert (len(examples), examples.left_out) == (1, 2)
     with pytest.raises(DataError, match="no usable sentence pair: 1"):
         encode_examples([([""], ["the cat"])], subwords, tmp_path / "none")
+
+
+def test_sampled_subwords_differ_by_seed_and_come_again_with_it(tmp_path: Path) -> None:
+    from paraloom.mt.examples import encode_examples
+    from paraloom.mt.subwords import train_subwords
+
+    pairs = list(toy_bitext(200))
+    train_subwords((text for sides in pairs for side in sides for text in side), tmp_path, size=80)
+
+    def ids(name: str, seed: int) -> list[int]:
+        examples = encode_examples(pairs, tmp_path, tmp_path / name, sampling=0.3, seed=seed)
+        assert len(examples) == 200
+        return examples.ids.tolist()
+
+    first, other, again = ids("a", 1), ids("b", 2), ids("c", 1)
+    assert first == again != other

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -55,21 +56,48 @@ class Examples:
 
 
 def encode_examples(
-    pairs: Iterable[tuple[Sequence[str], Sequence[str]]], subwords: Path, ids_file: Path, *, longest: int = 128
+    pairs: Iterable[tuple[Sequence[str], Sequence[str]]],
+    subwords: Path,
+    ids_file: Path,
+    *,
+    longest: int = 128,
+    sampling: float = 0.0,
+    seed: int = 0,
 ) -> Examples:
     """Encode batches of (source sentences, target sentences) into `ids_file`, which stays mapped while in use.
 
     longest: a pair with more sub-words than this on a side, or with an empty side, is left out and counted.
+    sampling: above 0, sub-words are drawn with probabilities to this power (Kudo 2018), by `seed`: every pass over a
+    small corpus then reads it in other pieces.
     Raises DataError when nothing is left.
     """
+    if sampling:
+        # SentencePiece seeds its generator once a thread: a thread of one's own starts from this seed.
+        sentencepiece.set_random_generator_seed(seed)
+        with ThreadPoolExecutor(1) as own:
+            return own.submit(_encode_all, pairs, subwords, ids_file, longest, sampling).result()
+    return _encode_all(pairs, subwords, ids_file, longest, sampling)
+
+
+def _encode_all(
+    pairs: Iterable[tuple[Sequence[str], Sequence[str]]], subwords: Path, ids_file: Path, longest: int, sampling: float
+) -> Examples:
     pieces = sentencepiece.SentencePieceProcessor(model_file=str(subwords / "source.spm"))
+
+    def encode(sentences: Sequence[str]) -> list[list[int]]:
+        if not sampling:
+            found: list[list[int]] = pieces.encode(list(sentences))
+            return found
+        # One by one: a list would be drawn in threads whose generators all begin alike.
+        return [pieces.encode(text, enable_sampling=True, alpha=sampling, nbest_size=-1) for text in sentences]
+
     lengths: list[npt.NDArray[np.int64]] = []
     left_out = 0
     ids_file.parent.mkdir(parents=True, exist_ok=True)
     with ids_file.open("wb") as stream:
         for sources, targets in pairs:
             kept: list[list[int]] = []
-            for source, target in zip(pieces.encode(list(sources)), pieces.encode(list(targets)), strict=True):
+            for source, target in zip(encode(sources), encode(targets), strict=True):
                 if source and target and max(len(source), len(target)) < longest:
                     kept += [[*source, END_ID], [*target, END_ID]]
                 else:

@@ -35,7 +35,9 @@ class TranslatorConfig:
     steps: updates in all; the rate rises over `warmup` of them, holds, and falls to nothing over the last `cooldown`
     share.  batch_tokens: padded tokens an update, on the longer side.  matrix_rate: Muon's, for matrices;
     vector_rate: Adam's, for embeddings, biases and norms.  average: decay of the running mean of the weights, which
-    is the model that is kept.  candidates: words drawn for the softmax beside those of the batch, 0 = all words
+    is the model that is kept.  sampling: above 0, each epoch cuts the sentences into other sub-words, drawn with
+    probabilities to this power (Kudo 2018 has 0.1 to 0.5), so that a small corpus is not learned by heart.
+    candidates: words drawn for the softmax beside those of the batch, 0 = all words
     always; the last `whole_softmax` share of the steps takes all words in any case.
     evaluate_every: steps between development losses; patience: how many of them without a better one end the
     training (0: never).  threads: slices that a batch is cut into, one a core.
@@ -57,6 +59,7 @@ class TranslatorConfig:
     warmup: int = 200
     cooldown: float = 0.6
     smoothing: float = 0.1
+    sampling: float = 0.0
     average: float = 0.998
     candidates: int = 700
     whole_softmax: float = 0.3
@@ -110,19 +113,25 @@ def train_translator(
     training = encode_examples(bitext(), subwords, scratch / "training.ids", longest=config.longest)
     held_out = encode_examples(development, subwords, scratch / "development.ids", longest=config.longest)
 
+    def sampled(epoch: int, draw: int) -> Examples:
+        # The pass before may still be mapped: two files by turns.
+        ids = scratch / f"pass-{epoch % 2}.ids"
+        return encode_examples(bitext(), subwords, ids, longest=config.longest, sampling=config.sampling, seed=draw)
+
     trainer = Trainer(config, len(json.loads((subwords / "vocab.json").read_text(encoding="utf-8"))), seed, start)
     state = scratch / "state.safetensors"
     origin = file_digest(start / CHECKPOINT / "model.safetensors") if start else ""
     identity = digest([asdict(config), seed, origin, len(training), int(training.ids.sum(dtype=np.int64))])
     trainer.resume(state, identity)
     curve = _Curve(scratch / "curve.jsonl", trainer.step)
+    passes = _Passes(training, sampled, config, trainer)
     began, seconds_before = time.monotonic(), trainer.seconds
     with (
         ThreadPoolExecutor(config.threads) as pool,
         progress("training", total=config.steps, done=trainer.step, unit="steps") as advance,
     ):
         while trainer.step < config.steps and not trainer.exhausted:
-            loss = trainer.update(_batch(training, config, trainer), training, pool)
+            loss = trainer.update(*passes.next(), pool)
             advance(1)
             if not math.isfinite(loss):
                 raise ModelError(
@@ -157,16 +166,29 @@ def train_translator(
     return {**figures, **speed}
 
 
-def _batch(training: Examples, config: TranslatorConfig, trainer: Any) -> Any:
-    """The batch of the trainer's place in its epoch; each epoch's order is a function of seed and epoch alone."""
-    if trainer.position >= len(trainer.plan):
-        if trainer.plan:
-            trainer.epoch += 1
-            trainer.position = 0
-        trainer.plan = batches(training, config.batch_tokens, np.random.default_rng([trainer.seed, trainer.epoch]))
-    batch = trainer.plan[trainer.position]
-    trainer.position += 1
-    return batch
+class _Passes:
+    """Batch after batch from the trainer's place on; order and sub-words follow from seed and epoch alone."""
+
+    def __init__(
+        self, examples: Examples, again: Callable[[int, int], Examples], config: TranslatorConfig, trainer: Any
+    ):
+        self.examples, self.again, self.config, self.trainer = examples, again, config, trainer
+
+    def next(self) -> tuple[Any, Examples]:
+        """The pair numbers of the next batch, and what they are numbers of."""
+        trainer = self.trainer
+        # Twice, when a training goes on that had ended with its epoch.
+        while trainer.position >= len(trainer.plan):
+            if trainer.plan:
+                trainer.epoch += 1
+                trainer.position = 0
+            place = [trainer.seed, trainer.epoch]
+            if self.config.sampling:
+                self.examples = self.again(trainer.epoch, int(np.random.SeedSequence(place).generate_state(1)[0]))
+            trainer.plan = batches(self.examples, self.config.batch_tokens, np.random.default_rng(place))
+        batch = trainer.plan[trainer.position]
+        trainer.position += 1
+        return batch, self.examples
 
 
 def _adopt_subwords(checkpoint: Path, folder: Path) -> None:
