@@ -45,8 +45,10 @@ def translation(
     if as_json:
         typer.echo(json.dumps(figures))
     else:
-        typer.echo(f"BLEU {figures['bleu']:.2f}   {figures['bleu_signature']}")
-        typer.echo(f"chrF {figures['chrf']:.2f}   {figures['chrf_signature']}")
+        for name, shown in (("bleu", "BLEU"), ("chrf", "chrF")):
+            interval = figures[f"{name}_interval"]
+            margin = "" if interval is None else f" ± {interval:.2f}"
+            typer.echo(f"{shown} {figures[name]:.2f}{margin}   {figures[f'{name}_signature']}")
 
 
 VERBS = {"sts": sts, "translation": translation}

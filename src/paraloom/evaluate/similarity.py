@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,7 +14,7 @@ import numpy.typing as npt
 from paraloom.core.errors import DataError
 from paraloom.core.protocols import Encoder
 from paraloom.core.signature import digest, signature
-from paraloom.evaluate.correlation import pearson, spearman
+from paraloom.evaluate.correlation import pearson, pearson_interval, spearman
 from paraloom.evaluate.published import PUBLISHED
 from paraloom.evaluate.tasks import choose_tasks, read_task
 
@@ -22,7 +23,8 @@ from paraloom.evaluate.tasks import choose_tasks, read_task
 class SimilarityRow:
     """Correlations × 100 of one subset, of a group's `mean` over subsets, or of `all` its pairs taken together.
 
-    n: pairs behind the figures.  NaN where the encoder gave one same cosine to every pair.
+    n: pairs behind the figures.  low, high: the 95 % interval of Pearson's r, by Fisher's z; that of a mean from those
+    of its subsets.  NaN where the encoder gave one same cosine to every pair, or there are too few.
     """
 
     group: str
@@ -30,6 +32,8 @@ class SimilarityRow:
     n: int
     pearson: float
     spearman: float
+    low: float = math.nan
+    high: float = math.nan
 
 
 @dataclass(frozen=True)
@@ -42,7 +46,7 @@ class SimilarityTable:
     encoder: str
 
     def rows(self) -> list[dict[str, Any]]:
-        """One dict a row, in order: group, subset, n, pearson, spearman."""
+        """One dict a row, in order: group, subset, n, pearson, spearman, low, high."""
         return [vars(row).copy() for row in self.table]
 
     def figure(self, group: str, subset: str = "mean") -> SimilarityRow:
@@ -59,9 +63,9 @@ class SimilarityTable:
 
     def render(self, published: bool = False) -> str:
         """A plain-text table for people; with `published`, the papers' rows below ours."""
-        lines = [f"{'group':<12} {'subset':<18} {'pairs':>6} {'Pearson':>8} {'Spearman':>8}"]
+        lines = [f"{'group':<12} {'subset':<18} {'pairs':>6} {'Pearson':>8} {'95 %':>14} {'Spearman':>8}"]
         lines += [
-            f"{row.group:<12} {row.subset:<18} {row.n:>6} {row.pearson:>8.1f} {row.spearman:>8.1f}"
+            f"{row.group:<12} {row.subset:<18} {row.n:>6} {row.pearson:>8.1f} {_interval(row):>14} {row.spearman:>8.1f}"
             for row in self.table
         ]
         lines += [f"skipped, not there: {name}" for name in self.skipped]
@@ -107,7 +111,8 @@ def evaluate_sts(encoder: Encoder, folder: str | Path, tasks: Iterable[str] | No
         if len(rows) > 1:
             total = sum(row.n for row in rows)
             means = (float(np.mean([row.pearson for row in rows])), float(np.mean([row.spearman for row in rows])))
-            table.append(SimilarityRow(group, "mean", total, *means))
+            half = math.hypot(*((row.high - row.low) / 2 for row in rows)) / len(rows)
+            table.append(SimilarityRow(group, "mean", total, *means, means[0] - half, means[0] + half))
             scores, cosines = (np.concatenate([subset[column] for subset in subsets]) for column in (1, 2))
             table.append(_row(group, "all", scores, cosines))
     how = signature(
@@ -135,4 +140,10 @@ def cosine(a: npt.NDArray[np.float32], b: npt.NDArray[np.float32]) -> npt.NDArra
 
 
 def _row(group: str, subset: str, scores: npt.NDArray[np.float64], cosines: npt.NDArray[np.float32]) -> SimilarityRow:
-    return SimilarityRow(group, subset, len(scores), 100 * pearson(scores, cosines), 100 * spearman(scores, cosines))
+    r, n = pearson(scores, cosines), len(scores)
+    low, high = pearson_interval(r, n)
+    return SimilarityRow(group, subset, n, 100 * r, 100 * spearman(scores, cosines), 100 * low, 100 * high)
+
+
+def _interval(row: SimilarityRow) -> str:
+    return "" if math.isnan(row.low) else f"[{row.low:.1f}, {row.high:.1f}]"

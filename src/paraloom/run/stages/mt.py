@@ -88,7 +88,10 @@ class TrainTranslator(TranslatorConfig, Fit):
         for name, model in ((self.precision, folder), ("float32", exact)):
             hypotheses = [variants[0].text for variants in load_translator(model, "beam:5").translate(sources)]
             figures = evaluate_translation(hypotheses, references)
-            found |= {f"bleu_{name}": round(figures["bleu"], 2), "bleu_signature": figures["bleu_signature"]}
+            interval = figures["bleu_interval"]
+            found[f"bleu_{name}"] = round(figures["bleu"], 2)
+            found["bleu_interval"] = None if interval is None else round(interval, 2)
+            found["bleu_signature"] = figures["bleu_signature"]
         return found
 
     def _card(self, folder: Path, corpora: list[Corpus], figures: dict[str, Json]) -> None:

@@ -1,0 +1,106 @@
+"""Sufficient statistics that merge over shards, and the confidence intervals that come free with them."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+Z_95 = 1.959963984540054
+"""Half the width of a 95 % interval, in standard errors."""
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A figure and its 95 % confidence interval.
+
+    >>> str(Estimate(0.46, 0.44, 0.48))
+    '0.46 [0.44, 0.48]'
+    """
+
+    value: float
+    low: float
+    high: float
+
+    def __str__(self) -> str:
+        return f"{self.value:.4g} [{self.low:.4g}, {self.high:.4g}]"
+
+    def __sub__(self, other: Estimate) -> Estimate:
+        """The difference of two figures of independent samples."""
+        half = math.hypot(self.high - self.value, other.high - other.value)
+        value = self.value - other.value
+        return Estimate(value, value - half, value + half)
+
+    def to_json(self) -> dict[str, float]:
+        """As JSON values."""
+        return {"value": self.value, "low": self.low, "high": self.high}
+
+
+@dataclass(frozen=True)
+class Moments:
+    """Count, mean and sum of squared deviations of numbers; NaN among them is left out.
+
+    Two of them add up to those of all their numbers (Chan, Golub, LeVeque 1983), in any grouping.
+
+    >>> (Moments.of(np.array([1.0, 2.0])) + Moments.of(np.array([6.0]))).mean
+    3.0
+    """
+
+    count: int = 0
+    mean: float = 0.0
+    deviations: float = 0.0
+
+    @classmethod
+    def of(cls, values: npt.NDArray[np.floating] | npt.NDArray[np.integer]) -> Moments:
+        """Of an array of any shape."""
+        numbers = np.asarray(values, np.float64).ravel()
+        numbers = numbers[~np.isnan(numbers)]
+        if not len(numbers):
+            return cls()
+        mean = float(numbers.mean())
+        return cls(len(numbers), mean, float(np.square(numbers - mean).sum()))
+
+    def __add__(self, other: Moments) -> Moments:
+        count = self.count + other.count
+        if not count:
+            return self
+        gap = other.mean - self.mean
+        mean = self.mean + gap * other.count / count
+        return Moments(count, mean, self.deviations + other.deviations + gap**2 * self.count * other.count / count)
+
+    @property
+    def variance(self) -> float:
+        """Of the population that the numbers are drawn from; NaN for fewer than two."""
+        return self.deviations / (self.count - 1) if self.count > 1 else math.nan
+
+    def estimate(self) -> Estimate:
+        """The mean with its interval, by the central limit theorem; NaN bounds for fewer than two numbers."""
+        if not self.count:
+            return Estimate(math.nan, math.nan, math.nan)
+        half = Z_95 * math.sqrt(self.variance / self.count) if self.count > 1 else math.nan
+        return Estimate(self.mean, self.mean - half, self.mean + half)
+
+
+def entropy(counts: npt.NDArray[np.integer]) -> Estimate:
+    """Shannon entropy, in nats, of what was counted, with its interval; 0 when there is one kind of thing.
+
+    counts: how often each kind was seen, any shape.  The plug-in estimate -Σ p ln p, whose variance is that of -ln p
+    over the observations (Basharin 1959).  It is too low where most kinds were seen once or never, so compare samples
+    of equal size.
+
+    >>> entropy(np.array([8, 8])).value == math.log(2)
+    True
+    """
+    seen = np.asarray(counts, np.float64).ravel()
+    seen = seen[seen > 0]
+    total = seen.sum()
+    if not total:
+        return Estimate(math.nan, math.nan, math.nan)
+    shares = seen / total
+    surprise = -np.log(shares)
+    value = float((shares * surprise).sum())
+    spread = float((shares * surprise**2).sum()) - value**2
+    half = Z_95 * math.sqrt(max(0.0, spread) / total)
+    return Estimate(value, value - half, value + half)

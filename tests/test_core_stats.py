@@ -1,0 +1,63 @@
+"""Statistics that merge: moments and entropies in any grouping, intervals that cover as often as they say."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.stats import entropy as peer_entropy
+
+from paraloom.core.counts import Counts
+from paraloom.core.stats import Estimate, Moments, entropy
+
+NUMBERS = st.lists(st.floats(-1e6, 1e6), max_size=30)
+
+
+@given(NUMBERS, NUMBERS)
+def test_moments_add_up(a: list[float], b: list[float]) -> None:
+    both, joined = Moments.of(np.array(a)) + Moments.of(np.array(b)), Moments.of(np.array(a + b))
+    assert both.count == joined.count
+    assert both.mean == pytest.approx(joined.mean, rel=1e-9, abs=1e-6)
+    assert both.deviations == pytest.approx(joined.deviations, rel=1e-6, abs=1e-3)
+
+
+def test_nan_is_left_out() -> None:
+    assert Moments.of(np.array([1.0, math.nan, 3.0])) == Moments.of(np.array([1.0, 3.0]))
+
+
+def test_intervals_cover_the_mean_as_often_as_they_say() -> None:
+    rng = np.random.default_rng(0)
+    covered = [
+        each.low <= 2.0 <= each.high for each in (Moments.of(rng.exponential(2.0, 400)).estimate() for _ in range(600))
+    ]
+    assert 0.92 <= np.mean(covered) <= 0.975
+
+
+@given(st.lists(st.integers(1, 50), min_size=1, max_size=40))
+def test_entropy_is_scipys(counts: list[int]) -> None:
+    assert entropy(np.array(counts)).value == pytest.approx(peer_entropy(counts), abs=1e-12)
+
+
+def test_entropy_intervals_cover_the_truth() -> None:
+    rng = np.random.default_rng(1)
+    shares = np.array([0.5, 0.3, 0.15, 0.05])
+    truth = peer_entropy(shares)
+    found = [entropy(rng.multinomial(2000, shares)) for _ in range(400)]
+    assert 0.91 <= np.mean([each.low <= truth <= each.high for each in found]) <= 0.985
+
+
+def test_a_difference_is_wider_than_either() -> None:
+    gap = Estimate(3, 2, 4) - Estimate(1, 0.5, 1.5)
+    assert (gap.value, gap.high - gap.value) == (2, pytest.approx(math.hypot(1, 0.5)))
+
+
+@given(st.lists(st.integers(0, 20)), st.lists(st.integers(0, 20)))
+def test_counts_add_up(a: list[int], b: list[int]) -> None:
+    first, second = (Counts.of(np.array(each, np.uint64)) for each in (a, b))
+    joined = Counts.of(np.array(a + b, np.uint64))
+    assert (first + second).keys.tolist() == joined.keys.tolist()
+    assert (first + second).times.tolist() == joined.times.tolist()
+    assert (first + second).total == len(a) + len(b)
