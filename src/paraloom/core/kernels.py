@@ -17,16 +17,18 @@ Bytes = npt.NDArray[np.uint8]
 Ints = npt.NDArray[np.int64]
 Int = int | np.int64
 Ids = npt.NDArray[np.uint64]
+Points = npt.NDArray[np.int32]
 
 # FNV-1a over the bytes, then the finaliser of SplitMix64, so that all bits of an id are equally good for bucketing.
-_START = np.uint64(0xCBF29CE484222325)
-_PRIME = np.uint64(0x100000001B3)
+START = np.uint64(0xCBF29CE484222325)
+PRIME = np.uint64(0x100000001B3)
 _MIX_1 = np.uint64(0xBF58476D1CE4E5B9)
 _MIX_2 = np.uint64(0x94D049BB133111EB)
 
 
 @njit(cache=True, nogil=True, inline="always")
-def _mix(value: np.uint64) -> np.uint64:
+def mix(value: np.uint64) -> np.uint64:
+    """The finaliser of SplitMix64: each bit of the value decides about each bit of what comes out."""
     value = (value ^ (value >> np.uint64(30))) * _MIX_1
     value = (value ^ (value >> np.uint64(27))) * _MIX_2
     return value ^ (value >> np.uint64(31))
@@ -34,10 +36,10 @@ def _mix(value: np.uint64) -> np.uint64:
 
 @njit(cache=True, nogil=True)
 def _hash_bytes(data: Bytes, start: int, end: int) -> np.uint64:
-    value = _START
+    value = START
     for i in range(start, end):
-        value = (value ^ np.uint64(data[i])) * _PRIME
-    return _mix(value)
+        value = (value ^ np.uint64(data[i])) * PRIME
+    return mix(value)
 
 
 @njit(cache=True, nogil=True, inline="always")
@@ -51,14 +53,14 @@ def _width(byte: Int) -> int:
 
 
 @njit(cache=True, nogil=True)
-def _class_at(data: Bytes, i: int, end: int, table: Bytes) -> tuple[Int, int]:
-    """Class and width of the character at i; a character that is cut off or out of Unicode is OTHER."""
+def point_at(data: Bytes, i: int, end: int) -> tuple[Int, int]:
+    """Code point and width of the character at i; -1 for one that is cut off or out of Unicode."""
     byte = np.int64(data[i])
     if byte < 0x80:
-        return np.int64(table[byte]), 1
+        return byte, 1
     width = _width(byte)
     if i + width > end:
-        return OTHER, end - i
+        return -1, end - i
     if width == 2:
         point = (byte & 0x1F) << 6 | (np.int64(data[i + 1]) & 0x3F)
     elif width == 3:
@@ -67,8 +69,32 @@ def _class_at(data: Bytes, i: int, end: int, table: Bytes) -> tuple[Int, int]:
         point = (byte & 0x07) << 18 | (np.int64(data[i + 1]) & 0x3F) << 12
         point |= (np.int64(data[i + 2]) & 0x3F) << 6 | (np.int64(data[i + 3]) & 0x3F)
         if point > 0x10FFFF:
-            return OTHER, width
-    return np.int64(table[point]), width
+            return -1, width
+    return point, width
+
+
+@njit(cache=True, nogil=True, inline="always")
+def _class_at(data: Bytes, i: int, end: int, table: Bytes) -> tuple[Int, int]:
+    """Class and width of the character at i; a character that is cut off or out of Unicode is OTHER."""
+    point, width = point_at(data, i, end)
+    return (OTHER if point < 0 else np.int64(table[point])), width
+
+
+@njit(cache=True, nogil=True)
+def code_points(data: Bytes, offsets: Ints) -> tuple[Points, Ints]:
+    """The code point of every character, and where each text begins among them; U+FFFD for what is none."""
+    points = np.empty(offsets[-1] - offsets[0], np.int32)
+    starts = np.zeros(len(offsets), np.int64)
+    count = 0
+    for text in range(len(offsets) - 1):
+        i, end = offsets[text], offsets[text + 1]
+        while i < end:
+            point, width = point_at(data, i, end)
+            points[count] = point if point >= 0 else 0xFFFD
+            count += 1
+            i += width
+        starts[text + 1] = count
+    return points[:count].copy(), starts
 
 
 @njit(cache=True, nogil=True)
@@ -139,9 +165,9 @@ def ngrams(ids: Ids, offsets: Ints, n: int) -> tuple[Ids, Ints]:
     grams = np.empty(lists[-1], np.uint64)
     for i in range(len(offsets) - 1):
         for k in range(lists[i + 1] - lists[i]):
-            value = _START
+            value = START
             for j in range(offsets[i] + k, offsets[i] + k + n):
-                value = _mix((value ^ ids[j]) * _PRIME)
+                value = mix((value ^ ids[j]) * PRIME)
             grams[lists[i] + k] = value
     return grams, lists
 

@@ -74,10 +74,46 @@ def tokens(texts: Texts, *, lower: bool = True, punctuation: bool = True) -> Tok
     >>> bool(tokens(["Don't!"])[0][0] == token_hash("don't"))
     True
     """
-    data, starts, ends, offsets = _segmented(texts, lower, punctuation)
+    return token_spans(texts, lower=lower, punctuation=punctuation).lists()
+
+
+@dataclass(frozen=True, eq=False)
+class TokenSpans:
+    """Where the tokens of n texts stand in their bytes: token k is data[starts[k] : ends[k]].
+
+    data: uint8 (bytes,), UTF-8.  starts, ends: int64 (tokens,).  offsets: int64 (n + 1,), the tokens of text i are
+    those from offsets[i] to offsets[i + 1].
+    """
+
+    data: npt.NDArray[np.uint8]
+    starts: npt.NDArray[np.int64]
+    ends: npt.NDArray[np.int64]
+    offsets: npt.NDArray[np.int64]
+
+    def lists(self) -> TokenLists:
+        """The tokens as lists of ids."""
+        from paraloom.core import kernels
+
+        return TokenLists(kernels.hash_spans(self.data, self.starts, self.ends), self.offsets)
+
+
+def token_spans(texts: Texts, *, lower: bool = True, punctuation: bool = True) -> TokenSpans:
+    """The tokens that `tokens` gives, as places in the bytes of the (lower-cased) texts.
+
+    >>> spans = token_spans(["Ein Wort."])
+    >>> spans.starts.tolist(), spans.ends.tolist()
+    ([0, 4, 8], [3, 8, 9])
+    """
     from paraloom.core import kernels
 
-    return TokenLists(kernels.hash_spans(data, starts, ends), offsets)
+    data, offsets = text_buffers(lowered(texts) if lower else texts)
+    # A token has one byte or more; memory that is never touched is never taken.
+    starts, ends = np.empty(len(data), np.int64), np.empty(len(data), np.int64)
+    lists = kernels.segment(data, offsets, class_table(), punctuation, starts, ends)
+    starts, ends = starts[: lists[-1]], ends[: lists[-1]]
+    for values in (starts, ends, lists):
+        values.setflags(write=False)
+    return TokenSpans(data, starts, ends, lists)
 
 
 def spellings(texts: Texts, *, lower: bool = True, punctuation: bool = True) -> pa.LargeListArray:
@@ -88,12 +124,12 @@ def spellings(texts: Texts, *, lower: bool = True, punctuation: bool = True) -> 
     >>> spellings(["It is 3.5 °C."]).to_pylist()
     [['it', 'is', '3.5', '°', 'c', '.']]
     """
-    data, starts, ends, offsets = _segmented(texts, lower, punctuation)
     from paraloom.core import kernels
 
-    copied, bounds = kernels.copy_spans(data, starts, ends)
-    flat = pa.LargeStringArray.from_buffers(len(starts), pa.py_buffer(bounds), pa.py_buffer(copied))
-    return pa.LargeListArray.from_arrays(pa.array(offsets), flat)
+    spans = token_spans(texts, lower=lower, punctuation=punctuation)
+    copied, bounds = kernels.copy_spans(spans.data, spans.starts, spans.ends)
+    flat = pa.LargeStringArray.from_buffers(len(spans.starts), pa.py_buffer(bounds), pa.py_buffer(copied))
+    return pa.LargeListArray.from_arrays(pa.array(spans.offsets), flat)
 
 
 def words(text: str, *, lower: bool = True, punctuation: bool = True) -> list[str]:
@@ -152,7 +188,42 @@ def character_ngrams(texts: Texts, n: int = 3, *, boundary: bool = True, lower: 
     _at_least_one(n)
     from paraloom.core import kernels
 
-    return TokenLists(*kernels.character_ngrams(*_buffers(lowered(texts) if lower else _as_array(texts)), n, boundary))
+    return TokenLists(*kernels.character_ngrams(*text_buffers(lowered(texts) if lower else texts), n, boundary))
+
+
+def text_buffers(texts: Texts) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.int64]]:
+    """What kernels read: the UTF-8 bytes, uint8 (bytes,), and the offsets of the texts, int64 (n + 1,); read-only.
+
+    An array of large strings is not copied.
+
+    >>> data, offsets = text_buffers(["ab", "", "ü"])
+    >>> data.tobytes().decode(), offsets.tolist()
+    ('abü', [0, 2, 2, 4])
+    """
+    array = _as_array(texts)
+    _, offsets, data = array.buffers()
+    if not len(array):
+        return np.empty(0, np.uint8), np.zeros(1, np.int64)
+    bounds = np.frombuffer(offsets, np.int64, len(array) + 1, array.offset * 8)
+    content = np.frombuffer(data, np.uint8) if data else np.empty(0, np.uint8)
+    for values in (bounds, content):
+        values.setflags(write=False)
+    return content, bounds
+
+
+def code_points(texts: Texts) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int64]]:
+    """The characters of n texts as Unicode code points, int32 (characters,), and the offsets of the texts (n + 1,).
+
+    >>> points, offsets = code_points(["aü", "€"])
+    >>> points.tolist(), offsets.tolist()
+    ([97, 252, 8364], [0, 2, 3])
+    """
+    from paraloom.core import kernels
+
+    points, offsets = kernels.code_points(*text_buffers(texts))
+    for values in (points, offsets):
+        values.setflags(write=False)
+    return points, offsets
 
 
 def lowered(texts: Texts) -> pa.Array:
@@ -195,17 +266,6 @@ def _splitter(lang: str) -> Any:
     return Segmenter(language=lang, clean=False)
 
 
-def _segmented(texts: Texts, lower: bool, punctuation: bool) -> tuple[Any, Any, Any, Any]:
-    """Bytes of the texts, where the tokens begin and end in them, and the offsets of the lists."""
-    from paraloom.core import kernels
-
-    data, offsets = _buffers(lowered(texts) if lower else _as_array(texts))
-    # A token has one byte or more; memory that is never touched is never taken.
-    starts, ends = np.empty(len(data), np.int64), np.empty(len(data), np.int64)
-    lists = kernels.segment(data, offsets, class_table(), punctuation, starts, ends)
-    return data, starts[: lists[-1]], ends[: lists[-1]], lists
-
-
 def _as_array(texts: Texts) -> pa.Array:
     array = texts if isinstance(texts, pa.Array | pa.ChunkedArray) else pa.array(texts, pa.large_string())
     # 64-bit offsets: a gigabyte of text fits, and the kernels meet one type only.
@@ -213,18 +273,6 @@ def _as_array(texts: Texts) -> pa.Array:
     if isinstance(array, pa.ChunkedArray):
         array = pa.concat_arrays(array.chunks) if array.num_chunks else pa.array([], pa.large_string())
     return array.fill_null("") if array.null_count else array
-
-
-def _buffers(array: pa.LargeStringArray) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.int64]]:
-    """Bytes and offsets of the texts, read-only, without a copy."""
-    _, offsets, data = array.buffers()
-    if not len(array):
-        return np.empty(0, np.uint8), np.zeros(1, np.int64)
-    bounds = np.frombuffer(offsets, np.int64, len(array) + 1, array.offset * 8)
-    content = np.frombuffer(data, np.uint8) if data else np.empty(0, np.uint8)
-    for values in (bounds, content):
-        values.setflags(write=False)
-    return content, bounds
 
 
 def _at_least_one(n: int) -> None:

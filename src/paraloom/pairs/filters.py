@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 from paraloom.core.errors import ConfigError, nearest
 from paraloom.pairs.cuts import IDENTITY, Cut, survey_cut
 from paraloom.pairs.expressions import check_columns, condition, evaluate
-from paraloom.pairs.scores import SCORES
+from paraloom.pairs.scores import COLUMNS
 
 ReadColumns: TypeAlias = Callable[[Sequence[str]], Iterable[pa.RecordBatch]]
 
@@ -59,7 +59,7 @@ class Criteria:
 
     def from_highest(self) -> bool:
         """Whether a top share is taken from the upper end of `by`; ConfigError when nothing says so."""
-        better = SCORES[self.by].better if self.by in SCORES else "none"
+        better = COLUMNS[self.by].better if self.by in COLUMNS else "none"
         if not self.best and better == "none":
             raise ConfigError(
                 f"nothing says which end of '{self.by}' is the better one",

@@ -1,10 +1,20 @@
-"""The one kernel that overlap and BLEU+1 stand on: how many entries two lists have in common, a pair of lists a row."""
+"""Inner loops over lists of token ids, compiled by numba: entries in common, entries seen before, names.
+
+Lists come flat: `ids` uint64 (tokens,) and `offsets` int64 (n + 1,), list i is ids[offsets[i] : offsets[i + 1]].
+"""
 
 from __future__ import annotations
 
 import numpy as np
 import numpy.typing as npt
 from numba import njit
+
+from paraloom.core.kernels import Bytes, Ids, Ints, point_at
+
+Flags = npt.NDArray[np.bool_]
+IntPairs = npt.NDArray[np.int32]
+
+_COMMA = 44
 
 # Insertion sort beats a general sort on lists as short as sentences, and is quadratic on longer ones.
 _SHORT = 40
@@ -47,6 +57,96 @@ def shared_counts(
                 j += 1
         shared[row] = found
     return shared
+
+
+@njit(cache=True, nogil=True)
+def repeated_counts(ids: Ids, offsets: Ints) -> npt.NDArray[np.int32]:
+    """Entries of each list that stood in it before: int32 (n,), the length less the number of different entries."""
+    repeated = np.zeros(len(offsets) - 1, np.int32)
+    longest = 0
+    for row in range(len(repeated)):
+        longest = max(longest, offsets[row + 1] - offsets[row])
+    ordered = np.empty(longest, np.uint64)
+    for row in range(len(repeated)):
+        count = _sorted_copy(ids, offsets[row], offsets[row + 1], ordered)
+        for i in range(1, count):
+            repeated[row] += ordered[i] == ordered[i - 1]
+    return repeated
+
+
+@njit(cache=True, nogil=True)
+def distinct_entries(ids: Ids, offsets: Ints) -> Ids:
+    """The different entries of each list, one list after another."""
+    longest = 0
+    for row in range(len(offsets) - 1):
+        longest = max(longest, offsets[row + 1] - offsets[row])
+    ordered = np.empty(longest, np.uint64)
+    distinct = np.empty(len(ids), np.uint64)
+    total = 0
+    for row in range(len(offsets) - 1):
+        count = _sorted_copy(ids, offsets[row], offsets[row + 1], ordered)
+        for i in range(count):
+            if i == 0 or ordered[i] != ordered[i - 1]:
+                distinct[total] = ordered[i]
+                total += 1
+    return distinct[:total].copy()
+
+
+@njit(cache=True, nogil=True)
+def long_tokens(data: Bytes, starts: Ints, ends: Ints, ids: Ids, offsets: Ints, shortest: int) -> tuple[Ids, Ints]:
+    """The lists without tokens of fewer than `shortest` characters; data, starts, ends: of core.text.TokenSpans."""
+    kept = np.empty(len(ids), np.uint64)
+    lists = np.zeros(len(offsets), np.int64)
+    count = 0
+    for row in range(len(offsets) - 1):
+        for k in range(offsets[row], offsets[row + 1]):
+            characters = 0
+            for i in range(starts[k], ends[k]):
+                characters += (data[i] & 0xC0) != 0x80  # bytes that continue a character are 10xxxxxx
+            if characters >= shortest:
+                kept[count] = ids[k]
+                count += 1
+        lists[row + 1] = count
+    return kept[:count].copy(), lists
+
+
+@njit(cache=True, nogil=True)
+def missing_counts(ids: Ids, offsets: Ints, chosen: Flags, other_ids: Ids, other_offsets: Ints) -> IntPairs:
+    """Chosen entries of each list, and how many of them the other list of the row has not: int32 (n, 2)."""
+    counts = np.zeros((len(offsets) - 1, 2), np.int32)
+    for row in range(len(counts)):
+        for k in range(offsets[row], offsets[row + 1]):
+            if not chosen[k]:
+                continue
+            counts[row, 0] += 1
+            found = False
+            for j in range(other_offsets[row], other_offsets[row + 1]):
+                if other_ids[j] == ids[k]:
+                    found = True
+                    break
+            counts[row, 1] += not found
+    return counts
+
+
+@njit(cache=True, nogil=True)
+def name_flags(
+    data: Bytes, starts: Ints, ends: Ints, offsets: Ints, capitals: Flags, classes: Bytes, letter: int
+) -> Flags:
+    """Tokens that look like names: a capital and another letter, and a word or a comma before them.
+
+    data, starts, ends, offsets: of TokenSpans of texts in their own case.  capitals, classes: tables of code points.
+    """
+    flags = np.zeros(len(starts), np.bool_)
+    for row in range(len(offsets) - 1):
+        after_word = False
+        for k in range(offsets[row], offsets[row + 1]):
+            point, width = point_at(data, starts[k], ends[k])
+            is_word = point >= 0 and classes[point] <= letter + 1  # LETTER or DIGIT
+            if after_word and is_word and capitals[point] and starts[k] + width < ends[k]:
+                second = point_at(data, starts[k] + width, ends[k])[0]
+                flags[k] = second >= 0 and classes[second] == letter
+            after_word = is_word or point == _COMMA
+    return flags
 
 
 @njit(cache=True, nogil=True)

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from functools import cached_property
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from paraloom.core.text import TokenLists, tokens
+from paraloom.core.text import TokenLists, TokenSpans, code_points, token_spans
 from paraloom.pairs.overlap import shared_ngrams
+
+Side = Literal["src", "tgt"]
 
 
 class PairStatistics:
@@ -25,17 +27,42 @@ class PairStatistics:
 
     def __init__(self, batch: pa.RecordBatch) -> None:
         self.batch = batch
+        self._spans: dict[Side, TokenSpans] = {}
+        self._lists: dict[Side, TokenLists] = {}
+        self._points: dict[Side, tuple[npt.NDArray[np.int32], npt.NDArray[np.int64]]] = {}
         self._shared: dict[int, npt.NDArray[np.int32]] = {}
 
-    @cached_property
+    @property
     def src(self) -> TokenLists:
         """Lower-cased words of the first side."""
-        return tokens(self.batch.column("src"))
+        return self.lists("src")
 
-    @cached_property
+    @property
     def tgt(self) -> TokenLists:
         """Lower-cased words of the second side."""
-        return tokens(self.batch.column("tgt"))
+        return self.lists("tgt")
+
+    def lists(self, side: Side) -> TokenLists:
+        """Lower-cased words of a side, as ids."""
+        if side not in self._lists:
+            self._lists[side] = self.spans(side).lists()
+        return self._lists[side]
+
+    def spans(self, side: Side) -> TokenSpans:
+        """Lower-cased words of a side, as places in its bytes."""
+        if side not in self._spans:
+            self._spans[side] = token_spans(self.batch.column(side))
+        return self._spans[side]
+
+    def points(self, side: Side) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int64]]:
+        """Characters of a side as code points, in their own case, and the offsets of its texts."""
+        if side not in self._points:
+            self._points[side] = code_points(self.batch.column(side))
+        return self._points[side]
+
+    def characters(self, side: Side) -> npt.NDArray[np.int32]:
+        """Characters of each text of a side: int32 (n,)."""
+        return np.diff(self.points(side)[1]).astype(np.int32)
 
     def shared(self, n: int) -> npt.NDArray[np.int32]:
         """n-grams both sides have in common, as multisets: int32 (n pairs,)."""

@@ -8,7 +8,7 @@ from importlib.resources import files
 from pathlib import Path
 
 from paraloom.core.io.atomic import replacing
-from paraloom.pairs.scores import SCORES
+from paraloom.pairs.scores import COLUMNS
 from paraloom.report.chain import chain
 from paraloom.report.facts import edges_of, ranges, reasons, spread_of
 from paraloom.report.figures import count, duration, spoken
@@ -108,7 +108,7 @@ def _columns(run: RunView) -> list[ScoreColumn]:
         for name, (signature, shards, rows) in first.items()
         if rows
     ]
-    known = list(SCORES)
+    known = list(COLUMNS)
     columns.sort(key=lambda column: known.index(column.name) if column.name in known else len(known))
     return columns[:_MOST_SCORES]
 

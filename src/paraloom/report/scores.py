@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from paraloom.pairs.scores import SCORES
+from paraloom.pairs.scores import COLUMNS
 from paraloom.report.charts import histogram
 from paraloom.report.facts import QUANTILES, Spread, edges_of, spread_of
 from paraloom.report.figures import count, number, spoken
@@ -27,7 +27,7 @@ class ScoreColumn:
 
 def score_card(column: ScoreColumn) -> Html:
     """One column: histogram, what it means, and its quantiles before and after."""
-    scorer = SCORES.get(column.name)
+    scorer = COLUMNS.get(column.name)
     title = spoken(column.name)
     meaning = ", ".join(filter(None, [scorer.unit, _BETTER[scorer.better]])) if scorer else ""
     edges = edges_of(column.before, column.name)

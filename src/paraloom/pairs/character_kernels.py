@@ -1,0 +1,195 @@
+"""Inner loops over characters, compiled by numba: shared character n-grams, white space, repeats, numbers.
+
+Texts come as code points: `points` int32 (characters,) and `offsets` int64 (n + 1,), as core.text.code_points gives.
+Tables say something of every code point; see core.characters.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+from numba import njit
+
+from paraloom.core.kernels import PRIME, START, Ids, Int, Ints, Points, mix
+
+Flags = npt.NDArray[np.bool_]
+Counts = npt.NDArray[np.int32]
+
+_NEWLINE, _BLANK = 10, 32
+
+
+@njit(cache=True, nogil=True)
+def visible_counts(points: Points, offsets: Ints, white: Flags) -> Counts:
+    """Characters of each text that are no white space: int32 (n,)."""
+    counts = np.zeros(len(offsets) - 1, np.int32)
+    for row in range(len(counts)):
+        for i in range(offsets[row], offsets[row + 1]):
+            if not white[points[i]]:
+                counts[row] += 1
+    return counts
+
+
+@njit(cache=True, nogil=True)
+def white_words(points: Points, offsets: Ints, white: Flags) -> Counts:
+    """Stretches between white space in each text, what `len(text.split())` counts: int32 (n,)."""
+    counts = np.zeros(len(offsets) - 1, np.int32)
+    for row in range(len(counts)):
+        inside = False
+        for i in range(offsets[row], offsets[row + 1]):
+            outside = white[points[i]]
+            if not inside and not outside:
+                counts[row] += 1
+            inside = not outside
+    return counts
+
+
+@njit(cache=True, nogil=True)
+def shared_character_ngrams(
+    a_points: Points, a_offsets: Ints, b_points: Points, b_offsets: Ints, white: Flags, longest: int
+) -> Counts:
+    """n-grams of visible characters that text i of `a` and of `b` share, as multisets: int32 (n, longest).
+
+    Column n − 1 has those of n characters.  Each order counts `a` into a small hash table and takes `b` out of it.
+    """
+    rows = len(a_offsets) - 1
+    shared = np.zeros((rows, longest), np.int32)
+    most = 1
+    for row in range(rows):
+        most = max(most, a_offsets[row + 1] - a_offsets[row], b_offsets[row + 1] - b_offsets[row])
+    slots = _power_of_two(2 * most)
+    keys = np.empty(slots, np.uint64)
+    counts = np.zeros(slots, np.int32)
+    stamps = np.zeros(slots, np.int64)  # which order of which row a slot was last filled for: nothing is ever cleared
+    stamp = 0
+    a_seen, b_seen = np.empty(most, np.uint64), np.empty(most, np.uint64)
+    a_ids, b_ids = np.empty(most, np.uint64), np.empty(most, np.uint64)
+    for row in range(rows):
+        a_count = _visible(a_points, a_offsets[row], a_offsets[row + 1], white, a_seen, a_ids)
+        b_count = _visible(b_points, b_offsets[row], b_offsets[row + 1], white, b_seen, b_ids)
+        mask = _power_of_two(2 * a_count) - 1
+        for order in range(1, min(longest, a_count, b_count) + 1):
+            stamp += 1
+            for k in range(a_count - order + 1):
+                a_ids[k] = mix((a_ids[k] ^ a_seen[k + order - 1]) * PRIME)
+                slot = np.int64(a_ids[k]) & mask
+                while stamps[slot] == stamp and keys[slot] != a_ids[k]:
+                    slot = (slot + 1) & mask
+                if stamps[slot] != stamp:
+                    stamps[slot], keys[slot], counts[slot] = stamp, a_ids[k], 0
+                counts[slot] += 1
+            found = 0
+            for k in range(b_count - order + 1):
+                b_ids[k] = mix((b_ids[k] ^ b_seen[k + order - 1]) * PRIME)
+                slot = np.int64(b_ids[k]) & mask
+                while stamps[slot] == stamp and keys[slot] != b_ids[k]:
+                    slot = (slot + 1) & mask
+                if stamps[slot] == stamp and counts[slot] > 0:
+                    counts[slot] -= 1
+                    found += 1
+            shared[row, order - 1] = found
+    return shared
+
+
+@njit(cache=True, nogil=True)
+def repeats(points: Points, offsets: Ints, white: Flags, shortest: int, longest: int, threshold: int) -> Counts:
+    r"""How often the first stretch that is repeated on the spot comes again in each text: int32 (n,), 0 for none.
+
+    What OpusFilter's RepetitionFilter counts with `(\S.{shortest-1,longest}?)(?: *\1){threshold,}`.
+    """
+    counts = np.zeros(len(offsets) - 1, np.int32)
+    for row in range(len(counts)):
+        counts[row] = _repeats_of_one(points[offsets[row] : offsets[row + 1]], white, shortest, longest, threshold)
+    return counts
+
+
+@njit(cache=True, nogil=True)
+def _repeats_of_one(text: Points, white: Flags, shortest: int, longest: int, threshold: int) -> int:
+    size = len(text)
+    for start in range(size):
+        if white[text[start]]:
+            continue
+        for length in range(1, longest + 2):
+            if start + length * (threshold + 1) > size or (length > 1 and text[start + length - 1] == _NEWLINE):
+                break
+            if length < shortest:
+                continue
+            end, again = start + length, 0
+            while True:
+                begin = end
+                while begin < size and text[begin] == _BLANK:
+                    begin += 1
+                if not _same(text, start, begin, length):
+                    break
+                again += 1
+                end = begin + length
+            if again >= threshold:
+                return _occurrences(text, start, end, length) - 1
+    return 0
+
+
+@njit(cache=True, nogil=True)
+def _same(text: Points, first: int, second: int, length: int) -> bool:
+    if second + length > len(text):
+        return False
+    for k in range(length):  # noqa: SIM110
+        if text[first + k] != text[second + k]:
+            return False
+    return True
+
+
+@njit(cache=True, nogil=True)
+def _occurrences(text: Points, start: int, end: int, length: int) -> int:
+    """How often text[start : start + length] stands in text[start : end], counted without overlap from the left."""
+    count, i = 0, start
+    while i + length <= end:
+        if _same(text, start, i, length):
+            count += 1
+            i += length
+        else:
+            i += 1
+    return count
+
+
+@njit(cache=True, nogil=True)
+def numbers(points: Points, offsets: Ints, decimals: npt.NDArray[np.int8], joiners: Flags) -> tuple[Ids, Ints]:
+    """An id for each number of a text, by its digits alone: "1,000", "1.000" and "1000" are one.  Ids and offsets."""
+    ids = np.empty(len(points), np.uint64)
+    lists = np.zeros(len(offsets), np.int64)
+    count = 0
+    for row in range(len(offsets) - 1):
+        i, end = offsets[row], offsets[row + 1]
+        while i < end:
+            if decimals[points[i]] < 0:
+                i += 1
+                continue
+            value = START
+            while i < end:
+                if decimals[points[i]] >= 0:
+                    value = mix((value ^ np.uint64(decimals[points[i]])) * PRIME)
+                elif not (joiners[points[i]] and i + 1 < end and decimals[points[i + 1]] >= 0):
+                    break
+                i += 1
+            ids[count] = value
+            count += 1
+        lists[row + 1] = count
+    return ids[:count].copy(), lists
+
+
+@njit(cache=True, nogil=True)
+def _visible(points: Points, start: Int, end: Int, white: Flags, seen: Ids, ids: Ids) -> int:
+    """Write the visible characters of a text into `seen`, and fresh n-gram ids into `ids`; returns how many."""
+    count = 0
+    for i in range(start, end):
+        if not white[points[i]]:
+            seen[count] = np.uint64(points[i])
+            ids[count] = START
+            count += 1
+    return count
+
+
+@njit(cache=True, nogil=True)
+def _power_of_two(least: int) -> int:
+    power = 1
+    while power < least:
+        power *= 2
+    return power

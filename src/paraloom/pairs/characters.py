@@ -1,0 +1,100 @@
+"""How alike two texts are letter by letter: chrF (Popović 2015), edit distance; and what repeats itself on the spot."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from paraloom.core.characters import white_table
+from paraloom.core.text import Texts, code_points
+
+CHRF_ORDER = 6
+CHRF_BETA = 2
+REPEAT_LENGTHS = (3, 100)
+REPEAT_THRESHOLD = 2
+
+Points = tuple[npt.NDArray[np.int32], npt.NDArray[np.int64]]
+"""Code points of n texts and their offsets, as core.text.code_points gives them."""
+
+
+def chrf(translations: Texts, references: Texts) -> npt.NDArray[np.float32]:
+    """chrF2 of each translation against its reference, 0 (nothing in common) to 100 (the same); higher is more alike.
+
+    Returns float32 (n,); NaN where a side has no visible character.  Character n-grams up to 6, recall counted twice
+    as much as precision, white space and case as sacreBLEU's default has them: the same figure.
+
+    >>> chrf(["the cat"], ["the cats"]).round(2)
+    array([77.57], dtype=float32)
+    """
+    return chrf_from_points(code_points(translations), code_points(references))
+
+
+def chrf_from_points(translations: Points, references: Points) -> npt.NDArray[np.float32]:
+    """`chrf` of texts that are code points already."""
+    from paraloom.pairs.character_kernels import shared_character_ngrams, visible_counts
+
+    white = white_table()
+    shared = shared_character_ngrams(*translations, *references, white, CHRF_ORDER).astype(np.float64)
+    orders = np.arange(1, CHRF_ORDER + 1)
+    made, wanted = (
+        np.maximum(visible_counts(*side, white)[:, None] - orders + 1, 0).astype(np.float64)
+        for side in (translations, references)
+    )
+    # Orders that one side is too short for count for neither precision nor recall.
+    counted = (made > 0) & (wanted > 0)
+    effective = counted.sum(1)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        precision = np.where(counted, shared / made, 0).sum(1) / effective
+        recall = np.where(counted, shared / wanted, 0).sum(1) / effective
+        weight = CHRF_BETA**2
+        score = 100 * (1 + weight) * precision * recall / (weight * precision + recall)
+    score[(effective > 0) & (precision + recall == 0)] = 0
+    return score.astype(np.float32)
+
+
+def edit_distance(a: Texts, b: Texts) -> npt.NDArray[np.float32]:
+    """Levenshtein distance in characters over the longer side's length: 0 (the same) to 1 (nothing kept).
+
+    Returns float32 (n,); NaN where a side is empty.  By rapidfuzz.
+
+    >>> edit_distance(["kitten"], ["sitting"]).round(3)
+    array([0.429], dtype=float32)
+    """
+    from rapidfuzz.distance import Levenshtein
+    from rapidfuzz.process import cpdist
+
+    first, second = _strings(a), _strings(b)
+    if not first:
+        return np.empty(0, np.float32)
+    distances = np.asarray(cpdist(first, second, scorer=Levenshtein.normalized_distance, dtype=np.float32))
+    empty = np.fromiter((not x or not y for x, y in zip(first, second, strict=True)), bool, len(first))
+    return np.where(empty, np.float32(np.nan), distances)
+
+
+def repeats(points: Points) -> npt.NDArray[np.int32]:
+    """How often a stretch of 3 to 100 characters comes again at once, when that is twice or more: int32 (n,), else 0.
+
+    The figure of OpusFilter's RepetitionFilter at its default threshold; decoders that are stuck say "the the the".
+
+    >>> repeats(code_points(["we go and go and go and stop", "we go and go"])).tolist()
+    [2, 0]
+    """
+    from paraloom.pairs import character_kernels
+
+    return character_kernels.repeats(*points, white_table(), *REPEAT_LENGTHS, REPEAT_THRESHOLD)
+
+
+def white_words(points: Points) -> npt.NDArray[np.int32]:
+    """Words as white space cuts them, punctuation stuck to them: what OpusFilter counts.  int32 (n,).
+
+    >>> white_words(code_points(["Well, I never!", ""])).tolist()
+    [3, 0]
+    """
+    from paraloom.pairs import character_kernels
+
+    return character_kernels.white_words(*points, white_table())
+
+
+def _strings(texts: Texts) -> list[str]:
+    values = texts if isinstance(texts, list) else texts.to_pylist()  # type: ignore[union-attr]
+    return [value or "" for value in values]

@@ -1,0 +1,150 @@
+"""Scores of letters, repetition and mismatch: pencil values, and the peers that define them on real captions."""
+
+from __future__ import annotations
+
+import gzip
+import math
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sacrebleu.metrics import CHRF
+
+from paraloom.core.text import code_points, token_spans, words
+from paraloom.pairs.characters import chrf, repeats
+from paraloom.pairs.repetition import trigram_repetition, unigram_repetition
+from paraloom.pairs.scores import score
+
+ODD = [
+    "",
+    " ",
+    "\n",
+    "a",
+    "ab",
+    "été — e\u0301te\u0301",
+    "👩‍👩‍👧 🎉 🎉 🎉",
+    "שלום עולם",
+    "no no no no no",
+    "x" * 300,
+    "a\x00b",
+]
+TEXTS = st.text(alphabet="ab é\n€🎉", max_size=25)
+
+
+def value(name: str, src: str, tgt: str) -> Any:
+    batch = pa.RecordBatch.from_pydict({"src": [src], "tgt": [tgt]})
+    return score(batch, [name]).column(name)[0].as_py()
+
+
+def captions(data: Path, language: str, count: int = 1000) -> list[str]:
+    lines = gzip.decompress((data / f"bitext/multi30k/task1/train.{language}.gz").read_bytes()).decode().splitlines()
+    return lines[:count]
+
+
+@pytest.mark.parametrize(
+    ("name", "src", "tgt", "expected"),
+    [
+        ("src_words", "Well, I never!", "", 3),
+        ("tgt_characters", "", "né", 2),
+        ("word_ratio", "a b c", "a, b", 1.5),
+        ("character_ratio", "abcd", "ab", 2.0),
+        ("character_ratio", "abcd", "", None),
+        ("edit_distance", "kitten", "sitting", 3 / 7),
+        ("edit_distance", "same", "same", 0.0),
+        ("edit_distance", "", "a", None),
+        ("chrf", "abc", "abc", 100.0),
+        ("chrf", "abc", "xyz", 0.0),
+        ("chrf", "abc", " ", None),
+        # Of the, man, and, the, dog (5 words of three letters or more) one was there before.
+        ("src_unigram_repetition", "the man and the dog", "", 1 / 5),
+        ("src_unigram_repetition", "to be or not to be", "", 0.0),
+        ("src_unigram_repetition", "a b", "", None),
+        ("tgt_trigram_repetition", "", "a b c a b c", 1 / 4),
+        ("tgt_trigram_repetition", "", "a b", None),
+        ("src_repeats", "go on and go on and go on and stop", "", 2),
+        ("src_repeats", "hahahahahaha", "", 2),
+        ("src_repeats", "go on and go on", "", 0),
+        ("number_mismatch", "From 9:30 to 11", "9.30 until 12", 0.5),
+        ("number_mismatch", "1,000 men", "1000 men", 0.0),
+        ("number_mismatch", "١٠٠٠", "1.000", 0.0),
+        ("number_mismatch", "no figure", "none here", 0.0),
+        ("number_mismatch", "3 and 3", "3", 0.5),
+        ("number_mismatch", "", "3", None),
+        ("name_mismatch", "We met Anna in Prague.", "In Prague we met Eva.", 0.5),
+        ("name_mismatch", "Dogs bark. Cats purr.", "Cats purr. Dogs bark.", 0.0),
+        ("name_mismatch", "Yes, I'm here", "No, I am there", 0.0),
+        ("name_mismatch", "he likes Élodie", "he likes élodie", 0.0),
+    ],
+)
+def test_pencil(name: str, src: str, tgt: str, expected: float | None) -> None:
+    found = value(name, src, tgt)
+    assert found == (None if expected is None else pytest.approx(expected, rel=1e-5))
+
+
+@settings(max_examples=200, deadline=None)
+@given(TEXTS, TEXTS)
+def test_chrf_is_sacrebleus(translation: str, reference: str) -> None:
+    found = float(chrf([translation], [reference])[0])
+    if not translation.split() or not reference.split():
+        assert math.isnan(found)
+    else:
+        assert found == pytest.approx(CHRF().sentence_score(translation, [reference]).score, abs=1e-3)
+
+
+def test_chrf_of_real_captions_is_sacrebleus(data: Path) -> None:
+    a, b = captions(data, "en"), captions(data, "de")
+    peer = [CHRF().sentence_score(x, [y]).score for x, y in zip(a, b, strict=True)]
+    np.testing.assert_allclose(chrf(a, b), peer, atol=1e-3)
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.one_of(st.text(alphabet="ab \n", max_size=40), st.sampled_from(ODD)))
+def test_repeats_are_what_the_peers_pattern_finds(text: str) -> None:
+    regex = pytest.importorskip("regex")
+    match = regex.compile(r"(\S.{2,100}?)(?: *\1){2,}").search(text)
+    expected = match.group(0).count(match.group(1)) - 1 if match else 0
+    assert repeats(code_points([text])).tolist() == [expected]
+
+
+@pytest.mark.parametrize(
+    ("column", "kind", "options"),
+    [
+        ("words", "LengthFilter", {}),
+        ("characters", "LengthFilter", {"unit": "char"}),
+        ("repeats", "RepetitionFilter", {}),
+        ("word_ratio", "LengthRatioFilter", {}),
+        ("character_ratio", "LengthRatioFilter", {"unit": "char"}),
+    ],
+)
+def test_opusfilter_counts_the_same(data: Path, column: str, kind: str, options: dict[str, Any]) -> None:
+    filters = pytest.importorskip("opusfilter.filters", reason="the peer is not installed: pip install opusfilter")
+    pairs = list(zip(captions(data, "en"), captions(data, "de"), strict=True))
+    pairs += [("he said said said said it", "und und und und"), ("one two three", "eins"), ("no no no no", "ja")]
+    batch = pa.RecordBatch.from_pydict({"src": [a for a, _ in pairs], "tgt": [b for _, b in pairs]})
+    peer = list(getattr(filters, kind)(**options).score(pairs))
+    if column.endswith("_ratio"):
+        found = score(batch, [column]).column(column).to_pylist()
+    else:
+        sides = [f"src_{column}", f"tgt_{column}"]
+        found = list(zip(*(score(batch, sides).column(side).to_pylist() for side in sides), strict=True))
+        found = [max(row) for row in found] if column == "repeats" else [list(row) for row in found]
+    assert found == pytest.approx(peer) if column.endswith("_ratio") else found == peer
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.text(alphabet="abc d", max_size=40))
+def test_repetition_is_what_sets_say(text: str) -> None:
+    spans = token_spans([text])
+    for n, found in (
+        (1, unigram_repetition(spans, spans.lists())[0]),
+        (3, trigram_repetition(spans.lists())[0]),
+    ):
+        said = [word for word in words(text) if n > 1 or len(word) >= 3]
+        grams = list(zip(*(said[i:] for i in range(n)), strict=False))
+        again = sum(count - 1 for count in Counter(grams).values())
+        assert found == pytest.approx(again / len(grams) if grams else math.nan, nan_ok=True)
