@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -15,6 +17,28 @@ def data() -> Path:
     if not folder or not Path(folder).is_dir():
         pytest.skip("real corpora are not here: set PARALOOM_DATA to their folder to run this test")
     return Path(folder)
+
+
+@pytest.fixture
+def paraloom(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> Callable[..., tuple[int, str, str]]:
+    """Call the command in a fresh folder: exit status, standard output, standard error."""
+    from paraloom.cli.main import main
+
+    monkeypatch.chdir(tmp_path)
+
+    def run(*arguments: object) -> tuple[int, str, str]:
+        monkeypatch.setattr(sys, "argv", ["paraloom", *map(str, arguments)])
+        try:
+            main()
+            status = 0
+        except SystemExit as end:
+            status = int(end.code or 0)
+        captured = capsys.readouterr()
+        return status, captured.out, captured.err
+
+    return run
 
 
 @pytest.fixture(scope="session")

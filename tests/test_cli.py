@@ -17,27 +17,9 @@ import pyarrow.parquet as pq
 import pytest
 from world import bitext
 
-from paraloom.cli.main import app, main
+from paraloom.cli.main import app
 
 Run = Callable[..., tuple[int, str, str]]
-
-
-@pytest.fixture
-def paraloom(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> Run:
-    """Call the command in a fresh folder: exit status, standard output, standard error."""
-    monkeypatch.chdir(tmp_path)
-
-    def run(*arguments: object) -> tuple[int, str, str]:
-        monkeypatch.setattr(sys, "argv", ["paraloom", *map(str, arguments)])
-        try:
-            main()
-            status = 0
-        except SystemExit as end:
-            status = int(end.code or 0)
-        captured = capsys.readouterr()
-        return status, captured.out, captured.err
-
-    return run
 
 
 def write_bitext(folder: Path, count: int = 200) -> str:

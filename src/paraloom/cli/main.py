@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from paraloom import __version__
-from paraloom.cli import encoders, evaluation, pairs, pipelines, translators
+from paraloom.cli import analysis, encoders, evaluation, pairs, pipelines, scoring, translators
 from paraloom.core.errors import ParaloomError
 
 
@@ -39,16 +39,24 @@ app = typer.Typer(
     rich_markup_mode="markdown",
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-training = typer.Typer(help="Train a translator or an encoder on your own data.", no_args_is_help=True)
+training = typer.Typer(
+    help="Train a translator, an encoder, or what scores need on your own data.", no_args_is_help=True
+)
 evaluating = typer.Typer(help="Measure an encoder or translations.", no_args_is_help=True)
+judging = typer.Typer(help="Judge pairs by hand: draw a sheet, count its labels.", no_args_is_help=True)
 app.add_typer(training, name="train")
+app.add_typer(judging, name="judge")
 app.add_typer(evaluating, name="evaluate")
 
 for verbs, group in (
     (pipelines.VERBS, app),
     (translators.VERBS, app),
     (translators.TRAINING, training),
+    (scoring.VERBS, app),
+    (scoring.TRAINING, training),
     (pairs.VERBS, app),
+    (analysis.VERBS, app),
+    (analysis.JUDGING, judging),
     (encoders.VERBS, app),
     (encoders.TRAINING, training),
     (evaluation.VERBS, evaluating),

@@ -1,4 +1,4 @@
-"""Verbs about pairs: score, filter."""
+"""Verbs about pairs: filter."""
 
 from __future__ import annotations
 
@@ -7,33 +7,6 @@ from typing import Annotated
 import typer
 
 from paraloom.cli import options
-
-
-def score(
-    pairs: Annotated[str, typer.Argument(help="Pairs: a corpus folder, a file with both sides, or PREFIX.{de,en}.")],
-    output: options.Output,
-    scores: Annotated[
-        str, typer.Option("--with", help="Scores or groups of them, commas between; `all`; `list` prints them.")
-    ] = "all",
-    src_column: options.SrcColumn = None,
-    tgt_column: options.TgtColumn = None,
-    engine: options.Engine = "local",
-    workers: options.Workers = None,
-    on_error: options.OnError = "stop",
-) -> None:
-    """Add columns of scores to pairs; no row is dropped.
-
-    Example: `paraloom score pairs.parquet --with overlap,bleu1,length -o scored.parquet`
-    """
-    from paraloom.cli.summary import summary
-    from paraloom.recipes.verbs import corpus_stages, run_verb
-
-    stages, reference = corpus_stages(
-        pairs, src_column=options.column(src_column), tgt_column=options.column(tgt_column)
-    )
-    work = {"use": "score", "input": reference, "scores": [name.strip() for name in scores.split(",")]}
-    result = run_verb([*stages, work], output, engine=engine, workers=workers, on_error=on_error)
-    typer.echo(summary(result), err=True)
 
 
 def filter_pairs(
@@ -74,4 +47,4 @@ def filter_pairs(
     typer.echo(summary(result), err=True)
 
 
-VERBS = {"score": score, "filter": filter_pairs}
+VERBS = {"filter": filter_pairs}

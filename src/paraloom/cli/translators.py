@@ -101,7 +101,7 @@ def backtranslate(
     tgt_lang: options.TgtLang = None,
     src_column: options.SrcColumn = None,
     tgt_column: options.TgtColumn = None,
-    shard_rows: Annotated[int, typer.Option(help="Rows a worker takes at a time.")] = 1000,
+    shard_rows: Annotated[int, typer.Option(help="Rows a worker takes at a time.")] = 500,
     engine: options.Engine = "local",
     workers: options.Workers = None,
     on_error: options.OnError = "stop",

@@ -84,6 +84,56 @@ def curves(title: str, lines: Sequence[Curve], x_name: str) -> Html:
     return _svg(title, f"Curves over {x_name}: {said}.", parts, width, height, "curves")
 
 
+def number_line(
+    title: str,
+    rows: Sequence[tuple[str, float, float | None, float | None]],
+    *,
+    band: tuple[float, float] | None = None,
+    marked: str = "",
+) -> Html:
+    """A line of its own for each row: its name, a dot at its value, and a bar over its interval where it has one.
+
+    rows: (name, value, low, high), from the top.  band: a stretch behind all rows, to compare with.  marked: the name
+    of the row that the band is of.
+    """
+    width, left, step = 640, 280, 17
+    height = _TOP + step * len(rows) + _BOTTOM
+    bounds = [bound for _, value, low, high in rows for bound in (value, low, high) if bound is not None]
+    bounds += list(band or ())
+    low_end, high_end = min(bounds), max(bounds)
+    margin = (high_end - low_end) * 0.06 or abs(high_end) * 0.1 or 1.0
+    low_end, high_end = low_end - margin, high_end + margin
+
+    def place(value: float) -> float:
+        return _x(value, low_end, high_end, width, left)
+
+    parts: list[Part] = []
+    if band is not None:
+        x, span = place(band[0]), place(band[1]) - place(band[0])
+        parts.append(
+            element("rect", class_="before", x=_f(x), y=_TOP, width=_f(max(1, span)), height=height - _TOP - _BOTTOM)
+        )
+    for order, (name, value, low, high) in enumerate(rows):
+        y = _TOP + step * (order + 0.5)
+        interval = f", {number(low)} to {number(high)}" if low is not None and high is not None else ""
+        bar: Part = None
+        if low is not None and high is not None:
+            bar = element("line", class_="axis", x1=_f(place(low)), x2=_f(place(high)), y1=_f(y), y2=_f(y))
+        parts.append(
+            element(
+                "g",
+                element("title", f"{name}: {number(value)}{interval}"),
+                element("text", name, class_="mark", x=left - 8, y=_f(y + 4), text_anchor="end"),
+                bar,
+                element("circle", cx=_f(place(value)), cy=_f(y), r=4),
+                class_=f"line line-{1 if name == marked else 0}",
+            )
+        )
+    parts.append(_x_axis(low_end, high_end, width, height, left))
+    said = "; ".join(f"{name} {number(value)}" for name, value, _, _ in rows)
+    return _svg(title, f"From the top: {said}.", parts, width, height, "curves")
+
+
 def _svg(title: str, said: str, parts: Sequence[Part], width: int, height: int, kind: str) -> Html:
     return element(
         "svg",

@@ -8,6 +8,7 @@ from typing import Any
 from paraloom.evaluate.published import PUBLISHED
 from paraloom.report.figures import count, number, spoken
 from paraloom.report.markup import Html, Part, element
+from paraloom.report.tuning import selections
 
 _SIMILARITY = ("group", "subset", "n", "pearson", "spearman")
 
@@ -17,6 +18,8 @@ def result(name: str, found: Mapping[str, Any]) -> Html:
     rows = found.get("rows")
     if isinstance(rows, list) and rows and all(isinstance(row, dict) and set(_SIMILARITY) <= set(row) for row in rows):
         body: Part = similarity(rows)
+    elif _is_table(found.get("selections")):
+        body = selections(found["selections"])
     else:
         body = [_plain_table(key, value) for key, value in found.items() if _is_table(value)]
         body = [_figures(found), body]
@@ -43,6 +46,7 @@ def similarity(rows: Sequence[Mapping[str, Any]]) -> Html:
     together = {group: summary.get((group, "all")) for group in groups}
     lines = [
         _line("Pearson, mean over subsets", {g: row["pearson"] for g, row in means.items()}, groups, "ours"),
+        _margins(means, groups),
         _line("Spearman, mean over subsets", {g: row["spearman"] for g, row in means.items()}, groups, "ours"),
         _line("Pearson, all pairs together", {g: row["pearson"] for g, row in together.items() if row}, groups, "ours"),
         _line(
@@ -78,6 +82,15 @@ def similarity(rows: Sequence[Mapping[str, Any]]) -> Html:
 def _line(name: str, figures: Mapping[str, float | None], groups: Sequence[str], kind: str) -> Html:
     cells = [element("td", _figure(figures.get(group)), class_="n") for group in groups]
     return element("tr", element("th", name, scope="row"), cells, class_=kind)
+
+
+def _margins(rows: Mapping[str, Mapping[str, Any]], groups: Sequence[str]) -> Html | None:
+    """Half the width of the interval of each figure above, where it is known."""
+    if not any(row.get("low") is not None for row in rows.values()):
+        return None
+    halves = {g: (row["high"] - row["low"]) / 2 for g, row in rows.items() if row.get("low") is not None}
+    cells = [element("td", f"±{halves[group]:.1f}" if group in halves else "–", class_="n") for group in groups]
+    return element("tr", element("th", "95 % interval of it", scope="row"), cells, class_="ours quiet")
 
 
 def _subhead(text: str, columns: int) -> Html:

@@ -1,22 +1,23 @@
-"""Stages about pairs: back-translate, score, filter."""
+"""Stages about pairs: back-translate, filter, drop near-duplicates."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 import pyarrow as pa
 
-from paraloom.core.errors import ConfigError
+from paraloom.core.errors import ConfigError, ModelError, nearest
 from paraloom.core.io import Corpus
 from paraloom.core.protocols import Translator
 from paraloom.core.schema import PAIRS
 from paraloom.pairs.build import backtranslate
+from paraloom.pairs.duplicates import DuplicateConfig
 from paraloom.pairs.filters import Criteria, select, survey
-from paraloom.pairs.scores import score, scorers
-from paraloom.run.stage import Json, Map, Work
+from paraloom.run.stage import Fit, Json, Map, Work
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,25 +48,6 @@ class Backtranslate(Map):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Score(Map):
-    """Adds the columns of scores; never drops a row.
-
-    scores: names and groups of paraloom.pairs.scores.
-    """
-
-    reads: ClassVar[tuple[str, ...]] = ("src", "tgt")
-
-    scores: tuple[str, ...] = ("all",)
-
-    def __post_init__(self) -> None:
-        scorers(self.scores)
-
-    def apply(self, batch: pa.RecordBatch, work: Work) -> pa.RecordBatch:
-        """The batch with its scores."""
-        return score(batch, self.scores)
-
-
-@dataclass(frozen=True, kw_only=True)
 class Filter(Criteria, Map):
     """Keeps the pairs that meet all criteria, in this order: where, then top or tenth, then sample.
 
@@ -79,6 +61,72 @@ class Filter(Criteria, Map):
     def apply(self, batch: pa.RecordBatch, work: Work) -> pa.RecordBatch:
         """The batch with keep and reason."""
         return select(self, batch, work.survey)
+
+
+@dataclass(frozen=True, kw_only=True)
+class FindDuplicates(DuplicateConfig, Fit):
+    """Finds the pairs that say nearly the same as an earlier one; `drop-duplicates` sets them aside.
+
+    pairs: a corpus.  The other fields are those of paraloom.pairs.duplicates.DuplicateConfig.
+    """
+
+    inputs: ClassVar[tuple[str, ...]] = ("pairs",)
+
+    pairs: str
+
+    def __post_init__(self) -> None:
+        self.check()
+
+    def fit(self, folder: Path, work: Work) -> dict[str, Json]:
+        """Write the hashes of the rows that go."""
+        import numpy as np
+
+        from paraloom.pairs.duplicates import find_duplicates
+
+        corpus = Corpus.open(work.inputs["pairs"])
+        known = corpus.schema.names
+        for name in self.columns:
+            if name not in known:
+                raise ConfigError(f"there is no column '{name}' to compare by{nearest(name, known)}")
+
+        def read(names: Sequence[str]) -> Iterator[pa.RecordBatch]:
+            return corpus.batches([name for name in names if name in known])
+
+        found, rows = find_duplicates(read, folder / "checkpoint", self)
+        np.save(folder / "duplicates.npy", found)
+        return {"rows": rows, "duplicates": len(found)}
+
+
+@dataclass(frozen=True, kw_only=True)
+class DropDuplicates(Map):
+    """Sets aside what `find-duplicates` found in the same corpus.
+
+    duplicates: that stage.
+    """
+
+    inputs: ClassVar[tuple[str, ...]] = ("duplicates",)
+    reads: ClassVar[tuple[str, ...]] = ("src", "tgt")
+
+    duplicates: str
+
+    def apply(self, batch: pa.RecordBatch, work: Work) -> pa.RecordBatch:
+        """The batch with keep and reason."""
+        from paraloom.pairs.duplicates import is_duplicate
+
+        goes = is_duplicate(batch, _hashes(work.inputs["duplicates"]))
+        reason = pa.array(["near-duplicate of an earlier pair" if gone else None for gone in goes], pa.string())
+        batch = batch.append_column(pa.field("keep", pa.bool_()), pa.array(~goes))
+        return batch.append_column(pa.field("reason", pa.string()), reason)
+
+
+@lru_cache(maxsize=2)
+def _hashes(folder: Path) -> Any:
+    import numpy as np
+
+    path = folder / "duplicates.npy"
+    if not path.is_file():
+        raise ModelError("duplicates.npy is missing", file=folder, remedy="Name a stage 'find-duplicates'.")
+    return np.load(path, mmap_mode="r")
 
 
 @lru_cache(maxsize=2)

@@ -1,0 +1,1 @@
+"""How varied text is: within a corpus, and between the translations of one source."""

@@ -1,0 +1,68 @@
+"""Which language a sentence is in, by lingua: the probability of the language that it is said to be in."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from paraloom.core.errors import ConfigError, nearest
+from paraloom.core.signature import signature
+
+
+class LanguageIdentifier:
+    """Tells sentences of some languages apart.
+
+    languages: ISO 639-1 codes of all that may occur, two or more; the fewer, the faster and the surer.  The models
+    are loaded when they are first needed, a few megabytes a language.
+    Raises ConfigError for a language that lingua does not know, and when lingua is not installed.
+    """
+
+    def __init__(self, languages: Sequence[str]) -> None:
+        self.languages = tuple(sorted(set(languages)))
+        if len(self.languages) < 2:
+            raise ConfigError(
+                "to tell languages apart takes two of them",
+                remedy="Name all that may occur, such as ['de', 'en', 'fr'].",
+            )
+        known = {code.name.lower(): code for code in _lingua().IsoCode639_1.__dict__.values() if hasattr(code, "name")}
+        for language in self.languages:
+            if language not in known:
+                raise ConfigError(f"lingua does not know the language '{language}'{nearest(language, sorted(known))}")
+        self._codes = [known[language] for language in self.languages]
+
+    @property
+    def signature(self) -> str:
+        """lingua's version and the languages."""
+        from importlib.metadata import version
+
+        return signature("language", by=f"lingua-{version('lingua-language-detector')}", among="+".join(self.languages))
+
+    def measure_languages(self, sentences: list[str], languages: list[str]) -> npt.NDArray[np.float32]:
+        """How probable it is that sentence i is in languages[i]: float32 (n,), 0 to 1, of the languages known here.
+
+        NaN where the sentence is empty, or its language is not among them.
+        """
+        found = np.full(len(sentences), np.nan, np.float32)
+        wanted = dict(zip(self.languages, self._codes, strict=True))
+        rows = [i for i, text in enumerate(sentences) if text.strip() and languages[i] in wanted]
+        values = self._detector.compute_language_confidence_values_in_parallel([sentences[i] for i in rows])
+        for row, confidences in zip(rows, values, strict=True):
+            code = wanted[languages[row]]
+            found[row] = next(each.value for each in confidences if each.language.iso_code_639_1 == code)
+        return found
+
+    @cached_property
+    def _detector(self) -> Any:
+        return _lingua().LanguageDetectorBuilder.from_iso_codes_639_1(*self._codes).build()
+
+
+def _lingua() -> Any:
+    try:
+        import lingua
+    except ImportError:
+        raise ConfigError("telling languages apart needs lingua", remedy="pip install 'paraloom[language]'") from None
+    return lingua

@@ -1,0 +1,137 @@
+"""The verbs that look into pairs: scores by model, statistics, lexicon, tuning, judging, near-duplicates in a run."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from paraloom.core.io import Corpus, write_corpus
+from paraloom.core.schema import PAIRS
+from paraloom.run.pipeline import parse_pipeline
+from paraloom.run.runner import run_pipeline
+
+Run = Callable[..., tuple[int, str, str]]
+BUNDLED = Path(__file__).parents[1] / "src/paraloom/recipes/bundled"
+
+NOUNS = ["dog", "cat", "man", "child", "horse", "woman", "bird", "boy"]
+VERBS = ["runs", "sleeps", "jumps", "sits", "eats", "waits"]
+
+
+@pytest.fixture(scope="module")
+def scored(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Pairs of two translations each, where 'big' is said as 'large' and the second translation repeats itself."""
+    folder = tmp_path_factory.mktemp("corpus") / "pairs"
+    rows = []
+    for i in range(240):
+        noun, other, verb = NOUNS[i % 8], NOUNS[(i * 3 + 1) % 8], VERBS[i % 6]
+        reference = f"the big {noun} number {i} {verb} near the {other}"
+        said = reference.replace("big", "large")
+        for rank, text in enumerate((said, f"{said} the {other} the {other}")):
+            rows.append(
+                {
+                    "pair_id": str(i),
+                    "src": reference,
+                    "tgt": text,
+                    "src_lang": "en",
+                    "tgt_lang": "en",
+                    "origin": "toy",
+                    "rank": rank,
+                    "paraphrase_score": ((i * 7) % 100) / 100,
+                }
+            )
+    schema = pa.schema([*PAIRS, ("rank", pa.int32()), ("paraphrase_score", pa.float32())])
+    write_corpus(folder, [pa.RecordBatch.from_pylist(rows, schema=schema)], kind="PAIRS", shard_rows=100)
+    return folder
+
+
+def test_models_for_scores_are_trained_and_used(paraloom: Run, scored: Path, tmp_path: Path) -> None:
+    pytest.importorskip("varikn", reason="training needs VariKN: pip install 'paraloom[language]'")
+    pytest.importorskip("torch", reason="the classifier needs torch: pip install 'paraloom[train]'")
+    assert paraloom("train", "word-counts", "--pairs", scored, "-o", "counts")[0] == 0
+    assert paraloom("train", "language-model", "--pairs", scored, "-o", "lm")[0] == 0
+    status, out, _ = paraloom("train", "classifier", "--pairs", scored, "-o", "judge", "--kind", "avg", "--epochs", 2)
+    assert status == 0 and "reference_accuracy" in out
+    options = ["--word-counts", "counts", "--language-model", "lm", "--classifier", "judge"]
+    fresh = tmp_path / "plain.parquet"
+    pq.write_table(pq.read_table(scored / "part-00000.parquet").drop_columns(["paraphrase_score"]), fresh)
+    encoder = BUNDLED / "encoder-en"
+    status, _, err = paraloom(
+        "score", fresh, "--with", "chrf,mismatch", *options, "--encoder", encoder, "-o", "all.parquet", "--workers", 1
+    )
+    assert status == 0, err
+    found = pq.read_table(tmp_path / "all.parquet")
+    assert found.num_rows == 100
+    for name in ("chrf", "tgt_perplexity", "src_idf", "reference_probability", "paraphrase_score", "number_mismatch"):
+        assert found[name].null_count == 0, name
+
+
+def test_scores_lists_what_there_is(paraloom: Run) -> None:
+    status, out, _ = paraloom("scores")
+    assert status == 0
+    assert "trigram_overlap" in out and "paraphrase_score *" in out and "Groups: " in out
+
+
+def test_stats_say_how_sides_differ(paraloom: Run, scored: Path) -> None:
+    status, out, err = paraloom("stats", scored, "--json")
+    assert status == 0, err
+    found = json.loads(out)
+    assert found["pairs"] == 480
+    apart = found["reference_minus_translation"]
+    assert apart["trigram_repetition"]["high"] <= 0 and apart["length"]["value"] == pytest.approx(-2)
+    assert apart["length"]["low"] < -2 < apart["length"]["high"]
+    assert paraloom("stats", scored, "--sample", 50)[1].startswith("50 pairs")
+
+
+def test_the_lexicon_has_what_was_replaced(paraloom: Run, scored: Path, tmp_path: Path) -> None:
+    status, _, err = paraloom("lexicon", scored, "-o", "lexicon.tsv", "--least", 5)
+    assert status == 0, err
+    lines = (tmp_path / "lexicon.tsv").read_text(encoding="utf-8").splitlines()
+    assert lines[0].split("\t")[:3] == ["phrase", "paraphrase", "count"]
+    assert any(line.startswith("big\tlarge\t") for line in lines)
+
+
+def test_judging_from_sheet_to_table(paraloom: Run, scored: Path, tmp_path: Path) -> None:
+    assert paraloom("judge", "sample", scored, "-o", "sheet.tsv", "--count", 4)[0] == 0
+    lines = (tmp_path / "sheet.tsv").read_text(encoding="utf-8").splitlines()
+    labelled = [lines[0], *(line.rstrip("\t") + "\t3\t2" for line in lines[1:])]
+    (tmp_path / "one.tsv").write_text("\n".join(labelled) + "\n", encoding="utf-8")
+    status, out, err = paraloom("judge", "table", "one.tsv", "one.tsv", "--key", "sheet.tsv.key.tsv", "--json")
+    assert status == 0, err
+    table = json.loads(out)
+    assert [row["strength"]["3"] for row in table["rows"]] == [8] * 5
+    status, _, err = paraloom("judge", "table", "sheet.tsv", "--key", "sheet.tsv.key.tsv")
+    assert status == 1 and "strength is ''" in err
+
+
+def test_tuning_ranks_selections_and_goes_on(paraloom: Run, scored: Path, data: Path) -> None:
+    call = ["tune", scored, "--sts", data / "sts", "--size", 100, "--epochs", 2, "--random-seeds", 2, "--spec", "word"]
+    status, out, err = paraloom(*call, "--grid", "rank = 0", "-o", "tuned", "--workers", 1)
+    assert status == 0, err
+    assert "rank = 0" in out and "over 2 seeds" in out
+    status, out, err = paraloom(*call, "--grid", "rank = 0", "--grid", "rank = 1", "-o", "tuned", "--workers", 1)
+    assert status == 0 and "rank = 1" in out, err
+    status, _, err = paraloom(*call, "--grid", "w17-overlp", "-o", "tuned")
+    assert status == 1 and "w17-overlap" in err
+
+
+def test_near_duplicates_are_set_aside_with_a_reason(scored: Path, tmp_path: Path) -> None:
+    text = f"""
+        [[stage]]
+        use = "find-duplicates"
+        pairs = "{scored}"
+        columns = ["src"]
+        similarity = 0.95
+        [[stage]]
+        use = "drop-duplicates"
+        input = "{scored}"
+        duplicates = "find-duplicates"
+    """
+    result = run_pipeline(parse_pipeline(text, file=tmp_path / "p.toml"), tmp_path / "run", engine="inline")
+    kept = Corpus.open(result.stages[1].folder)
+    assert result.stages[0].figures["duplicates"] == 480 - kept.rows
+    assert 240 >= kept.rows > 100

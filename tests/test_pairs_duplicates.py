@@ -1,0 +1,76 @@
+"""Near-duplicates: sketches against true Jaccard similarity, what goes and what stays, a run that sets them aside."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from paraloom.core.errors import ConfigError
+from paraloom.core.text import character_ngrams
+from paraloom.pairs.duplicates import DuplicateConfig, find_duplicates, is_duplicate, sketches
+
+
+def batch_of(texts: list[str], first: int = 0) -> pa.RecordBatch:
+    return pa.RecordBatch.from_pydict(
+        {
+            "pair_id": [str(first + i) for i in range(len(texts))],
+            "src": texts,
+            "tgt": ["the same translation of it all"] * len(texts),
+        }
+    )
+
+
+def dropped(batches: list[pa.RecordBatch], folder: Path, **config: object) -> list[bool]:
+    found, rows = find_duplicates(
+        lambda names: (batch.select([n for n in names if n in batch.schema.names]) for batch in batches),
+        folder,
+        DuplicateConfig(**config),  # type: ignore[arg-type]
+    )
+    assert rows == sum(batch.num_rows for batch in batches)
+    return [bool(gone) for batch in batches for gone in is_duplicate(batch, found)]
+
+
+def test_sketches_estimate_jaccard() -> None:
+    rng = np.random.default_rng(0)
+    words = [f"word{i}" for i in range(200)]
+    texts, others = [], []
+    for _ in range(60):
+        chosen = list(rng.choice(words, 30, replace=False))
+        texts.append(" ".join(chosen))
+        others.append(" ".join(chosen[: rng.integers(5, 30)] + list(rng.choice(words, 5))))
+    true = []
+    for a, b in zip(texts, others, strict=True):
+        first, second = (set(character_ngrams([text], 5)[0].tolist()) for text in (a, b))
+        true.append(len(first & second) / len(first | second))
+    estimated = (sketches(texts) == sketches(others)).mean(1)
+    assert np.abs(estimated - true).mean() < 0.06
+    assert abs((estimated - true).mean()) < 0.02
+
+
+def test_later_near_copies_go_and_the_first_stays(tmp_path: Path) -> None:
+    texts = [
+        "A man in a blue shirt is standing on a ladder cleaning a window.",
+        "a man in a blue shirt is standing on a ladder, cleaning a window!",
+        "Two men in green shirts are standing in a yard.",
+        "A man in a blue shirt is standing on a ladder cleaning a windows.",
+        "Four men on top of a tall structure.",
+    ]
+    assert dropped([batch_of(texts)], tmp_path / "a", columns=("src",)) == [False, True, False, True, False]
+    assert dropped([batch_of(texts)], tmp_path / "b", columns=("src",), similarity=1.0) == [False, True] + [False] * 3
+
+
+def test_batches_do_not_matter(tmp_path: Path) -> None:
+    rng = np.random.default_rng(2)
+    texts = [" ".join(rng.choice(["sun", "rain", "snow", "wind", "fog", "hail"], 6)) for _ in range(300)]
+    whole = dropped([batch_of(texts)], tmp_path / "whole")
+    parts = dropped([batch_of(texts[:77]), batch_of(texts[77:], 77)], tmp_path / "parts")
+    assert whole == parts
+    assert any(whole) and not all(whole)
+
+
+def test_a_similarity_of_nothing_is_an_error() -> None:
+    with pytest.raises(ConfigError, match="similarity"):
+        DuplicateConfig(similarity=0).check()
