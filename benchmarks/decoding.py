@@ -77,6 +77,7 @@ def main() -> None:
     parser.add_argument("--lines", type=int, default=29000)
     parser.add_argument("--generate-lines", type=int, default=1000)
     parser.add_argument("--runs", type=int, default=3)
+    parser.add_argument("--decode", nargs="+", default=DECODINGS)
     arguments = parser.parse_args()
 
     captions = Path(os.environ["PARALOOM_DATA"]) / "bitext/multi30k/task1"
@@ -90,7 +91,7 @@ def main() -> None:
         for language, lines in sides.items():
             text = "".join(f"{line}\n" for line in lines[: arguments.lines])
             (Path(scratch) / f"train.{language}").write_text(text, encoding="utf-8")
-        for decode in DECODINGS:
+        for decode in arguments.decode:
             generate = generate_seconds(
                 arguments.translator / "huggingface", sides["cs"][: arguments.generate_lines], decode
             )

@@ -1,0 +1,184 @@
+"""Scores of a million pairs beside the peers that define them, one after another on the same pairs and processors.
+
+    python benchmarks/scores.py --pairs 1000000 --peer-pairs 20000
+
+The pairs are Multi30k's captions of one picture, two by two, repeated.  Ours counts from Arrow text to Arrow columns,
+in two processes; each peer from Python strings to a list of numbers, in two processes as well.  Kernels are compiled,
+and peers imported, before the clock starts.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gzip
+import itertools
+import json
+import os
+import resource
+import time
+from collections import Counter
+from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from paraloom.pairs.scores import score
+
+BATCH = 5000
+OURS = {
+    "together": ["overlap", "bleu1", "repetition", "length", "ratio"],
+    "overlap": ["overlap"],
+    "bleu1": ["bleu1"],
+    "repetition": ["src_repeats", "tgt_repeats"],
+    "length": ["src_words", "tgt_words"],
+    "ratio": ["word_ratio"],
+    "chrf": ["chrf"],
+    "edit_distance": ["edit_distance"],
+}
+
+
+def captions(count: int) -> list[tuple[str, str]]:
+    """Captions of one picture, two by two, as many pairs as asked for."""
+    folder = Path(os.environ["PARALOOM_DATA"]) / "bitext/multi30k/task2"
+    columns = [
+        gzip.decompress((folder / f"train.{number}.en.gz").read_bytes()).decode().splitlines()
+        for number in (1, 2, 3, 4)
+    ]
+    pairs = [*zip(columns[0], columns[1], strict=True), *zip(columns[2], columns[3], strict=True)]
+    return list(itertools.islice(itertools.cycle(pairs), count))
+
+
+def sacrebleu_sentence_bleu(pairs: list[tuple[str, str]]) -> list[float]:
+    """sacreBLEU's sentence BLEU, its own tokeniser."""
+    from sacrebleu.metrics import BLEU
+
+    metric = BLEU(effective_order=True)
+    return [metric.sentence_score(b, [a]).score for a, b in pairs]
+
+
+def sacrebleu_chrf(pairs: list[tuple[str, str]]) -> list[float]:
+    """sacreBLEU's sentence chrF."""
+    from sacrebleu.metrics import CHRF
+
+    metric = CHRF()
+    return [metric.sentence_score(b, [a]).score for a, b in pairs]
+
+
+def counter_overlap(pairs: list[tuple[str, str]]) -> list[float]:
+    """Overlap of 1-, 2- and 3-grams with Counters."""
+    found = []
+    for a, b in pairs:
+        first, second = a.lower().split(), b.lower().split()
+        for n in (1, 2, 3):
+            x, y = (Counter(zip(*(side[i:] for i in range(n)), strict=False)) for side in (first, second))
+            found.append((x & y).total() / max(1, min(x.total(), y.total())))
+    return found
+
+
+def opusfilter_scores(name: str) -> Callable[[list[tuple[str, str]]], list[Any]]:
+    """One of OpusFilter's filters, by its class."""
+    from opusfilter import filters
+
+    return lambda pairs: list(getattr(filters, name)().score(pairs))
+
+
+def opusfilter_repetition(pairs: list[tuple[str, str]]) -> list[Any]:
+    """OpusFilter's RepetitionFilter."""
+    return opusfilter_scores("RepetitionFilter")(pairs)
+
+
+def opusfilter_length(pairs: list[tuple[str, str]]) -> list[Any]:
+    """OpusFilter's LengthFilter."""
+    return opusfilter_scores("LengthFilter")(pairs)
+
+
+def opusfilter_ratio(pairs: list[tuple[str, str]]) -> list[Any]:
+    """OpusFilter's LengthRatioFilter."""
+    return opusfilter_scores("LengthRatioFilter")(pairs)
+
+
+def rapidfuzz_distance(pairs: list[tuple[str, str]]) -> list[float]:
+    """rapidfuzz's Levenshtein distance, a pair at a time."""
+    from rapidfuzz.distance import Levenshtein
+
+    return [Levenshtein.normalized_distance(a, b) for a, b in pairs]
+
+
+PEERS: dict[str, Callable[[list[tuple[str, str]]], list[Any]]] = {
+    "overlap": counter_overlap,
+    "bleu1": sacrebleu_sentence_bleu,
+    "repetition": opusfilter_repetition,
+    "length": opusfilter_length,
+    "ratio": opusfilter_ratio,
+    "chrf": sacrebleu_chrf,
+    "edit_distance": rapidfuzz_distance,
+}
+TOGETHER = ("overlap", "bleu1", "repetition", "length", "ratio")
+
+
+def ours(names: list[str], pairs: int, part: int, parts: int) -> float:
+    """Score our share of the pairs; returns the seconds it took, the making of the text not counted."""
+    rows = captions(pairs)[part::parts]
+    batches = [
+        pa.RecordBatch.from_pydict(
+            {"src": [a for a, _ in rows[i : i + BATCH]], "tgt": [b for _, b in rows[i : i + BATCH]]}
+        )
+        for i in range(0, len(rows), BATCH)
+    ]
+    score(batches[0], names)
+    begun = time.perf_counter()
+    for batch in batches:
+        score(batch, names)
+    return time.perf_counter() - begun
+
+
+def peer(name: str, pairs: int, part: int, parts: int) -> float:
+    """The same by a peer."""
+    rows = captions(pairs)[part::parts]
+    PEERS[name](rows[:10])
+    begun = time.perf_counter()
+    PEERS[name](rows)
+    return time.perf_counter() - begun
+
+
+def rate(pool: ProcessPoolExecutor, function: Callable[..., float], what: Any, pairs: int, parts: int) -> float:
+    """Pairs a second, the slowest process counted."""
+    jobs = [pool.submit(function, what, pairs, part, parts) for part in range(parts)]
+    return pairs / max(job.result() for job in jobs)
+
+
+def main() -> None:
+    """Print a line a score, then all together, then how the cost grows, and the same as JSON."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--pairs", type=int, default=1_000_000)
+    parser.add_argument("--peer-pairs", type=int, default=20_000)
+    parser.add_argument("--processes", type=int, default=2)
+    parser.add_argument("--growth", type=int, nargs="*", default=[100_000, 1_000_000])
+    arguments = parser.parse_args()
+    found: dict[str, Any] = {"pairs": arguments.pairs, "scores": {}, "growth": {}}
+    with ProcessPoolExecutor(arguments.processes) as pool:
+        for name, call in PEERS.items():
+            own = rate(pool, ours, OURS[name], arguments.pairs, arguments.processes)
+            other = rate(pool, peer, name, arguments.peer_pairs, arguments.processes)
+            found["scores"][name] = {"ours": own, "peer": other}
+            print(
+                f"{name:<14} ours {own:>12,.0f} pairs/s   {call.__doc__} {other:>10,.0f}   ratio {own / other:6.1f}",
+                flush=True,
+            )
+        own = rate(pool, ours, OURS["together"], arguments.pairs, arguments.processes)
+        other = 1 / sum(1 / found["scores"][name]["peer"] for name in TOGETHER)
+        found["together"] = {"ours": own, "peers": other, "ratio": own / other}
+        ratio = own / other
+        print(f"together       ours {own:>12,.0f} pairs/s   the peers in turn {other:>10,.0f}   ratio {ratio:6.1f}")
+        for size in arguments.growth:
+            found["growth"][size] = rate(pool, ours, OURS["together"], size, arguments.processes)
+            print(f"{size:>12,} pairs {found['growth'][size]:>12,.0f} pairs/s")
+    memory = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024
+    print(f"largest process {memory:,.0f} MiB (the text of its share among them)")
+    print(json.dumps(found))
+
+
+if __name__ == "__main__":
+    main()
