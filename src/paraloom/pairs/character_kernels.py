@@ -97,9 +97,42 @@ def repeats(points: Points, offsets: Ints, white: Flags, shortest: int, longest:
     What OpusFilter's RepetitionFilter counts with `(\S.{shortest-1,longest}?)(?: *\1){threshold,}`.
     """
     counts = np.zeros(len(offsets) - 1, np.int32)
+    most = 0
     for row in range(len(counts)):
-        counts[row] = _repeats_of_one(points[offsets[row] : offsets[row + 1]], white, shortest, longest, threshold)
+        most = max(most, offsets[row + 1] - offsets[row])
+    dense = np.empty(most, np.int32)
+    for row in range(len(counts)):
+        text = points[offsets[row] : offsets[row + 1]]
+        if _may_repeat(text, threshold, dense):
+            counts[row] = _repeats_of_one(text, white, shortest, longest, threshold)
     return counts
+
+
+@njit(cache=True, nogil=True)
+def _may_repeat(text: Points, threshold: int, dense: Points) -> bool:
+    """Whether some stretch stands threshold + 1 times in a row once all blanks are gone; nearly no sentence has one.
+
+    Then, for the stretch's length p, threshold · p neighbouring characters equal those p further on.  One of them is
+    the last of a block of so many, so it is enough to look there first: n log n looks instead of n².
+    """
+    size = 0
+    for i in range(len(text)):
+        if text[i] != _BLANK:
+            dense[size] = text[i]
+            size += 1
+    for period in range(1, size // (threshold + 1) + 1):
+        run = threshold * period
+        for last in range(run - 1, size - period, run):
+            if dense[last] != dense[last + period]:
+                continue
+            first, end = last, last + 1
+            while first > 0 and last - first < run and dense[first - 1] == dense[first - 1 + period]:
+                first -= 1
+            while end < size - period and end - first < run and dense[end] == dense[end + period]:
+                end += 1
+            if end - first >= run:
+                return True
+    return False
 
 
 @njit(cache=True, nogil=True)

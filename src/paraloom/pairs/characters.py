@@ -67,8 +67,11 @@ def edit_distance(a: Texts, b: Texts) -> npt.NDArray[np.float32]:
     if not first:
         return np.empty(0, np.float32)
     distances = np.asarray(cpdist(first, second, scorer=Levenshtein.normalized_distance, dtype=np.float32))
-    empty = np.fromiter((not x or not y for x, y in zip(first, second, strict=True)), bool, len(first))
-    return np.where(empty, np.float32(np.nan), distances)
+    # Only where one side is empty is the distance 1 for want of letters, and 0 where both are.
+    for row in np.flatnonzero((distances == 1) | (distances == 0)):
+        if not first[row] or not second[row]:
+            distances[row] = np.nan
+    return distances
 
 
 def repeats(points: Points) -> npt.NDArray[np.int32]:
@@ -97,4 +100,4 @@ def white_words(points: Points) -> npt.NDArray[np.int32]:
 
 def _strings(texts: Texts) -> list[str]:
     values = texts if isinstance(texts, list) else texts.to_pylist()  # type: ignore[union-attr]
-    return [value or "" for value in values]
+    return values if None not in values else [value or "" for value in values]
