@@ -22,7 +22,7 @@ def train_translator(
     dev: Annotated[str | None, typer.Option(help="Development pairs; default: 1,000 pairs are held out.")] = None,
     test: Annotated[str | None, typer.Option(help="Pairs whose BLEU goes on the model card.")] = None,
     start: Annotated[Path | None, typer.Option(help="A translator of ours to go on from.")] = None,
-    steps: Annotated[int, typer.Option(help="Updates in all; the bar shows the time left.")] = 2000,
+    steps: Annotated[int, typer.Option(help="Updates in all; the bar shows the time left.")] = 1600,
     vocabulary: Annotated[int, typer.Option(help="Joint sub-words.")] = 8000,
     src_lang: options.SrcLang = None,
     tgt_lang: options.TgtLang = None,
