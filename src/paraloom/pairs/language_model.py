@@ -93,9 +93,8 @@ class NgramModel:
 
     @cached_property
     def _unknown(self) -> np.uint64:
-        known = set(map(int, self.keys))
         for mark in UNKNOWN:
-            if token_hash(mark) in known:
+            if np.any(self.keys == np.uint64(token_hash(mark))):
                 return np.uint64(token_hash(mark))
         raise ModelError(f"the language model has no unknown word ({' or '.join(UNKNOWN)})")
 
@@ -108,6 +107,7 @@ def read_arpa(path: Path) -> NgramModel:
     keys: list[int] = []
     logprobs: list[float] = []
     backoffs: list[float] = []
+    known: dict[str, int] = {}
     order = 0
     with path.open(encoding="utf-8") as stream:
         for number, line in enumerate(stream, start=1):
@@ -128,7 +128,7 @@ def read_arpa(path: Path) -> NgramModel:
                 raise ModelError(
                     f"line {number} is no {order}-gram: {text[:60]!r}", file=path, remedy="Write the ARPA file again."
                 ) from None
-            keys.append(_key(parts[1 : order + 1]))
+            keys.append(_key(parts[1 : order + 1], known))
     if not keys:
         raise ModelError("this is no ARPA file: it has no n-grams", file=path)
     return NgramModel(
@@ -170,8 +170,12 @@ def train_language_model(batches: Iterable[Texts], folder: Path, *, order: int =
     return NgramModel.load(folder)
 
 
-def _key(words: list[str]) -> int:
+def _key(words: list[str], known: dict[str, int]) -> int:
+    """The id of an n-gram; `known` keeps the words' own ids."""
     from paraloom.pairs.language_kernels import join
 
-    ids = np.array([token_hash(word) for word in words], np.uint64)
+    for word in words:
+        if word not in known:
+            known[word] = token_hash(word)
+    ids = np.array([known[word] for word in words], np.uint64)
     return int(join(ids, 0, len(ids)))
