@@ -17,6 +17,7 @@ READ = [
     ("topk:10,nbest=2", TopK(10, 2)),
     ("nucleus:0.9", Nucleus(0.9)),
     ("nucleus:0.95,nbest=3,within=50", Nucleus(0.95, 3, 1.0, 50)),
+    ("beam:5,shortlist=1", Beam(5, shortlist=1)),
 ]
 
 

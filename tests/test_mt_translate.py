@@ -47,6 +47,7 @@ def test_logprob_is_the_models_own(toy_translator: Path, exact: Path, decode: st
                 continue  # a sample may spell a word with other pieces than the tokenizer would
             with torch.no_grad():
                 logits = model(**tokenizer(source, return_tensors="pt"), labels=labels).logits[..., :-1]  # less <pad>
+            logits[0, 0, 0] = -torch.inf  # no translation ends before it begins
             wanted = logits.log_softmax(-1)[0].gather(1, labels[0][:, None]).sum()
             assert variant.logprob == pytest.approx(float(wanted), abs=2e-3)
 
@@ -172,3 +173,24 @@ def test_a_name_that_cannot_be_had_says_what_to_give(tmp_path: Path) -> None:
         [sys.executable, "-c", script], env=environment, cwd=tmp_path, capture_output=True, text=True, check=False
     )
     assert "ModelError: tests/nothing: no Marian translator could be read from it" in found.stderr
+
+
+def test_a_shortlist_holds_what_words_come_to_and_decodes_the_same(toy_translator: Path, tmp_path: Path) -> None:
+    lines = (toy_translator / "vmap.txt").read_text(encoding="utf-8").splitlines()
+    listed = {key: row.split() for key, row in (line.split("\t") for line in lines)}
+    assert "" in listed and len(listed) > 20
+    assert all(1 <= len(words) <= 25 for key, words in listed.items() if key)
+    whole, short = (load_translator(toy_translator, f"beam:3{end}") for end in ("", ",shortlist=1"))
+    assert [each[0].text for each in short.translate(SOURCES)] == [each[0].text for each in whole.translate(SOURCES)]
+    assert short.signature != whole.signature
+    bare = tmp_path / "bare"
+    shutil.copytree(toy_translator, bare)
+    (bare / "vmap.txt").unlink()
+    with pytest.raises(ModelError, match="no shortlist"):
+        load_translator(bare, "sampling,shortlist=1").translate(SOURCES[:1])
+    # A list that leaves a word out keeps it from being said.
+    text = "".join(f"{key}\t{' '.join(w for w in words if 'dog' not in w)}\n" for key, words in listed.items())
+    (bare / "vmap.txt").write_text(text, encoding="utf-8")
+    said = load_translator(bare, "beam:3,shortlist=1").translate(SOURCES)
+    assert any("dog" in each[0].text for each in whole.translate(SOURCES))
+    assert not any(" dog" in each[0].text for each in said)

@@ -19,6 +19,7 @@ from paraloom.core.progress import progress
 from paraloom.core.signature import digest, file_digest
 from paraloom.mt.checkpoint import CHECKPOINT, convert, save_checkpoint
 from paraloom.mt.examples import Examples, batches, encode_examples
+from paraloom.mt.shortlist import write_shortlist
 from paraloom.mt.subwords import train_subwords
 
 Pairs = Iterable[tuple[Sequence[str], Sequence[str]]]
@@ -150,6 +151,7 @@ def train_translator(
     convert(folder / CHECKPOINT, engine, precision=config.precision)
     for path in sorted(engine.iterdir()):
         path.replace(folder / path.name)
+    write_shortlist(training, _pieces(subwords), folder)
     shutil.copyfile(scratch / "curve.jsonl", folder / "curve.jsonl")
     figures = {
         "pairs": len(training),
@@ -190,6 +192,12 @@ class _Passes:
         batch = trainer.plan[trainer.position]
         trainer.position += 1
         return batch, self.examples
+
+
+def _pieces(subwords: Path) -> list[str]:
+    """The sub-words by id."""
+    vocabulary: dict[str, int] = json.loads((subwords / "vocab.json").read_text(encoding="utf-8"))
+    return sorted(vocabulary, key=lambda piece: vocabulary[piece])
 
 
 def _adopt_subwords(checkpoint: Path, folder: Path) -> None:

@@ -16,6 +16,7 @@ from paraloom.core.protocols import Variant
 from paraloom.core.signature import file_digest, signature
 from paraloom.core.text import normalise
 from paraloom.mt.decoding import Beam, Decoding, describe_decoding
+from paraloom.mt.shortlist import FILE as SHORTLIST
 from paraloom.mt.subwords import END, UNKNOWN, Subwords
 
 ENGINE_FILES = ("model.bin", "config.json", "source.spm", "target.spm")
@@ -88,6 +89,12 @@ class CTranslate2Translator:
     def engine_options(self) -> dict[str, Any]:
         """Keyword arguments of ctranslate2's translate_batch, batching included."""
         options = self.decoding.options()
+        if self.decoding.shortlist and not (self.folder / SHORTLIST).is_file():
+            raise ModelError(
+                f"it has no shortlist ({SHORTLIST})",
+                file=self.folder,
+                remedy="Decode without shortlist=1; translators that Paraloom trained have one.",
+            )
         hypotheses = options["beam_size"] if isinstance(self.decoding, Beam) else options["num_hypotheses"]
         # Few hypotheses at a time keep the working set in cache: measured fastest around 1,500 live tokens.
         return {

@@ -6,46 +6,22 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
+from paraloom.core.alignment import AlignmentConfig, Words, align_words
 from paraloom.core.errors import DataError
 from paraloom.core.text import Texts, TokenLists, spellings, tokens
 
-Words = npt.NDArray[np.int32]
-
 
 @dataclass(frozen=True, kw_only=True)
-class LexiconConfig:
-    """longest: words of a phrase.  least: times that an entry must have been seen.  iterations: of EM, each direction.
+class LexiconConfig(AlignmentConfig):
+    """longest: words of a phrase.  least: times that an entry must have been seen.
 
-    tension: how strongly words align with those at the same place in the sentence; null: probability that a word
-    comes from none (Dyer, Chahuneau, Smith 2013 have 4 and 0.08).
+    The other fields are those of paraloom.core.alignment.AlignmentConfig.
     """
 
     longest: int = 3
     least: int = 2
-    iterations: int = 5
-    tension: float = 4.0
-    null: float = 0.08
-
-
-def align_words(a: TokenLists, b: TokenLists, config: LexiconConfig | None = None) -> tuple[Words, Words]:
-    """The likeliest partner of each word, in both directions, by IBM model 2 with a diagonal prior (Dyer et al. 2013).
-
-    a, b: the sentences of n pairs.  Returns int32, one entry a word: for the words of `b` the place of their word in
-    the sentence of `a`, and for the words of `a` that in `b`; -1 for none.
-
-    >>> a, b = tokens(["a big dog", "a big cat", "the dog"]), tokens(["a large dog", "a large cat", "the dog"])
-    >>> align_words(a, b)[0].tolist()
-    [0, 1, 2, 0, 1, 2, 0, 1]
-    """
-    config = config or LexiconConfig()
-    words = np.unique(np.concatenate([a.ids, b.ids]))
-    rows = [np.searchsorted(words, side.ids).astype(np.int32) for side in (a, b)]
-    forth = _links(rows[0], a.offsets, rows[1], b.offsets, len(words), config)
-    back = _links(rows[1], b.offsets, rows[0], a.offsets, len(words), config)
-    return forth, back
 
 
 def paraphrase_lexicon(src: Texts, tgt: Texts, config: LexiconConfig | None = None) -> pa.Table:
@@ -85,25 +61,6 @@ def paraphrase_lexicon(src: Texts, tgt: Texts, config: LexiconConfig | None = No
     rows = [_entry(pair, places, totals, int(found[places[0], 0])) for pair, places in kept]
     rows.sort(key=lambda row: (-row["score"], -row["count"], row["phrase"], row["paraphrase"]))
     return _with_examples(rows, src, tgt)
-
-
-def _links(a: Words, a_offsets: Any, b: Words, b_offsets: Any, vocabulary: int, config: LexiconConfig) -> Words:
-    from paraloom.pairs import alignment_kernels as kernels
-
-    slots = 1 << 16
-    while True:
-        table, full = kernels.cooccurrences(a, a_offsets, b, b_offsets, slots)
-        if 2 * full <= slots:
-            break
-        slots *= 2
-    shares = np.full(len(table), 1 / max(1, vocabulary), np.float32)
-    for _ in range(config.iterations):
-        counts, sums, _ = kernels.expect(
-            a, a_offsets, b, b_offsets, table, shares, vocabulary, config.tension, config.null
-        )
-        shares = kernels.maximise(a, a_offsets, b, b_offsets, table, counts, sums, vocabulary)
-    links: Words = kernels.best_links(a, a_offsets, b, b_offsets, table, shares, config.tension, config.null)
-    return links
 
 
 def _phrases(forth: Words, a: TokenLists, back: Words, b: TokenLists, longest: int) -> Words:
