@@ -8,6 +8,7 @@ import signal
 import threading
 from collections.abc import Generator, Iterable, Iterator
 from contextlib import contextmanager, suppress
+from multiprocessing import resource_tracker
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess, parent_process
 from typing import Any
@@ -179,6 +180,8 @@ def _environment(variables: dict[str, str]) -> Iterator[None]:
 @contextmanager
 def _interrupts_held() -> Iterator[None]:
     """Processes started in the block never see Ctrl-C: the one who started them does, and ends them."""
+    # The tracker starts with the first process, and unblocks the signal as it does: it must be there before.
+    resource_tracker.ensure_running()
     before = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
     try:
         yield
