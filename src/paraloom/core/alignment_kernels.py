@@ -1,4 +1,4 @@
-"""Inner loops of word alignment and phrase extraction, compiled by numba.
+"""Inner loops of word alignment, compiled by numba.
 
 Sentences are rows of a joint vocabulary: `a_words`, `b_words` int32 (tokens,) with offsets int64 (n + 1,).
 """
@@ -11,29 +11,19 @@ import numpy as np
 import numpy.typing as npt
 from numba import njit
 
-from paraloom.core.kernels import Ints, mix
+from paraloom.core.kernels import EMPTY_SLOT, Ints, mix, slot_of
 
 Words = npt.NDArray[np.int32]
 Numbers = npt.NDArray[np.float32]
 Keys = npt.NDArray[np.uint64]
 
 NULL = -1
-_EMPTY = np.uint64(0)
 
 
 @njit(cache=True, nogil=True, inline="always")
 def _pair_key(a: int, b: int) -> np.uint64:
     """An id for a pair of words; a is NULL or a row."""
     return mix((np.uint64(a + 2) << np.uint64(32)) | np.uint64(b + 1))
-
-
-@njit(cache=True, nogil=True)
-def _slot(table: Keys, key: np.uint64) -> np.int64:
-    mask = len(table) - 1
-    slot = np.int64(key & np.uint64(mask))
-    while table[slot] != _EMPTY and table[slot] != key:
-        slot = (slot + 1) & mask
-    return slot
 
 
 @njit(cache=True, nogil=True)
@@ -49,8 +39,8 @@ def cooccurrences(a_words: Words, a_offsets: Ints, b_words: Words, b_offsets: In
             for i in range(a_offsets[row] - 1, a_offsets[row + 1]):
                 word = NULL if i < a_offsets[row] else a_words[i]
                 key = _pair_key(word, b_words[j])
-                slot = _slot(table, key)
-                if table[slot] == _EMPTY:
+                slot = slot_of(table, key)
+                if table[slot] == EMPTY_SLOT:
                     table[slot] = key
                     full += 1
                     if 2 * full > slots:
@@ -72,8 +62,8 @@ def expect(
 ) -> tuple[Numbers, npt.NDArray[np.float64], float]:
     """One pass of expectation (Dyer et al. 2013): how often each word pair is expected to be linked.
 
-    shares: float32 (slots,), p(b | a) of the pair in each slot.  Returns expected counts (slots,), their sums a word
-    of `a` (vocabulary + 1,; NULL last), and the log-likelihood.
+    shares: float32 (slots,), p(b | a) of the pair in each slot.  Returns expected counts (slots,), their sums for
+    each word of `a`, float64 (vocabulary + 1,), NULL last, and the log-likelihood.
     """
     counts = np.zeros(len(table), np.float32)
     sums = np.zeros(vocabulary + 1, np.float64)
@@ -131,7 +121,7 @@ def maximise(
         for j in range(b_offsets[row], b_offsets[row + 1]):
             for i in range(a_offsets[row] - 1, a_offsets[row + 1]):
                 word = NULL if i < a_offsets[row] else a_words[i]
-                slot = _slot(table, _pair_key(word, b_words[j]))
+                slot = slot_of(table, _pair_key(word, b_words[j]))
                 total = sums[vocabulary if word == NULL else word]
                 if total > 0:
                     shares[slot] = counts[slot] / total
@@ -191,7 +181,7 @@ def _weigh(
         weights[i] = math.exp(-tension * abs((i + 1) / n - (j + 1) / m))
         total += weights[i]
     for i in range(n):
-        places[i] = _slot(table, _pair_key(a_words[start + i], word))
+        places[i] = slot_of(table, _pair_key(a_words[start + i], word))
         weights[i] *= (1 - null) / total * shares[places[i]]
-    places[n] = _slot(table, _pair_key(NULL, word))
+    places[n] = slot_of(table, _pair_key(NULL, word))
     weights[n] = null * shares[places[n]]

@@ -25,6 +25,9 @@ PRIME = np.uint64(0x100000001B3)
 _MIX_1 = np.uint64(0xBF58476D1CE4E5B9)
 _MIX_2 = np.uint64(0x94D049BB133111EB)
 
+EMPTY_SLOT = np.uint64(0)
+"""What a slot of a hash table holds when it is free; a key that were 0 would be lost, one in 2⁶⁴."""
+
 
 @njit(cache=True, nogil=True, inline="always")
 def mix(value: np.uint64) -> np.uint64:
@@ -32,6 +35,16 @@ def mix(value: np.uint64) -> np.uint64:
     value = (value ^ (value >> np.uint64(30))) * _MIX_1
     value = (value ^ (value >> np.uint64(27))) * _MIX_2
     return value ^ (value >> np.uint64(31))
+
+
+@njit(cache=True, nogil=True)
+def slot_of(table: Ids, key: np.uint64) -> Int:
+    """Where a key is in a hash table, or the free slot where it would be; a table has 2ⁿ slots."""
+    mask = len(table) - 1
+    slot = np.int64(key & np.uint64(mask))
+    while table[slot] != EMPTY_SLOT and table[slot] != key:
+        slot = (slot + 1) & mask
+    return slot
 
 
 @njit(cache=True, nogil=True)

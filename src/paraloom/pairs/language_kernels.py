@@ -6,11 +6,9 @@ import numpy as np
 import numpy.typing as npt
 from numba import njit
 
-from paraloom.core.kernels import PRIME, START, Ids, Int, Ints, mix
+from paraloom.core.kernels import PRIME, START, Ids, Int, Ints, mix, slot_of
 
 Floats = npt.NDArray[np.float32]
-
-_EMPTY = np.uint64(0)  # a slot without an n-gram; one in 2⁶⁴ n-grams would be lost to it
 
 
 @njit(cache=True, nogil=True)
@@ -33,19 +31,9 @@ def hash_table(keys: Ids, logprobs: Floats, backoffs: Floats) -> tuple[Ids, Floa
     table = np.zeros(slots, np.uint64)
     table_logprobs, table_backoffs = np.zeros(slots, np.float32), np.zeros(slots, np.float32)
     for i in range(len(keys)):
-        slot = _slot(table, keys[i])
+        slot = slot_of(table, keys[i])
         table[slot], table_logprobs[slot], table_backoffs[slot] = keys[i], logprobs[i], backoffs[i]
     return table, table_logprobs, table_backoffs
-
-
-@njit(cache=True, nogil=True)
-def _slot(table: Ids, key: np.uint64) -> Int:
-    """Where the key is, or the empty slot where it would be."""
-    mask = len(table) - 1
-    slot = np.int64(key & np.uint64(mask))
-    while table[slot] != _EMPTY and table[slot] != key:
-        slot = (slot + 1) & mask
-    return slot
 
 
 @njit(cache=True, nogil=True)
@@ -71,18 +59,18 @@ def sentence_logprobs(
         words[0] = begin
         for k in range(count):
             word = ids[offsets[row] + k]
-            words[k + 1] = word if table[_slot(table, word)] == word else unknown
+            words[k + 1] = word if table[slot_of(table, word)] == word else unknown
         words[count + 1] = end
         for k in range(1, count + 2):
             # The longest n-gram there is; each that is not there costs the back-off weight of its history.
             for start in range(max(0, k - order + 1), k + 1):
                 key = join(words, start, k + 1)
-                slot = _slot(table, key)
+                slot = slot_of(table, key)
                 if table[slot] == key:
                     sums[row] += logprobs[slot]
                     break
                 history = join(words, start, k)
-                slot = _slot(table, history)
+                slot = slot_of(table, history)
                 if table[slot] == history:
                     sums[row] += backoffs[slot]
     return sums
