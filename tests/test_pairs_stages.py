@@ -12,7 +12,8 @@ from paraloom.core.io import Corpus, read_shard, write_corpus
 from paraloom.core.schema import PAIRS
 from paraloom.run.pipeline import parse_pipeline
 from paraloom.run.runner import run_pipeline
-from paraloom.run.stages.pairs import Backtranslate, Filter
+from paraloom.run.stages.backtranslate import Backtranslate
+from paraloom.run.stages.pairs import Filter
 from paraloom.run.stages.scoring import Score
 
 ROWS = 60

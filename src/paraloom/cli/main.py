@@ -11,6 +11,7 @@ import typer
 
 from paraloom import __version__
 from paraloom.cli import analysis, encoders, evaluation, pairs, pipelines, scoring, translators
+from paraloom.core.arrow import start_without_pandas
 from paraloom.core.errors import ParaloomError
 
 
@@ -19,6 +20,7 @@ def _guarded(verb: Callable[..., None]) -> Callable[..., None]:
 
     @wraps(verb)
     def run(*arguments: Any, **options: Any) -> None:
+        start_without_pandas()
         try:
             verb(*arguments, **options)
         except ParaloomError as error:

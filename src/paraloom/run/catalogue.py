@@ -15,7 +15,7 @@ STAGES: dict[str, str] = {
     "bitext": "paraloom.run.stages.bitext:Bitext",
     "train-translator": "paraloom.run.stages.mt:TrainTranslator",
     "load-translator": "paraloom.run.stages.mt:LoadTranslator",
-    "backtranslate": "paraloom.run.stages.pairs:Backtranslate",
+    "backtranslate": "paraloom.run.stages.backtranslate:Backtranslate",
     "score": "paraloom.run.stages.scoring:Score",
     "count-words": "paraloom.run.stages.scoring:CountWords",
     "train-language-model": "paraloom.run.stages.scoring:TrainLanguageModel",

@@ -13,6 +13,7 @@ from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess, parent_process
 from typing import Any
 
+from paraloom.core.arrow import start_without_pandas
 from paraloom.core.errors import RunError
 from paraloom.core.progress import Advance, silence
 from paraloom.run.engine import Outcome, Result, Task, attempt
@@ -130,6 +131,7 @@ def _serve(connection: Connection) -> None:
     """The life of a worker: a task in, its outcome out, until there is None, or nobody, to send one."""
     threading.Thread(target=_end_with_parent, daemon=True).start()
     silence()
+    start_without_pandas()
     with suppress(EOFError, ConnectionError):
         while True:
             try:

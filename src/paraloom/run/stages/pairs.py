@@ -1,4 +1,4 @@
-"""Stages about pairs: back-translate, filter, drop near-duplicates."""
+"""Stages that choose pairs: filter, drop near-duplicates."""
 
 from __future__ import annotations
 
@@ -6,45 +6,15 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar
 
 import pyarrow as pa
 
 from paraloom.core.errors import ConfigError, ModelError, nearest
 from paraloom.core.io import Corpus
-from paraloom.core.protocols import Translator
-from paraloom.core.schema import PAIRS
-from paraloom.pairs.build import backtranslate
 from paraloom.pairs.duplicates import DuplicateConfig
 from paraloom.pairs.filters import Criteria, select, survey
 from paraloom.run.stage import Fit, Json, Map, Work
-
-
-@dataclass(frozen=True, kw_only=True)
-class Backtranslate(Map):
-    """Pairs each reference of a bitext with the k best translations of its other side (W17 §3, PNMT §3).
-
-    translator: a stage that trained one, or a model folder.  decode: how, such as 'beam:12', 'sampling' or
-    'nucleus:0.95'.  side: the side that is translated; the other one is the reference.
-    """
-
-    inputs: ClassVar[tuple[str, ...]] = ("translator",)
-    makes: ClassVar[str] = "PAIRS"
-    reads: ClassVar[tuple[str, ...]] = tuple(PAIRS.names)
-    rows: ClassVar[Literal["same", "many"]] = "many"
-
-    translator: str
-    decode: str = "beam:5"
-    side: Literal["src", "tgt"] = "src"
-
-    def __post_init__(self) -> None:
-        if self.side not in ("src", "tgt"):
-            raise ConfigError(f"'side' is src or tgt, not '{self.side}'")
-
-    def apply(self, batch: pa.RecordBatch, work: Work) -> pa.RecordBatch:
-        """The pairs of one batch of bitext; the translator is loaded once a worker."""
-        translator = _translator(work.inputs["translator"], self.decode)
-        return backtranslate(batch, translator, side=self.side, seed=work.seed, method=self.decode)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -127,11 +97,3 @@ def _hashes(folder: Path) -> Any:
     if not path.is_file():
         raise ModelError("duplicates.npy is missing", file=folder, remedy="Name a stage 'find-duplicates'.")
     return np.load(path, mmap_mode="r")
-
-
-@lru_cache(maxsize=2)
-def _translator(folder: Path, decode: str) -> Translator:
-    from paraloom.mt import load_translator
-
-    translator: Translator = load_translator(folder, decode=decode)
-    return translator
