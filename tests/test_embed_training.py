@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -195,6 +196,32 @@ def test_a_broken_off_training_ends_with_the_same_bytes(tmp_path):
     assert not (tmp_path / "broken" / "config.json").exists()
     train_encoder(toy_pairs(), SMALL, tmp_path / "broken", dev=lambda encoder: {"one": 1.0}, checkpoint_seconds=0)
     assert digest_of(tmp_path / "broken") == digest_of(tmp_path / "whole")
+
+
+def test_the_best_epoch_is_kept_when_asked_and_survives_a_stop(tmp_path):
+    def measured(stop_after=None):
+        calls = []
+
+        def dev(encoder):
+            calls.append(encoder)
+            if len(calls) == stop_after:
+                raise BrokenOffError
+            return {"one": (50.0, 70.0, 60.0)[len(calls) - 1]}
+
+        return dev
+
+    config = replace(SMALL, epochs=3)
+    train_encoder(toy_pairs(), replace(SMALL, epochs=2), tmp_path / "two")
+    train_encoder(toy_pairs(), config, tmp_path / "best", dev=measured(), keep_best=True)
+    ours, second = load_encoder(tmp_path / "best"), load_encoder(tmp_path / "two")
+    assert np.array_equal(ours.encode(["a b", "c"]), second.encode(["a b", "c"]))
+    assert not (tmp_path / "best" / "checkpoint").exists()
+    with pytest.raises(BrokenOffError):
+        train_encoder(toy_pairs(), config, tmp_path / "broken", dev=measured(3), keep_best=True, checkpoint_seconds=0)
+    train_encoder(toy_pairs(), config, tmp_path / "broken", dev=lambda encoder: {"one": 60.0}, keep_best=True)
+    assert digest_of(tmp_path / "broken") == digest_of(tmp_path / "best")
+    with pytest.raises(ConfigError, match="development"):
+        train_encoder(toy_pairs(), config, tmp_path / "none", keep_best=True)
 
 
 def test_a_killed_training_goes_on_to_the_same_bytes(tmp_path):

@@ -78,9 +78,9 @@ def tune(
 
     Example: `paraloom tune scored.parquet --sts data/sts --grid w17-overlap --grid "src_tokens > 5" -o runs/tune`
     """
-    from paraloom.recipes.tune import Tuning, tuning_pipeline
+    from paraloom.recipes.tune import Tuning
+    from paraloom.recipes.tune import tune as run_tuning
     from paraloom.report import write_report
-    from paraloom.run.runner import run_pipeline
 
     tuning = Tuning(
         pairs=pairs,
@@ -93,13 +93,12 @@ def tune(
         random_seeds=random_seeds,
         encoder={"spec": spec},
     )
-    result = run_pipeline(tuning_pipeline(tuning, seed=seed), output, workers=workers)
-    rows = json.loads((result.stages[-1].folder / "artefact/result.json").read_text(encoding="utf-8"))["selections"]
+    found = run_tuning(tuning, output, workers=workers, seed=seed)
     typer.echo(f"{'selection':<44} {'pairs':>8} {'epoch':>6} {'Pearson':>8}")
-    for row in rows:
+    for row in found.rows:
         interval = f"  [{row['low']:.2f}, {row['high']:.2f}] over {row['seeds']} seeds" if "low" in row else ""
         typer.echo(f"{row['selection']:<44} {row['pairs']:>8,} {row['epoch']:>6} {row['dev_pearson']:>8.2f}{interval}")
-    typer.echo(f"Report: {write_report(output, output / 'report.html')}")
+    typer.echo(f"{found}\nReport: {write_report(output, output / 'report.html')}")
 
 
 def judge_sample(

@@ -6,7 +6,7 @@ import json
 import math
 import shutil
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from paraloom.core.errors import ModelError
+from paraloom.core.errors import ConfigError, ModelError
 from paraloom.core.io.atomic import replacing
 from paraloom.core.signature import digest
 from paraloom.embed.averaging import LearningAverage, LearningPart
@@ -31,6 +31,9 @@ from paraloom.embed.vocab import Rows
 
 Dev = Callable[[SentenceEncoder], Mapping[str, float]]
 
+# Below the folder of a training, until it ends.
+_BEST = "checkpoint/best"
+
 # Mini-batches that one line of the curve sums up.
 _LINE = 20
 
@@ -44,13 +47,15 @@ def train_encoder(
     seed: int = 1,
     start: str | Path | None = None,
     threads: int | None = None,
+    keep_best: bool = False,
     checkpoint_seconds: float = 60.0,
 ) -> dict[str, Any]:
     """Train on the `src` and `tgt` of `pairs` and save the encoder into `folder`; returns figures.
 
     seed: of the vectors at the start and of the order of pairs.  start: the folder of an encoder to go on from, whose
     spec, dimension and vocabularies are then used.
-    dev: called with the encoder after each epoch; its figures join the curve.  threads: None for all processors.
+    dev: called with the encoder after each epoch; its figures join the curve.  keep_best: save the encoder as it was
+    after the epoch at which the first of them was highest, instead of the last.  threads: None for all processors.
     The folder gets `curve.jsonl` (loss, violations as a share of triples, dev figures) and `timings.json`.  A training
     that was killed goes on from `folder/checkpoint/` when called again with the same pairs and configuration, and ends
     with the same bytes; so it does with any number of threads.
@@ -58,6 +63,8 @@ def train_encoder(
 
     >>> train_encoder(Corpus.open("pairs"), EncoderConfig(epochs=1), "encoder")    # doctest: +SKIP
     """
+    if keep_best and dev is None:
+        raise ConfigError("the best epoch is not known without a development figure", remedy="Give tasks to measure.")
     spec, folder = config.check(), Path(folder)
     origin = None if start is None else load_encoder(start)
     spec = origin.spec if origin else spec
@@ -76,7 +83,7 @@ def train_encoder(
     resumed = progress.step
     try:
         saved = time.monotonic()
-        for _ in training.run(progress, dev):
+        for _ in training.run(progress, dev, folder / _BEST if keep_best else None):
             if time.monotonic() - saved >= checkpoint_seconds:
                 write_checkpoint(folder, progress, training.tensors, mark)
                 saved = time.monotonic()
@@ -84,7 +91,7 @@ def train_encoder(
         team.close()
     trained = time.perf_counter() - numbered
 
-    encoder = training.encoder()
+    encoder = load_encoder(folder / _BEST) if keep_best else training.encoder()
     with replacing(folder / "curve.jsonl") as temporary:
         temporary.write_text("".join(f"{json.dumps(line)}\n" for line in progress.curve), encoding="utf-8")
     steps = progress.step - resumed
@@ -152,8 +159,8 @@ class _Training:
             self.spec, {name: part.at_rest() for name, part in self.parts.items()}, self.team.threads
         )
 
-    def run(self, progress: Progress, dev: Dev | None) -> Iterator[None]:
-        """Advance `progress` to the end, yielding wherever it and the parts are whole."""
+    def run(self, progress: Progress, dev: Dev | None, best: Path | None = None) -> Iterator[None]:
+        """Advance `progress` to the end, yielding wherever it and the parts are whole; the best encoder into `best`."""
         size = self.config.batch * self.config.megabatch
         while progress.epoch < self.config.epochs:
             # The order depends on seed and epoch alone, so a checkpoint needs no state of a generator.
@@ -166,7 +173,10 @@ class _Training:
                 yield
             _close_line(progress)
             if dev is not None:
-                figures = {name: float(figure) for name, figure in dev(self.encoder()).items()}
+                encoder = self.encoder()
+                figures = {name: float(figure) for name, figure in dev(encoder).items()}
+                if best is not None and is_best(figures, progress.curve):
+                    save(encoder, best, {})
                 progress.curve.append({"epoch": progress.epoch + 1, "step": progress.step, "dev": figures})
             progress.epoch, progress.megabatch = progress.epoch + 1, 0
             yield
@@ -209,6 +219,17 @@ class _Training:
         for name, part in self.parts.items():
             part.forward(lists[name], vectors, self.columns[name])
         return vectors
+
+
+def is_best(figures: Mapping[str, float], curve: Sequence[Mapping[str, Any]]) -> bool:
+    """Whether the first of the figures is above that of every epoch in the curve so far; NaN is above nothing.
+
+    >>> is_best({"dev_pearson": 70.0}, [{"epoch": 1, "dev": {"dev_pearson": 69.0}}])
+    True
+    """
+    name, figure = next(iter(figures.items()))
+    before = [line["dev"][name] for line in curve if "dev" in line]
+    return not before or figure > max(before)
 
 
 def _close_line(progress: Progress) -> None:

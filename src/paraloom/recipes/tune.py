@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,6 +12,7 @@ from paraloom.core.errors import ConfigError
 from paraloom.recipes.grids import Candidate, grid
 from paraloom.recipes.verbs import compose, corpus_stages
 from paraloom.run.pipeline import Pipeline, parse_pipeline
+from paraloom.run.runner import run_pipeline
 
 RANDOM = "random"
 """The label of selections by chance, what every other one is compared with."""
@@ -37,48 +39,123 @@ class Tuning:
     encoder: dict[str, Any] | None = None
 
 
-def tuning_pipeline(tuning: Tuning, *, seed: int = 1) -> Pipeline:
+@dataclass(frozen=True)
+class Tuned:
+    """What a tuning found.
+
+    rows: each selection's development figure, the best first, as `compare-selections` writes them.  winner: the best
+    one that is not random.  verdict: the winner and random selections, `random_seeds` of each, with test figures and
+    their difference.
+    """
+
+    rows: list[dict[str, Any]]
+    winner: str
+    verdict: list[dict[str, Any]]
+
+    def __str__(self) -> str:
+        """One sentence for people."""
+        row = next(row for row in self.verdict if row["selection"] == self.winner)
+        found = row["difference"]
+        interval = f" [{found['low']:+.2f}, {found['high']:+.2f}]" if "low" in found else ""
+        said = f"Pearson on the test tasks is {found['mean']:+.2f}{interval} against random pairs of the same number"
+        if found.get("low", -1) > 0:
+            return f"{self.winner} beats random selection: {said}."
+        return (
+            f"No selection is known to beat random selection. The best on the development task, {self.winner}: {said}."
+        )
+
+
+def tune(tuning: Tuning, folder: Path, *, workers: int | None = None, seed: int = 1) -> Tuned:
+    """Try all candidates on the development task, then measure the best one and random pairs on the test tasks.
+
+    The test tasks are looked at for these two alone.  A run folder like any other: stopped, the same call goes on.
+    Raises ConfigError for an unknown grid, DataError when the tasks are not there.
+    """
+    first = run_pipeline(tuning_pipeline(tuning, seed=seed), folder, workers=workers)
+    rows = _rows(first.stages[-1].folder)
+    winner = next((row["selection"] for row in rows if row["selection"] != RANDOM), None)
+    if winner is None:
+        raise ConfigError("there is nothing but random selections to compare", remedy="Name a grid or a condition.")
+    both = run_pipeline(tuning_pipeline(tuning, winner=winner, seed=seed), folder, workers=workers)
+    return Tuned(rows, winner, _rows(both.stages[-1].folder))
+
+
+def tuning_pipeline(tuning: Tuning, *, winner: str | None = None, seed: int = 1) -> Pipeline:
     """The pipeline of a tuning: for each candidate a filter and an encoder, then `compare-selections`, named `tuned`.
 
-    Run it with `run_pipeline`: what is done stays done, and more candidates may join later.
+    winner: a candidate's label; it and the random selection are then trained `random_seeds` times each and compared
+    once more, on the test tasks, by a last stage `verdict`.
     Raises ConfigError for an unknown grid.
     """
     if min(tuning.size, tuning.epochs, tuning.seeds, tuning.random_seeds) < 1:
         raise ConfigError("size, epochs, seeds and random_seeds are 1 or more")
     stages, pairs = corpus_stages(tuning.pairs)
-    encoders, selections, labels = [], [], []
-    candidates = [
-        (Candidate(RANDOM), tuning.random_seeds),
-        *((each, tuning.seeds) for each in grid(list(tuning.grids))),
-    ]
-    for candidate, seeds in candidates:
-        for number in range(1, seeds + 1):
-            name = _slug(candidate.label) + f"-{number}"
-            stages.append({"name": name, "use": "filter", "input": pairs, **candidate.settings, "sample": tuning.size})
-            stages.append(
-                {
-                    "name": f"encoder-{name}",
-                    "use": "train-encoder",
-                    "pairs": [name],
-                    "epochs": tuning.epochs,
-                    "sts": str(Path(tuning.sts).absolute()),
-                    "development": tuning.development,
-                    **(tuning.encoder or {}),
-                }
-            )
-            selections.append(name)
-            encoders.append(f"encoder-{name}")
-            labels.append(candidate.label)
-    stages.append(
-        {
-            "name": "tuned",
-            "use": "compare-selections",
-            "encoders": encoders,
-            "selections": selections,
-            "labels": labels,
-        }
-    )
+    candidates = [Candidate(RANDOM), *grid(list(tuning.grids))]
+    runs = [_Run(each, number) for each in candidates for number in range(1, _seeds(tuning, each) + 1)]
+    last = {each.label: [run for run in runs if run.candidate is each] for each in candidates}
+    for run in runs:
+        stages += run.stages(tuning, pairs)
+    stages.append({"name": "tuned", "use": "compare-selections", **_compared(runs)})
+    if winner is not None:
+        chosen = next(each for each in candidates if each.label == winner)
+        more = [_Run(chosen, number) for number in range(tuning.seeds + 1, tuning.random_seeds + 1)]
+        for run in more:
+            stages += run.stages(tuning, pairs)
+        stages.append(
+            {
+                "name": "verdict",
+                "use": "compare-selections",
+                **_compared([*last[RANDOM], *last[winner], *more]),
+                "sts": str(Path(tuning.sts).absolute()),
+                "development": tuning.development,
+                "against": RANDOM,
+            }
+        )
     return parse_pipeline(compose(stages, seed=seed), file=Path.cwd() / "tune.toml")
+
+
+@dataclass(frozen=True)
+class _Run:
+    """One draw of a candidate and the encoder trained on it."""
+
+    candidate: Candidate
+    number: int
+
+    @property
+    def name(self) -> str:
+        return f"{_slug(self.candidate.label)}-{self.number}"
+
+    def stages(self, tuning: Tuning, pairs: str) -> list[dict[str, Any]]:
+        return [
+            {"name": self.name, "use": "filter", "input": pairs, **self.candidate.settings, "sample": tuning.size},
+            {
+                "name": f"encoder-{self.name}",
+                "use": "train-encoder",
+                "pairs": [self.name],
+                "epochs": tuning.epochs,
+                "sts": str(Path(tuning.sts).absolute()),
+                "development": tuning.development,
+                "keep": "best",
+                **(tuning.encoder or {}),
+            },
+        ]
+
+
+def _seeds(tuning: Tuning, candidate: Candidate) -> int:
+    return tuning.random_seeds if candidate.label == RANDOM else tuning.seeds
+
+
+def _compared(runs: Sequence[_Run]) -> dict[str, list[str]]:
+    return {
+        "encoders": [f"encoder-{run.name}" for run in runs],
+        "selections": [run.name for run in runs],
+        "labels": [run.candidate.label for run in runs],
+    }
+
+
+def _rows(folder: Path) -> list[dict[str, Any]]:
+    rows: list[dict[str, Any]] = json.loads((folder / "artefact/result.json").read_text(encoding="utf-8"))["selections"]
+    return rows
 
 
 def _slug(label: str) -> str:

@@ -6,8 +6,9 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import ClassVar
+from typing import ClassVar, Literal
 
+from paraloom.core.errors import ConfigError
 from paraloom.core.io import Corpus
 from paraloom.embed.config import EncoderConfig
 from paraloom.run.stage import Fit, Json, Work
@@ -18,7 +19,8 @@ class TrainEncoder(EncoderConfig, Fit):
     """Trains a sentence encoder on pairs (PNMT §5): mega-batches, margin loss, Adam.
 
     pairs: corpora whose src and tgt mean the same.  start: an encoder to go on from.  sts: a folder of similarity
-    tasks; where it is given, `development` (one of them) is measured after each epoch, for the curve.
+    tasks; where it is given, `development` (one of them) is measured after each epoch, for the curve.  keep: 'last',
+    or 'best', the encoder as it was after the epoch with the highest development figure.
     The other fields are those of paraloom.embed.config.EncoderConfig.
     """
 
@@ -28,9 +30,14 @@ class TrainEncoder(EncoderConfig, Fit):
     start: str | None = None
     sts: str | None = None
     development: str = "STS-B/dev"
+    keep: Literal["last", "best"] = "last"
 
     def __post_init__(self) -> None:
         self.check()
+        if self.keep not in ("last", "best"):
+            raise ConfigError(f"'keep' is last or best, not '{self.keep}'")
+        if self.keep == "best" and self.sts is None:
+            raise ConfigError("keep = 'best' needs 'sts', which says what is best")
 
     def fit(self, folder: Path, work: Work) -> dict[str, Json]:
         """Train and save the encoder; the curve has the loss and, with `sts`, the development task."""
@@ -48,7 +55,15 @@ class TrainEncoder(EncoderConfig, Fit):
 
         config = EncoderConfig(**{f.name: getattr(self, f.name) for f in fields(EncoderConfig)})
         dev = measure if "sts" in work.inputs else None
-        return train_encoder(batches, config, folder, dev, seed=work.seed, start=work.inputs.get("start"))
+        return train_encoder(
+            batches,
+            config,
+            folder,
+            dev,
+            seed=work.seed,
+            start=work.inputs.get("start"),
+            keep_best=self.keep == "best",
+        )
 
 
 @dataclass(frozen=True, kw_only=True)
