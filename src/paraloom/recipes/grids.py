@@ -30,7 +30,18 @@ _LENGTHS = (
     *((20, high) for high in (30, 100)),
     (30, 100),
 )
-_OVERLAPS = ("unigram_overlap", "bigram_overlap", "trigram_overlap", "bleu1")
+_OVERLAPS = {
+    "w17-overlap-1": "unigram_overlap",
+    "w17-overlap-2": "bigram_overlap",
+    "w17-overlap-3": "trigram_overlap",
+    "w17-bleu": "bleu1",
+}
+
+
+def _overlaps(column: str) -> tuple[Candidate, ...]:
+    bounds = product((0, 1, 2, 3), (6, 7, 8, 9, 10))
+    return tuple(_bounds(column, low / 10, high / 10) for low, high in bounds)
+
 
 GRIDS: dict[str, tuple[Candidate, ...]] = {
     "w17-length": tuple(_bounds("tgt_tokens", low, high) for low, high in _LENGTHS),
@@ -40,11 +51,8 @@ GRIDS: dict[str, tuple[Candidate, ...]] = {
     "w17-cost": tuple(_bounds("translation_cost", None, tenth / 10) for tenth in range(2, 11)),
     "w17-lm": tuple(_bounds("tgt_perplexity", None, bound) for bound in (25, 50, 75, 100, 150, 200)),
     "w17-classifier": tuple(_bounds("reference_probability", tenth / 10, None) for tenth in range(1, 10)),
-    "w17-overlap": tuple(
-        _bounds(column, low / 10, high / 10)
-        for column in _OVERLAPS
-        for low, high in product((0, 1, 2, 3), (6, 7, 8, 9, 10))
-    ),
+    **{name: _overlaps(column) for name, column in _OVERLAPS.items()},
+    "w17-overlap": tuple(each for column in _OVERLAPS.values() for each in _overlaps(column)),
     "pnmt-tenths": tuple(
         Candidate(f"{column}, tenth {tenth}", {"by": column, "tenth": tenth})
         for column in ("translation_cost", "trigram_overlap", "paraphrase_score")

@@ -38,6 +38,10 @@ class Tuning:
     random_seeds: int = 5
     encoder: dict[str, Any] | None = None
 
+    def candidates(self) -> list[Candidate]:
+        """What is tried, the random selection left out.  Raises ConfigError for an unknown grid."""
+        return grid(list(self.grids))
+
 
 @dataclass(frozen=True)
 class Tuned:
@@ -80,22 +84,34 @@ def tune(tuning: Tuning, folder: Path, *, workers: int | None = None, seed: int 
     return Tuned(rows, winner, _rows(both.stages[-1].folder))
 
 
-def tuning_pipeline(tuning: Tuning, *, winner: str | None = None, seed: int = 1) -> Pipeline:
+def compare(
+    tuning: Tuning, folder: Path, *, measured: bool = False, workers: int | None = None, seed: int = 1
+) -> list[dict[str, Any]]:
+    """The rows of all candidates, the best on the development task first.
+
+    measured: with test figures, for candidates that are to be shown side by side and not chosen from.
+    """
+    pipeline = tuning_pipeline(tuning, measured=measured, seed=seed)
+    return _rows(run_pipeline(pipeline, folder, workers=workers).stages[-1].folder)
+
+
+def tuning_pipeline(tuning: Tuning, *, winner: str | None = None, measured: bool = False, seed: int = 1) -> Pipeline:
     """The pipeline of a tuning: for each candidate a filter and an encoder, then `compare-selections`, named `tuned`.
 
     winner: a candidate's label; it and the random selection are then trained `random_seeds` times each and compared
-    once more, on the test tasks, by a last stage `verdict`.
+    once more, on the test tasks, by a last stage `verdict`.  measured: test figures for all of them.
     Raises ConfigError for an unknown grid.
     """
     if min(tuning.size, tuning.epochs, tuning.seeds, tuning.random_seeds) < 1:
         raise ConfigError("size, epochs, seeds and random_seeds are 1 or more")
     stages, pairs = corpus_stages(tuning.pairs)
-    candidates = [Candidate(RANDOM), *grid(list(tuning.grids))]
+    candidates = [Candidate(RANDOM), *tuning.candidates()]
+    tasks = {"sts": str(Path(tuning.sts).absolute()), "development": tuning.development}
     runs = [_Run(each, number) for each in candidates for number in range(1, _seeds(tuning, each) + 1)]
     last = {each.label: [run for run in runs if run.candidate is each] for each in candidates}
     for run in runs:
         stages += run.stages(tuning, pairs)
-    stages.append({"name": "tuned", "use": "compare-selections", **_compared(runs)})
+    stages.append({"name": "tuned", "use": "compare-selections", **_compared(runs), **(tasks if measured else {})})
     if winner is not None:
         chosen = next(each for each in candidates if each.label == winner)
         more = [_Run(chosen, number) for number in range(tuning.seeds + 1, tuning.random_seeds + 1)]
@@ -106,8 +122,7 @@ def tuning_pipeline(tuning: Tuning, *, winner: str | None = None, seed: int = 1)
                 "name": "verdict",
                 "use": "compare-selections",
                 **_compared([*last[RANDOM], *last[winner], *more]),
-                "sts": str(Path(tuning.sts).absolute()),
-                "development": tuning.development,
+                **tasks,
                 "against": RANDOM,
             }
         )

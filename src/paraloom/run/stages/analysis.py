@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from paraloom.core.errors import ConfigError, DataError
+from paraloom.core.errors import DataError
 from paraloom.core.io import Corpus
 from paraloom.core.stats import Z_95, Estimate, Moments
 from paraloom.diversity.corpus import TextStatistics
@@ -167,7 +167,7 @@ def _spearmans(columns: dict[str, list[npt.NDArray[np.float64]]]) -> dict[str, A
         both = ~(np.isnan(values) | np.isnan(probability))
         count = int(both.sum())
         if count < 4:
-            raise ConfigError(f"{count} pairs are too few for a correlation", remedy="Give a larger sample.")
+            continue  # Too few for an interval, so for a correlation.
         rho = float(spearmanr(probability[both], values[both]).statistic)
         half = Z_95 * math.sqrt((1 + rho**2 / 2) / (count - 3))
         centre = math.atanh(max(-1 + 1e-12, min(1 - 1e-12, rho)))

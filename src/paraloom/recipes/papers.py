@@ -1,0 +1,86 @@
+"""What the papers printed, table by table, in the shape in which `reproduce` prints ours beside it."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class PaperTable(NamedTuple):
+    """A table of a paper.  heads: the columns of its figures.  rows: (name, figures), None where it has none."""
+
+    title: str
+    unit: str
+    heads: tuple[str, ...]
+    rows: tuple[tuple[str, tuple[float | None, ...]], ...]
+
+
+_PEARSON = "Pearson × 100, mean of 22 tasks, AVG"
+
+PAPERS: dict[str, PaperTable] = {
+    "w17-5": PaperTable(
+        "W17 Table 5: ranges of the translation's length",
+        _PEARSON,
+        ("0-10", "10-20", "20-30", "30-100"),
+        (("AVG", (65.7, 65.6, 65.3, 65.0)), ("GRAN", (66.6, 66.5, 66.0, 64.8))),
+    ),
+    "w17-6": PaperTable(
+        "W17 Table 6: the tuned range of length against random pairs",
+        _PEARSON,
+        ("random", "tuned length"),
+        (("AVG", (65.5, 66.0)), ("GRAN", (66.9, 67.3))),
+    ),
+    "w17-7": PaperTable(
+        "W17 Table 7: tuned filters for quality against random pairs",
+        _PEARSON,
+        ("random", "translation cost", "language model", "classifier"),
+        (("AVG", (65.5, 65.4, 65.5, 65.5)), ("GRAN", (66.9, 66.6, 66.7, 67.0))),
+    ),
+    "w17-8": PaperTable(
+        "W17 Table 8: reference or translation?",
+        "accuracy × 100, from the hardest of ten corpora to the easiest",
+        ("hardest", "easiest"),
+        (("AVG", (69.1, 92.5)), ("LSTM", (72.2, 93.1))),
+    ),
+    "w17-9": PaperTable(
+        "W17 Table 9: entropy and repetition, references minus translations",
+        "entropies in nats, repetition in percent of the words",
+        ("unigram entropy", "trigram entropy", "unigram repetition", "trigram repetition"),
+        (("all ten corpora", (0.46, 0.74, -2.80, -2.26)),),
+    ),
+    "w17-10": PaperTable(
+        "W17 Table 10: what p(reference) of a translation goes with",
+        "Spearman × 100",
+        ("unigram repetition", "trigram repetition", "mean IDF", "length"),
+        (("all ten corpora", (-35.1, -18.4, 27.8, -34.0)),),
+    ),
+    "w17-12": PaperTable(
+        "W17 Table 12: tuned filters for diversity against random pairs",
+        _PEARSON,
+        ("random", "unigram overlap", "bigram overlap", "trigram overlap", "BLEU"),
+        (("AVG", (65.5, 66.1, 65.5, 65.4, 65.3)), ("GRAN", (66.9, 66.6, 67.0, 66.9, 67.1))),
+    ),
+    "pnmt-1": PaperTable(
+        "PNMT Table 1: what each source is like",
+        "words, mean IDF, cosine, nats",
+        ("length", "mean IDF", "paraphrase score", "unigram entropy", "parse entropy"),
+        (
+            ("Common Crawl", (24.0, 7.7, 0.83, 7.2, 3.5)),
+            ("CzEng 1.6", (13.3, 7.4, 0.84, 6.8, 4.1)),
+            ("Europarl", (26.1, 7.1, 0.95, 6.4, 3.0)),
+            ("News Commentary", (25.2, 7.5, 0.92, 7.0, 3.4)),
+        ),
+    ),
+    "pnmt-3": PaperTable(
+        "PNMT Table 3: judged by hand",
+        "percent of the pairs in the highest range of the paraphrase score",
+        ("strong paraphrase", "fluent"),
+        (("range 0.8 to 1", (86.0, 97.0)),),
+    ),
+    "pnmt-5": PaperTable(
+        "PNMT Table 5: the best tenth by each filter",
+        "Pearson × 100 on STS 2017, mean of WORD, TRIGRAM and LSTM",
+        ("translation cost", "trigram overlap", "paraphrase score"),
+        (("best tenth", (83.2, 83.1, 83.3)),),
+    ),
+}
+"""Name on the command line → the published table (see PNMT = Wieting and Gimpel 2018, W17 = Wieting et al. 2017)."""

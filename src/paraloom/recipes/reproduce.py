@@ -1,0 +1,308 @@
+"""The papers' tables at the size of the data at hand: each run anew, and set beside the published figures."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from paraloom.core.errors import ConfigError, nearest
+from paraloom.recipes import agreement
+from paraloom.recipes.analysis import draw_sheet
+from paraloom.recipes.papers import PAPERS, PaperTable
+from paraloom.recipes.quickstart import BUNDLED
+from paraloom.recipes.tune import RANDOM, Tuned, Tuning, compare, tune
+from paraloom.recipes.verbs import compose, corpus_stages
+from paraloom.run.pipeline import parse_pipeline
+from paraloom.run.runner import run_pipeline
+
+Figure = float | tuple[float, float, float] | None
+"""A value; a value with both ends of its 95 % interval; or nothing."""
+
+
+@dataclass(frozen=True)
+class Reproduced:
+    """One table: the paper's rows and ours, under one head, and how far they agree."""
+
+    name: str
+    paper: PaperTable
+    rows: Sequence[tuple[str, Sequence[Figure]]]
+    sentence: str
+    heads: Sequence[str] = ()
+
+    def markdown(self) -> str:
+        """The table for people."""
+        heads = list(self.heads or self.paper.heads)
+        lines = [f"### {self.paper.title} (`{self.name}`)", "", self.paper.unit, ""]
+        if list(self.paper.heads) == heads:
+            lines += _table(heads, [*((f"{name}, paper", row) for name, row in self.paper.rows), *self.rows])
+        else:
+            lines += [*_table(self.paper.heads, [(f"{name}, paper", row) for name, row in self.paper.rows]), ""]
+            lines += _table(heads, self.rows)
+        return "\n".join([*lines, "", self.sentence, ""])
+
+
+@dataclass(frozen=True, kw_only=True)
+class Study:
+    """What the tables are made of, and where.
+
+    sources: name → back-translated pairs (a corpus folder or a file), src the reference; filters are tried on the
+    first.  sts: a folder of similarity tasks.  folder: where the runs go, each of which goes on when it was stopped.
+    encoder: for the paraphrase score; the bundled one when left out.  size, epochs, seeds: pairs of a selection (W17:
+    24,000), passes at most, draws of the random selection and of the best one.
+    """
+
+    sources: Mapping[str, str]
+    sts: str
+    folder: Path
+    encoder: str = str(BUNDLED / "encoder-en")
+    size: int = 24_000
+    epochs: int = 10
+    seeds: int = 5
+    workers: int | None = None
+    seed: int = 1
+
+    def reproduce(self, names: Sequence[str]) -> list[Reproduced]:
+        """The tables of these names, in order.  Raises ConfigError for a name that is no table's."""
+        for name in names:
+            if name not in TABLES:
+                raise ConfigError(f"there is no table '{name}'{nearest(name, list(TABLES))}")
+        return [TABLES[name](self, name) for name in names]
+
+    def scored(self) -> dict[str, Path]:
+        """The sources with every score that a table asks for.
+
+        A quarter of each source, by a hash of the pair's name, trains the language model and the classifier and is
+        used for nothing else (W17 §5.6: references that no experiment sees).
+        """
+        stages: list[dict[str, Any]] = []
+        for name, source in self.sources.items():
+            read, pairs = corpus_stages(source)
+            stages += [{**stage, "name": f"{name}-pairs"} for stage in read]
+            pairs = f"{name}-pairs" if read else pairs
+            for part, where in (("models", "< '4'"), ("rest", ">= '4'")):
+                stages.append(
+                    {"name": f"{name}-{part}", "use": "filter", "input": pairs, "where": f"md5(pair_id) {where}"}
+                )
+        models = [f"{name}-models" for name in self.sources]
+        stages.append({"name": "word-counts", "use": "count-words", "corpora": models})
+        for name in self.sources:
+            stages.append({"name": f"{name}-lm", "use": "train-language-model", "corpora": [f"{name}-models"]})
+            stages.append(
+                {"name": f"{name}-judge", "use": "train-classifier", "pairs_from": [f"{name}-models"], "kind": "avg"}
+            )
+            stages.append(
+                {
+                    "name": name,
+                    "use": "score",
+                    "input": f"{name}-rest",
+                    "scores": ["common", "overlap", "bleu1", "repetition"],
+                    "encoder": str(Path(self.encoder).absolute()),
+                    "word_counts": "word-counts",
+                    "language_model": f"{name}-lm",
+                    "classifier": f"{name}-judge",
+                }
+            )
+        folder = self.folder / "scored"
+        result = self.run(stages, folder)
+        return {name: result[name] for name in self.sources}
+
+    def run(self, stages: Sequence[Mapping[str, Any]], folder: Path) -> dict[str, Path]:
+        """The folders of the stages of a pipeline, which is run first."""
+        pipeline = parse_pipeline(compose(stages, seed=self.seed), file=Path.cwd() / "reproduce.toml")
+        return {stage.name: stage.folder for stage in run_pipeline(pipeline, folder, workers=self.workers).stages}
+
+    def found(self, stages: Sequence[Mapping[str, Any]], folder: Path) -> dict[str, Any]:
+        """The result.json of each stage that writes one."""
+        results = {name: path / "artefact/result.json" for name, path in self.run(stages, folder).items()}
+        return {name: json.loads(path.read_text(encoding="utf-8")) for name, path in results.items() if path.is_file()}
+
+    def tuning(
+        self, grids: Sequence[str], encoder: Mapping[str, Any], *, epochs: int | None = None, seeds: int = 1
+    ) -> Tuning:
+        """A tuning on the first source; seeds: draws of each candidate."""
+        first = next(iter(self.scored().values()))
+        return Tuning(
+            pairs=str(first),
+            grids=grids,
+            sts=self.sts,
+            size=self.size,
+            epochs=epochs or self.epochs,
+            seeds=seeds,
+            random_seeds=self.seeds,
+            encoder=dict(encoder),
+        )
+
+
+_W17 = {"spec": "word", "max_tokens": 100, "megabatch": 1, "two_sided": True}
+"""W17's average of word vectors and its loss, negatives from the mini-batch."""
+
+
+def _length_parts(study: Study, name: str) -> Reproduced:
+    tuning = study.tuning(["w17-length-parts"], _W17, seeds=study.seeds)
+    rows = compare(tuning, study.folder / name, measured=True, workers=study.workers, seed=study.seed)
+    by = {row["selection"]: row for row in rows}
+    ours = [by[each.label] for each in tuning.candidates()]
+    figures = [_figure(row, "test_pearson", "test_low", "test_high") for row in ours]
+    pairs = ", ".join(f"{row['pairs']:,}" for row in ours)
+    chance = by[RANDOM]
+    sentence = (
+        agreement.falling(
+            "the range", [each.label for each in tuning.candidates()], [row["test_pearson"] for row in ours]
+        )
+        + f" Random pairs: {_cell(_figure(chance, 'test_pearson', 'test_low', 'test_high'))}."
+        + f" Pairs of each range: {pairs}."
+    )
+    return Reproduced(name, PAPERS[name], [("WORD, ours", figures)], sentence)
+
+
+def _tuned(*grids: str) -> Callable[[Study, str], Reproduced]:
+    """A table of tuned filters, a grid a column, against random pairs."""
+
+    def reproduced(study: Study, name: str) -> Reproduced:
+        found: dict[str, Tuned] = {
+            grid: tune(
+                study.tuning([grid], _W17), study.folder / "tuned" / grid, workers=study.workers, seed=study.seed
+            )
+            for grid in grids
+        }
+        verdicts = [{row["selection"]: row for row in each.verdict} for each in found.values()]
+        rows = [verdicts[0][RANDOM], *(by[each.winner] for by, each in zip(verdicts, found.values(), strict=True))]
+        figures = [_figure(row, "test_pearson", "test_low", "test_high") for row in rows]
+        sentence = agreement.tuned(
+            PAPERS[name], [(each.winner, row["difference"]) for each, row in zip(found.values(), rows[1:], strict=True)]
+        )
+        return Reproduced(name, PAPERS[name], [("WORD, ours", figures)], sentence)
+
+    return reproduced
+
+
+def _classifiers(study: Study, name: str) -> Reproduced:
+    corpora, kinds = study.scored(), ("avg", "lstm")
+    stages = [
+        {"name": f"{source}-{kind}", "use": "train-classifier", "pairs_from": [str(path)], "kind": kind}
+        for source, path in corpora.items()
+        for kind in kinds
+    ]
+    pipeline = parse_pipeline(compose(stages, seed=study.seed), file=Path.cwd() / "reproduce.toml")
+    result = run_pipeline(pipeline, study.folder / name, workers=study.workers)
+    figures = {kind: {source: result.stage(f"{source}-{kind}").figures for source in corpora} for kind in kinds}
+    heads = ("accuracy", "of references", "of translations")
+    rows: list[tuple[str, Sequence[Figure]]] = [
+        (
+            f"{kind.upper()}, {source}",
+            [100 * found[key] for key in ("accuracy", "reference_accuracy", "translation_accuracy")],
+        )
+        for kind in kinds
+        for source, found in figures[kind].items()
+    ]
+    ahead = [source for source in corpora if figures["lstm"][source]["accuracy"] > figures["avg"][source]["accuracy"]]
+    sentence = (
+        f"The paper: the LSTM is ahead of the average of words on every corpus. Here it is on {len(ahead)} of "
+        f"{len(corpora)}" + (f" ({', '.join(ahead)})." if ahead else ".")
+    )
+    return Reproduced(name, PAPERS[name], rows, sentence, heads)
+
+
+def _statistics(study: Study) -> dict[str, Any]:
+    stages = [
+        {"name": f"{source}-statistics", "use": "statistics", "pairs": str(path)}
+        for source, path in study.scored().items()
+    ]
+    found = study.found(stages, study.folder / "statistics")
+    return {source: found[f"{source}-statistics"] for source in study.sources}
+
+
+def _differences(study: Study, name: str) -> Reproduced:
+    measures = {"unigram_entropy": 1, "trigram_entropy": 1, "unigram_repetition": -1, "trigram_repetition": -1}
+    found = {source: each["reference_minus_translation"] for source, each in _statistics(study).items()}
+    rows = [
+        (source, [_interval(each.get(key), 100 if "repetition" in key else 1) for key in measures])
+        for source, each in found.items()
+    ]
+    sentence = agreement.signs(PAPERS[name].heads, list(measures.values()), [figures for _, figures in rows])
+    return Reproduced(name, PAPERS[name], rows, sentence)
+
+
+def _rank_correlations(study: Study, name: str) -> Reproduced:
+    measures = {"tgt_unigram_repetition": -1, "tgt_trigram_repetition": -1, "tgt_idf": 1, "tgt_tokens": -1}
+    found = {source: each["spearman_of_reference_probability"] for source, each in _statistics(study).items()}
+    rows = [(source, [_interval(each.get(key), 100) for key in measures]) for source, each in found.items()]
+    sentence = agreement.signs(PAPERS[name].heads, list(measures.values()), [figures for _, figures in rows])
+    return Reproduced(name, PAPERS[name], rows, sentence)
+
+
+def _corpora(study: Study, name: str) -> Reproduced:
+    rows: list[tuple[str, Sequence[Figure]]] = []
+    for source, found in _statistics(study).items():
+        reference = found["reference"]
+        keys = ("length", "idf", "paraphrase_score", "unigram_entropy", "parse_entropy")
+        rows.append((source, [_interval(found.get(key) or reference.get(key)) for key in keys]))
+    return Reproduced(name, PAPERS[name], rows, agreement.shortest(rows))
+
+
+def _sheet(study: Study, name: str) -> Reproduced:
+    source, pairs = next(iter(study.scored().items()))
+    folder = study.folder / name
+    folder.mkdir(parents=True, exist_ok=True)
+    key = draw_sheet(str(pairs), folder / "sheet.tsv", by="paraphrase_score", count=100, seed=study.seed)
+    sentence = (
+        f"The sheet is drawn: {folder / 'sheet.tsv'}, 100 pairs of {source} from each range. Two raters label a copy "
+        f"each; `paraloom judge table RATER1 RATER2 --key {key}` gives the table."
+    )
+    return Reproduced(name, PAPERS[name], [], sentence)
+
+
+def _tenths(study: Study, name: str) -> Reproduced:
+    specs = ("word", "trigram")
+    tables: list[dict[str, Any]] = []
+    for spec in specs:
+        tuning = study.tuning(["pnmt-tenths"], {"spec": spec}, epochs=1)
+        rows = compare(tuning, study.folder / name / spec, workers=study.workers, seed=study.seed)
+        tables.append({row["selection"]: row["dev_pearson"] for row in rows})
+    mean = {label: sum(table[label] for table in tables) / len(tables) for label in tables[0]}
+    columns = ("translation_cost", "trigram_overlap", "paraphrase_score")
+    tenths = [(f"tenth {tenth}", [mean[f"{column}, tenth {tenth}"] for column in columns]) for tenth in range(1, 11)]
+    best = [max((figures[place], label) for label, figures in tenths) for place in range(len(columns))]
+    ours = [("mean of WORD and TRIGRAM, best tenth", [figure for figure, _ in best]), *tenths]
+    sentence = agreement.tenths(columns, best, mean[RANDOM])
+    return Reproduced(name, PAPERS[name], ours, sentence)
+
+
+TABLES: dict[str, Callable[[Study, str], Reproduced]] = {
+    "w17-5": _length_parts,
+    "w17-6": _tuned("w17-length"),
+    "w17-7": _tuned("w17-cost", "w17-lm", "w17-classifier"),
+    "w17-8": _classifiers,
+    "w17-9": _differences,
+    "w17-10": _rank_correlations,
+    "w17-12": _tuned("w17-overlap-1", "w17-overlap-2", "w17-overlap-3", "w17-bleu"),
+    "pnmt-1": _corpora,
+    "pnmt-3": _sheet,
+    "pnmt-5": _tenths,
+}
+"""Name on the command line → what makes the table."""
+
+
+def _figure(row: Mapping[str, Any], value: str, low: str, high: str) -> Figure:
+    return (row[value], row[low], row[high]) if low in row else row[value]
+
+
+def _interval(found: Mapping[str, float] | None, times: float = 1) -> Figure:
+    """An estimate as `statistics` writes it."""
+    return None if found is None else (found["value"] * times, found["low"] * times, found["high"] * times)
+
+
+def _table(heads: Sequence[str], rows: Sequence[tuple[str, Sequence[Figure]]]) -> list[str]:
+    lines = ["| | " + " | ".join(heads) + " |", "|---|" + "---:|" * len(heads)]
+    return lines + [f"| {name} | " + " | ".join(map(_cell, figures)) + " |" for name, figures in rows]
+
+
+def _cell(figure: Figure) -> str:
+    if figure is None:
+        return ""
+    if isinstance(figure, tuple):
+        return f"{figure[0]:.2f} [{figure[1]:.2f}, {figure[2]:.2f}]"
+    return f"{figure:.1f}" if abs(figure) >= 10 else f"{figure:.2f}"

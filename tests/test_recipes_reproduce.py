@@ -1,0 +1,88 @@
+"""The papers' tables: made from pairs at hand, beside the published figures, and a sentence that the figures decide."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+
+from paraloom.core.io import write_corpus
+from paraloom.core.schema import PAIRS
+from paraloom.recipes import agreement
+from paraloom.recipes.grids import GRIDS
+from paraloom.recipes.papers import PAPERS
+from paraloom.recipes.reproduce import TABLES
+
+Run = Callable[..., tuple[int, str, str]]
+
+NOUNS = ["dog", "cat", "man", "child", "horse", "woman", "bird", "boy"]
+
+
+@pytest.fixture(scope="module")
+def pairs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """References that differ in length, and translations that repeat their last words and know fewer nouns."""
+    folder = tmp_path_factory.mktemp("corpus") / "pairs"
+    rows = []
+    for i in range(600):
+        middle = " and ".join(f"the {NOUNS[(i + k) % 8]} of house {i + k}" for k in range(1 + i % 9))
+        translated = middle.replace("child", "boy").replace("woman", "man").replace("house", "home")
+        rows.append(
+            {
+                "pair_id": str(i),
+                "src": f"there stands {middle}",
+                "tgt": f"there is {translated} there is",
+                "src_lang": "en",
+                "tgt_lang": "en",
+                "origin": "toy",
+                "logprob": -3.0 - i % 7,
+                "tokens": 12,
+            }
+        )
+    schema = pa.schema([*PAIRS, ("logprob", pa.float32()), ("tokens", pa.int32())])
+    write_corpus(folder, [pa.RecordBatch.from_pylist(rows, schema=schema)], kind="PAIRS", shard_rows=300)
+    return folder
+
+
+def test_every_table_has_a_paper_and_every_column_a_grid() -> None:
+    assert set(TABLES) == set(PAPERS)
+    for table in PAPERS.values():
+        assert all(len(row) == len(table.heads) for _, row in table.rows)
+    assert len(GRIDS["w17-overlap"]) == sum(
+        len(GRIDS[f"w17-{name}"]) for name in ("overlap-1", "overlap-2", "overlap-3", "bleu")
+    )
+
+
+def test_statistics_of_a_corpus_stand_beside_the_papers(paraloom: Run, pairs: Path, tmp_path: Path) -> None:
+    pytest.importorskip("varikn", reason="training needs VariKN: pip install 'paraloom[language]'")
+    pytest.importorskip("torch", reason="the classifier needs torch: pip install 'paraloom[train]'")
+    call = ["--pairs", f"toy={pairs}", "--sts", "nowhere", "-o", "tables", "--workers", 1]
+    status, out, err = paraloom("reproduce", "w17-9", "w17-10", "pnmt-1", "pnmt-3", *call)
+    assert status == 0, err
+    assert "| all ten corpora, paper | 0.46 | 0.74 | -2.80 | -2.26 |" in out
+    # Translations say 'there is' twice, and know fewer words: repetition is against them, and entropy.
+    assert "unigram entropy on 1 of 1" in out and "unigram repetition on 1 of 1" in out
+    assert "| toy |" in (tmp_path / "tables/pnmt-1.md").read_text(encoding="utf-8")
+    assert (tmp_path / "tables/pnmt-3/sheet.tsv").is_file()
+    status, _, err = paraloom("reproduce", "w17-11", *call)
+    assert status == 1 and "w17-1" in err
+
+
+def test_selections_are_measured_on_the_tasks(paraloom: Run, pairs: Path, data: Path) -> None:
+    pytest.importorskip("varikn", reason="training needs VariKN: pip install 'paraloom[language]'")
+    pytest.importorskip("torch", reason="the classifier needs torch: pip install 'paraloom[train]'")
+    call = ["--pairs", f"toy={pairs}", "--sts", data / "sts", "--size", 50, "--epochs", 1, "--seeds", 1]
+    status, out, err = paraloom("reproduce", "w17-5", *call, "-o", "tables")
+    assert status == 0, err
+    assert "| AVG, paper | 65.7 | 65.6 | 65.3 | 65.0 |" in out
+    assert "Random pairs: " in out and "Pairs of each range: 47, " in out
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "said"), [(0.1, 0.5, "a gain"), (-0.5, -0.1, "a loss"), (-0.1, 0.5, "no difference")]
+)
+def test_a_verdict_follows_the_interval(low: float, high: float, said: str) -> None:
+    found = [("tgt_tokens <= 10", {"mean": (low + high) / 2, "low": low, "high": high})]
+    sentence = agreement.tuned(PAPERS["w17-6"], found)
+    assert said in sentence and "tuned length +0.5 there" in sentence
