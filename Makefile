@@ -36,6 +36,9 @@ reproduce: $(VENV)/dev
 	$(BIN)/paraloom run examples/multi30k-cs-en.toml -o runs/multi30k-cs-en
 	$(BIN)/paraloom run examples/multi30k-cs-en.toml -o runs/multi30k-cs-en-2 --seed 2
 	$(BIN)/paraloom run examples/german.toml -o runs/german
+	$(BIN)/paraloom reproduce all -o runs/reproduce --sts $(PARALOOM_DATA)/sts \
+	    --pairs tatoeba=runs/german/120-tatoeba-back --pairs captions=runs/german/150-captions-back \
+	    --pairs help=runs/german/180-help-back --pairs news=runs/german/210-news-back
 
 bench: $(VENV)/bench
 	$(BIN)/python benchmarks/decoding.py --translator runs/multi30k-cs-en/40-translator/artefact

@@ -39,6 +39,7 @@ class Local:
         waiting = iter(tasks)
         crew: list[_Worker] = []
         idle: list[_Worker] = []
+        finished: list[Outcome[Result]] = []
         try:
             while True:
                 while idle or len(crew) < self.workers:
@@ -49,18 +50,27 @@ class Local:
                         crew.append(_Worker(self.threads))
                         idle.append(crew[-1])
                     idle.pop().begin(task)
+                # Only now, with everybody at work again, for whoever asked may take his time.
+                for outcome in finished:
+                    yield outcome.get()
+                finished.clear()
                 busy = [worker for worker in crew if worker.task is not None]
                 if not busy:
                     break
                 ready = set(wait([each for worker in busy for each in worker.signs()]))
                 for worker in busy:
                     if ready.intersection(worker.signs()):
-                        message = worker.receive()
+                        try:
+                            message = worker.receive()
+                        except RunError:
+                            for outcome in finished:
+                                yield outcome.get()
+                            raise
                         if isinstance(message, int):
                             advance(message)
                         else:
                             idle.append(worker)
-                            yield message.get()
+                            finished.append(message)
             for worker in crew:
                 worker.dismiss()
         finally:

@@ -1,0 +1,132 @@
+"""Text that nobody expects: every score takes it, drops no row, and says the same of a pair alone and among others."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import HealthCheck, example, given, settings
+from hypothesis import strategies as st
+
+from paraloom.core.io import Corpus, write_corpus
+from paraloom.embed.store import load_encoder
+from paraloom.pairs.language_model import read_arpa
+from paraloom.pairs.rarity import count_words
+from paraloom.pairs.scorer import Scorer
+from paraloom.pairs.scores import score
+from paraloom.pairs.scores_by_model import (
+    by_classifier,
+    by_encoder,
+    by_language_model,
+    by_languages,
+    by_rarity,
+)
+from paraloom.run.pipeline import parse_pipeline
+from paraloom.run.runner import run_pipeline
+
+BUNDLED = Path(__file__).parents[1] / "src/paraloom/recipes/bundled"
+ARPA = "\\data\\\nngram 1=4\n\n\\1-grams:\n-1.0 <unk>\n-9.0 <s>\n-0.7 a\n-0.4 </s>\n\n\\end\\\n"
+
+ODD = [
+    "",
+    " \t ",
+    "\x00",
+    "a\x00b c\x07d\x1b[31m",
+    "word " * 10_000,
+    "x" * 50_000,
+    "שלום עולם hello مرحبا بالعالم",
+    "\u202ereversed\u202c text",
+    "👩‍👩‍👧‍👦 🇩🇪 👍🏽",
+    "Z̷͔̈a̴l̸g̵o̶ e\u0301 \u0301",
+    "日本語テキスト mixed с кириллицей und ß ẞ İ ı",
+    "\ufeffbyte order mark",
+    "\ue000 private \U0010ffff last",
+    "12 1,000.5 ½ ٣ Ⅷ",
+    "\u2028\u2029\x85",
+]
+
+texts = st.one_of(st.sampled_from(ODD), st.text(max_size=60), st.text(alphabet=" ab\x00é́א👍.1", max_size=40))
+
+
+@pytest.fixture(scope="module")
+def everything(tmp_path_factory: pytest.TempPathFactory) -> list[str | Scorer]:
+    """All scores of the surface, and one model of each kind whose library is here."""
+    folder = tmp_path_factory.mktemp("models")
+    (folder / "small.arpa").write_text(ARPA, encoding="utf-8")
+    wanted: list[str | Scorer] = ["all"]
+    wanted += by_encoder(load_encoder(BUNDLED / "encoder-en"))
+    wanted += by_rarity(count_words([["a b", "a 👍"]]))
+    wanted += by_language_model(read_arpa(folder / "small.arpa"))
+    try:
+        from paraloom.pairs.classify import train_classifier
+    except ImportError:
+        pass
+    else:
+        from paraloom.pairs.classifier import Classifier, ClassifierConfig
+
+        rows = [{"pair_id": str(i), "src": f"a {i}", "tgt": f"b {i}"} for i in range(60)]
+        config = ClassifierConfig(kind="lstm", dimension=4, pairs=40, held_out=10, epochs=1, batch=10)
+        train_classifier([pa.RecordBatch.from_pylist(rows)], config, folder / "judge", seed=1)
+        wanted += by_classifier(Classifier.load(folder / "judge"))
+    try:
+        from paraloom.pairs.language import LanguageIdentifier
+
+        wanted += by_languages(LanguageIdentifier(["de", "en"]))
+    except ImportError:
+        pass
+    return wanted
+
+
+def pairs_of(rows: list[tuple[str, str]]) -> pa.RecordBatch:
+    return pa.RecordBatch.from_pydict(
+        {
+            "pair_id": [str(i) for i in range(len(rows))],
+            "src": [src for src, _ in rows],
+            "tgt": [tgt for _, tgt in rows],
+            "src_lang": ["de"] * len(rows),
+            "tgt_lang": ["en"] * len(rows),
+            "origin": ["odd"] * len(rows),
+            "logprob": pa.array([-2.0] * len(rows), pa.float32()),
+            "tokens": pa.array([3] * len(rows), pa.int32()),
+        }
+    )
+
+
+@pytest.mark.filterwarnings("ignore:.*no unit that the encoder knows")
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(rows=st.lists(st.tuples(texts, texts), min_size=1, max_size=5))
+@example(rows=[(first, second) for first, second in zip(ODD, reversed(ODD), strict=True)])
+def test_every_score_takes_any_text(everything: list[str | Scorer], rows: list[tuple[str, str]]) -> None:
+    batch = pairs_of(rows)
+    found = score(batch, everything)
+    assert found.num_rows == len(rows)
+    assert found.select(batch.schema.names).equals(batch)
+    alone = score(batch.slice(len(rows) - 1), everything)
+    for name in found.schema.names[batch.num_columns :]:
+        values = found.column(name).to_pylist()
+        assert all(value is None or math.isfinite(value) for value in values), name
+        (value,) = alone.column(name).to_pylist()
+        assert (value is None) == (values[-1] is None), name
+        if value is not None:
+            assert np.isclose(value, values[-1], rtol=1e-4, atol=1e-5), name
+
+
+def test_in_a_run_each_odd_pair_is_scored_or_set_aside(tmp_path: Path) -> None:
+    rows = [(first, second) for first in ODD for second in ODD[:4]]
+    write_corpus(tmp_path / "odd", [pairs_of(rows)], kind="PAIRS")
+    text = f"""
+        [[stage]]
+        use = "score"
+        input = "{tmp_path / "odd"}"
+        scores = ["all"]
+        [[stage]]
+        use = "filter"
+        where = "unigram_overlap >= 0"
+    """
+    result = run_pipeline(parse_pipeline(text, file=tmp_path / "p.toml"), tmp_path / "run", engine="inline")
+    scored, kept = result.stages
+    assert Corpus.open(scored.folder).rows == len(rows)
+    assert Corpus.open(kept.folder).rows + kept.books.rejected == len(rows)
