@@ -3,11 +3,18 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+
+
+def pytest_configure() -> None:
+    """Let processes of the tests be interrupted even where the tests run in the background of a shell."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(scope="session")
@@ -16,7 +23,7 @@ def data() -> Path:
     folder = os.environ.get("PARALOOM_DATA")
     if not folder or not Path(folder).is_dir():
         pytest.skip("real corpora are not here: set PARALOOM_DATA to their folder to run this test")
-    return Path(folder)
+    return Path(folder).absolute()
 
 
 @pytest.fixture

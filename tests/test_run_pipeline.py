@@ -134,3 +134,16 @@ def test_values_meet_annotations(value: object, annotation: Any, expected: objec
     else:
         found = fitted(value, annotation, Path("/a"))
         assert (found, type(found)) == (expected, type(expected))
+
+
+def test_a_relative_path_in_the_environment_starts_where_the_command_is_called(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "corpora").mkdir()
+    (tmp_path / "corpora/a.tsv").write_text("eins\tone\n", encoding="utf-8")
+    (tmp_path / "pipelines").mkdir()
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("CORPORA", "corpora")
+    text = '[[stage]]\nuse = "bitext"\nsource = "${CORPORA}/a.tsv"\n'
+    (step,) = parse_pipeline(text, file=tmp_path / "pipelines/p.toml").steps
+    assert str(step.stage.source) == str(tmp_path / "corpora/a.tsv")  # type: ignore[union-attr]

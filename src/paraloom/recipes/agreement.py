@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from paraloom.recipes.papers import PaperTable
-
-Figure = float | tuple[float, float, float] | None
+from paraloom.recipes.reproduced import Figure
 
 
 def falling(what: str, labels: Sequence[str], values: Sequence[float]) -> str:

@@ -11,37 +11,13 @@ from typing import Any
 from paraloom.core.errors import ConfigError, nearest
 from paraloom.recipes import agreement
 from paraloom.recipes.analysis import draw_sheet
-from paraloom.recipes.papers import PAPERS, PaperTable
+from paraloom.recipes.papers import PAPERS
 from paraloom.recipes.quickstart import BUNDLED
+from paraloom.recipes.reproduced import Figure, Reproduced, cell
 from paraloom.recipes.tune import RANDOM, Tuned, Tuning, compare, tune
 from paraloom.recipes.verbs import compose, corpus_stages
 from paraloom.run.pipeline import parse_pipeline
 from paraloom.run.runner import run_pipeline
-
-Figure = float | tuple[float, float, float] | None
-"""A value; a value with both ends of its 95 % interval; or nothing."""
-
-
-@dataclass(frozen=True)
-class Reproduced:
-    """One table: the paper's rows and ours, under one head, and how far they agree."""
-
-    name: str
-    paper: PaperTable
-    rows: Sequence[tuple[str, Sequence[Figure]]]
-    sentence: str
-    heads: Sequence[str] = ()
-
-    def markdown(self) -> str:
-        """The table for people."""
-        heads = list(self.heads or self.paper.heads)
-        lines = [f"### {self.paper.title} (`{self.name}`)", "", self.paper.unit, ""]
-        if list(self.paper.heads) == heads:
-            lines += _table(heads, [*((f"{name}, paper", row) for name, row in self.paper.rows), *self.rows])
-        else:
-            lines += [*_table(self.paper.heads, [(f"{name}, paper", row) for name, row in self.paper.rows]), ""]
-            lines += _table(heads, self.rows)
-        return "\n".join([*lines, "", self.sentence, ""])
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -152,7 +128,7 @@ def _length_parts(study: Study, name: str) -> Reproduced:
         agreement.falling(
             "the range", [each.label for each in tuning.candidates()], [row["test_pearson"] for row in ours]
         )
-        + f" Random pairs: {_cell(_figure(chance, 'test_pearson', 'test_low', 'test_high'))}."
+        + f" Random pairs: {cell(_figure(chance, 'test_pearson', 'test_low', 'test_high'))}."
         + f" Pairs of each range: {pairs}."
     )
     return Reproduced(name, PAPERS[name], [("WORD, ours", figures)], sentence)
@@ -293,16 +269,3 @@ def _figure(row: Mapping[str, Any], value: str, low: str, high: str) -> Figure:
 def _interval(found: Mapping[str, float] | None, times: float = 1) -> Figure:
     """An estimate as `statistics` writes it."""
     return None if found is None else (found["value"] * times, found["low"] * times, found["high"] * times)
-
-
-def _table(heads: Sequence[str], rows: Sequence[tuple[str, Sequence[Figure]]]) -> list[str]:
-    lines = ["| | " + " | ".join(heads) + " |", "|---|" + "---:|" * len(heads)]
-    return lines + [f"| {name} | " + " | ".join(map(_cell, figures)) + " |" for name, figures in rows]
-
-
-def _cell(figure: Figure) -> str:
-    if figure is None:
-        return ""
-    if isinstance(figure, tuple):
-        return f"{figure[0]:.2f} [{figure[1]:.2f}, {figure[2]:.2f}]"
-    return f"{figure:.1f}" if abs(figure) >= 10 else f"{figure:.2f}"

@@ -54,7 +54,8 @@ class Pipeline:
 
 
 def read_pipeline(path: str | Path) -> Pipeline:
-    """The pipeline in a TOML file.  Paths in it are relative to its folder; `${NAME}` is the environment's NAME.
+    """The pipeline in a TOML file.  Paths in it are relative to its folder; `${NAME}` is the environment's NAME, and,
+    where it begins a path, relative to the folder that the command is called in.
 
     Raises ConfigError that names file, stage and key, and the nearest known one.
     """
@@ -198,4 +199,6 @@ def _from_environment(match: re.Match[str]) -> str:
     name = match.group(1)
     if name not in os.environ:
         raise ConfigError(f"the environment has no variable '{name}'", remedy=f"Set it: export {name}=…")
-    return os.environ[name]
+    value = os.environ[name]
+    # A relative path in the environment is meant from where the command is called, not from the pipeline's folder.
+    return str(Path(value).absolute()) if match.start() == 0 and value and Path(value).exists() else value

@@ -1,0 +1,47 @@
+"""A paper's table made anew: its rows and ours under one head, as text for people."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from paraloom.recipes.papers import PaperTable
+
+Figure = float | tuple[float, float, float] | None
+"""A value; a value with both ends of its 95 % interval; or nothing."""
+
+
+@dataclass(frozen=True)
+class Reproduced:
+    """One table: the paper's rows and ours, under one head, and how far they agree."""
+
+    name: str
+    paper: PaperTable
+    rows: Sequence[tuple[str, Sequence[Figure]]]
+    sentence: str
+    heads: Sequence[str] = ()
+
+    def markdown(self) -> str:
+        """The table for people."""
+        heads = list(self.heads or self.paper.heads)
+        lines = [f"### {self.paper.title} (`{self.name}`)", "", self.paper.unit, ""]
+        if list(self.paper.heads) == heads:
+            lines += _table(heads, [*((f"{name}, paper", row) for name, row in self.paper.rows), *self.rows])
+        else:
+            lines += [*_table(self.paper.heads, [(f"{name}, paper", row) for name, row in self.paper.rows]), ""]
+            lines += _table(heads, self.rows)
+        return "\n".join([*lines, "", self.sentence, ""])
+
+
+def _table(heads: Sequence[str], rows: Sequence[tuple[str, Sequence[Figure]]]) -> list[str]:
+    lines = ["| | " + " | ".join(heads) + " |", "|---|" + "---:|" * len(heads)]
+    return lines + [f"| {name} | " + " | ".join(map(cell, figures)) + " |" for name, figures in rows]
+
+
+def cell(figure: Figure) -> str:
+    """A figure for a table: with its interval where it has one, two decimals below ten."""
+    if figure is None:
+        return ""
+    if isinstance(figure, tuple):
+        return f"{figure[0]:.2f} [{figure[1]:.2f}, {figure[2]:.2f}]"
+    return f"{figure:.1f}" if abs(figure) >= 10 else f"{figure:.2f}"
