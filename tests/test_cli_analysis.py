@@ -118,7 +118,7 @@ def test_tuning_ranks_selections_and_goes_on(paraloom: Run, scored: Path, data: 
     assert found["rank = 0"]["seeds"] == found["random"]["seeds"] == 2
     apart = found["rank = 0"]["test_pearson"] - found["random"]["test_pearson"]
     assert found["rank = 0"]["difference"]["mean"] == pytest.approx(apart, abs=2e-3)
-    assert f"{apart:+.2f}" in out and "against random pairs" in out
+    assert f"{apart:+.2f}" in out and "random pairs" in out and "with 100 pairs" in out
     status, out, err = paraloom(*call, "--grid", "rank = 0", "--grid", "rank = 1", "-o", "tuned", "--workers", 1)
     assert status == 0 and "rank = 1" in out, err
     status, _, err = paraloom(*call, "--grid", "w17-overlp", "-o", "tuned")

@@ -76,6 +76,7 @@ def test_selections_are_measured_on_the_tasks(paraloom: Run, pairs: Path, data: 
     status, out, err = paraloom("reproduce", "w17-5", *call, "-o", "tables")
     assert status == 0, err
     assert "| AVG, paper | 65.7 | 65.6 | 65.3 | 65.0 |" in out
+    assert "The paper: the first range is best, the last worst." in out
     assert "Random pairs: " in out and "Pairs of each range: 47, " in out
 
 

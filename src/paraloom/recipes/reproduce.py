@@ -125,9 +125,7 @@ def _length_parts(study: Study, name: str) -> Reproduced:
     pairs = ", ".join(f"{row['pairs']:,}" for row in ours)
     chance = by[RANDOM]
     sentence = (
-        agreement.falling(
-            "the range", [each.label for each in tuning.candidates()], [row["test_pearson"] for row in ours]
-        )
+        agreement.falling("range", [each.label for each in tuning.candidates()], [row["test_pearson"] for row in ours])
         + f" Random pairs: {cell(_figure(chance, 'test_pearson', 'test_low', 'test_high'))}."
         + f" Pairs of each range: {pairs}."
     )

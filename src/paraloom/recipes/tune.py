@@ -58,10 +58,12 @@ class Tuned:
 
     def __str__(self) -> str:
         """One sentence for people."""
-        row = next(row for row in self.verdict if row["selection"] == self.winner)
+        by = {row["selection"]: row for row in self.verdict}
+        row, chance = by[self.winner], by[RANDOM]
         found = row["difference"]
         interval = f" [{found['low']:+.2f}, {found['high']:+.2f}]" if "low" in found else ""
-        said = f"Pearson on the test tasks is {found['mean']:+.2f}{interval} against random pairs of the same number"
+        said = f"with {row['pairs']:,} pairs, Pearson on the test tasks is {found['mean']:+.2f}{interval}"
+        said += f" against {chance['pairs']:,} random pairs"
         if found.get("low", -1) > 0:
             return f"{self.winner} beats random selection: {said}."
         return (
