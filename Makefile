@@ -36,7 +36,8 @@ reproduce: $(VENV)/dev
 	$(BIN)/paraloom run examples/multi30k-cs-en.toml -o runs/multi30k-cs-en
 	$(BIN)/paraloom run examples/multi30k-cs-en.toml -o runs/multi30k-cs-en-2 --seed 2
 	$(BIN)/paraloom run examples/german.toml -o runs/german
-	$(BIN)/paraloom reproduce all -o runs/reproduce --sts $(PARALOOM_DATA)/sts \
+	$(BIN)/paraloom train parser $(PARALOOM_DATA)/treebank/nltk-ptb-sample/wsj_0001-0199.mrg.gz -o runs/parser
+	$(BIN)/paraloom reproduce all -o runs/reproduce --sts $(PARALOOM_DATA)/sts --parser runs/parser \
 	    --pairs tatoeba=runs/german/120-tatoeba-back --pairs captions=runs/german/150-captions-back \
 	    --pairs help=runs/german/180-help-back --pairs news=runs/german/210-news-back
 

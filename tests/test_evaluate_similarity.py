@@ -12,9 +12,9 @@ from scipy import stats
 
 from paraloom.core.errors import ConfigError, DataError
 from paraloom.evaluate.correlation import pearson, spearman
-from paraloom.evaluate.published import PUBLISHED
+from paraloom.evaluate.published import PUBLISHED, W17_MEAN
 from paraloom.evaluate.similarity import cosine, evaluate_sts
-from paraloom.evaluate.tasks import TASKS, choose_tasks, read_task
+from paraloom.evaluate.tasks import TASKS, W17_TASKS, choose_tasks, read_task
 
 
 class Overlap:
@@ -86,6 +86,20 @@ def test_the_table_states_each_protocol(folder):
     # Three pairs are too few for an interval, six are enough.
     assert rows[0]["low"] is None
     assert table.figure("2013", "all").low < together < table.figure("2013", "all").high
+
+
+def test_the_mean_over_w17s_tasks_is_there_when_all_of_them_are(tmp_path):
+    for number, task in enumerate(each for each in TASKS if each.default):
+        path = tmp_path / task.file
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(f"5\tab\tab\n{number % 6}\tab\tac\n0\tab\tcd\n")
+    table = evaluate_sts(Overlap(), tmp_path)
+    singles = [row.pearson for row in table.table if row.subset not in ("mean", "all") and row.group != "STS-B"]
+    assert len(singles) == len(W17_TASKS) == 21
+    assert table.figure(W17_MEAN).pearson == pytest.approx(np.mean(singles))
+    assert table.figure(W17_MEAN).n == 63
+    (tmp_path / "pit2015/pit2015.test.tsv").unlink()
+    assert W17_MEAN not in {row.group for row in evaluate_sts(Overlap(), tmp_path).table}
 
 
 def test_a_constant_encoder_has_no_correlation(folder):

@@ -72,6 +72,24 @@ def test_stopped_and_gone_on_it_ends_with_the_same_bytes(
     assert {k: v for k, v in whole.items() if k not in timing} == {k: v for k, v in resumed.items() if k not in timing}
 
 
+def test_the_last_epochs_read_the_sub_words_of_decoding(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from paraloom.mt import train
+    from paraloom.mt.trainer import Trainer
+
+    config = replace(TOY_CONFIG, steps=40, evaluate_every=40, sampling=0.4, plain_subwords=0.5)
+    read: list[tuple[int, int, bool]] = []
+    update = Trainer.update
+
+    def recorded(self: Trainer, batch: object, examples: train.Examples, pool: object) -> float:
+        read.append((self.step - self.position + 1, self.step, examples.ids.filename.name == "training.ids"))  # type: ignore[attr-defined]
+        return update(self, batch, examples, pool)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(Trainer, "update", recorded)
+    train_translator(lambda: toy_bitext(300), toy_bitext(50, seed=2), config, tmp_path / "x")
+    assert {plain for _, _, plain in read} == {True, False}
+    assert all(plain == (begun >= 20) for begun, _, plain in read)
+
+
 def test_a_checkpoint_of_other_data_is_not_gone_on_from(tmp_path: Path) -> None:
     config = replace(TOY_CONFIG, steps=20, evaluate_every=10)
     state = "checkpoint/state.safetensors"

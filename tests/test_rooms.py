@@ -14,7 +14,7 @@ import paraloom
 ROOT = Path(paraloom.__file__).parent
 FILES = sorted(path for path in ROOT.rglob("*.py"))
 
-MIDDLE = ("align", "mt", "pairs", "diversity", "embed", "evaluate")
+MIDDLE = ("align", "mt", "pairs", "syntax", "diversity", "embed", "evaluate")
 BELOW = {
     "core": (),
     **{room: ("core",) for room in MIDDLE},

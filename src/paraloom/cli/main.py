@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from paraloom import __version__
-from paraloom.cli import analysis, encoders, evaluation, pairs, papers, pipelines, scoring, translators
+from paraloom.cli import analysis, encoders, evaluation, pairs, papers, pipelines, scoring, syntax, translators
 from paraloom.core.arrow import start_without_pandas
 from paraloom.core.errors import ParaloomError
 
@@ -59,6 +59,8 @@ for verbs, group in (
     (pairs.VERBS, app),
     (analysis.VERBS, app),
     (analysis.JUDGING, judging),
+    (syntax.VERBS, app),
+    (syntax.TRAINING, training),
     (papers.VERBS, app),
     (encoders.VERBS, app),
     (encoders.TRAINING, training),

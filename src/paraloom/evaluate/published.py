@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 
 class Published(NamedTuple):
-    """One row of a paper: Pearson's r × 100, mean over the subsets of each group (for W17: over all 22 tasks).
+    """One row of a paper: Pearson's r × 100, mean over the subsets of each group (for W17: over all 22 tasks at once).
 
     The papers' STS 2013 has a fourth subset, SMT, which is under LDC's licence and not among our files.
     """
@@ -16,6 +16,9 @@ class Published(NamedTuple):
     figures: dict[str, float]
 
 
+W17_MEAN = "W17 tasks"
+"""The group of the mean over W17's tasks, in their tables and in ours."""
+
 _YEARS = ("2012", "2013", "2014", "2015", "2016")
 
 
@@ -24,7 +27,7 @@ def _pnmt(system: str, *figures: float) -> Published:
 
 
 def _w17(table: int, system: str, figure: float) -> Published:
-    return Published(f"W17 Table {table}", system, {"mean of 22 tasks": figure})
+    return Published(f"W17 Table {table}", system, {W17_MEAN: figure})
 
 
 PUBLISHED: tuple[Published, ...] = (

@@ -15,8 +15,8 @@ from paraloom.core.errors import DataError
 from paraloom.core.protocols import Encoder
 from paraloom.core.signature import digest, signature
 from paraloom.evaluate.correlation import pearson, pearson_interval, spearman
-from paraloom.evaluate.published import PUBLISHED
-from paraloom.evaluate.tasks import choose_tasks, read_task
+from paraloom.evaluate.published import PUBLISHED, W17_MEAN
+from paraloom.evaluate.tasks import W17_TASKS, choose_tasks, read_task
 
 
 @dataclass(frozen=True)
@@ -85,8 +85,9 @@ def evaluate_sts(encoder: Encoder, folder: str | Path, tasks: Iterable[str] | No
 
     folder: holds `2012/MSRpar.test.tsv` and so on, see TASKS.  tasks: names or groups (`2012`, `STS-B/dev`); None for
     STS 2012–2015, STS-B dev, SICK and PIT test.  A group of several subsets has two more rows: `mean`, the mean of
-    their figures (PNMT Table 8), and `all`, the correlation over all its pairs together.  Files that are not there
-    are listed in `skipped`; none at all is a DataError, as is a malformed row (with file and row).
+    their figures (PNMT Table 8), and `all`, the correlation over all its pairs together.  A last row is the mean over
+    W17_TASKS, where all of them are measured (W17 Table 4).  Files that are not there are listed in `skipped`; none at
+    all is a DataError, as is a malformed row (with file and row).
 
     >>> evaluate_sts(encoder, "data/sts").figure("2012").pearson    # doctest: +SKIP
     """
@@ -109,12 +110,11 @@ def evaluate_sts(encoder: Encoder, folder: str | Path, tasks: Iterable[str] | No
         rows = [_row(group, subset, scores, cosines) for subset, scores, cosines in subsets]
         table += rows
         if len(rows) > 1:
-            total = sum(row.n for row in rows)
-            means = (float(np.mean([row.pearson for row in rows])), float(np.mean([row.spearman for row in rows])))
-            half = math.hypot(*((row.high - row.low) / 2 for row in rows)) / len(rows)
-            table.append(SimilarityRow(group, "mean", total, *means, means[0] - half, means[0] + half))
+            table.append(_mean(group, rows))
             scores, cosines = (np.concatenate([subset[column] for subset in subsets]) for column in (1, 2))
             table.append(_row(group, "all", scores, cosines))
+    if {task.name for task in present} >= W17_TASKS:
+        table.append(_mean(W17_MEAN, [row for row in table if f"{row.group}/{row.subset}" in W17_TASKS]))
     how = signature(
         "sts",
         similarity="cosine",
@@ -143,6 +143,12 @@ def _row(group: str, subset: str, scores: npt.NDArray[np.float64], cosines: npt.
     r, n = pearson(scores, cosines), len(scores)
     low, high = pearson_interval(r, n)
     return SimilarityRow(group, subset, n, 100 * r, 100 * spearman(scores, cosines), 100 * low, 100 * high)
+
+
+def _mean(group: str, rows: list[SimilarityRow]) -> SimilarityRow:
+    means = (float(np.mean([row.pearson for row in rows])), float(np.mean([row.spearman for row in rows])))
+    half = math.hypot(*((row.high - row.low) / 2 for row in rows)) / len(rows)
+    return SimilarityRow(group, "mean", sum(row.n for row in rows), *means, means[0] - half, means[0] + half)
 
 
 def _interval(row: SimilarityRow) -> str:

@@ -38,7 +38,9 @@ class TranslatorConfig:
     share.  batch_tokens: padded tokens an update, on the longer side.  matrix_rate: Muon's, for matrices;
     vector_rate: Adam's, for embeddings, biases and norms.  average: decay of the running mean of the weights, which
     is the model that is kept.  sampling: above 0, each epoch cuts the sentences into other sub-words, drawn with
-    probabilities to this power (Kudo 2018 has 0.1 to 0.5), so that a small corpus is not learned by heart.
+    probabilities to this power (Kudo 2018 has 0.1 to 0.5), so that a small corpus is not learned by heart;
+    epochs that begin in the last `plain_subwords` share of the steps take the likeliest cut, the one that decoding
+    sees: a model that spreads its belief over many cuts of a sentence prefers short ones.
     candidates: words drawn for the softmax beside those of the batch, 0 = all words
     always; the last `whole_softmax` share of the steps takes all words in any case.
     evaluate_every: steps between development losses; patience: how many of them without a better one end the
@@ -62,6 +64,7 @@ class TranslatorConfig:
     cooldown: float = 0.6
     smoothing: float = 0.1
     sampling: float = 0.4
+    plain_subwords: float = 0.25
     average: float = 0.995
     candidates: int = 700
     whole_softmax: float = 0.25
@@ -175,7 +178,8 @@ class _Passes:
     def __init__(
         self, examples: Examples, again: Callable[[int, int], Examples], config: TranslatorConfig, trainer: Any
     ):
-        self.examples, self.again, self.config, self.trainer = examples, again, config, trainer
+        self.examples = self.plain = examples
+        self.again, self.config, self.trainer = again, config, trainer
 
     def next(self) -> tuple[Any, Examples]:
         """The pair numbers of the next batch, and what they are numbers of."""
@@ -186,8 +190,12 @@ class _Passes:
                 trainer.epoch += 1
                 trainer.position = 0
             place = [trainer.seed, trainer.epoch]
-            if self.config.sampling:
+            # Where the epoch began, also for a training that goes on in the middle of it.
+            begun = trainer.step - trainer.position
+            if self.config.sampling and begun < self.config.steps * (1 - self.config.plain_subwords):
                 self.examples = self.again(trainer.epoch, int(np.random.SeedSequence(place).generate_state(1)[0]))
+            else:
+                self.examples = self.plain
             trainer.plan = batches(self.examples, self.config.batch_tokens, np.random.default_rng(place))
         batch = trainer.plan[trainer.position]
         trainer.position += 1

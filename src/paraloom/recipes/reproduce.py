@@ -26,7 +26,8 @@ class Study:
 
     sources: name → back-translated pairs (a corpus folder or a file), src the reference; filters are tried on the
     first.  sts: a folder of similarity tasks.  folder: where the runs go, each of which goes on when it was stopped.
-    encoder: for the paraphrase score; the bundled one when left out.  size, epochs, seeds: pairs of a selection (W17:
+    encoder: for the paraphrase score; the bundled one when left out.  parser: for the entropy of parses, which is left
+    empty without one.  size, epochs, seeds: pairs of a selection (W17:
     24,000), passes at most, draws of the random selection and of the best one.
     """
 
@@ -34,6 +35,7 @@ class Study:
     sts: str
     folder: Path
     encoder: str = str(BUNDLED / "encoder-en")
+    parser: str | None = None
     size: int = 24_000
     epochs: int = 10
     seeds: int = 5
@@ -208,12 +210,35 @@ def _rank_correlations(study: Study, name: str) -> Reproduced:
     return Reproduced(name, PAPERS[name], rows, sentence)
 
 
+_PARSED = 10_000
+"""References of each source that are parsed: entropy depends on how many there are, so as many of each."""
+
+
+def _parsed(study: Study) -> dict[str, Any]:
+    """The statistics of a sample of each source whose references have trees; none without a parser."""
+    if study.parser is None:
+        return {}
+    parser = str(Path(study.parser).absolute())
+    stages: list[dict[str, Any]] = []
+    for source, path in study.scored().items():
+        sample, trees = f"{source}-sample", f"{source}-trees"
+        stages += [
+            {"name": sample, "use": "filter", "input": str(path), "sample": _PARSED},
+            {"name": trees, "use": "parse", "input": sample, "parser": parser, "columns": ["src"]},
+            {"name": source, "use": "statistics", "pairs": trees},
+        ]
+    return study.found(stages, study.folder / "parsed")
+
+
 def _corpora(study: Study, name: str) -> Reproduced:
     rows: list[tuple[str, Sequence[Figure]]] = []
+    parsed = _parsed(study)
+    keys = ("length", "idf", "paraphrase_score", "unigram_entropy", "parse_entropy")
     for source, found in _statistics(study).items():
-        reference = found["reference"]
-        keys = ("length", "idf", "paraphrase_score", "unigram_entropy", "parse_entropy")
-        rows.append((source, [_interval(found.get(key) or reference.get(key)) for key in keys]))
+        figures = {**found["reference"], **found}
+        if source in parsed:
+            figures["parse_entropy"] = parsed[source]["reference"].get("parse_entropy")
+        rows.append((source, [_interval(figures.get(key)) for key in keys]))
     return Reproduced(name, PAPERS[name], rows, agreement.shortest(rows))
 
 

@@ -42,7 +42,7 @@ def similarity(rows: Sequence[Mapping[str, Any]]) -> Html:
         group: [row for row in rows if row["group"] == group and row["subset"] not in ("mean", "all")]
         for group in groups
     }
-    means = {group: summary.get((group, "mean")) or subsets[group][0] for group in groups if subsets[group]}
+    means = {group: summary.get((group, "mean")) or subsets[group][0] for group in groups}
     together = {group: summary.get((group, "all")) for group in groups}
     lines = [
         _line("Pearson, mean over subsets", {g: row["pearson"] for g, row in means.items()}, groups, "ours"),

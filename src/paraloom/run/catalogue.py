@@ -20,6 +20,8 @@ STAGES: dict[str, str] = {
     "count-words": "paraloom.run.stages.scoring:CountWords",
     "train-language-model": "paraloom.run.stages.scoring:TrainLanguageModel",
     "train-classifier": "paraloom.run.stages.scoring:TrainClassifier",
+    "train-parser": "paraloom.run.stages.syntax:TrainParser",
+    "parse": "paraloom.run.stages.syntax:Parse",
     "statistics": "paraloom.run.stages.analysis:Statistics",
     "lexicon": "paraloom.run.stages.analysis:Lexicon",
     "filter": "paraloom.run.stages.pairs:Filter",

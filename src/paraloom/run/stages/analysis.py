@@ -16,6 +16,7 @@ import pyarrow as pa
 from paraloom.core.errors import DataError
 from paraloom.core.io import Corpus
 from paraloom.core.stats import Z_95, Estimate, Moments
+from paraloom.core.trees import skeleton
 from paraloom.diversity.corpus import TextStatistics
 from paraloom.pairs.cuts import IDENTITY, survey_cut
 from paraloom.pairs.lexicon import LexiconConfig
@@ -32,8 +33,8 @@ class Statistics(Fit):
     """What references and translations are like, and how they differ (W17 Tables 9 and 10, PNMT Table 1).
 
     pairs: a corpus of back-translated pairs, src the reference.  sample: pairs to look at, by chance; W17 takes
-    150,000, PNMT 100,000.  Columns src_idf, tgt_idf, paraphrase_score and reference_probability join in where the
-    corpus has them.
+    150,000, PNMT 100,000.  Columns src_idf, tgt_idf, paraphrase_score, reference_probability, src_parse and tgt_parse
+    join in where the corpus has them.
     """
 
     inputs: ClassVar[tuple[str, ...]] = ("pairs",)
@@ -51,7 +52,7 @@ class Statistics(Fit):
         for batch in _sampled(Corpus.open(work.inputs["pairs"]), self.sample, work.seed):
             batch = score(batch, ["repetition", "tgt_tokens"])
             for name, side in _SIDES.items():
-                sides[name] += TextStatistics.of(batch.column(side))
+                sides[name] += TextStatistics.of(batch.column(side), _skeletons(batch, f"{side}_parse"))
             for name, values in _per_sentence(batch).items():
                 means[name] = means.get(name, Moments()) + Moments.of(values)
             for name, found in columns.items():
@@ -62,9 +63,10 @@ class Statistics(Fit):
             figures[name] |= {
                 key.partition(" ")[2]: value.estimate() for key, value in means.items() if key.startswith(f"{name} ")
             }
-        apart = {
+        apart: dict[str, Estimate] = {
             name: figures["reference"][name] - figures["translation"][name]
-            for name in ("vocabulary", "unigram_entropy", "trigram_entropy")
+            for name in ("vocabulary", "unigram_entropy", "trigram_entropy", "parse_entropy")
+            if name in figures["reference"] and name in figures["translation"]
         }
         apart |= {
             key.partition(" ")[2]: value.estimate() for key, value in means.items() if key.startswith("difference ")
@@ -116,6 +118,13 @@ class Lexicon(LexiconConfig, Fit):
         entries = paraphrase_lexicon(table.column("src"), table.column("tgt"), self)
         pq.write_table(entries, folder / "lexicon.parquet")
         return {"pairs": table.num_rows, "entries": entries.num_rows}
+
+
+def _skeletons(batch: pa.RecordBatch, column: str) -> list[str] | None:
+    """The top of each tree of a column, '' where there is none; None without the column."""
+    if column not in batch.schema.names:
+        return None
+    return [skeleton(tree) if tree else "" for tree in batch.column(column).to_pylist()]
 
 
 def _sampled(corpus: Corpus, size: int, seed: int) -> Iterator[pa.RecordBatch]:

@@ -22,7 +22,7 @@ class CompareSelections(Fit):
     encoders: trained with `sts`, so that their curves have a development figure an epoch.  selections: the corpora
     that they were trained on, in the same order.  labels: what each selection is called; several with one label are
     the same selection under other seeds, and give a mean and its interval.  sts: a folder of similarity tasks; where
-    it is given, the test figure is the mean Pearson of all its files but `development` (W17: 22 tasks), of encoders
+    it is given, the test figure is the mean Pearson of all its files but `development` (W17 has 22 tasks), of encoders
     that kept their best epoch.  against: a label; the others' test figures minus its own join the rows.
     """
 

@@ -1,0 +1,224 @@
+"""Parsing: trees as text, a treebank read, the grammar's arithmetic by pencil, the likeliest tree against a search."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from paraloom.core.errors import DataError, ModelError
+from paraloom.core.trees import phrases, skeleton
+
+pytest.importorskip("nltk", reason="parsing needs nltk: pip install 'paraloom[syntax]'")
+
+from nltk.tree import Tree
+
+from paraloom.syntax.accuracy import bracket_f1
+from paraloom.syntax.grammar import Grammar
+from paraloom.syntax.parser import LONGEST, GrammarParser
+from paraloom.syntax.treebank import binary, plain, read_treebank
+
+TREES = """
+( (S (NP-SBJ-1 (DT The) (NN dog)) (VP (VBZ sees) (NP (DT a) (NN cat)
+     (PP (IN on) (NP (DT the) (NN mat))))) (. .)) )
+(S (NP (DT The) (NN cat)) (VP (VBZ sees) (NP (DT the) (NN dog)) (PP (IN on) (NP (DT the) (NN mat)))) (. .))
+(S (NP-SBJ (-NONE- *)) (VP (VB Sleep)) (. .))
+(S (NP (PRP It)) (VP (VBZ sleeps)) (. .))
+"""
+
+
+@pytest.fixture
+def treebank(tmp_path: Path) -> Path:
+    path = tmp_path / "trees.mrg"
+    path.write_text(TREES * 5)
+    return path
+
+
+def test_phrases_by_pencil() -> None:
+    found = [(p.label, p.first, p.last, p.depth) for p in phrases("(S (NP (DT The) (NN dog)) (VP (VBZ sleeps)))")]
+    assert found == [
+        ("S", 0, 3, 0),
+        ("NP", 0, 2, 1),
+        ("DT", 0, 1, 2),
+        ("NN", 1, 2, 2),
+        ("VP", 2, 3, 1),
+        ("VBZ", 2, 3, 2),
+    ]
+
+
+@pytest.mark.parametrize("tree", ["", "snow", "(S", "(S (NP x)", "(S x))", "((S x))", "(S x) (S y)", "()", "(S x) y"])
+def test_what_is_no_tree_is_an_error(tree: str) -> None:
+    with pytest.raises(DataError, match="not one bracketed tree"):
+        phrases(tree)
+
+
+def test_the_skeleton_keeps_the_upper_levels() -> None:
+    tree = "(S (NP (DT The) (NN dog)) (VP (VBZ sees) (NP (PRP it))) (. .))"
+    assert skeleton(tree) == "(S (NP) (VP) (.))"
+    assert skeleton(tree, 1) == "(S)"
+    assert skeleton(tree, 3) == "(S (NP (DT) (NN)) (VP (VBZ) (NP)) (.))"
+
+
+def test_a_treebank_loses_traces_and_function_tags(treebank: Path) -> None:
+    trees = [tree.pformat(margin=1000) for tree in read_treebank(treebank)]
+    assert len(trees) == 20
+    assert trees[0].startswith("(S (NP (DT The) (NN dog)) (VP")
+    assert trees[2] == "(S (VP (VB Sleep)) (. .))"
+
+
+@pytest.mark.parametrize(
+    ("text", "row", "said"),
+    [
+        ("(S (VB Go))\n(S (VB Go)\n", 2, "never closed"),
+        ("(S (VB Go)))\n", 1, "never opened"),
+        ("(S (VB Go))\nGo on\n", 2, "not a bracketed tree"),
+        ("(S (VB Go))\n\n(S (VB Go) ())\n", 3, "not a tree"),
+    ],
+)
+def test_a_broken_treebank_names_its_row(tmp_path: Path, text: str, row: int, said: str) -> None:
+    path = tmp_path / "trees.mrg"
+    path.write_text(text)
+    with pytest.raises(DataError, match=said) as caught:
+        list(read_treebank(path))
+    assert caught.value.row == row
+
+
+def test_the_grammar_is_relative_frequencies(treebank: Path) -> None:
+    grammar = Grammar.read_off(read_treebank(treebank))
+    number = {symbol: place for place, symbol in enumerate(grammar.symbols)}
+    pairs = {(left, right, parent): p for left, right, parent, p in grammar.pairs}
+    # Of the NPs below an S two are DT NN and one a lone PRP.
+    assert pairs[number["DT"], number["NN"], number["NP^<S>"]] == pytest.approx(math.log(2 / 3), abs=1e-4)
+    singles = {(child, parent): p for child, parent, p in grammar.singles}
+    assert singles[number["PRP"], number["NP^<S>"]] == pytest.approx(math.log(1 / 3), abs=1e-4)
+    for parent in range(len(grammar.symbols)):
+        shares = [math.exp(p) for *_, above, p in [*grammar.pairs, *grammar.singles] if above == parent]
+        assert not shares or sum(shares) == pytest.approx(1, abs=1e-3)
+    # A word that was always seen with one tag.
+    (tag, score), *_ = sorted(grammar.tags("the", first=False), key=lambda each: -each[1])
+    assert tag == number["DT"] and score > 0
+
+
+def test_it_finds_the_trees_that_it_has_learned(treebank: Path) -> None:
+    parser = GrammarParser(Grammar.read_off(read_treebank(treebank)))
+    assert parser.parse(["It sees the mat."]) == ["(S (NP (PRP It)) (VP (VBZ sees) (NP (DT the) (NN mat))) (. .))"]
+    # A word that nobody has seen.
+    assert parser.parse(["The wug sleeps."]) == ["(S (NP (DT The) (NN wug)) (VP (VBZ sleeps)) (. .))"]
+
+
+def test_what_cannot_be_parsed_has_no_tree(treebank: Path) -> None:
+    parser = GrammarParser(Grammar.read_off(read_treebank(treebank)))
+    assert parser.parse(["", "dog " * (LONGEST + 1)]) == [None, None]
+    assert parser.parse_words(["on", "on"]) is None
+
+
+@settings(deadline=None, max_examples=30)
+@given(words=st.lists(st.sampled_from(["the", "dog", "cat", "sees", "on", "mat", "it"]), min_size=1, max_size=5))
+def test_it_is_the_likeliest_tree(words: list[str]) -> None:
+    grammar = Grammar.read_off(plain(Tree.fromstring(text)) for text in _ONE_LINE)
+    found = GrammarParser(grammar, width=0).parse_words(words)
+    best = _search(grammar, words)
+    assert (found is None) == (best == -math.inf)
+    if found is not None:
+        assert _score(grammar, found) == pytest.approx(best, abs=1e-3)
+
+
+_ONE_LINE = [
+    "(S (NP (DT the) (NN dog)) (VP (VBZ sees) (NP (NP (DT a) (NN cat)) (PP (IN on) (NP (DT the) (NN mat))))))",
+    "(S (NP (DT the) (NN cat)) (VP (VBZ sees) (NP (DT the) (NN dog)) (PP (IN on) (NP (DT the) (NN mat)))))",
+    "(S (NP (PRP it)) (VP (VBZ sleeps)))",
+    "(S (NP (NN mat)) (VP (VBZ sees) (NP (PRP it))))",
+]
+
+
+def _search(grammar: Grammar, words: list[str]) -> float:
+    """The best log-probability of a tree, by plain recursion over all splits and rules."""
+
+    def best(symbol: int, first: int, last: int) -> float:
+        found = -math.inf
+        if last - first == 1:
+            tags = dict(grammar.tags(words[first], first == 0))
+            found = tags.get(symbol, found)
+            for child, parent, p in grammar.singles:
+                if parent == symbol and child in tags:
+                    found = max(found, tags[child] + p)
+        for left, right, parent, p in grammar.pairs:
+            if parent == symbol:
+                for split in range(first + 1, last):
+                    found = max(found, best(left, first, split) + best(right, split, last) + p)
+        return found
+
+    return max(best(symbol, 0, len(words)) + p for symbol, p in grammar.roots)
+
+
+def _score(grammar: Grammar, text: str) -> float:
+    """The log-probability of a tree that the parser has found: the best of the binary trees that read so."""
+    number = {symbol: place for place, symbol in enumerate(grammar.symbols)}
+    tree = binary(Tree.fromstring(text))
+    words = tree.leaves()
+    pairs = {(left, right, parent): p for left, right, parent, p in grammar.pairs}
+    singles = {(child, parent): p for child, parent, p in grammar.singles}
+    total = dict(grammar.roots)[number[tree.label()]]
+    places = itertools.count()
+    for node in tree.subtrees():
+        labels = [number[child.label()] for child in node if not isinstance(child, str)]
+        if not labels:
+            place = next(places)
+            total += dict(grammar.tags(words[place], place == 0))[number[node.label()]]
+        elif len(labels) == 1:
+            total += singles[labels[0], number[node.label()]]
+        else:
+            total += pairs[labels[0], labels[1], number[node.label()]]
+    return total
+
+
+def test_bracket_f1_by_pencil() -> None:
+    wanted = "(S (NP (DT The) (NN dog)) (VP (VBZ sees) (NP (PRP it))))"
+    found = "(S (NP (DT The) (NN dog)) (VP (VBZ sees)) (NP (PRP it)))"
+    # Four phrases each, S, NP and NP in common; the VP ends elsewhere.
+    assert bracket_f1([(found, wanted)]) == pytest.approx(75)
+    assert bracket_f1([(wanted, wanted)]) == 100
+    # Not found: none of four.
+    assert bracket_f1([(None, wanted), (wanted, wanted)]) == pytest.approx(200 * 4 / 12)
+
+
+def test_a_grammar_that_is_not_there_or_not_whole(tmp_path: Path) -> None:
+    with pytest.raises(ModelError, match="missing"):
+        Grammar.load(tmp_path)
+    (tmp_path / "grammar.json").write_text('{"symbols": []}')
+    with pytest.raises(ModelError, match="not a grammar"):
+        Grammar.load(tmp_path)
+
+
+def test_verbs_train_and_parse(treebank: Path, tmp_path: Path) -> None:
+    import pyarrow.parquet as pq
+    from typer.testing import CliRunner
+
+    from paraloom.cli.main import app
+
+    def call(*arguments: object) -> str:
+        result = CliRunner().invoke(app, [str(argument) for argument in arguments])
+        assert result.exit_code == 0, result.output
+        return result.output
+
+    assert "trees: 20" in call("train", "parser", treebank, "-o", tmp_path / "parser")
+    (tmp_path / "pairs.tsv").write_text("src\ttgt\nIt sleeps.\tThe dog sleeps.\n" + "on on\tIt sleeps.\n")
+    call("parse", tmp_path / "pairs.tsv", "--parser", tmp_path / "parser", "-o", tmp_path / "parsed.parquet")
+    table = pq.read_table(tmp_path / "parsed.parquet")
+    assert table.column("src_parse").to_pylist() == ["(S (NP (PRP It)) (VP (VBZ sleeps)) (. .))", None]
+    assert all(table.column("tgt_parse").to_pylist())
+
+
+def test_the_real_treebank_is_parsed(data: Path) -> None:
+    trees = list(read_treebank(data / "treebank/nltk-ptb-sample/wsj_0001-0199.mrg.gz"))
+    assert len(trees) == 3914
+    held = [tree for tree in trees[-150:] if len(tree.leaves()) <= 25]
+    parser = GrammarParser(Grammar.read_off(trees[:-150]))
+    found = [parser.parse_words(tree.leaves()) for tree in held]
+    assert bracket_f1((ours, tree.pformat(margin=2**31)) for ours, tree in zip(found, held, strict=True)) > 70
+    assert sum(tree is None for tree in found) <= 1
+    assert parser.parse(["The man is riding a bike."])[0].startswith("(S (NP ")  # type: ignore[union-attr]
