@@ -6,6 +6,8 @@ Ours is the whole command, from its start to the Parquet file written.  The bare
 decodes them on all cores in batches of the same size and writes lines of text; its start and the loading of the model
 are counted too.  generate runs on the first `--generate-lines` lines, sorted, in batches of 64; loading is not counted.
 A shortlist, where one is asked for, is used by ours and by the bare loop; generate knows none.
+Ours and the bare loop run in turn: each run's ratio is of two neighbours in time, and the median of the ratios counts;
+beside it stands the ratio of the processor time that both took, which other people's work disturbs less.
 """
 
 from __future__ import annotations
@@ -14,11 +16,14 @@ import argparse
 import gzip
 import json
 import os
+import resource
 import subprocess
 import sys
 import tempfile
 import time
 from pathlib import Path
+from statistics import median
+from typing import NamedTuple
 
 from paraloom.mt import load_translator, parse_decoding
 
@@ -46,11 +51,19 @@ open(target, "w", encoding="utf-8").write("\\n".join(subwords.join(found)))
 """
 
 
-def seconds(command: list[str]) -> float:
-    """Wall-clock time of a command that must succeed."""
-    begun = time.perf_counter()
+class Took(NamedTuple):
+    """Seconds of a command: on the clock, and of processors, its workers' included."""
+
+    wall: float
+    processor: float
+
+
+def took(command: list[str]) -> Took:
+    """What a command takes, which must succeed."""
+    before, begun = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
     subprocess.run(command, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    return time.perf_counter() - begun
+    wall, after = time.perf_counter() - begun, resource.getrusage(resource.RUSAGE_CHILDREN)
+    return Took(wall, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
 
 
 def generate_seconds(checkpoint: Path, lines: list[str], decode: str) -> float:
@@ -99,26 +112,30 @@ def main() -> None:
             generate = generate_seconds(
                 arguments.translator / "huggingface", sides["cs"][: arguments.generate_lines], decode
             )
-            ours, bare = [], []
+            ours: list[Took] = []
+            bare: list[Took] = []
             for run in range(arguments.runs):
                 command = [sys.executable, "-m", "paraloom.cli.main", "backtranslate", f"{scratch}/train.{{cs,en}}"]
                 command += ["--translator", str(arguments.translator), "--decode", decode]
-                ours.append(seconds([*command, "-o", f"{scratch}/{run}-{len(rows)}.parquet"]))
+                ours.append(took([*command, "-o", f"{scratch}/{run}-{len(rows)}.parquet"]))
                 loop = [sys.executable, "-c", BARE_LOOP, str(folder), decode, f"{scratch}/train.cs"]
-                bare.append(seconds([*loop, f"{scratch}/bare.txt", str(os.cpu_count())]))
+                bare.append(took([*loop, f"{scratch}/bare.txt", str(os.cpu_count())]))
+            ratios = [theirs.wall / mine.wall for mine, theirs in zip(ours, bare, strict=True)]
             row = {
                 "decode": decode,
-                "ours": arguments.lines / sorted(ours)[len(ours) // 2],
-                "bare_ctranslate2": arguments.lines / sorted(bare)[len(bare) // 2],
+                "ours": arguments.lines / median(each.wall for each in ours),
+                "bare_ctranslate2": arguments.lines / median(each.wall for each in bare),
                 "generate": arguments.generate_lines / generate,
+                "ours_over_bare": median(ratios),
+                "ratios": [round(ratio, 3) for ratio in ratios],
+                "processor_ratio": sum(each.processor for each in bare) / sum(each.processor for each in ours),
             }
             row["ours_over_generate"] = row["ours"] / row["generate"]
-            row["ours_over_bare"] = row["ours"] / row["bare_ctranslate2"]
             rows.append(row)
             print(
                 f"{decode:<24} ours {row['ours']:7.0f}/s   bare CTranslate2 {row['bare_ctranslate2']:7.0f}/s   "
                 f"generate {row['generate']:6.0f}/s   ours/generate {row['ours_over_generate']:5.1f}   ours/bare "
-                f"{row['ours_over_bare']:.2f}",
+                f"{row['ours_over_bare']:.2f} {row['ratios']}   by processor time {row['processor_ratio']:.2f}",
                 flush=True,
             )
     print(json.dumps({"lines": arguments.lines, "runs": arguments.runs, "rows": rows}))

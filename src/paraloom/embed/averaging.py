@@ -11,7 +11,7 @@ from paraloom.embed.encoders import Average, Part, Vectors
 from paraloom.embed.team import Team
 from paraloom.embed.vocab import Rows, Vocabulary
 
-_BETA1, _BETA2, _EPSILON = 0.9, 0.999, 1e-8
+BETA1, BETA2, _EPSILON = 0.9, 0.999, 1e-8
 
 
 class LearningPart(Protocol):
@@ -76,19 +76,40 @@ class LearningAverage:
         return unique, by_row
 
     def learn(self, lists: Rows, gradient: Vectors, moved: npt.NDArray[np.bool_], column: int, step: int) -> None:
-        from paraloom.embed import average_kernels
-
         unique, by_row = self.backward(lists, gradient, moved, column)
-        # m̂ / (√v̂ + ε) with the corrections drawn out of the loop: √(1 − β2ᵗ) / (1 − β1ᵗ) · m / (√v + ε √(1 − β2ᵗ)).
-        root = (1 - _BETA2**step) ** 0.5
-        rate, floor = np.float32(self.rate * root / (1 - _BETA1**step)), np.float32(_EPSILON * root)
-        betas = np.float32(_BETA1), np.float32(_BETA2)
-        self._team.share(
-            len(unique),
-            lambda begin, end: average_kernels.adam_rows(
-                unique, by_row, self.table, self.first, self.second, rate, *betas, floor, begin, end
-            ),
-        )
+        adam_rows(self._team, unique, by_row, self.table, self.first, self.second, self.rate, step)
 
     def at_rest(self) -> Average:
         return Average(self.vocabulary, self.table)
+
+
+def adam_rate(rate: float, step: int) -> tuple[np.float32, np.float32]:
+    """The rate and the floor under the root with Adam's bias corrections drawn out of the loop.
+
+    m̂ / (√v̂ + ε) = √(1 − β2ᵗ) / (1 − β1ᵗ) · m / (√v + ε √(1 − β2ᵗ)).
+    """
+    root = (1 - BETA2**step) ** 0.5
+    return np.float32(rate * root / (1 - BETA1**step)), np.float32(_EPSILON * root)
+
+
+def adam_rows(
+    team: Team,
+    rows: npt.NDArray[np.int32],
+    gradient: Vectors,
+    table: Vectors,
+    first: Vectors,
+    second: Vectors,
+    rate: float,
+    step: int,
+) -> None:
+    """One step of Adam on some rows of a table; gradient (u, d); first, second: its moments, of the table's shape."""
+    from paraloom.embed import average_kernels
+
+    corrected, floor = adam_rate(rate, step)
+    betas = np.float32(BETA1), np.float32(BETA2)
+    team.share(
+        len(rows),
+        lambda begin, end: average_kernels.adam_rows(
+            rows, gradient, table, first, second, corrected, *betas, floor, begin, end
+        ),
+    )

@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass
 
 from paraloom.core.errors import ConfigError
+from paraloom.embed.parts import PARTS
 from paraloom.embed.spec import Spec, parse_spec
 
 
@@ -19,7 +20,9 @@ class EncoderConfig:
     words) are left out.  word_entries, trigram_entries: the commonest so many get vectors.  word_scale, trigram_scale:
     standard deviation of the random vectors at the start; a mean over few words is longer than one over many trigrams,
     so words start shorter, or trigrams would hardly count beside them.  damping: a unit that is a share p
-    of all starts 1 / (1 + damping · p) as long, the weights of Arora et al. 2017; 0: all alike.
+    of all starts 1 / (1 + damping · p) as long, the weights of Arora et al. 2017; 0: all alike.  ordered_scale: the
+    same deviation for the words of parts that read them in order (LSTM, BLSTM, GRAN, GRU), which know no damping.
+    scramble: share of the sentences whose words those parts read in an order drawn by chance (PNMT §5.3: 0.3).
     """
 
     spec: str = "word,trigram"
@@ -35,7 +38,9 @@ class EncoderConfig:
     trigram_entries: int = 30_000
     word_scale: float = 0.03
     trigram_scale: float = 0.2
+    ordered_scale: float = 0.1
     damping: float = 1000.0
+    scramble: float = 0.0
 
     def check(self) -> Spec:
         """The parsed spec; raises ConfigError that names the field which cannot be."""
@@ -43,12 +48,14 @@ class EncoderConfig:
         for name in counts:
             if getattr(self, name) < 1:
                 raise ConfigError(f"'{name}' is {getattr(self, name)}, and must be 1 or more")
-        for name in ("margin", "rate", "word_scale", "trigram_scale"):
+        for name in ("margin", "rate", "word_scale", "trigram_scale", "ordered_scale"):
             value = getattr(self, name)
             if not (math.isfinite(value) and value > 0):
                 raise ConfigError(f"'{name}' is {value}, and must be a number above 0")
         if not (math.isfinite(self.damping) and self.damping >= 0):
             raise ConfigError(f"'damping' is {self.damping}, and must be a number from 0 on")
+        if not 0 <= self.scramble <= 1:
+            raise ConfigError(f"'scramble' is {self.scramble}, and must be a share from 0 to 1")
         return parse_spec(self.spec)
 
     def entries(self, unit: str) -> int:
@@ -56,7 +63,8 @@ class EncoderConfig:
         size: int = getattr(self, f"{unit}_entries")
         return size
 
-    def scale(self, unit: str) -> float:
-        """Standard deviation of a kind of unit's vectors at the start."""
-        deviation: float = getattr(self, f"{unit}_scale")
+    def scale(self, part: str) -> float:
+        """Standard deviation of a part's vectors at the start."""
+        kind = PARTS[part]
+        deviation: float = self.ordered_scale if kind.ordered else getattr(self, f"{kind.unit}_scale")
         return deviation

@@ -26,7 +26,13 @@ _CHUNK = 2048
 
 
 class Part(Protocol):
-    """One part of an encoder at rest.  What is not an average of units (an LSTM, say) implements the same three."""
+    """One part of an encoder at rest.  What is not an average of units (an LSTM, say) implements the same."""
+
+    vocabulary: Vocabulary
+
+    @property
+    def vectors(self) -> Vectors:
+        """float32 (V, d), of the vocabulary's entries."""
 
     @property
     def dimension(self) -> int:
@@ -108,7 +114,7 @@ class SentenceEncoder:
         state = hashlib.sha256()
         for name in self.spec.parts:
             part = self.parts[name]
-            state.update("\n".join([name, *getattr(part, "vocabulary", Vocabulary(name, [])).entries]).encode())
+            state.update("\n".join([name, *part.vocabulary.entries]).encode())
             for tensor in part.tensors.values():
                 state.update(np.ascontiguousarray(tensor).data)
         return signature("encoder", spec=self.spec, dimension=self.dimension, vectors=state.hexdigest()[:12])

@@ -97,3 +97,16 @@ def bag_keys(ids, offsets):
             total += (ids[k] ^ (ids[k] >> np.uint64(29))) * np.uint64(0x9E3779B97F4A7C15)
         keys[i] = total
     return keys
+
+
+@njit(cache=True, nogil=True)
+def list_keys(ids, offsets):
+    """A key of each list's ids in their order: uint64 (n,)."""
+    keys = np.empty(len(offsets) - 1, np.uint64)
+    for i in range(len(keys)):
+        key = np.uint64(0xCBF29CE484222325)
+        for k in range(offsets[i], offsets[i + 1]):
+            key = (key ^ ids[k]) * np.uint64(0x9E3779B97F4A7C15)
+            key ^= key >> np.uint64(29)
+        keys[i] = key
+    return keys

@@ -48,7 +48,8 @@ class Numbered:
 
 @dataclass(frozen=True)
 class TrainingPairs:
-    """n pairs to train on.  keys: uint64 (2n,), equal for sentences of the same words.  digest: of all of it.
+    """n pairs to train on.  keys: uint64 (2n,), equal for sentences of the same words,
+    in the same order where that counts.  digest: of all of it.
 
     books: `read` = `used` + `empty` (a side without a word) + `too_long` (a side of more than max_tokens words).
     """
@@ -68,11 +69,14 @@ def stream_pairs(
     max_tokens: int,
     sizes: Mapping[str, int],
     known: Mapping[str, Vocabulary] | None = None,
+    *,
+    ordered: bool = False,
 ) -> TrainingPairs:
     """Number the units of every pair into files in `folder`; no text stays in memory.
 
     sizes: entries of the vocabulary of each kind of unit, which is counted on the way; `known`: vocabularies that are
-    settled already instead.  Raises DataError where no pair is left.
+    settled already instead.  ordered: whether sentences of the same words in another order are
+    different ones.  Raises DataError where no pair is left.
     """
     folder.mkdir(parents=True, exist_ok=True)
     known = known or {}
@@ -86,7 +90,7 @@ def stream_pairs(
         for unit in sizes:
             ends[unit].append(np.zeros(1, np.int64))
         for texts in _usable(pairs, max_tokens, books):
-            keys.append(_keys(texts))
+            keys.append(_keys(texts, ordered))
             for unit in sizes:
                 lists = UNITS[unit].cut(texts)
                 if unit in known:
@@ -170,9 +174,10 @@ def _usable(pairs: Pairs, max_tokens: int, books: dict[str, int]) -> Iterable[pa
             yield texts.filter(pa.array(np.repeat(kept, 2)))
 
 
-def _keys(texts: pa.Array) -> npt.NDArray[np.uint64]:
+def _keys(texts: pa.Array, ordered: bool) -> npt.NDArray[np.uint64]:
     from paraloom.embed import list_kernels
 
     lists = UNITS["word"].cut(texts)
-    keys: npt.NDArray[np.uint64] = list_kernels.bag_keys(lists.ids, lists.offsets)
+    make = list_kernels.list_keys if ordered else list_kernels.bag_keys
+    keys: npt.NDArray[np.uint64] = make(lists.ids, lists.offsets)
     return keys

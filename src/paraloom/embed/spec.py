@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from paraloom.core.errors import ConfigError, nearest
-from paraloom.embed.units import UNITS
+from paraloom.embed.parts import PARTS
 
 
 @dataclass(frozen=True)
@@ -27,6 +27,11 @@ class Spec:
     def parts(self) -> tuple[str, ...]:
         """The names of the parts, each once, in the order they are written."""
         return tuple(part for block in self.blocks for part in block)
+
+    @property
+    def units(self) -> tuple[str, ...]:
+        """The kinds of unit that the parts read, each once."""
+        return tuple(dict.fromkeys(PARTS[part].unit for part in self.parts))
 
     def columns(self, dimension: int) -> dict[str, int]:
         """Column of the whole vector at which each part's `dimension` numbers begin."""
@@ -50,8 +55,8 @@ def parse_spec(text: str) -> Spec:
     for part in spec.parts:
         if not part:
             raise ConfigError(f"a part is missing in the encoder '{text}'", remedy="Write 'word,trigram', say.")
-        if part not in UNITS:
-            raise ConfigError(f"there is no encoder part '{part}' in '{text}'{nearest(part, list(UNITS))}")
+        if part not in PARTS:
+            raise ConfigError(f"there is no encoder part '{part}' in '{text}'{nearest(part, list(PARTS))}")
         if spec.parts.count(part) > 1:
             raise ConfigError(f"the part '{part}' is there twice in the encoder '{text}'")
     return spec

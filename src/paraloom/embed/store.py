@@ -10,9 +10,11 @@ from typing import Any
 import numpy as np
 
 from paraloom import __version__
-from paraloom.core.errors import ModelError, ParaloomError
+from paraloom.core.errors import MissingExtra, ModelError, ParaloomError
 from paraloom.core.io.atomic import replacing
-from paraloom.embed.encoders import Average, SentenceEncoder
+from paraloom.embed.encoders import Average, Part, SentenceEncoder
+from paraloom.embed.ordered import Ordered
+from paraloom.embed.parts import PARTS
 from paraloom.embed.spec import parse_spec
 from paraloom.embed.vocab import Vocabulary
 
@@ -32,9 +34,8 @@ def save(encoder: SentenceEncoder, folder: str | Path, training: Mapping[str, An
     for name, part in encoder.parts.items():
         with replacing(folder / f"{name}.safetensors") as temporary:
             save_file({key: np.ascontiguousarray(tensor) for key, tensor in part.tensors.items()}, temporary)
-        if isinstance(part, Average):
-            with replacing(folder / f"{name}.vocabulary.txt") as temporary:
-                temporary.write_bytes("".join(f"{entry}\n" for entry in part.vocabulary.entries).encode())
+        with replacing(folder / f"{name}.vocabulary.txt") as temporary:
+            temporary.write_bytes("".join(f"{entry}\n" for entry in part.vocabulary.entries).encode())
     config = {
         "format": _FORMAT,
         "spec": str(encoder.spec),
@@ -57,7 +58,7 @@ def load_encoder(folder: str | Path, threads: int = 1) -> SentenceEncoder:
     folder = Path(folder)
     config = _read_config(folder)
     spec = parse_spec(config["spec"])
-    parts = {name: _read_average(folder, name, config["part_dimension"]) for name in spec.parts}
+    parts = {name: _read_part(folder, name, config["part_dimension"]) for name in spec.parts}
     return SentenceEncoder(spec, parts, threads)
 
 
@@ -74,7 +75,7 @@ def _read_config(folder: Path) -> dict[str, Any]:
     return config
 
 
-def _read_average(folder: Path, name: str, dimension: int) -> Average:
+def _read_part(folder: Path, name: str, dimension: int) -> Part:
     from safetensors import SafetensorError
     from safetensors.numpy import load_file
 
@@ -82,7 +83,7 @@ def _read_average(folder: Path, name: str, dimension: int) -> Average:
     _must_be_there(lines)
     _must_be_there(weights)
     try:
-        vocabulary = Vocabulary(name, lines.read_bytes().decode().split("\n")[:-1])
+        vocabulary = Vocabulary(PARTS[name].unit, lines.read_bytes().decode().split("\n")[:-1])
         tensors = load_file(weights)
         part = Average(vocabulary, tensors["table"], tensors.get("scales"))
     except UnicodeDecodeError as error:
@@ -105,7 +106,26 @@ def _read_average(folder: Path, name: str, dimension: int) -> Average:
         vocabulary.check()
     except ParaloomError as error:
         raise error.at(file=lines) from None
-    return part
+    return _with_network(name, part, tensors, weights) if PARTS[name].ordered else part
+
+
+def _with_network(name: str, part: Average, tensors: Mapping[str, Any], file: Path) -> Ordered:
+    """The part with the network whose weights stand beside its table."""
+    try:
+        from paraloom.embed.networks import loaded_network
+    except ImportError:
+        raise MissingExtra.for_verb(f"an encoder with the part '{name}'", "train") from None
+
+    weights = {key.partition(".")[2]: value for key, value in tensors.items() if key.startswith("network.")}
+    try:
+        network = loaded_network(name, part.dimension, weights)
+    except RuntimeError as error:
+        raise ModelError(
+            f"the network's weights do not fit: {str(error).splitlines()[-1].strip()}", file=file
+        ) from None
+    if not all(np.isfinite(value).all() for value in weights.values()):
+        raise ModelError("the network's weights hold numbers that are not finite", file=file)
+    return Ordered(part.vocabulary, part.vectors, network)
 
 
 def _must_be_there(path: Path) -> None:

@@ -20,10 +20,11 @@ from paraloom.core.signature import digest
 from paraloom.embed.averaging import LearningAverage, LearningPart
 from paraloom.embed.checkpoint import Progress, read_checkpoint, write_checkpoint
 from paraloom.embed.config import EncoderConfig
-from paraloom.embed.encoders import Average, SentenceEncoder, Vectors, unit
+from paraloom.embed.encoders import SentenceEncoder, Vectors, unit
 from paraloom.embed.losses import batch_triples, margin_loss
 from paraloom.embed.mining import hardest_negatives
 from paraloom.embed.pairs import Pairs, TrainingPairs, stream_pairs
+from paraloom.embed.parts import PARTS
 from paraloom.embed.spec import Spec
 from paraloom.embed.store import load_encoder, save
 from paraloom.embed.team import Team
@@ -68,12 +69,12 @@ def train_encoder(
     spec, folder = config.check(), Path(folder)
     origin = None if start is None else load_encoder(start)
     spec = origin.spec if origin else spec
-    known = (
-        {name: part.vocabulary for name, part in origin.parts.items() if isinstance(part, Average)} if origin else {}
-    )
+    known = {part.vocabulary.unit: part.vocabulary for part in origin.parts.values()} if origin else {}
     scratch = folder / "checkpoint" / "pairs"
     began = time.perf_counter()
-    data = stream_pairs(pairs, scratch, config.max_tokens, {name: config.entries(name) for name in spec.parts}, known)
+    sizes = {unit: config.entries(unit) for unit in spec.units}
+    ordered = any(PARTS[name].ordered for name in spec.parts)
+    data = stream_pairs(pairs, scratch, config.max_tokens, sizes, known, ordered=ordered)
     numbered = time.perf_counter()
     settings = asdict(config) | {"seed": seed, "start": origin.signature if origin else "random"}
     team = Team(threads)
@@ -112,7 +113,7 @@ def train_encoder(
         "loss": last["loss"],
         "violations": last["violations"],
         "dev": next((line["dev"] for line in reversed(progress.curve) if "dev" in line), {}),
-        "entries": {name: len(numbered.chosen.vocabulary) for name, numbered in data.units.items()},
+        "entries": {unit: len(numbered.chosen.vocabulary) for unit, numbered in data.units.items()},
         "signature": encoder.signature,
     }
 
@@ -122,15 +123,24 @@ def _parts(
 ) -> dict[str, LearningPart]:
     parts: dict[str, LearningPart] = {}
     for position, name in enumerate(spec.parts):
-        vocabulary, _, shares = data.units[name].chosen
+        kind = PARTS[name]
+        vocabulary, _, shares = data.units[kind.unit].chosen
         given = origin.parts[name] if origin else None
-        if isinstance(given, Average):
+        if given is not None:
             table = given.vectors
         else:
             draw = np.random.default_rng([seed, position])
             table = draw.standard_normal((len(vocabulary), config.dimension), np.float32)
-            table *= (config.scale(name) / (1 + config.damping * shares)).astype(np.float32)[:, None]
-        parts[name] = LearningAverage(vocabulary, table, config.rate, team)
+            damping = 0.0 if kind.ordered else config.damping
+            table *= (config.scale(name) / (1 + damping * shares)).astype(np.float32)[:, None]
+        if kind.ordered:
+            from paraloom.embed.recurrent import LearningOrdered, network_of
+
+            parts[name] = LearningOrdered(
+                vocabulary, table, network_of(name, given, config.dimension, seed), config.rate, team
+            )
+        else:
+            parts[name] = LearningAverage(vocabulary, table, config.rate, team)
     return parts
 
 
@@ -194,7 +204,7 @@ class _Training:
             if from_second is not None:
                 negatives.append(second[np.maximum(from_second[batch], 0)])
             count = len(first[batch])
-            lists = self._take(np.concatenate([first[batch], second[batch], *negatives]))
+            lists = self._shuffled(self._take(np.concatenate([first[batch], second[batch], *negatives])), progress.step)
             triples = batch_triples(count, from_first[batch], None if from_second is None else from_second[batch])
             loss = margin_loss(self._vectors(lists), triples, self.config.margin, count)
             progress.step += 1
@@ -211,7 +221,17 @@ class _Training:
             progress.steps += 1
 
     def _take(self, sentences: npt.NDArray[np.int64]) -> dict[str, Rows]:
-        return {name: self.data.units[name].take(sentences) for name in self.parts}
+        lists = {unit: self.data.units[unit].take(sentences) for unit in self.spec.units}
+        return {name: lists[PARTS[name].unit] for name in self.parts}
+
+    def _shuffled(self, lists: dict[str, Rows], step: int) -> dict[str, Rows]:
+        """Scrambling (PNMT §5.3): some sentences' words in another order, for the parts to which order counts."""
+        ordered = [name for name in self.parts if PARTS[name].ordered]
+        if not ordered or not self.config.scramble:
+            return lists
+        draw = np.random.default_rng([self.seed, len(self.parts) + 1, step])
+        shuffled = scrambled(lists[ordered[0]], self.config.scramble, draw)
+        return {name: shuffled if name in ordered else each for name, each in lists.items()}
 
     def _vectors(self, lists: Mapping[str, Rows]) -> Vectors:
         count = len(next(iter(lists.values())).offsets) - 1
@@ -219,6 +239,21 @@ class _Training:
         for name, part in self.parts.items():
             part.forward(lists[name], vectors, self.columns[name])
         return vectors
+
+
+def scrambled(lists: Rows, share: float, draw: np.random.Generator) -> Rows:
+    """The lists, each with probability `share` in an order drawn by chance.
+
+    >>> scrambled(Rows(np.int32([1, 2, 3]), np.int64([0, 3])), 0.0, np.random.default_rng(1)).rows.tolist()
+    [1, 2, 3]
+    """
+    lengths = np.diff(lists.offsets)
+    chosen = np.repeat(draw.random(len(lengths)) < share, lengths)
+    places = np.arange(len(lists.rows), dtype=np.float64)
+    # Sorting within each list by a number drawn for each word; the others by where they stand.
+    keys = np.where(chosen, draw.random(len(places)), places)
+    order = np.lexsort((keys, np.repeat(np.arange(len(lengths)), lengths)))
+    return Rows(lists.rows[order], lists.offsets)
 
 
 def is_best(figures: Mapping[str, float], curve: Sequence[Mapping[str, Any]]) -> bool:

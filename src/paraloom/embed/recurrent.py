@@ -1,0 +1,118 @@
+"""A part that reads words in order, while it learns: torch makes the gradients, Adam goes over the words it met."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from paraloom.embed.averaging import BETA1, BETA2, adam_rate, adam_rows
+from paraloom.embed.encoders import Part, Vectors
+from paraloom.embed.ordered import Ordered, add_vectors, chunks, padded, parameters
+from paraloom.embed.team import Team
+from paraloom.embed.vocab import Rows, Vocabulary
+
+if TYPE_CHECKING:
+    from paraloom.embed.networks import Network
+
+
+def network_of(kind: str, given: Part | None, width: int, seed: int) -> Network:
+    """The network of the part that a training goes on from; a new one, with weights that the seed decides, without."""
+    if isinstance(given, Ordered):
+        return given.network
+    from paraloom.embed.networks import new_network
+
+    return new_network(kind, width, seed)
+
+
+class LearningOrdered:
+    """A network over word vectors, and Adam: lazy on the vectors, whole on the network's weights.
+
+    Sentences are read in chunks of a fixed size, by as many threads as there are, and gradients are added in the
+    chunks' order: what is learned never depends on the threads.
+    """
+
+    def __init__(self, vocabulary: Vocabulary, table: Vectors, network: Network, rate: float, team: Team) -> None:
+        import torch
+
+        torch.set_num_threads(1)  # the team's threads are the only ones
+        self.vocabulary = vocabulary
+        self.table = table
+        self.network = network
+        self.first, self.second = np.zeros_like(table), np.zeros_like(table)
+        self.rate = rate
+        self._team = team
+        self._weights = list(network.parameters())
+        self._moments = [(torch.zeros_like(each), torch.zeros_like(each)) for each in self._weights]
+
+    @property
+    def state(self) -> dict[str, npt.NDArray[np.float32]]:
+        names = [name for name, _ in self.network.named_parameters()]
+        moments = {
+            f"{which}.{name}": moment.numpy()
+            for name, pair in zip(names, self._moments, strict=True)
+            for which, moment in zip(("first", "second"), pair, strict=True)
+        }
+        return {
+            "table": self.table,
+            "first": self.first,
+            "second": self.second,
+            **parameters(self.network),
+            **moments,
+        }
+
+    def forward(self, lists: Rows, out: Vectors, column: int) -> None:
+        parts = chunks(lists)
+
+        def read(begin: int, end: int) -> None:
+            for chunk in parts[begin:end]:
+                add_vectors(self.table, self.network, lists, chunk, out, column)
+
+        self._team.share(len(parts), read)
+
+    def backward(
+        self, lists: Rows, gradient: Vectors, moved: npt.NDArray[np.bool_], column: int
+    ) -> tuple[npt.NDArray[np.int32], Vectors, list[npt.NDArray[np.float32]]]:
+        """Rows that the moved lists hold, int32 (u,); the loss's gradient by each, (u, d), and by each weight."""
+        import torch
+
+        parts = chunks(lists, moved)
+        width = self.table.shape[1]
+        held = np.unique(lists.rows[np.repeat(moved, np.diff(lists.offsets))])
+        found: list[tuple[torch.Tensor, ...]] = [() for _ in parts]
+
+        def differentiate(begin: int, end: int) -> None:
+            for place in range(begin, end):
+                chunk = parts[place]
+                rows, mask = padded(lists, chunk)
+                vectors = torch.from_numpy(self.table[held]).requires_grad_()
+                given = torch.from_numpy(gradient[chunk, column : column + width])
+                with torch.enable_grad():
+                    x = torch.nn.functional.embedding(torch.from_numpy(np.searchsorted(held, rows)), vectors)
+                    made = self.network(x, torch.from_numpy(mask))
+                found[place] = torch.autograd.grad(made, [vectors, *self._weights], given)
+
+        self._team.share(len(parts), differentiate)
+        sums = [torch.zeros(len(held), width), *(torch.zeros_like(each) for each in self._weights)]
+        for each in found:
+            for total, part in zip(sums, each, strict=True):
+                total += part
+        by_row, *by_weight = (total.numpy() for total in sums)
+        return held.astype(np.int32), by_row, by_weight
+
+    def learn(self, lists: Rows, gradient: Vectors, moved: npt.NDArray[np.bool_], column: int, step: int) -> None:
+        import torch
+
+        held, by_row, by_weight = self.backward(lists, gradient, moved, column)
+        adam_rows(self._team, held, by_row, self.table, self.first, self.second, self.rate, step)
+        rate, floor = adam_rate(self.rate, step)
+        with torch.no_grad():
+            for weight, given, (first, second) in zip(self._weights, by_weight, self._moments, strict=True):
+                new = torch.from_numpy(given)
+                first.lerp_(new, 1 - BETA1)
+                second.mul_(BETA2).addcmul_(new, new, value=1 - BETA2)
+                weight.addcdiv_(first, second.sqrt().add_(float(floor)), value=-float(rate))
+
+    def at_rest(self) -> Ordered:
+        return Ordered(self.vocabulary, self.table, self.network)
