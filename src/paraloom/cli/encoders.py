@@ -14,12 +14,19 @@ def train_encoder(
     pairs: Annotated[list[str], typer.Option(help="Pairs that mean the same. Repeatable.")],
     output: options.Output,
     spec: Annotated[
-        str, typer.Option(help="word, trigram, word+trigram (sum) or word,trigram (side by side).")
+        str,
+        typer.Option(help="Parts: word, trigram, lstm, blstm, gran, gru; word+trigram sums, word,trigram joins."),
     ] = "word,trigram",
     dimension: Annotated[int, typer.Option(help="Width of each part.")] = 300,
     epochs: Annotated[int, typer.Option(help="Passes over the pairs.")] = 5,
     megabatch: Annotated[int, typer.Option(help="Mini-batches joined in the search for negatives.")] = 20,
+    scramble: Annotated[
+        float, typer.Option(help="Share of sentences whose words lstm, blstm, gran and gru read in another order.")
+    ] = 0.0,
     start: Annotated[Path | None, typer.Option(help="An encoder to go on from.")] = None,
+    vectors: Annotated[
+        Path | None, typer.Option(help="Word vectors to start from: a text file as of word2vec, GloVe or fastText.")
+    ] = None,
     sts: Annotated[
         Path | None, typer.Option(help="Folder of similarity tasks, for a development figure an epoch.")
     ] = None,
@@ -48,7 +55,9 @@ def train_encoder(
         "dimension": dimension,
         "epochs": epochs,
         "megabatch": megabatch,
+        "scramble": scramble,
         "start": str(start.absolute()) if start else None,
+        "vectors": str(vectors.absolute()) if vectors else None,
         "sts": str(sts.absolute()) if sts else None,
     }
     result = run_verb([*stages, work], output, seed=seed)

@@ -36,14 +36,16 @@ class LearningAverage:
 
     A step costs what the batch holds, whatever the vocabulary: a row and its moments change only when a sentence with
     a gradient holds it, so moments do not decay in between; the bias corrections go by the global step.
+    pull: W17's λ_w, towards the vectors at the start; it too acts on the rows that a batch holds.
     """
 
-    def __init__(self, vocabulary: Vocabulary, table: Vectors, rate: float, team: Team) -> None:
+    def __init__(self, vocabulary: Vocabulary, table: Vectors, rate: float, team: Team, pull: float = 0.0) -> None:
         self.vocabulary = vocabulary
         self.table = table
         self.first, self.second = np.zeros_like(table), np.zeros_like(table)
         self.rate = rate
         self._team = team
+        self._pull = Pull(table, pull)
         self._scales = np.ones(len(table), np.float32)
         self._slots = np.full(len(table), -1, np.int32)
 
@@ -77,10 +79,24 @@ class LearningAverage:
 
     def learn(self, lists: Rows, gradient: Vectors, moved: npt.NDArray[np.bool_], column: int, step: int) -> None:
         unique, by_row = self.backward(lists, gradient, moved, column)
+        self._pull.add(unique, self.table, by_row)
         adam_rows(self._team, unique, by_row, self.table, self.first, self.second, self.rate, step)
 
     def at_rest(self) -> Average:
         return Average(self.vocabulary, self.table)
+
+
+class Pull:
+    """The gradient of λ ‖W − W at the start‖² (W17 §4.2); nothing, and no copy of W, where λ is 0."""
+
+    def __init__(self, table: Vectors, weight: float) -> None:
+        self._weight = np.float32(2 * weight)
+        self._start = table.copy() if weight else None
+
+    def add(self, rows: npt.NDArray[np.int32], table: Vectors, gradient: Vectors) -> None:
+        """Add that of some rows to their gradient (u, d)."""
+        if self._start is not None:
+            gradient += self._weight * (table[rows] - self._start[rows])
 
 
 def adam_rate(rate: float, step: int) -> tuple[np.float32, np.float32]:

@@ -14,15 +14,17 @@ from paraloom.embed.spec import Spec, parse_spec
 class EncoderConfig:
     """How to train an encoder; the defaults are PNMT §5's.
 
-    spec: parts and how they combine, `word,trigram` (concatenated) or `word+trigram` (summed).  dimension: of each
-    part.  epochs, batch (pairs), margin δ, megabatch M (mini-batches joined for the search of negatives), rate: Adam's.
-    two_sided: W17's loss, which draws a negative for the paraphrase too.  max_tokens: pairs with a longer side (in
-    words) are left out.  word_entries, trigram_entries: the commonest so many get vectors.  word_scale, trigram_scale:
-    standard deviation of the random vectors at the start; a mean over few words is longer than one over many trigrams,
-    so words start shorter, or trigrams would hardly count beside them.  damping: a unit that is a share p
-    of all starts 1 / (1 + damping · p) as long, the weights of Arora et al. 2017; 0: all alike.  ordered_scale: the
-    same deviation for the words of parts that read them in order (LSTM, BLSTM, GRAN, GRU), which know no damping.
-    scramble: share of the sentences whose words those parts read in an order drawn by chance (PNMT §5.3: 0.3).
+    spec: parts (embed.parts) and how they combine, `word,trigram` (concatenated) or `word+trigram` (summed).
+    dimension: of each part.  epochs, batch (pairs), margin δ, megabatch M (mini-batches joined for the search of
+    negatives), rate: Adam's. two_sided: W17's loss, which draws a negative for the paraphrase too.  max_tokens:
+    pairs with a longer side (in words) are left out.  word_entries, trigram_entries: the commonest so many get
+    vectors.  word_scale, trigram_scale: standard deviation of the random vectors at the start; a mean over few
+    words is longer than one over many trigrams, so words start shorter, or trigrams would hardly count beside them.
+    damping: a unit that is a share p of all starts 1 / (1 + damping · p) as long, the weights of Arora et al. 2017;
+    0: all alike.  ordered_scale: the same deviation for the words of parts that read them in order (LSTM, BLSTM,
+    GRAN, GRU), which know no damping. scramble: share of the sentences whose words those parts read in an order
+    drawn by chance (PNMT §5.3: 0.3). vector_pull, network_decay: W17's λ_w, which holds vectors to those at the
+    start, and λ_c, which keeps a network's weights small.
     """
 
     spec: str = "word,trigram"
@@ -41,6 +43,8 @@ class EncoderConfig:
     ordered_scale: float = 0.1
     damping: float = 1000.0
     scramble: float = 0.0
+    vector_pull: float = 0.0
+    network_decay: float = 0.0
 
     def check(self) -> Spec:
         """The parsed spec; raises ConfigError that names the field which cannot be."""
@@ -52,8 +56,10 @@ class EncoderConfig:
             value = getattr(self, name)
             if not (math.isfinite(value) and value > 0):
                 raise ConfigError(f"'{name}' is {value}, and must be a number above 0")
-        if not (math.isfinite(self.damping) and self.damping >= 0):
-            raise ConfigError(f"'damping' is {self.damping}, and must be a number from 0 on")
+        for name in ("damping", "vector_pull", "network_decay"):
+            value = getattr(self, name)
+            if not (math.isfinite(value) and value >= 0):
+                raise ConfigError(f"'{name}' is {value}, and must be a number from 0 on")
         if not 0 <= self.scramble <= 1:
             raise ConfigError(f"'scramble' is {self.scramble}, and must be a share from 0 to 1")
         return parse_spec(self.spec)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from paraloom.embed.averaging import BETA1, BETA2, adam_rate, adam_rows
+from paraloom.embed.averaging import BETA1, BETA2, Pull, adam_rate, adam_rows
 from paraloom.embed.encoders import Part, Vectors
 from paraloom.embed.ordered import Ordered, add_vectors, chunks, padded, parameters
 from paraloom.embed.team import Team
@@ -30,10 +30,20 @@ class LearningOrdered:
     """A network over word vectors, and Adam: lazy on the vectors, whole on the network's weights.
 
     Sentences are read in chunks of a fixed size, by as many threads as there are, and gradients are added in the
-    chunks' order: what is learned never depends on the threads.
+    chunks' order: what is learned never depends on the threads.  pull, decay: W17's λ_w, as for averages, and λ_c, of
+    the network's weights.
     """
 
-    def __init__(self, vocabulary: Vocabulary, table: Vectors, network: Network, rate: float, team: Team) -> None:
+    def __init__(
+        self,
+        vocabulary: Vocabulary,
+        table: Vectors,
+        network: Network,
+        rate: float,
+        team: Team,
+        pull: float = 0.0,
+        decay: float = 0.0,
+    ) -> None:
         import torch
 
         torch.set_num_threads(1)  # the team's threads are the only ones
@@ -43,6 +53,7 @@ class LearningOrdered:
         self.first, self.second = np.zeros_like(table), np.zeros_like(table)
         self.rate = rate
         self._team = team
+        self._pull, self._decay = Pull(table, pull), decay
         self._weights = list(network.parameters())
         self._moments = [(torch.zeros_like(each), torch.zeros_like(each)) for each in self._weights]
 
@@ -105,11 +116,12 @@ class LearningOrdered:
         import torch
 
         held, by_row, by_weight = self.backward(lists, gradient, moved, column)
+        self._pull.add(held, self.table, by_row)
         adam_rows(self._team, held, by_row, self.table, self.first, self.second, self.rate, step)
         rate, floor = adam_rate(self.rate, step)
         with torch.no_grad():
             for weight, given, (first, second) in zip(self._weights, by_weight, self._moments, strict=True):
-                new = torch.from_numpy(given)
+                new = torch.from_numpy(given) + 2 * self._decay * weight
                 first.lerp_(new, 1 - BETA1)
                 second.mul_(BETA2).addcmul_(new, new, value=1 - BETA2)
                 weight.addcdiv_(first, second.sqrt().add_(float(floor)), value=-float(rate))

@@ -16,8 +16,9 @@ import numpy.typing as npt
 
 from paraloom.core.errors import ConfigError, ModelError
 from paraloom.core.io.atomic import replacing
-from paraloom.core.signature import digest
-from paraloom.embed.averaging import LearningAverage, LearningPart
+from paraloom.core.signature import digest, file_digest
+from paraloom.embed.averaging import LearningPart
+from paraloom.embed.beginning import new_parts
 from paraloom.embed.checkpoint import Progress, read_checkpoint, write_checkpoint
 from paraloom.embed.config import EncoderConfig
 from paraloom.embed.encoders import SentenceEncoder, Vectors, unit
@@ -47,6 +48,7 @@ def train_encoder(
     *,
     seed: int = 1,
     start: str | Path | None = None,
+    vectors: str | Path | None = None,
     threads: int | None = None,
     keep_best: bool = False,
     checkpoint_seconds: float = 60.0,
@@ -54,7 +56,8 @@ def train_encoder(
     """Train on the `src` and `tgt` of `pairs` and save the encoder into `folder`; returns figures.
 
     seed: of the vectors at the start and of the order of pairs.  start: the folder of an encoder to go on from, whose
-    spec, dimension and vocabularies are then used.
+    spec, dimension and vocabularies are then used.  vectors: a text file of word vectors (embed.vectors) that words
+    start from instead of random ones, where it has them.
     dev: called with the encoder after each epoch; its figures join the curve.  keep_best: save the encoder as it was
     after the epoch at which the first of them was highest, instead of the last.  threads: None for all processors.
     The folder gets `curve.jsonl` (loss, violations as a share of triples, dev figures) and `timings.json`.  A training
@@ -77,8 +80,10 @@ def train_encoder(
     data = stream_pairs(pairs, scratch, config.max_tokens, sizes, known, ordered=ordered)
     numbered = time.perf_counter()
     settings = asdict(config) | {"seed": seed, "start": origin.signature if origin else "random"}
+    if vectors is not None:
+        settings["vectors"] = file_digest(Path(vectors))[:12]
     team = Team(threads)
-    training = _Training(config, seed, spec, data, _parts(config, seed, spec, data, origin, team), team)
+    training = _Training(config, seed, spec, data, new_parts(config, seed, spec, data, origin, vectors, team), team)
     mark = digest([settings, data.digest])
     progress = read_checkpoint(folder, training.tensors, mark)
     resumed = progress.step
@@ -116,32 +121,6 @@ def train_encoder(
         "entries": {unit: len(numbered.chosen.vocabulary) for unit, numbered in data.units.items()},
         "signature": encoder.signature,
     }
-
-
-def _parts(
-    config: EncoderConfig, seed: int, spec: Spec, data: TrainingPairs, origin: SentenceEncoder | None, team: Team
-) -> dict[str, LearningPart]:
-    parts: dict[str, LearningPart] = {}
-    for position, name in enumerate(spec.parts):
-        kind = PARTS[name]
-        vocabulary, _, shares = data.units[kind.unit].chosen
-        given = origin.parts[name] if origin else None
-        if given is not None:
-            table = given.vectors
-        else:
-            draw = np.random.default_rng([seed, position])
-            table = draw.standard_normal((len(vocabulary), config.dimension), np.float32)
-            damping = 0.0 if kind.ordered else config.damping
-            table *= (config.scale(name) / (1 + damping * shares)).astype(np.float32)[:, None]
-        if kind.ordered:
-            from paraloom.embed.recurrent import LearningOrdered, network_of
-
-            parts[name] = LearningOrdered(
-                vocabulary, table, network_of(name, given, config.dimension, seed), config.rate, team
-            )
-        else:
-            parts[name] = LearningAverage(vocabulary, table, config.rate, team)
-    return parts
 
 
 class _Training:

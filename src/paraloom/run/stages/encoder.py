@@ -18,16 +18,18 @@ from paraloom.run.stage import Fit, Json, Work
 class TrainEncoder(EncoderConfig, Fit):
     """Trains a sentence encoder on pairs (PNMT §5): mega-batches, margin loss, Adam.
 
-    pairs: corpora whose src and tgt mean the same.  start: an encoder to go on from.  sts: a folder of similarity
-    tasks; where it is given, `development` (one of them) is measured after each epoch, for the curve.  keep: 'last',
-    or 'best', the encoder as it was after the epoch with the highest development figure.
+    pairs: corpora whose src and tgt mean the same.  start: an encoder to go on from.  vectors: a text file of word
+    vectors to start from (word2vec's, GloVe's, fastText's form).  sts: a folder of similarity tasks; where it is given,
+    `development` (one of them) is measured after each epoch, for the curve.  keep: 'last', or 'best', the encoder as
+    it was after the epoch with the highest development figure.
     The other fields are those of paraloom.embed.config.EncoderConfig.
     """
 
-    inputs: ClassVar[tuple[str, ...]] = ("pairs", "start", "sts")
+    inputs: ClassVar[tuple[str, ...]] = ("pairs", "start", "vectors", "sts")
 
     pairs: tuple[str, ...]
     start: str | None = None
+    vectors: str | None = None
     sts: str | None = None
     development: str = "STS-B/dev"
     keep: Literal["last", "best"] = "last"
@@ -62,6 +64,7 @@ class TrainEncoder(EncoderConfig, Fit):
             dev,
             seed=work.seed,
             start=work.inputs.get("start"),
+            vectors=work.inputs.get("vectors"),
             keep_best=self.keep == "best",
         )
 

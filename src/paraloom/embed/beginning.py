@@ -1,0 +1,54 @@
+"""What an encoder's training begins with: each part with random vectors, those of another encoder, or given ones."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+
+from paraloom.embed.averaging import LearningAverage, LearningPart
+from paraloom.embed.config import EncoderConfig
+from paraloom.embed.encoders import SentenceEncoder
+from paraloom.embed.pairs import TrainingPairs
+from paraloom.embed.parts import PARTS
+from paraloom.embed.spec import Spec
+from paraloom.embed.team import Team
+from paraloom.embed.vectors import read_vectors
+
+
+def new_parts(
+    config: EncoderConfig,
+    seed: int,
+    spec: Spec,
+    data: TrainingPairs,
+    origin: SentenceEncoder | None,
+    vectors: str | Path | None,
+    team: Team,
+) -> dict[str, LearningPart]:
+    """The parts of an encoder as its training begins, by name: random, or those of `origin`, words from `vectors`."""
+    parts: dict[str, LearningPart] = {}
+    words = data.units["word"].chosen.vocabulary if "word" in data.units else None
+    found = read_vectors(vectors, words, config.dimension) if vectors is not None and words is not None else None
+    for position, name in enumerate(spec.parts):
+        kind = PARTS[name]
+        vocabulary, _, shares = data.units[kind.unit].chosen
+        given = origin.parts[name] if origin else None
+        if given is not None:
+            table = given.vectors
+        else:
+            draw = np.random.default_rng([seed, position])
+            table = draw.standard_normal((len(vocabulary), config.dimension), np.float32)
+            damping = 0.0 if kind.ordered else config.damping
+            table *= (config.scale(name) / (1 + damping * shares)).astype(np.float32)[:, None]
+            if found is not None and kind.unit == "word":
+                table[found.rows] = found.vectors
+        if kind.ordered:
+            from paraloom.embed.recurrent import LearningOrdered, network_of
+
+            network = network_of(name, given, config.dimension, seed)
+            parts[name] = LearningOrdered(
+                vocabulary, table, network, config.rate, team, config.vector_pull, config.network_decay
+            )
+        else:
+            parts[name] = LearningAverage(vocabulary, table, config.rate, team, config.vector_pull)
+    return parts
