@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -42,12 +42,12 @@ class Study:
     workers: int | None = None
     seed: int = 1
 
-    def reproduce(self, names: Sequence[str]) -> list[Reproduced]:
-        """The tables of these names, in order.  Raises ConfigError for a name that is no table's."""
+    def reproduce(self, names: Sequence[str]) -> Iterator[Reproduced]:
+        """The tables of these names, in order, each when it is made.  Raises ConfigError for a name that is none's."""
         for name in names:
             if name not in TABLES:
                 raise ConfigError(f"there is no table '{name}'{nearest(name, list(TABLES))}")
-        return [TABLES[name](self, name) for name in names]
+        return (TABLES[name](self, name) for name in names)
 
     def scored(self) -> dict[str, Path]:
         """The sources with every score that a table asks for.
