@@ -33,7 +33,8 @@ def reproduce(
     Example: `paraloom reproduce w17-9 pnmt-1 --pairs news=scored.parquet --sts data/sts -o runs/reproduce`
     """
     from paraloom.core.io.atomic import replacing
-    from paraloom.recipes.reproduce import TABLES, Study
+    from paraloom.recipes.reproduce import TABLES, reproduce
+    from paraloom.recipes.study import Study
 
     sources = {}
     for named in pairs:
@@ -51,7 +52,7 @@ def reproduce(
         seed=seed,
         **({} if encoder is None else {"encoder": encoder}),
     )
-    for table in study.reproduce(list(TABLES) if "all" in tables else tables):
+    for table in reproduce(study, list(TABLES) if "all" in tables else tables):
         page = table.markdown()
         with replacing(output / f"{table.name}.md") as temporary:
             temporary.write_text(page, encoding="utf-8")

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,107 +11,12 @@ from paraloom.core.errors import ConfigError, nearest
 from paraloom.recipes import agreement
 from paraloom.recipes.analysis import draw_sheet
 from paraloom.recipes.papers import PAPERS
-from paraloom.recipes.quickstart import BUNDLED
 from paraloom.recipes.reproduced import Figure, Reproduced, cell
-from paraloom.recipes.tune import RANDOM, Tuned, Tuning, compare, tune
-from paraloom.recipes.verbs import compose, corpus_stages
+from paraloom.recipes.study import Study
+from paraloom.recipes.tune import RANDOM, Tuned, compare, tune
+from paraloom.recipes.verbs import compose
 from paraloom.run.pipeline import parse_pipeline
 from paraloom.run.runner import run_pipeline
-
-
-@dataclass(frozen=True, kw_only=True)
-class Study:
-    """What the tables are made of, and where.
-
-    sources: name → back-translated pairs (a corpus folder or a file), src the reference; filters are tried on the
-    first.  sts: a folder of similarity tasks.  folder: where the runs go, each of which goes on when it was stopped.
-    encoder: for the paraphrase score; the bundled one when left out.  parser: for the entropy of parses, which is left
-    empty without one.  size, epochs, seeds: pairs of a selection (W17:
-    24,000), passes at most, draws of the random selection and of the best one.
-    """
-
-    sources: Mapping[str, str]
-    sts: str
-    folder: Path
-    encoder: str = str(BUNDLED / "encoder-en")
-    parser: str | None = None
-    size: int = 24_000
-    epochs: int = 10
-    seeds: int = 5
-    workers: int | None = None
-    seed: int = 1
-
-    def reproduce(self, names: Sequence[str]) -> Iterator[Reproduced]:
-        """The tables of these names, in order, each when it is made.  Raises ConfigError for a name that is none's."""
-        for name in names:
-            if name not in TABLES:
-                raise ConfigError(f"there is no table '{name}'{nearest(name, list(TABLES))}")
-        return (TABLES[name](self, name) for name in names)
-
-    def scored(self) -> dict[str, Path]:
-        """The sources with every score that a table asks for.
-
-        A quarter of each source, by a hash of the pair's name, trains the language model and the classifier and is
-        used for nothing else (W17 §5.6: references that no experiment sees).
-        """
-        stages: list[dict[str, Any]] = []
-        for name, source in self.sources.items():
-            read, pairs = corpus_stages(source)
-            stages += [{**stage, "name": f"{name}-pairs"} for stage in read]
-            pairs = f"{name}-pairs" if read else pairs
-            for part, where in (("models", "< '4'"), ("rest", ">= '4'")):
-                stages.append(
-                    {"name": f"{name}-{part}", "use": "filter", "input": pairs, "where": f"md5(pair_id) {where}"}
-                )
-        models = [f"{name}-models" for name in self.sources]
-        stages.append({"name": "word-counts", "use": "count-words", "corpora": models})
-        for name in self.sources:
-            stages.append({"name": f"{name}-lm", "use": "train-language-model", "corpora": [f"{name}-models"]})
-            stages.append(
-                {"name": f"{name}-judge", "use": "train-classifier", "pairs_from": [f"{name}-models"], "kind": "avg"}
-            )
-            stages.append(
-                {
-                    "name": name,
-                    "use": "score",
-                    "input": f"{name}-rest",
-                    "scores": ["common", "overlap", "bleu1", "repetition"],
-                    "encoder": str(Path(self.encoder).absolute()),
-                    "word_counts": "word-counts",
-                    "language_model": f"{name}-lm",
-                    "classifier": f"{name}-judge",
-                }
-            )
-        folder = self.folder / "scored"
-        result = self.run(stages, folder)
-        return {name: result[name] for name in self.sources}
-
-    def run(self, stages: Sequence[Mapping[str, Any]], folder: Path) -> dict[str, Path]:
-        """The folders of the stages of a pipeline, which is run first."""
-        pipeline = parse_pipeline(compose(stages, seed=self.seed), file=Path.cwd() / "reproduce.toml")
-        return {stage.name: stage.folder for stage in run_pipeline(pipeline, folder, workers=self.workers).stages}
-
-    def found(self, stages: Sequence[Mapping[str, Any]], folder: Path) -> dict[str, Any]:
-        """The result.json of each stage that writes one."""
-        results = {name: path / "artefact/result.json" for name, path in self.run(stages, folder).items()}
-        return {name: json.loads(path.read_text(encoding="utf-8")) for name, path in results.items() if path.is_file()}
-
-    def tuning(
-        self, grids: Sequence[str], encoder: Mapping[str, Any], *, epochs: int | None = None, seeds: int = 1
-    ) -> Tuning:
-        """A tuning on the first source; seeds: draws of each candidate."""
-        first = next(iter(self.scored().values()))
-        return Tuning(
-            pairs=str(first),
-            grids=grids,
-            sts=self.sts,
-            size=self.size,
-            epochs=epochs or self.epochs,
-            seeds=seeds,
-            random_seeds=self.seeds,
-            encoder=dict(encoder),
-        )
-
 
 _W17 = {"spec": "word", "max_tokens": 100, "megabatch": 1, "two_sided": True}
 """W17's average of word vectors and its loss, negatives from the mini-batch."""
@@ -127,7 +31,7 @@ def _length_parts(study: Study, name: str) -> Reproduced:
     pairs = ", ".join(f"{row['pairs']:,}" for row in ours)
     chance = by[RANDOM]
     sentence = (
-        agreement.falling("range", [each.label for each in tuning.candidates()], [row["test_pearson"] for row in ours])
+        agreement.falling("range", PAPERS[name].heads, [row["test_pearson"] for row in ours])
         + f" Random pairs: {cell(_figure(chance, 'test_pearson', 'test_low', 'test_high'))}."
         + f" Pairs of each range: {pairs}."
     )
@@ -283,6 +187,14 @@ TABLES: dict[str, Callable[[Study, str], Reproduced]] = {
     "pnmt-5": _tenths,
 }
 """Name on the command line → what makes the table."""
+
+
+def reproduce(study: Study, names: Sequence[str]) -> Iterator[Reproduced]:
+    """The tables of these names, in order, each when it is made.  Raises ConfigError for a name that is none's."""
+    for name in names:
+        if name not in TABLES:
+            raise ConfigError(f"there is no table '{name}'{nearest(name, list(TABLES))}")
+    return (replace(TABLES[name](study, name), made=study.signature) for name in names)
 
 
 def _figure(row: Mapping[str, Any], value: str, low: str, high: str) -> Figure:

@@ -13,13 +13,14 @@ Figure = float | tuple[float, float, float] | None
 
 @dataclass(frozen=True)
 class Reproduced:
-    """One table: the paper's rows and ours, under one head, and how far they agree."""
+    """One table: the paper's rows and ours, under one head, how far they agree; made: the settings of ours."""
 
     name: str
     paper: PaperTable
     rows: Sequence[tuple[str, Sequence[Figure]]]
     sentence: str
     heads: Sequence[str] = ()
+    made: str = ""
 
     def markdown(self) -> str:
         """The table for people."""
@@ -30,7 +31,8 @@ class Reproduced:
         else:
             lines += [*_table(self.paper.heads, [(f"{name}, paper", row) for name, row in self.paper.rows]), ""]
             lines += _table(heads, self.rows)
-        return "\n".join([*lines, "", self.sentence, ""])
+        lines += ["", self.sentence, ""]
+        return "\n".join([*lines, *([f"Ours: `{self.made}`", ""] if self.made else [])])
 
 
 def _table(heads: Sequence[str], rows: Sequence[tuple[str, Sequence[Figure]]]) -> list[str]:
