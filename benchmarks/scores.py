@@ -155,7 +155,7 @@ def main() -> None:
     parser.add_argument("--pairs", type=int, default=1_000_000)
     parser.add_argument("--peer-pairs", type=int, default=20_000)
     parser.add_argument("--processes", type=int, default=2)
-    parser.add_argument("--growth", type=int, nargs="*", default=[100_000, 1_000_000])
+    parser.add_argument("--growth", type=int, nargs="*", default=[100_000, 1_000_000, 10_000_000])
     arguments = parser.parse_args()
     found: dict[str, Any] = {"pairs": arguments.pairs, "scores": {}, "growth": {}}
     with ProcessPoolExecutor(arguments.processes) as pool:
