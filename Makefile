@@ -44,6 +44,7 @@ reproduce: $(VENV)/dev
 bench: $(VENV)/bench
 	$(BIN)/python benchmarks/decoding.py --translator runs/multi30k-cs-en/40-translator/artefact
 	$(BIN)/python benchmarks/encoders.py
+	$(BIN)/python benchmarks/scores.py
 	$(BIN)/python benchmarks/memory.py
 	$(BIN)/python benchmarks/contract.py --translator $(BUNDLED)/de-en
 
