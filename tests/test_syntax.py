@@ -116,6 +116,14 @@ def test_what_cannot_be_parsed_has_no_tree(treebank: Path) -> None:
     assert parser.parse_words(["on", "on"]) is None
 
 
+@settings(deadline=None, max_examples=60)
+@given(text=st.text(max_size=40) | st.text(alphabet="ab ()[]{}:-.\x00\x1c\u2028", max_size=40))
+def test_whatever_the_text_a_tree_can_be_read_again(text: str) -> None:
+    parser = GrammarParser(Grammar.read_off(plain(Tree.fromstring(each)) for each in _ONE_LINE))
+    for tree in (*parser.parse([text]), parser.parse_words(text.split())):
+        assert tree is None or phrases(tree)[0].depth == 0
+
+
 @settings(deadline=None, max_examples=30)
 @given(words=st.lists(st.sampled_from(["the", "dog", "cat", "sees", "on", "mat", "it"]), min_size=1, max_size=5))
 def test_it_is_the_likeliest_tree(words: list[str]) -> None:
@@ -211,6 +219,10 @@ def test_verbs_train_and_parse(treebank: Path, tmp_path: Path) -> None:
     table = pq.read_table(tmp_path / "parsed.parquet")
     assert table.column("src_parse").to_pylist() == ["(S (NP (PRP It)) (VP (VBZ sleeps)) (. .))", None]
     assert all(table.column("tgt_parse").to_pylist())
+    # The statistics know the trees.
+    (tmp_path / "pairs.tsv").write_text("src\ttgt\nIt sleeps.\tThe dog sleeps.\nIt sleeps.\tSleep.\n")
+    call("parse", tmp_path / "pairs.tsv", "--parser", tmp_path / "parser", "-o", tmp_path / "parsed.parquet")
+    assert "parse entropy" in call("stats", tmp_path / "parsed.parquet")
 
 
 def test_the_real_treebank_is_parsed(data: Path) -> None:

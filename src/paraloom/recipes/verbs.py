@@ -14,6 +14,7 @@ from paraloom.core.io import Corpus, write_table
 from paraloom.run.pipeline import parse_pipeline
 from paraloom.run.result import RunResult
 from paraloom.run.runner import run_pipeline
+from paraloom.run.stages.scored_pairs import has_further_columns
 
 WORK = ".paraloom"
 """Suffix of the folder beside an output where an unfinished verb keeps what it has done."""
@@ -40,11 +41,18 @@ def compose(stages: Sequence[Mapping[str, Any]], *, seed: int = 1) -> str:
 
 
 def corpus_stages(source: str, **options: Any) -> tuple[list[dict[str, Any]], str]:
-    """The stages that bring a bitext argument in, and the reference to give as the next stage's `input`."""
+    """The stages that bring a bitext argument in, and the reference to give as the next stage's `input`.
+
+    A corpus folder, and a Parquet file of ours unless languages or columns are named, keep all their columns.
+    """
     if (Path(source) / "corpus.json").is_file():
         return [], str(Path(source).absolute())
     if source == "-":
         raise ConfigError("this verb reads its input more than once", remedy="Write the pairs to a file and name that.")
+    named = {name for name, value in options.items() if value is not None and name != "shard_rows"}
+    if not named and has_further_columns(source):
+        rows = {name: value for name, value in options.items() if value is not None}
+        return [{"name": "input", "use": "scored-pairs", "source": str(Path(source).absolute()), **rows}], "input"
     return [{"name": "input", "use": "bitext", "source": str(Path(source).absolute()), **options}], "input"
 
 
