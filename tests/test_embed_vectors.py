@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from paraloom.core.errors import DataError
+from paraloom.core.errors import ConfigError, DataError
 from paraloom.embed.averaging import Pull
 from paraloom.embed.config import EncoderConfig
 from paraloom.embed.store import load_encoder
@@ -69,6 +69,10 @@ def test_training_begins_with_them(tmp_path: Path) -> None:
     given, random = (load_encoder(tmp_path / name).encode(["dog", "Paris", "cat"]) for name in ("given", "random"))
     assert given[:2, :2] == pytest.approx(np.array([[1, 2], [3, 4]]), abs=1e-4)
     assert given[2] == pytest.approx(random[2], abs=1e-4) and given[:, 2:] == pytest.approx(random[:, 2:], abs=1e-4)
+    for wrong in ({"start": tmp_path / "random"}, {"spec": "trigram"}):
+        here = replace(config, spec=wrong.pop("spec", config.spec))
+        with pytest.raises(ConfigError, match=r"of its own|reads words"):
+            train_encoder(PAIRS.to_batches(), here, tmp_path / "useless", vectors=path, **wrong)
     with pytest.raises(DataError, match="300 are wanted"):
         train_encoder(PAIRS.to_batches(), EncoderConfig(spec="word"), tmp_path / "wide", vectors=path)
 

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
+from paraloom.core.errors import ConfigError
 from paraloom.embed.averaging import LearningAverage, LearningPart
 from paraloom.embed.config import EncoderConfig
 from paraloom.embed.encoders import SentenceEncoder
@@ -25,10 +26,18 @@ def new_parts(
     vectors: str | Path | None,
     team: Team,
 ) -> dict[str, LearningPart]:
-    """The parts of an encoder as its training begins, by name: random, or those of `origin`, words from `vectors`."""
+    """The parts of an encoder as its training begins, by name: random, or those of `origin`, words from `vectors`.
+
+    Raises ConfigError where `vectors` are given and there is no use for them, DataError as read_vectors does.
+    """
     parts: dict[str, LearningPart] = {}
-    words = data.units["word"].chosen.vocabulary if "word" in data.units else None
-    found = read_vectors(vectors, words, config.dimension) if vectors is not None and words is not None else None
+    found = None
+    if vectors is not None:
+        if origin is not None:
+            raise ConfigError("'start' brings vectors of its own", remedy="Give 'start' or 'vectors'.")
+        if "word" not in data.units:
+            raise ConfigError(f"no part of '{spec}' reads words", remedy="Leave 'vectors' out, or add the part 'word'.")
+        found = read_vectors(vectors, data.units["word"].chosen.vocabulary, config.dimension)
     for position, name in enumerate(spec.parts):
         kind = PARTS[name]
         vocabulary, _, shares = data.units[kind.unit].chosen

@@ -1,4 +1,4 @@
-"""A probabilistic grammar read off a treebank: rules, words and their tags, all as arrays that a kernel walks along."""
+"""A probabilistic grammar read off a treebank: rules, and words with their tags, by relative frequency."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ class Grammar:
             return cls(**{name: stored[name] for name in cls.__dataclass_fields__})
         except FileNotFoundError:
             raise ModelError(f"{FILE} is missing", file=folder, remedy="Train it: 'paraloom train parser'.") from None
-        except (ValueError, KeyError) as error:
+        except (ValueError, KeyError, TypeError) as error:
             raise ModelError(f"not a grammar: {error}", file=path, remedy="Train it again.") from None
 
     def save(self, folder: Path) -> None:
@@ -126,11 +126,11 @@ class _Counts:
         by_word: dict[str, dict[str, int]] = {}
         for (word, tag), count in self.tagged.items():
             by_word.setdefault(word, {})[tag] = count
+        # Where no word is seldom, nothing is known of those that are, and a word keeps to its own tags.
+        weight = RARE if 1 in word_count.values() else 0
         for word, seen in sorted(by_word.items()):
-            # Where no word is seldom, nothing is known of those that are, and a word keeps to its own tags.
             alike = next(shapes[feature] for feature in features(word, False) if feature in shapes)
-            guess = alike if 1 in word_count.values() else {}
-            weight = RARE if guess else 0
+            guess = alike if weight else {}
             times = word_count[word] + weight
             share = {tag: (seen.get(tag, 0) + weight * guess.get(tag, 0)) / times for tag in {*seen, *guess}}
             words[word] = lexical({tag: p for tag, p in share.items() if p > 1e-4})

@@ -20,7 +20,7 @@ LONGEST = 60
 WIDTH = 14.0
 """Nats below the best symbol of the same words within which another one is kept."""
 
-_BRACKETS = {"(": "-LRB-", ")": "-RRB-", "[": "-LSB-", "]": "-RSB-", "{": "-LCB-", "}": "-RCB-"}
+_BRACKETS = str.maketrans({"(": "-LRB-", ")": "-RRB-", "[": "-LSB-", "]": "-RSB-", "{": "-LCB-", "}": "-RCB-"})
 
 
 class GrammarParser:
@@ -45,7 +45,7 @@ class GrammarParser:
         """Of a folder that `paraloom train parser` wrote; ModelError where it is not whole."""
         return cls(Grammar.load(Path(folder)))
 
-    @property
+    @cached_property
     def signature(self) -> str:
         """`parser|grammar:DIGEST|…`."""
         return signature("parser", grammar=self.grammar.digest[:12], width=self.width, longest=LONGEST)
@@ -56,7 +56,7 @@ class GrammarParser:
 
     def parse_words(self, words: Sequence[str]) -> str | None:
         """The tree of a sentence that is already cut into words; see `parse`."""
-        words = [_BRACKETS.get(word, word) for word in words]
+        words = [word.translate(_BRACKETS) for word in words]
         if not words or len(words) > LONGEST:
             return None
         chart = self._filled(words)
