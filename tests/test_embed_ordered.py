@@ -98,7 +98,7 @@ def test_every_network_has_a_reference() -> None:
 
 def learning(kind: str, d: int = 5, threads: int = 2) -> LearningOrdered:
     table = np.random.default_rng(1).normal(size=(len(WORDS), d)).astype(np.float32)
-    return LearningOrdered(Vocabulary("word", WORDS), table, new_network(kind, d, seed=3), 0.01, Team(threads))
+    return LearningOrdered(Vocabulary("word", WORDS), table, new_network(kind, d, seed=3), Team(threads))
 
 
 def lists_of(count: int, longest: int = 7) -> Rows:
@@ -185,7 +185,7 @@ def test_adam_is_torchs_on_the_weights() -> None:
         for weight, gradient in zip(peer.parameters(), by_weight, strict=True):
             weight.grad = torch.from_numpy(gradient)
         adam.step()
-        part.learn(lists, given, moved, 0, step)
+        part.learn(lists, given, moved, 0, 0.01, step)
     for ours, theirs in zip(part.network.parameters(), peer.parameters(), strict=True):
         assert ours.detach().numpy() == pytest.approx(theirs.detach().numpy(), abs=1e-6)
 

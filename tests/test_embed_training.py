@@ -55,7 +55,7 @@ def test_gradients_are_those_of_the_loss(spec, two_sided):
     parts, lists = {}, {}
     for name in spec.parts:
         table = draw.normal(size=(6, d)).astype(np.float32)
-        parts[name] = LearningAverage(Vocabulary(name, list("abcdef")), table, 0.1, Team(2))
+        parts[name] = LearningAverage(Vocabulary(name, list("abcdef")), table, Team(2))
         lengths = draw.integers(1, 5, 4 * count)
         offsets = np.concatenate([[0], np.cumsum(lengths)])
         lists[name] = Rows(draw.integers(0, 6, offsets[-1]).astype(np.int32), offsets)
@@ -111,13 +111,13 @@ def test_adam_is_torchs_on_touched_rows_and_leaves_the_rest():
     torch = pytest.importorskip("torch")
     draw = np.random.default_rng(1)
     table = draw.normal(size=(5, 4)).astype(np.float32)
-    part = LearningAverage(Vocabulary("word", list("abcde")), table.copy(), 0.01, Team(1))
+    part = LearningAverage(Vocabulary("word", list("abcde")), table.copy(), Team(1))
     weights = torch.nn.Parameter(torch.tensor(table[:3]))
     adam = torch.optim.Adam([weights], lr=0.01)
     lists = Rows(np.array([0, 1, 2, 2], np.int32), np.array([0, 2, 4]))
     for step in range(1, 6):
         gradient = draw.normal(size=(2, 4)).astype(np.float32)
-        part.learn(lists, gradient, np.ones(2, bool), 0, step)
+        part.learn(lists, gradient, np.ones(2, bool), 0, 0.01, step)
         means = torch.stack([weights[[0, 1]].mean(0), weights[[2, 2]].mean(0)])
         adam.zero_grad()
         (means * torch.tensor(gradient)).sum().backward()
@@ -228,7 +228,7 @@ def test_a_killed_training_goes_on_to_the_same_bytes(tmp_path):
     script = (
         "import sys; sys.path.insert(0, 'tests')\n"
         "from test_embed_training import *\n"
-        "import os, signal, paraloom.embed.train as t\n"
+        "import os, signal, paraloom.embed.checkpoint as t\n"
         "write, done = t.write_checkpoint, []\n"
         "def kill(*a):\n"
         "    write(*a); done.append(1)\n"

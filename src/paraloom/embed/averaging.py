@@ -24,8 +24,13 @@ class LearningPart(Protocol):
     def forward(self, lists: Rows, out: Vectors, column: int) -> None:
         """Add its vector of each list to out[:, column : column + d]."""
 
-    def learn(self, lists: Rows, gradient: Vectors, moved: npt.NDArray[np.bool_], column: int, step: int) -> None:
-        """One update from the loss's gradient by the vectors that `forward` gave; `moved`: where it is not 0."""
+    def learn(
+        self, lists: Rows, gradient: Vectors, moved: npt.NDArray[np.bool_], column: int, rate: float, step: int
+    ) -> None:
+        """One update from the loss's gradient by the vectors that `forward` gave; `moved`: where it is not 0.
+
+        rate: Adam's.  step: counted from 1.
+        """
 
     def at_rest(self) -> Part:
         """The part for use, sharing its parameters."""
@@ -39,11 +44,10 @@ class LearningAverage:
     pull: W17's λ_w, towards the vectors at the start; it too acts on the rows that a batch holds.
     """
 
-    def __init__(self, vocabulary: Vocabulary, table: Vectors, rate: float, team: Team, pull: float = 0.0) -> None:
+    def __init__(self, vocabulary: Vocabulary, table: Vectors, team: Team, pull: float = 0.0) -> None:
         self.vocabulary = vocabulary
         self.table = table
         self.first, self.second = np.zeros_like(table), np.zeros_like(table)
-        self.rate = rate
         self._team = team
         self._pull = Pull(table, pull)
         self._scales = np.ones(len(table), np.float32)
@@ -77,10 +81,12 @@ class LearningAverage:
         )
         return unique, by_row
 
-    def learn(self, lists: Rows, gradient: Vectors, moved: npt.NDArray[np.bool_], column: int, step: int) -> None:
+    def learn(
+        self, lists: Rows, gradient: Vectors, moved: npt.NDArray[np.bool_], column: int, rate: float, step: int
+    ) -> None:
         unique, by_row = self.backward(lists, gradient, moved, column)
         self._pull.add(unique, self.table, by_row)
-        adam_rows(self._team, unique, by_row, self.table, self.first, self.second, self.rate, step)
+        adam_rows(self._team, unique, by_row, self.table, self.first, self.second, rate, step)
 
     def at_rest(self) -> Average:
         return Average(self.vocabulary, self.table)

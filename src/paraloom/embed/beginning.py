@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
 
 from paraloom.core.errors import ConfigError
 from paraloom.embed.averaging import LearningAverage, LearningPart
-from paraloom.embed.config import EncoderConfig
+from paraloom.embed.config import PartsConfig
 from paraloom.embed.encoders import SentenceEncoder
-from paraloom.embed.pairs import TrainingPairs
+from paraloom.embed.numbering import Numbered
 from paraloom.embed.parts import PARTS
 from paraloom.embed.spec import Spec
 from paraloom.embed.team import Team
@@ -18,10 +19,10 @@ from paraloom.embed.vectors import read_vectors
 
 
 def new_parts(
-    config: EncoderConfig,
+    config: PartsConfig,
     seed: int,
     spec: Spec,
-    data: TrainingPairs,
+    units: Mapping[str, Numbered],
     origin: SentenceEncoder | None,
     vectors: str | Path | None,
     team: Team,
@@ -35,12 +36,12 @@ def new_parts(
     if vectors is not None:
         if origin is not None:
             raise ConfigError("'start' brings vectors of its own", remedy="Give 'start' or 'vectors'.")
-        if "word" not in data.units:
+        if "word" not in units:
             raise ConfigError(f"no part of '{spec}' reads words", remedy="Leave 'vectors' out, or add the part 'word'.")
-        found = read_vectors(vectors, data.units["word"].chosen.vocabulary, config.dimension)
+        found = read_vectors(vectors, units["word"].chosen.vocabulary, config.dimension)
     for position, name in enumerate(spec.parts):
         kind = PARTS[name]
-        vocabulary, _, shares = data.units[kind.unit].chosen
+        vocabulary, _, shares = units[kind.unit].chosen
         given = origin.parts[name] if origin else None
         if given is not None:
             table = given.vectors
@@ -55,9 +56,7 @@ def new_parts(
             from paraloom.embed.recurrent import LearningOrdered, network_of
 
             network = network_of(name, given, config.dimension, seed)
-            parts[name] = LearningOrdered(
-                vocabulary, table, network, config.rate, team, config.vector_pull, config.network_decay
-            )
+            parts[name] = LearningOrdered(vocabulary, table, network, team, config.vector_pull, config.network_decay)
         else:
-            parts[name] = LearningAverage(vocabulary, table, config.rate, team, config.vector_pull)
+            parts[name] = LearningAverage(vocabulary, table, team, config.vector_pull)
     return parts

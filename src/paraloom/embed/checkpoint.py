@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+import time
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -68,3 +69,27 @@ def read_checkpoint(folder: Path, tensors: Mapping[str, npt.NDArray[np.float32]]
         raise ModelError(
             f"the checkpoint cannot be read ({error})", file=path, remedy="Remove its folder to start anew."
         ) from error
+
+
+def keep_checkpoints(
+    steps: Iterable[None],
+    folder: Path,
+    progress: Progress,
+    tensors: Mapping[str, npt.NDArray[np.float32]],
+    digest: str,
+    seconds: float,
+) -> None:
+    """Go through the steps of a training, each of which leaves it whole, with a checkpoint every so many seconds."""
+    saved = time.monotonic()
+    for _ in steps:
+        if time.monotonic() - saved >= seconds:
+            write_checkpoint(folder, progress, tensors, digest)
+            saved = time.monotonic()
+
+
+def write_records(folder: Path, curve: Iterable[Mapping[str, Any]], timings: Mapping[str, float]) -> None:
+    """Put `curve.jsonl` and `timings.json` into `folder`."""
+    with replacing(folder / "curve.jsonl") as temporary:
+        temporary.write_text("".join(f"{json.dumps(line)}\n" for line in curve), encoding="utf-8")
+    with replacing(folder / "timings.json") as temporary:
+        temporary.write_text(json.dumps(timings, indent=1) + "\n", encoding="utf-8")

@@ -11,57 +11,38 @@ from paraloom.embed.spec import Spec, parse_spec
 
 
 @dataclass(frozen=True, kw_only=True)
-class EncoderConfig:
-    """How to train an encoder; the defaults are PNMT §5's.
+class PartsConfig:
+    """What an encoder is put together of, and how its vectors start.
 
     spec: parts (embed.parts) and how they combine, `word,trigram` (concatenated) or `word+trigram` (summed).
-    dimension: of each part.  epochs, batch (pairs), margin δ, megabatch M (mini-batches joined for the search of
-    negatives), rate: Adam's. two_sided: W17's loss, which draws a negative for the paraphrase too.  max_tokens:
-    pairs with a longer side (in words) are left out.  word_entries, trigram_entries: the commonest so many get
-    vectors.  word_scale, trigram_scale: standard deviation of the random vectors at the start; a mean over few
-    words is longer than one over many trigrams, so words start shorter, or trigrams would hardly count beside them.
+    dimension: of each part.  word_entries, trigram_entries: the commonest so many get vectors.
+    word_scale, trigram_scale: standard deviation of the random vectors at the start; a mean over few words is longer
+    than one over many trigrams, so words start shorter, or trigrams would hardly count beside them.
     damping: a unit that is a share p of all starts 1 / (1 + damping · p) as long, the weights of Arora et al. 2017;
     0: all alike.  ordered_scale: the same deviation for the words of parts that read them in order (LSTM, BLSTM,
-    GRAN, GRU), which know no damping. scramble: share of the sentences whose words those parts read in an order
-    drawn by chance (PNMT §5.3: 0.3). vector_pull, network_decay: W17's λ_w, which holds vectors to those at the
+    GRAN, GRU), which know no damping.  vector_pull, network_decay: W17's λ_w, which holds vectors to those at the
     start, and λ_c, which keeps a network's weights small.
     """
 
     spec: str = "word,trigram"
     dimension: int = 300
-    epochs: int = 5
-    batch: int = 100
-    megabatch: int = 20
-    margin: float = 0.4
-    rate: float = 1e-3
-    two_sided: bool = False
-    max_tokens: int = 30
     word_entries: int = 50_000
     trigram_entries: int = 30_000
     word_scale: float = 0.03
     trigram_scale: float = 0.2
     ordered_scale: float = 0.1
     damping: float = 1000.0
-    scramble: float = 0.0
     vector_pull: float = 0.0
     network_decay: float = 0.0
 
     def check(self) -> Spec:
         """The parsed spec; raises ConfigError that names the field which cannot be."""
-        counts = ("dimension", "epochs", "batch", "megabatch", "max_tokens", "word_entries", "trigram_entries")
-        for name in counts:
-            if getattr(self, name) < 1:
-                raise ConfigError(f"'{name}' is {getattr(self, name)}, and must be 1 or more")
-        for name in ("margin", "rate", "word_scale", "trigram_scale", "ordered_scale"):
-            value = getattr(self, name)
-            if not (math.isfinite(value) and value > 0):
-                raise ConfigError(f"'{name}' is {value}, and must be a number above 0")
+        whole(self, "dimension", "word_entries", "trigram_entries")
+        positive(self, "word_scale", "trigram_scale", "ordered_scale")
         for name in ("damping", "vector_pull", "network_decay"):
             value = getattr(self, name)
             if not (math.isfinite(value) and value >= 0):
                 raise ConfigError(f"'{name}' is {value}, and must be a number from 0 on")
-        if not 0 <= self.scramble <= 1:
-            raise ConfigError(f"'scramble' is {self.scramble}, and must be a share from 0 to 1")
         return parse_spec(self.spec)
 
     def entries(self, unit: str) -> int:
@@ -74,3 +55,46 @@ class EncoderConfig:
         kind = PARTS[part]
         deviation: float = self.ordered_scale if kind.ordered else getattr(self, f"{kind.unit}_scale")
         return deviation
+
+
+@dataclass(frozen=True, kw_only=True)
+class EncoderConfig(PartsConfig):
+    """How to train an encoder on pairs; the defaults are PNMT §5's.
+
+    epochs, batch (pairs), margin δ, megabatch M (mini-batches joined for the search of negatives), rate: Adam's.
+    two_sided: W17's loss, which draws a negative for the paraphrase too.  max_tokens: pairs with a longer side (in
+    words) are left out.  scramble: share of the sentences whose words the parts that read in order get in an order
+    drawn by chance (PNMT §5.3: 0.3).
+    """
+
+    epochs: int = 5
+    batch: int = 100
+    megabatch: int = 20
+    margin: float = 0.4
+    rate: float = 1e-3
+    two_sided: bool = False
+    max_tokens: int = 30
+    scramble: float = 0.0
+
+    def check(self) -> Spec:
+        """The parsed spec; raises ConfigError that names the field which cannot be."""
+        whole(self, "epochs", "batch", "megabatch", "max_tokens")
+        positive(self, "margin", "rate")
+        if not 0 <= self.scramble <= 1:
+            raise ConfigError(f"'scramble' is {self.scramble}, and must be a share from 0 to 1")
+        return super().check()
+
+
+def whole(config: object, *names: str) -> None:
+    """Raises ConfigError that names the first of these fields which is not 1 or more."""
+    for name in names:
+        if getattr(config, name) < 1:
+            raise ConfigError(f"'{name}' is {getattr(config, name)}, and must be 1 or more")
+
+
+def positive(config: object, *names: str) -> None:
+    """Raises ConfigError that names the first of these fields which is not finite and above 0."""
+    for name in names:
+        value = getattr(config, name)
+        if not (math.isfinite(value) and value > 0):
+            raise ConfigError(f"'{name}' is {value}, and must be a number above 0")

@@ -1,13 +1,11 @@
-"""Sentence pairs as training wants them: units numbered on disk, streamed there once, then read in any order."""
+"""Sentence pairs as training wants them: those fit for use, numbered, with a key for each sentence."""
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterable, Mapping
-from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol, TypeAlias, runtime_checkable
+from typing import Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
@@ -16,8 +14,9 @@ import pyarrow as pa
 from paraloom.core.errors import DataError
 from paraloom.core.io.atomic import no_room_named
 from paraloom.core.signature import digest
+from paraloom.embed.numbering import Numbered, Numbering
 from paraloom.embed.units import UNITS
-from paraloom.embed.vocab import Chosen, Rows, Vocabulary, VocabularyCounter
+from paraloom.embed.vocab import Vocabulary
 
 
 @runtime_checkable
@@ -33,23 +32,11 @@ Pairs: TypeAlias = Batched | Iterable[pa.RecordBatch]
 
 
 @dataclass(frozen=True)
-class Numbered:
-    """One kind of unit of all sentences: provisional numbers flat on disk, and what they stand for."""
-
-    lists: Rows
-    chosen: Chosen
-
-    def take(self, sentences: npt.NDArray[np.int64]) -> Rows:
-        """The lists of table rows of some sentences; sentences 2i and 2i + 1 are the sides of pair i."""
-        from paraloom.embed import list_kernels
-
-        return Rows(*list_kernels.take(*self.lists, sentences, self.chosen.rows))
-
-
-@dataclass(frozen=True)
 class TrainingPairs:
-    """n pairs to train on.  keys: uint64 (2n,), equal for sentences of the same words,
-    in the same order where that counts.  digest: of all of it.
+    """n pairs to train on: sentences 2i and 2i + 1 are the sides of pair i.
+
+    keys: uint64 (2n,), equal for sentences of the same words, in the same order where that counts.
+    digest: of all of it.
 
     books: `read` = `used` + `empty` (a side without a word) + `too_long` (a side of more than max_tokens words).
     """
@@ -78,75 +65,18 @@ def stream_pairs(
     settled already instead.  ordered: whether sentences of the same words in another order are
     different ones.  Raises DataError where no pair is left.
     """
-    folder.mkdir(parents=True, exist_ok=True)
-    known = known or {}
-    counters = {unit: VocabularyCounter(unit) for unit in sizes if unit not in known}
     books = {"read": 0, "used": 0, "empty": 0, "too_long": 0}
-    with no_room_named(folder), ExitStack() as stack:
-        keys = stack.enter_context(_Growing(folder / "keys"))
-        rows = {unit: stack.enter_context(_Growing(folder / f"{unit}.rows")) for unit in sizes}
-        ends = {unit: stack.enter_context(_Growing(folder / f"{unit}.offsets")) for unit in sizes}
-        totals = dict.fromkeys(sizes, 0)
-        for unit in sizes:
-            ends[unit].append(np.zeros(1, np.int64))
+    with no_room_named(folder), Numbering(folder, sizes, known) as numbering:
+        keys = numbering.file("keys")
         for texts in _usable(pairs, max_tokens, books):
             keys.append(_keys(texts, ordered))
-            for unit in sizes:
-                lists = UNITS[unit].cut(texts)
-                if unit in known:
-                    numbers, offsets = known[unit].rows(lists)
-                else:
-                    numbers, offsets = counters[unit].number(texts, lists), lists.offsets
-                rows[unit].append(numbers)
-                ends[unit].append(offsets[1:] + totals[unit])
-                totals[unit] += len(numbers)
+            numbering.add(texts)
     if not books["used"]:
         raise DataError(
             f"no pair is left to train on: of {books['read']}, {books['empty']} empty, {books['too_long']} too long",
             remedy=f"A pair has two sides of 1 to {max_tokens} words.",
         )
-    units = {}
-    for unit, size in sizes.items():
-        if unit in known:
-            rows_of_known = np.arange(len(known[unit]), dtype=np.int32)
-            chosen = Chosen(known[unit], rows_of_known, np.zeros(len(known[unit])))
-        else:
-            chosen = counters[unit].most_common(size)
-        units[unit] = Numbered(Rows(rows[unit].mapped(np.int32), ends[unit].mapped(np.int64)), chosen)
-    digests = [file.digest for file in (keys, *rows.values(), *ends.values())]
-    return TrainingPairs(units, keys.mapped(np.uint64), books, digest(digests))
-
-
-class _Growing:
-    """A file of numbers that is appended to, and then read where it lies."""
-
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        self._state = hashlib.sha256()
-
-    def __enter__(self) -> _Growing:
-        self._file = self._path.open("wb")
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._file.close()
-
-    @property
-    def digest(self) -> str:
-        return self._state.hexdigest()
-
-    def append(self, values: npt.NDArray[Any]) -> None:
-        content = np.ascontiguousarray(values).data
-        self._file.write(content)
-        self._state.update(content)
-
-    def mapped(self, kind: type[np.generic]) -> npt.NDArray[Any]:
-        """The file's numbers, read-only, paged in as they are used."""
-        if self._path.stat().st_size:
-            return np.asarray(np.memmap(self._path, kind, "r"))
-        values = np.empty(0, kind)
-        values.setflags(write=False)
-        return values
+    return TrainingPairs(numbering.numbered(), keys.mapped(np.uint64), books, digest(numbering.digests))
 
 
 def _usable(pairs: Pairs, max_tokens: int, books: dict[str, int]) -> Iterable[pa.Array]:

@@ -39,7 +39,6 @@ class LearningOrdered:
         vocabulary: Vocabulary,
         table: Vectors,
         network: Network,
-        rate: float,
         team: Team,
         pull: float = 0.0,
         decay: float = 0.0,
@@ -51,7 +50,6 @@ class LearningOrdered:
         self.table = table
         self.network = network
         self.first, self.second = np.zeros_like(table), np.zeros_like(table)
-        self.rate = rate
         self._team = team
         self._pull, self._decay = Pull(table, pull), decay
         self._weights = list(network.parameters())
@@ -112,19 +110,21 @@ class LearningOrdered:
         by_row, *by_weight = (total.numpy() for total in sums)
         return held.astype(np.int32), by_row, by_weight
 
-    def learn(self, lists: Rows, gradient: Vectors, moved: npt.NDArray[np.bool_], column: int, step: int) -> None:
+    def learn(
+        self, lists: Rows, gradient: Vectors, moved: npt.NDArray[np.bool_], column: int, rate: float, step: int
+    ) -> None:
         import torch
 
         held, by_row, by_weight = self.backward(lists, gradient, moved, column)
         self._pull.add(held, self.table, by_row)
-        adam_rows(self._team, held, by_row, self.table, self.first, self.second, self.rate, step)
-        rate, floor = adam_rate(self.rate, step)
+        adam_rows(self._team, held, by_row, self.table, self.first, self.second, rate, step)
+        corrected, floor = adam_rate(rate, step)
         with torch.no_grad():
             for weight, given, (first, second) in zip(self._weights, by_weight, self._moments, strict=True):
                 new = torch.from_numpy(given) + 2 * self._decay * weight
                 first.lerp_(new, 1 - BETA1)
                 second.mul_(BETA2).addcmul_(new, new, value=1 - BETA2)
-                weight.addcdiv_(first, second.sqrt().add_(float(floor)), value=-float(rate))
+                weight.addcdiv_(first, second.sqrt().add_(float(floor)), value=-float(corrected))
 
     def at_rest(self) -> Ordered:
         return Ordered(self.vocabulary, self.table, self.network)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 import shutil
 import time
@@ -15,18 +14,16 @@ import numpy as np
 import numpy.typing as npt
 
 from paraloom.core.errors import ConfigError, ModelError
-from paraloom.core.io.atomic import replacing
 from paraloom.core.signature import digest, file_digest
-from paraloom.embed.averaging import LearningPart
 from paraloom.embed.beginning import new_parts
-from paraloom.embed.checkpoint import Progress, read_checkpoint, write_checkpoint
+from paraloom.embed.checkpoint import Progress, keep_checkpoints, read_checkpoint, write_records
 from paraloom.embed.config import EncoderConfig
-from paraloom.embed.encoders import SentenceEncoder, Vectors, unit
+from paraloom.embed.encoders import SentenceEncoder, unit
+from paraloom.embed.learner import Learner
 from paraloom.embed.losses import batch_triples, margin_loss
 from paraloom.embed.mining import hardest_negatives
 from paraloom.embed.pairs import Pairs, TrainingPairs, stream_pairs
 from paraloom.embed.parts import PARTS
-from paraloom.embed.spec import Spec
 from paraloom.embed.store import load_encoder, save
 from paraloom.embed.team import Team
 from paraloom.embed.vocab import Rows
@@ -83,32 +80,27 @@ def train_encoder(
     if vectors is not None:
         settings["vectors"] = file_digest(Path(vectors))[:12]
     team = Team(threads)
-    training = _Training(config, seed, spec, data, new_parts(config, seed, spec, data, origin, vectors, team), team)
+    learner = Learner(spec, data.units, new_parts(config, seed, spec, data.units, origin, vectors, team), team)
+    training = _Training(config, seed, data, learner)
     mark = digest([settings, data.digest])
-    progress = read_checkpoint(folder, training.tensors, mark)
+    progress = read_checkpoint(folder, learner.tensors, mark)
     resumed = progress.step
     try:
-        saved = time.monotonic()
-        for _ in training.run(progress, dev, folder / _BEST if keep_best else None):
-            if time.monotonic() - saved >= checkpoint_seconds:
-                write_checkpoint(folder, progress, training.tensors, mark)
-                saved = time.monotonic()
+        steps = training.run(progress, dev, folder / _BEST if keep_best else None)
+        keep_checkpoints(steps, folder, progress, learner.tensors, mark, checkpoint_seconds)
     finally:
         team.close()
     trained = time.perf_counter() - numbered
 
-    encoder = load_encoder(folder / _BEST) if keep_best else training.encoder()
-    with replacing(folder / "curve.jsonl") as temporary:
-        temporary.write_text("".join(f"{json.dumps(line)}\n" for line in progress.curve), encoding="utf-8")
-    steps = progress.step - resumed
+    encoder = load_encoder(folder / _BEST) if keep_best else learner.encoder()
+    done = (progress.step - resumed) / max(1, progress.step)
     timings = {
         "threads": team.threads,
         "numbering_seconds": numbered - began,
         "training_seconds": trained,
-        "pairs_per_second": steps / max(1, progress.step) * len(data) * config.epochs / trained,
+        "pairs_per_second": done * len(data) * config.epochs / trained,
     }
-    with replacing(folder / "timings.json") as temporary:
-        temporary.write_text(json.dumps(timings, indent=1) + "\n", encoding="utf-8")
+    write_records(folder, progress.curve, timings)
     save(encoder, folder, {**settings, **data.books})
     shutil.rmtree(folder / "checkpoint")
     last = [line for line in progress.curve if "loss" in line][-1]
@@ -126,34 +118,16 @@ def train_encoder(
 class _Training:
     """The loop: what it reads, what it changes, and one mega-batch after the other."""
 
-    def __init__(
-        self,
-        config: EncoderConfig,
-        seed: int,
-        spec: Spec,
-        data: TrainingPairs,
-        parts: dict[str, LearningPart],
-        team: Team,
-    ) -> None:
-        self.config, self.seed, self.spec, self.data, self.parts, self.team = config, seed, spec, data, parts, team
-        dimension = next(iter(parts.values())).at_rest().dimension
-        self.width, self.columns = spec.width(dimension), spec.columns(dimension)
-
-    @property
-    def tensors(self) -> dict[str, npt.NDArray[np.float32]]:
-        return {f"{name}.{key}": tensor for name, part in self.parts.items() for key, tensor in part.state.items()}
-
-    def encoder(self) -> SentenceEncoder:
-        return SentenceEncoder(
-            self.spec, {name: part.at_rest() for name, part in self.parts.items()}, self.team.threads
-        )
+    def __init__(self, config: EncoderConfig, seed: int, data: TrainingPairs, learner: Learner) -> None:
+        self.config, self.seed, self.data, self.learner = config, seed, data, learner
+        self._salt = len(learner.parts)
 
     def run(self, progress: Progress, dev: Dev | None, best: Path | None = None) -> Iterator[None]:
         """Advance `progress` to the end, yielding wherever it and the parts are whole; the best encoder into `best`."""
         size = self.config.batch * self.config.megabatch
         while progress.epoch < self.config.epochs:
             # The order depends on seed and epoch alone, so a checkpoint needs no state of a generator.
-            order = np.random.default_rng([self.seed, len(self.parts), progress.epoch]).permutation(len(self.data))
+            order = np.random.default_rng([self.seed, self._salt, progress.epoch]).permutation(len(self.data))
             while progress.megabatch * size < len(order):
                 self._megabatch(order[progress.megabatch * size : (progress.megabatch + 1) * size], progress)
                 progress.megabatch += 1
@@ -162,7 +136,7 @@ class _Training:
                 yield
             _close_line(progress)
             if dev is not None:
-                encoder = self.encoder()
+                encoder = self.learner.encoder()
                 figures = {name: float(figure) for name, figure in dev(encoder).items()}
                 if best is not None and is_best(figures, progress.curve):
                     save(encoder, best, {})
@@ -173,51 +147,41 @@ class _Training:
     def _megabatch(self, chosen: npt.NDArray[np.int64], progress: Progress) -> None:
         first, second = 2 * chosen, 2 * chosen + 1
         keys = self.data.keys[first], self.data.keys[second]
-        from_first = hardest_negatives(unit(self._vectors(self._take(first))), *keys, self.team)
+        learner = self.learner
+        from_first = hardest_negatives(unit(learner.vectors(learner.take(first))), *keys, learner.team)
         from_second = None
         if self.config.two_sided:
-            from_second = hardest_negatives(unit(self._vectors(self._take(second))), *keys[::-1], self.team)
+            from_second = hardest_negatives(unit(learner.vectors(learner.take(second))), *keys[::-1], learner.team)
         for start in range(0, len(chosen), self.config.batch):
             batch = slice(start, start + self.config.batch)
             negatives = [first[np.maximum(from_first[batch], 0)]]
             if from_second is not None:
                 negatives.append(second[np.maximum(from_second[batch], 0)])
             count = len(first[batch])
-            lists = self._shuffled(self._take(np.concatenate([first[batch], second[batch], *negatives])), progress.step)
+            lists = learner.take(np.concatenate([first[batch], second[batch], *negatives]))
+            lists = self._shuffled(lists, progress.step)
             triples = batch_triples(count, from_first[batch], None if from_second is None else from_second[batch])
-            loss = margin_loss(self._vectors(lists), triples, self.config.margin, count)
+            loss = margin_loss(learner.vectors(lists), triples, self.config.margin, count)
             progress.step += 1
             if not math.isfinite(loss.value):
                 raise ModelError(
                     f"the loss is {loss.value} in epoch {progress.epoch + 1}, batch {progress.step}",
                     remedy="Lower the learning rate; the last checkpoint is still good.",
                 )
-            for name, part in self.parts.items():
-                part.learn(lists[name], loss.gradient, loss.moved, self.columns[name], progress.step)
+            learner.learn(lists, loss, self.config.rate, progress.step)
             progress.loss += loss.value
             progress.violations += loss.violations
             progress.triples += len(triples.anchors)
             progress.steps += 1
 
-    def _take(self, sentences: npt.NDArray[np.int64]) -> dict[str, Rows]:
-        lists = {unit: self.data.units[unit].take(sentences) for unit in self.spec.units}
-        return {name: lists[PARTS[name].unit] for name in self.parts}
-
     def _shuffled(self, lists: dict[str, Rows], step: int) -> dict[str, Rows]:
         """Scrambling (PNMT §5.3): some sentences' words in another order, for the parts to which order counts."""
-        ordered = [name for name in self.parts if PARTS[name].ordered]
+        ordered = [name for name in self.learner.parts if PARTS[name].ordered]
         if not ordered or not self.config.scramble:
             return lists
-        draw = np.random.default_rng([self.seed, len(self.parts) + 1, step])
+        draw = np.random.default_rng([self.seed, self._salt + 1, step])
         shuffled = scrambled(lists[ordered[0]], self.config.scramble, draw)
         return {name: shuffled if name in ordered else each for name, each in lists.items()}
-
-    def _vectors(self, lists: Mapping[str, Rows]) -> Vectors:
-        count = len(next(iter(lists.values())).offsets) - 1
-        vectors = np.zeros((count, self.width), np.float32)
-        for name, part in self.parts.items():
-            part.forward(lists[name], vectors, self.columns[name])
-        return vectors
 
 
 def scrambled(lists: Rows, share: float, draw: np.random.Generator) -> Rows:
