@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from paraloom import __version__
-from paraloom.cli import analysis, encoders, evaluation, pairs, papers, pipelines, scoring, syntax, translators
+from paraloom.cli import analysis, distil, encoders, evaluation, pairs, papers, pipelines, scoring, syntax, translators
 from paraloom.core.arrow import start_without_pandas
 from paraloom.core.errors import ParaloomError
 
@@ -46,7 +46,9 @@ training = typer.Typer(
 )
 evaluating = typer.Typer(help="Measure an encoder or translations.", no_args_is_help=True)
 judging = typer.Typer(help="Judge pairs by hand: draw a sheet, count its labels.", no_args_is_help=True)
+distilling = typer.Typer(help="Make something small out of a large encoder.", no_args_is_help=True)
 app.add_typer(training, name="train")
+app.add_typer(distilling, name="distil")
 app.add_typer(judging, name="judge")
 app.add_typer(evaluating, name="evaluate")
 
@@ -64,6 +66,7 @@ for verbs, group in (
     (papers.VERBS, app),
     (encoders.VERBS, app),
     (encoders.TRAINING, training),
+    (distil.DISTILLING, distilling),
     (evaluation.VERBS, evaluating),
 ):
     for verb_name, verb in verbs.items():

@@ -217,3 +217,15 @@ def character_ngrams(data: Bytes, offsets: Ints, n: int, boundary: bool) -> tupl
             count += 1
         lists[i + 1] = count
     return grams[:count].copy(), lists
+
+
+@njit(cache=True, nogil=True)
+def enter(ids: Ids, table: Ids) -> npt.NDArray[np.bool_]:
+    """Put each id into a hash table that has room; bool (n,): whether it was not there yet."""
+    fresh = np.zeros(len(ids), np.bool_)
+    for k in range(len(ids)):
+        slot = slot_of(table, ids[k])
+        if table[slot] == EMPTY_SLOT:
+            table[slot] = ids[k]
+            fresh[k] = True
+    return fresh

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -63,3 +64,32 @@ def batch_triples(count: int, from_first: Indices, from_second: Indices | None =
         return Triples(first, second, chosen)
     back = np.where(from_second >= 0, first + 3 * count, -1)
     return Triples(np.r_[first, second], np.r_[second, first], np.r_[chosen, back])
+
+
+def similarity_loss(vectors: npt.NDArray[np.float32], wanted: npt.NDArray[np.float32]) -> Loss:
+    """Σ (cos(i, j) − wanted(i, j))² / n over all i ≠ j of a batch, and its gradient.
+
+    vectors: float32 (n, d).  wanted: float32 (n, n), symmetric, such as another encoder's cosines; its diagonal is
+    not looked at.  A zero vector has cosine 0 with everything, and no gradient.
+
+    >>> loss = similarity_loss(np.float32([[1, 0], [0, 2]]), np.float32([[1, 0.5], [0.5, 1]]))
+    >>> round(loss.value, 4)
+    0.25
+    """
+    with np.errstate(over="ignore"):
+        norms = np.linalg.norm(vectors, axis=1, keepdims=True)
+    known = norms > 0
+    lengths = np.where(known, norms, 1)
+    units = vectors / lengths
+    off = units @ units.T
+    off -= wanted
+    np.fill_diagonal(off, 0)
+    count = len(vectors)
+    # A vector too long to have a length has the cosine 0 with everything here, which must not pass for learning.
+    value = float(np.einsum("ij,ij->", off, off)) / count if np.isfinite(norms).all() else math.nan
+    by_unit = off @ units
+    by_unit *= 4 / count
+    # Of d cos / d vector only what is at right angles to the vector remains.
+    by_unit -= np.einsum("nd,nd->n", by_unit, units)[:, None] * units
+    gradient = np.where(known, by_unit / lengths, 0).astype(np.float32, copy=False)
+    return Loss(value, 0, gradient, known[:, 0])

@@ -40,7 +40,8 @@ class SentenceTransformerEncoder:
     @property
     def dimension(self) -> int:
         """Width of the vectors."""
-        return int(self._model.get_sentence_embedding_dimension() or 0)
+        found = getattr(self._model, "get_embedding_dimension", None) or self._model.get_sentence_embedding_dimension
+        return int(found() or 0)
 
     def encode(self, sentences: Sequence[str]) -> npt.NDArray[np.float32]:
         """float32 (n, d)."""

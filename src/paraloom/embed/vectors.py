@@ -12,6 +12,9 @@ from paraloom.core.errors import DataError
 from paraloom.core.io import read_lines
 from paraloom.embed.vocab import Vocabulary
 
+FILE = "vectors.txt.gz"
+"""The file in a folder of vectors, as the stage `distil-words` makes it."""
+
 
 class Given(NamedTuple):
     """Vectors found for a vocabulary.  rows: int64 (k,), entries that have one.  vectors: float32 (k, d).
@@ -25,7 +28,7 @@ class Given(NamedTuple):
 
 
 def read_vectors(path: str | Path, vocabulary: Vocabulary, dimension: int | None = None) -> Given:
-    """The vectors of the words of a vocabulary, from a file of `word number number …` lines.
+    """The vectors of the words of a vocabulary, from a file of `word number number …` lines, or a folder with FILE.
 
     A first line of two whole numbers (word2vec, fastText) is a head.  A word that is not there as it is spelled may be
     there with capitals: `Paris` serves `paris`, the first of several.  Lines of other words are only counted.
@@ -35,6 +38,7 @@ def read_vectors(path: str | Path, vocabulary: Vocabulary, dimension: int | None
     >>> read_vectors("glove.6B.300d.txt.gz", vocabulary, 300).vectors.shape                # doctest: +SKIP
     (41213, 300)
     """
+    path = Path(path) / FILE if Path(path).is_dir() else path
     places = {entry: row for row, entry in enumerate(vocabulary.entries)}
     exact: dict[int, npt.NDArray[np.float32]] = {}
     lowered: dict[int, npt.NDArray[np.float32]] = {}

@@ -1,0 +1,104 @@
+"""Verbs that distil a large encoder: a small encoder, vectors of words."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from paraloom.cli import options
+
+_Teacher = Annotated[
+    str, typer.Argument(metavar="TEACHER", help="A sentence-transformers model: its folder, or a Hugging Face name.")
+]
+
+
+def encoder(
+    teacher: _Teacher,
+    texts: Annotated[
+        list[str],
+        typer.Argument(metavar="TEXT...", help="Sentences without labels: a file of lines, pairs, or a corpus folder."),
+    ],
+    output: options.Output,
+    spec: Annotated[str, typer.Option(help="Parts, as for `train encoder`.")] = "word,trigram",
+    dimension: Annotated[int, typer.Option(help="Width of each part.")] = 300,
+    steps: Annotated[int, typer.Option(help="Batches of 512 sentences.")] = 20_000,
+    sts: Annotated[Path | None, typer.Option(help="Folder of similarity tasks, for a development figure.")] = None,
+    workers: options.Workers = None,
+    seed: options.Seed = 1,
+) -> None:
+    """Train a small, fast encoder to find sentences as alike as a large one does; nothing is labelled.
+
+    Example: `paraloom distil encoder sentence-transformers/all-MiniLM-L6-v2 news.txt.gz -o student`
+    """
+    from paraloom.recipes.verbs import corpus_stages, run_verb
+
+    stages: list[dict[str, Any]] = [_loaded(teacher)]
+    corpora, files = [], []
+    for number, source in enumerate(texts, 1):
+        if _is_lines(source):
+            files.append(str(Path(source).absolute()))
+            continue
+        found, reference = corpus_stages(source)
+        stages += [{**stage, "name": f"text-{number}"} for stage in found]
+        corpora.append(f"text-{number}" if found else reference)
+    result = run_verb(
+        [
+            *stages,
+            {"use": "sentences", "corpora": corpora, "files_of_lines": files},
+            {"use": "encode", "encoder": "load-encoder"},
+            {
+                "use": "distil-encoder",
+                "sentences": ["encode"],
+                "spec": spec,
+                "dimension": dimension,
+                "steps": steps,
+                "sts": str(sts.absolute()) if sts else None,
+            },
+        ],
+        output,
+        seed=seed,
+        workers=workers,
+    )
+    for name, value in result.stages[-1].figures.items():
+        typer.echo(f"{name}: {value}")
+
+
+def words(
+    teacher: _Teacher,
+    words: Annotated[Path, typer.Argument(metavar="WORDS", help="A word a line, or a word and its count.")],
+    output: options.Output,
+    dimension: Annotated[int, typer.Option(help="Width of the vectors.")] = 300,
+    limit: Annotated[int, typer.Option(help="Only the first so many words.")] = 200_000,
+) -> None:
+    """Make vectors of words out of an encoder of sentences: a folder for `train encoder --vectors`.
+
+    Example: `paraloom distil words sentence-transformers/all-MiniLM-L6-v2 words.txt -o vectors`
+    """
+    from paraloom.recipes.verbs import run_verb
+
+    work = {
+        "use": "distil-words",
+        "encoder": "load-encoder",
+        "words": str(words.absolute()),
+        "dimension": dimension,
+        "limit": limit,
+    }
+    result = run_verb([_loaded(teacher), work], output)
+    typer.echo(f"{result.stages[-1].figures['words']:,} vectors in {output}/vectors.txt.gz")
+
+
+def _loaded(teacher: str) -> dict[str, Any]:
+    folder = Path(teacher)
+    known = {"folder": str(folder.absolute())} if folder.exists() else {"model": teacher}
+    return {"use": "load-encoder", **known}
+
+
+def _is_lines(source: str) -> bool:
+    from paraloom.core.io.compression import without_compression
+
+    return Path(source).is_file() and without_compression(source).suffix in (".txt", ".en", "")
+
+
+DISTILLING = {"encoder": encoder, "words": words}

@@ -1,0 +1,24 @@
+"""Opening whatever encodes sentences: an encoder of ours, a converted transformer, a sentence-transformers model."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from paraloom.core.protocols import Encoder
+from paraloom.embed.sentence_transformer import SentenceTransformerEncoder
+from paraloom.embed.store import load_encoder
+from paraloom.embed.transformer import TransformerEncoder, is_transformer
+
+
+def open_encoder(model: str | Path, threads: int = 1) -> Encoder:
+    """The encoder in a folder, or behind a Hugging Face name.
+
+    Raises ModelError where there is none that can be read, ConfigError where sentence-transformers is needed and not
+    installed.
+    """
+    folder = Path(model)
+    if is_transformer(folder):
+        return TransformerEncoder(folder, threads)
+    if folder.exists() and not (folder / "modules.json").is_file():
+        return load_encoder(folder, threads)
+    return SentenceTransformerEncoder(str(model))

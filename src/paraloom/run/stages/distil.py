@@ -1,0 +1,83 @@
+"""Stages that distil: a small encoder, or vectors of words, out of a large one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from itertools import chain
+from pathlib import Path
+from typing import ClassVar
+
+from paraloom.core.errors import ConfigError
+from paraloom.core.io import Corpus
+from paraloom.embed.distil import StudentConfig
+from paraloom.run.stage import Fit, Json, Work
+
+
+@dataclass(frozen=True, kw_only=True)
+class DistilEncoder(StudentConfig, Fit):
+    """Trains a sentence encoder whose cosines are those of another one's vectors; nothing is labelled.
+
+    sentences: corpora with `text` and the `vector` that the stage `encode` adds.  vectors: a text file of word vectors
+    to start from.  sts: a folder of similarity tasks; where it is given, `development` (one of them) is measured ten
+    times, for the curve.  The other fields are those of paraloom.embed.distil.StudentConfig.
+    """
+
+    inputs: ClassVar[tuple[str, ...]] = ("sentences", "vectors", "sts")
+
+    sentences: tuple[str, ...]
+    vectors: str | None = None
+    sts: str | None = None
+    development: str = "STS-B/dev"
+
+    def __post_init__(self) -> None:
+        self.check()
+
+    def fit(self, folder: Path, work: Work) -> dict[str, Json]:
+        """Train and save the encoder; the curve has the loss and, with `sts`, the development task."""
+        from paraloom.embed.distil import distil_encoder
+        from paraloom.embed.encoders import SentenceEncoder
+        from paraloom.evaluate.similarity import evaluate_sts
+
+        batches = chain.from_iterable(Corpus.open(path).batches(["text", "vector"]) for path in work.each("sentences"))
+
+        def measure(encoder: SentenceEncoder) -> Mapping[str, float]:
+            return {"dev_pearson": evaluate_sts(encoder, work.inputs["sts"], [self.development]).table[0].pearson}
+
+        config = StudentConfig(**{f.name: getattr(self, f.name) for f in fields(StudentConfig)})
+        dev = measure if "sts" in work.inputs else None
+        return distil_encoder(batches, config, folder, dev, seed=work.seed, vectors=work.inputs.get("vectors"))
+
+
+@dataclass(frozen=True, kw_only=True)
+class DistilWords(Fit):
+    """Vectors of single words out of an encoder of sentences, as a text file to start encoders from.
+
+    words: a file of `word` or `word count` lines.  dimension: of the vectors, by principal components.
+    rarity: a of a / (a + p), the weight of a word that is a share p of all; 0: all alike.  limit: words at most.
+    """
+
+    inputs: ClassVar[tuple[str, ...]] = ("encoder",)
+
+    encoder: str
+    words: Path
+    dimension: int = 200
+    rarity: float = 1e-3
+    limit: int = 200_000
+
+    def __post_init__(self) -> None:
+        if self.dimension < 1 or self.limit < 1 or self.rarity < 0:
+            raise ConfigError("'dimension' and 'limit' are 1 or more, 'rarity' 0 or more")
+
+    def fit(self, folder: Path, work: Work) -> dict[str, Json]:
+        """Write the vectors."""
+        from paraloom.embed.opening import open_encoder
+        from paraloom.embed.team import Team
+        from paraloom.embed.vectors import FILE
+        from paraloom.embed.word_vectors import read_words, word_vectors, write_vectors
+
+        words, counts = read_words(self.words, self.limit)
+        encoder = open_encoder(work.inputs["encoder"], Team().threads)
+        vectors = word_vectors(words, counts, encoder, self.dimension, rarity=self.rarity)
+        write_vectors(folder / FILE, words, vectors)
+        return {"words": len(words), "dimension": self.dimension, "encoder": encoder.signature}

@@ -1,0 +1,151 @@
+"""Stages about single sentences: gather the distinct ones, bring an encoder in, and give each sentence its vector."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import islice
+from pathlib import Path
+from typing import ClassVar
+
+import numpy as np
+import pyarrow as pa
+
+from paraloom.core.errors import ConfigError
+from paraloom.core.io import Corpus, read_lines
+from paraloom.core.protocols import Encoder
+from paraloom.core.schema import SENTENCES, add_column
+from paraloom.core.seen import Seen
+from paraloom.run.stage import Fit, Json, Map, Source, Work
+
+_CHUNK = 5000
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sentences(Source):
+    """The distinct sentences of corpora and files; those met before, empty ones and very long ones are set aside.
+
+    corpora: of pairs or sentences, of which the text columns `columns` are read, where they are there.
+    files: a sentence a line, plain or compressed; field: of lines with fields between tabs, the one to read, from 1.
+    longest: characters.
+    """
+
+    makes: ClassVar[str] = "SENTENCES"
+    inputs: ClassVar[tuple[str, ...]] = ("corpora",)
+
+    corpora: tuple[str, ...] = ()
+    columns: tuple[str, ...] = ("src", "tgt", "text")
+    files_of_lines: tuple[Path, ...] = ()
+    field: int = 0
+    lang: str = "en"
+    longest: int = 400
+
+    def __post_init__(self) -> None:
+        if not (self.corpora or self.files_of_lines):
+            raise ConfigError("there are no sentences without 'corpora' or 'files_of_lines'")
+
+    def batches(self, work: Work) -> Iterator[pa.RecordBatch]:
+        """All sentences in order, with `keep` and `reason`."""
+        seen, count = Seen(), 0
+        for name, texts in self._texts(work):
+            stripped = [" ".join(text.split()) for text in texts]
+            first = seen.first(stripped).tolist()
+            reasons = [_reason(text, new, self.longest) for text, new in zip(stripped, first, strict=True)]
+            yield pa.record_batch(
+                {
+                    "doc_id": pa.array([name] * len(texts), pa.string()),
+                    "sent_id": pa.array(range(count, count + len(texts)), pa.int32()),
+                    "lang": pa.array([self.lang] * len(texts), pa.string()),
+                    "text": pa.array(stripped, pa.string()),
+                    "keep": pa.array([reason is None for reason in reasons]),
+                    "reason": pa.array(reasons, pa.string()),
+                },
+                schema=SENTENCES.append(pa.field("keep", pa.bool_())).append(pa.field("reason", pa.string())),
+            )
+            count += len(texts)
+
+    def _texts(self, work: Work) -> Iterator[tuple[str, Sequence[str]]]:
+        for reference, path in zip(self.corpora, work.each("corpora"), strict=True):
+            corpus = Corpus.open(path)
+            columns = [name for name in self.columns if name in corpus.schema.names]
+            if not columns:
+                raise ConfigError(f"'{reference}' has none of the columns {', '.join(self.columns)}")
+            for batch in corpus.batches(columns):
+                for column in columns:
+                    yield Path(reference).name, [text or "" for text in batch.column(column).to_pylist()]
+        for path in self.files_of_lines:
+            lines = iter(read_lines(path))
+            while chunk := list(islice(lines, _CHUNK)):
+                if self.field:
+                    chunk = [fields[self.field - 1] if len(fields) >= self.field else "" for fields in _split(chunk)]
+                yield path.name, chunk
+
+
+@dataclass(frozen=True, kw_only=True)
+class LoadEncoder(Fit):
+    """Brings a ready-made sentence-transformers model in, compiled for this processor.
+
+    folder: of such a model; or model: a Hugging Face name, which is fetched unless it is in the library's cache.
+    precision: CTranslate2's, `int8` or `float32`.
+    """
+
+    inputs: ClassVar[tuple[str, ...]] = ("folder",)
+
+    folder: str | None = None
+    model: str = ""
+    precision: str = "int8"
+
+    def __post_init__(self) -> None:
+        if bool(self.folder) == bool(self.model):
+            raise ConfigError("there is no encoder without a 'folder' or a 'model'", remedy="Give one of them.")
+
+    def fit(self, folder: Path, work: Work) -> dict[str, Json]:
+        """Convert the model into the artefact."""
+        from paraloom.embed.transformer import TransformerEncoder, convert_transformer
+
+        convert_transformer(work.inputs.get("folder") or self.model, folder, precision=self.precision)
+        encoder = TransformerEncoder(folder)
+        return {"dimension": encoder.dimension, "signature": encoder.signature}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Encode(Map):
+    """Adds `vector`, a unit vector of each text, in half precision.
+
+    encoder: one of ours, a transformer that load-encoder made, or a folder of sentence-transformers.
+    column: the text to encode.
+    """
+
+    inputs: ClassVar[tuple[str, ...]] = ("encoder",)
+
+    encoder: str
+    column: str = "text"
+
+    def apply(self, batch: pa.RecordBatch, work: Work) -> pa.RecordBatch:
+        """The batch with its vectors; the encoder is opened once a worker."""
+        encoder = _opened(work.inputs["encoder"])
+        vectors = encoder.encode([text or "" for text in batch.column(self.column).to_pylist()])
+        norms = np.linalg.norm(vectors, axis=1, keepdims=True)
+        halves = (vectors / np.where(norms > 0, norms, 1)).astype(np.float16)
+        column = pa.FixedSizeListArray.from_arrays(pa.array(halves.ravel()), halves.shape[1])
+        return add_column(batch, "vector", column, encoder.signature)
+
+
+@lru_cache(maxsize=1)
+def _opened(path: Path) -> Encoder:
+    from paraloom.embed.opening import open_encoder
+
+    return open_encoder(path)
+
+
+def _split(lines: Sequence[str]) -> Iterator[list[str]]:
+    return (line.split("\t") for line in lines)
+
+
+def _reason(text: str, new: bool, longest: int) -> str | None:
+    if not text:
+        return "empty"
+    if len(text) > longest:
+        return f"more than {longest} characters"
+    return None if new else "met before"
