@@ -104,3 +104,15 @@ def entropy(counts: npt.NDArray[np.integer]) -> Estimate:
     spread = float((shares * surprise**2).sum()) - value**2
     half = Z_95 * math.sqrt(max(0.0, spread) / total)
     return Estimate(value, value - half, value + half)
+
+
+def wilson_interval(right: float, n: int) -> tuple[float, float]:
+    """The 95 % interval of a share of n items (Wilson 1927), which stays within 0 and 1.
+
+    >>> [round(end, 3) for end in wilson_interval(5, 10)]
+    [0.237, 0.763]
+    """
+    share, z = right / n, Z_95
+    centre = (share + z * z / (2 * n)) / (1 + z * z / n)
+    half = z / (1 + z * z / n) * math.sqrt(share * (1 - share) / n + z * z / (4 * n * n))
+    return max(0.0, centre - half), min(1.0, centre + half)
