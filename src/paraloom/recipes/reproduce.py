@@ -59,10 +59,21 @@ def _tuned(*grids: str) -> Callable[[Study, str], Reproduced]:
     return reproduced
 
 
+_CLASSIFIED = 10_000
+"""Pairs that a classifier of each source learns from (W17: 40,000): as many of each, and an LSTM ends in minutes."""
+
+
 def _classifiers(study: Study, name: str) -> Reproduced:
     corpora, kinds = study.scored(), ("avg", "lstm")
     stages = [
-        {"name": f"{source}-{kind}", "use": "train-classifier", "pairs_from": [str(path)], "kind": kind}
+        {
+            "name": f"{source}-{kind}",
+            "use": "train-classifier",
+            "pairs_from": [str(path)],
+            "kind": kind,
+            "pairs": _CLASSIFIED,
+            "held_out": _CLASSIFIED // 8,
+        }
         for source, path in corpora.items()
         for kind in kinds
     ]

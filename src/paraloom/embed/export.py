@@ -1,0 +1,106 @@
+"""An encoder as a folder that sentence-transformers opens, and that gives the same vectors there."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from paraloom import __version__
+from paraloom.core.errors import ConfigError, MissingExtra
+from paraloom.embed.encoders import Average, SentenceEncoder
+from paraloom.embed.store import save
+
+# The tokens of core.text, in the words of the tokenizers library: letters and marks, digits, what joins them.
+_LETTER, _DIGIT = r"[\p{L}\p{M}]", r"\p{N}"
+_TOKEN = (
+    rf"(?:{_LETTER}|{_DIGIT}|(?<={_LETTER})['’\-‐‑](?={_LETTER})|(?<={_DIGIT})[.,:](?={_DIGIT}))+"
+    r"|[^\p{Z}\p{Cc}\p{Cf}]"
+)
+_MARK = "▁"
+_MODULE = "modeling_paraloom.py"
+
+
+def export_sentence_transformer(encoder: SentenceEncoder, folder: str | Path) -> bool:
+    """Write a folder for `SentenceTransformer(folder)`; returns whether it opens without code to trust.
+
+    The average of words alone becomes that library's own StaticEmbedding, with a tokeniser that cuts as ours does and
+    drops unknown words.  Every other encoder is stored as it is beside `modeling_paraloom.py`, which loads it by this
+    library: `SentenceTransformer(folder, trust_remote_code=True)`.
+    Raises ConfigError where `folder` is there already and holds something else.
+
+    >>> export_sentence_transformer(load_encoder("encoder"), "exported")    # doctest: +SKIP
+    True
+    """
+    folder = Path(folder)
+    if folder.exists() and any(folder.iterdir()) and not (folder / "modules.json").is_file():
+        raise ConfigError(f"{folder} holds something else", remedy="Name a new folder.")
+    partial = folder.with_name(f".{folder.name}.partial")
+    shutil.rmtree(partial, ignore_errors=True)
+    partial.mkdir(parents=True)
+    parts = list(encoder.parts.values())
+    plain = encoder.spec.parts == ("word",) and isinstance(parts[0], Average)
+    if plain:
+        _write_static(parts[0], partial)  # type: ignore[arg-type]
+        kind = "sentence_transformers.sentence_transformer.modules.static_embedding.StaticEmbedding"
+    else:
+        save(encoder, partial / "paraloom")
+        source = files("paraloom.embed").joinpath("modeling_paraloom.txt").read_text(encoding="utf-8")
+        (partial / _MODULE).write_text(source, encoding="utf-8")
+        kind = "modeling_paraloom.ParaloomEncoder"
+    _write_json(partial / "modules.json", [{"idx": 0, "name": "0", "path": "", "type": kind}])
+    _write_json(
+        partial / "config_sentence_transformers.json",
+        {"model_type": "SentenceTransformer", "__version__": {"paraloom": __version__}, "similarity_fn_name": "cosine"},
+    )
+    (partial / "README.md").write_text(_card(encoder, plain), encoding="utf-8")
+    shutil.rmtree(folder, ignore_errors=True)
+    partial.rename(folder)
+    return plain
+
+
+def word_tokeniser(words: tuple[str, ...]) -> Any:
+    """A `tokenizers.Tokenizer` that cuts as core.text.tokens does; word i has id i, unknown words have none.
+
+    Each word is marked at its start, so that a byte-pair model without merges finds whole words or nothing at all.
+    """
+    try:
+        from tokenizers import Regex, Tokenizer, models, normalizers, pre_tokenizers
+    except ImportError:
+        raise MissingExtra.for_verb("export", "train") from None
+
+    tokeniser = Tokenizer(models.BPE({f"{_MARK}{word}": row for row, word in enumerate(words)}, [], ignore_merges=True))
+    tokeniser.normalizer = normalizers.Lowercase()
+    tokeniser.pre_tokenizer = pre_tokenizers.Sequence(
+        [
+            pre_tokenizers.Split(Regex(_TOKEN), "removed", invert=True),
+            pre_tokenizers.Metaspace(_MARK, prepend_scheme="always", split=False),
+        ]
+    )
+    return tokeniser
+
+
+def _write_static(part: Average, folder: Path) -> None:
+    from safetensors.numpy import save_file
+
+    word_tokeniser(part.vocabulary.entries).save(str(folder / "tokenizer.json"))
+    save_file({"embedding.weight": np.ascontiguousarray(part.vectors)}, folder / "model.safetensors")
+
+
+def _write_json(path: Path, content: Any) -> None:
+    path.write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")
+
+
+def _card(encoder: SentenceEncoder, plain: bool) -> str:
+    trust = "" if plain else ", trust_remote_code=True"
+    return (
+        "---\nlibrary_name: sentence-transformers\ntags:\n- sentence-transformers\n- sentence-similarity\n---\n\n"
+        f"# A sentence encoder by Paraloom\n\n`{encoder.spec}`, {encoder.dimension} dimensions, cosine similarity.\n\n"
+        "```python\nfrom sentence_transformers import SentenceTransformer\n\n"
+        f'SentenceTransformer("path/to/this/folder"{trust}).encode(["A sentence."])\n```\n\n'
+        f"Signature: `{encoder.signature}`\n"
+    )

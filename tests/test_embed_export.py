@@ -1,0 +1,83 @@
+"""Export: the folder opens in sentence-transformers, and its vectors are ours, whatever the text."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from paraloom.core.errors import ConfigError
+from paraloom.core.text import words
+from paraloom.embed.encoders import Average, SentenceEncoder, quantise
+from paraloom.embed.export import export_sentence_transformer, word_tokeniser
+from paraloom.embed.spec import parse_spec
+from paraloom.embed.vocab import Vocabulary
+
+pytest.importorskip("sentence_transformers", reason="pip install 'paraloom[distil]'")
+
+WORDS = ["a", "dog", "don't", "3.14", "!", "well-known", "ü", "σ", "x", ",", "▁"]
+TEXTS = [
+    "A dog!",
+    "Don't, a WELL-KNOWN dog 3.14 x",
+    "",
+    "unknown words",
+    "3.14.x a’b ΑΣ Ü",
+    "dogs xa ax a-x",
+    "tab\ta\x00x a\u200bx\u00a0dog",
+    "emoji 👍🏽 dog",
+]
+
+
+def encoder(spec: str) -> SentenceEncoder:
+    draw = np.random.default_rng(1)
+    parts = {}
+    for name in parse_spec(spec).parts:
+        entries = WORDS if name == "word" else ["a", " a ", "dog", "og "]
+        parts[name] = Average(Vocabulary(name, entries), draw.normal(size=(len(entries), 6)).astype(np.float32))
+    return SentenceEncoder(parse_spec(spec), parts)
+
+
+@pytest.mark.filterwarnings("ignore:.*no unit")
+@pytest.mark.parametrize("spec", ["word", "word,trigram", "word+trigram"])
+def test_the_exported_folder_gives_the_same_vectors(spec, tmp_path):
+    from sentence_transformers import SentenceTransformer
+
+    ours = encoder(spec)
+    plain = export_sentence_transformer(ours, tmp_path / "model")
+    assert plain == (spec == "word")
+    theirs = SentenceTransformer(str(tmp_path / "model"), device="cpu", trust_remote_code=not plain)
+    np.testing.assert_allclose(theirs.encode(TEXTS), ours.encode(TEXTS), atol=1e-5)
+    assert theirs.get_embedding_dimension() == ours.dimension
+    # Saved by that library, it opens again.
+    theirs.save(str(tmp_path / "again"))
+    again = SentenceTransformer(str(tmp_path / "again"), device="cpu", trust_remote_code=not plain)
+    np.testing.assert_allclose(again.encode(TEXTS), ours.encode(TEXTS), atol=1e-5)
+
+
+@pytest.mark.filterwarnings("ignore:.*no unit")
+def test_one_of_bytes_is_exported_as_exactly(tmp_path):
+    from sentence_transformers import SentenceTransformer
+
+    ours = quantise(encoder("word"))
+    export_sentence_transformer(ours, tmp_path / "model")
+    theirs = SentenceTransformer(str(tmp_path / "model"), device="cpu")
+    np.testing.assert_allclose(theirs.encode(TEXTS), ours.encode(TEXTS), atol=1e-5)
+
+
+@settings(max_examples=300, suppress_health_check=[HealthCheck.too_slow], deadline=None)
+@given(st.text(st.characters(exclude_categories=["Cs", "Cn", "Co"], exclude_characters="▁"), max_size=30))
+def test_the_tokeniser_cuts_as_ours(text):
+    found = words(text)
+    vocabulary = tuple(dict.fromkeys(found))
+    if not vocabulary:
+        return
+    encoded = word_tokeniser(vocabulary).encode(text, add_special_tokens=False)
+    assert [vocabulary[i] for i in encoded.ids] == found
+
+
+def test_a_folder_with_something_else_is_left_alone(tmp_path):
+    (tmp_path / "thesis.txt").write_text("mine")
+    with pytest.raises(ConfigError, match="something else"):
+        export_sentence_transformer(encoder("word"), tmp_path)
+    assert (tmp_path / "thesis.txt").read_text() == "mine"
