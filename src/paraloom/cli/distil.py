@@ -34,7 +34,7 @@ def encoder(
     """
     from paraloom.recipes.verbs import corpus_stages, run_verb
 
-    stages: list[dict[str, Any]] = [_loaded(teacher)]
+    stages: list[dict[str, Any]] = [loaded(teacher)]
     corpora, files = [], []
     for number, source in enumerate(texts, 1):
         if _is_lines(source):
@@ -85,11 +85,12 @@ def words(
         "dimension": dimension,
         "limit": limit,
     }
-    result = run_verb([_loaded(teacher), work], output)
+    result = run_verb([loaded(teacher), work], output)
     typer.echo(f"{result.stages[-1].figures['words']:,} vectors in {output}/vectors.txt.gz")
 
 
-def _loaded(teacher: str) -> dict[str, Any]:
+def loaded(teacher: str) -> dict[str, Any]:
+    """The stage that brings a teacher in, by folder or by name."""
     folder = Path(teacher)
     known = {"folder": str(folder.absolute())} if folder.exists() else {"model": teacher}
     return {"use": "load-encoder", **known}

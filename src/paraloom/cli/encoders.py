@@ -96,5 +96,21 @@ def similarity(
         typer.echo(f"{cosine:.4f}")
 
 
-VERBS = {"encode": encode, "similarity": similarity}
+def export(
+    encoder: Annotated[Path, typer.Argument(help="An encoder folder.")],
+    output: options.Output,
+) -> None:
+    """Write a folder that sentence-transformers opens, with the same vectors.
+
+    Example: `paraloom export encoder -o for-sentence-transformers`
+    """
+    from paraloom.embed.export import export_sentence_transformer
+    from paraloom.embed.store import load_encoder
+
+    plain = export_sentence_transformer(load_encoder(encoder), output)
+    trust = "" if plain else ", trust_remote_code=True"
+    typer.echo(f"SentenceTransformer({str(output)!r}{trust})")
+
+
+VERBS = {"export": export, "encode": encode, "similarity": similarity}
 TRAINING = {"encoder": train_encoder}

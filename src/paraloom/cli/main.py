@@ -10,7 +10,19 @@ from typing import Annotated, Any
 import typer
 
 from paraloom import __version__
-from paraloom.cli import analysis, distil, encoders, evaluation, pairs, papers, pipelines, scoring, syntax, translators
+from paraloom.cli import (
+    analysis,
+    distil,
+    encoders,
+    evaluation,
+    pairs,
+    papers,
+    phrases,
+    pipelines,
+    scoring,
+    syntax,
+    translators,
+)
 from paraloom.core.arrow import start_without_pandas
 from paraloom.core.errors import ParaloomError
 
@@ -67,7 +79,9 @@ for verbs, group in (
     (encoders.VERBS, app),
     (encoders.TRAINING, training),
     (distil.DISTILLING, distilling),
+    (phrases.TRAINING, training),
     (evaluation.VERBS, evaluating),
+    (phrases.EVALUATING, evaluating),
 ):
     for verb_name, verb in verbs.items():
         group.command(verb_name)(_guarded(verb))  # type: ignore[arg-type]

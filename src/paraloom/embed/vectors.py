@@ -98,3 +98,13 @@ def _numbers(text: str, path: str | Path, row: int) -> npt.NDArray[np.float32]:
     if not np.isfinite(numbers).all():
         raise DataError("a number is not finite", file=path, row=row)
     return numbers
+
+
+def read_words_of(path: str | Path) -> list[str]:
+    """The words of a file of vectors, lower-cased, each once, in their order."""
+    path = Path(path) / FILE if Path(path).is_dir() else path
+    found: dict[str, None] = {}
+    for number, line in enumerate(read_lines(path), 1):
+        if not (number == 1 and _is_head(line)):
+            found[line.partition(" ")[0].lower()] = None
+    return list(found)

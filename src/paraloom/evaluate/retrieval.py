@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -25,12 +26,19 @@ class Choice:
     signature: str
 
 
-def choose_among(encoder: Encoder, a: Sequence[str], b: Sequence[str], n: int = 100, seed: int = 1) -> Choice:
+def choose_among(
+    encoder: Encoder,
+    a: Sequence[str],
+    b: Sequence[str],
+    n: int = 100,
+    seed: int = 1,
+    similarity: Literal["cosine", "dot"] = "cosine",
+) -> Choice:
     """Ask for each sentence of `a` which of `n` sentences is its paraphrase: its own in `b`, or n − 1 drawn others.
 
     The others are drawn without repetition from the distinct texts of `b`, the anchor's own left out; the same seed
-    draws the same.  The nearest by cosine is the answer, and a tie is an error, so that an encoder that says the same
-    of everything scores 0.  Chance is 1/n.
+    draws the same.  The nearest by cosine (or dot product) is the answer, and a tie is an error, so that an encoder
+    that says the same of everything scores 0.  Chance is 1/n.
     Raises DataError where the counts differ or `b` has fewer than n distinct sentences.
 
     >>> choose_among(encoder, anchors, paraphrases).accuracy    # doctest: +SKIP
@@ -43,8 +51,9 @@ def choose_among(encoder: Encoder, a: Sequence[str], b: Sequence[str], n: int = 
             f"cannot choose among {n}: there are {len(distinct)} distinct paraphrases",
             remedy="Give more pairs, or an n from 2 to that number.",
         )
-    anchors = _unit(encoder.encode(a))
-    paraphrases = _unit(encoder.encode(list(distinct)))
+    anchors, paraphrases = encoder.encode(a), encoder.encode(list(distinct))
+    if similarity == "cosine":
+        anchors, paraphrases = _unit(anchors), _unit(paraphrases)
     draw = np.random.default_rng(seed)
     right = 0
     for anchor, text in zip(anchors, b, strict=True):
@@ -52,7 +61,7 @@ def choose_among(encoder: Encoder, a: Sequence[str], b: Sequence[str], n: int = 
         others = draw.choice(len(distinct) - 1, n - 1, replace=False)
         others += others >= own
         right += bool(paraphrases[own] @ anchor > (paraphrases[others] @ anchor).max() + _TIE)
-    how = signature("choose-among", n=n, ties="error", seed=seed, encoder=digest(encoder.signature)[:12])
+    how = signature("choose-among", n=n, by=similarity, ties="error", seed=seed, encoder=digest(encoder.signature)[:12])
     return Choice(right / len(a), len(a), how)
 
 

@@ -34,6 +34,7 @@ STAGES: dict[str, str] = {
     "encode": "paraloom.run.stages.sentences:Encode",
     "distil-words": "paraloom.run.stages.distil:DistilWords",
     "distil-encoder": "paraloom.run.stages.distil:DistilEncoder",
+    "train-phrases": "paraloom.run.stages.phrases:TrainPhrases",
     "train-encoder": "paraloom.run.stages.encoder:TrainEncoder",
     "quantise-encoder": "paraloom.run.stages.quantise:QuantiseEncoder",
     "evaluate-sts": "paraloom.run.stages.encoder:EvaluateSts",

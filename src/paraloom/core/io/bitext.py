@@ -11,7 +11,7 @@ from typing import TypeAlias
 import pyarrow as pa
 
 from paraloom.core.errors import ConfigError, DataError
-from paraloom.core.io import jsonl, moses, parquet, tmx, tsv
+from paraloom.core.io import jsonl, moses, parquet, ppdb, tmx, tsv
 from paraloom.core.io.asked import Asked, Column, OnReject, Pair, languages_in_name, origin_of, stem
 from paraloom.core.io.compression import PIPE, without_compression
 from paraloom.core.io.corpus import Corpus, write_corpus
@@ -46,7 +46,8 @@ def read_pairs(
     """Sentence pairs in the PAIRS schema, in batches of at most `batch_rows`, streamed.
 
     source: a file with both sides (.tsv .jsonl .parquet .tmx, each plain or .gz .zst .xz; '-' is a TSV pipe), a folder
-    of ours, or `PREFIX.{cs,en}` for Moses pairs, whose braces also say the languages.
+    of ours, a file of PPDB (its name begins with ppdb), or `PREFIX.{cs,en}` for Moses pairs, whose braces also say the
+    languages.
     src_lang, tgt_lang: by default what file or name says (`news.de-en.tsv`), else 'und'.
     src_column, tgt_column: names, or for TSV numbers from 1.
     origin: by default the file's name without languages and suffixes; `pair_id` is `origin:row`, rows from 1.
@@ -123,6 +124,8 @@ def _reader(path: str) -> Callable[[Asked], Iterator[Pair]]:
     suffix = ".tsv" if path == PIPE else without_compression(path).suffix
     if suffix in READERS:
         return READERS[suffix]
+    if ppdb.is_named_ppdb(Path(path).name) and Path(path).is_file():
+        return ppdb.read
     if suffix == "":
         raise DataError("there is no such folder", file=path, remedy="Check the name, or add the file's suffix.")
     raise _unknown_format(path, suffix)
