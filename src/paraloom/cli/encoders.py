@@ -1,4 +1,4 @@
-"""Verbs about encoders: train encoder, encode, similarity."""
+"""Verbs about encoders: train encoder, encode, similarity, search, mine, export."""
 
 from __future__ import annotations
 
@@ -96,6 +96,45 @@ def similarity(
         typer.echo(f"{cosine:.4f}")
 
 
+def search(
+    encoder: Annotated[Path, typer.Argument(help="An encoder folder.")],
+    corpus: Annotated[str, typer.Argument(metavar="CORPUS", help="Sentences to search, one a line.")],
+    queries: Annotated[str, typer.Argument(metavar="[QUERIES]", help="One a line; - is standard input.")] = "-",
+    k: Annotated[int, typer.Option("-k", help="Sentences to a query.")] = 5,
+    vectors: Annotated[
+        Path | None, typer.Option(help="The corpus's vectors, which `paraloom encode` wrote; made anew without.")
+    ] = None,
+) -> None:
+    """Print the sentences nearest to each query: query, rank, cosine, row and sentence, between tabs.
+
+    Example: `echo "Where is the station?" | paraloom search encoder sentences.txt -k 3`
+    """
+    from paraloom.recipes.search import search_lines
+
+    for hit in search_lines(encoder, corpus, queries, k=k, vectors=vectors):
+        typer.echo(f"{hit.query}\t{hit.rank}\t{hit.cosine:.4f}\t{hit.row}\t{hit.sentence}")
+
+
+def mine(
+    encoder: Annotated[Path, typer.Argument(help="An encoder folder.")],
+    corpus: Annotated[str, typer.Argument(metavar="TEXT", help="Sentences, one a line.")],
+    output: options.Output,
+    above: Annotated[float, typer.Option(help="The lowest cosine of a pair.")] = 0.8,
+    below: Annotated[float, typer.Option(help="The highest cosine of a pair.")] = 0.99,
+    k: Annotated[int, typer.Option("-k", help="Pairs a sentence at most.")] = 5,
+    vectors: Annotated[Path | None, typer.Option(help="The text's vectors, which `paraloom encode` wrote.")] = None,
+    seed: options.Seed = 1,
+) -> None:
+    """Find paraphrases in a text of any size: the pairs of sentences that lie close together, closest first.
+
+    Example: `paraloom mine encoder sentences.txt.gz --above 0.85 -o pairs.tsv`
+    """
+    from paraloom.recipes.search import mine_lines
+
+    count = mine_lines(encoder, corpus, output, above=above, below=below, k=k, vectors=vectors, seed=seed)
+    typer.echo(f"{count:,} pairs in {output}")
+
+
 def export(
     encoder: Annotated[Path, typer.Argument(help="An encoder folder.")],
     output: options.Output,
@@ -112,5 +151,5 @@ def export(
     typer.echo(f"SentenceTransformer({str(output)!r}{trust})")
 
 
-VERBS = {"export": export, "encode": encode, "similarity": similarity}
+VERBS = {"search": search, "mine": mine, "export": export, "encode": encode, "similarity": similarity}
 TRAINING = {"encoder": train_encoder}
