@@ -1,4 +1,4 @@
-"""Verbs that measure: evaluate sts, evaluate translation."""
+"""Verbs that measure: evaluate sts, evaluate compare, evaluate translation."""
 
 from __future__ import annotations
 
@@ -16,17 +16,41 @@ def sts(
     folder: Annotated[Path, typer.Argument(help="A folder of similarity tasks, such as data/sts.")],
     task: Annotated[list[str] | None, typer.Option(help="Only this one, such as 2012 or sick2014. Repeatable.")] = None,
     published: Annotated[bool, typer.Option("--published", help="Print the papers' rows below ours.")] = False,
+    mteb: Annotated[Path | None, typer.Option(help="Also write STS12.json and so on here, as MTEB keeps them.")] = None,
     as_json: options.Json = False,
 ) -> None:
     """Pearson and Spearman with human scores: each subset, mean over subsets, all pairs.
 
     Example: `paraloom evaluate sts encoder data/sts --published`
     """
-    from paraloom.embed.store import load_encoder
+    from paraloom.embed.opening import open_encoder
+    from paraloom.evaluate.mteb import write_mteb
     from paraloom.evaluate.similarity import evaluate_sts
 
-    table = evaluate_sts(load_encoder(encoder), folder, task or None)
+    table = evaluate_sts(open_encoder(encoder), folder, task or None)
+    if mteb is not None:
+        write_mteb(table, mteb)
     typer.echo(json.dumps(table.to_json(), ensure_ascii=False) if as_json else table.render(published=published))
+
+
+def compare(
+    encoders: Annotated[list[Path], typer.Argument(metavar="ENCODER...", help="Encoder folders, two or more.")],
+    sts_folder: Annotated[Path, typer.Option("--sts", help="A folder of similarity tasks, such as data/sts.")],
+    task: Annotated[list[str] | None, typer.Option(help="Only this one. Repeatable.")] = None,
+    resamples: Annotated[int, typer.Option(help="Bootstrap samples.")] = 1000,
+    seed: options.Seed = 1,
+    as_json: options.Json = False,
+) -> None:
+    """Encoders side by side: means and differences with bootstrap intervals, and mean absolute differences.
+
+    Example: `paraloom evaluate compare word trigram lstm --sts data/sts`
+    """
+    from paraloom.embed.opening import open_encoder
+    from paraloom.evaluate.compare import compare_encoders
+
+    opened = {str(path): open_encoder(path) for path in encoders}
+    found = compare_encoders(opened, sts_folder, task or None, resamples=resamples, seed=seed)
+    typer.echo(json.dumps(found.to_json(), ensure_ascii=False) if as_json else found.render())
 
 
 def translation(
@@ -51,4 +75,4 @@ def translation(
             typer.echo(f"{shown} {figures[name]:.2f}{margin}   {figures[f'{name}_signature']}")
 
 
-VERBS = {"sts": sts, "translation": translation}
+VERBS = {"sts": sts, "compare": compare, "translation": translation}
