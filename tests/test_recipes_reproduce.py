@@ -87,3 +87,13 @@ def test_a_verdict_follows_the_interval(low: float, high: float, said: str) -> N
     found = [("tgt_tokens <= 10", {"mean": (low + high) / 2, "low": low, "high": high})]
     sentence = agreement.tuned(PAPERS["w17-6"], found)
     assert said in sentence and "tuned length +0.5 there" in sentence
+
+
+def test_encoders_are_trained_and_measured_side_by_side(paraloom: Run, pairs: Path, data: Path) -> None:
+    pytest.importorskip("varikn", reason="training needs VariKN: pip install 'paraloom[language]'")
+    pytest.importorskip("torch", reason="GRAN needs torch: pip install 'paraloom[train]'")
+    call = ["--pairs", f"toy={pairs}", "--sts", data / "sts", "--size", 50, "--epochs", 1]
+    status, out, err = paraloom("reproduce", "w17-4", *call, "-o", "tables")
+    assert status == 0, err
+    assert "| AVG, toy, ours |" in out and "| GRAN, toy, ours |" in out
+    assert "Here it is ahead on" in out

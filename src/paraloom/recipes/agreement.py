@@ -81,3 +81,15 @@ def tenths(columns: Sequence[str], best: Sequence[tuple[float, str]], chance: fl
     parts = ", ".join(f"{column} {label} ({value:.1f})" for column, (value, label) in zip(columns, best, strict=True))
     claim = "The paper: the three filters' best tenths lie within 0.2, the paraphrase score's ahead."
     return f"{claim} Here: {parts}; {columns[order]} is ahead, random pairs are at {chance:.1f}."
+
+
+def ahead(claimed: str, name: str, means: Mapping[str, float]) -> str:
+    """Of a claim that one of several is the best.
+
+    >>> ahead("WORD,TRIGRAM", "word,trigram", {"word": 60.0, "word,trigram": 61.5})
+    'The paper: WORD,TRIGRAM is best on most years. Here its mean is 61.5, and none is above it.'
+    """
+    above = sorted((key for key in means if means[key] > means[name]), key=lambda key: -means[key])
+    found = ", ".join(f"{key.upper()} ({means[key]:.1f})" for key in above)
+    rest = f"above it: {found}" if above else "and none is above it"
+    return f"The paper: {claimed} is best on most years. Here its mean is {means[name]:.1f}, {rest}."

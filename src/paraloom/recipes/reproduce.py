@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from paraloom.core.errors import ConfigError, nearest
-from paraloom.recipes import agreement
+from paraloom.recipes import agreement, encoder_tables
 from paraloom.recipes.analysis import draw_sheet
 from paraloom.recipes.papers import PAPERS
 from paraloom.recipes.reproduced import Figure, Reproduced, cell
@@ -196,6 +196,10 @@ TABLES: dict[str, Callable[[Study, str], Reproduced]] = {
     "pnmt-1": _corpora,
     "pnmt-3": _sheet,
     "pnmt-5": _tenths,
+    "w17-4": encoder_tables.sources,
+    "pnmt-6": encoder_tables.megabatches,
+    "pnmt-8": encoder_tables.architectures,
+    "pnmt-scrambling": encoder_tables.scrambling,
 }
 """Name on the command line → what makes the table."""
 
