@@ -98,3 +98,14 @@ def test_the_verbs_search_and_mine(words_encoder, paraloom, tmp_path):
     pairs = [line.split("\t") for line in (tmp_path / "p.tsv").read_text().splitlines()]
     assert pairs[0] == ["src", "tgt", "cosine"]
     assert ["a dog runs x", "a cat runs x"] in [sorted(pair[:2], reverse=True) for pair in pairs[1:]]
+
+
+def test_vectors_go_into_parquet(words_encoder, paraloom, tmp_path):
+    import pyarrow.parquet as pq
+
+    (tmp_path / "text.txt").write_text("a dog\nthe cat\n")
+    assert paraloom("encode", words_encoder, "text.txt", "-o", "v.npy")[0] == 0
+    assert paraloom("encode", words_encoder, "text.txt", "-o", "v.parquet")[0] == 0
+    table = pq.read_table(tmp_path / "v.parquet")
+    assert table.column("text").to_pylist() == ["a dog", "the cat"]
+    assert np.array_equal(np.stack(table.column("vector").to_numpy()), np.load(tmp_path / "v.npy"))

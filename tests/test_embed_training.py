@@ -309,3 +309,12 @@ def test_a_loss_that_leaves_the_finite_numbers_names_its_batch(tmp_path):
     wild = EncoderConfig(dimension=4, batch=20, megabatch=3, rate=1e38, word_scale=1e30)
     with pytest.raises(ModelError, match=r"the loss is (nan|inf) in epoch 1, batch \d+"):
         train_encoder(toy_pairs(), wild, tmp_path)
+
+
+def test_megabatches_rise_over_the_epochs_and_a_stopped_training_knows_it(tmp_path):
+    config = replace(SMALL, epochs=3, megabatch=4, rising=True)
+    assert [config.joined(epoch) for epoch in range(3)] == [1, 2, 4]
+    rising = train_encoder(toy_pairs(), config, tmp_path / "rising")
+    flat = train_encoder(toy_pairs(), replace(config, rising=False), tmp_path / "flat")
+    assert rising["signature"] != flat["signature"]
+    assert rising["steps"] == flat["steps"]

@@ -20,6 +20,9 @@ def train_encoder(
     dimension: Annotated[int, typer.Option(help="Width of each part.")] = 300,
     epochs: Annotated[int, typer.Option(help="Passes over the pairs.")] = 5,
     megabatch: Annotated[int, typer.Option(help="Mini-batches joined in the search for negatives.")] = 20,
+    rising: Annotated[
+        bool, typer.Option("--rising", help="Join 1 mini-batch at first, --megabatch of them in the last epoch.")
+    ] = False,
     scramble: Annotated[
         float, typer.Option(help="Share of sentences whose words lstm, blstm, gran and gru read in another order.")
     ] = 0.0,
@@ -55,6 +58,7 @@ def train_encoder(
         "dimension": dimension,
         "epochs": epochs,
         "megabatch": megabatch,
+        "rising": rising,
         "scramble": scramble,
         "start": str(start.absolute()) if start else None,
         "vectors": str(vectors.absolute()) if vectors else None,
@@ -68,9 +72,10 @@ def train_encoder(
 def encode(
     encoder: Annotated[Path, typer.Argument(help="An encoder folder.")],
     source: Annotated[str, typer.Argument(metavar="[IN]", help="A sentence a line; - is standard input.")] = "-",
-    output: Annotated[Path, typer.Option("--output", "-o", help="Vectors, float32 (lines, width).")] = Path(
-        "vectors.npy"
-    ),
+    output: Annotated[
+        Path,
+        typer.Option("--output", "-o", help="Vectors: .npy, float32 (lines, width), or .parquet with the text."),
+    ] = Path("vectors.npy"),
 ) -> None:
     """Turn lines of text into vectors.
 

@@ -62,6 +62,7 @@ class EncoderConfig(PartsConfig):
     """How to train an encoder on pairs; the defaults are PNMT §5's.
 
     epochs, batch (pairs), margin δ, megabatch M (mini-batches joined for the search of negatives), rate: Adam's.
+    rising: M grows from 1 in the first epoch to megabatch in the last, by equal factors.
     two_sided: W17's loss, which draws a negative for the paraphrase too.  max_tokens: pairs with a longer side (in
     words) are left out.  scramble: share of the sentences whose words the parts that read in order get in an order
     drawn by chance (PNMT §5.3: 0.3).
@@ -70,6 +71,7 @@ class EncoderConfig(PartsConfig):
     epochs: int = 5
     batch: int = 100
     megabatch: int = 20
+    rising: bool = False
     margin: float = 0.4
     rate: float = 1e-3
     two_sided: bool = False
@@ -83,6 +85,16 @@ class EncoderConfig(PartsConfig):
         if not 0 <= self.scramble <= 1:
             raise ConfigError(f"'scramble' is {self.scramble}, and must be a share from 0 to 1")
         return super().check()
+
+    def joined(self, epoch: int) -> int:
+        """M, the mini-batches that are joined in an epoch, which counts from 0.
+
+        >>> [EncoderConfig(megabatch=40, epochs=3, rising=True).joined(epoch) for epoch in range(3)]
+        [1, 6, 40]
+        """
+        if not self.rising or self.epochs == 1:
+            return self.megabatch
+        return round(self.megabatch ** (epoch / (self.epochs - 1)))
 
 
 def whole(config: object, *names: str) -> None:

@@ -124,8 +124,8 @@ class _Training:
 
     def run(self, progress: Progress, dev: Dev | None, best: Path | None = None) -> Iterator[None]:
         """Advance `progress` to the end, yielding wherever it and the parts are whole; the best encoder into `best`."""
-        size = self.config.batch * self.config.megabatch
         while progress.epoch < self.config.epochs:
+            size = self.config.batch * self.config.joined(progress.epoch)
             # The order depends on seed and epoch alone, so a checkpoint needs no state of a generator.
             order = np.random.default_rng([self.seed, self._salt, progress.epoch]).permutation(len(self.data))
             while progress.megabatch * size < len(order):

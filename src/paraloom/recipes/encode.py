@@ -8,23 +8,32 @@ from pathlib import Path
 from typing import IO
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 
 from paraloom.core.errors import DataError
 from paraloom.core.io import read_lines
 from paraloom.core.io.atomic import replacing
 from paraloom.core.progress import progress
+from paraloom.core.protocols import Encoder
 from paraloom.embed.encoders import SentenceEncoder
+from paraloom.embed.opening import open_encoder
 from paraloom.embed.store import load_encoder
+from paraloom.embed.team import Team
 
 CHUNK = 10_000
 
 
 def encode_lines(encoder: str | Path, source: str, output: Path) -> int:
-    """Write the vectors of the lines of `source` as a .npy file, float32 (lines, width); returns how many lines.
+    """Write the vectors of the lines of `source`, float32 (lines, width); returns how many lines.
 
-    The file is written chunk by chunk, its header once the lines are counted, and appears whole or not at all.
+    output: a .npy file, which can be memory-mapped, or a .parquet file with the columns `text` and `vector`.
+    It is written chunk by chunk (a .npy's header once the lines are counted), and appears whole or not at all.
+    encoder: whatever embed.opening opens.
     """
-    model = load_encoder(encoder)
+    model = open_encoder(encoder, Team().threads)
+    if output.suffix == ".parquet":
+        return _to_parquet(model, source, output)
     count = 0
     with replacing(output) as temporary, temporary.open("wb") as stream, progress("encoding", unit="lines") as advance:
         _header(stream, 0, model.dimension)
@@ -34,6 +43,22 @@ def encode_lines(encoder: str | Path, source: str, output: Path) -> int:
             advance(len(lines))
         stream.seek(0)
         _header(stream, count, model.dimension)
+    return count
+
+
+def _to_parquet(model: Encoder, source: str, output: Path) -> int:
+    schema = pa.schema([("text", pa.string()), ("vector", pa.list_(pa.float32(), model.dimension))])
+    count = 0
+    with (
+        replacing(output) as temporary,
+        pq.ParquetWriter(temporary, schema) as writer,
+        progress("encoding", unit="lines") as advance,
+    ):
+        for lines in _chunks(read_lines(source)):
+            vectors = pa.FixedSizeListArray.from_arrays(pa.array(model.encode(lines).ravel()), model.dimension)
+            writer.write_batch(pa.record_batch([pa.array(lines, pa.string()), vectors], schema=schema))
+            count += len(lines)
+            advance(len(lines))
     return count
 
 
