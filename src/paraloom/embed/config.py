@@ -15,9 +15,10 @@ class PartsConfig:
     """What an encoder is put together of, and how its vectors start.
 
     spec: parts (embed.parts) and how they combine, `word,trigram` (concatenated) or `word+trigram` (summed).
-    dimension: of each part.  word_entries, trigram_entries: the commonest so many get vectors.
-    word_scale, trigram_scale: standard deviation of the random vectors at the start; a mean over few words is longer
-    than one over many trigrams, so words start shorter, or trigrams would hardly count beside them.
+    dimension: of each part.  word_entries, trigram_entries: the commonest so many get vectors.  subword_entries: pieces
+    of the SentencePiece model that is learned.  word_scale, trigram_scale, subword_scale: standard deviation of the
+    random vectors at the start; a mean over few words is longer than one over many trigrams, so words start shorter,
+    or trigrams would hardly count beside them.
     damping: a unit that is a share p of all starts 1 / (1 + damping · p) as long, the weights of Arora et al. 2017;
     0: all alike.  ordered_scale: the same deviation for the words of parts that read them in order (LSTM, BLSTM,
     GRAN, GRU), which know no damping.  vector_pull, network_decay: W17's λ_w, which holds vectors to those at the
@@ -28,8 +29,10 @@ class PartsConfig:
     dimension: int = 300
     word_entries: int = 50_000
     trigram_entries: int = 30_000
+    subword_entries: int = 20_000
     word_scale: float = 0.03
     trigram_scale: float = 0.2
+    subword_scale: float = 0.03
     ordered_scale: float = 0.1
     damping: float = 1000.0
     vector_pull: float = 0.0
@@ -37,8 +40,8 @@ class PartsConfig:
 
     def check(self) -> Spec:
         """The parsed spec; raises ConfigError that names the field which cannot be."""
-        whole(self, "dimension", "word_entries", "trigram_entries")
-        positive(self, "word_scale", "trigram_scale", "ordered_scale")
+        whole(self, "dimension", "word_entries", "trigram_entries", "subword_entries")
+        positive(self, "word_scale", "trigram_scale", "subword_scale", "ordered_scale")
         for name in ("damping", "vector_pull", "network_decay"):
             value = getattr(self, name)
             if not (math.isfinite(value) and value >= 0):

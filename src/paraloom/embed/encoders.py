@@ -16,7 +16,6 @@ import pyarrow as pa
 from paraloom.core.errors import DataError
 from paraloom.core.signature import signature
 from paraloom.embed.spec import Spec
-from paraloom.embed.units import UNITS
 from paraloom.embed.vocab import Vocabulary
 
 Vectors = npt.NDArray[np.float32]
@@ -78,7 +77,7 @@ class Average:
     def add(self, texts: pa.Array, out: Vectors, column: int) -> npt.NDArray[np.bool_]:
         from paraloom.embed import average_kernels
 
-        lists = self.vocabulary.rows(UNITS[self.vocabulary.unit].cut(texts))
+        lists = self.vocabulary.lists(texts)
         average_kernels.add_means(lists.rows, lists.offsets, self.table, self.scales, out, column, 0, len(out))
         return np.diff(lists.offsets) > 0
 
@@ -114,7 +113,7 @@ class SentenceEncoder:
         state = hashlib.sha256()
         for name in self.spec.parts:
             part = self.parts[name]
-            state.update("\n".join([name, *part.vocabulary.entries]).encode())
+            state.update(f"{name}\n".encode() + part.vocabulary.identity)
             for tensor in part.tensors.values():
                 state.update(np.ascontiguousarray(tensor).data)
         return signature("encoder", spec=self.spec, dimension=self.dimension, vectors=state.hexdigest()[:12])

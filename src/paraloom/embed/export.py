@@ -14,6 +14,7 @@ from paraloom import __version__
 from paraloom.core.errors import ConfigError, MissingExtra
 from paraloom.embed.encoders import Average, SentenceEncoder
 from paraloom.embed.store import save
+from paraloom.embed.subwords import MARK, SubwordVocabulary
 
 # The tokens of core.text, in the words of the tokenizers library: letters and marks, digits, what joins them.
 _LETTER, _DIGIT = r"[\p{L}\p{M}]", r"\p{N}"
@@ -21,16 +22,15 @@ _TOKEN = (
     rf"(?:{_LETTER}|{_DIGIT}|(?<={_LETTER})['’\-‐‑](?={_LETTER})|(?<={_DIGIT})[.,:](?={_DIGIT}))+"
     r"|[^\p{Z}\p{Cc}\p{Cf}]"
 )
-_MARK = "▁"
 _MODULE = "modeling_paraloom.py"
 
 
 def export_sentence_transformer(encoder: SentenceEncoder, folder: str | Path) -> bool:
     """Write a folder for `SentenceTransformer(folder)`; returns whether it opens without code to trust.
 
-    The average of words alone becomes that library's own StaticEmbedding, with a tokeniser that cuts as ours does and
-    drops unknown words.  Every other encoder is stored as it is beside `modeling_paraloom.py`, which loads it by this
-    library: `SentenceTransformer(folder, trust_remote_code=True)`.
+    The average of words alone, or of sub-words, becomes that library's own StaticEmbedding, with a tokeniser that cuts
+    as ours does and drops unknown words.  Every other encoder is stored as it is beside `modeling_paraloom.py`, which
+    loads it by this library: `SentenceTransformer(folder, trust_remote_code=True)`.
     Raises ConfigError where `folder` is there already and holds something else.
 
     >>> export_sentence_transformer(load_encoder("encoder"), "exported")    # doctest: +SKIP
@@ -43,7 +43,7 @@ def export_sentence_transformer(encoder: SentenceEncoder, folder: str | Path) ->
     shutil.rmtree(partial, ignore_errors=True)
     partial.mkdir(parents=True)
     parts = list(encoder.parts.values())
-    plain = encoder.spec.parts == ("word",) and isinstance(parts[0], Average)
+    plain = encoder.spec.parts in (("word",), ("subword",)) and isinstance(parts[0], Average)
     if plain:
         _write_static(parts[0], partial)  # type: ignore[arg-type]
         kind = "sentence_transformers.sentence_transformer.modules.static_embedding.StaticEmbedding"
@@ -73,21 +73,47 @@ def word_tokeniser(words: tuple[str, ...]) -> Any:
     except ImportError:
         raise MissingExtra.for_verb("export", "train") from None
 
-    tokeniser = Tokenizer(models.BPE({f"{_MARK}{word}": row for row, word in enumerate(words)}, [], ignore_merges=True))
+    tokeniser = Tokenizer(models.BPE({f"{MARK}{word}": row for row, word in enumerate(words)}, [], ignore_merges=True))
     tokeniser.normalizer = normalizers.Lowercase()
     tokeniser.pre_tokenizer = pre_tokenizers.Sequence(
         [
             pre_tokenizers.Split(Regex(_TOKEN), "removed", invert=True),
-            pre_tokenizers.Metaspace(_MARK, prepend_scheme="always", split=False),
+            pre_tokenizers.Metaspace(MARK, prepend_scheme="always", split=False),
         ]
     )
+    return tokeniser
+
+
+def subword_tokeniser(vocabulary: SubwordVocabulary) -> Any:
+    """A `tokenizers.Tokenizer` that cuts as a SentencePiece model does, with the same ids."""
+    try:
+        from tokenizers import Regex, Tokenizer, models, normalizers, pre_tokenizers
+    except ImportError:
+        raise MissingExtra.for_verb("export", "train") from None
+
+    pieces = list(zip(vocabulary.entries, vocabulary.scores, strict=True))
+    tokeniser = Tokenizer(models.Unigram(pieces, unk_id=0, byte_fallback=False))
+    tokeniser.normalizer = normalizers.Sequence(
+        [
+            normalizers.NFC(),
+            normalizers.Replace(Regex(rf"[\p{{Z}}\p{{Cc}}\x{{200B}}\x{{FEFF}}{MARK}]+"), " "),
+            normalizers.Replace(Regex(r"^ +| +$"), ""),
+            normalizers.Lowercase(),
+        ]
+    )
+    tokeniser.pre_tokenizer = pre_tokenizers.Metaspace(MARK, prepend_scheme="always", split=True)
     return tokeniser
 
 
 def _write_static(part: Average, folder: Path) -> None:
     from safetensors.numpy import save_file
 
-    word_tokeniser(part.vocabulary.entries).save(str(folder / "tokenizer.json"))
+    vocabulary = part.vocabulary
+    if isinstance(vocabulary, SubwordVocabulary):
+        tokeniser = subword_tokeniser(vocabulary)
+    else:
+        tokeniser = word_tokeniser(vocabulary.entries)
+    tokeniser.save(str(folder / "tokenizer.json"))
     save_file({"embedding.weight": np.ascontiguousarray(part.vectors)}, folder / "model.safetensors")
 
 

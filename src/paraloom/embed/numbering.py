@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -13,8 +14,12 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from paraloom.embed.subwords import UNIT, SubwordVocabulary, learn_subwords, plain
 from paraloom.embed.units import UNITS
 from paraloom.embed.vocab import Chosen, Rows, Vocabulary, VocabularyCounter
+
+# Sentences that are cut into sub-words at a time.
+_CHUNK = 5000
 
 
 @dataclass(frozen=True)
@@ -72,7 +77,12 @@ class Numbering:
     def __init__(self, folder: Path, sizes: Mapping[str, int], known: Mapping[str, Vocabulary] | None = None) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         self._folder, self._sizes, self._known = folder, sizes, known or {}
-        self._counters = {unit: VocabularyCounter(unit) for unit in sizes if unit not in self._known}
+        self._counters = {unit: VocabularyCounter(unit) for unit in sizes if unit not in self._known and unit != UNIT}
+        # Sub-words are learned from the sentences themselves, which wait on the disk until the last has come.
+        self._waiting = UNIT in sizes and UNIT not in self._known
+        self._lines = folder / "lines.txt"
+        if self._waiting:
+            self._lines.write_bytes(b"")
         self._files: dict[str, Growing] = {}
         self._totals = dict.fromkeys(sizes, 0)
         for unit in sizes:
@@ -84,6 +94,8 @@ class Numbering:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        if self._waiting and kind is None:
+            self._learn_subwords()
         for file in self._files.values():
             file.close()
 
@@ -96,14 +108,28 @@ class Numbering:
     def add(self, texts: pa.Array) -> None:
         """The next sentences, large_string."""
         for unit in self._sizes:
-            lists = UNITS[unit].cut(texts)
-            if unit in self._known:
-                numbers, offsets = self._known[unit].rows(lists)
+            if unit == UNIT and self._waiting:
+                with self._lines.open("a", encoding="utf-8", newline="\n") as stream:
+                    stream.writelines(f"{line}\n" for line in plain(texts))
+            elif unit in self._known:
+                self._append(unit, *self._known[unit].lists(texts))
             else:
-                numbers, offsets = self._counters[unit].number(texts, lists), lists.offsets
-            self.file(f"{unit}.rows").append(numbers)
-            self.file(f"{unit}.offsets").append(offsets[1:] + self._totals[unit])
-            self._totals[unit] += len(numbers)
+                lists = UNITS[unit].cut(texts)
+                self._append(unit, self._counters[unit].number(texts, lists), lists.offsets)
+
+    def _append(self, unit: str, numbers: npt.NDArray[np.int32], offsets: npt.NDArray[np.int64]) -> None:
+        self.file(f"{unit}.rows").append(numbers)
+        self.file(f"{unit}.offsets").append(offsets[1:] + self._totals[unit])
+        self._totals[unit] += len(numbers)
+
+    def _learn_subwords(self) -> None:
+        with self._lines.open(encoding="utf-8", newline="\n") as stream:
+            vocabulary = SubwordVocabulary(learn_subwords((line[:-1] for line in stream), self._sizes[UNIT]))
+            stream.seek(0)
+            while lines := [line[:-1] for line in islice(stream, _CHUNK)]:
+                self._append(UNIT, *vocabulary.lists(lines))
+        self._lines.unlink()
+        self._known, self._waiting = {**self._known, UNIT: vocabulary}, False
 
     def numbered(self) -> dict[str, Numbered]:
         """Each kind of unit of all sentences, once the files are closed."""
@@ -111,7 +137,8 @@ class Numbering:
         for unit, size in self._sizes.items():
             if unit in self._known:
                 rows = np.arange(len(self._known[unit]), dtype=np.int32)
-                chosen = Chosen(self._known[unit], rows, np.zeros(len(rows)))
+                counts = np.bincount(self.file(f"{unit}.rows").mapped(np.int32), minlength=len(rows))
+                chosen = Chosen(self._known[unit], rows, counts / max(1, self._totals[unit]))
             else:
                 chosen = self._counters[unit].most_common(size)
             places = self.file(f"{unit}.rows").mapped(np.int32), self.file(f"{unit}.offsets").mapped(np.int64)

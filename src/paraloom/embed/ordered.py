@@ -9,7 +9,6 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from paraloom.embed.encoders import Vectors
-from paraloom.embed.units import UNITS
 from paraloom.embed.vocab import Rows, Vocabulary
 
 if TYPE_CHECKING:
@@ -46,7 +45,7 @@ class Ordered:
         return {"table": self.table, **parameters(self.network)}
 
     def add(self, texts: pa.Array, out: Vectors, column: int) -> npt.NDArray[np.bool_]:
-        lists = self.vocabulary.rows(UNITS[self.vocabulary.unit].cut(texts))
+        lists = self.vocabulary.lists(texts)
         for chunk in chunks(lists):
             add_vectors(self.table, self.network, lists, chunk, out, column)
         known: npt.NDArray[np.bool_] = np.diff(lists.offsets) > 0

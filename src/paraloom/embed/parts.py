@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Kind:
-    """unit: a name in paraloom.embed.units.UNITS.  ordered: read one after the other by a network of that name
-    (paraloom.embed.networks), where other parts take the mean."""
+    """unit: a name in paraloom.embed.units.UNITS, or subword.  ordered: read one after the other by a network of that
+    name (paraloom.embed.networks), where other parts take the mean."""
 
     unit: str
     ordered: bool = False
@@ -17,6 +17,7 @@ class Kind:
 PARTS: dict[str, Kind] = {
     "word": Kind("word"),
     "trigram": Kind("trigram"),
+    "subword": Kind("subword"),
     "lstm": Kind("word", ordered=True),
     "blstm": Kind("word", ordered=True),
     "gran": Kind("word", ordered=True),

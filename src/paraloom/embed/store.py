@@ -16,6 +16,8 @@ from paraloom.embed.encoders import Average, Part, SentenceEncoder
 from paraloom.embed.ordered import Ordered
 from paraloom.embed.parts import PARTS
 from paraloom.embed.spec import parse_spec
+from paraloom.embed.subwords import UNIT as SUBWORD
+from paraloom.embed.subwords import SubwordVocabulary
 from paraloom.embed.vocab import Vocabulary
 
 CONFIG = "config.json"
@@ -26,7 +28,8 @@ def save(encoder: SentenceEncoder, folder: str | Path, training: Mapping[str, An
     """Write the encoder into `folder`; `training`, how it was made, goes into its config.json.
 
     Each part is `<part>.safetensors` (table, and scales where it is int8) and `<part>.vocabulary.txt` (line i is
-    row i).  Every file appears whole; config.json comes last, and a folder without it is no encoder.
+    row i); sub-words have their model, `subword.spm`, beside them.  Every file appears whole; config.json comes last,
+    and a folder without it is no encoder.
     """
     from safetensors.numpy import save_file
 
@@ -36,6 +39,9 @@ def save(encoder: SentenceEncoder, folder: str | Path, training: Mapping[str, An
             save_file({key: np.ascontiguousarray(tensor) for key, tensor in part.tensors.items()}, temporary)
         with replacing(folder / f"{name}.vocabulary.txt") as temporary:
             temporary.write_bytes("".join(f"{entry}\n" for entry in part.vocabulary.entries).encode())
+        if isinstance(part.vocabulary, SubwordVocabulary):
+            with replacing(folder / f"{name}.spm") as temporary:
+                temporary.write_bytes(part.vocabulary.model)
     config = {
         "format": _FORMAT,
         "spec": str(encoder.spec),
@@ -83,7 +89,7 @@ def _read_part(folder: Path, name: str, dimension: int) -> Part:
     _must_be_there(lines)
     _must_be_there(weights)
     try:
-        vocabulary = Vocabulary(PARTS[name].unit, lines.read_bytes().decode().split("\n")[:-1])
+        vocabulary = _read_vocabulary(folder, name, lines)
         tensors = load_file(weights)
         part = Average(vocabulary, tensors["table"], tensors.get("scales"))
     except UnicodeDecodeError as error:
@@ -107,6 +113,22 @@ def _read_part(folder: Path, name: str, dimension: int) -> Part:
     except ParaloomError as error:
         raise error.at(file=lines) from None
     return _with_network(name, part, tensors, weights) if PARTS[name].ordered else part
+
+
+def _read_vocabulary(folder: Path, name: str, lines: Path) -> Vocabulary:
+    """The entries of `lines`; for sub-words the model beside them, which must have the same."""
+    entries = lines.read_bytes().decode().split("\n")[:-1]
+    if PARTS[name].unit != SUBWORD:
+        return Vocabulary(PARTS[name].unit, entries)
+    model = folder / f"{name}.spm"
+    _must_be_there(model)
+    try:
+        vocabulary = SubwordVocabulary(model.read_bytes())
+    except ModelError as error:
+        raise error.at(file=model) from None
+    if list(vocabulary.entries) != entries:
+        raise ModelError("the pieces are not those of the vocabulary beside it", file=model)
+    return vocabulary
 
 
 def _with_network(name: str, part: Average, tensors: Mapping[str, Any], file: Path) -> Ordered:

@@ -30,7 +30,7 @@ class Vocabulary:
 
     unit: a name in UNITS.  entries: as people read them, each once.
 
-    >>> Vocabulary("word", ["a", "dog"]).rows(UNITS["word"].cut(["A dog, a dog!"])).rows.tolist()
+    >>> Vocabulary("word", ["a", "dog"]).lists(["A dog, a dog!"]).rows.tolist()
     [0, 1, 0, 1]
     """
 
@@ -40,6 +40,15 @@ class Vocabulary:
 
     def __len__(self) -> int:
         return len(self.entries)
+
+    @cached_property
+    def identity(self) -> bytes:
+        """What decides how texts are cut, for digests."""
+        return "\n".join(self.entries).encode()
+
+    def lists(self, texts: Texts) -> Rows:
+        """The rows of each text's units; those without one are left out, so a list may be empty."""
+        return self.rows(UNITS[self.unit].cut(texts))
 
     def rows(self, lists: TokenLists) -> Rows:
         """The row of each id; units without one are left out, so a list may become empty."""
