@@ -27,8 +27,8 @@ class Sentences(Source):
     """The distinct sentences of corpora and files; those met before, empty ones and very long ones are set aside.
 
     corpora: of pairs or sentences, of which the text columns `columns` are read, where they are there.
-    files: a sentence a line, plain or compressed; field: of lines with fields between tabs, the one to read, from 1.
-    longest: characters.
+    files_of_lines: a sentence a line, plain or compressed; field: of lines with fields between tabs, the one to read,
+    from 1, or from the end by -1.  longest: characters.
     """
 
     makes: ClassVar[str] = "SENTENCES"
@@ -78,7 +78,7 @@ class Sentences(Source):
             lines = iter(read_lines(path))
             while chunk := list(islice(lines, _CHUNK)):
                 if self.field:
-                    chunk = [fields[self.field - 1] if len(fields) >= self.field else "" for fields in _split(chunk)]
+                    chunk = [_field(line, self.field) for line in chunk]
                 yield path.name, chunk
 
 
@@ -139,8 +139,11 @@ def _opened(path: Path) -> Encoder:
     return open_encoder(path)
 
 
-def _split(lines: Sequence[str]) -> Iterator[list[str]]:
-    return (line.split("\t") for line in lines)
+def _field(line: str, number: int) -> str:
+    """The field of this number, from 1 or from the end by -1; empty where there are not as many."""
+    fields = line.split("\t")
+    place = number - 1 if number > 0 else len(fields) + number
+    return fields[place] if 0 <= place < len(fields) else ""
 
 
 def _reason(text: str, new: bool, longest: int) -> str | None:

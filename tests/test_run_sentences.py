@@ -1,0 +1,86 @@
+"""Single sentences: gathered from corpora and files, each once, and given the vectors of any encoder."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet
+import pytest
+
+from paraloom.core.errors import ConfigError, ParaloomError
+from paraloom.core.io import Corpus, write_corpus
+from paraloom.core.schema import PAIRS, signature_of
+from paraloom.core.seen import Seen
+from paraloom.embed.encoders import Average, SentenceEncoder
+from paraloom.embed.spec import parse_spec
+from paraloom.embed.store import save
+from paraloom.embed.vocab import Vocabulary
+from paraloom.run.pipeline import parse_pipeline
+from paraloom.run.runner import run_pipeline
+
+
+def pipeline(text: str, folder: Path):
+    return parse_pipeline(text, file=folder / "p.toml")
+
+
+@pytest.fixture
+def inputs(tmp_path):
+    rows = [
+        {"pair_id": str(i), "src": a, "tgt": b, "src_lang": "en", "tgt_lang": "en", "origin": "x"}
+        for i, (a, b) in enumerate([("a dog", "a cat"), ("a  dog ", ""), ("b" * 500, "the cat")])
+    ]
+    write_corpus(tmp_path / "pairs", [pa.RecordBatch.from_pylist(rows, schema=PAIRS)], kind="PAIRS")
+    (tmp_path / "lines.tsv").write_text("eins\ta cat\nzwei\tthe dog\nohne\n", encoding="utf-8")
+    table = np.eye(4, 6, dtype=np.float32) * 3
+    part = Average(Vocabulary("word", ["a", "the", "dog", "cat"]), table)
+    save(SentenceEncoder(parse_spec("word"), {"word": part}), tmp_path / "encoder")
+    return tmp_path
+
+
+TEXT = """
+[[stage]]
+use = "sentences"
+corpora = ["pairs"]
+files_of_lines = ["lines.tsv"]
+field = {field}
+
+[[stage]]
+use = "encode"
+encoder = "encoder"
+"""
+
+
+@pytest.mark.filterwarnings("ignore:.*no unit")
+@pytest.mark.parametrize(("field", "last"), [(-1, ["the dog", "ohne"]), (2, ["the dog"])])
+def test_every_sentence_comes_once_with_its_vector(inputs, field, last):
+    result = run_pipeline(pipeline(TEXT.format(field=field), inputs), inputs / "run", workers=1)
+    kept = pa.Table.from_batches(Corpus.open(result.stages[-1].folder).batches())
+    assert kept.column("text").to_pylist() == ["a dog", "a cat", "the cat", *last]
+    vectors = np.stack(kept.column("vector").to_numpy())
+    assert vectors.dtype == np.float16
+    np.testing.assert_allclose(vectors[0], np.array([1, 0, 1, 0, 0, 0]) / 2**0.5, atol=1e-3)
+    assert "encoder|spec:word" in signature_of(kept.schema.field("vector"))
+    gathered = result.stage("sentences")
+    rejected = [path for path in gathered.folder.rglob("*.parquet") if "reject" in str(path)]
+    reasons = [reason for path in rejected for reason in pa.parquet.read_table(path).column("reason").to_pylist()]
+    assert sorted(set(reasons)) == ["empty", "met before", "more than 400 characters"]
+
+
+def test_what_cannot_be_read_is_named(inputs):
+    with pytest.raises(ConfigError, match="corpora"):
+        pipeline('[[stage]]\nuse = "sentences"', inputs)
+    with pytest.raises(ParaloomError, match="none of the columns"):
+        text = '[[stage]]\nuse = "sentences"\ncorpora = ["pairs"]\ncolumns = ["texts"]'
+        run_pipeline(pipeline(text, inputs), inputs / "run", workers=1)
+    with pytest.raises(ConfigError, match="'folder' or a 'model'"):
+        pipeline('[[stage]]\nuse = "load-encoder"', inputs)
+
+
+def test_a_growing_set_forgets_nothing():
+    seen = Seen()
+    texts = [f"text {i}" for i in range(5000)]
+    assert seen.first(texts[:3000]).all()
+    assert seen.first(texts).tolist() == [False] * 3000 + [True] * 2000
+    assert not seen.first(texts).any() and len(seen) == 5000
