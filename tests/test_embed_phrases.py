@@ -152,6 +152,6 @@ def test_the_verbs_train_and_measure(paraloom, tmp_path):
     assert '"identical": 1' in out
     assert load_encoder(tmp_path / "p").encode(["big nounaa"]).shape == (1, 8)
     status, _, err = paraloom("train", "phrases", "ppdb-mine", "-o", "p")
-    assert (status, "'vectors' or from 'encoder'" in err) == (1, True)
+    assert (status, "--vectors or from --teacher" in err) == (1, True)
     status, _, err = paraloom("evaluate", "phrases", "p", tmp_path, "--similarity", "tea")
     assert (status, "cosine or dot" in err) == (1, True)

@@ -39,25 +39,37 @@ def train_phrases(
     Example: `paraloom train phrases ppdb-1.0-s-phrasal.gz --vectors glove.200d.txt -o phrases`
     """
     from paraloom.cli.distil import loaded
+    from paraloom.core.errors import ConfigError
     from paraloom.recipes.verbs import corpus_stages, run_verb
 
+    if bool(vectors) == bool(teacher):
+        raise ConfigError("words have vectors from --vectors or from --teacher", remedy="Give one of them.")
     stages: list[dict[str, Any]] = [loaded(teacher)] if teacher else []
     references = []
     for number, source in enumerate(pairs or [], 1):
         found, reference = corpus_stages(source)
         stages += [{**stage, "name": f"pairs-{number}"} for stage in found]
         references.append(f"pairs-{number}" if found else reference)
+    folder = str(tasks.absolute()) if tasks else None
+    if teacher:
+        words = {
+            "use": "distil-words",
+            "encoder": "load-encoder",
+            "corpora": references,
+            "tasks": folder,
+            "rarity": 0.0,
+        }
+        stages.append(words)
     work = {
         "use": "train-phrases",
         "pairs": references,
-        "vectors": str(vectors.absolute()) if vectors else None,
-        "encoder": "load-encoder" if teacher else None,
+        "vectors": str(vectors.absolute()) if vectors else "distil-words",
         "network": network,
         "contrasts": contrasts,
         "share": share,
         "epochs": epochs,
         "dropout": dropout,
-        "tasks": str(tasks.absolute()) if tasks else None,
+        "tasks": folder,
         "task": task,
         "reversed_contrast": reversed_contrast,
     }

@@ -132,6 +132,16 @@ def read_questions(path: str | Path) -> list[Question]:
     ]
 
 
+def texts_of_tasks(folder: str | Path) -> Iterator[str]:
+    """Every phrase and word of the tasks in a folder, of training and test sets alike."""
+    for name in ("semeval-train", "semeval-test"):
+        for item in read_judged(Path(folder) / FILES[name]):
+            yield from (item.phrase, item.word)
+    for name in ("turney-train", "turney-test"):
+        for question in read_questions(Path(folder) / FILES[name]):
+            yield from (question.phrase, *question.choices)
+
+
 def evaluate_phrases(
     encoder: Encoder, folder: str | Path, *, similarity: Similarity = "cosine", threshold: float | None = None
 ) -> PhraseTable:

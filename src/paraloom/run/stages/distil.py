@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields
 from itertools import chain
 from pathlib import Path
@@ -10,6 +11,7 @@ from typing import ClassVar
 
 from paraloom.core.errors import ConfigError
 from paraloom.core.io import Corpus
+from paraloom.core.text import words
 from paraloom.embed.distil import StudentConfig
 from paraloom.run.stage import Fit, Json, Work
 
@@ -53,14 +55,17 @@ class DistilEncoder(StudentConfig, Fit):
 class DistilWords(Fit):
     """Vectors of single words out of an encoder of sentences, as a text file to start encoders from.
 
-    words: a file of `word` or `word count` lines.  dimension: of the vectors, by principal components.
-    rarity: a of a / (a + p), the weight of a word that is a share p of all; 0: all alike.  limit: words at most.
+    words: a file of `word` or `word count` lines; corpora, tasks: pairs and a folder of phrase tasks, whose words are
+    counted.  dimension: of the vectors, by principal components.  rarity: a of a / (a + p), the weight of a word that
+    is a share p of all; 0: all alike.  limit: words of the file at most.
     """
 
-    inputs: ClassVar[tuple[str, ...]] = ("encoder",)
+    inputs: ClassVar[tuple[str, ...]] = ("encoder", "corpora", "tasks")
 
     encoder: str
-    words: Path
+    words: Path | None = None
+    corpora: tuple[str, ...] = ()
+    tasks: str | None = None
     dimension: int = 200
     rarity: float = 1e-3
     limit: int = 200_000
@@ -68,6 +73,8 @@ class DistilWords(Fit):
     def __post_init__(self) -> None:
         if self.dimension < 1 or self.limit < 1 or self.rarity < 0:
             raise ConfigError("'dimension' and 'limit' are 1 or more, 'rarity' 0 or more")
+        if not (self.words or self.corpora or self.tasks):
+            raise ConfigError("there are no words without 'words', 'corpora' or 'tasks'")
 
     def fit(self, folder: Path, work: Work) -> dict[str, Json]:
         """Write the vectors."""
@@ -76,8 +83,26 @@ class DistilWords(Fit):
         from paraloom.embed.vectors import FILE
         from paraloom.embed.word_vectors import read_words, word_vectors, write_vectors
 
-        words, counts = read_words(self.words, self.limit)
+        counts: Counter[str] = Counter()
+        if self.words is not None:
+            counts.update(dict(zip(*read_words(self.words, self.limit), strict=True)))
+        for text in self._texts(work):
+            counts.update(words(text))
+        found = sorted(counts, key=lambda word: (-counts[word], word))
         encoder = open_encoder(work.inputs["encoder"], Team().threads)
-        vectors = word_vectors(words, counts, encoder, self.dimension, rarity=self.rarity)
-        write_vectors(folder / FILE, words, vectors)
-        return {"words": len(words), "dimension": self.dimension, "encoder": encoder.signature}
+        vectors = word_vectors(found, [counts[word] for word in found], encoder, self.dimension, rarity=self.rarity)
+        write_vectors(folder / FILE, found, vectors)
+        return {"words": len(found), "dimension": self.dimension, "encoder": encoder.signature}
+
+    def _texts(self, work: Work) -> Iterator[str]:
+        """Every text whose words are wanted."""
+        from paraloom.evaluate.phrases import texts_of_tasks
+
+        for path in work.each("corpora"):
+            corpus = Corpus.open(path)
+            columns = [name for name in ("src", "tgt", "text") if name in corpus.schema.names]
+            for batch in corpus.batches(columns):
+                for column in columns:
+                    yield from batch.column(column).to_pylist()
+        if "tasks" in work.inputs:
+            yield from texts_of_tasks(work.inputs["tasks"])

@@ -13,7 +13,7 @@ import numpy as np
 from paraloom.core.errors import ConfigError
 from paraloom.core.io import Corpus
 from paraloom.core.protocols import Encoder
-from paraloom.core.text import token_hash, words
+from paraloom.core.text import token_hash
 from paraloom.embed.encoders import Vectors
 from paraloom.embed.phrases import Example, PhraseConfig
 from paraloom.evaluate.phrases import FILES, read_judged, read_questions
@@ -29,30 +29,29 @@ class TrainPhrases(PhraseConfig, Fit):
     """Trains a network over given word vectors to find phrases of the same meaning alike (PGRU).
 
     pairs: corpora of phrases that mean the same; those that PGRU's filters refuse are counted and left out.
-    vectors: a text file of word vectors; or encoder: one that every word of the pairs and tasks is encoded by,
-    `dimension` strongest directions kept.  tasks: the folder of phrase tasks; task: train on the training set of
-    'semeval' or 'turney', too.  reversed_contrast: a phrase of two words turned round is one more contrast.
+    vectors: a text file of word vectors, or what the stage `distil-words` made.  tasks: the folder of phrase tasks;
+    task: train on the training set of 'semeval' or 'turney', too, each example `repeats` times an epoch.
+    reversed_contrast: a phrase of two words turned round is one more contrast.
     held_out: share of the pairs for development, and again for the figure: choosing the paraphrase among 100.
     development: 'pairs', that figure on the development part, every five epochs; the best epoch is kept.
     The other fields are those of paraloom.embed.phrases.PhraseConfig.
     """
 
-    inputs: ClassVar[tuple[str, ...]] = ("pairs", "vectors", "encoder", "tasks")
+    inputs: ClassVar[tuple[str, ...]] = ("pairs", "vectors", "tasks")
 
     pairs: tuple[str, ...] = ()
-    vectors: str | None = None
-    encoder: str | None = None
-    dimension: int = 200
+    vectors: str
     tasks: str | None = None
     task: Literal["", "semeval", "turney"] = ""
+    repeats: int = 5
     reversed_contrast: bool = False
     held_out: float = 0.1
     choices: int = 100
 
     def __post_init__(self) -> None:
         self.check()
-        if bool(self.vectors) == bool(self.encoder):
-            raise ConfigError("words have vectors from 'vectors' or from 'encoder'", remedy="Give one of them.")
+        if self.task not in ("", "semeval", "turney"):
+            raise ConfigError(f"'task' is semeval or turney, not '{self.task}'")
         if self.task and not self.tasks:
             raise ConfigError(f"'task' is {self.task}, and 'tasks' says no folder")
         if not (self.pairs or self.task):
@@ -69,7 +68,7 @@ class TrainPhrases(PhraseConfig, Fit):
 
         known, table = self._vectors(work)
         parts, books = self._pairs(work, set(known))
-        examples = [self._example(*pair) for pair in parts["train"]] + list(self._of_task(work))
+        examples = [self._example(*pair) for pair in parts["train"]] + self.repeats * list(self._of_task(work))
 
         def choose(encoder: Encoder, part: str) -> float:
             return self._chosen(encoder, parts[part], work.seed, self.similarity)
@@ -89,35 +88,18 @@ class TrainPhrases(PhraseConfig, Fit):
         return result
 
     def _vectors(self, work: Work) -> tuple[list[str], Vectors]:
+        """The words of the file, lower-cased, and their vectors, twice as long as 1 on the average.
+
+        At that length a GRU's gates neither sleep nor stick.
+        """
         from paraloom.embed.vectors import read_vectors, read_words_of
         from paraloom.embed.vocab import Vocabulary
 
-        if "vectors" in work.inputs:
-            names = read_words_of(work.inputs["vectors"])
-            given = read_vectors(work.inputs["vectors"], Vocabulary("word", names))
-            return [names[row] for row in given.rows.tolist()], _of_a_fit_length(given.vectors)
-        from paraloom.embed.opening import open_encoder
-        from paraloom.embed.team import Team
-        from paraloom.embed.word_vectors import word_vectors
-
-        found = dict.fromkeys(word for text in self._texts(work) for word in words(text))
-        encoder = open_encoder(work.inputs["encoder"], Team().threads)
-        table = word_vectors(list(found), [1] * len(found), encoder, self.dimension, rarity=0)
-        return list(found), _of_a_fit_length(table)
-
-    def _texts(self, work: Work) -> Iterator[str]:
-        """Every text whose words may be asked for."""
-        for path in work.each("pairs"):
-            for batch in Corpus.open(path).batches(["src", "tgt"]):
-                for column in ("src", "tgt"):
-                    yield from batch.column(column).to_pylist()
-        if "tasks" in work.inputs:
-            for name in ("semeval-train", "semeval-test"):
-                for item in read_judged(work.inputs["tasks"] / FILES[name]):
-                    yield from (item.phrase, item.word)
-            for name in ("turney-train", "turney-test"):
-                for question in read_questions(work.inputs["tasks"] / FILES[name]):
-                    yield from (question.phrase, *question.choices)
+        names = read_words_of(work.inputs["vectors"])
+        given = read_vectors(work.inputs["vectors"], Vocabulary("word", names))
+        lengths = np.linalg.norm(given.vectors, axis=1)
+        table: Vectors = given.vectors * np.float32(2 / max(float(lengths.mean()), 1e-9))
+        return [names[row] for row in given.rows.tolist()], table
 
     def _pairs(self, work: Work, known: set[str]) -> tuple[dict[str, list[tuple[str, str]]], dict[str, int]]:
         """The usable pairs of each part, by a hash of their words, and how many were left out for each reason."""
@@ -190,10 +172,3 @@ class TrainPhrases(PhraseConfig, Fit):
         if "tasks" in work.inputs:
             found |= evaluate_phrases(encoder, work.inputs["tasks"], similarity=similarity).to_json()
         return found
-
-
-def _of_a_fit_length(table: Vectors) -> Vectors:
-    """The vectors, twice as long on the average as 1: where a GRU's gates neither sleep nor stick."""
-    lengths = np.linalg.norm(table, axis=1)
-    scaled: Vectors = table * np.float32(2 / max(float(lengths.mean()), 1e-9))
-    return scaled
