@@ -145,6 +145,22 @@ def random_encoder(spec: str, texts: list[str], dimension: int, threads: int) ->
     return SentenceEncoder(parse_spec(spec), parts, threads)
 
 
+def ours_with_their_tokeniser(data: Path, count: int, dimension: int, threads: int) -> float:
+    """The same tokeniser and vectors as model2vec's measurement, averaged by ours."""
+    import numpy as np
+
+    from paraloom.embed.encoders import Average, SentenceEncoder
+    from paraloom.embed.spec import parse_spec
+    from paraloom.embed.static import TokeniserVocabulary
+
+    texts = sentences(data, count)
+    vocabulary = TokeniserVocabulary(word_level(texts).to_str(), drop_unknown=True)
+    vectors = np.random.default_rng(1).standard_normal((len(vocabulary), dimension), np.float32)
+    encoder = SentenceEncoder(parse_spec("token"), {"token": Average(vocabulary, vectors)}, threads)
+    encoder.encode(texts[:5000])
+    return best_of(len(texts), lambda: encoder.encode(texts))
+
+
 def model2vec_encoding(data: Path, count: int, dimension: int, threads: int) -> float:
     import numpy as np
     from model2vec import StaticModel
@@ -186,6 +202,7 @@ ENCODING: dict[str, Callable[..., float]] = {
     "StaticEmbedding": static_encoding,
     "paraloom word": ours_encoding("word"),
     "paraloom word, int8": ours_encoding("word", int8=True),
+    "paraloom, model2vec's tokeniser": ours_with_their_tokeniser,
     "paraloom trigram": ours_encoding("trigram"),
     "paraloom word,trigram": ours_encoding("word,trigram"),
 }

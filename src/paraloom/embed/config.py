@@ -46,7 +46,10 @@ class PartsConfig:
             value = getattr(self, name)
             if not (math.isfinite(value) and value >= 0):
                 raise ConfigError(f"'{name}' is {value}, and must be a number from 0 on")
-        return parse_spec(self.spec)
+        spec = parse_spec(self.spec)
+        if "token" in spec.units:
+            raise ConfigError("the part 'token' is of models of others", remedy="Choose 'subword' to learn one's own.")
+        return spec
 
     def entries(self, unit: str) -> int:
         """Size of the vocabulary of a kind of unit."""

@@ -1,4 +1,4 @@
-"""Opening whatever encodes sentences: an encoder of ours, a converted transformer, a sentence-transformers model."""
+"""Opening whatever encodes sentences: encoders of ours, static models and transformers of others."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from pathlib import Path
 
 from paraloom.core.protocols import Encoder
 from paraloom.embed.sentence_transformer import SentenceTransformerEncoder
+from paraloom.embed.static import is_static, load_static
 from paraloom.embed.store import load_encoder
 from paraloom.embed.transformer import TransformerEncoder, is_transformer
 
@@ -19,6 +20,8 @@ def open_encoder(model: str | Path, threads: int = 1) -> Encoder:
     folder = Path(model)
     if is_transformer(folder):
         return TransformerEncoder(folder, threads)
+    if is_static(folder):
+        return load_static(folder, threads)
     if folder.exists() and not (folder / "modules.json").is_file():
         return load_encoder(folder, threads)
     return SentenceTransformerEncoder(str(model))

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Kind:
-    """unit: a name in paraloom.embed.units.UNITS, or subword.  ordered: read one after the other by a network of that
-    name (paraloom.embed.networks), where other parts take the mean."""
+    """unit: a name in paraloom.embed.units.UNITS, or subword, or token.  ordered: read one after the other by a network
+    of that name (paraloom.embed.networks), where other parts take the mean."""
 
     unit: str
     ordered: bool = False
@@ -18,9 +18,10 @@ PARTS: dict[str, Kind] = {
     "word": Kind("word"),
     "trigram": Kind("trigram"),
     "subword": Kind("subword"),
+    "token": Kind("token"),
     "lstm": Kind("word", ordered=True),
     "blstm": Kind("word", ordered=True),
     "gran": Kind("word", ordered=True),
     "gru": Kind("word", ordered=True),
 }
-"""By the name that a spec uses."""
+"""By the name that a spec uses; `token` is that of static models of others (embed.static)."""
