@@ -28,8 +28,10 @@ def pipeline(text: str, folder: Path):
 @pytest.fixture
 def inputs(tmp_path):
     rows = [
-        {"pair_id": str(i), "src": a, "tgt": b, "src_lang": "en", "tgt_lang": "en", "origin": "x"}
-        for i, (a, b) in enumerate([("a dog", "a cat"), ("a  dog ", ""), ("b" * 500, "the cat")])
+        {"pair_id": str(i), "src": a, "tgt": b, "src_lang": "en", "tgt_lang": lang, "origin": "x"}
+        for i, (a, b, lang) in enumerate(
+            [("a dog", "a cat", "en"), ("a  dog ", "", "en"), ("b" * 500, "the cat", "und"), ("a cat", "eine", "de")]
+        )
     ]
     write_corpus(tmp_path / "pairs", [pa.RecordBatch.from_pylist(rows, schema=PAIRS)], kind="PAIRS")
     (tmp_path / "lines.tsv").write_text("eins\ta cat\nzwei\tthe dog\nohne\n", encoding="utf-8")
@@ -65,14 +67,16 @@ def test_every_sentence_comes_once_with_its_vector(inputs, field, last):
     gathered = result.stage("sentences")
     rejected = [path for path in gathered.folder.rglob("*.parquet") if "reject" in str(path)]
     reasons = [reason for path in rejected for reason in pa.parquet.read_table(path).column("reason").to_pylist()]
-    assert sorted(set(reasons)) == ["empty", "met before", "more than 400 characters"]
+    assert sorted(set(reasons)) == ["empty", "in 'de'", "met before", "more than 400 characters"]
 
 
 def test_what_cannot_be_read_is_named(inputs):
     with pytest.raises(ConfigError, match="corpora"):
         pipeline('[[stage]]\nuse = "sentences"', inputs)
+    with pytest.raises(ConfigError, match="did you mean 'text'"):
+        pipeline('[[stage]]\nuse = "sentences"\ncorpora = ["pairs"]\ncolumns = ["texts"]', inputs)
     with pytest.raises(ParaloomError, match="none of the columns"):
-        text = '[[stage]]\nuse = "sentences"\ncorpora = ["pairs"]\ncolumns = ["texts"]'
+        text = '[[stage]]\nuse = "sentences"\ncorpora = ["pairs"]\ncolumns = ["text"]'
         run_pipeline(pipeline(text, inputs), inputs / "run", workers=1)
     with pytest.raises(ConfigError, match="'folder' or a 'model'"):
         pipeline('[[stage]]\nuse = "load-encoder"', inputs)

@@ -21,6 +21,7 @@ def encoder(
         typer.Argument(metavar="TEXT...", help="Sentences without labels: a file of lines, pairs, or a corpus folder."),
     ],
     output: options.Output,
+    lang: Annotated[str, typer.Option(help="Of pairs, only the sides in this language.")] = "en",
     spec: Annotated[str, typer.Option(help="Parts, as for `train encoder`.")] = "word,trigram",
     dimension: Annotated[int, typer.Option(help="Width of each part.")] = 300,
     steps: Annotated[int, typer.Option(help="Batches of 512 sentences.")] = 20_000,
@@ -46,7 +47,7 @@ def encoder(
     result = run_verb(
         [
             *stages,
-            {"use": "sentences", "corpora": corpora, "files_of_lines": files},
+            {"use": "sentences", "corpora": corpora, "files_of_lines": files, "lang": lang},
             {"use": "encode", "encoder": "load-encoder"},
             {
                 "use": "distil-encoder",

@@ -138,6 +138,12 @@ def _layout(source: Path) -> tuple[str, int, Path]:
                 longest = min(longest, said or longest)
     except (OSError, ValueError, KeyError) as error:
         raise ModelError(f"the model's description cannot be read ({error})", file=source) from None
+    if not (transformer / "model.safetensors").is_file():
+        raise ModelError(
+            "it has no model.safetensors; pickled weights could run code when read",
+            file=transformer,
+            remedy="Save it once with safetensors: SentenceTransformer(...).save(...).",
+        )
     if not (transformer / "tokenizer.json").is_file():
         raise ConfigError("the model has no tokenizer.json")
     return chosen, int(longest), transformer

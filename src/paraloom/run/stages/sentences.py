@@ -12,14 +12,18 @@ from typing import ClassVar
 import numpy as np
 import pyarrow as pa
 
-from paraloom.core.errors import ConfigError
+from paraloom.core.errors import ConfigError, nearest
 from paraloom.core.io import Corpus, read_lines
+from paraloom.core.io.bitext import UNKNOWN
 from paraloom.core.protocols import Encoder
 from paraloom.core.schema import SENTENCES, add_column
 from paraloom.core.seen import Seen
 from paraloom.run.stage import Fit, Json, Map, Source, Work
 
 _CHUNK = 5000
+
+_LANG = {"src": "src_lang", "tgt": "tgt_lang", "text": "lang"}
+"""The text columns of corpora, and where the language of each is said."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -28,7 +32,8 @@ class Sentences(Source):
 
     corpora: of pairs or sentences, of which the text columns `columns` are read, where they are there.
     files_of_lines: a sentence a line, plain or compressed; field: of lines with fields between tabs, the one to read,
-    from 1, or from the end by -1.  longest: characters.
+    from 1, or from the end by -1.  lang: of the sentences wanted; a corpus's text that is said to be in another one is
+    set aside, too.  longest: characters.
     """
 
     makes: ClassVar[str] = "SENTENCES"
@@ -42,16 +47,23 @@ class Sentences(Source):
     longest: int = 400
 
     def __post_init__(self) -> None:
+        for column in self.columns:
+            if column not in _LANG:
+                raise ConfigError(f"there is no text column '{column}'{nearest(column, list(_LANG))}")
         if not (self.corpora or self.files_of_lines):
             raise ConfigError("there are no sentences without 'corpora' or 'files_of_lines'")
 
     def batches(self, work: Work) -> Iterator[pa.RecordBatch]:
         """All sentences in order, with `keep` and `reason`."""
         seen, count = Seen(), 0
-        for name, texts in self._texts(work):
+        for name, texts, langs in self._texts(work):
             stripped = [" ".join(text.split()) for text in texts]
+            foreign = [None if lang in (None, "", UNKNOWN, self.lang) else f"in '{lang}'" for lang in langs]
             first = seen.first(stripped).tolist()
-            reasons = [_reason(text, new, self.longest) for text, new in zip(stripped, first, strict=True)]
+            reasons = [
+                other or _reason(text, new, self.longest)
+                for other, text, new in zip(foreign, stripped, first, strict=True)
+            ]
             yield pa.record_batch(
                 {
                     "doc_id": pa.array([name] * len(texts), pa.string()),
@@ -65,21 +77,25 @@ class Sentences(Source):
             )
             count += len(texts)
 
-    def _texts(self, work: Work) -> Iterator[tuple[str, Sequence[str]]]:
+    def _texts(self, work: Work) -> Iterator[tuple[str, Sequence[str], Sequence[str | None]]]:
+        """Where texts come from, the texts, and the language of each where it is said."""
         for reference, path in zip(self.corpora, work.each("corpora"), strict=True):
             corpus = Corpus.open(path)
             columns = [name for name in self.columns if name in corpus.schema.names]
             if not columns:
                 raise ConfigError(f"'{reference}' has none of the columns {', '.join(self.columns)}")
-            for batch in corpus.batches(columns):
+            said = {name: lang for name in columns if (lang := _LANG[name]) in corpus.schema.names}
+            for batch in corpus.batches([*columns, *said.values()]):
                 for column in columns:
-                    yield Path(reference).name, [text or "" for text in batch.column(column).to_pylist()]
+                    texts = [text or "" for text in batch.column(column).to_pylist()]
+                    langs = batch.column(said[column]).to_pylist() if column in said else [None] * len(texts)
+                    yield Path(reference).name, texts, langs
         for path in self.files_of_lines:
             lines = iter(read_lines(path))
             while chunk := list(islice(lines, _CHUNK)):
                 if self.field:
                     chunk = [_field(line, self.field) for line in chunk]
-                yield path.name, chunk
+                yield path.name, chunk, [None] * len(chunk)
 
 
 @dataclass(frozen=True, kw_only=True)
