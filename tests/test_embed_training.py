@@ -318,3 +318,21 @@ def test_megabatches_rise_over_the_epochs_and_a_stopped_training_knows_it(tmp_pa
     flat = train_encoder(toy_pairs(), replace(config, rising=False), tmp_path / "flat")
     assert rising["signature"] != flat["signature"]
     assert rising["steps"] == flat["steps"]
+
+
+@pytest.mark.parametrize("block", [1, 7, 256])
+def test_negatives_do_not_depend_on_the_blocks(block, monkeypatch):
+    from paraloom.embed import mining
+
+    draw = np.random.default_rng(5)
+    # Many equal vectors: of equals the first wins.
+    vectors = np.repeat(draw.normal(size=(40, 6)).astype(np.float32), 3, axis=0)[draw.permutation(120)]
+    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+    keys, others = draw.integers(0, 90, (2, 120)).astype(np.uint64)
+    wanted = hardest_negatives(vectors, keys, others, Team(1))
+    monkeypatch.setattr(mining, "_BLOCK", block)
+    assert np.array_equal(hardest_negatives(vectors, keys, others, Team(2)), wanted)
+    cosines = np.round(vectors @ vectors.T, 5)
+    for i in range(120):
+        allowed = [j for j in range(120) if not {keys[i], others[i]} & {keys[j], others[j]}]
+        assert wanted[i] == min(j for j in allowed if cosines[i, j] == cosines[i, allowed].max())

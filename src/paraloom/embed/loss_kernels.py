@@ -66,31 +66,49 @@ def _shares(a, b, c, d):
 
 
 @njit(cache=True, nogil=True, fastmath=_VECTORS, error_model="numpy")
-def hardest(cosines, anchors, candidates, start, first, second, slack, negatives):
-    """For the anchors from `start` on, a row of `cosines` (k, n) each, the most similar candidate that is a negative.
+def _product(a, b):
+    """The product of two vectors, in one fixed order of sums."""
+    total = np.float32(0)
+    for c in range(len(a)):
+        total += a[c] * b[c]
+    return total
 
-    anchors, candidates: unit vectors (n, d), whose products `cosines` are, but for rounding below slack / 2: what is
-    within `slack` of the highest is compared again here, in one fixed order, so that the choice does not depend on
-    how the products were computed; of equals the first wins.  first, second: uint64 (n,), keys of the two sentences
-    of each pair; a pair that shares a sentence with the anchor's pair, itself among them, is no negative.
-    Fills negatives[start + row]; −1 where all pairs are shut out.
-    """
-    for k in range(cosines.shape[0]):
+
+# The two kernels below look at cosines (k, n − start) of the k vectors from `start` on with all from there on.  A
+# cosine that comes within `slack` of the nearest so far, or above it, is computed again by _product, and that decides;
+# of equals the first wins: so the choice depends neither on how the cosines were computed nor on the order in which
+# they are looked at.  first, second: uint64 (n,), keys of the two sentences of each pair; a pair that shares a
+# sentence with the anchor's pair, itself among them, is no negative.  negatives int64 (n,), −1 at first, and their
+# products, nearest float32 (n,), −2 at first, are raised.
+
+
+@njit(cache=True, nogil=True, fastmath=_VECTORS, error_model="numpy")
+def raise_rows(cosines, vectors, start, first, second, slack, negatives, nearest, begin, end):
+    """For the anchors that the rows from begin to end belong to."""
+    for k in range(begin, end):
         i, row = start + k, cosines[k]
-        one, other = first[i], second[i]
-        highest = np.float32(-2)
-        for j in range(len(row)):
-            if row[j] > highest and not _shares(first[j], second[j], one, other):
-                highest = row[j]
-        best, nearest = -1, np.float32(-2)
-        if highest > -2:
-            bound = highest - slack
-            for j in range(len(row)):
-                if row[j] >= bound and not _shares(first[j], second[j], one, other):
-                    anchor, candidate = anchors[i], candidates[j]
-                    product = np.float32(0)
-                    for c in range(len(anchor)):
-                        product += anchor[c] * candidate[c]
-                    if product > nearest:
-                        best, nearest = j, product
-        negatives[i] = best
+        bound = nearest[i] - slack
+        for c in range(len(row)):
+            if row[c] >= bound:
+                j = start + c
+                if not _shares(first[j], second[j], first[i], second[i]):
+                    product = _product(vectors[i], vectors[j])
+                    if product > nearest[i] or (product == nearest[i] and j < negatives[i]):
+                        negatives[i], nearest[i] = j, product
+                        bound = product - slack
+
+
+@njit(cache=True, nogil=True, fastmath=_VECTORS, error_model="numpy")
+def raise_columns(cosines, vectors, start, first, second, slack, negatives, nearest, begin, end):
+    """For the anchors that the columns from begin to end belong to."""
+    bounds = nearest[start + begin : start + end] - slack
+    for k in range(len(cosines)):
+        i, row = start + k, cosines[k, begin:end]
+        for c in range(len(row)):
+            if row[c] >= bounds[c]:
+                j = start + begin + c
+                if not _shares(first[j], second[j], first[i], second[i]):
+                    product = _product(vectors[i], vectors[j])
+                    if product > nearest[j] or (product == nearest[j] and i < negatives[j]):
+                        negatives[j], nearest[j] = i, product
+                        bounds[c] = product - slack

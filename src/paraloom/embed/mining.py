@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from functools import partial
+from typing import Any
+
 import numpy as np
 import numpy.typing as npt
 
 from paraloom.embed.team import Team
 
-# Anchors whose cosines are held at a time; with 4,000 candidates that is 4 MB.
+# Anchors whose cosines are held at a time; with 4,000 candidates that is 4 MB at most.
 _BLOCK = 256
 # Products of unit vectors differ by less than half of this between implementations of matrix multiplication.
 _SLACK = np.float32(1e-4)
@@ -30,14 +33,20 @@ def hardest_negatives(
     """
     from paraloom.embed import loss_kernels
 
-    negatives = np.empty(len(vectors), np.int64)
-    for start in range(0, len(vectors), _BLOCK):
-        cosines = vectors[start : start + _BLOCK] @ vectors.T
-
-        def search(begin: int, end: int, start: int = start, cosines: npt.NDArray[np.float32] = cosines) -> None:
-            loss_kernels.hardest(
-                cosines[begin:end], vectors, vectors, start + begin, keys, other_keys, _SLACK, negatives
-            )
-
-        team.share(len(cosines), search)
+    count = len(vectors)
+    negatives, nearest = np.full(count, -1, np.int64), np.full(count, -2, np.float32)
+    for start in range(0, count, _BLOCK):
+        # Each pair of vectors once: the rows' anchors look to the right, the columns' anchors up.
+        cosines = vectors[start : start + _BLOCK] @ vectors[start:].T
+        rows, columns = cosines.shape
+        found: Any = (cosines, vectors, start, keys, other_keys, _SLACK, negatives, nearest)
+        team.share(rows, partial(loss_kernels.raise_rows, *found))
+        team.share(columns - rows, partial(_columns, found, rows))
     return negatives
+
+
+def _columns(found: Any, first: int, begin: int, end: int) -> None:
+    """The anchors of the columns from first + begin to first + end: those that are no rows themselves."""
+    from paraloom.embed import loss_kernels
+
+    loss_kernels.raise_columns(*(*found, first + begin, first + end))
