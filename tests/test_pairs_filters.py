@@ -217,3 +217,47 @@ def test_selection_is_sorting(enough: int) -> None:
     pieces = [(value[i : i + 99], lot[i : i + 99]) for i in range(0, 500, 99)]
     for n in (1, 2, 77, 250, 499, 500):
         assert nth_key(lambda: pieces, n, enough=enough) == ordered[n - 1]
+
+
+def test_survivors_are_counted_before_anything_is_filtered(paraloom, tmp_path):
+    import pyarrow as pa
+
+    from paraloom.core.io import write_table
+    from paraloom.core.schema import PAIRS
+    from paraloom.pairs.filters import Criteria, select, survey
+    from paraloom.pairs.survivors import survivors
+
+    rows = [
+        {
+            "pair_id": str(i),
+            "src": "a",
+            "tgt": "b",
+            "src_lang": "en",
+            "tgt_lang": "en",
+            "origin": "x",
+            "u": i % 10,
+            "v": i,
+        }
+        for i in range(200)
+    ]
+    batch = pa.RecordBatch.from_pylist(rows, schema=pa.schema([*PAIRS, ("u", pa.int64()), ("v", pa.int64())]))
+
+    def read(columns):
+        return [batch.select(columns).slice(0, 130), batch.select(columns).slice(130)]
+
+    criteria = Criteria(where="u < 4 and v >= 100", by="v", top=0.5, best="highest", sample=7)
+    found = survivors(criteria, batch.schema, read, seed=3)
+    assert [(each.criterion, each.alone, each.together) for each in found] == [
+        ("u < 4", 80, 80),
+        ("v >= 100", 100, 40),
+        ("top 0.5 by v", 100, 20),
+        ("sample of 7", 7, 7),
+    ]
+    kept = select(criteria, batch, survey(criteria, batch.schema, read, seed=3)).column("keep").true_count
+    assert kept == found[-1].together
+    write_table([batch], tmp_path / "scored.parquet")
+    status, out, err = paraloom("filter", "scored.parquet", "--where", "u < 4 and v >= 100", "--preview")
+    assert status == 0, err
+    assert "v >= 100" in out and "40   20.0 %" in out
+    status, _, err = paraloom("filter", "scored.parquet", "--where", "u < 4")
+    assert (status, "--preview" in err) == (1, True)

@@ -11,7 +11,7 @@ from paraloom.cli import options
 
 def filter_pairs(
     pairs: Annotated[str, typer.Argument(help="Scored pairs: a corpus folder or a table.")],
-    output: options.Output,
+    output: options.Output = "",
     where: Annotated[str, typer.Option(help="An SQL condition over the columns.")] = "",
     top: Annotated[float | None, typer.Option(help="Keep the best share (0–1) by the column --by.")] = None,
     tenth: Annotated[
@@ -20,6 +20,9 @@ def filter_pairs(
     by: Annotated[str, typer.Option(help="Column that --top and --tenth rank by.")] = "",
     best: Annotated[str, typer.Option(help="lowest or highest; default: the score's own direction.")] = "",
     sample: Annotated[float | None, typer.Option(help="Keep a random share (below 1) or number of rows.")] = None,
+    preview: Annotated[
+        bool, typer.Option("--preview", help="Only count what each condition alone, and all together, would keep.")
+    ] = False,
     engine: options.Engine = "local",
     workers: options.Workers = None,
     seed: options.Seed = 1,
@@ -30,12 +33,10 @@ def filter_pairs(
     --where "trigram_overlap <= 0.7 and tgt_tokens between 3 and 30"`
     """
     from paraloom.cli.summary import summary
+    from paraloom.core.errors import ConfigError
     from paraloom.recipes.verbs import corpus_stages, run_verb
 
-    stages, reference = corpus_stages(pairs)
-    work = {
-        "use": "filter",
-        "input": reference,
+    criteria = {
         "where": where,
         "top": top,
         "tenth": tenth,
@@ -43,6 +44,17 @@ def filter_pairs(
         "best": best,
         "sample": int(sample) if sample is not None and sample >= 1 else sample,
     }
+    if preview:
+        from paraloom.pairs.survivors import Survivors, render
+        from paraloom.recipes.analysis import result_of
+
+        found = result_of({"use": "count-survivors", **criteria}, "pairs", pairs, seed=seed)
+        typer.echo(render([Survivors(**each) for each in found]))
+        return
+    if not output:
+        raise ConfigError("there is no output", remedy="Give -o, or --preview to count only.")
+    stages, reference = corpus_stages(pairs)
+    work = {"use": "filter", "input": reference, **criteria}
     result = run_verb([*stages, work], output, engine=engine, workers=workers, seed=seed)
     typer.echo(summary(result), err=True)
 

@@ -75,13 +75,7 @@ def survey(criteria: Criteria, schema: pa.Schema, read: ReadColumns, seed: int =
     Raises ConfigError when a column that the criteria name is not there, or cannot be ranked by.
     """
     check(criteria, schema)
-    columns = [name for name in IDENTITY if name in schema.names]
-    if criteria.by:
-        columns.append(criteria.by)
-    if criteria.where:
-        named = {name.lower() for name in condition(criteria.where).columns}
-        columns += [name for name in schema.names if name.lower() in named]
-    columns = list(dict.fromkeys(columns))
+    columns = needed(criteria, schema)
     cuts: dict[str, Any] = {}
 
     def survivors() -> Iterable[pa.RecordBatch]:
@@ -101,6 +95,17 @@ def survey(criteria: Criteria, schema: pa.Schema, read: ReadColumns, seed: int =
         wanted = {"share" if isinstance(criteria.sample, float) else "size": criteria.sample}
         cuts["sample"] = survey_cut(survivors, seed=seed, **wanted).to_json()  # type: ignore[arg-type]
     return cuts
+
+
+def needed(criteria: Criteria, schema: pa.Schema) -> list[str]:
+    """The columns that `select` looks at, each once."""
+    columns = [name for name in IDENTITY if name in schema.names]
+    if criteria.by:
+        columns.append(criteria.by)
+    if criteria.where:
+        named = {name.lower() for name in condition(criteria.where).columns}
+        columns += [name for name in schema.names if name.lower() in named]
+    return list(dict.fromkeys(columns))
 
 
 def check(criteria: Criteria, schema: pa.Schema) -> None:

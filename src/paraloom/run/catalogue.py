@@ -26,6 +26,7 @@ STAGES: dict[str, str] = {
     "statistics": "paraloom.run.stages.analysis:Statistics",
     "lexicon": "paraloom.run.stages.analysis:Lexicon",
     "filter": "paraloom.run.stages.pairs:Filter",
+    "count-survivors": "paraloom.run.stages.pairs:CountSurvivors",
     "find-duplicates": "paraloom.run.stages.pairs:FindDuplicates",
     "drop-duplicates": "paraloom.run.stages.pairs:DropDuplicates",
     "compare-selections": "paraloom.run.stages.tuning:CompareSelections",

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, ClassVar
@@ -31,6 +32,27 @@ class Filter(Criteria, Map):
     def apply(self, batch: pa.RecordBatch, work: Work) -> pa.RecordBatch:
         """The batch with keep and reason."""
         return select(self, batch, work.survey)
+
+
+@dataclass(frozen=True, kw_only=True)
+class CountSurvivors(Criteria, Fit):
+    """What a filter with these criteria would leave: of each alone, of those so far, of all; nothing is filtered.
+
+    pairs: a corpus.  The other fields are those of paraloom.pairs.filters.Criteria.
+    """
+
+    inputs: ClassVar[tuple[str, ...]] = ("pairs",)
+
+    pairs: str
+
+    def fit(self, folder: Path, work: Work) -> dict[str, Json]:
+        """Write result.json: rows of criterion, rows, alone, together."""
+        from paraloom.pairs.survivors import survivors
+
+        corpus = Corpus.open(work.inputs["pairs"])
+        found = [asdict(each) for each in survivors(self, corpus.schema, corpus.batches, work.seed)]
+        (folder / "result.json").write_text(json.dumps(found, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+        return {"kept": found[-1]["together"] if found else corpus.rows}
 
 
 @dataclass(frozen=True, kw_only=True)
