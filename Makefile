@@ -40,6 +40,10 @@ reproduce: $(VENV)/dev
 	$(BIN)/paraloom reproduce all -o runs/reproduce --sts $(PARALOOM_DATA)/sts --parser runs/parser \
 	    --pairs tatoeba=runs/german/120-tatoeba-back --pairs captions=runs/german/150-captions-back \
 	    --pairs help=runs/german/180-help-back --pairs news=runs/german/210-news-back
+ifdef TEACHER  # the folder of a sentence-transformers model, such as all-MiniLM-L6-v2
+	GERMAN=runs/german $(BIN)/paraloom run examples/english-encoder.toml -o runs/english-encoder
+	$(BIN)/paraloom run examples/phrases.toml -o runs/phrases
+endif
 
 bench: $(VENV)/bench
 	$(BIN)/python benchmarks/decoding.py --translator runs/multi30k-cs-en/40-translator/artefact

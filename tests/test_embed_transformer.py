@@ -120,6 +120,10 @@ def test_the_verbs_go_from_a_model_to_an_encoder_and_its_vectors(tiny, paraloom,
     (tmp_path / "words").write_text("dog 5\ncat 4\nrun 1\n")
     status, out, err = paraloom("distil", "words", tiny, "words", "--dimension", 2, "-o", "vectors")
     assert (status, out) == (0, "3 vectors in vectors/vectors.txt.gz\n"), err
+    (tmp_path / "pairs.tsv").write_text("src\ttgt\n" + "a dog\tthe dog\nthe cat\ta cat\n" * 3)
+    wide = paraloom("distil", "words", tiny, "words", "--dimension", 3, "-o", "wide")
+    train = ["train", "encoder", "--pairs", "pairs.tsv", "--spec", "word", "--dimension", 3, "--epochs", 1]
+    assert paraloom(*train, "--vectors", "wide", "-o", "started")[0] == wide[0] == 0
     status, _, err = paraloom("distil", "encoder", "no/such-model", "text.txt", "-o", "student")
     assert status == 1
     assert "cannot load it" in err or "needs" in err

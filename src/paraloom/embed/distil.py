@@ -17,7 +17,7 @@ import pyarrow as pa
 from paraloom.core.errors import DataError, ModelError
 from paraloom.core.io.atomic import no_room_named
 from paraloom.core.progress import progress as shown
-from paraloom.core.signature import digest
+from paraloom.core.signature import digest, file_digest
 from paraloom.embed.beginning import new_parts
 from paraloom.embed.checkpoint import Progress, keep_checkpoints, read_checkpoint, write_records
 from paraloom.embed.config import PartsConfig, positive, whole
@@ -29,6 +29,7 @@ from paraloom.embed.store import save
 from paraloom.embed.team import Team
 from paraloom.embed.train import Dev
 from paraloom.embed.units import UNITS
+from paraloom.embed.vectors import file_of
 
 # Batches that one line of the curve sums up.
 _LINE = 100
@@ -104,7 +105,10 @@ def distil_encoder(
     data = stream_sentences(sentences, folder / "checkpoint" / "sentences", config.max_tokens, sizes)
     team = Team(threads)
     learner = Learner(spec, data.units, new_parts(config, seed, spec, data.units, None, vectors, team), team)
-    mark = digest([asdict(config), seed, data.digest])
+    settings = {**asdict(config), "seed": seed}
+    if vectors is not None:
+        settings["vectors"] = file_digest(file_of(vectors))[:12]
+    mark = digest([settings, data.digest])
     progress = read_checkpoint(folder, learner.tensors, mark)
     numbered, resumed = time.perf_counter(), progress.step
     try:
@@ -121,7 +125,7 @@ def distil_encoder(
     }
     write_records(folder, progress.curve, timings)
     encoder = learner.encoder()
-    save(encoder, folder, {**asdict(config), "seed": seed, **data.books})
+    save(encoder, folder, {**settings, **data.books})
     shutil.rmtree(folder / "checkpoint")
     return {
         "sentences": data.books,

@@ -26,6 +26,7 @@ from paraloom.embed.pairs import Pairs, TrainingPairs, stream_pairs
 from paraloom.embed.parts import PARTS
 from paraloom.embed.store import load_encoder, save
 from paraloom.embed.team import Team
+from paraloom.embed.vectors import file_of
 from paraloom.embed.vocab import Rows
 
 Dev = Callable[[SentenceEncoder], Mapping[str, float]]
@@ -78,7 +79,7 @@ def train_encoder(
     numbered = time.perf_counter()
     settings = asdict(config) | {"seed": seed, "start": origin.signature if origin else "random"}
     if vectors is not None:
-        settings["vectors"] = file_digest(Path(vectors))[:12]
+        settings["vectors"] = file_digest(file_of(vectors))[:12]
     team = Team(threads)
     learner = Learner(spec, data.units, new_parts(config, seed, spec, data.units, origin, vectors, team), team)
     training = _Training(config, seed, data, learner)

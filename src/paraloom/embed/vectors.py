@@ -38,7 +38,7 @@ def read_vectors(path: str | Path, vocabulary: Vocabulary, dimension: int | None
     >>> read_vectors("glove.6B.300d.txt.gz", vocabulary, 300).vectors.shape                # doctest: +SKIP
     (41213, 300)
     """
-    path = Path(path) / FILE if Path(path).is_dir() else path
+    path = file_of(path)
     places = {entry: row for row, entry in enumerate(vocabulary.entries)}
     exact: dict[int, npt.NDArray[np.float32]] = {}
     lowered: dict[int, npt.NDArray[np.float32]] = {}
@@ -100,9 +100,14 @@ def _numbers(text: str, path: str | Path, row: int) -> npt.NDArray[np.float32]:
     return numbers
 
 
+def file_of(path: str | Path) -> Path:
+    """The file of vectors that a path stands for: itself, or FILE in a folder."""
+    return Path(path) / FILE if Path(path).is_dir() else Path(path)
+
+
 def read_words_of(path: str | Path) -> list[str]:
     """The words of a file of vectors, lower-cased, each once, in their order."""
-    path = Path(path) / FILE if Path(path).is_dir() else path
+    path = file_of(path)
     found: dict[str, None] = {}
     for number, line in enumerate(read_lines(path), 1):
         if not (number == 1 and _is_head(line)):
