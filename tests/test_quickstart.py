@@ -51,7 +51,9 @@ def test_the_sample_is_whole() -> None:
 
 
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
-def test_the_example_pipelines_are_well_formed(path: Path, data: Path) -> None:
+def test_the_example_pipelines_are_well_formed(path: Path, data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("TEACHER", "GERMAN"):
+        monkeypatch.setenv(name, str(data))
     assert read_pipeline(path).steps
 
 

@@ -59,7 +59,7 @@ def _tuned(*grids: str) -> Callable[[Study, str], Reproduced]:
     return reproduced
 
 
-_CLASSIFIED = 10_000
+_CLASSIFIED = 5_000
 """Pairs that a classifier of each source learns from (W17: 40,000): as many of each, and an LSTM ends in minutes."""
 
 
