@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -51,9 +52,13 @@ def test_the_sample_is_whole() -> None:
 
 
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
-def test_the_example_pipelines_are_well_formed(path: Path, data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_example_pipelines_are_well_formed(
+    path: Path, data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     for name in ("TEACHER", "GERMAN"):
-        monkeypatch.setenv(name, str(data))
+        monkeypatch.setenv(name, str(tmp_path))
+    for name in re.findall(r"\$\{GERMAN\}/([\w-]+)", path.read_text(encoding="utf-8")):
+        (tmp_path / name).mkdir()
     assert read_pipeline(path).steps
 
 
