@@ -168,3 +168,17 @@ def test_languages() -> None:
         LanguageIdentifier(["de"])
     with pytest.raises(ConfigError, match="'xq'"):
         LanguageIdentifier(["de", "xq"])
+
+
+def test_an_lstm_reads_padded_sentences_as_it_reads_packed_ones():
+    torch = pytest.importorskip("torch", reason="the classifier needs torch: pip install 'paraloom[train]'")
+    from paraloom.pairs.classifier import new_network
+
+    torch.manual_seed(1)
+    network = new_network("lstm", 20, 8)
+    lengths = torch.tensor([3, 1, 7, 2])
+    rows = torch.randint(0, 20, (13,))
+    padded = network(rows, lengths)
+    with torch.no_grad():
+        packed = network(rows, lengths)
+    assert torch.allclose(padded, packed, atol=1e-6)
