@@ -104,6 +104,12 @@ def test_a_killed_distilling_goes_on_to_the_same_bytes(tmp_path):
     assert len(digests) == 1
 
 
+@pytest.mark.parametrize("count", [2, 33, 50])
+def test_fewer_sentences_than_a_batch_are_learned_from(count, tmp_path):
+    few = [taught(80)[0].slice(0, count)]
+    assert distil_encoder(few, StudentConfig(dimension=8, steps=3, block=32), tmp_path / "few")["steps"] == 3
+
+
 def test_bad_input_is_named(tmp_path):
     texts = pa.array(["a b", "c d"])
     with pytest.raises(DataError, match="no column 'vector'"):

@@ -188,12 +188,14 @@ def _learn(
     config: StudentConfig, seed: int, data: Taught, learner: Learner, progress: Progress, dev: Dev | None
 ) -> Iterator[None]:
     """Advance `progress` to the end, yielding wherever it and the parts are whole."""
-    size = min(config.batch, len(data.vectors))
+    block = min(config.block, config.batch, len(data.vectors))
+    # Of few sentences a batch is all those that fill blocks: one batch is in each epoch at least.
+    size = min(config.batch, len(data.vectors) // block * block)
     with shown("distilling", config.steps, unit="batches", done=progress.step) as advance:
         while progress.step < config.steps:
             # The order depends on seed and epoch alone, so a checkpoint needs no state of a generator.
             draw = np.random.default_rng([seed, len(learner.parts), progress.epoch])
-            order = neighbourly_order(data.vectors, min(config.block, size), config.planes, draw)
+            order = neighbourly_order(data.vectors, block, config.planes, draw)
             while (progress.megabatch + 1) * size <= len(order) and progress.step < config.steps:
                 _step(config, data, learner, progress, order[progress.megabatch * size :][:size])
                 progress.megabatch += 1

@@ -33,7 +33,8 @@ class TrainPhrases(PhraseConfig, Fit):
     task: train on the training set of 'semeval' or 'turney', too, each example `repeats` times an epoch.
     reversed_contrast: a phrase of two words turned round is one more contrast.
     held_out: share of the pairs for development, and again for the figure: choosing the paraphrase among 100.
-    development: 'pairs', that figure on the development part, every five epochs; the best epoch is kept.
+    The figure of the development part is taken every five epochs, where it has `choices` different paraphrases, and the
+    best epoch is kept.
     The other fields are those of paraloom.embed.phrases.PhraseConfig.
     """
 
@@ -112,14 +113,7 @@ class TrainPhrases(PhraseConfig, Fit):
                     fault = phrase_fault(src, tgt, known)
                     if fault is None:
                         place = token_hash(f"{src}\t{tgt}") / 2.0**64
-                        part = (
-                            "train"
-                            if place >= 2 * self.held_out
-                            else "test"
-                            if place < self.held_out
-                            else "development"
-                        )
-                        parts[part].append((src, tgt))
+                        parts[self._part(place)].append((src, tgt))
                     books[fault or "used"] = books.get(fault or "used", 0) + 1
         return parts, books
 
