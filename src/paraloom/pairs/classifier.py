@@ -19,9 +19,9 @@ Kind = Literal["avg", "lstm"]
 WEIGHTS, CONFIG = "classifier.safetensors", "classifier.json"
 _BATCH = 500
 
-# Up to this many words a batch is padded to learn from: torch's way back through packed sentences is several times as
-# slow on a processor, and the last states are the same.
-_PADDED = 128
+# While it learns, an LSTM reads its sentences in order of length, so many at a time, padded: torch's way back through
+# packed ones is several times as slow on a processor, and the last states are the same.
+_PADDED_TOGETHER = 32
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -141,7 +141,7 @@ def new_network(kind: Kind, rows: int, dimension: int) -> Any:
     class Network(nn.Module):
         def __init__(self) -> None:
             super().__init__()
-            self.embedding = nn.Embedding(rows, dimension)
+            self.embedding = nn.Embedding(rows, dimension, sparse=True)
             nn.init.normal_(self.embedding.weight, std=0.1)
             if kind == "lstm":
                 self.lstm = nn.LSTM(dimension, dimension, batch_first=True)
@@ -153,14 +153,18 @@ def new_network(kind: Kind, rows: int, dimension: int) -> Any:
                 sentence = torch.repeat_interleave(torch.arange(len(lengths)), lengths)
                 sums = torch.zeros(len(lengths), dimension).index_add_(0, sentence, vectors)
                 return self.output(sums / lengths[:, None])
-            if torch.is_grad_enabled() and int(lengths.max()) <= _PADDED:
-                inside = torch.arange(int(lengths.max())) < lengths[:, None]
-                padded = vectors.new_zeros(*inside.shape, dimension)
-                padded[inside] = vectors
-                return self.output(self.lstm(padded)[0][torch.arange(len(lengths)), lengths - 1])
-            padded = nn.utils.rnn.pad_sequence(list(vectors.split(lengths.tolist())), batch_first=True)
+            sentences = vectors.split(lengths.tolist())
+            if torch.is_grad_enabled():
+                order = lengths.argsort()
+                states = [self.last_states(sentences, part, lengths) for part in order.split(_PADDED_TOGETHER)]
+                return self.output(torch.cat(states)[order.argsort()])
+            padded = nn.utils.rnn.pad_sequence(list(sentences), batch_first=True)
             packed = nn.utils.rnn.pack_padded_sequence(padded, lengths, batch_first=True, enforce_sorted=False)
             return self.output(self.lstm(packed)[1][0][-1])
+
+        def last_states(self, sentences: Any, part: Any, lengths: Any) -> Any:
+            padded = nn.utils.rnn.pad_sequence([sentences[i] for i in part], batch_first=True)
+            return self.lstm(padded)[0][torch.arange(len(part)), lengths[part] - 1]
 
     return Network()
 

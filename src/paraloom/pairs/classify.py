@@ -82,7 +82,10 @@ def train_classifier(
     model = Classifier(config.kind, words, new_network(config.kind, len(words) + 1, config.dimension))
     references, translations = model.rows(drawn.references), model.rows(drawn.translations)
     bounds = np.array(drawn.bounds)
-    optimiser = torch.optim.Adam(model.network.parameters(), lr=config.rate)
+    vectors = list(model.network.embedding.parameters())
+    others = [each for name, each in model.network.named_parameters() if not name.startswith("embedding")]
+    # Lazy on the vectors, so that a step costs the words at hand and not the vocabulary.
+    optimisers = [torch.optim.SparseAdam(vectors, lr=config.rate), torch.optim.Adam(others, lr=config.rate)]
     best, best_accuracy = None, -1.0
     steps = -(-len(training) // config.batch)
     with progress("training the classifier", total=config.epochs * steps, unit="steps") as advance:
@@ -91,7 +94,7 @@ def train_classifier(
             order = rng.permutation(training)
             for start in range(0, len(order), config.batch):
                 part = order[start : start + config.batch]
-                _update(model, optimiser, references, translations, part, chosen[part], config)
+                _update(model, optimisers, references, translations, part, chosen[part], config)
                 advance(1)
             accuracy = _accuracy(model, drawn, bounds, development)["accuracy"]
             if accuracy > best_accuracy:
@@ -105,7 +108,7 @@ def train_classifier(
 
 def _update(
     model: Classifier,
-    optimiser: Any,
+    optimisers: list[Any],
     references: TokenLists,
     translations: TokenLists,
     part: npt.NDArray[np.int64],
@@ -127,9 +130,10 @@ def _update(
     if config.l2:
         # Of the words at hand, as often as they stand: the whole table every step would be as many times dearer.
         loss = loss + config.l2 * model.network.embedding(rows).square().sum()
-    optimiser.zero_grad()
+    model.network.zero_grad()
     loss.backward()
-    optimiser.step()
+    for optimiser in optimisers:
+        optimiser.step()
 
 
 def _counterparts(
