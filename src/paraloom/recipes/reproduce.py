@@ -8,15 +8,12 @@ from pathlib import Path
 from typing import Any
 
 from paraloom.core.errors import ConfigError, nearest
-from paraloom.recipes import agreement, encoder_tables
+from paraloom.recipes import agreement, classifier_table, encoder_tables
 from paraloom.recipes.analysis import draw_sheet
 from paraloom.recipes.papers import PAPERS
 from paraloom.recipes.reproduced import Figure, Reproduced, cell
 from paraloom.recipes.study import Study
 from paraloom.recipes.tune import RANDOM, Tuned, compare, tune
-from paraloom.recipes.verbs import compose
-from paraloom.run.pipeline import parse_pipeline
-from paraloom.run.runner import run_pipeline
 
 _W17 = {"spec": "word", "max_tokens": 100, "megabatch": 1, "two_sided": True}
 """W17's average of word vectors and its loss, negatives from the mini-batch."""
@@ -57,44 +54,6 @@ def _tuned(*grids: str) -> Callable[[Study, str], Reproduced]:
         return Reproduced(name, PAPERS[name], [("WORD, ours", figures)], sentence)
 
     return reproduced
-
-
-_CLASSIFIED = 5_000
-"""Pairs that a classifier of each source learns from (W17: 40,000): as many of each, and an LSTM ends in minutes."""
-
-
-def _classifiers(study: Study, name: str) -> Reproduced:
-    corpora, kinds = study.scored(), ("avg", "lstm")
-    stages = [
-        {
-            "name": f"{source}-{kind}",
-            "use": "train-classifier",
-            "pairs_from": [str(path)],
-            "kind": kind,
-            "pairs": _CLASSIFIED,
-            "held_out": _CLASSIFIED // 8,
-        }
-        for source, path in corpora.items()
-        for kind in kinds
-    ]
-    pipeline = parse_pipeline(compose(stages, seed=study.seed), file=Path.cwd() / "reproduce.toml")
-    result = run_pipeline(pipeline, study.folder / name, workers=study.workers)
-    figures = {kind: {source: result.stage(f"{source}-{kind}").figures for source in corpora} for kind in kinds}
-    heads = ("accuracy", "of references", "of translations")
-    rows: list[tuple[str, Sequence[Figure]]] = [
-        (
-            f"{kind.upper()}, {source}",
-            [100 * found[key] for key in ("accuracy", "reference_accuracy", "translation_accuracy")],
-        )
-        for kind in kinds
-        for source, found in figures[kind].items()
-    ]
-    ahead = [source for source in corpora if figures["lstm"][source]["accuracy"] > figures["avg"][source]["accuracy"]]
-    sentence = (
-        f"The paper: the LSTM is ahead of the average of words on every corpus. Here it is on {len(ahead)} of "
-        f"{len(corpora)}" + (f" ({', '.join(ahead)})." if ahead else ".")
-    )
-    return Reproduced(name, PAPERS[name], rows, sentence, heads)
 
 
 def _statistics(study: Study) -> dict[str, Any]:
@@ -189,7 +148,7 @@ TABLES: dict[str, Callable[[Study, str], Reproduced]] = {
     "w17-5": _length_parts,
     "w17-6": _tuned("w17-length"),
     "w17-7": _tuned("w17-cost", "w17-lm", "w17-classifier"),
-    "w17-8": _classifiers,
+    "w17-8": classifier_table.classifiers,
     "w17-9": _differences,
     "w17-10": _rank_correlations,
     "w17-12": _tuned("w17-overlap-1", "w17-overlap-2", "w17-overlap-3", "w17-bleu"),
