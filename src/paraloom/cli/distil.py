@@ -31,8 +31,12 @@ def encoder(
 ) -> None:
     """Train a small, fast encoder to find sentences as alike as a large one does; nothing is labelled.
 
+    Its words start from what the large one makes of each of them alone.
+
     Example: `paraloom distil encoder sentence-transformers/all-MiniLM-L6-v2 news.txt.gz -o student`
     """
+    from paraloom.embed.distil import StudentConfig
+    from paraloom.embed.spec import parse_spec
     from paraloom.recipes.verbs import corpus_stages, run_verb
 
     stages: list[dict[str, Any]] = [loaded(teacher)]
@@ -44,14 +48,28 @@ def encoder(
         found, reference = corpus_stages(source)
         stages += [{**stage, "name": f"text-{number}"} for stage in found]
         corpora.append(f"text-{number}" if found else reference)
+    starting: list[dict[str, Any]] = []
+    if "word" in parse_spec(spec).units:
+        starting = [
+            {
+                "use": "distil-words",
+                "encoder": "load-encoder",
+                "corpora": ["sentences"],
+                "dimension": dimension,
+                "widen": True,
+                "limit": StudentConfig.word_entries,
+            }
+        ]
     result = run_verb(
         [
             *stages,
             {"use": "sentences", "corpora": corpora, "files_of_lines": files, "lang": lang},
             {"use": "encode", "encoder": "load-encoder"},
+            *starting,
             {
                 "use": "distil-encoder",
                 "sentences": ["encode"],
+                **({"vectors": "distil-words"} if starting else {}),
                 "spec": spec,
                 "dimension": dimension,
                 "steps": steps,

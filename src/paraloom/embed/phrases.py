@@ -108,6 +108,7 @@ def train_phrases(
 
     network = new_network(config.network, table.shape[1], seed)
     torch.manual_seed(seed)
+    torch.set_num_threads(1)  # phrases are short: threads would wait for each other, and add in an order of their own
     optimiser = torch.optim.SGD(network.parameters(), config.rate)
     encoder = SentenceEncoder(parse_spec(config.network), {config.network: Ordered(vocabulary, table, network)})
     progress, best = Progress(), -math.inf

@@ -104,6 +104,10 @@ class VocabularyCounter:
             self._spellings += UNITS[self.unit].spell(chosen.take(pa.array(owners)), fresh - lists.offsets[owners])
         return numbers
 
+    def counts(self) -> dict[str, int]:
+        """How often each unit was met, by its spelling."""
+        return dict(zip(self._spellings, self._counts.tolist(), strict=False))
+
     def most_common(self, size: int) -> Chosen:
         """The `size` commonest units, commonest first, equal counts by spelling.
 

@@ -15,21 +15,24 @@ from paraloom.core.progress import progress
 from paraloom.core.protocols import Encoder
 
 _CHUNK = 2048
+# Numbers beyond the encoder's, beside its own: zeros would never learn anything.
+_DRAWN = 0.1
 
 
 def word_vectors(
-    words: Sequence[str], counts: Sequence[int], encoder: Encoder, dimension: int, *, rarity: float = 1e-3
+    words: Sequence[str], counts: Sequence[int], encoder: Encoder, dimension: int, *, rarity: float = 1e-3, widen: bool = False
 ) -> npt.NDArray[np.float32]:
     """float32 (n, dimension): what the encoder makes of each word alone, as model2vec has it.
 
     The vectors' mean is drawn off and their `dimension` strongest directions are kept (principal components).  A word
     that is a share p of all is weighted by a / (a + p), a being `rarity` (Arora et al. 2017); 0: all alike.
-    Raises ConfigError where the encoder has fewer than `dimension` numbers.
+    Where the encoder has fewer than `dimension` numbers, the others are drawn by chance, a tenth as large, with `widen`;
+    without, ConfigError is raised.
 
     >>> word_vectors(["cat", "dog"], [3, 1], encoder, 200).shape                      # doctest: +SKIP
     (2, 200)
     """
-    if dimension > encoder.dimension:
+    if dimension > encoder.dimension and not widen:
         raise ConfigError(
             f"the encoder's vectors have {encoder.dimension} numbers, and {dimension} are wanted",
             remedy=f"Ask for {encoder.dimension} or fewer.",
@@ -46,6 +49,9 @@ def word_vectors(
     # The sign of a direction is the solver's whim; the largest of its numbers is made positive.
     strongest = strongest * np.sign(strongest[np.abs(strongest).argmax(axis=0), np.arange(dimension)])
     reduced: npt.NDArray[np.float32] = vectors @ strongest
+    if dimension > reduced.shape[1]:
+        drawn = np.random.default_rng(0).standard_normal((len(words), dimension - reduced.shape[1]), np.float32)
+        reduced = np.hstack([reduced, np.float32(_DRAWN) * reduced.std() * drawn])
     if rarity:
         shares = np.asarray(counts, np.float64) / max(1, sum(counts))
         reduced *= (rarity / (rarity + shares)).astype(np.float32)[:, None]

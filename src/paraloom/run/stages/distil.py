@@ -9,9 +9,10 @@ from itertools import chain
 from pathlib import Path
 from typing import ClassVar
 
+import pyarrow as pa
+
 from paraloom.core.errors import ConfigError
 from paraloom.core.io import Corpus
-from paraloom.core.text import words
 from paraloom.embed.distil import StudentConfig
 from paraloom.run.stage import Fit, Json, Work
 
@@ -55,9 +56,10 @@ class DistilEncoder(StudentConfig, Fit):
 class DistilWords(Fit):
     """Vectors of single words out of an encoder of sentences, as a text file to start encoders from.
 
-    words: a file of `word` or `word count` lines; corpora, tasks: pairs and a folder of phrase tasks, whose words are
-    counted.  dimension: of the vectors, by principal components.  rarity: a of a / (a + p), the weight of a word that
-    is a share p of all; 0: all alike.  limit: words of the file at most.
+    words: a file of `word` or `word count` lines; corpora, tasks: texts, and a folder of phrase tasks, whose words are
+    counted.  dimension: of the vectors, by principal components; widen: where the encoder has fewer numbers, the others
+    are drawn by chance.  rarity: a of a / (a + p), the weight of a word that is a share p of all; 0: all alike.
+    limit: words at most, the first of the file or the commonest of the texts.
     """
 
     inputs: ClassVar[tuple[str, ...]] = ("encoder", "corpora", "tasks")
@@ -67,6 +69,7 @@ class DistilWords(Fit):
     corpora: tuple[str, ...] = ()
     tasks: str | None = None
     dimension: int = 200
+    widen: bool = False
     rarity: float = 1e-3
     limit: int = 200_000
 
@@ -80,29 +83,33 @@ class DistilWords(Fit):
         """Write the vectors."""
         from paraloom.embed.opening import open_encoder
         from paraloom.embed.team import Team
+        from paraloom.embed.units import UNITS
         from paraloom.embed.vectors import FILE
+        from paraloom.embed.vocab import VocabularyCounter
         from paraloom.embed.word_vectors import read_words, word_vectors, write_vectors
 
         counts: Counter[str] = Counter()
         if self.words is not None:
             counts.update(dict(zip(*read_words(self.words, self.limit), strict=True)))
-        for text in self._texts(work):
-            counts.update(words(text))
-        found = sorted(counts, key=lambda word: (-counts[word], word))
+        counter = VocabularyCounter("word")
+        for texts in self._texts(work):
+            counter.number(texts, UNITS["word"].cut(texts))
+        counts.update(counter.counts())
+        found = sorted(counts, key=lambda word: (-counts[word], word))[: self.limit]
         encoder = open_encoder(work.inputs["encoder"], Team().threads)
-        vectors = word_vectors(found, [counts[word] for word in found], encoder, self.dimension, rarity=self.rarity)
+        numbers = [counts[word] for word in found]
+        vectors = word_vectors(found, numbers, encoder, self.dimension, rarity=self.rarity, widen=self.widen)
         write_vectors(folder / FILE, found, vectors)
         return {"words": len(found), "dimension": self.dimension, "encoder": encoder.signature}
 
-    def _texts(self, work: Work) -> Iterator[str]:
-        """Every text whose words are wanted."""
+    def _texts(self, work: Work) -> Iterator[pa.Array]:
+        """Every text whose words are wanted, some at a time."""
         from paraloom.evaluate.phrases import texts_of_tasks
 
         for path in work.each("corpora"):
             corpus = Corpus.open(path)
             columns = [name for name in ("src", "tgt", "text") if name in corpus.schema.names]
             for batch in corpus.batches(columns):
-                for column in columns:
-                    yield from batch.column(column).to_pylist()
+                yield from (batch.column(column).cast(pa.large_string()).fill_null("") for column in columns)
         if "tasks" in work.inputs:
-            yield from texts_of_tasks(work.inputs["tasks"])
+            yield pa.array(texts_of_tasks(work.inputs["tasks"]), pa.large_string())
