@@ -57,6 +57,7 @@ def encoder(
                 "corpora": ["sentences"],
                 "dimension": dimension,
                 "widen": True,
+                "rarity": 1 / StudentConfig.damping,
                 "limit": StudentConfig.word_entries,
             }
         ]

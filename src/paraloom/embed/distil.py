@@ -50,6 +50,7 @@ class StudentConfig(PartsConfig):
 
     word_entries: int = 80_000
     trigram_entries: int = 40_000
+    damping: float = 3000.0
     steps: int = 20_000
     batch: int = 512
     block: int = 32
