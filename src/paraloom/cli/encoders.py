@@ -143,14 +143,21 @@ def mine(
 def export(
     encoder: Annotated[Path, typer.Argument(help="An encoder folder.")],
     output: options.Output,
+    onnx: Annotated[bool, typer.Option("--onnx", help="Write an ONNX graph and its vocabularies instead.")] = False,
 ) -> None:
-    """Write a folder that sentence-transformers opens, with the same vectors.
+    """Write a folder that sentence-transformers opens, or an ONNX graph, with the same vectors.
 
     Example: `paraloom export encoder -o for-sentence-transformers`
     """
     from paraloom.embed.export import export_sentence_transformer
     from paraloom.embed.store import load_encoder
 
+    if onnx:
+        from paraloom.embed.onnx_graph import FILE, export_onnx
+
+        export_onnx(load_encoder(encoder), output)
+        typer.echo(Path(output) / FILE)
+        return
     plain = export_sentence_transformer(load_encoder(encoder), output)
     trust = "" if plain else ", trust_remote_code=True"
     typer.echo(f"SentenceTransformer({str(output)!r}{trust})")

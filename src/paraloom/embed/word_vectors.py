@@ -20,14 +20,20 @@ _DRAWN = 0.1
 
 
 def word_vectors(
-    words: Sequence[str], counts: Sequence[int], encoder: Encoder, dimension: int, *, rarity: float = 1e-3, widen: bool = False
+    words: Sequence[str],
+    counts: Sequence[int],
+    encoder: Encoder,
+    dimension: int,
+    *,
+    rarity: float = 1e-3,
+    widen: bool = False,
 ) -> npt.NDArray[np.float32]:
     """float32 (n, dimension): what the encoder makes of each word alone, as model2vec has it.
 
     The vectors' mean is drawn off and their `dimension` strongest directions are kept (principal components).  A word
     that is a share p of all is weighted by a / (a + p), a being `rarity` (Arora et al. 2017); 0: all alike.
-    Where the encoder has fewer than `dimension` numbers, the others are drawn by chance, a tenth as large, with `widen`;
-    without, ConfigError is raised.
+    With `widen` the numbers that the encoder lacks are drawn by chance, a tenth as large; without, ConfigError is
+    raised where it has fewer than `dimension`.
 
     >>> word_vectors(["cat", "dog"], [3, 1], encoder, 200).shape                      # doctest: +SKIP
     (2, 200)

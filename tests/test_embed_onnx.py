@@ -1,0 +1,73 @@
+"""The ONNX graph of every encoder gives the vectors that `encode` gives, through onnxruntime."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from paraloom.core.errors import ConfigError
+from paraloom.embed.config import EncoderConfig
+from paraloom.embed.encoders import SentenceEncoder, quantise
+from paraloom.embed.onnx_graph import FILE, export_onnx, unit_rows
+from paraloom.embed.store import load_encoder
+from paraloom.embed.train import train_encoder
+
+runtime = pytest.importorskip("onnxruntime", reason="pip install 'paraloom[onnx,dev]'")
+
+TEXTS = ["a dog runs in the park", "dog", "the cat", "", "quux", "the the the dog , a cat in the park !"]
+SPECS = ("word", "trigram", "lstm", "blstm", "gran", "gru", "subword", "word,trigram", "word+gran,trigram+lstm")
+
+
+def trained(spec: str, folder: Path) -> SentenceEncoder:
+    pairs = [
+        ("a dog runs in the park", "in the park runs a dog"),
+        ("the cat sleeps", "a cat is asleep"),
+        ("a man reads", "the man is reading !"),
+    ] * 8
+    src, tgt = zip(*pairs, strict=True)
+    config = EncoderConfig(spec=spec, dimension=6, epochs=2, batch=8, megabatch=1, subword_entries=40)
+    train_encoder(pa.table({"src": src, "tgt": tgt}).to_batches(), config, folder, seed=2)
+    return load_encoder(folder)
+
+
+def vectors(folder, encoder, texts):
+    session = runtime.InferenceSession(str(folder / FILE), providers=["CPUExecutionProvider"])
+    return session.run(["vectors"], unit_rows(encoder, texts))[0]
+
+
+@pytest.mark.filterwarnings("ignore:.*no unit")
+@pytest.mark.parametrize("spec", SPECS)
+def test_the_graph_gives_the_vectors_of_encode(spec, tmp_path):
+    encoder = trained(spec, tmp_path / "encoder")
+    export_onnx(encoder, tmp_path / "onnx")
+    wanted = encoder.encode(TEXTS)
+    found = vectors(tmp_path / "onnx", encoder, TEXTS)
+    assert np.abs(wanted).max() > 1e-3
+    np.testing.assert_allclose(found, wanted, atol=1e-5)
+    assert json.loads((tmp_path / "onnx" / "config.json").read_text())["signature"] == encoder.signature
+
+
+@pytest.mark.filterwarnings("ignore:.*no unit")
+def test_bytes_and_their_scales_are_multiplied_in_the_graph(tmp_path):
+    encoder = quantise(trained("word,trigram", tmp_path / "encoder"))
+    export_onnx(encoder, tmp_path / "onnx")
+    np.testing.assert_allclose(vectors(tmp_path / "onnx", encoder, TEXTS), encoder.encode(TEXTS), atol=1e-5)
+
+
+def test_the_verb_writes_the_graph_and_spares_what_is_there(paraloom, tmp_path):
+    encoder = trained("word", tmp_path / "encoder")
+    assert paraloom("export", "encoder", "-o", "graph", "--onnx") == (0, f"graph/{FILE}\n", "")
+    words = (tmp_path / "graph" / "word.vocabulary.txt").read_text(encoding="utf-8").splitlines()
+    assert tuple(words) == encoder.parts["word"].vocabulary.entries
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "notes.txt").write_text("keep")
+    status, _, err = paraloom("export", "encoder", "-o", "mine", "--onnx")
+    assert status == 1
+    assert "holds something else" in err
+    with pytest.raises(ConfigError, match="holds something else"):
+        export_onnx(encoder, tmp_path / "mine")
+    assert (tmp_path / "mine" / "notes.txt").read_text() == "keep"
