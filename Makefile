@@ -42,6 +42,7 @@ reproduce: $(VENV)/dev
 	    --pairs help=runs/german/180-help-back --pairs news=runs/german/210-news-back
 ifdef TEACHER  # the folder of a sentence-transformers model, such as all-MiniLM-L6-v2
 	GERMAN=runs/german $(BIN)/paraloom run examples/english-encoder.toml -o runs/english-encoder
+	ENGLISH=runs/english-encoder $(BIN)/paraloom run examples/english-curve.toml -o runs/english-curve
 	$(BIN)/paraloom run examples/phrases.toml -o runs/phrases
 endif
 

@@ -55,10 +55,10 @@ def test_the_sample_is_whole() -> None:
 def test_the_example_pipelines_are_well_formed(
     path: Path, data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for name in ("TEACHER", "GERMAN"):
+    for name in ("TEACHER", "GERMAN", "ENGLISH"):
         monkeypatch.setenv(name, str(tmp_path))
-    for name in re.findall(r"\$\{GERMAN\}/([\w-]+)", path.read_text(encoding="utf-8")):
-        (tmp_path / name).mkdir()
+    for name in re.findall(r"\$\{(?:GERMAN|ENGLISH)\}/([\w./-]+)", path.read_text(encoding="utf-8")):
+        (tmp_path / name).mkdir(parents=True, exist_ok=True)
     assert read_pipeline(path).steps
 
 
