@@ -44,7 +44,7 @@ def sources(study: Study, name: str) -> Reproduced:
     ]
     sentence = (
         "The paper: GRAN is ahead of AVG on Simple Wikipedia and on back-translations, behind on PPDB. "
-        f"Here it is ahead on {len(ahead)} of {len(study.sources)}{f' ({chr(44).join(ahead)})' if ahead else ''}."
+        f"Here it is ahead on {len(ahead)} of {len(study.sources)} ({', '.join(ahead) or 'none'})."
     )
     return Reproduced(name, PAPERS[name], rows, sentence)
 
