@@ -57,6 +57,7 @@ def encoder(
                 "corpora": ["sentences"],
                 "dimension": dimension,
                 "widen": True,
+                "length": 1.0,
                 "rarity": 1 / StudentConfig.damping,
                 "limit": StudentConfig.word_entries,
             }

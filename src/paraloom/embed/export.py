@@ -12,6 +12,7 @@ import numpy as np
 
 from paraloom import __version__
 from paraloom.core.errors import ConfigError, MissingExtra
+from paraloom.embed import card
 from paraloom.embed.encoders import Average, SentenceEncoder
 from paraloom.embed.store import save
 from paraloom.embed.subwords import MARK, SubwordVocabulary
@@ -57,7 +58,7 @@ def export_sentence_transformer(encoder: SentenceEncoder, folder: str | Path) ->
         partial / "config_sentence_transformers.json",
         {"model_type": "SentenceTransformer", "__version__": {"paraloom": __version__}, "similarity_fn_name": "cosine"},
     )
-    (partial / "README.md").write_text(_card(encoder, plain), encoding="utf-8")
+    (partial / card.FILE).write_text(card.exported_card(encoder, plain=plain), encoding="utf-8")
     shutil.rmtree(folder, ignore_errors=True)
     partial.rename(folder)
     return plain
@@ -119,14 +120,3 @@ def _write_static(part: Average, folder: Path) -> None:
 
 def _write_json(path: Path, content: Any) -> None:
     path.write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")
-
-
-def _card(encoder: SentenceEncoder, plain: bool) -> str:
-    trust = "" if plain else ", trust_remote_code=True"
-    return (
-        "---\nlibrary_name: sentence-transformers\ntags:\n- sentence-transformers\n- sentence-similarity\n---\n\n"
-        f"# A sentence encoder by Paraloom\n\n`{encoder.spec}`, {encoder.dimension} dimensions, cosine similarity.\n\n"
-        "```python\nfrom sentence_transformers import SentenceTransformer\n\n"
-        f'SentenceTransformer("path/to/this/folder"{trust}).encode(["A sentence."])\n```\n\n'
-        f"Signature: `{encoder.signature}`\n"
-    )

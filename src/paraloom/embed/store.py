@@ -12,6 +12,7 @@ import numpy as np
 from paraloom import __version__
 from paraloom.core.errors import MissingExtra, ModelError, ParaloomError
 from paraloom.core.io.atomic import replacing
+from paraloom.embed import card
 from paraloom.embed.encoders import Average, Part, SentenceEncoder
 from paraloom.embed.ordered import Ordered
 from paraloom.embed.parts import PARTS
@@ -25,7 +26,7 @@ _FORMAT = 1
 
 
 def save(encoder: SentenceEncoder, folder: str | Path, training: Mapping[str, Any] | None = None) -> Path:
-    """Write the encoder into `folder`; `training`, how it was made, goes into its config.json.
+    """Write the encoder into `folder`; `training`, how it was made, goes into its config.json and its card.
 
     Each part is `<part>.safetensors` (table, and scales where it is int8) and `<part>.vocabulary.txt` (line i is
     row i); sub-words have their model, `subword.spm`, beside them.  Every file appears whole; config.json comes last,
@@ -51,6 +52,8 @@ def save(encoder: SentenceEncoder, folder: str | Path, training: Mapping[str, An
         "paraloom": __version__,
         "training": dict(training or {}),
     }
+    with replacing(folder / card.FILE) as temporary:
+        temporary.write_text(card.encoder_card(encoder, training or {}), encoding="utf-8")
     with replacing(folder / CONFIG) as temporary:
         temporary.write_text(json.dumps(config, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
     return folder

@@ -26,13 +26,14 @@ def word_vectors(
     dimension: int,
     *,
     rarity: float = 1e-3,
+    length: float = 0.0,
     widen: bool = False,
 ) -> npt.NDArray[np.float32]:
     """float32 (n, dimension): what the encoder makes of each word alone, as model2vec has it.
 
     The vectors' mean is drawn off and their `dimension` strongest directions are kept (principal components).  A word
     that is a share p of all is weighted by a / (a + p), a being `rarity` (Arora et al. 2017); 0: all alike.
-    With `widen` the numbers that the encoder lacks are drawn by chance, a tenth as large; without, ConfigError is
+    `length`: of every vector before it is weighted, 0: as it comes.  With `widen` the numbers that the encoder lacks are drawn by chance, a tenth as large; without, ConfigError is
     raised where it has fewer than `dimension`.
 
     >>> word_vectors(["cat", "dog"], [3, 1], encoder, 200).shape                      # doctest: +SKIP
@@ -55,6 +56,8 @@ def word_vectors(
     # The sign of a direction is the solver's whim; the largest of its numbers is made positive.
     strongest = strongest * np.sign(strongest[np.abs(strongest).argmax(axis=0), np.arange(dimension)])
     reduced: npt.NDArray[np.float32] = vectors @ strongest
+    if length:
+        reduced *= np.float32(length) / np.maximum(np.linalg.norm(reduced, axis=1, keepdims=True), np.float32(1e-6))
     if dimension > reduced.shape[1]:
         drawn = np.random.default_rng(0).standard_normal((len(words), dimension - reduced.shape[1]), np.float32)
         reduced = np.hstack([reduced, np.float32(_DRAWN) * reduced.std() * drawn])

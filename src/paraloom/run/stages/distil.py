@@ -59,6 +59,7 @@ class DistilWords(Fit):
     words: a file of `word` or `word count` lines; corpora, tasks: texts, and a folder of phrase tasks, whose words are
     counted.  dimension: of the vectors, by principal components; widen: where the encoder has fewer numbers, the others
     are drawn by chance.  rarity: a of a / (a + p), the weight of a word that is a share p of all; 0: all alike.
+    length: of every vector before it is weighted; 0: as it comes.
     limit: words at most, the first of the file or the commonest of the texts.
     """
 
@@ -71,11 +72,12 @@ class DistilWords(Fit):
     dimension: int = 200
     widen: bool = False
     rarity: float = 1e-3
+    length: float = 0.0
     limit: int = 200_000
 
     def __post_init__(self) -> None:
-        if self.dimension < 1 or self.limit < 1 or self.rarity < 0:
-            raise ConfigError("'dimension' and 'limit' are 1 or more, 'rarity' 0 or more")
+        if self.dimension < 1 or self.limit < 1 or self.rarity < 0 or self.length < 0:
+            raise ConfigError("'dimension' and 'limit' are 1 or more, 'rarity' and 'length' 0 or more")
         if not (self.words or self.corpora or self.tasks):
             raise ConfigError("there are no words without 'words', 'corpora' or 'tasks'")
 
@@ -98,7 +100,9 @@ class DistilWords(Fit):
         found = sorted(counts, key=lambda word: (-counts[word], word))[: self.limit]
         encoder = open_encoder(work.inputs["encoder"], Team().threads)
         numbers = [counts[word] for word in found]
-        vectors = word_vectors(found, numbers, encoder, self.dimension, rarity=self.rarity, widen=self.widen)
+        vectors = word_vectors(
+            found, numbers, encoder, self.dimension, rarity=self.rarity, length=self.length, widen=self.widen
+        )
         write_vectors(folder / FILE, found, vectors)
         return {"words": len(found), "dimension": self.dimension, "encoder": encoder.signature}
 
