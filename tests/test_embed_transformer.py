@@ -92,8 +92,15 @@ def test_word_vectors_keep_the_strongest_directions(converted, tmp_path):
     given = read_vectors(tmp_path, Vocabulary("word", ["dog", "bird", "a"]), 4)
     assert given.rows.tolist() == [0, 2]
     np.testing.assert_allclose(given.vectors, weighted[[2, 0]], rtol=1e-4, atol=1e-6)
+    even = word_vectors(words, counts, encoder, 4, rarity=0, length=2)
+    np.testing.assert_allclose(np.linalg.norm(even, axis=1), 2, rtol=1e-5)
+    np.testing.assert_allclose(even * np.linalg.norm(found, axis=1, keepdims=True), 2 * found, atol=1e-5)
     with pytest.raises(ConfigError, match="32 or fewer"):
         word_vectors(words, counts, encoder, 33)
+    wide = word_vectors(words, counts, encoder, 40, rarity=0, widen=True)
+    assert wide.shape == (5, 40)
+    np.testing.assert_allclose(wide[:, :4], found, atol=1e-6)
+    assert 0 < np.abs(wide[:, 32:]).std() < np.abs(found).std()
 
 
 def test_word_lists(tmp_path):

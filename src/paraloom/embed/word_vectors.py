@@ -33,7 +33,8 @@ def word_vectors(
 
     The vectors' mean is drawn off and their `dimension` strongest directions are kept (principal components).  A word
     that is a share p of all is weighted by a / (a + p), a being `rarity` (Arora et al. 2017); 0: all alike.
-    `length`: of every vector before it is weighted, 0: as it comes.  With `widen` the numbers that the encoder lacks are drawn by chance, a tenth as large; without, ConfigError is
+    `length`: of every vector before it is weighted; 0: as it comes.
+    With `widen` the numbers that the encoder lacks are drawn by chance, a tenth as large; without, ConfigError is
     raised where it has fewer than `dimension`.
 
     >>> word_vectors(["cat", "dog"], [3, 1], encoder, 200).shape                      # doctest: +SKIP
@@ -54,7 +55,7 @@ def word_vectors(
     _, directions = np.linalg.eigh(vectors.T @ vectors)
     strongest = directions[:, ::-1][:, :dimension]
     # The sign of a direction is the solver's whim; the largest of its numbers is made positive.
-    strongest = strongest * np.sign(strongest[np.abs(strongest).argmax(axis=0), np.arange(dimension)])
+    strongest = strongest * np.sign(strongest[np.abs(strongest).argmax(axis=0), np.arange(strongest.shape[1])])
     reduced: npt.NDArray[np.float32] = vectors @ strongest
     if length:
         reduced *= np.float32(length) / np.maximum(np.linalg.norm(reduced, axis=1, keepdims=True), np.float32(1e-6))
