@@ -36,6 +36,7 @@ reproduce: $(VENV)/dev
 	$(BIN)/paraloom run examples/multi30k-cs-en.toml -o runs/multi30k-cs-en
 	$(BIN)/paraloom run examples/multi30k-cs-en.toml -o runs/multi30k-cs-en-2 --seed 2
 	$(BIN)/paraloom run examples/german.toml -o runs/german
+	GERMAN=runs/german $(BIN)/paraloom run examples/random-start.toml -o runs/random-start
 	$(BIN)/paraloom train parser $(PARALOOM_DATA)/treebank/nltk-ptb-sample/wsj_0001-0199.mrg.gz -o runs/parser
 	$(BIN)/paraloom reproduce all -o runs/reproduce --sts $(PARALOOM_DATA)/sts --parser runs/parser \
 	    --pairs tatoeba=runs/german/120-tatoeba-back --pairs captions=runs/german/150-captions-back \
