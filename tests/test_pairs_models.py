@@ -176,8 +176,8 @@ def test_an_lstm_reads_padded_sentences_as_it_reads_packed_ones():
 
     torch.manual_seed(1)
     network = new_network("lstm", 20, 8)
-    lengths = torch.tensor([3, 1, 7, 2])
-    rows = torch.randint(0, 20, (13,))
+    lengths = torch.randint(1, 12, (70,))  # more than are padded together
+    rows = torch.randint(0, 20, (int(lengths.sum()),))
     padded = network(rows, lengths)
     with torch.no_grad():
         packed = network(rows, lengths)

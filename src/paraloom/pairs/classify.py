@@ -18,6 +18,9 @@ from paraloom.core.progress import progress
 from paraloom.core.text import TokenLists, tokens
 from paraloom.pairs.classifier import Classifier, ClassifierConfig, flat, new_network
 
+# Words of a sentence to learn from: an LSTM's way back keeps every state of every sentence in a batch.
+_LONGEST = 512
+
 
 @dataclass
 class Candidates:
@@ -115,12 +118,11 @@ def _update(
     chosen: npt.NDArray[np.int64],
     config: ClassifierConfig,
 ) -> None:
-    """One step on some references and their counterparts; sentences without a word are left out."""
+    """One step on some references and their counterparts; sentences without a word, or of too many, are left out."""
     import torch
     from torch.nn import functional
 
-    part = part[references.lengths[part] > 0]
-    chosen = chosen[translations.lengths[chosen] > 0]
+    part, chosen = _readable(references, part), _readable(translations, chosen)
     if not len(part) or not len(chosen):
         return
     inputs = [flat(references, part), flat(translations, chosen)]
@@ -134,6 +136,11 @@ def _update(
     loss.backward()
     for optimiser in optimisers:
         optimiser.step()
+
+
+def _readable(lists: TokenLists, chosen: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    lengths = lists.lengths[chosen]
+    return chosen[(lengths > 0) & (lengths <= _LONGEST)]
 
 
 def _counterparts(
