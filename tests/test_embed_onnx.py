@@ -48,6 +48,9 @@ def test_the_graph_gives_the_vectors_of_encode(spec, tmp_path):
     found = vectors(tmp_path / "onnx", encoder, TEXTS)
     assert np.abs(wanted).max() > 1e-3
     np.testing.assert_allclose(found, wanted, atol=1e-5)
+    assert not vectors(tmp_path / "onnx", encoder, ["", ""]).any()
+    assert all(rows.shape == (0, 1) for rows in unit_rows(encoder, []).values())
+    assert f"`{spec}`" in (tmp_path / "encoder" / "README.md").read_text(encoding="utf-8")
     assert json.loads((tmp_path / "onnx" / "config.json").read_text())["signature"] == encoder.signature
 
 

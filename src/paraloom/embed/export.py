@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -11,7 +10,8 @@ from typing import Any
 import numpy as np
 
 from paraloom import __version__
-from paraloom.core.errors import ConfigError, MissingExtra
+from paraloom.core.errors import MissingExtra
+from paraloom.core.io.atomic import replacing_folder
 from paraloom.embed import card
 from paraloom.embed.encoders import Average, SentenceEncoder
 from paraloom.embed.store import save
@@ -37,30 +37,21 @@ def export_sentence_transformer(encoder: SentenceEncoder, folder: str | Path) ->
     >>> export_sentence_transformer(load_encoder("encoder"), "exported")    # doctest: +SKIP
     True
     """
-    folder = Path(folder)
-    if folder.exists() and any(folder.iterdir()) and not (folder / "modules.json").is_file():
-        raise ConfigError(f"{folder} holds something else", remedy="Name a new folder.")
-    partial = folder.with_name(f".{folder.name}.partial")
-    shutil.rmtree(partial, ignore_errors=True)
-    partial.mkdir(parents=True)
     parts = list(encoder.parts.values())
     plain = encoder.spec.parts in (("word",), ("subword",)) and isinstance(parts[0], Average)
-    if plain:
-        _write_static(parts[0], partial)  # type: ignore[arg-type]
-        kind = "sentence_transformers.sentence_transformer.modules.static_embedding.StaticEmbedding"
-    else:
-        save(encoder, partial / "paraloom")
-        source = files("paraloom.embed").joinpath("modeling_paraloom.txt").read_text(encoding="utf-8")
-        (partial / _MODULE).write_text(source, encoding="utf-8")
-        kind = "modeling_paraloom.ParaloomEncoder"
-    _write_json(partial / "modules.json", [{"idx": 0, "name": "0", "path": "", "type": kind}])
-    _write_json(
-        partial / "config_sentence_transformers.json",
-        {"model_type": "SentenceTransformer", "__version__": {"paraloom": __version__}, "similarity_fn_name": "cosine"},
-    )
-    (partial / card.FILE).write_text(card.exported_card(encoder, plain=plain), encoding="utf-8")
-    shutil.rmtree(folder, ignore_errors=True)
-    partial.rename(folder)
+    with replacing_folder(folder, "modules.json") as partial:
+        if plain:
+            _write_static(parts[0], partial)  # type: ignore[arg-type]
+            kind = "sentence_transformers.sentence_transformer.modules.static_embedding.StaticEmbedding"
+        else:
+            save(encoder, partial / "paraloom")
+            source = files("paraloom.embed").joinpath("modeling_paraloom.txt").read_text(encoding="utf-8")
+            (partial / _MODULE).write_text(source, encoding="utf-8")
+            kind = "modeling_paraloom.ParaloomEncoder"
+        _write_json(partial / "modules.json", [{"idx": 0, "name": "0", "path": "", "type": kind}])
+        about = {"model_type": "SentenceTransformer", "__version__": {"paraloom": __version__}}
+        _write_json(partial / "config_sentence_transformers.json", {**about, "similarity_fn_name": "cosine"})
+        (partial / card.FILE).write_text(card.exported_card(encoder, plain=plain), encoding="utf-8")
     return plain
 
 

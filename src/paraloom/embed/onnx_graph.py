@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -14,6 +13,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from paraloom.core.errors import ConfigError, MissingExtra
+from paraloom.core.io.atomic import replacing_folder
 from paraloom.embed.encoders import Average, SentenceEncoder
 from paraloom.embed.ordered import Ordered, padded
 from paraloom.embed.parts import PARTS
@@ -32,36 +32,29 @@ def export_onnx(encoder: SentenceEncoder, folder: str | Path) -> None:
 
     The graph has an input `<unit>_rows` for each kind of unit (word, trigram, subword): int64 (n, t), a text a line,
     the rows of its known units in the vocabulary, −1 behind its end; `unit_rows` makes them.  Its output `vectors` is
-    float32 (n, d), what `encode` gives but for rounding.
+    float32 (n, d), what `encode` gives but for rounding.  n is 1 or more: onnxruntime's recurrent layers crash on none.
     Raises ConfigError for an encoder of 2 GiB or more, and where `folder` holds something else.
 
     >>> export_onnx(load_encoder("encoder"), "onnx")                                   # doctest: +SKIP
     """
-    folder = Path(folder)
-    if folder.exists() and any(folder.iterdir()) and not (folder / FILE).is_file():
-        raise ConfigError(f"{folder} holds something else", remedy="Name a new folder.")
     size = sum(tensor.nbytes for part in encoder.parts.values() for tensor in part.tensors.values())
     if size > _LARGEST:
         raise ConfigError(
             f"the encoder has {size:,} bytes, and an ONNX file holds 2 GiB", remedy="Train a smaller one."
         )
     model = _model(encoder)
-    partial = folder.with_name(f".{folder.name}.partial")
-    shutil.rmtree(partial, ignore_errors=True)
-    partial.mkdir(parents=True)
-    (partial / FILE).write_bytes(model.SerializeToString())
-    for unit, part in _units(encoder).items():
-        lines = "".join(f"{entry}\n" for entry in part.vocabulary.entries)
-        (partial / f"{unit}.vocabulary.txt").write_text(lines, encoding="utf-8")
     card = {
         "signature": encoder.signature,
         "spec": str(encoder.spec),
         "dimension": encoder.dimension,
         "inputs": {f"{unit}_rows": f"{unit}.vocabulary.txt" for unit in _units(encoder)},
     }
-    (partial / "config.json").write_text(json.dumps(card, indent=2) + "\n", encoding="utf-8")
-    shutil.rmtree(folder, ignore_errors=True)
-    partial.rename(folder)
+    with replacing_folder(folder, FILE) as partial:
+        (partial / FILE).write_bytes(model.SerializeToString())
+        for unit, part in _units(encoder).items():
+            lines = "".join(f"{entry}\n" for entry in part.vocabulary.entries)
+            (partial / f"{unit}.vocabulary.txt").write_text(lines, encoding="utf-8")
+        (partial / "config.json").write_text(json.dumps(card, indent=2) + "\n", encoding="utf-8")
 
 
 def unit_rows(encoder: SentenceEncoder, texts: Sequence[str]) -> dict[str, npt.NDArray[np.int64]]:
@@ -78,8 +71,11 @@ def unit_rows(encoder: SentenceEncoder, texts: Sequence[str]) -> dict[str, npt.N
     found = {}
     for unit, part in _units(encoder).items():
         lists = part.vocabulary.lists(pa.array(texts, pa.large_string()))
-        rows, mask = padded(lists, np.arange(len(texts)))
-        found[f"{unit}_rows"] = np.where(mask, rows, -1)
+        # A column at least: a graph that reads in order has no state of nothing.
+        found[f"{unit}_rows"] = np.full((len(texts), 1), -1, np.int64)
+        if len(lists.rows):
+            rows, mask = padded(lists, np.arange(len(texts)))
+            found[f"{unit}_rows"] = np.where(mask, rows, -1)
     return found
 
 

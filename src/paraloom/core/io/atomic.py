@@ -5,11 +5,12 @@ from __future__ import annotations
 import errno
 import os
 import secrets
+import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from paraloom.core.errors import RunError
+from paraloom.core.errors import ConfigError, RunError
 
 # EFBIG is what a limit on file sizes says; to the user it is one more way of having no room.
 _NO_ROOM = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
@@ -62,6 +63,36 @@ def replacing_all(paths: list[Path]) -> Iterator[list[Path]]:
     finally:
         for temporary in claimed:
             temporary.unlink(missing_ok=True)
+
+
+@contextmanager
+def replacing_folder(folder: str | Path, mark: str) -> Iterator[Path]:
+    """A temporary folder beside `folder`, put in its place when the block ends well, removed when it does not.
+
+    mark: a file that every folder of this kind has; one without it that is not empty is somebody else's.
+    Raises ConfigError for such a folder, RunError when there is no room.
+
+    >>> import tempfile
+    >>> folder = Path(tempfile.mkdtemp()) / "model"
+    >>> with replacing_folder(folder, "config.json") as temporary:
+    ...     _ = (temporary / "config.json").write_text("{}")
+    >>> [each.name for each in folder.iterdir()]
+    ['config.json']
+    """
+    folder = Path(folder)
+    if folder.exists() and any(folder.iterdir()) and not (folder / mark).is_file():
+        raise ConfigError(f"{folder} holds something else", remedy="Name a new folder.")
+    temporary, old = (folder.with_name(f".{folder.name}.{secrets.token_hex(4)}.tmp") for _ in range(2))
+    try:
+        with no_room_named(folder):
+            temporary.mkdir(parents=True)
+            yield temporary
+        if folder.exists():
+            folder.rename(old)
+        temporary.rename(folder)
+    finally:
+        shutil.rmtree(temporary, ignore_errors=True)
+        shutil.rmtree(old, ignore_errors=True)
 
 
 def is_temporary(path: Path) -> bool:
