@@ -11,6 +11,7 @@ import typer
 
 from paraloom import __version__
 from paraloom.cli import (
+    alignment,
     analysis,
     distil,
     encoders,
@@ -58,8 +59,10 @@ training = typer.Typer(
 )
 evaluating = typer.Typer(help="Measure an encoder or translations.", no_args_is_help=True)
 judging = typer.Typer(help="Judge pairs by hand: draw a sheet, count its labels.", no_args_is_help=True)
+aligning = typer.Typer(help="Align comparable texts.", no_args_is_help=True)
 distilling = typer.Typer(help="Make something small out of a large encoder.", no_args_is_help=True)
 app.add_typer(training, name="train")
+app.add_typer(aligning, name="align")
 app.add_typer(distilling, name="distil")
 app.add_typer(judging, name="judge")
 app.add_typer(evaluating, name="evaluate")
@@ -81,6 +84,8 @@ for verbs, group in (
     (distil.DISTILLING, distilling),
     (phrases.TRAINING, training),
     (evaluation.VERBS, evaluating),
+    (alignment.ALIGNING, aligning),
+    (alignment.EVALUATING, evaluating),
     (phrases.EVALUATING, evaluating),
 ):
     for verb_name, verb in verbs.items():

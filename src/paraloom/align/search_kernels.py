@@ -1,0 +1,151 @@
+"""Inner loops of the search for the best alignment, compiled by numba."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+from numba import njit
+
+Ints = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
+Scores = npt.NDArray[np.float32]
+Bytes = npt.NDArray[np.uint8]
+
+NOTHING = -1e30
+# Beads up to 15 sentences a side fit in a byte: source count times SIDE and target count.
+SIDE = 16
+
+
+@njit(cache=True, nogil=True)
+def heaviest_chain(rows: Ints, columns: Ints, weights: Floats, targets: int) -> Ints:
+    """Places of the heaviest sequence of cells that rises in both; cells sorted by row, then falling column.
+
+    A Fenwick tree keeps the heaviest chain that ends in the first so many columns: n log n in all.
+    """
+    tree = np.full(targets + 2, -1, np.int64)
+    best = np.zeros(len(rows), np.float64)
+    before = np.full(len(rows), -1, np.int64)
+    last = -1
+    for k in range(len(rows)):
+        place = columns[k]
+        heaviest = -1
+        while place > 0:
+            end = tree[place]
+            if end >= 0 and (heaviest < 0 or best[end] > best[heaviest]):
+                heaviest = end
+            place -= place & -place
+        before[k] = heaviest
+        best[k] = weights[k] + (best[heaviest] if heaviest >= 0 else 0.0)
+        place = columns[k] + 1
+        while place < len(tree):
+            end = tree[place]
+            if end < 0 or best[k] > best[end]:
+                tree[place] = k
+            place += place & -place
+        if last < 0 or best[k] > best[last]:
+            last = k
+    count = 0
+    at = last
+    while at >= 0:
+        count += 1
+        at = before[at]
+    chain = np.empty(count, np.int64)
+    at = last
+    while at >= 0:
+        count -= 1
+        chain[count] = at
+        at = before[at]
+    return chain
+
+
+@njit(cache=True, nogil=True)
+def advance(
+    first: int,
+    scores: Scores,
+    priors: Floats,
+    lows: Ints,
+    targets: int,
+    best: Floats,
+    choices: Bytes,
+    gains: Scores,
+) -> None:
+    """Push the best scores of rows first, first + 1, … on to the rows that their beads reach.
+
+    scores: float32 (rows, A, A, W), of the bead of a + 1 and b + 1 sentences that starts at boundary
+    (first + r, lows[first + r] + w).  priors: (A + 1, A + 1), added by kind, NOTHING forbids; [0, 1] and [1, 0] are
+    what a sentence that stands alone costs.  best: (A + 1, W), a ring of rows, that of row i in i mod (A + 1).
+    choices, gains: (m + 1, W), by which bead a boundary is best reached, and what that bead adds.
+    """
+    most = scores.shape[1]
+    width = scores.shape[3]
+    sources = len(lows) - 1
+    ring = most + 1
+    for r in range(scores.shape[0]):
+        row = first + r
+        here = row % ring
+        for w in range(width):
+            value = best[here, w]
+            j = lows[row] + w
+            if value <= NOTHING or j > targets:
+                continue
+            if j < targets and w + 1 < width:
+                _reach(value, priors[0, 1], here, w + 1, row, 1, best, choices, gains)
+            if row == sources:
+                continue
+            down = j - lows[row + 1]
+            if 0 <= down < width:
+                _reach(value, priors[1, 0], (row + 1) % ring, down, row + 1, SIDE, best, choices, gains)
+            for a in range(most):
+                if row + a + 1 > sources:
+                    break
+                low = lows[row + a + 1]
+                for b in range(most):
+                    place = j + b + 1 - low
+                    if j + b + 1 > targets or place >= width:
+                        break
+                    if place < 0 or priors[a + 1, b + 1] <= NOTHING:
+                        continue
+                    gain = scores[r, a, b, w] + priors[a + 1, b + 1]
+                    code = (a + 1) * SIDE + b + 1
+                    _reach(value, gain, (row + a + 1) % ring, place, row + a + 1, code, best, choices, gains)
+        for w in range(width):
+            best[here, w] = NOTHING
+
+
+@njit(cache=True, nogil=True, inline="always")
+def _reach(
+    value: float, gain: float, line: int, w: int, row: int, code: int, best: Floats, choices: Bytes, gains: Scores
+) -> None:
+    if value + gain > best[line, w]:
+        best[line, w] = value + gain
+        choices[row, w] = code
+        gains[row, w] = gain
+
+
+@njit(cache=True, nogil=True)
+def trace(choices: Bytes, gains: Scores, lows: Ints, targets: int) -> tuple[Ints, Scores, int]:
+    """The chosen beads from first to last, int64 (n, 4): source start and count, target start and count.
+
+    With what each adds, float32 (n,), and how near the path came to an edge of the band that is no edge of the text.
+    """
+    width = choices.shape[1]
+    found = np.empty((len(lows) + targets, 4), np.int64)
+    added = np.empty(len(lows) + targets, np.float32)
+    margin = targets + 1
+    count = 0
+    i, j = len(lows) - 1, targets
+    while i > 0 or j > 0:
+        w = j - lows[i]
+        if lows[i] > 0:
+            margin = min(margin, w)
+        if lows[i] + width <= targets:
+            margin = min(margin, width - 1 - w)
+        code = np.int64(choices[i, w])
+        a, b = code // SIDE, code % SIDE
+        if a == 0 and b == 0:
+            return found[:0], added[:0], -1
+        found[count] = (i - a, a, j - b, b)
+        added[count] = gains[i, w]
+        count += 1
+        i, j = int(i - a), int(j - b)
+    return found[:count][::-1].copy(), added[:count][::-1].copy(), margin

@@ -1,0 +1,271 @@
+"""Sentences of two texts aligned n to m: the aligner learns how from the texts themselves, in a few rounds."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+import numpy.typing as npt
+
+from paraloom.align.band import Band, band_along, path_of_anchors, path_of_lengths
+from paraloom.align.lengths import LengthMatch
+from paraloom.align.lexicon import Lexicon, beside, lexicon_of, together
+from paraloom.align.matches import Background, Bags, Direction, WordMatch, background_of, bags_of
+from paraloom.align.search import Evidence, Found, best_alignment
+from paraloom.core.beads import Bead
+from paraloom.core.errors import ConfigError, DataError
+from paraloom.core.text import TokenLists, character_ngrams, tokens
+
+Ints = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
+
+# How likely beads are before anything is known; kinds that are not named are rare.  Gale and Church's own table (1993,
+# Table 5) has fewer sentences without a counterpart, as the debates of a parliament have.
+_KINDS = {(1, 1): 0.8, (1, 0): 0.04, (0, 1): 0.04, (2, 1): 0.04, (1, 2): 0.04, (2, 2): 0.01}
+_RARE = 0.003
+# The table above counts as much as so many beads, and as such a share of those found in a round: what a round finds
+# leans to what is frequent already.
+_TRUST, _SHARE = 10.0, 0.2
+_GRAM = 4
+
+
+@dataclass(frozen=True, kw_only=True)
+class AlignerConfig:
+    """How sentences are aligned.
+
+    most: sentences on a side of a bead, 1 to 15.  length, words, grams: weights of what lengths (in characters),
+    words and runs of four characters say; the two last are counted in both directions.  rounds: how often the texts
+    are aligned to learn how likely beads are, which words go with which, and how far each kind of evidence reaches.
+    lexicon: whether words that went together in a round count in the next.  radius: boundaries on each side of the
+    expected path that are looked at, for texts too long to try all.
+    """
+
+    most: int = 3
+    length: float = 1.0
+    words: float = 0.7
+    grams: float = 0.4
+    rounds: int = 3
+    lexicon: bool = True
+    radius: int = 16
+
+    def check(self) -> None:
+        """Raises ConfigError that names the field which cannot be."""
+        if not 1 <= self.most <= 15:
+            raise ConfigError(f"'most' is {self.most}, and must be 1 to 15 sentences")
+        for name in ("length", "words", "grams"):
+            if not (math.isfinite(getattr(self, name)) and getattr(self, name) >= 0):
+                raise ConfigError(f"'{name}' is {getattr(self, name)}, and must be a number from 0 on")
+        if self.rounds < 1 or self.radius < 1:
+            raise ConfigError("'rounds' and 'radius' must be 1 or more")
+
+
+@dataclass(frozen=True, eq=False)
+class TextPair:
+    """Two texts, sentence by sentence, and what translators made of them.
+
+    source_translations: each as long as `source`, in the target's language.  target_translations: each as long as
+    `target`, in the source's.  Raises DataError where the lengths differ.
+    """
+
+    source: Sequence[str]
+    target: Sequence[str]
+    source_translations: Sequence[Sequence[str]] = ()
+    target_translations: Sequence[Sequence[str]] = ()
+
+    def __post_init__(self) -> None:
+        for side, text, translations in (
+            ("source", self.source, self.source_translations),
+            ("target", self.target, self.target_translations),
+        ):
+            for number, translation in enumerate(translations, 1):
+                if len(translation) != len(text):
+                    raise DataError(
+                        f"the {side} has {len(text):,} sentences, its translation {number} has {len(translation):,}",
+                        remedy="A translation has one line for each sentence, in their order.",
+                    )
+
+
+@dataclass(frozen=True, eq=False)
+class Knowledge:
+    """What an aligner has learned: priors float64 (A + 1, A + 1), natural logarithms by kind of bead.
+
+    backgrounds, shares, lexicons: by unit and direction, see paraloom.align.matches.
+    """
+
+    priors: Floats
+    backgrounds: dict[str, tuple[Background, Background]]
+    shares: dict[str, tuple[Floats, Floats]] = field(default_factory=dict)
+    lexicons: tuple[Lexicon | None, Lexicon | None] = (None, None)
+
+
+def align(pair: TextPair, config: AlignerConfig | None = None) -> list[Bead]:
+    """The beads of one pair of texts, in order; every sentence is in one of them, alone where it has no counterpart.
+
+    >>> pair = TextPair(["Paris 1900.", "Berlin 1901."], ["Paris 1900.", "Berlin", "1901."])
+    >>> [(bead.source, bead.target) for bead in align(pair)]
+    [((0,), (0,)), ((1,), (1, 2))]
+    """
+    config = config or AlignerConfig()
+    return beads_of(pair, learn([pair], config), config)
+
+
+def learn(pairs: Sequence[TextPair], config: AlignerConfig) -> Knowledge:
+    """What the texts themselves tell of how to align them, in `config.rounds` rounds."""
+    config.check()
+    prepared = [_Prepared(pair, config) for pair in pairs]
+    knowledge = Knowledge(
+        _priors(Counter(), config.most),
+        {unit: _backgrounds([each.lists[unit] for each in prepared]) for unit in _units(config)},
+    )
+    for _ in range(config.rounds):
+        found = [each.align(knowledge, config).beads for each in prepared]
+        knowledge = _learned(prepared, found, knowledge, config)
+    return knowledge
+
+
+def beads_of(pair: TextPair, knowledge: Knowledge, config: AlignerConfig) -> list[Bead]:
+    """The beads of a pair of texts, by what was learned from it or from others."""
+    found = _Prepared(pair, config).align(knowledge, config)
+    return list(_beads(found))
+
+
+def _beads(found: Found) -> Iterator[Bead]:
+    for (i, a, j, b), gain in zip(found.beads.tolist(), found.gains.tolist(), strict=True):
+        yield Bead(tuple(range(i, i + a)), tuple(range(j, j + b)), gain)
+
+
+def _units(config: AlignerConfig) -> dict[str, float]:
+    weights = {"word": config.words, "gram": config.grams}
+    return {unit: weight for unit, weight in weights.items() if weight > 0}
+
+
+class _Prepared:
+    """A pair of texts, cut into units once for all rounds."""
+
+    def __init__(self, pair: TextPair, config: AlignerConfig) -> None:
+        self.sizes = (len(pair.source), len(pair.target))
+        self.characters = (_characters(pair.source), _characters(pair.target))
+        self.lists: dict[str, tuple[TokenLists, TokenLists]] = {}
+        self.bags: dict[str, tuple[list[Bags], list[Bags]]] = {}
+        for unit in _units(config):
+            source, target = _cut(unit, pair.source), _cut(unit, pair.target)
+            self.lists[unit] = (source, target)
+            self.bags[unit] = (
+                [bags_of(source), *(bags_of(_cut(unit, each)) for each in pair.source_translations)],
+                [bags_of(target), *(bags_of(_cut(unit, each)) for each in pair.target_translations)],
+            )
+
+    def directions(self, unit: str, knowledge: Knowledge) -> tuple[Direction, Direction]:
+        """Source sentences as givers, and target sentences as givers."""
+        found = []
+        for side in (0, 1):
+            bags = list(self.bags[unit][side])
+            lexicon = knowledge.lexicons[side]
+            if unit == "word" and lexicon is not None:
+                bags.append(lexicon.bags(self.lists[unit][side]))
+            shares = knowledge.shares.get(unit, (None, None))[side]
+            if shares is None or len(shares) != len(bags) + 1:
+                shares = np.array([0.8, *[0.2 / len(bags)] * len(bags)])
+            givers, receivers = self.lists[unit][side], self.lists[unit][1 - side]
+            background = knowledge.backgrounds[unit][1 - side]
+            found.append(Direction(bags, givers.lengths, receivers, background, shares))
+        return found[0], found[1]
+
+    def align(self, knowledge: Knowledge, config: AlignerConfig) -> Found:
+        """The best alignment by what is known."""
+        sources, targets = self.sizes
+        if not sources or not targets:
+            return _alone(sources, targets, knowledge.priors)
+        evidence: list[Evidence] = []
+        anchors = []
+        if config.length > 0:
+            evidence.append(LengthMatch(*self.characters, config.length))
+        for unit, weight in _units(config).items():
+            forward, backward = self.directions(unit, knowledge)
+            evidence.append(WordMatch(forward, backward, weight))
+            if unit == "word":
+                anchors.append(forward.anchors())
+                columns, rows, weights = backward.anchors()
+                anchors.append((rows, columns, weights))
+
+        def band(radius: int) -> Band:
+            path = path_of_anchors(anchors, sources, targets) if anchors else None
+            if path is None:
+                path = path_of_lengths(*self.characters)
+            return band_along(path, targets, radius)
+
+        return best_alignment(evidence, knowledge.priors, sources, targets, band, config.radius)
+
+
+def _learned(
+    prepared: Sequence[_Prepared], found: Sequence[Ints], knowledge: Knowledge, config: AlignerConfig
+) -> Knowledge:
+    kinds = Counter((int(a), int(b)) for beads in found for _, a, _, b in beads)
+    shares = {}
+    for unit in _units(config):
+        sides = []
+        for side in (0, 1):
+            total: Floats | None = None
+            for each, beads in zip(prepared, found, strict=True):
+                if min(each.sizes):
+                    expected = each.directions(unit, knowledge)[side].expected(beads, bool(side))
+                    total = expected if total is None else total + expected
+            sides.append(_shares(total))
+        if sides[0] is not None and sides[1] is not None:
+            shares[unit] = (sides[0], sides[1])
+    lexicons: tuple[Lexicon | None, Lexicon | None] = (None, None)
+    if config.lexicon and "word" in _units(config):
+        source, target = _side(prepared, found, 0), _side(prepared, found, 1)
+        lexicons = (lexicon_of(source, target), lexicon_of(target, source))
+    return replace(knowledge, priors=_priors(kinds, config.most), shares=shares, lexicons=lexicons)
+
+
+def _side(prepared: Sequence[_Prepared], found: Sequence[Ints], side: int) -> TokenLists:
+    """The words of one side of every bead that has both."""
+    parts = []
+    for each, beads in zip(prepared, found, strict=True):
+        both = beads[(beads[:, 1] > 0) & (beads[:, 3] > 0)]
+        parts.append(beside(each.lists["word"][side], both[:, 2 * side : 2 * side + 2]))
+    return together(parts)
+
+
+def _shares(expected: Floats | None) -> Floats | None:
+    """A word in twenty at least comes from nowhere, and no kind of evidence is ever given up."""
+    if expected is None or expected.sum() <= 0:
+        return None
+    shares = (expected + 1.0) / (expected + 1.0).sum()
+    shares[0] = max(shares[0], 0.05)
+    return shares / shares.sum()
+
+
+def _priors(kinds: Counter[tuple[int, int]], most: int) -> Floats:
+    """log p(kind of bead): what was counted, and the table as if it had been counted `_TRUST` times."""
+    before = np.array([[_KINDS.get((a, b), _RARE) for b in range(most + 1)] for a in range(most + 1)])
+    before[0, 0] = 0.0
+    before[0, 2:] = before[2:, 0] = 0.0
+    counts = np.array([[kinds[a, b] for b in range(most + 1)] for a in range(most + 1)], np.float64)
+    likely = counts + (_TRUST + _SHARE * counts.sum()) * before / before.sum()
+    with np.errstate(divide="ignore"):
+        found = np.log(likely / likely.sum())
+    return np.where(np.isfinite(found), found, -1e30)
+
+
+def _alone(sources: int, targets: int, priors: Floats) -> Found:
+    beads = [(i, 1, 0, 0) for i in range(sources)] + [(0, 0, j, 1) for j in range(targets)]
+    gains = [priors[1, 0]] * sources + [priors[0, 1]] * targets
+    return Found(np.array(beads, np.int64).reshape(-1, 4), np.array(gains, np.float32))
+
+
+def _characters(texts: Sequence[str]) -> Floats:
+    return np.array([len(text) for text in texts], np.float64)
+
+
+def _cut(unit: str, texts: Sequence[str]) -> TokenLists:
+    return tokens(texts) if unit == "word" else character_ngrams(texts, _GRAM)
+
+
+def _backgrounds(lists: Sequence[tuple[TokenLists, TokenLists]]) -> tuple[Background, Background]:
+    return background_of([each[0] for each in lists]), background_of([each[1] for each in lists])

@@ -1,0 +1,114 @@
+"""Two texts in files, aligned, and written as beads or as sentence pairs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from paraloom.align.sentences import AlignerConfig, TextPair, align
+from paraloom.core.beads import Bead, joined
+from paraloom.core.errors import ConfigError, DataError, nearest
+from paraloom.core.io import read_lines, write_pairs
+from paraloom.core.io.asked import languages_in_name, origin_of, stem
+from paraloom.core.io.beads import write_beads
+from paraloom.core.io.compression import without_compression
+from paraloom.core.schema import PAIRS
+
+METHODS: dict[str, dict[str, Any]] = {"evidence": {}, "length": {"words": 0.0, "grams": 0.0, "lexicon": False}}
+"""Settings of the aligner by name: all the evidence there is, or lengths alone."""
+
+_BEADS = (".vecalign", ".ladder", ".parquet")
+
+
+@dataclass(frozen=True)
+class Books:
+    """What became of the sentences: aligned on each side, and left alone on each side."""
+
+    beads: int
+    aligned: tuple[int, int]
+    alone: tuple[int, int]
+
+    def render(self) -> str:
+        """One line.
+
+        >>> Books(1, (1, 2), (0, 1)).render()
+        'aligned: 1 bead of 1 and 2 sentences; without a counterpart: 0 and 1'
+        """
+        word = "bead" if self.beads == 1 else "beads"
+        return (
+            f"aligned: {self.beads:,} {word} of {self.aligned[0]:,} and {self.aligned[1]:,} sentences; "
+            f"without a counterpart: {self.alone[0]:,} and {self.alone[1]:,}"
+        )
+
+
+def align_files(
+    source: str,
+    target: str,
+    output: str,
+    *,
+    translations: Sequence[str] = (),
+    target_translations: Sequence[str] = (),
+    translator: Path | None = None,
+    most: int = 3,
+    method: str = "evidence",
+    languages: tuple[str | None, str | None] = (None, None),
+) -> Books:
+    """Align two files of sentences; see `paraloom align sentences --help`.
+
+    Raises DataError where a translation has not one line for each sentence, or a text has none.
+    """
+    if method not in METHODS:
+        raise ConfigError(f"there is no method '{method}'{nearest(method, list(METHODS))}")
+    texts = [list(read_lines(path)) for path in (source, target)]
+    for path, text in zip((source, target), texts, strict=True):
+        if not any(line.strip() for line in text):
+            raise DataError("there is no sentence in it", file=path)
+    ahead = [_translation(path, source, texts[0]) for path in translations]
+    back = [_translation(path, target, texts[1]) for path in target_translations]
+    if translator is not None:
+        from paraloom.mt.load import load_translator
+
+        ahead.append([variants[0].text for variants in load_translator(translator).translate(texts[0])])
+    config = AlignerConfig(most=most, **METHODS[method])
+    beads = align(TextPair(texts[0], texts[1], ahead, back), config)
+    if without_compression(output).suffix in _BEADS:
+        write_beads(output, beads, src_doc=stem(source), tgt_doc=stem(target))
+    else:
+        write_pairs(_pairs(beads, texts, source, languages or (None, None)), output)
+    both = [bead for bead in beads if bead.source and bead.target]
+    aligned = (sum(len(bead.source) for bead in both), sum(len(bead.target) for bead in both))
+    return Books(len(both), aligned, (len(texts[0]) - aligned[0], len(texts[1]) - aligned[1]))
+
+
+def _translation(path: str, of: str, text: Sequence[str]) -> list[str]:
+    lines = list(read_lines(path))
+    if len(lines) != len(text):
+        raise DataError(
+            f"it has {len(lines):,} lines, and {of} has {len(text):,}",
+            file=path,
+            row=min(len(lines), len(text)) + 1,
+            remedy="A translation has one line for each sentence, in their order.",
+        )
+    return lines
+
+
+def _pairs(
+    beads: Sequence[Bead], texts: Sequence[Sequence[str]], source: str, languages: tuple[str | None, str | None]
+) -> pa.Table:
+    named = languages_in_name(stem(source)) or (None, None)
+    langs = [given or found or "und" for given, found in zip(languages, named, strict=True)]
+    both = [bead for bead in beads if bead.source and bead.target]
+    origin = origin_of(stem(source))
+    columns = {
+        "pair_id": [f"{origin}:{bead.source[0] + 1}" for bead in both],
+        "src": [joined(texts[0], bead.source) for bead in both],
+        "tgt": [joined(texts[1], bead.target) for bead in both],
+        "src_lang": [langs[0]] * len(both),
+        "tgt_lang": [langs[1]] * len(both),
+        "origin": [origin] * len(both),
+    }
+    return pa.table(columns, schema=PAIRS)
