@@ -82,7 +82,7 @@ def test_a_band_that_is_too_narrow_widens_until_it_holds_the_best_path() -> None
 
     path = np.linspace(0, count // 2, count + 1)
     found = best_alignment(
-        [Shifted()], priors, count, count // 2, lambda radius: band_along(path, count // 2, radius), 4
+        [Shifted()], priors, count, count // 2, lambda radius: band_along(path, count // 2, radius, 8), 4
     )
     linked = [(i, j) for i, a, j, b in found.beads.tolist() if a and b]
     assert linked == [(i + count // 2, i) for i in range(count // 2)]
@@ -139,7 +139,7 @@ def test_evidence_in_a_band_is_what_it_is_without_one() -> None:
     ]
     lengths = [np.array([len(text) for text in side], float) for side in zip(*pairs, strict=True)]
     evidence = [WordMatch(directions[0], directions[1], 1.0), LengthMatch(*lengths)]
-    whole, band = whole_band(60, 60), band_along(np.arange(61.0), 60, 5)
+    whole, band = whole_band(60, 60), band_along(np.arange(61.0), 60, 5, 8)
     everywhere = np.zeros((61, 2, 2, whole.width), np.float32)
     inside = np.zeros((61, 2, 2, band.width), np.float32)
     for each in evidence:
@@ -231,7 +231,7 @@ def test_a_made_up_language_is_learned_from_the_text_alone() -> None:
     """Two dozen words that recur all the time, and years now and then: lengths alone find far less."""
     source, target, gold = cut(dated(600, seed=7), seed=7)
     ours = score_of(gold, align(TextPair(source, target), AlignerConfig(most=2))).strict.f1
-    lengths = AlignerConfig(most=2, words=0, grams=0, lexicon=False)
+    lengths = AlignerConfig(most=2, words=0, stems=0, lexicon=False)
     of_lengths = score_of(gold, align(TextPair(source, target), lengths)).strict.f1
     assert ours > 0.9 and ours > of_lengths + 0.2
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 
@@ -85,3 +86,20 @@ def test_the_commands_align_and_measure(paraloom: Callable[..., tuple[int, str, 
     status, _, said = paraloom("align", "sentences", "a.de", "empty", "-o", "b.tsv")
     assert status == 1 and "empty: there is no sentence in it" in said
     assert not (tmp_path / "b.tsv").exists()
+
+
+def test_an_aligner_is_tried_on_documents_with_gold(
+    paraloom: Callable[..., tuple[int, str, str]], tmp_path: Path
+) -> None:
+    lines = [f"Number {n} and {n + 500}." for n in range(12)]
+    document = {"source": lines, "target": lines, "gold": [[[n], [n]] for n in range(12)]}
+    (tmp_path / "gold.jsonl").write_text(json.dumps(document) + "\n" + json.dumps(document) + "\n")
+    status, shown, _ = paraloom("evaluate", "aligner", "gold.jsonl", "--json")
+    assert status == 0 and json.loads(shown)["exact"]["f1"] == 1.0 and json.loads(shown)["kinds"]["1:1"]["gold"] == 24
+    for wrong, message in (
+        ({**document, "gold": [[[0], [12]]]}, "row 1: target sentence 12 is not among the 12"),
+        ({"source": []}, "row 1: the line is no document with its beads"),
+    ):
+        (tmp_path / "wrong.jsonl").write_text(json.dumps(wrong) + "\n")
+        status, _, said = paraloom("evaluate", "aligner", "wrong.jsonl")
+        assert status == 1 and message in said

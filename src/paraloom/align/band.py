@@ -35,7 +35,7 @@ def whole_band(sources: int, targets: int) -> Band:
     return Band(np.zeros(sources + 1, np.int64), targets + 1, sources, targets)
 
 
-def band_along(path: Floats, targets: int, radius: int, smooth: int = 8) -> Band:
+def band_along(path: Floats, targets: int, radius: int, smooth: int) -> Band:
     """A band around a path; `path` float64 (m + 1,): the target boundary expected at each source boundary, rising.
 
     It reaches `radius` boundaries to both sides of whatever the path takes in the `smooth` rows before and after, so
@@ -63,6 +63,17 @@ def path_of_lengths(source: Floats, target: Floats) -> Floats:
     """
     behind, of_target = _shares(source), _shares(target)
     return np.interp(behind, of_target, np.arange(len(of_target), dtype=np.float64))
+
+
+def path_of_beads(beads: Ints, sources: int) -> Floats:
+    """The boundaries that an alignment goes through: float64 (m + 1,); beads: int64 (n, 4) as the search finds them.
+
+    >>> path_of_beads(np.array([[0, 2, 0, 1], [2, 1, 1, 3]]), 3).tolist()
+    [0.0, 0.5, 1.0, 4.0]
+    """
+    x = np.concatenate([[0], beads[:, 0] + beads[:, 1]])
+    y = np.concatenate([[0], beads[:, 2] + beads[:, 3]])
+    return np.interp(np.arange(sources + 1), x, y)
 
 
 def path_of_anchors(anchors: Sequence[tuple[Ints, Ints, Floats]], sources: int, targets: int) -> Floats | None:

@@ -14,6 +14,9 @@ from paraloom.core.text import TokenLists
 
 Ints = npt.NDArray[np.int64]
 
+# Passes of expectation: what matters is which words go together, not how often to the last digit.
+_ITERATIONS = 3
+
 
 class Lexicon(NamedTuple):
     """p(other word | word): words uint64 (kinds,), rising; entries of word k from starts[k] to starts[k + 1]."""
@@ -42,16 +45,15 @@ def lexicon_of(source: TokenLists, target: TokenLists, config: AlignmentConfig |
 
     One count is taken off each entry: what a bead alone says must not hold that bead together.
     """
-    linked = links(source, target, config)
+    linked = links(source, target, config or AlignmentConfig(iterations=_ITERATIONS))
     owners = np.repeat(np.arange(len(target)), target.lengths)
     found = linked >= 0
     words = source.ids[source.offsets[owners[found]] + linked[found]]
     pairs, counts = np.unique(np.stack([words, target.ids[found]], axis=1), axis=0, return_counts=True)
-    kinds, seen = np.unique(source.ids, return_counts=True)
-    kept = counts > 1
-    if not kept.any():
+    pairs, counts = pairs[counts > 1], counts[counts > 1]
+    if not len(pairs):
         return None
-    pairs, counts = pairs[kept], counts[kept]
+    kinds, seen = np.unique(source.ids, return_counts=True)
     places = np.searchsorted(kinds, pairs[:, 0])
     shares = ((counts - 1) / seen[places]).astype(np.float32)
     starts = np.searchsorted(places, np.arange(len(kinds) + 1)).astype(np.int64)

@@ -16,6 +16,7 @@ Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
 Numbers = npt.NDArray[np.int32]
 Scores = npt.NDArray[np.float32]
+Flags = npt.NDArray[np.bool_]
 
 
 @njit(cache=True, nogil=True)
@@ -75,21 +76,27 @@ def add_forward(
     """
     rows, most, _, width = out.shape
     sources, targets = len(lengths) - 1, len(offsets) - 1
-    block = np.zeros((len(background), 3), np.float64)
-    seen = np.zeros(len(background), np.float32)
+    totals = _totals(counts, offsets, unexplained)
+    block, known = np.zeros((len(background), 3), np.float64), np.zeros(len(background), np.bool_)
+    seen, touched = np.zeros(len(background), np.float32), np.empty(len(background), np.int32)
     for r in range(rows):
         i = first + r
         for a in range(min(most, sources - i)):
-            _fill(block, i, a + 1, bag_words, bag_masses, bag_supplies, bag_offsets, lengths, background, unexplained)
+            _fill(
+                *(block, known, i, a + 1, bag_words, bag_masses, bag_supplies, bag_offsets),
+                *(lengths, background, unexplained),
+            )
             for w in range(min(width, targets - lows[i])):
                 j = lows[i] + w
                 gain = 0.0
-                last = min(most, targets - j)
-                for b in range(last):
-                    gain += _explained(block, j + b, words, counts, offsets, seen, unexplained)
+                count = 0
+                for b in range(min(most, targets - j)):
+                    more, count = _explained(block, known, j + b, words, counts, offsets, seen, touched, count)
+                    gain += totals[j + b] + more
                     out[r, a, b, w] += weight * gain
-                _forget(j, last, words, offsets, seen)
-            _empty(block, i, a + 1, bag_words, bag_offsets)
+                for k in range(count):
+                    seen[touched[k]] = 0.0
+            _empty(known, block, i, a + 1, bag_words, bag_offsets)
 
 
 @njit(cache=True, nogil=True)
@@ -112,8 +119,9 @@ def add_backward(
     """The same the other way round: target sentences are givers, source sentences receivers."""
     rows, most, _, width = out.shape
     targets, sources = len(lengths) - 1, len(offsets) - 1
-    block = np.zeros((len(background), 3), np.float64)
-    seen = np.zeros(len(background), np.float32)
+    totals = _totals(counts, offsets, unexplained)
+    block, known = np.zeros((len(background), 3), np.float64), np.zeros(len(background), np.bool_)
+    seen, touched = np.zeros(len(background), np.float32), np.empty(len(background), np.int32)
     end = min(first + rows, sources)
     if end <= first:
         return
@@ -125,20 +133,36 @@ def add_backward(
         while low_row < high_row and lows[low_row] + width <= j:
             low_row += 1
         for b in range(min(most, targets - j)):
-            _fill(block, j, b + 1, bag_words, bag_masses, bag_supplies, bag_offsets, lengths, background, unexplained)
+            _fill(
+                *(block, known, j, b + 1, bag_words, bag_masses, bag_supplies, bag_offsets),
+                *(lengths, background, unexplained),
+            )
             for i in range(low_row, high_row):
                 gain = 0.0
-                last = min(most, sources - i)
-                for a in range(last):
-                    gain += _explained(block, i + a, words, counts, offsets, seen, unexplained)
+                count = 0
+                for a in range(min(most, sources - i)):
+                    more, count = _explained(block, known, i + a, words, counts, offsets, seen, touched, count)
+                    gain += totals[i + a] + more
                     out[i - first, a, b, j - lows[i]] += weight * gain
-                _forget(i, last, words, offsets, seen)
-            _empty(block, j, b + 1, bag_words, bag_offsets)
+                for k in range(count):
+                    seen[touched[k]] = 0.0
+            _empty(known, block, j, b + 1, bag_words, bag_offsets)
+
+
+@njit(cache=True, nogil=True)
+def _totals(counts: Scores, offsets: Ints, unexplained: float) -> Floats:
+    """What each receiver gains where none of its words is explained: float64 (n,)."""
+    found = np.zeros(len(offsets) - 1, np.float64)
+    for n in range(len(found)):
+        for k in range(offsets[n], offsets[n + 1]):
+            found[n] += counts[k] * math.log(unexplained)
+    return found
 
 
 @njit(cache=True, nogil=True)
 def _fill(
     block: Floats,
+    known: Flags,
     giver: int,
     givers: int,
     bag_words: Numbers,
@@ -149,47 +173,53 @@ def _fill(
     background: Floats,
     unexplained: float,
 ) -> None:
-    """Puts into block (words, 3), which is zero: expected mass, how many can be explained, and the gain of each."""
+    """Puts into block (words, 3), which is zero: expected mass, how many can be explained, and what one gains more than
+    without an explanation; known: which words are there."""
     for k in range(bag_offsets[giver], bag_offsets[giver + givers]):
         word = bag_words[k]
         block[word, 0] += bag_masses[k]
         block[word, 1] += bag_supplies[k]
+        known[word] = True
     scale = (1 - unexplained) / (lengths[giver + givers] - lengths[giver])
     for k in range(bag_offsets[giver], bag_offsets[giver + givers]):
         word = bag_words[k]
-        block[word, 2] = math.log(block[word, 0] * scale / background[word] + unexplained)
+        block[word, 2] = math.log(block[word, 0] * scale / background[word] / unexplained + 1)
 
 
 @njit(cache=True, nogil=True)
-def _empty(block: Floats, giver: int, givers: int, bag_words: Numbers, bag_offsets: Ints) -> None:
+def _empty(known: Flags, block: Floats, giver: int, givers: int, bag_words: Numbers, bag_offsets: Ints) -> None:
     for k in range(bag_offsets[giver], bag_offsets[giver + givers]):
         block[bag_words[k]] = 0.0
+        known[bag_words[k]] = False
 
 
 @njit(cache=True, nogil=True)
 def _explained(
-    block: Floats, receiver: int, words: Numbers, counts: Scores, offsets: Ints, seen: Scores, unexplained: float
-) -> float:
-    """What one more receiver adds to those already seen: no word is explained more often than the block supplies it."""
+    block: Floats,
+    known: Flags,
+    receiver: int,
+    words: Numbers,
+    counts: Scores,
+    offsets: Ints,
+    seen: Scores,
+    touched: Numbers,
+    count: int,
+) -> tuple[float, int]:
+    """What one more receiver gains by the words that the block explains; none is explained more often than it can be.
+
+    seen: how often each word was in the receivers before; touched: the `count` words that were.
+    """
     gain = 0.0
-    alone = math.log(unexplained)
     for k in range(offsets[receiver], offsets[receiver + 1]):
         word = words[k]
-        supply = block[word, 1]
-        count = counts[k]
-        if supply <= 0:
-            gain += count * alone
-            continue
-        free = min(count, max(0.0, supply - seen[word]))
-        gain += free * block[word, 2] + (count - free) * alone
-        seen[word] += count
-    return gain
-
-
-@njit(cache=True, nogil=True)
-def _forget(receiver: int, receivers: int, words: Numbers, offsets: Ints, seen: Scores) -> None:
-    for k in range(offsets[receiver], offsets[receiver + receivers]):
-        seen[words[k]] = 0.0
+        if known[word]:
+            free = min(counts[k], max(np.float32(0.0), np.float32(block[word, 1]) - seen[word]))
+            gain += free * block[word, 2]
+            if seen[word] == 0:
+                touched[count] = word
+                count += 1
+            seen[word] += counts[k]
+    return gain, count
 
 
 @njit(cache=True, nogil=True)

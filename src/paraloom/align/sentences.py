@@ -10,14 +10,16 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 import numpy.typing as npt
 
-from paraloom.align.band import Band, band_along, path_of_anchors, path_of_lengths
+from paraloom.align.band import Band, band_along, path_of_anchors, path_of_beads, path_of_lengths
 from paraloom.align.lengths import LengthMatch
 from paraloom.align.lexicon import Lexicon, beside, lexicon_of, together
 from paraloom.align.matches import Background, Bags, Direction, WordMatch, background_of, bags_of
 from paraloom.align.search import Evidence, Found, best_alignment
+from paraloom.align.stems import stems
 from paraloom.core.beads import Bead
 from paraloom.core.errors import ConfigError, DataError
-from paraloom.core.text import TokenLists, character_ngrams, tokens
+from paraloom.core.progress import progress
+from paraloom.core.text import TokenLists, tokens
 
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
@@ -29,7 +31,8 @@ _RARE = 0.003
 # The table above counts as much as so many beads, and as such a share of those found in a round: what a round finds
 # leans to what is frequent already.
 _TRUST, _SHARE = 10.0, 0.2
-_GRAM = 4
+# Beads that a lexicon is made from, at most.
+_FOR_LEXICON = 20_000
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,7 +40,7 @@ class AlignerConfig:
     """How sentences are aligned.
 
     most: sentences on a side of a bead, 1 to 15.  length, words, grams: weights of what lengths (in characters),
-    words and runs of four characters say; the two last are counted in both directions.  rounds: how often the texts
+    words and their beginnings say; the two last are counted in both directions.  rounds: how often the texts
     are aligned to learn how likely beads are, which words go with which, and how far each kind of evidence reaches.
     lexicon: whether words that went together in a round count in the next.  radius: boundaries on each side of the
     expected path that are looked at, for texts too long to try all.
@@ -46,7 +49,7 @@ class AlignerConfig:
     most: int = 3
     length: float = 1.0
     words: float = 0.7
-    grams: float = 0.4
+    stems: float = 0.5
     rounds: int = 3
     lexicon: bool = True
     radius: int = 16
@@ -55,7 +58,7 @@ class AlignerConfig:
         """Raises ConfigError that names the field which cannot be."""
         if not 1 <= self.most <= 15:
             raise ConfigError(f"'most' is {self.most}, and must be 1 to 15 sentences")
-        for name in ("length", "words", "grams"):
+        for name in ("length", "words", "stems"):
             if not (math.isfinite(getattr(self, name)) and getattr(self, name) >= 0):
                 raise ConfigError(f"'{name}' is {getattr(self, name)}, and must be a number from 0 on")
         if self.rounds < 1 or self.radius < 1:
@@ -109,21 +112,32 @@ def align(pair: TextPair, config: AlignerConfig | None = None) -> list[Bead]:
     [((0,), (0,)), ((1,), (1, 2))]
     """
     config = config or AlignerConfig()
-    return beads_of(pair, learn([pair], config), config)
+    config.check()
+    prepared = [_Prepared(pair, config)]
+    knowledge, found = _rounds(prepared, config)
+    return list(_beads(prepared[0].align(knowledge, config, found[0])))
 
 
 def learn(pairs: Sequence[TextPair], config: AlignerConfig) -> Knowledge:
     """What the texts themselves tell of how to align them, in `config.rounds` rounds."""
     config.check()
-    prepared = [_Prepared(pair, config) for pair in pairs]
+    return _rounds([_Prepared(pair, config) for pair in pairs], config)[0]
+
+
+def _rounds(prepared: Sequence[_Prepared], config: AlignerConfig) -> tuple[Knowledge, list[Found | None]]:
+    """What the rounds taught, and the alignments of the last."""
     knowledge = Knowledge(
         _priors(Counter(), config.most),
         {unit: _backgrounds([each.lists[unit] for each in prepared]) for unit in _units(config)},
     )
-    for _ in range(config.rounds):
-        found = [each.align(knowledge, config).beads for each in prepared]
-        knowledge = _learned(prepared, found, knowledge, config)
-    return knowledge
+    found: list[Found | None] = [None] * len(prepared)
+    with progress("learning to align", config.rounds * len(prepared), unit="texts") as advance:
+        for _ in range(config.rounds):
+            for place, each in enumerate(prepared):
+                found[place] = each.align(knowledge, config, found[place])
+                advance(1)
+            knowledge = _learned(prepared, [each.beads for each in found if each], knowledge, config)
+    return knowledge, found
 
 
 def beads_of(pair: TextPair, knowledge: Knowledge, config: AlignerConfig) -> list[Bead]:
@@ -138,7 +152,7 @@ def _beads(found: Found) -> Iterator[Bead]:
 
 
 def _units(config: AlignerConfig) -> dict[str, float]:
-    weights = {"word": config.words, "gram": config.grams}
+    weights = {"word": config.words, "stem": config.stems}
     return {unit: weight for unit, weight in weights.items() if weight > 0}
 
 
@@ -174,8 +188,8 @@ class _Prepared:
             found.append(Direction(bags, givers.lengths, receivers, background, shares))
         return found[0], found[1]
 
-    def align(self, knowledge: Knowledge, config: AlignerConfig) -> Found:
-        """The best alignment by what is known."""
+    def align(self, knowledge: Knowledge, config: AlignerConfig, before: Found | None = None) -> Found:
+        """The best alignment by what is known, looked for near that of a round before."""
         sources, targets = self.sizes
         if not sources or not targets:
             return _alone(sources, targets, knowledge.priors)
@@ -186,16 +200,18 @@ class _Prepared:
         for unit, weight in _units(config).items():
             forward, backward = self.directions(unit, knowledge)
             evidence.append(WordMatch(forward, backward, weight))
-            if unit == "word":
+            if unit == "word" and before is None:
                 anchors.append(forward.anchors())
                 columns, rows, weights = backward.anchors()
                 anchors.append((rows, columns, weights))
 
         def band(radius: int) -> Band:
+            if before is not None:
+                return band_along(path_of_beads(before.beads, sources), targets, radius // 2, 2)
             path = path_of_anchors(anchors, sources, targets) if anchors else None
             if path is None:
                 path = path_of_lengths(*self.characters)
-            return band_along(path, targets, radius)
+            return band_along(path, targets, radius, 8)
 
         return best_alignment(evidence, knowledge.priors, sources, targets, band, config.radius)
 
@@ -224,10 +240,12 @@ def _learned(
 
 
 def _side(prepared: Sequence[_Prepared], found: Sequence[Ints], side: int) -> TokenLists:
-    """The words of one side of every bead that has both."""
+    """The words of one side of the beads that have both, as many as a lexicon is made from."""
     parts = []
+    left = _FOR_LEXICON
     for each, beads in zip(prepared, found, strict=True):
-        both = beads[(beads[:, 1] > 0) & (beads[:, 3] > 0)]
+        both = beads[(beads[:, 1] > 0) & (beads[:, 3] > 0)][:left]
+        left -= len(both)
         parts.append(beside(each.lists["word"][side], both[:, 2 * side : 2 * side + 2]))
     return together(parts)
 
@@ -264,7 +282,7 @@ def _characters(texts: Sequence[str]) -> Floats:
 
 
 def _cut(unit: str, texts: Sequence[str]) -> TokenLists:
-    return tokens(texts) if unit == "word" else character_ngrams(texts, _GRAM)
+    return tokens(texts) if unit == "word" else stems(texts)
 
 
 def _backgrounds(lists: Sequence[tuple[TokenLists, TokenLists]]) -> tuple[Background, Background]:

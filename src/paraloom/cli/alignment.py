@@ -1,4 +1,4 @@
-"""Verbs about alignment: align sentences, evaluate alignment."""
+"""Verbs about alignment: align sentences, evaluate alignment, evaluate aligner."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import typer
 
 from paraloom.cli import options
 
-Lines = Annotated[str, typer.Argument(help="A sentence a line.")]
+Method = Annotated[str, typer.Option(help="evidence: all there is; length: Gale and Church's lengths alone.")]
 
 
 def align_sentences(
@@ -25,9 +25,7 @@ def align_sentences(
     ] = None,
     translator: Annotated[Path | None, typer.Option(help="A translator folder, source to target.")] = None,
     most: Annotated[int, typer.Option(help="Sentences on one side of a bead.")] = 3,
-    method: Annotated[
-        str, typer.Option(help="evidence: all there is; length: Gale and Church's lengths alone.")
-    ] = "evidence",
+    method: Method = "evidence",
     src_lang: options.SrcLang = None,
     tgt_lang: options.TgtLang = None,
 ) -> None:
@@ -76,5 +74,30 @@ def alignment(
     typer.echo(json.dumps(score.to_json()) if as_json else score.render())
 
 
+def aligner(
+    gold: Annotated[Path, typer.Argument(metavar="GOLD.jsonl", help="Documents: source, target, gold.")],
+    translator: Annotated[Path | None, typer.Option(help="A translator folder, source to target.")] = None,
+    most: Annotated[int, typer.Option(help="Sentences on one side of a bead.")] = 3,
+    method: Method = "evidence",
+    as_json: options.Json = False,
+) -> None:
+    """Align documents whose true beads are known, and count: PARK17's Tables 4 and 5 on your own data.
+
+    Example: `paraloom evaluate aligner cs-en.jsonl.gz --translator cs-en`
+    """
+    from paraloom.recipes.align import config_of
+    from paraloom.recipes.aligned_documents import read_gold_documents, score_aligner
+
+    config = config_of(method, most)
+    documents = read_gold_documents(gold)
+    opened = None
+    if translator is not None:
+        from paraloom.mt.load import load_translator
+
+        opened = load_translator(translator)
+    score = score_aligner(documents, config, opened)
+    typer.echo(json.dumps(score.to_json()) if as_json else score.render())
+
+
 ALIGNING = {"sentences": align_sentences}
-EVALUATING = {"alignment": alignment}
+EVALUATING = {"alignment": alignment, "aligner": aligner}

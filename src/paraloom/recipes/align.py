@@ -18,7 +18,7 @@ from paraloom.core.io.beads import write_beads
 from paraloom.core.io.compression import without_compression
 from paraloom.core.schema import PAIRS
 
-METHODS: dict[str, dict[str, Any]] = {"evidence": {}, "length": {"words": 0.0, "grams": 0.0, "lexicon": False}}
+METHODS: dict[str, dict[str, Any]] = {"evidence": {}, "length": {"words": 0.0, "stems": 0.0, "lexicon": False}}
 """Settings of the aligner by name: all the evidence there is, or lengths alone."""
 
 _BEADS = (".vecalign", ".ladder", ".parquet")
@@ -45,6 +45,15 @@ class Books:
         )
 
 
+def config_of(method: str, most: int) -> AlignerConfig:
+    """The aligner's settings; raises ConfigError for a method that is not in METHODS and a count that cannot be."""
+    if method not in METHODS:
+        raise ConfigError(f"there is no method '{method}'{nearest(method, list(METHODS))}")
+    config = AlignerConfig(most=most, **METHODS[method])
+    config.check()
+    return config
+
+
 def align_files(
     source: str,
     target: str,
@@ -61,8 +70,7 @@ def align_files(
 
     Raises DataError where a translation has not one line for each sentence, or a text has none.
     """
-    if method not in METHODS:
-        raise ConfigError(f"there is no method '{method}'{nearest(method, list(METHODS))}")
+    config = config_of(method, most)
     texts = [list(read_lines(path)) for path in (source, target)]
     for path, text in zip((source, target), texts, strict=True):
         if not any(line.strip() for line in text):
@@ -73,7 +81,6 @@ def align_files(
         from paraloom.mt.load import load_translator
 
         ahead.append([variants[0].text for variants in load_translator(translator).translate(texts[0])])
-    config = AlignerConfig(most=most, **METHODS[method])
     beads = align(TextPair(texts[0], texts[1], ahead, back), config)
     if without_compression(output).suffix in _BEADS:
         write_beads(output, beads, src_doc=stem(source), tgt_doc=stem(target))
