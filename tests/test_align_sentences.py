@@ -231,7 +231,7 @@ def test_a_made_up_language_is_learned_from_the_text_alone() -> None:
     """Two dozen words that recur all the time, and years now and then: lengths alone find far less."""
     source, target, gold = cut(dated(600, seed=7), seed=7)
     ours = score_of(gold, align(TextPair(source, target), AlignerConfig(most=2))).strict.f1
-    lengths = AlignerConfig(most=2, words=0, stems=0, lexicon=False)
+    lengths = AlignerConfig(most=2, words=0, stems=0, lexicon=False, rounds=0)
     of_lengths = score_of(gold, align(TextPair(source, target), lengths)).strict.f1
     assert ours > 0.9 and ours > of_lengths + 0.2
 
@@ -277,7 +277,12 @@ def test_a_translation_of_another_length_is_refused() -> None:
         TextPair(["a", "b"], ["c"], [["a"]])
 
 
-@pytest.mark.parametrize("wrong", [{"most": 0}, {"most": 16}, {"words": -1.0}, {"length": math.nan}, {"rounds": 0}])
+def test_texts_that_are_learned_from_together_have_as_many_translations() -> None:
+    with pytest.raises(DataError, match="more translations than others"):
+        learn([TextPair(["a"], ["b"], [["c"]]), TextPair(["a"], ["b"])], AlignerConfig())
+
+
+@pytest.mark.parametrize("wrong", [{"most": 0}, {"most": 16}, {"words": -1.0}, {"length": math.nan}, {"rounds": -1}])
 def test_settings_that_cannot_be_are_refused(wrong: dict[str, float]) -> None:
     with pytest.raises(ConfigError):
         align(TextPair(["a"], ["b"]), AlignerConfig(**wrong))

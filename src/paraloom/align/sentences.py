@@ -39,9 +39,10 @@ _FOR_LEXICON = 20_000
 class AlignerConfig:
     """How sentences are aligned.
 
-    most: sentences on a side of a bead, 1 to 15.  length, words, grams: weights of what lengths (in characters),
-    words and their beginnings say; the two last are counted in both directions.  rounds: how often the texts
-    are aligned to learn how likely beads are, which words go with which, and how far each kind of evidence reaches.
+    most: sentences on a side of a bead, 1 to 15.  length, words, stems: weights of what lengths (in characters), words
+    and their beginnings say; the two last count in both directions, each as far as it explains the texts.  rounds: how
+    often the texts are aligned to learn how likely beads are, which words go with which, and how far evidence reaches;
+    with 0 a table after Gale and Church says how likely beads are.
     lexicon: whether words that went together in a round count in the next.  radius: boundaries on each side of the
     expected path that are looked at, for texts too long to try all.
     """
@@ -61,8 +62,8 @@ class AlignerConfig:
         for name in ("length", "words", "stems"):
             if not (math.isfinite(getattr(self, name)) and getattr(self, name) >= 0):
                 raise ConfigError(f"'{name}' is {getattr(self, name)}, and must be a number from 0 on")
-        if self.rounds < 1 or self.radius < 1:
-            raise ConfigError("'rounds' and 'radius' must be 1 or more")
+        if self.rounds < 0 or self.radius < 1:
+            raise ConfigError("'rounds' must be 0 or more, 'radius' 1 or more")
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,8 +120,13 @@ def align(pair: TextPair, config: AlignerConfig | None = None) -> list[Bead]:
 
 
 def learn(pairs: Sequence[TextPair], config: AlignerConfig) -> Knowledge:
-    """What the texts themselves tell of how to align them, in `config.rounds` rounds."""
+    """What the texts themselves tell of how to align them, in `config.rounds` rounds.
+
+    Raises DataError where one has more translations than another.
+    """
     config.check()
+    if len({(len(pair.source_translations), len(pair.target_translations)) for pair in pairs}) > 1:
+        raise DataError("some of the texts have more translations than others", remedy="Translate all of them.")
     return _rounds([_Prepared(pair, config) for pair in pairs], config)[0]
 
 

@@ -6,7 +6,6 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from paraloom.core.kernels import hash_spans
 from paraloom.core.text import Texts, TokenLists, spellings, text_buffers
 
 # Characters of a beginning; a syllable or ideogram tells as much as two letters.
@@ -21,6 +20,8 @@ def stems(texts: Texts) -> TokenLists:
     >>> bool((stems(["Virginian oaks"]).ids == tokens(["virg oaks"]).ids).all())
     True
     """
+    from paraloom.core.kernels import hash_spans
+
     lists = spellings(texts)
     words = lists.values
     cut = pc.if_else(

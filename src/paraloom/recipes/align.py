@@ -18,7 +18,10 @@ from paraloom.core.io.beads import write_beads
 from paraloom.core.io.compression import without_compression
 from paraloom.core.schema import PAIRS
 
-METHODS: dict[str, dict[str, Any]] = {"evidence": {}, "length": {"words": 0.0, "stems": 0.0, "lexicon": False}}
+METHODS: dict[str, dict[str, Any]] = {
+    "evidence": {},
+    "length": {"words": 0.0, "stems": 0.0, "lexicon": False, "rounds": 0},
+}
 """Settings of the aligner by name: all the evidence there is, or lengths alone."""
 
 _BEADS = (".vecalign", ".ladder", ".parquet")
