@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from paraloom.core.errors import ConfigError, DataError
+from paraloom.core.errors import ConfigError, DataError, ModelError
 from paraloom.core.io import read_pairs
 from paraloom.embed.store import load_encoder
 from paraloom.embed.vocab import Vocabulary
@@ -99,6 +99,63 @@ def test_the_best_epoch_is_kept(tmp_path):
     train_phrases(examples, (WORDS, TABLE), config, tmp_path, measure, measure_every=1)
     lines = [json.loads(line) for line in (tmp_path / "curve.jsonl").read_text().splitlines()]
     assert [line["development"] for line in lines] == [-1, 0, -1, -2]
+
+
+def learnable() -> list[Example]:
+    draw = np.random.default_rng(8)
+    return [Example(" ".join(draw.choice(WORDS, 2)), str(draw.choice(WORDS))) for _ in range(60)]
+
+
+def test_a_killed_training_goes_on_to_the_same_bytes(tmp_path, monkeypatch):
+    import paraloom.embed.checkpoint as checkpoint
+
+    config = PhraseConfig(batch=16, epochs=9, contrasts=3, network="lstm")
+    figures = iter([3.0, 5.0, 4.0, 1.0] * 2)
+
+    def train(name, **more):
+        return train_phrases(
+            learnable(), (WORDS, TABLE), config, tmp_path / name, lambda _: next(figures), measure_every=3, **more
+        )
+
+    train("whole")
+    write, done = checkpoint.write_checkpoint, []
+
+    def stop(*arguments):
+        write(*arguments)
+        done.append(1)
+        if len(done) == 5:
+            raise KeyboardInterrupt
+
+    figures = iter([3.0, 5.0, 4.0, 1.0])
+    monkeypatch.setattr(checkpoint, "write_checkpoint", stop)
+    with pytest.raises(KeyboardInterrupt):
+        train("stopped", checkpoint_seconds=0)
+    monkeypatch.setattr(checkpoint, "write_checkpoint", write)
+    figures = iter([5.0, 4.0, 1.0])  # of the epochs 6 and 9; that of epoch 3 is in the checkpoint
+    torch.rand(5)
+    assert train("stopped")["development"] == 5.0
+    whole, stopped = (sorted((tmp_path / name).iterdir()) for name in ("whole", "stopped"))
+    assert [path.name for path in whole] == [path.name for path in stopped]
+    for one, other in zip(whole, stopped, strict=True):
+        if one.name != "timings.json":
+            assert one.read_bytes() == other.read_bytes(), one.name
+
+
+def test_a_checkpoint_of_other_phrases_is_refused(tmp_path, monkeypatch):
+    import paraloom.embed.checkpoint as checkpoint
+
+    write = checkpoint.write_checkpoint
+
+    def stop(*arguments):
+        write(*arguments)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(checkpoint, "write_checkpoint", stop)
+    config = PhraseConfig(batch=16, epochs=4, contrasts=3)
+    with pytest.raises(KeyboardInterrupt):
+        train_phrases(learnable(), (WORDS, TABLE), config, tmp_path / "a", checkpoint_seconds=0)
+    with pytest.raises(ModelError, match="other pairs"):
+        train_phrases(learnable()[1:], (WORDS, TABLE), config, tmp_path / "a")
 
 
 def test_bad_input_is_named(tmp_path):

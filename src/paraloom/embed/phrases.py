@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import math
+import shutil
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -14,8 +17,9 @@ import pyarrow as pa
 
 from paraloom.core.errors import ConfigError, DataError, ModelError, nearest
 from paraloom.core.progress import progress as shown
+from paraloom.core.signature import digest
 from paraloom.core.text import tokens
-from paraloom.embed.checkpoint import Progress, write_records
+from paraloom.embed.checkpoint import Progress, keep_checkpoints, read_checkpoint, write_records
 from paraloom.embed.config import positive, whole
 from paraloom.embed.encoders import SentenceEncoder, Vectors
 from paraloom.embed.ordered import Ordered, padded
@@ -29,7 +33,8 @@ if TYPE_CHECKING:
 
 Measure = Callable[[SentenceEncoder], float]
 
-_LINE = 50
+# Bytes that hold the state of numpy's generator as JSON.
+_GENERATOR = 512
 
 
 class Example(NamedTuple):
@@ -88,12 +93,15 @@ def train_phrases(
     *,
     seed: int = 1,
     measure_every: int = 5,
+    checkpoint_seconds: float = 60.0,
 ) -> dict[str, Any]:
     """Train a phrase encoder and save it into `folder`; returns figures.
 
     vectors: words and float32 (V, d), which stay as they are.  An example with a phrase of unknown words only is left
     out and counted; words without a vector are left out of the others.  measure: a development figure of the encoder,
     taken every so many epochs; the encoder with the highest one is kept (PGRU §3.2 stops early so).
+    A training that was killed goes on from `folder/checkpoint/` when called again with the same examples, vectors and
+    configuration, and ends with the same bytes.
     Raises DataError where no example is left, ModelError when the loss is no longer finite.
     """
     import torch
@@ -109,20 +117,49 @@ def train_phrases(
     network = new_network(config.network, table.shape[1], seed)
     torch.manual_seed(seed)
     torch.set_num_threads(1)  # phrases are short: threads would wait for each other, and add in an order of their own
-    optimiser = torch.optim.SGD(network.parameters(), config.rate)
     encoder = SentenceEncoder(parse_spec(config.network), {config.network: Ordered(vocabulary, table, network)})
-    progress, best = Progress(), -math.inf
-    kept: dict[str, Any] = {}
-    with shown("training phrases", config.epochs, unit="epochs") as advance:
-        for epoch in range(1, config.epochs + 1):
+    state = _State(network, draw)
+    settings = {**asdict(config), "seed": seed}
+    mark = digest([settings, measure_every, examples, list(words), hashlib.sha256(table.tobytes()).hexdigest()])
+    progress = read_checkpoint(folder, state.tensors, mark)
+    if progress.epoch:
+        state.restore()
+    epochs = _learn(config, data, table, encoder, state, progress, measure, measure_every)
+    keep_checkpoints(epochs, folder, progress, state.tensors, mark, checkpoint_seconds)
+    network.eval()
+    best = state.take_best()
+    write_records(folder, progress.curve, {})
+    save(encoder, folder, {**settings, **data.books})
+    shutil.rmtree(folder / "checkpoint", ignore_errors=True)
+    return {"examples": data.books, "development": best, "signature": encoder.signature}
+
+
+def _learn(
+    config: PhraseConfig,
+    data: _Phrases,
+    table: Vectors,
+    encoder: SentenceEncoder,
+    state: _State,
+    progress: Progress,
+    measure: Measure | None,
+    measure_every: int,
+) -> Iterator[None]:
+    """Advance `progress` to the end, yielding after each epoch."""
+    import torch
+
+    network = state.network
+    optimiser = torch.optim.SGD(network.parameters(), config.rate)
+    with shown("training phrases", config.epochs, unit="epochs", done=progress.epoch) as advance:
+        while progress.epoch < config.epochs:
+            epoch = progress.epoch + 1
             network.train()
-            for batch in _batches(len(data.pairs), config.batch, draw):
-                loss = _loss(data, batch, config, network, table, draw)
+            for batch in _batches(len(data.pairs), config.batch, state.draw):
+                loss = _loss(data, batch, config, network, table, state.draw)
                 progress.step += 1
                 if not math.isfinite(loss.item()):
                     raise ModelError(
                         f"the loss is {loss.item()} in epoch {epoch}, batch {progress.step}",
-                        remedy="Lower the learning rate.",
+                        remedy="Lower the learning rate; the last checkpoint is still good.",
                     )
                 optimiser.zero_grad()
                 loss.backward()  # type: ignore[no-untyped-call]
@@ -134,17 +171,65 @@ def train_phrases(
             if measure is not None and (epoch % measure_every == 0 or epoch == config.epochs):
                 network.eval()
                 line["development"] = figure = measure(encoder)
-                if figure > best:
-                    best = figure
-                    kept = {name: value.clone() for name, value in network.state_dict().items()}
+                state.note_best(figure)
             progress.curve.append(line)
+            progress.epoch = epoch
+            state.note_chance()
             advance(1)
-    network.eval()
-    if kept:
-        network.load_state_dict(kept)
-    write_records(folder, progress.curve, {})
-    save(encoder, folder, {**asdict(config), "seed": seed, **data.books})
-    return {"examples": data.books, "development": best if kept else None, "signature": encoder.signature}
+            yield
+
+
+class _State:
+    """All that a training goes on from: the network, the best one so far, and both generators of chance.
+
+    tensors: by name, arrays that share the network's memory or hold copies.
+    """
+
+    def __init__(self, network: Any, draw: np.random.Generator) -> None:
+        import torch
+
+        self.network, self.draw = network, draw
+        values = {name: value.numpy() for name, value in network.state_dict().items()}
+        self.tensors: dict[str, Any] = {
+            **{f"network.{name}": value for name, value in values.items()},
+            **{f"best.{name}": np.zeros_like(value) for name, value in values.items()},
+            "figure": np.full(1, -np.inf),
+            "dropout": torch.get_rng_state().numpy(),
+            "draw": np.frombuffer(json.dumps(draw.bit_generator.state).encode().ljust(_GENERATOR), np.uint8).copy(),
+        }
+
+    def note_chance(self) -> None:
+        """Take down where the generators stand."""
+        import torch
+
+        self.tensors["dropout"][...] = torch.get_rng_state().numpy()
+        state = json.dumps(self.draw.bit_generator.state).encode().ljust(_GENERATOR)
+        self.tensors["draw"][...] = np.frombuffer(state, np.uint8)
+
+    def restore(self) -> None:
+        """Put the generators where they stood."""
+        import torch
+
+        torch.set_rng_state(torch.from_numpy(self.tensors["dropout"].copy()))
+        self.draw.bit_generator.state = json.loads(self.tensors["draw"].tobytes())
+
+    def note_best(self, figure: float) -> None:
+        """Keep the network as it is now, where its figure is above all before."""
+        if figure > self.tensors["figure"][0]:
+            self.tensors["figure"][0] = figure
+            for name, value in self.network.state_dict().items():
+                self.tensors[f"best.{name}"][...] = value.numpy()
+
+    def take_best(self) -> float | None:
+        """Make the network the best one, and say its figure; None where none was measured."""
+        import torch
+
+        best = float(self.tensors["figure"][0])
+        if not math.isfinite(best):
+            return None
+        names = self.network.state_dict()
+        self.network.load_state_dict({name: torch.from_numpy(self.tensors[f"best.{name}"]) for name in names})
+        return best
 
 
 def clip_gradient(parameters: Any, longest: float) -> float:
