@@ -119,7 +119,7 @@ def test_word_evidence_is_the_plain_formula() -> None:
     scores = np.zeros((10, most, most, band.width), np.float32)
     WordMatch(directions[0], directions[1], 0.5).add(0, 10, band, scores)
     counts = [Counter(word for text in side for word in text.split()) for side in (source, target)]
-    shown = [{word: n / sum(each.values()) for word, n in each.items()} for each in counts]
+    shown = [{word: n / (sum(each.values()) + 500) for word, n in each.items()} for each in counts]
     for i, a, j, b in [(0, 1, 0, 1), (2, 3, 4, 2), (6, 3, 6, 3), (8, 1, 0, 3), (3, 2, 8, 1)]:
         forward = plain_gain(source[i : i + a], target[j : j + b], shown[1], 0.3)
         backward = plain_gain(target[j : j + b], source[i : i + a], shown[0], 0.3)
@@ -180,7 +180,7 @@ def test_a_lexicon_gives_what_went_together_more_than_once() -> None:
     bags = lexicon.bags(tokens(["rako", "never", "mili rako"]))
     assert bags.offsets[1] == bags.offsets[2] and bags.sizes.tolist() == [1, 1, 2]
     first = dict(zip(bags.ids[: bags.offsets[1]].tolist(), bags.masses.tolist(), strict=False))
-    assert max(first, key=lambda word: first[word]) == token_hash("dog") and first[token_hash("dog")] > 0.6
+    assert first[token_hash("dog")] > 0.6 > 0.1 > first.get(token_hash("cat"), 0)
     assert lexicon_of(tokens(["a b"]), tokens(["c d"])) is None
 
 

@@ -8,10 +8,13 @@ from pathlib import Path
 
 import pytest
 
+import paraloom as package
 from paraloom.core.beads import Bead
 from paraloom.core.errors import ConfigError, DataError
 from paraloom.core.io.beads import read_beads, write_beads
 from paraloom.evaluate.alignment import AlignmentScore, score_documents
+
+BUNDLED = Path(package.__file__).parent / "recipes" / "bundled"
 
 GOLD = [Bead((0,), (0,)), Bead((1,), (1, 2)), Bead((2, 3), (3,)), Bead((), (4,)), Bead((4,), (5,)), Bead((5,), ())]
 FOUND = [Bead((0,), (0,)), Bead((1,), (1,)), Bead((), (2,)), Bead((2,), (3,)), Bead((3,), (4,)), Bead((4, 5), (5,))]
@@ -86,6 +89,23 @@ def test_the_commands_align_and_measure(paraloom: Callable[..., tuple[int, str, 
     status, _, said = paraloom("align", "sentences", "a.de", "empty", "-o", "b.tsv")
     assert status == 1 and "empty: there is no sentence in it" in said
     assert not (tmp_path / "b.tsv").exists()
+    status, _, said = paraloom("align", "sentences", "a.de", "a.en", "-o", "b.foo")
+    assert status == 1 and "For beads choose .vecalign" in said
+    status, shown, _ = paraloom("align", "sentences", "a.de", "a.en", "-o", "-")
+    assert status == 0 and len(shown.splitlines()) == 21
+
+
+def test_a_translator_s_evidence_is_used(paraloom: Callable[..., tuple[int, str, str]], tmp_path: Path) -> None:
+    """The bundled translator; no word is the same on both sides, and the second sentence is one too many."""
+    german = ["Ich habe Hunger.", "Sie schläft.", "Wo ist der Bahnhof?", "Er trinkt Wasser.", "Das Haus ist groß."]
+    english = ["I am hungry.", "Where is the station?", "He drinks water.", "The house is big."]
+    (tmp_path / "a.de").write_text("\n".join(german) + "\n")
+    (tmp_path / "a.en").write_text("\n".join(english) + "\n")
+    translator = BUNDLED / "de-en"
+    status, _, _ = paraloom("align", "sentences", "a.de", "a.en", "--translator", translator, "-o", "a.vecalign")
+    assert status == 0
+    linked = {bead.source: bead.target for bead in read_beads(tmp_path / "a.vecalign")}
+    assert linked[2,] == (1,) and linked[3,] == (2,) and linked[4,] == (3,)
 
 
 def test_an_aligner_is_tried_on_documents_with_gold(

@@ -19,6 +19,9 @@ Numbers = npt.NDArray[np.int32]
 Scores = npt.NDArray[np.float32]
 
 
+_UNSEEN = 500
+
+
 class Bags(NamedTuple):
     """What each of n sentences leads to expect in the other text, by one kind of evidence (a translation, say).
 
@@ -52,9 +55,9 @@ class Background(NamedTuple):
 
 
 def background_of(lists: Sequence[TokenLists]) -> Background:
-    """The shares of all words of some texts."""
+    """The shares of all words of some texts, as if `_UNSEEN` others had been met: a short text's words are rarer."""
     ids, counts = np.unique(np.concatenate([each.ids for each in lists]), return_counts=True)
-    return Background(ids, counts / max(1, counts.sum()))
+    return Background(ids, counts / (counts.sum() + _UNSEEN))
 
 
 @dataclass(frozen=True, eq=False)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import math
 import shutil
 from collections.abc import Callable, Iterator, Sequence
@@ -24,6 +23,7 @@ from paraloom.embed.config import positive, whole
 from paraloom.embed.encoders import SentenceEncoder, Vectors
 from paraloom.embed.ordered import Ordered, padded
 from paraloom.embed.parts import PARTS
+from paraloom.embed.phrase_state import PhraseState
 from paraloom.embed.spec import parse_spec
 from paraloom.embed.store import save
 from paraloom.embed.vocab import Rows, Vocabulary
@@ -32,9 +32,6 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 Measure = Callable[[SentenceEncoder], float]
-
-# Bytes that hold the state of numpy's generator as JSON.
-_GENERATOR = 512
 
 
 class Example(NamedTuple):
@@ -118,7 +115,7 @@ def train_phrases(
     torch.manual_seed(seed)
     torch.set_num_threads(1)  # phrases are short: threads would wait for each other, and add in an order of their own
     encoder = SentenceEncoder(parse_spec(config.network), {config.network: Ordered(vocabulary, table, network)})
-    state = _State(network, draw)
+    state = PhraseState(network, draw)
     settings = {**asdict(config), "seed": seed}
     mark = digest([settings, measure_every, examples, list(words), hashlib.sha256(table.tobytes()).hexdigest()])
     progress = read_checkpoint(folder, state.tensors, mark)
@@ -139,7 +136,7 @@ def _learn(
     data: _Phrases,
     table: Vectors,
     encoder: SentenceEncoder,
-    state: _State,
+    state: PhraseState,
     progress: Progress,
     measure: Measure | None,
     measure_every: int,
@@ -177,59 +174,6 @@ def _learn(
             state.note_chance()
             advance(1)
             yield
-
-
-class _State:
-    """All that a training goes on from: the network, the best one so far, and both generators of chance.
-
-    tensors: by name, arrays that share the network's memory or hold copies.
-    """
-
-    def __init__(self, network: Any, draw: np.random.Generator) -> None:
-        import torch
-
-        self.network, self.draw = network, draw
-        values = {name: value.numpy() for name, value in network.state_dict().items()}
-        self.tensors: dict[str, Any] = {
-            **{f"network.{name}": value for name, value in values.items()},
-            **{f"best.{name}": np.zeros_like(value) for name, value in values.items()},
-            "figure": np.full(1, -np.inf),
-            "dropout": torch.get_rng_state().numpy(),
-            "draw": np.frombuffer(json.dumps(draw.bit_generator.state).encode().ljust(_GENERATOR), np.uint8).copy(),
-        }
-
-    def note_chance(self) -> None:
-        """Take down where the generators stand."""
-        import torch
-
-        self.tensors["dropout"][...] = torch.get_rng_state().numpy()
-        state = json.dumps(self.draw.bit_generator.state).encode().ljust(_GENERATOR)
-        self.tensors["draw"][...] = np.frombuffer(state, np.uint8)
-
-    def restore(self) -> None:
-        """Put the generators where they stood."""
-        import torch
-
-        torch.set_rng_state(torch.from_numpy(self.tensors["dropout"].copy()))
-        self.draw.bit_generator.state = json.loads(self.tensors["draw"].tobytes())
-
-    def note_best(self, figure: float) -> None:
-        """Keep the network as it is now, where its figure is above all before."""
-        if figure > self.tensors["figure"][0]:
-            self.tensors["figure"][0] = figure
-            for name, value in self.network.state_dict().items():
-                self.tensors[f"best.{name}"][...] = value.numpy()
-
-    def take_best(self) -> float | None:
-        """Make the network the best one, and say its figure; None where none was measured."""
-        import torch
-
-        best = float(self.tensors["figure"][0])
-        if not math.isfinite(best):
-            return None
-        names = self.network.state_dict()
-        self.network.load_state_dict({name: torch.from_numpy(self.tensors[f"best.{name}"]) for name in names})
-        return best
 
 
 def clip_gradient(parameters: Any, longest: float) -> float:

@@ -15,7 +15,9 @@ from paraloom.core.errors import ConfigError, DataError, nearest
 from paraloom.core.io import read_lines, write_pairs
 from paraloom.core.io.asked import languages_in_name, origin_of, stem
 from paraloom.core.io.beads import write_beads
-from paraloom.core.io.compression import without_compression
+from paraloom.core.io.compression import PIPE, without_compression
+from paraloom.core.progress import progress
+from paraloom.core.protocols import Translator
 from paraloom.core.schema import PAIRS
 
 METHODS: dict[str, dict[str, Any]] = {
@@ -25,6 +27,9 @@ METHODS: dict[str, dict[str, Any]] = {
 """Settings of the aligner by name: all the evidence there is, or lengths alone."""
 
 _BEADS = (".vecalign", ".ladder", ".parquet")
+_PAIRS = (".tsv", ".tmx", ".jsonl", "")
+# Sentences that a translator is given at a time.
+_CHUNK = 2000
 
 
 @dataclass(frozen=True)
@@ -74,6 +79,12 @@ def align_files(
     Raises DataError where a translation has not one line for each sentence, or a text has none.
     """
     config = config_of(method, most)
+    suffix = without_compression(output).suffix
+    if suffix not in (*_BEADS, *_PAIRS) and output != PIPE and "{" not in output:
+        raise ConfigError(
+            f"'{output}' is no name for what an alignment becomes",
+            remedy=f"For beads choose {', '.join(_BEADS)}; for the sentences {', '.join(_PAIRS[:-1])}, or a folder.",
+        )
     texts = [list(read_lines(path)) for path in (source, target)]
     for path, text in zip((source, target), texts, strict=True):
         if not any(line.strip() for line in text):
@@ -83,15 +94,26 @@ def align_files(
     if translator is not None:
         from paraloom.mt.load import load_translator
 
-        ahead.append([variants[0].text for variants in load_translator(translator).translate(texts[0])])
+        ahead.append(translated(texts[0], load_translator(translator)))
     beads = align(TextPair(texts[0], texts[1], ahead, back), config)
-    if without_compression(output).suffix in _BEADS:
+    if suffix in _BEADS:
         write_beads(output, beads, src_doc=stem(source), tgt_doc=stem(target))
     else:
         write_pairs(_pairs(beads, texts, source, languages or (None, None)), output)
     both = [bead for bead in beads if bead.source and bead.target]
     aligned = (sum(len(bead.source) for bead in both), sum(len(bead.target) for bead in both))
     return Books(len(both), aligned, (len(texts[0]) - aligned[0], len(texts[1]) - aligned[1]))
+
+
+def translated(sentences: Sequence[str], translator: Translator) -> list[str]:
+    """The best translation of each sentence, with a bar."""
+    made: list[str] = []
+    with progress("translating", len(sentences), unit="sentences") as advance:
+        for start in range(0, len(sentences), _CHUNK):
+            chunk = sentences[start : start + _CHUNK]
+            made += [variants[0].text for variants in translator.translate(chunk)]
+            advance(len(chunk))
+    return made
 
 
 def _translation(path: str, of: str, text: Sequence[str]) -> list[str]:

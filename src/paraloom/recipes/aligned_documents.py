@@ -14,9 +14,7 @@ from paraloom.core.io import read_lines
 from paraloom.core.progress import progress
 from paraloom.core.protocols import Translator
 from paraloom.evaluate.alignment import AlignmentScore
-
-# Sentences that a translator is given at a time.
-_CHUNK = 2000
+from paraloom.recipes.align import translated
 
 
 @dataclass(frozen=True)
@@ -76,13 +74,7 @@ def score_aligner(
 
 
 def _translated(documents: Sequence[GoldDocument], translator: Translator) -> list[tuple[list[str]]]:
-    sentences = [text for document in documents for text in document.source]
-    made: list[str] = []
-    with progress("translating", len(sentences), unit="sentences") as advance:
-        for start in range(0, len(sentences), _CHUNK):
-            chunk = sentences[start : start + _CHUNK]
-            made += [variants[0].text for variants in translator.translate(chunk)]
-            advance(len(chunk))
+    made = translated([text for document in documents for text in document.source], translator)
     found = []
     at = 0
     for document in documents:
