@@ -110,7 +110,7 @@ def test_a_killed_training_goes_on_to_the_same_bytes(tmp_path, monkeypatch):
     import paraloom.embed.checkpoint as checkpoint
 
     config = PhraseConfig(batch=16, epochs=9, contrasts=3, network="lstm")
-    figures = iter([3.0, 5.0, 4.0, 1.0] * 2)
+    figures = iter([3.0, 5.0, 4.0])
 
     def train(name, **more):
         return train_phrases(
@@ -126,12 +126,12 @@ def test_a_killed_training_goes_on_to_the_same_bytes(tmp_path, monkeypatch):
         if len(done) == 5:
             raise KeyboardInterrupt
 
-    figures = iter([3.0, 5.0, 4.0, 1.0])
+    figures = iter([3.0])
     monkeypatch.setattr(checkpoint, "write_checkpoint", stop)
     with pytest.raises(KeyboardInterrupt):
         train("stopped", checkpoint_seconds=0)
     monkeypatch.setattr(checkpoint, "write_checkpoint", write)
-    figures = iter([5.0, 4.0, 1.0])  # of the epochs 6 and 9; that of epoch 3 is in the checkpoint
+    figures = iter([5.0, 4.0])  # of the epochs 6 and 9; that of epoch 3 is in the checkpoint
     torch.rand(5)
     assert train("stopped")["development"] == 5.0
     whole, stopped = (sorted((tmp_path / name).iterdir()) for name in ("whole", "stopped"))

@@ -31,7 +31,7 @@ def test_strict_and_lax_are_counted_as_vecalign_s_scorer_does() -> None:
 def test_kinds_count_exactly_and_sums_over_texts_are_not_means() -> None:
     score = AlignmentScore()
     score.add(GOLD, GOLD)
-    score.add([Bead((0,), (0,))] * 1, [Bead((0,), ())])
+    score.add([Bead((0,), (0,))], [Bead((0,), ())])
     assert score.exact == pytest.approx((6 / 7, 6 / 7, 6 / 7))
     assert score.by_kind[1, 1] == pytest.approx((1.0, 2 / 3, 0.8))
     assert score.by_kind[1, 0] == pytest.approx((0.5, 1.0, 2 / 3))

@@ -18,7 +18,7 @@ Floats = npt.NDArray[np.float64]
 Numbers = npt.NDArray[np.int32]
 Scores = npt.NDArray[np.float32]
 
-
+# Words that were not met but might have been: of a text of ten words each would else be a tenth of its language.
 _UNSEEN = 500
 
 
@@ -182,19 +182,16 @@ class WordMatch:
 
     A word of a bead's one side comes from the other side, with a chance that grows with how many of the words expected
     there it is, or from nowhere, as common as it is in the whole text; after Moore 2002, with any evidence in place of
-    his lexicon.  Blocks that are too long expect too much, those too short explain too little.
+    his lexicon.  Blocks that are too long expect too much, those too short explain too little, and no word is explained
+    more often than the other side has what leads to it.  Either direction counts as far as it explains the texts.
     """
 
-    def __init__(self, forward: Direction | None, backward: Direction | None, weight: float) -> None:
+    def __init__(self, forward: Direction, backward: Direction, weight: float) -> None:
         self.forward, self.backward, self.weight = forward, backward, weight
 
     def add(self, first: int, rows: int, band: Band, out: Scores) -> None:
         from paraloom.align import match_kernels
 
-        if self.forward is not None:
-            weight = self.weight * self.forward.reach
-            match_kernels.add_forward(first, weight, band.lows, *self.forward.arguments, out)
-        if self.backward is not None:
-            match_kernels.add_backward(
-                first, self.weight * self.backward.reach, band.lows, *self.backward.arguments, out
-            )
+        ahead, back = self.weight * self.forward.reach, self.weight * self.backward.reach
+        match_kernels.add_forward(first, ahead, band.lows, *self.forward.arguments, out)
+        match_kernels.add_backward(first, back, band.lows, *self.backward.arguments, out)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from paraloom.core.errors import DataError
@@ -18,17 +18,8 @@ class Bead(NamedTuple):
     target: tuple[int, ...]
     score: float = 0.0
 
-    @property
-    def kind(self) -> tuple[int, int]:
-        """How many sentences on each side, such as (1, 2).
 
-        >>> Bead((4,), (7, 8)).kind
-        (1, 2)
-        """
-        return len(self.source), len(self.target)
-
-
-def check_beads(beads: Iterable[Bead], sources: int | None = None, targets: int | None = None) -> None:
+def check_beads(beads: Sequence[Bead], sources: int | None = None, targets: int | None = None) -> None:
     """That no sentence is in two beads and none beyond the text's end; raises DataError that names the sentence.
 
     >>> check_beads([Bead((0,), (0,)), Bead((0, 1), (1,))])

@@ -99,7 +99,7 @@ def align_files(
     if suffix in _BEADS:
         write_beads(output, beads, src_doc=stem(source), tgt_doc=stem(target))
     else:
-        write_pairs(_pairs(beads, texts, source, languages or (None, None)), output)
+        write_pairs(_pairs(beads, texts, source, languages), output)
     both = [bead for bead in beads if bead.source and bead.target]
     aligned = (sum(len(bead.source) for bead in both), sum(len(bead.target) for bead in both))
     return Books(len(both), aligned, (len(texts[0]) - aligned[0], len(texts[1]) - aligned[1]))
