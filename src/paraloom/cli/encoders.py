@@ -26,6 +26,10 @@ def train_encoder(
     scramble: Annotated[
         float, typer.Option(help="Share of sentences whose words lstm, blstm, gran and gru read in another order.")
     ] = 0.0,
+    devices: Annotated[
+        str, typer.Option(help="Where lstm, blstm, gran and gru compute: cpu, cuda, or cuda:0,cuda:1.")
+    ] = "cpu",
+    precision: Annotated[str, typer.Option(help="What they compute in: float32 or bfloat16.")] = "float32",
     start: Annotated[Path | None, typer.Option(help="An encoder to go on from.")] = None,
     vectors: Annotated[
         Path | None, typer.Option(help="Word vectors to start from: a text file as of word2vec, GloVe or fastText.")
@@ -60,6 +64,8 @@ def train_encoder(
         "megabatch": megabatch,
         "rising": rising,
         "scramble": scramble,
+        "devices": devices,
+        "precision": precision,
         "start": str(start.absolute()) if start else None,
         "vectors": str(vectors.absolute()) if vectors else None,
         "sts": str(sts.absolute()) if sts else None,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -26,8 +26,12 @@ def new_parts(
     origin: SentenceEncoder | None,
     vectors: str | Path | None,
     team: Team,
+    devices: Sequence[str] = ("cpu",),
+    precision: str = "float32",
 ) -> dict[str, LearningPart]:
     """The parts of an encoder as its training begins, by name: random, or those of `origin`, words from `vectors`.
+
+    devices, precision: of the networks among them (embed.devices).
 
     Raises ConfigError where `vectors` are given and there is no use for them, DataError as read_vectors does.
     """
@@ -56,7 +60,8 @@ def new_parts(
             from paraloom.embed.recurrent import LearningOrdered, network_of
 
             network = network_of(name, given, config.dimension, seed)
-            parts[name] = LearningOrdered(vocabulary, table, network, team, config.vector_pull, config.network_decay)
+            held = config.vector_pull, config.network_decay
+            parts[name] = LearningOrdered(vocabulary, table, network, team, *held, devices, precision)
         else:
             parts[name] = LearningAverage(vocabulary, table, team, config.vector_pull)
     return parts

@@ -71,7 +71,8 @@ class EncoderConfig(PartsConfig):
     rising: M grows from 1 in the first epoch to megabatch in the last, by equal factors.
     two_sided: W17's loss, which draws a negative for the paraphrase too.  max_tokens: pairs with a longer side (in
     words) are left out.  scramble: share of the sentences whose words the parts that read in order get in an order
-    drawn by chance (PNMT §5.3: 0.3).
+    drawn by chance (PNMT §5.3: 0.3).  precision: float32, or bfloat16, in which the networks of such parts then
+    compute (weights stay float32): for GPUs, and processors that have instructions for it.
     """
 
     epochs: int = 5
@@ -83,6 +84,7 @@ class EncoderConfig(PartsConfig):
     two_sided: bool = False
     max_tokens: int = 30
     scramble: float = 0.0
+    precision: str = "float32"
 
     def check(self) -> Spec:
         """The parsed spec; raises ConfigError that names the field which cannot be."""
@@ -90,6 +92,8 @@ class EncoderConfig(PartsConfig):
         positive(self, "margin", "rate")
         if not 0 <= self.scramble <= 1:
             raise ConfigError(f"'scramble' is {self.scramble}, and must be a share from 0 to 1")
+        if self.precision not in ("float32", "bfloat16"):
+            raise ConfigError(f"'precision' is float32 or bfloat16, not '{self.precision}'")
         return super().check()
 
     def joined(self, epoch: int) -> int:

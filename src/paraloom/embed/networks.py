@@ -46,7 +46,7 @@ class Blstm(Network):
 
     def forward(self, x: Tensor, mask: Tensor) -> Tensor:
         lengths = mask.sum(1, keepdim=True)
-        places = torch.arange(x.shape[1]).expand(mask.shape)
+        places = torch.arange(x.shape[1], device=x.device).expand(mask.shape)
         # Each sentence turned round on its own, its padding left behind it; a mean does not mind the order.
         turned = torch.where(mask, lengths - 1 - places, places)
         reverse = x.gather(1, turned[:, :, None].expand(x.shape))

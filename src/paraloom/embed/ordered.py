@@ -52,13 +52,13 @@ class Ordered:
         return known
 
 
-def chunks(lists: Rows, only: npt.NDArray[np.bool_] | None = None) -> list[npt.NDArray[np.int64]]:
-    """The numbers of lists that have a word, shortest first, CHUNK at a time; `only`: bool (n,), those wanted."""
+def chunks(lists: Rows, only: npt.NDArray[np.bool_] | None = None, size: int = CHUNK) -> list[npt.NDArray[np.int64]]:
+    """The numbers of lists that have a word, shortest first, `size` at a time; `only`: bool (n,), those wanted."""
     lengths = np.diff(lists.offsets)
     wanted = lengths > 0 if only is None else (lengths > 0) & only
     order = np.argsort(lengths, kind="stable")
     order = order[wanted[order]]
-    return [order[start : start + CHUNK] for start in range(0, len(order), CHUNK)]
+    return [order[start : start + size] for start in range(0, len(order), size)]
 
 
 def padded(lists: Rows, chunk: npt.NDArray[np.int64]) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.bool_]]:

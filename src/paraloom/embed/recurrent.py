@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
 from paraloom.embed.averaging import BETA1, BETA2, Pull, adam_rate, adam_rows
+from paraloom.embed.devices import Replicas
 from paraloom.embed.encoders import Part, Vectors
-from paraloom.embed.ordered import Ordered, add_vectors, chunks, padded, parameters
+from paraloom.embed.ordered import CHUNK, Ordered, chunks, padded, parameters
 from paraloom.embed.team import Team
 from paraloom.embed.vocab import Rows, Vocabulary
 
@@ -31,7 +33,8 @@ class LearningOrdered:
 
     Sentences are read in chunks of a fixed size, by as many threads as there are, and gradients are added in the
     chunks' order: what is learned never depends on the threads.  pull, decay: W17's λ_w, as for averages, and λ_c, of
-    the network's weights.
+    the network's weights.  devices, precision: where and how the network computes (embed.devices); words' vectors and
+    Adam stay on the processor, which keeps them whatever the vocabulary's size.
     """
 
     def __init__(
@@ -42,6 +45,8 @@ class LearningOrdered:
         team: Team,
         pull: float = 0.0,
         decay: float = 0.0,
+        devices: Sequence[str] = ("cpu",),
+        precision: str = "float32",
     ) -> None:
         import torch
 
@@ -51,6 +56,8 @@ class LearningOrdered:
         self.network = network
         self.first, self.second = np.zeros_like(table), np.zeros_like(table)
         self._team = team
+        self._replicas = Replicas(network, devices, precision)
+        self._chunk = self._replicas.chunk or CHUNK
         self._pull, self._decay = Pull(table, pull), decay
         self._weights = list(network.parameters())
         self._moments = [(torch.zeros_like(each), torch.zeros_like(each)) for each in self._weights]
@@ -72,11 +79,17 @@ class LearningOrdered:
         }
 
     def forward(self, lists: Rows, out: Vectors, column: int) -> None:
-        parts = chunks(lists)
+        import torch
+
+        parts = chunks(lists, size=self._chunk)
+        self._replicas.refresh()
 
         def read(begin: int, end: int) -> None:
-            for chunk in parts[begin:end]:
-                add_vectors(self.table, self.network, lists, chunk, out, column)
+            for place in range(begin, end):
+                rows, mask = padded(lists, parts[place])
+                with torch.no_grad():
+                    made = self._replicas.vectors(place, torch.from_numpy(self.table[rows]), torch.from_numpy(mask))
+                out[parts[place], column : column + self.table.shape[1]] += made.cpu().numpy()
 
         self._team.share(len(parts), read)
 
@@ -86,7 +99,8 @@ class LearningOrdered:
         """Rows that the moved lists hold, int32 (u,); the loss's gradient by each, (u, d), and by each weight."""
         import torch
 
-        parts = chunks(lists, moved)
+        parts = chunks(lists, moved, self._chunk)
+        self._replicas.refresh()
         width = self.table.shape[1]
         held = np.unique(lists.rows[np.repeat(moved, np.diff(lists.offsets))])
         found: list[tuple[torch.Tensor, ...]] = [() for _ in parts]
@@ -95,12 +109,15 @@ class LearningOrdered:
             for place in range(begin, end):
                 chunk = parts[place]
                 rows, mask = padded(lists, chunk)
-                vectors = torch.from_numpy(self.table[held]).requires_grad_()
-                given = torch.from_numpy(gradient[chunk, column : column + width])
+                device = self._replicas.device(place)
+                weights = list(self._replicas.at(place).parameters())
+                vectors = torch.from_numpy(self.table[held]).to(device).requires_grad_()
+                given = torch.from_numpy(gradient[chunk, column : column + width]).to(device)
                 with torch.enable_grad():
-                    x = torch.nn.functional.embedding(torch.from_numpy(np.searchsorted(held, rows)), vectors)
-                    made = self.network(x, torch.from_numpy(mask))
-                found[place] = torch.autograd.grad(made, [vectors, *self._weights], given)
+                    numbers = torch.from_numpy(np.searchsorted(held, rows)).to(device)
+                    x = torch.nn.functional.embedding(numbers, vectors)
+                    made = self._replicas.vectors(place, x, torch.from_numpy(mask))
+                found[place] = tuple(part.cpu() for part in torch.autograd.grad(made, [vectors, *weights], given))
 
         self._team.share(len(parts), differentiate)
         sums = [torch.zeros(len(held), width), *(torch.zeros_like(each) for each in self._weights)]

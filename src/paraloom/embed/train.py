@@ -18,6 +18,7 @@ from paraloom.core.signature import digest, file_digest
 from paraloom.embed.beginning import new_parts
 from paraloom.embed.checkpoint import Progress, keep_checkpoints, read_checkpoint, write_records
 from paraloom.embed.config import EncoderConfig
+from paraloom.embed.devices import parse_devices
 from paraloom.embed.encoders import SentenceEncoder, unit
 from paraloom.embed.learner import Learner
 from paraloom.embed.losses import batch_triples, margin_loss
@@ -48,6 +49,7 @@ def train_encoder(
     start: str | Path | None = None,
     vectors: str | Path | None = None,
     threads: int | None = None,
+    devices: str = "cpu",
     keep_best: bool = False,
     checkpoint_seconds: float = 60.0,
 ) -> dict[str, Any]:
@@ -58,6 +60,8 @@ def train_encoder(
     start from instead of random ones, where it has them.
     dev: called with the encoder after each epoch; its figures join the curve.  keep_best: save the encoder as it was
     after the epoch at which the first of them was highest, instead of the last.  threads: None for all processors.
+    devices: where the networks of parts that read in order compute: cpu, cuda (every GPU), or some of them, as
+    cuda:0,cuda:1; averages are bound by memory and stay with the processor.
     The folder gets `curve.jsonl` (loss, violations as a share of triples, dev figures) and `timings.json`.  A training
     that was killed goes on from `folder/checkpoint/` when called again with the same pairs and configuration, and ends
     with the same bytes; so it does with any number of threads.
@@ -67,7 +71,7 @@ def train_encoder(
     """
     if keep_best and dev is None:
         raise ConfigError("the best epoch is not known without a development figure", remedy="Give tasks to measure.")
-    spec, folder = config.check(), Path(folder)
+    spec, folder, places = config.check(), Path(folder), parse_devices(devices)
     origin = None if start is None else load_encoder(start)
     spec = origin.spec if origin else spec
     known = {part.vocabulary.unit: part.vocabulary for part in origin.parts.values()} if origin else {}
@@ -81,7 +85,8 @@ def train_encoder(
     if vectors is not None:
         settings["vectors"] = file_digest(file_of(vectors))[:12]
     team = Team(threads)
-    learner = Learner(spec, data.units, new_parts(config, seed, spec, data.units, origin, vectors, team), team)
+    parts = new_parts(config, seed, spec, data.units, origin, vectors, team, places, config.precision)
+    learner = Learner(spec, data.units, parts, team)
     training = _Training(config, seed, data, learner)
     mark = digest([settings, data.digest])
     progress = read_checkpoint(folder, learner.tensors, mark)

@@ -66,8 +66,3 @@ def load_model(checkpoint: Path) -> Any:
         )
     with quiet():
         return MarianMTModel.from_pretrained(checkpoint)
-
-
-def has_bfloat16() -> bool:
-    """Whether this processor multiplies bfloat16 in hardware; elsewhere it is emulated, slower than float32."""
-    return bool(torch.cpu._is_avx512_bf16_supported() or torch.cpu._is_amx_tile_supported())

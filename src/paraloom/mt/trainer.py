@@ -16,9 +16,10 @@ from safetensors import safe_open
 from safetensors.torch import save_file
 from torch import Tensor
 
+from paraloom.core.processor import has_bfloat16
 from paraloom.mt.checkpoint import CHECKPOINT
 from paraloom.mt.examples import Examples, padded
-from paraloom.mt.model import has_bfloat16, load_model, new_model
+from paraloom.mt.model import load_model, new_model
 from paraloom.mt.muon import Muon
 from paraloom.mt.network import EMBEDDING, Forward, Shape, smoothed_cross_entropy
 

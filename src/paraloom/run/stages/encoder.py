@@ -21,7 +21,8 @@ class TrainEncoder(EncoderConfig, Fit):
     pairs: corpora whose src and tgt mean the same.  start: an encoder to go on from.  vectors: a text file of word
     vectors to start from (word2vec's, GloVe's, fastText's form).  sts: a folder of similarity tasks; where it is given,
     `development` (one of them) is measured after each epoch, for the curve.  keep: 'last', or 'best', the encoder as
-    it was after the epoch with the highest development figure.
+    it was after the epoch with the highest development figure.  devices: where networks compute: cpu, cuda, or
+    cuda:0,cuda:1.
     The other fields are those of paraloom.embed.config.EncoderConfig.
     """
 
@@ -33,6 +34,7 @@ class TrainEncoder(EncoderConfig, Fit):
     sts: str | None = None
     development: str = "STS-B/dev"
     keep: Literal["last", "best"] = "last"
+    devices: str = "cpu"
 
     def __post_init__(self) -> None:
         self.check()
@@ -65,6 +67,7 @@ class TrainEncoder(EncoderConfig, Fit):
             seed=work.seed,
             start=work.inputs.get("start"),
             vectors=work.inputs.get("vectors"),
+            devices=self.devices,
             keep_best=self.keep == "best",
         )
 
