@@ -39,6 +39,16 @@ class Lexicon(NamedTuple):
         offsets = np.concatenate([[0], ends])[lists.offsets]
         return Bags(self.others[taken], self.shares[taken], offsets, lists.lengths.astype(np.float64))
 
+    def likeliest(self, lists: TokenLists) -> TokenLists:
+        """Each word as the word that it most often goes with; as it is where the lexicon has none."""
+        owners = np.repeat(np.arange(len(self.words)), np.diff(self.starts))
+        order = np.lexsort((-self.shares, owners))
+        first = order[np.searchsorted(owners[order], np.arange(len(self.words))).clip(max=max(0, len(order) - 1))]
+        held = np.diff(self.starts) > 0
+        places = np.minimum(np.searchsorted(self.words, lists.ids), len(self.words) - 1)
+        there = (self.words[places] == lists.ids) & held[places]
+        return TokenLists(np.where(there, self.others[first[places]], lists.ids), lists.offsets)
+
 
 def lexicon_of(source: TokenLists, target: TokenLists, config: AlignmentConfig | None = None) -> Lexicon | None:
     """p(target word | source word) by word alignment of n pairs of texts; None where nothing is seen twice.

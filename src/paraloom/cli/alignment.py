@@ -1,4 +1,4 @@
-"""Verbs about alignment: align sentences, evaluate alignment, evaluate aligner."""
+"""Verbs about alignment: align documents and sentences, evaluate documents, alignment and aligner."""
 
 from __future__ import annotations
 
@@ -26,15 +26,30 @@ def align_sentences(
     translator: Annotated[Path | None, typer.Option(help="A translator folder, source to target.")] = None,
     most: Annotated[int, typer.Option(help="Sentences on one side of a bead.")] = 3,
     method: Method = "evidence",
+    documents: Annotated[
+        Path | None, typer.Option(help="Pairs of documents; SRC and TGT are then corpora of documents.")
+    ] = None,
     src_lang: options.SrcLang = None,
     tgt_lang: options.TgtLang = None,
+    seed: options.Seed = 1,
 ) -> None:
     """Align two texts sentence by sentence, n to m; translations help, a lexicon is found on the way.
 
     The output's suffix decides: .vecalign, .ladder (hunalign's), .parquet (links); .tsv, .tmx, .jsonl (the sentences).
+    With --documents the sentences of each pair of documents are aligned, and no bead leaves its pair.
 
     Example: `paraloom align sentences a.de a.en --translations a.google.en -o a.de-en.tsv`
     """
+    if documents is not None:
+        from paraloom.recipes.align_documents import align_paired
+
+        given: dict[str, object] = {"--translations": translations, "--target-translations": target_translations}
+        given |= {"--translator": translator, "--method": method != "evidence"}
+        for name, value in given.items():
+            if value:
+                raise typer.BadParameter(f"{name} is for two texts, not for --documents")
+        align_paired(source, target, documents, output, most=most, seed=seed)
+        return
     from paraloom.recipes.align import align_files
 
     books = align_files(
@@ -49,6 +64,71 @@ def align_sentences(
         languages=(src_lang, tgt_lang),
     )
     typer.echo(books.render(), err=True)
+
+
+def align_documents(
+    source: Annotated[str, typer.Argument(metavar="SRC", help="A corpus of documents, as `extract` makes it.")],
+    target: Annotated[str, typer.Argument(metavar="TGT", help="Another, in another language.")],
+    output: options.Output,
+    translator: Annotated[Path | None, typer.Option(help="A translator folder, source to target.")] = None,
+    decode: Annotated[str, typer.Option(help="How to translate.")] = "beam:1",
+    evidence: Annotated[
+        str, typer.Option(help="words, pictures, topics (PARK17), scores (MultiNews), all; several with commas.")
+    ] = "all",
+    how: Annotated[str, typer.Option(help="one-to-one, mutual (each the other's best) or best (of each source).")] = (
+        "one-to-one"
+    ),
+    by: Annotated[str, typer.Option(help="What the threshold is of: margin over rivals, or score.")] = "margin",
+    threshold: Annotated[float, typer.Option(help="A pair has at least so much.")] = 0.0,
+    candidates: Annotated[int, typer.Option(help="Documents that each one is compared with.")] = 16,
+    rounds: Annotated[int, typer.Option(help="How often sure pairs are aligned to make a lexicon.")] = 2,
+    seed: options.Seed = 1,
+) -> None:
+    """Pair the documents of two languages that say the same, by words, pictures, sizes and topics, never by name.
+
+    Works without a translator: the surest pairs are aligned sentence by sentence, and teach a lexicon.
+
+    Example: `paraloom align documents pages.de pages.en -o pairs.tsv`
+    """
+    from paraloom.recipes.align_documents import pair_documents
+
+    figures = pair_documents(
+        source,
+        target,
+        output,
+        translator=translator,
+        decode=decode,
+        seed=seed,
+        evidence=evidence,
+        how=how,
+        by=by,
+        threshold=threshold,
+        candidates=candidates,
+        rounds=rounds,
+    )
+    read = figures["documents"]
+    typer.echo(f"{figures['pairs']:,} pairs of {read[0]:,} and {read[1]:,} documents in {output}", err=True)
+
+
+def documents(
+    found: Annotated[Path, typer.Argument(metavar="FOUND.tsv", help="Pairs of documents, as `align documents` wrote.")],
+    gold: Annotated[Path, typer.Option(help="The true pairs: two names a line, between tabs.")],
+    turned: Annotated[bool, typer.Option("--turned", help="The target's name stands first in the gold.")] = False,
+    as_json: options.Json = False,
+) -> None:
+    """Precision, recall and F1 of pairs of documents (PARK17, Table 2).
+
+    Example: `paraloom evaluate documents pairs.tsv --gold gold.tsv`
+    """
+    from paraloom.align.document_pairs import read_document_pairs
+    from paraloom.evaluate.alignment import score_documents
+
+    true = [(pair.target, pair.source) if turned else (pair.source, pair.target) for pair in read_document_pairs(gold)]
+    figures = score_documents(true, [(pair.source, pair.target) for pair in read_document_pairs(found)])._asdict()
+    if as_json:
+        typer.echo(json.dumps(figures | {"gold": len(true)}))
+        return
+    typer.echo("  ".join(f"{name} {value:.4f}" for name, value in figures.items()) + f"  of {len(true):,} pairs")
 
 
 def alignment(
@@ -85,8 +165,9 @@ def aligner(
 
     Example: `paraloom evaluate aligner cs-en.jsonl.gz --translator cs-en`
     """
+    from paraloom.core.io.gold_beads import read_gold_documents
     from paraloom.recipes.align import config_of
-    from paraloom.recipes.aligned_documents import read_gold_documents, score_aligner
+    from paraloom.run.stages.documents import score_aligner
 
     config = config_of(method, most)
     documents = read_gold_documents(gold)
@@ -99,5 +180,5 @@ def aligner(
     typer.echo(json.dumps(score.to_json()) if as_json else score.render())
 
 
-ALIGNING = {"sentences": align_sentences}
-EVALUATING = {"alignment": alignment, "aligner": aligner}
+ALIGNING = {"sentences": align_sentences, "documents": align_documents}
+EVALUATING = {"alignment": alignment, "aligner": aligner, "documents": documents}

@@ -1,4 +1,4 @@
-"""An aligner tried on documents whose true beads are known: PARK17's Tables 4 and 5 on one's own data."""
+"""Pairs of documents whose true beads are known, as JSON lines."""
 
 from __future__ import annotations
 
@@ -7,14 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from paraloom.align.sentences import AlignerConfig, TextPair, beads_of, learn
 from paraloom.core.beads import Bead, check_beads
 from paraloom.core.errors import DataError
-from paraloom.core.io import read_lines
-from paraloom.core.progress import progress
-from paraloom.core.protocols import Translator
-from paraloom.evaluate.alignment import AlignmentScore
-from paraloom.recipes.align import translated
+from paraloom.core.io.compression import read_lines
 
 
 @dataclass(frozen=True)
@@ -53,31 +48,3 @@ def read_gold_documents(path: str | Path) -> list[GoldDocument]:
     if not documents:
         raise DataError("there is no document in it", file=str(path))
     return documents
-
-
-def score_aligner(
-    documents: Sequence[GoldDocument], config: AlignerConfig, translator: Translator | None = None
-) -> AlignmentScore:
-    """Align the documents, with what is learned from all of them together, and count; the gold is not looked at before.
-
-    translator: puts the source sentences into the target's language.
-    """
-    translations = _translated(documents, translator) if translator else [()] * len(documents)
-    pairs = [TextPair(each.source, each.target, made) for each, made in zip(documents, translations, strict=True)]
-    knowledge = learn(pairs, config)
-    score = AlignmentScore()
-    with progress("aligning", len(pairs), unit="documents") as advance:
-        for document, pair in zip(documents, pairs, strict=True):
-            score.add(document.gold, beads_of(pair, knowledge, config))
-            advance(1)
-    return score
-
-
-def _translated(documents: Sequence[GoldDocument], translator: Translator) -> list[tuple[list[str]]]:
-    made = translated([text for document in documents for text in document.source], translator)
-    found = []
-    at = 0
-    for document in documents:
-        found.append((made[at : at + len(document.source)],))
-        at += len(document.source)
-    return found

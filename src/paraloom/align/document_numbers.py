@@ -1,0 +1,104 @@
+"""The documents of one language as numbers: what comparing them needs, and none of their text."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from paraloom.align.entities import entity_lists
+from paraloom.align.lexicon import together
+from paraloom.align.same_pictures import Picture
+from paraloom.core.io import Corpus
+from paraloom.core.schema import DOCUMENTS, require
+from paraloom.core.text import TokenLists, tokens
+
+Ints = npt.NDArray[np.int64]
+
+Paragraphs = Callable[[Sequence[int]], dict[int, list[str]]]
+"""The paragraphs of some documents, by their numbers."""
+
+
+@dataclass(frozen=True, eq=False)
+class Documents:
+    """n documents of one language.
+
+    ids: their names, never compared.  words, entities: as ids.  sentences: int64 (n,), lines.  pictures: of each.
+    paragraphs: reads the text of some, when it is wanted.  translation: the words of each in the other language, and
+    translated: the translations of `paragraphs`, line by line; None without a translator.
+    """
+
+    ids: list[str]
+    words: TokenLists
+    entities: TokenLists
+    sentences: Ints
+    pictures: list[list[Picture]]
+    paragraphs: Paragraphs
+    translation: TokenLists | None = None
+    translated: Paragraphs | None = None
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+
+TRANSLATION = "translation"
+"""The column of a corpus of documents that holds the translation of `text`, line by line."""
+
+
+def open_documents(corpus: Corpus) -> Documents:
+    """The numbers of a corpus of the schema DOCUMENTS, with or without the column `translation`.
+
+    Memory: eight bytes a word; the texts stay on the disk.  Raises DataError where a column is missing.
+    """
+    require(corpus.schema, DOCUMENTS)
+    known = TRANSLATION in corpus.schema.names
+    ids: list[str] = []
+    pictures: list[list[Picture]] = []
+    words, names, translations = [tokens([])], [entity_lists([])], [tokens([])]
+    lines: list[int] = []
+    for batch in corpus.batches(["doc_id", "text", "images", *([TRANSLATION] if known else [])]):
+        texts = [text or "" for text in batch.column("text").to_pylist()]
+        ids += batch.column("doc_id").to_pylist()
+        words.append(tokens(texts))
+        names.append(entity_lists(texts))
+        lines += [len(paragraphs_in(text)) for text in texts]
+        for shown in batch.column("images").to_pylist():
+            pictures.append([Picture(each["sha256"], each["phash"]) for each in shown or []])
+        if known:
+            translations.append(tokens(batch.column(TRANSLATION)))
+    return Documents(
+        ids,
+        together(words),
+        together(names),
+        np.array(lines, np.int64),
+        pictures,
+        partial(_paragraphs, corpus, "text"),
+        together(translations) if known else None,
+        partial(_paragraphs, corpus, TRANSLATION) if known else None,
+    )
+
+
+def _paragraphs(corpus: Corpus, column: str, places: Sequence[int]) -> dict[int, list[str]]:
+    wanted = set(places)
+    found: dict[int, list[str]] = {}
+    first = 0
+    for batch in corpus.batches([column]):
+        here = [place for place in range(first, first + batch.num_rows) if place in wanted]
+        if here:
+            texts = batch.column(0).take(pa.array([place - first for place in here])).to_pylist()
+            found |= {place: paragraphs_in(text or "") for place, text in zip(here, texts, strict=True)}
+        first += batch.num_rows
+    return found
+
+
+def paragraphs_in(text: str) -> list[str]:
+    """The lines of a document's text that are not empty.
+
+    >>> paragraphs_in("One.\\n\\nTwo.")
+    ['One.', 'Two.']
+    """
+    return [line for line in text.split("\n") if line.strip()]

@@ -1,0 +1,81 @@
+"""Sentences aligned within pairs of documents: what is learned from some of the pairs aligns all of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from paraloom.align.document_numbers import Documents, Paragraphs
+from paraloom.align.document_pairs import NamedPair
+from paraloom.align.sentences import AlignerConfig, Knowledge, TextPair, beads_of, learn
+from paraloom.core.beads import Bead
+from paraloom.core.errors import DataError
+from paraloom.core.progress import progress
+
+# Pairs that the aligner learns from, drawn by chance, and those whose texts are in memory at a time.
+_LEARN, _AT_A_TIME = 500, 200
+
+
+class Aligned(NamedTuple):
+    """A pair of documents, their sentences, and the beads, in order."""
+
+    pair: NamedPair
+    texts: TextPair
+    beads: list[Bead]
+
+
+def align_within(
+    source: Documents,
+    target: Documents,
+    pairs: Sequence[NamedPair],
+    config: AlignerConfig | None = None,
+    *,
+    knowledge: Knowledge | None = None,
+    seed: int = 1,
+) -> Iterator[Aligned]:
+    """The beads of each pair, in the order given; paragraphs are the sentences.
+
+    knowledge: of an aligner that learned before; without it one learns from some of the pairs.  seed: of their choice.
+    Raises DataError that names a document which is not in its corpus.
+    """
+    config = config or AlignerConfig()
+    places = [_places(each.ids) for each in (source, target)]
+    numbered = [(_place(places[0], pair.source), _place(places[1], pair.target)) for pair in pairs]
+    if knowledge is None:
+        draw = np.random.default_rng(seed)
+        chosen = np.sort(draw.permutation(len(pairs))[:_LEARN])
+        texts = list(_texts(source, target, [numbered[place] for place in chosen]))
+        knowledge = learn(texts, config) if texts else None
+    with progress("aligning sentences", len(pairs), unit="documents") as advance:
+        for start in range(0, len(pairs), _AT_A_TIME):
+            block = slice(start, start + _AT_A_TIME)
+            found = _texts(source, target, numbered[block])
+            for pair, texts_of_pair in zip(pairs[block], found, strict=True):
+                assert knowledge is not None
+                yield Aligned(pair, texts_of_pair, beads_of(texts_of_pair, knowledge, config))
+                advance(1)
+
+
+def _texts(source: Documents, target: Documents, pairs: Sequence[tuple[int, int]]) -> Iterator[TextPair]:
+    ours, theirs = [pair[0] for pair in pairs], [pair[1] for pair in pairs]
+    sides = source.paragraphs(ours), target.paragraphs(theirs)
+    made = _read(source.translated, ours), _read(target.translated, theirs)
+    for i, j in pairs:
+        translations = [[made[0][i]] if made[0] else [], [made[1][j]] if made[1] else []]
+        yield TextPair(sides[0][i], sides[1][j], *translations)
+
+
+def _read(paragraphs: Paragraphs | None, places: Sequence[int]) -> dict[int, list[str]] | None:
+    return paragraphs(places) if paragraphs else None
+
+
+def _places(ids: Sequence[str]) -> dict[str, int]:
+    return {name: place for place, name in enumerate(ids)}
+
+
+def _place(places: dict[str, int], name: str) -> int:
+    if name not in places:
+        raise DataError(f"there is no document '{name}' in the corpus", remedy="Give the corpora that were aligned.")
+    return places[name]

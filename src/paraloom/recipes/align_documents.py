@@ -1,0 +1,87 @@
+"""Two corpora of documents: their pairs, and the sentences within the pairs, from the command line."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+from typing import Any
+
+from paraloom.align.document_numbers import open_documents
+from paraloom.align.document_pairs import read_document_pairs
+from paraloom.align.sentences import AlignerConfig
+from paraloom.align.within_documents import align_within
+from paraloom.core.errors import DataError
+from paraloom.core.io import Corpus
+from paraloom.core.io.atomic import replacing
+from paraloom.core.io.beads import links_of
+from paraloom.core.io.compression import without_compression
+from paraloom.core.io.shards import write_shard
+from paraloom.core.schema import LINKS
+from paraloom.recipes.verbs import WORK, compose, run_verb
+from paraloom.run.pipeline import parse_pipeline
+from paraloom.run.runner import run_pipeline
+from paraloom.run.stages.documents import PAIRS_FILE
+
+
+def pair_documents(
+    source: str,
+    target: str,
+    output: str,
+    *,
+    translator: Path | None = None,
+    decode: str = "beam:1",
+    seed: int = 1,
+    **settings: Any,
+) -> dict[str, Any]:
+    """Write the pairs of two corpora of documents as TSV; see `paraloom align documents --help`.
+
+    settings: fields of run.stages.documents.AlignDocuments.  Returns its figures.  Stopped, the same call goes on.
+    """
+    _check(source, target)
+    stages: list[dict[str, Any]] = []
+    given = str(Path(source).absolute())
+    if translator is not None:
+        stages = [
+            {"use": "translate-documents", "input": given, "translator": str(translator.absolute()), "decode": decode}
+        ]
+    reference = "translate-documents" if stages else given
+    stages.append({"use": "align-documents", "source": reference, "target": str(Path(target).absolute()), **settings})
+    work = Path(output + WORK)
+    result = run_pipeline(parse_pipeline(compose(stages, seed=seed), file=Path.cwd() / "verb.toml"), work)
+    with replacing(Path(output)) as temporary:
+        shutil.copyfile(result.stages[-1].folder / "artefact" / PAIRS_FILE, temporary)
+    shutil.rmtree(work, ignore_errors=True)
+    return dict(result.stages[-1].figures)
+
+
+def align_paired(source: str, target: str, pairs: Path, output: str, *, most: int = 3, seed: int = 1) -> None:
+    """Align the sentences of paired documents: `.parquet` gets LINKS, any other name sentence pairs.
+
+    Raises DataError where there are no pairs, and where one names a document that is not there.
+    """
+    _check(source, target)
+    listed = read_document_pairs(pairs)
+    if not listed:
+        raise DataError("there is no pair of documents in it", file=str(pairs))
+    if without_compression(output).suffix != ".parquet":
+        work = {
+            "use": "align-within",
+            "source": str(Path(source).absolute()),
+            "target": str(Path(target).absolute()),
+            "pairs": str(pairs.absolute()),
+            "most": most,
+        }
+        run_verb([work], output, seed=seed)
+        return
+    sides = [open_documents(Corpus.open(path)) for path in (source, target)]
+    found = align_within(sides[0], sides[1], listed, AlignerConfig(most=most), seed=seed)
+    batches = (links_of(each.beads, each.pair.source, each.pair.target) for each in found)
+    write_shard(Path(output), batches, LINKS)
+
+
+def _check(source: str, target: str) -> None:
+    for path in (source, target):
+        if not (Path(path) / "corpus.json").is_file():
+            raise DataError(
+                "this is no corpus of documents", file=path, remedy="`paraloom extract PAGES -o DOCUMENTS` makes one."
+            )

@@ -1,0 +1,224 @@
+"""Stages about documents: translate them, pair those that say the same, and align the sentences of the pairs."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import ClassVar, Literal
+
+import pyarrow as pa
+
+from paraloom.align.document_numbers import TRANSLATION, open_documents, paragraphs_in
+from paraloom.align.document_pairs import named, read_document_pairs, write_document_pairs
+from paraloom.align.documents import EVIDENCE, DocumentsConfig, align_documents
+from paraloom.align.sentences import AlignerConfig, TextPair, beads_of, learn
+from paraloom.align.within_documents import align_within
+from paraloom.core.beads import joined
+from paraloom.core.errors import ConfigError, nearest
+from paraloom.core.io import Corpus
+from paraloom.core.io.gold_beads import GoldDocument, read_gold_documents
+from paraloom.core.progress import progress
+from paraloom.core.protocols import Translator
+from paraloom.core.schema import DOCUMENTS, PAIRS, add_column
+from paraloom.evaluate.alignment import AlignmentScore, score_documents
+from paraloom.run.stage import Fit, Json, Map, Source, Work
+
+PAIRS_FILE = "pairs.tsv"
+"""In the artefact of align-documents: a pair of documents a line."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class TranslateDocuments(Map):
+    """Adds `translation`, each line of `text` translated; what has no translation stays as it is.
+
+    translator: a stage that trained one, or a model folder.  decode: as for back-translation.
+    """
+
+    inputs: ClassVar[tuple[str, ...]] = ("translator",)
+    reads: ClassVar[tuple[str, ...]] = tuple(DOCUMENTS.names)
+
+    translator: str
+    decode: str = "beam:1"
+
+    def apply(self, batch: pa.RecordBatch, work: Work) -> pa.RecordBatch:
+        """The documents of one batch with their translations; the translator is loaded once a worker."""
+        translator = _translator(work.inputs["translator"], self.decode)
+        texts = [paragraphs_in(text or "") for text in batch.column("text").to_pylist()]
+        lines = [line for text in texts for line in text]
+        made = iter(translator.translate(lines, seed=work.seed) if lines else [])
+        found = ["\n".join(_one_line(next(made)[0].text) or line for line in text) for text in texts]
+        return add_column(batch, TRANSLATION, pa.array(found, pa.string()), translator.signature)
+
+
+@dataclass(frozen=True, kw_only=True)
+class AlignDocuments(Fit):
+    """Pairs the documents of two languages that say the same (PARK17 §3, MNEWS §4).
+
+    source, target: corpora of documents; one with a column `translation` is compared by that, too.  evidence: words,
+    pictures, topics, scores, all, or several of them, as 'words,pictures'.  how, by, threshold, candidates, rounds:
+    see align.documents.DocumentsConfig.  gold: a file of true pairs, target name first where `gold_turned`; it is read
+    after the pairs were written, and measures them.
+    """
+
+    inputs: ClassVar[tuple[str, ...]] = ("source", "target")
+    version: ClassVar[str] = "1"
+
+    source: str
+    target: str
+    evidence: str = "all"
+    how: str = "one-to-one"
+    by: Literal["margin", "score"] = "margin"
+    threshold: float = 0.0
+    candidates: int = 16
+    rounds: int = 2
+    gold: Path | None = None
+    gold_turned: bool = False
+
+    def __post_init__(self) -> None:
+        self.settings.check()
+
+    @property
+    def settings(self) -> DocumentsConfig:
+        """How documents are paired."""
+        return DocumentsConfig(
+            weights=evidence_of(self.evidence),
+            candidates=self.candidates,
+            how=self.how,
+            by=self.by,
+            threshold=self.threshold,
+            rounds=self.rounds,
+        )
+
+    def fit(self, folder: Path, work: Work) -> dict[str, Json]:
+        """Write pairs.tsv; figures: how many, and with `gold` precision, recall and F1."""
+        source, target = (open_documents(Corpus.open(work.inputs[side])) for side in ("source", "target"))
+        found = align_documents(source, target, self.settings, seed=work.seed % 2**31)
+        write_document_pairs(folder / PAIRS_FILE, named(found, source.ids, target.ids))
+        figures: dict[str, Json] = {"documents": [len(source), len(target)], "pairs": len(found)}
+        if self.gold is not None:
+            true = [(pair.source, pair.target) for pair in read_document_pairs(self.gold)]
+            true = [(b, a) for a, b in true] if self.gold_turned else true
+            pairs = [(pair.source, pair.target) for pair in read_document_pairs(folder / PAIRS_FILE)]
+            figures |= {name: round(value, 4) for name, value in score_documents(true, pairs)._asdict().items()}
+            figures["gold"] = len(true)
+        return figures
+
+
+@dataclass(frozen=True, kw_only=True)
+class AlignWithin(Source):
+    """The sentence pairs of paired documents, as they stand in the documents, not as they were translated.
+
+    source, target: corpora of documents.  pairs: of align-documents, or a file of pairs.  Beads of one side give no
+    pair.  most: sentences on a side of a bead.
+    """
+
+    inputs: ClassVar[tuple[str, ...]] = ("source", "target", "pairs")
+    makes: ClassVar[str] = "PAIRS"
+
+    source: str
+    target: str
+    pairs: str
+    most: int = 3
+
+    def batches(self, work: Work) -> Iterator[pa.RecordBatch]:
+        """A batch a pair of documents that have a sentence in common."""
+        corpora = [Corpus.open(work.inputs[side]) for side in ("source", "target")]
+        langs = [_language(corpus) for corpus in corpora]
+        sides = [open_documents(corpus) for corpus in corpora]
+        listed = work.inputs["pairs"]
+        pairs = read_document_pairs(listed / PAIRS_FILE if listed.is_dir() else listed)
+        for found in align_within(sides[0], sides[1], pairs, AlignerConfig(most=self.most), seed=work.seed):
+            both = [bead for bead in found.beads if bead.source and bead.target]
+            origin = f"{found.pair.source} {found.pair.target}"
+            if both:
+                yield pa.record_batch(
+                    {
+                        "pair_id": [f"{origin} {bead.source[0]}" for bead in both],
+                        "src": [joined(found.texts.source, bead.source) for bead in both],
+                        "tgt": [joined(found.texts.target, bead.target) for bead in both],
+                        "src_lang": [langs[0]] * len(both),
+                        "tgt_lang": [langs[1]] * len(both),
+                        "origin": [origin] * len(both),
+                    },
+                    schema=PAIRS,
+                )
+
+
+@dataclass(frozen=True, kw_only=True)
+class EvaluateAligner(Fit):
+    """Aligns documents whose true beads are known, by what a translator makes of them, and counts (PARK17, Table 4).
+
+    documents: JSON lines of source, target and gold.  translator: source to target; none: without translations.
+    """
+
+    inputs: ClassVar[tuple[str, ...]] = ("translator",)
+
+    documents: Path
+    translator: str | None = None
+    decode: str = "beam:1"
+    most: int = 3
+
+    def fit(self, folder: Path, work: Work) -> dict[str, Json]:
+        """Write result.json; figures: precision, recall and F1 of all beads."""
+        documents = read_gold_documents(self.documents)
+        translator = _translator(work.inputs["translator"], self.decode) if "translator" in work.inputs else None
+        score = score_aligner(documents, AlignerConfig(most=self.most), translator)
+        (folder / "result.json").write_text(json.dumps(score.to_json(), indent=1) + "\n", encoding="utf-8")
+        figures: dict[str, Json] = {name: round(value, 4) for name, value in score.exact._asdict().items()}
+        return figures | {"signature": score.signature}
+
+
+def evidence_of(text: str) -> dict[str, float]:
+    """Weights of the kinds of evidence that are named, one or several; raises ConfigError for an unknown name.
+
+    >>> evidence_of("words,pictures")
+    {'words': 1.0, 'pictures': 0.3}
+    """
+    weights: dict[str, float] = {}
+    for name in (part.strip() for part in text.split(",")):
+        if name not in EVIDENCE:
+            raise ConfigError(f"there is no evidence '{name}'{nearest(name, list(EVIDENCE))}")
+        weights |= EVIDENCE[name]
+    return weights
+
+
+def score_aligner(
+    documents: Sequence[GoldDocument], config: AlignerConfig, translator: Translator | None = None
+) -> AlignmentScore:
+    """Align the documents, with what is learned from all of them together, and count; the gold is not looked at before.
+
+    translator: puts the source sentences into the target's language.
+    """
+    made: list[Sequence[Sequence[str]]] = [()] * len(documents)
+    if translator is not None:
+        with progress("translating", len(documents), unit="documents") as advance:
+            for place, each in enumerate(documents):
+                made[place] = ([_one_line(found[0].text) for found in translator.translate(each.source)],)
+                advance(1)
+    pairs = [TextPair(each.source, each.target, text) for each, text in zip(documents, made, strict=True)]
+    knowledge = learn(pairs, config)
+    score = AlignmentScore()
+    with progress("aligning", len(pairs), unit="documents") as advance:
+        for each, pair in zip(documents, pairs, strict=True):
+            score.add(each.gold, beads_of(pair, knowledge, config))
+            advance(1)
+    return score
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())
+
+
+def _language(corpus: Corpus) -> str:
+    return next((str(batch.column(0)[0]) for batch in corpus.batches(["lang"]) if batch.num_rows), "und")
+
+
+@lru_cache(maxsize=2)
+def _translator(folder: Path, decode: str) -> Translator:
+    from paraloom.mt.load import load_translator
+
+    translator: Translator = load_translator(folder, decode=decode)
+    return translator
