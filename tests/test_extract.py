@@ -80,7 +80,7 @@ def picture(colour: str = "red", size: int = 64) -> bytes:
 def test_a_site_keeps_all_but_what_it_repeats(tmp_path: Path) -> None:
     books, rows, _ = run([site(tmp_path / "museum")], tmp_path / "out")
     assert books.by == {"site": 25}
-    assert rows[3]["doc_id"] == "museum/003" and rows[3]["url"] == "museum/003.html"
+    assert rows[3]["doc_id"] == "003" and rows[3]["url"] == "museum/003.html"
     assert (rows[3]["title"], rows[3]["lang"]) == ("Room 3", "en")
     assert rows[3]["text"].split("\n")[0::2] == ["Room 3", "Please close the door of room 3 behind you."]
     assert books.repeated == 2 * 25
@@ -148,7 +148,7 @@ def test_two_copies_of_one_page(tmp_path: Path) -> None:
     _, rows, aside = run([source], tmp_path / "out")
     assert len(rows) == 3
     assert [(line["doc_id"], line["reason"], line["detail"]) for line in aside] == [
-        ("museum/copy", "duplicate", "the main text of museum/001")
+        ("copy", "duplicate", "the main text of 001")
     ]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,6 +19,8 @@ Matrix = Any
 # Documents whose neighbours are looked for at a time, and the words of each that take part: the commonest words hold
 # most of the work and little of the likeness.
 _BLOCK, _STRONGEST = 256, 48
+# Entries of both rows that are multiplied at a time: some hundred megabytes.
+_AT_A_TIME = 1 << 23
 
 
 class Candidates(NamedTuple):
@@ -28,7 +31,7 @@ class Candidates(NamedTuple):
 
 
 def counts_of(lists: TokenLists, columns: npt.NDArray[np.uint64]) -> Matrix:
-    """How often each document has each word of `columns` (rising ids): (documents, columns)."""
+    """How often each document has each word of `columns` (rising ids): float32 (documents, columns)."""
     places = np.searchsorted(columns, lists.ids)
     there = places < len(columns)
     there[there] = columns[places[there]] == lists.ids[there]
@@ -46,7 +49,9 @@ def unit_rows(matrix: Matrix) -> Matrix:
 def candidates_of(source: Matrix, target: Matrix, most: int) -> Candidates:
     """The `most` nearest targets of each source and sources of each target, by the product of their rows.
 
-    source, target: (n, d) and (m, d).  Work: for each document its strongest words times the documents that have them.
+    source, target: (n, d) and (m, d).  At most `most` · (n + m) pairs; of equals those that come first, and none whose
+    product is 0.  Long rows are looked up by their 48 greatest entries alone, so that the nearest may be missed.
+    Work: for each document its strongest words times the documents that have them.
     """
     rows, columns = _nearest(source, target, most)
     others, theirs = _nearest(target, source, most)
@@ -55,10 +60,15 @@ def candidates_of(source: Matrix, target: Matrix, most: int) -> Candidates:
 
 
 def products(source: Matrix, target: Matrix, pairs: Candidates) -> Floats:
-    """The product of the rows of each pair, float64 (pairs,)."""
+    """The product of the rows of each pair, float64 (pairs,).  source, target: (n, d) and (m, d).
+
+    Memory: bounded, however long the rows are, but for a single pair of them.
+    """
     found = np.zeros(len(pairs.sources))
-    for start in range(0, len(found), 1 << 16):
-        block = slice(start, start + (1 << 16))
+    entries = np.diff(source.indptr)[pairs.sources].astype(np.int64) + np.diff(target.indptr)[pairs.targets]
+    parts = np.cumsum(entries) // _AT_A_TIME
+    bounds = [0, *(np.flatnonzero(np.diff(parts)) + 1).tolist(), len(found)]
+    for block in (slice(*bound) for bound in pairwise(bounds)):
         both = source[pairs.sources[block]].multiply(target[pairs.targets[block]])
         found[block] = np.asarray(both.sum(axis=1)).ravel()
     return found

@@ -33,8 +33,9 @@ class Vectors(NamedTuple):
 def word_vectors(source: Documents, target: Documents, lexicons: Lexicons) -> Vectors:
     """Cosines of words weighted by rarity, log(1 + count) · idf, mean over both directions.
 
-    In each direction a document is what the other language is led to expect by it: its translation's words, its own
-    where they are the same, and those of the lexicon.
+    The idf is that of the direction's receiver, log((documents + 1) / (those with the word + ½)).  lexicons: source to
+    target, and target to source; None where none is known.  In each direction a document is what the other language is
+    led to expect by it: its translation's words, its own where they are the same, and those of the lexicon.
     """
     ahead = _direction(source, target, lexicons[0])
     back = _direction(target, source, lexicons[1])
@@ -46,7 +47,11 @@ def word_vectors(source: Documents, target: Documents, lexicons: Lexicons) -> Ve
 
 
 def picture_vectors(source: Documents, target: Documents) -> Vectors:
-    """Cosines of the pictures that two documents show, each weighted by how few documents show it."""
+    """Cosines of the pictures that two documents show, each weighted by how few documents show it.
+
+    See same_pictures for which are the same.  A document without pictures, or with such alone of which nothing is
+    known, has an empty row: it is like no other.
+    """
     numbers = same_pictures(each for side in (source, target) for shown in side.pictures for each in shown)
     counts = []
     for side in (source, target):
@@ -62,14 +67,21 @@ def picture_vectors(source: Documents, target: Documents) -> Vectors:
 
 
 def topic_cosines(source: Documents, target: Documents, lexicons: Lexicons, pairs: Candidates, seed: int) -> Floats:
-    """Cosine of the topics of each pair (PARK17 §3), both texts being in the target's language."""
-    sides = [pivoted(source, lexicons[0]), target.words]
+    """Cosine of the topics of each pair (PARK17 §3), float64 (pairs,), 0 to 1.
+
+    Both texts are in the target's language; in the source's, where only the target was translated.  Raises MissingExtra
+    without tomotopy.
+    """
+    if source.translation is None and target.translation is not None:
+        sides = [source.words, target.translation]
+    else:
+        sides = [pivoted(source, lexicons[0]), target.words]
     vectors = [sparse.csr_matrix(each) for each in topic_vectors(sides, seed=seed)]
     return products(unit_rows(vectors[0]), unit_rows(vectors[1]), pairs)
 
 
 def multinews(source: Documents, target: Documents, pairs: Candidates) -> dict[str, Floats]:
-    """S, W and N of each pair, 0 to 1 each (MNEWS; their sum is its score A).
+    """S, W and N of each pair as `sentences`, `length`, `entities`: float64 (pairs,), 0 to 1 (MNEWS; A is their sum).
 
     S, W: the fewer sentences, or words, over the more.  N: the share of the source's entities that the target has,
     times the fewer entities over the more.
@@ -109,8 +121,9 @@ def _direction(giver: Documents, receiver: Documents, lexicon: Lexicon | None) -
 
 
 def _expected(lists: TokenLists, lexicon: Lexicon, columns: npt.NDArray[np.uint64]) -> Matrix:
-    places = np.minimum(np.searchsorted(columns, lexicon.others), max(0, len(columns) - 1))
-    there = columns[places] == lexicon.others
+    places = np.searchsorted(columns, lexicon.others)
+    there = places < len(columns)
+    there[there] = columns[places[there]] == lexicon.others[there]
     words = np.repeat(np.arange(len(lexicon.words)), np.diff(lexicon.starts))
     table = sparse.csr_matrix(
         (lexicon.shares[there], (words[there], places[there])), (len(lexicon.words), len(columns))

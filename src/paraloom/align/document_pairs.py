@@ -32,10 +32,16 @@ def named(pairs: DocumentPairs, sources: list[str], targets: list[str]) -> Itera
 
 
 def write_document_pairs(path: str | Path, pairs: Iterable[NamedPair]) -> None:
-    """Write a line a pair, under the header; the file appears whole."""
+    """Write a line a pair, under the header; the file appears whole.
+
+    Raises DataError for a name that is empty or has a tab or a line's end in it.
+    """
     with open_write(path) as stream:
         stream.write(("\t".join(HEADER) + "\n").encode())
         for pair in pairs:
+            for name in (pair.source, pair.target):
+                if not name or any(each in name for each in "\t\n\r"):
+                    raise DataError(f"{name!r} is no name that such a file can hold", file=str(path))
             stream.write(f"{pair.source}\t{pair.target}\t{pair.score:.4f}\t{pair.margin:.4f}\n".encode())
 
 
@@ -57,6 +63,8 @@ def read_document_pairs(path: str | Path) -> list[NamedPair]:
             continue
         try:
             source, target, *numbers = fields
+            if not (source and target):
+                raise ValueError("a name is empty")
             found.append(NamedPair(source, target, *map(float, numbers[:2])))
         except ValueError:
             raise DataError(

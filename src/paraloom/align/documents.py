@@ -30,6 +30,8 @@ EVIDENCE: dict[str, dict[str, float]] = {
 """Weights by name: each kind of evidence alone (`topics` is PARK17's, `scores` MultiNews'), and what is best together.
 """
 
+_KINDS = ("words", "pictures", "topics", "sentences", "length", "entities")
+
 # Pairs that a lexicon is made from in the first round; each further round takes as many more.  Short documents teach
 # little, long ones cost much.
 _TEACHERS, _LEAST, _MOST = 300, 3, 60
@@ -56,16 +58,18 @@ class DocumentsConfig:
 
     def check(self) -> None:
         """Raises ConfigError that names the field which cannot be."""
-        known = {"words", "pictures", "topics", "sentences", "length", "entities"}
         for name, weight in self.weights.items():
-            if name not in known:
-                raise ConfigError(f"there is no evidence '{name}'{nearest(name, sorted(known))}")
+            if name not in _KINDS:
+                raise ConfigError(f"there is no evidence '{name}'{nearest(name, _KINDS)}")
             if not (math.isfinite(weight) and weight >= 0):
                 raise ConfigError(f"the weight of '{name}' is {weight}, and must be a number from 0 on")
-        if self.how not in ASSIGNMENTS:
-            raise ConfigError(f"'how' is one of {', '.join(ASSIGNMENTS)}, not '{self.how}'")
-        if self.by not in ("margin", "score"):
-            raise ConfigError(f"'by' is margin or score, not '{self.by}'")
+        if not any(self.weights.values()):
+            raise ConfigError("no evidence has a weight", remedy=f"Weigh some of {', '.join(_KINDS)}.")
+        for name, known in (("how", ASSIGNMENTS), ("by", ("margin", "score"))):
+            if getattr(self, name) not in known:
+                raise ConfigError(f"'{name}' is '{getattr(self, name)}'{nearest(getattr(self, name), known)}")
+        if math.isnan(self.threshold):
+            raise ConfigError("'threshold' is no number")
         if self.candidates < 1 or self.rounds < 0:
             raise ConfigError("'candidates' must be 1 or more, 'rounds' 0 or more")
 
@@ -92,7 +96,11 @@ def align_documents(
 ) -> DocumentPairs:
     """The pairs of documents that say the same, by words, topics, pictures and sizes; never by name or address.
 
-    Documents without a counterpart are in no pair.  seed: of the topics.
+    source, target: n and m documents, one language each; either may have translations into the other's.  The pairs
+    come by their source, then their target.  Documents without a counterpart are in no pair, nor are those that nothing
+    speaks for: a threshold on the margin leaves out what is no nearer to each other than to others.  seed: of the
+    topics.  Raises ConfigError for settings that cannot be, DataError where a translation has other lines than its
+    text, MissingExtra where topics are asked for and tomotopy is not there.
     """
     config = config or DocumentsConfig()
     config.check()
@@ -124,7 +132,7 @@ def _scored(
     most: int,
     seed: int,
 ) -> tuple[Candidates, Floats]:
-    """The candidates by words and pictures, and the weighted sum of their evidence."""
+    """The candidates by words and pictures that something speaks for, and the weighted sum of their evidence."""
     words, pictures = word_vectors(source, target, lexicons), picture_vectors(source, target)
     beside = np.float32(EVIDENCE["pictures"]["pictures"] ** 0.5)
     near = [sparse.csr_matrix(sparse.hstack([a, b * beside])) for a, b in zip(words, pictures, strict=True)]
@@ -140,8 +148,10 @@ def _scored(
         found |= multinews(source, target, pairs)
     total = np.zeros(len(pairs.sources))
     for name, weight in weights.items():
-        total += weight * found[name]
-    return pairs, total
+        if weight:
+            total += weight * found[name]
+    some = total > 0
+    return Candidates(pairs.sources[some], pairs.targets[some]), total[some]
 
 
 def _teachers(

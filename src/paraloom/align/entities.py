@@ -7,10 +7,14 @@ from collections.abc import Sequence
 
 from paraloom.core.text import TokenLists, tokens
 
+_A = "".join(letter for letter in map(chr, range(0x41, 0x250)) if letter.isupper())
+"""Latin capitals, those with accents too."""
+
 _ADDRESS = re.compile(r"(?:https?://|www\.)\S*[\w/]")
 _NUMBER = re.compile(r"\d+(?:[.,:/-]\d+)*")
-# Capitals inside a word (NASA, LibreOffice), letters with digits (F11), or a capital after a small letter and a blank.
-_NAME = re.compile(r"(?<=[^\W\d_A-Z] )[A-Z]\w+|\b[A-Z]*[a-z]*[A-Z][A-Z]\w*|\b[A-Z]\w*[a-z][A-Z]\w*|\b[A-Za-z]+\d\w*")
+# Capitals inside a word (NASA, LibreOffice, iPhone), letters with digits (F11), or a capital after a small letter and a
+# blank.
+_NAME = re.compile(rf"(?<=[^\W\d_{_A}] )[{_A}]\w+|\b[^\W\d_]\w*[{_A}]\w*|\b[A-Za-z]+\d\w*")
 _LATIN = re.compile(r"[A-Za-z][\w'-]*")
 _OTHER_LETTER = re.compile(r"[^\W\d_\u0000-\u024f]")
 
@@ -34,6 +38,6 @@ def entities(text: str) -> list[str]:
 
 
 def entity_lists(texts: Sequence[str]) -> TokenLists:
-    """The entities of n texts as ids, each once a text."""
+    """The entities of n texts as ids, each once a text: TokenLists of n lists."""
     # One token a name, whatever is in it: what is no letter would part it.
-    return tokens([" ".join(re.sub(r"\W", "x", name) for name in entities(text)) for text in texts])
+    return tokens([" ".join(re.sub(r"[\W_]", "x", name) for name in entities(text)) for text in texts])

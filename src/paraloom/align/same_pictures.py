@@ -6,12 +6,14 @@ from collections import defaultdict
 from collections.abc import Iterable
 from typing import NamedTuple
 
+from paraloom.core.errors import DataError
+
 # Bits of 64 that may differ.  Up to 7 one byte of eight is equal at least, which is how near ones are found.
 NEAR = 6
 
 
 class Picture(NamedTuple):
-    """sha256: of the bytes, hexadecimal.  phash: 64 bits, hexadecimal; None where none could be taken."""
+    """sha256: of the bytes, hexadecimal.  phash: 64 bits, hexadecimal; None or '' where none could be taken."""
 
     sha256: str | None
     phash: str | None
@@ -20,7 +22,8 @@ class Picture(NamedTuple):
 def same_pictures(pictures: Iterable[Picture], near: int = NEAR) -> dict[Picture, int]:
     """A number for each picture, equal for those that are the same; those of which nothing is known are left out.
 
-    Likeness is handed on: a picture near to two others joins them.
+    near: bits of the perceptual hash that may differ, 7 at most.  Likeness is handed on: a picture near to two others
+    joins them.  Raises DataError for a perceptual hash that is none.
 
     >>> found = same_pictures([Picture("a", "00ff"), Picture("b", "00fe"), Picture("c", "ff00"), Picture(None, None)])
     >>> list(found.values())
@@ -46,9 +49,9 @@ def same_pictures(pictures: Iterable[Picture], near: int = NEAR) -> dict[Picture
     for place, picture in enumerate(known):
         if picture.sha256:
             join(by_bytes.setdefault(picture.sha256, place), place)
-        if picture.phash is None:
+        if not picture.phash:
             continue
-        value = int(picture.phash, 16)
+        value = _bits(picture.phash)
         if value in by_hash:
             join(by_hash[value], place)
             continue
@@ -61,3 +64,16 @@ def same_pictures(pictures: Iterable[Picture], near: int = NEAR) -> dict[Picture
             by_piece[key].append(place)
     numbers: dict[int, int] = {}
     return {picture: numbers.setdefault(root(place), len(numbers)) for place, picture in enumerate(known)}
+
+
+def _bits(phash: str) -> int:
+    try:
+        value = int(phash, 16)
+    except ValueError:
+        value = -1
+    if not 0 <= value < 1 << 64:
+        raise DataError(
+            f"'{phash[:40]}' is no perceptual hash of a picture",
+            remedy="'phash' holds 64 bits as 16 hexadecimal digits, or null.",
+        )
+    return value

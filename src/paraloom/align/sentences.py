@@ -14,6 +14,7 @@ from paraloom.align.band import Band, band_along, path_of_anchors, path_of_beads
 from paraloom.align.lengths import LengthMatch
 from paraloom.align.lexicon import Lexicon, beside, lexicon_of, together
 from paraloom.align.matches import Background, Bags, Direction, WordMatch, background_of, bags_of
+from paraloom.align.priors import priors_of
 from paraloom.align.search import Evidence, Found, best_alignment
 from paraloom.align.stems import stems
 from paraloom.core.beads import Bead
@@ -24,13 +25,6 @@ from paraloom.core.text import TokenLists, tokens
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
 
-# How likely beads are before anything is known; kinds that are not named are rare.  Gale and Church's own table (1993,
-# Table 5) has fewer sentences without a counterpart, as the debates of a parliament have.
-_KINDS = {(1, 1): 0.8, (1, 0): 0.04, (0, 1): 0.04, (2, 1): 0.04, (1, 2): 0.04, (2, 2): 0.01}
-_RARE = 0.003
-# The table above counts as much as so many beads, and as such a share of those found in a round: what a round finds
-# leans to what is frequent already.
-_TRUST, _SHARE = 10.0, 0.2
 # Beads that a lexicon is made from, at most.
 _FOR_LEXICON = 20_000
 
@@ -96,17 +90,23 @@ class TextPair:
 class Knowledge:
     """What an aligner has learned: priors float64 (A + 1, A + 1), natural logarithms by kind of bead.
 
-    backgrounds, shares, lexicons: by unit and direction, see paraloom.align.matches.
+    backgrounds, shares, lexicons: by unit and direction, see paraloom.align.matches.  given: a lexicon that was known
+    before.
     """
 
     priors: Floats
     backgrounds: dict[str, tuple[Background, Background]]
     shares: dict[str, tuple[Floats, Floats]] = field(default_factory=dict)
     lexicons: tuple[Lexicon | None, Lexicon | None] = (None, None)
+    given: tuple[Lexicon, Lexicon] | None = None
 
 
-def align(pair: TextPair, config: AlignerConfig | None = None) -> list[Bead]:
+def align(
+    pair: TextPair, config: AlignerConfig | None = None, given: tuple[Lexicon, Lexicon] | None = None
+) -> list[Bead]:
     """The beads of one pair of texts, in order; every sentence is in one of them, alone where it has no counterpart.
+
+    given: a lexicon from source to target, and back, that counts beside the one that is made on the way.
 
     >>> pair = TextPair(["Paris 1900.", "Berlin 1901."], ["Paris 1900.", "Berlin", "1901."])
     >>> [(bead.source, bead.target) for bead in align(pair)]
@@ -115,26 +115,29 @@ def align(pair: TextPair, config: AlignerConfig | None = None) -> list[Bead]:
     config = config or AlignerConfig()
     config.check()
     prepared = [_Prepared(pair, config)]
-    knowledge, found = _rounds(prepared, config)
+    knowledge, found = _rounds(prepared, config, given)
     return list(_beads(prepared[0].align(knowledge, config, found[0])))
 
 
-def learn(pairs: Sequence[TextPair], config: AlignerConfig) -> Knowledge:
-    """What the texts themselves tell of how to align them, in `config.rounds` rounds.
+def learn(pairs: Sequence[TextPair], config: AlignerConfig, given: tuple[Lexicon, Lexicon] | None = None) -> Knowledge:
+    """What the texts themselves tell of how to align them, in `config.rounds` rounds; given: as for `align`.
 
     Raises DataError where one has more translations than another.
     """
     config.check()
     if len({(len(pair.source_translations), len(pair.target_translations)) for pair in pairs}) > 1:
         raise DataError("some of the texts have more translations than others", remedy="Translate all of them.")
-    return _rounds([_Prepared(pair, config) for pair in pairs], config)[0]
+    return _rounds([_Prepared(pair, config) for pair in pairs], config, given)[0]
 
 
-def _rounds(prepared: Sequence[_Prepared], config: AlignerConfig) -> tuple[Knowledge, list[Found | None]]:
+def _rounds(
+    prepared: Sequence[_Prepared], config: AlignerConfig, given: tuple[Lexicon, Lexicon] | None
+) -> tuple[Knowledge, list[Found | None]]:
     """What the rounds taught, and the alignments of the last."""
     knowledge = Knowledge(
-        _priors(Counter(), config.most),
+        priors_of(Counter(), config.most),
         {unit: _backgrounds([each.lists[unit] for each in prepared]) for unit in _units(config)},
+        given=given,
     )
     found: list[Found | None] = [None] * len(prepared)
     with progress("learning to align", config.rounds * len(prepared), unit="texts") as advance:
@@ -183,9 +186,9 @@ class _Prepared:
         found = []
         for side in (0, 1):
             bags = list(self.bags[unit][side])
-            lexicon = knowledge.lexicons[side]
-            if unit == "word" and lexicon is not None:
-                bags.append(lexicon.bags(self.lists[unit][side]))
+            lexicons = (knowledge.given[side] if knowledge.given else None, knowledge.lexicons[side])
+            if unit == "word":
+                bags += [each.bags(self.lists[unit][side]) for each in lexicons if each is not None]
             shares = knowledge.shares.get(unit, (None, None))[side]
             if shares is None or len(shares) != len(bags) + 1:
                 shares = np.array([0.8, *[0.2 / len(bags)] * len(bags)])
@@ -242,7 +245,7 @@ def _learned(
     if config.lexicon and "word" in _units(config):
         source, target = _side(prepared, found, 0), _side(prepared, found, 1)
         lexicons = (lexicon_of(source, target), lexicon_of(target, source))
-    return replace(knowledge, priors=_priors(kinds, config.most), shares=shares, lexicons=lexicons)
+    return replace(knowledge, priors=priors_of(kinds, config.most), shares=shares, lexicons=lexicons)
 
 
 def _side(prepared: Sequence[_Prepared], found: Sequence[Ints], side: int) -> TokenLists:
@@ -263,18 +266,6 @@ def _shares(expected: Floats | None) -> Floats | None:
     shares = (expected + 1.0) / (expected + 1.0).sum()
     shares[0] = max(shares[0], 0.05)
     return shares / shares.sum()
-
-
-def _priors(kinds: Counter[tuple[int, int]], most: int) -> Floats:
-    """log p(kind of bead): what was counted, and the table as if it had been counted `_TRUST` times."""
-    before = np.array([[_KINDS.get((a, b), _RARE) for b in range(most + 1)] for a in range(most + 1)])
-    before[0, 0] = 0.0
-    before[0, 2:] = before[2:, 0] = 0.0
-    counts = np.array([[kinds[a, b] for b in range(most + 1)] for a in range(most + 1)], np.float64)
-    likely = counts + (_TRUST + _SHARE * counts.sum()) * before / before.sum()
-    with np.errstate(divide="ignore"):
-        found = np.log(likely / likely.sum())
-    return np.where(np.isfinite(found), found, -1e30)
 
 
 def _alone(sources: int, targets: int, priors: Floats) -> Found:

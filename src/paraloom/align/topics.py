@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
+from paraloom.align.lexicon import together
 from paraloom.core.errors import MissingExtra
 from paraloom.core.progress import progress
 from paraloom.core.text import TokenLists
@@ -22,13 +23,17 @@ def topic_vectors(
 ) -> list[npt.NDArray[np.float32]]:
     """float32 (n, topics) of each side's documents, the share of each topic; rows add up to 1.
 
-    sides: documents in one language (the translations of those that are not).  The same seed gives the same vectors.
-    Raises MissingExtra without tomotopy.
+    sides: documents in one language (the translations of those that are not).  A document without words has all topics
+    alike, as have all where no word tells topics apart.  The same seed gives the same vectors.  Raises MissingExtra
+    without tomotopy.
     """
     try:
         import tomotopy
     except ImportError:
         raise MissingExtra.for_verb("topics of documents", "topics") from None
+    vectors = np.full((sum(len(side) for side in sides), topics), 1 / topics, np.float32)
+    if not _words_are_left(sides):
+        return _parted(vectors, sides)
     model = tomotopy.LDAModel(k=topics, min_df=_LEAST_DOCUMENTS, rm_top=_COMMONEST, seed=seed)
     used = []
     for side in sides:
@@ -36,11 +41,23 @@ def topic_vectors(
             words = [str(word) for word in side[place].tolist()]
             used.append(model.add_doc(words) is not None if words else False)
     with progress("finding topics", passes, unit="passes") as advance:
-        for _ in range(0, passes, _STEP):
-            model.train(_STEP, workers=1)  # more workers would draw in another order
-            advance(_STEP)
+        for done in range(0, passes, _STEP):
+            step = min(_STEP, passes - done)
+            model.train(step, workers=1)  # more workers would draw in another order
+            advance(step)
     found = iter(model.docs)
-    vectors = np.full((len(used), topics), 1 / topics, np.float32)
     for row in np.flatnonzero(used):
         vectors[row] = next(found).get_topic_dist()
-    return [vectors[: len(sides[0])], vectors[len(sides[0]) :]]
+    return _parted(vectors, sides)
+
+
+def _words_are_left(sides: Sequence[TokenLists]) -> bool:
+    """Whether there are more words in enough documents than are left out as the commonest; tomotopy dies of none."""
+    lists = together(sides)
+    owners = np.repeat(np.arange(len(lists), dtype=np.uint64), lists.lengths)
+    _, seen = np.unique(np.unique(np.stack([lists.ids, owners], axis=1), axis=0)[:, 0], return_counts=True)
+    return bool((seen >= _LEAST_DOCUMENTS).sum() > _COMMONEST)
+
+
+def _parted(vectors: npt.NDArray[np.float32], sides: Sequence[TokenLists]) -> list[npt.NDArray[np.float32]]:
+    return np.split(vectors, np.cumsum([len(side) for side in sides])[:-1])

@@ -38,9 +38,11 @@ def align_within(
     """The beads of each pair, in the order given; paragraphs are the sentences.
 
     knowledge: of an aligner that learned before; without it one learns from some of the pairs.  seed: of their choice.
-    Raises DataError that names a document which is not in its corpus.
+    Where documents have translations these help, and do not come out.  Raises DataError that names a document which is
+    not in its corpus or there twice, or whose translation has other lines; ConfigError for settings that cannot be.
     """
     config = config or AlignerConfig()
+    config.check()
     places = [_places(each.ids) for each in (source, target)]
     numbered = [(_place(places[0], pair.source), _place(places[1], pair.target)) for pair in pairs]
     if knowledge is None:
@@ -64,7 +66,10 @@ def _texts(source: Documents, target: Documents, pairs: Sequence[tuple[int, int]
     made = _read(source.translated, ours), _read(target.translated, theirs)
     for i, j in pairs:
         translations = [[made[0][i]] if made[0] else [], [made[1][j]] if made[1] else []]
-        yield TextPair(sides[0][i], sides[1][j], *translations)
+        try:
+            yield TextPair(sides[0][i], sides[1][j], *translations)
+        except DataError as error:
+            raise DataError(f"{source.ids[i]}, {target.ids[j]}: {error.what}", remedy=error.remedy) from None
 
 
 def _read(paragraphs: Paragraphs | None, places: Sequence[int]) -> dict[int, list[str]] | None:
@@ -72,10 +77,16 @@ def _read(paragraphs: Paragraphs | None, places: Sequence[int]) -> dict[int, lis
 
 
 def _places(ids: Sequence[str]) -> dict[str, int]:
-    return {name: place for place, name in enumerate(ids)}
+    """The place of each name; -1 of one that several documents have."""
+    found: dict[str, int] = {}
+    for place, name in enumerate(ids):
+        found[name] = -1 if name in found else place
+    return found
 
 
 def _place(places: dict[str, int], name: str) -> int:
     if name not in places:
         raise DataError(f"there is no document '{name}' in the corpus", remedy="Give the corpora that were aligned.")
+    if places[name] < 0:
+        raise DataError(f"there are several documents '{name}' in the corpus", remedy="Give each a name of its own.")
     return places[name]

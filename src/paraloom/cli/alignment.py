@@ -10,7 +10,10 @@ import typer
 
 from paraloom.cli import options
 
-Method = Annotated[str, typer.Option(help="evidence: all there is; length: Gale and Church's lengths alone.")]
+Method = Annotated[
+    str,
+    typer.Option(help="evidence: all there is; length: Gale and Church's lengths alone; park17: Park et al.'s sum."),
+]
 
 
 def align_sentences(
@@ -26,6 +29,12 @@ def align_sentences(
     translator: Annotated[Path | None, typer.Option(help="A translator folder, source to target.")] = None,
     most: Annotated[int, typer.Option(help="Sentences on one side of a bead.")] = 3,
     method: Method = "evidence",
+    lexicon: Annotated[
+        str | None, typer.Option(help="Source word, target word, perhaps a probability, between tabs; or hunalign's.")
+    ] = None,
+    bound: Annotated[
+        str | None, typer.Option(help="A line such as .EOA that no bead crosses; '' for empty lines.")
+    ] = None,
     documents: Annotated[
         Path | None, typer.Option(help="Pairs of documents; SRC and TGT are then corpora of documents.")
     ] = None,
@@ -45,6 +54,7 @@ def align_sentences(
 
         given: dict[str, object] = {"--translations": translations, "--target-translations": target_translations}
         given |= {"--translator": translator, "--method": method != "evidence"}
+        given |= {"--lexicon": lexicon, "--bound": bound is not None}
         for name, value in given.items():
             if value:
                 raise typer.BadParameter(f"{name} is for two texts, not for --documents")
@@ -61,6 +71,8 @@ def align_sentences(
         translator=translator,
         most=most,
         method=method,
+        lexicon=lexicon,
+        bound=bound,
         languages=(src_lang, tgt_lang),
     )
     typer.echo(books.render(), err=True)
@@ -176,7 +188,7 @@ def aligner(
         from paraloom.mt.load import load_translator
 
         opened = load_translator(translator)
-    score = score_aligner(documents, config, opened)
+    score = score_aligner(documents, config, opened, method)
     typer.echo(json.dumps(score.to_json()) if as_json else score.render())
 
 

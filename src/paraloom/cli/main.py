@@ -22,6 +22,7 @@ from paraloom.cli import (
     phrases,
     pipelines,
     scoring,
+    showing,
     syntax,
     translators,
 )
@@ -61,12 +62,14 @@ training = typer.Typer(
 evaluating = typer.Typer(help="Measure an encoder or translations.", no_args_is_help=True)
 judging = typer.Typer(help="Judge pairs by hand: draw a sheet, count its labels.", no_args_is_help=True)
 aligning = typer.Typer(help="Align comparable texts.", no_args_is_help=True)
+showing_pages = typer.Typer(help="Make a page to look at.", no_args_is_help=True)
 distilling = typer.Typer(help="Make something small out of a large encoder.", no_args_is_help=True)
 app.add_typer(training, name="train")
 app.add_typer(aligning, name="align")
 app.add_typer(distilling, name="distil")
 app.add_typer(judging, name="judge")
 app.add_typer(evaluating, name="evaluate")
+app.add_typer(showing_pages, name="show")
 
 for verbs, group in (
     (pipelines.VERBS, app),
@@ -89,6 +92,7 @@ for verbs, group in (
     (alignment.ALIGNING, aligning),
     (alignment.EVALUATING, evaluating),
     (phrases.EVALUATING, evaluating),
+    (showing.SHOWING, showing_pages),
 ):
     for verb_name, verb in verbs.items():
         group.command(verb_name)(_guarded(verb))  # type: ignore[arg-type]

@@ -1,4 +1,4 @@
-"""Verbs about whole runs: quickstart, run, report."""
+"""Verbs about whole runs: quickstart, run, selftrain, report."""
 
 from __future__ import annotations
 
@@ -26,6 +26,24 @@ def quickstart(
     found = run_quickstart(folder, workers=workers)
     page = write_report(folder, folder / "report.html")
     typer.echo(f"{summary(found.run)}\n\n{found}\nReport: {page}")
+
+
+def selftrain(
+    loop: Annotated[Path, typer.Argument(metavar="LOOP.toml", help="What goes round: see examples/selftrain.toml.")],
+    output: Annotated[Path | None, typer.Option("--output", "-o", help="Run folder; default: runs/NAME.")] = None,
+    workers: options.Workers = None,
+) -> None:
+    """A translator and an aligner improve each other: align, learn from what was found, align again (PARK17).
+
+    Example: `paraloom selftrain examples/selftrain.toml -o runs/korean`
+    """
+    from paraloom.recipes.selftrain import read_loop
+    from paraloom.recipes.selftrain import selftrain as run_selftrain
+    from paraloom.report import write_report
+
+    folder = output or Path("runs") / read_loop(loop)[0]
+    run_selftrain(loop, folder, workers=workers, tell=typer.echo)
+    typer.echo(f"Report: {write_report(folder, folder / 'report.html')}")
 
 
 def run(
@@ -91,4 +109,4 @@ def report(
     typer.echo(f"{output}")
 
 
-VERBS = {"quickstart": quickstart, "run": run, "report": report}
+VERBS = {"quickstart": quickstart, "run": run, "selftrain": selftrain, "report": report}

@@ -4,12 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 
-from paraloom.align.sentences import AlignerConfig, TextPair, align
+from paraloom.align.bounds import between_bounds
+from paraloom.align.cosine import align_by_cosine
+from paraloom.align.given_lexicon import read_lexicon
+from paraloom.align.lexicon import Lexicon
+from paraloom.align.sentences import AlignerConfig, TextPair, align, beads_of, learn
 from paraloom.core.beads import Bead, joined
 from paraloom.core.errors import ConfigError, DataError, nearest
 from paraloom.core.io import read_lines, write_pairs
@@ -23,8 +28,10 @@ from paraloom.core.schema import PAIRS
 METHODS: dict[str, dict[str, Any]] = {
     "evidence": {},
     "length": {"words": 0.0, "stems": 0.0, "lexicon": False, "rounds": 0},
+    "park17": {},
 }
-"""Settings of the aligner by name: all the evidence there is, or lengths alone."""
+"""Settings of the aligner by name: all the evidence there is, lengths alone, or Park et al.'s formula (align.cosine).
+"""
 
 _BEADS = (".vecalign", ".ladder", ".parquet")
 _PAIRS = (".tsv", ".tmx", ".jsonl", "")
@@ -72,6 +79,8 @@ def align_files(
     translator: Path | None = None,
     most: int = 3,
     method: str = "evidence",
+    lexicon: str | None = None,
+    bound: str | None = None,
     languages: tuple[str | None, str | None] = (None, None),
 ) -> Books:
     """Align two files of sentences; see `paraloom align sentences --help`.
@@ -79,6 +88,8 @@ def align_files(
     Raises DataError where a translation has not one line for each sentence, or a text has none.
     """
     config = config_of(method, most)
+    if lexicon is not None and method != "evidence":
+        raise ConfigError(f"the method '{method}' has no use for a lexicon", remedy="Leave it out, or --method.")
     suffix = without_compression(output).suffix
     if suffix not in (*_BEADS, *_PAIRS) and output != PIPE and "{" not in output:
         raise ConfigError(
@@ -95,14 +106,33 @@ def align_files(
         from paraloom.mt.load import load_translator
 
         ahead.append(translated(texts[0], load_translator(translator)))
-    beads = align(TextPair(texts[0], texts[1], ahead, back), config)
+    given = read_lexicon(lexicon) if lexicon is not None else None
+    pair = TextPair(texts[0], texts[1], ahead, back)
+    if bound is None:
+        beads = align_by_cosine(pair, most) if method == "park17" else align(pair, config, given)
+    else:
+        beads = between_bounds(pair, bound, partial(_parts, method=method, config=config, given=given))
     if suffix in _BEADS:
         write_beads(output, beads, src_doc=stem(source), tgt_doc=stem(target))
     else:
-        write_pairs(_pairs(beads, texts, source, languages), output)
+        shown = [bead for bead in beads if bound is None or not _is_bound(bead, texts[0], bound)]
+        write_pairs(_pairs(shown, texts, source, languages), output)
     both = [bead for bead in beads if bead.source and bead.target]
     aligned = (sum(len(bead.source) for bead in both), sum(len(bead.target) for bead in both))
     return Books(len(both), aligned, (len(texts[0]) - aligned[0], len(texts[1]) - aligned[1]))
+
+
+def _parts(
+    parts: Sequence[TextPair], *, method: str, config: AlignerConfig, given: tuple[Lexicon, Lexicon] | None
+) -> list[list[Bead]]:
+    if method == "park17":
+        return [align_by_cosine(part, config.most) for part in parts]
+    knowledge = learn(parts, config, given)
+    return [beads_of(part, knowledge, config) for part in parts]
+
+
+def _is_bound(bead: Bead, text: Sequence[str], bound: str) -> bool:
+    return len(bead.source) == 1 and text[bead.source[0]].strip() == bound
 
 
 def translated(sentences: Sequence[str], translator: Translator) -> list[str]:

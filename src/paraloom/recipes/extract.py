@@ -172,11 +172,19 @@ class _Extraction:
                 met[page.site] += 1
                 books.read += 1
                 books.by[method] += 1
-                name = page.url if page.file is None else Path(page.url).with_suffix("").as_posix()
+                name = self._name(page)
                 names[key := text_hash(name)] += 1
                 # An address may be in an archive twice, and two folders may have one name.
                 name = name if names[key] == 1 else f"{name}#{names[key]}"
                 yield Job(name, page, method, met[page.site] <= COUNTED, config.lang, media)
+
+    def _name(self, page: Page) -> str:
+        """Its address; of a file its path without suffix, within the folder where there is one folder alone."""
+        if page.file is None:
+            return page.url
+        path = Path(page.url).with_suffix("")
+        alone = len(self.origins) == 1 and isinstance(self.origins[0], Files) and self.origins[0].paths is None
+        return Path(*path.parts[1:]).as_posix() if alone else path.as_posix()
 
     def _files(self, shards: Sequence[Path]) -> list[str]:
         """The files of pictures, each once."""

@@ -8,7 +8,7 @@ from typing import TypeAlias
 
 # A control character would make the page invalid; it is shown as the sign that stands for it.
 _CONTROL = {code: 0x2400 + code for code in range(32) if code not in (9, 10, 13)} | {127: 0x2421}
-_VOID = frozenset({"br", "hr", "meta"})
+_VOID = frozenset({"br", "hr", "img", "meta"})
 
 
 class Html(str):

@@ -39,6 +39,8 @@ STAGES: dict[str, str] = {
     "translate-documents": "paraloom.run.stages.documents:TranslateDocuments",
     "align-documents": "paraloom.run.stages.documents:AlignDocuments",
     "align-within": "paraloom.run.stages.documents:AlignWithin",
+    "gold-pairs": "paraloom.run.stages.documents:GoldPairs",
+    "evaluate-translator": "paraloom.run.stages.mt:EvaluateTranslator",
     "evaluate-aligner": "paraloom.run.stages.documents:EvaluateAligner",
     "train-encoder": "paraloom.run.stages.encoder:TrainEncoder",
     "quantise-encoder": "paraloom.run.stages.quantise:QuantiseEncoder",

@@ -90,7 +90,7 @@ def _parse(text: str, file: Path) -> Pipeline:
         document = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise ConfigError(f"this is not TOML: {error}", remedy="Mend the line, as https://toml.io has it.") from error
-    document = _expanded(document)
+    document = expanded(document)
     for key in document:
         if key not in _TOP_KEYS:
             raise ConfigError(f"there is no key '{key}'{nearest(key, _TOP_KEYS)}")
@@ -184,14 +184,14 @@ def _refer(value: str, key: str, earlier: list[Step], base: Path) -> Reference:
     return path
 
 
-def _expanded(value: Any) -> Any:
+def expanded(value: Any) -> Any:
     """`value` with `${NAME}` replaced in all its texts."""
     if isinstance(value, str):
         return re.sub(r"\$\{(\w+)\}", _from_environment, value)
     if isinstance(value, list):
-        return [_expanded(each) for each in value]
+        return [expanded(each) for each in value]
     if isinstance(value, dict):
-        return {key: _expanded(each) for key, each in value.items()}
+        return {key: expanded(each) for key, each in value.items()}
     return value
 
 

@@ -11,6 +11,7 @@ from typing import ClassVar, Literal
 
 import pyarrow as pa
 
+from paraloom.align.cosine import align_by_cosine
 from paraloom.align.document_numbers import TRANSLATION, open_documents, paragraphs_in
 from paraloom.align.document_pairs import named, read_document_pairs, write_document_pairs
 from paraloom.align.documents import EVIDENCE, DocumentsConfig, align_documents
@@ -60,7 +61,7 @@ class AlignDocuments(Fit):
     source, target: corpora of documents; one with a column `translation` is compared by that, too.  evidence: words,
     pictures, topics, scores, all, or several of them, as 'words,pictures'.  how, by, threshold, candidates, rounds:
     see align.documents.DocumentsConfig.  gold: a file of true pairs, target name first where `gold_turned`; it is read
-    after the pairs were written, and measures them.
+    after the pairs were written, and measures them, as far as both documents are there.
     """
 
     inputs: ClassVar[tuple[str, ...]] = ("source", "target")
@@ -101,6 +102,8 @@ class AlignDocuments(Fit):
         if self.gold is not None:
             true = [(pair.source, pair.target) for pair in read_document_pairs(self.gold)]
             true = [(b, a) for a, b in true] if self.gold_turned else true
+            there = set(source.ids), set(target.ids)
+            true = [(a, b) for a, b in true if a in there[0] and b in there[1]]
             pairs = [(pair.source, pair.target) for pair in read_document_pairs(folder / PAIRS_FILE)]
             figures |= {name: round(value, 4) for name, value in score_documents(true, pairs)._asdict().items()}
             figures["gold"] = len(true)
@@ -148,6 +151,36 @@ class AlignWithin(Source):
 
 
 @dataclass(frozen=True, kw_only=True)
+class GoldPairs(Source):
+    """The sentences of documents whose true beads are known, one to one, as pairs: a test for translators.
+
+    documents: JSON lines of source, target and gold.
+    """
+
+    makes: ClassVar[str] = "PAIRS"
+
+    documents: Path
+    src_lang: str = "und"
+    tgt_lang: str = "und"
+
+    def batches(self, work: Work) -> Iterator[pa.RecordBatch]:
+        """A batch a document."""
+        for number, each in enumerate(read_gold_documents(self.documents), 1):
+            single = [bead for bead in each.gold if len(bead.source) == len(bead.target) == 1]
+            yield pa.record_batch(
+                {
+                    "pair_id": [f"gold:{number}:{bead.source[0]}" for bead in single],
+                    "src": [each.source[bead.source[0]] for bead in single],
+                    "tgt": [each.target[bead.target[0]] for bead in single],
+                    "src_lang": [self.src_lang] * len(single),
+                    "tgt_lang": [self.tgt_lang] * len(single),
+                    "origin": ["gold"] * len(single),
+                },
+                schema=PAIRS,
+            )
+
+
+@dataclass(frozen=True, kw_only=True)
 class EvaluateAligner(Fit):
     """Aligns documents whose true beads are known, by what a translator makes of them, and counts (PARK17, Table 4).
 
@@ -186,11 +219,14 @@ def evidence_of(text: str) -> dict[str, float]:
 
 
 def score_aligner(
-    documents: Sequence[GoldDocument], config: AlignerConfig, translator: Translator | None = None
+    documents: Sequence[GoldDocument],
+    config: AlignerConfig,
+    translator: Translator | None = None,
+    method: str = "evidence",
 ) -> AlignmentScore:
     """Align the documents, with what is learned from all of them together, and count; the gold is not looked at before.
 
-    translator: puts the source sentences into the target's language.
+    translator: puts the source sentences into the target's language.  method: evidence, or park17 (align.cosine).
     """
     made: list[Sequence[Sequence[str]]] = [()] * len(documents)
     if translator is not None:
@@ -199,11 +235,12 @@ def score_aligner(
                 made[place] = ([_one_line(found[0].text) for found in translator.translate(each.source)],)
                 advance(1)
     pairs = [TextPair(each.source, each.target, text) for each, text in zip(documents, made, strict=True)]
-    knowledge = learn(pairs, config)
+    knowledge = learn(pairs, config) if method != "park17" else None
     score = AlignmentScore()
     with progress("aligning", len(pairs), unit="documents") as advance:
         for each, pair in zip(documents, pairs, strict=True):
-            score.add(each.gold, beads_of(pair, knowledge, config))
+            beads = beads_of(pair, knowledge, config) if knowledge else align_by_cosine(pair, config.most)
+            score.add(each.gold, beads)
             advance(1)
     return score
 

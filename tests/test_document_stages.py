@@ -1,0 +1,256 @@
+"""Documents paired and their sentences aligned in pipelines and from the command line: books, resuming, errors."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from toy_documents import Page, World, made_up_world, write_pages
+
+from paraloom.align.document_pairs import NamedPair, read_document_pairs, write_document_pairs
+from paraloom.align.documents import EVIDENCE
+from paraloom.core.errors import ConfigError, DataError
+from paraloom.core.io import Corpus, write_corpus
+from paraloom.core.schema import LINKS, signature_of
+from paraloom.recipes.quickstart import BUNDLED
+from paraloom.recipes.verbs import compose
+from paraloom.run.books import Books
+from paraloom.run.pipeline import parse_pipeline
+from paraloom.run.result import RunResult
+from paraloom.run.runner import run_pipeline
+from paraloom.run.stages.documents import PAIRS_FILE, evidence_of
+
+Command = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture(scope="module")
+def world() -> World:
+    return made_up_world(28, 3)
+
+
+@pytest.fixture
+def folder(world: World, tmp_path: Path) -> Path:
+    """Corpora kal and eng, and gold.tsv, English names first."""
+    write_pages(tmp_path / "kal", world.source, shard_rows=10)
+    write_pages(tmp_path / "eng", world.target)
+    write_document_pairs(tmp_path / "gold.tsv", [NamedPair(b, a) for a, b in sorted(world.gold)])
+    return tmp_path
+
+
+def run(folder: Path, *stages: dict[str, Any], seed: int = 1) -> RunResult:
+    pipeline = parse_pipeline(compose(stages, seed=seed), file=folder / "toy.toml")
+    return run_pipeline(pipeline, folder / "run", engine="inline")
+
+
+ALIGN = {"use": "align-documents", "source": "kal", "target": "eng"}
+WITHIN = {"use": "align-within", "source": "kal", "target": "eng", "pairs": "align-documents"}
+
+
+def test_a_pipeline_pairs_documents_and_gives_their_sentences(folder: Path, world: World) -> None:
+    align = {**ALIGN, "gold": "gold.tsv", "gold_turned": True}
+    result = run(folder, align, WITHIN)
+    paired, aligned = result.stages
+    assert paired.figures == {
+        "documents": [31, 31], "pairs": 28, "precision": 1.0, "recall": 1.0, "f1": 1.0, "gold": 28,
+    }  # fmt: skip
+    pairs = read_document_pairs(paired.folder / "artefact" / PAIRS_FILE)
+    assert {(pair.source, pair.target) for pair in pairs} == world.gold
+    assert aligned.books == Books(*[aligned.books.read] * 2, 0, 0, aligned.books.read)
+    rows = [row for batch in Corpus.open(aligned.folder).batches() for row in batch.to_pylist()]
+    assert len(rows) == aligned.books.read == len({row["pair_id"] for row in rows})
+    assert {(row["src_lang"], row["tgt_lang"]) for row in rows} == {("kl", "en")}
+    texts = {page.name: page.text.replace("\n", " ") for side in (world.source, world.target) for page in side}
+    for row in rows:
+        source, target = row["origin"].split()
+        assert (source, target) in world.gold
+        assert row["src"] in texts[source] and row["tgt"] in texts[target]
+    again = run(folder, align, WITHIN)
+    assert again.digest == result.digest and all(stage.made == 0 for stage in again.stages)
+
+
+def german_pages() -> tuple[list[Page], list[Page]]:
+    """The bundled sample as documents of eight lines; the English ones the other way round."""
+    with (BUNDLED / "sample.de-en.tsv").open(encoding="utf-8", newline="") as lines:
+        rows = list(csv.reader(lines, delimiter="\t", quoting=csv.QUOTE_NONE))[1:193]
+    sides: tuple[list[Page], list[Page]] = ([], [])
+    for start in range(0, len(rows), 8):
+        for side, lang in enumerate(("de", "en")):
+            text = "\n\n".join(row[side] for row in rows[start : start + 8])
+            sides[side].append(Page(f"{lang}{start // 8}", lang, text))
+    return [*sides[0], Page("leer", "de", " \n\n")], sides[1][::-1]
+
+
+def test_translated_documents_are_paired_and_their_own_sentences_come_out(tmp_path: Path) -> None:
+    german, english = german_pages()
+    write_pages(tmp_path / "de", german, shard_rows=9)
+    write_pages(tmp_path / "en", english)
+    stages = [
+        {"use": "translate-documents", "input": "de", "translator": str(BUNDLED / "de-en")},
+        {"use": "align-documents", "source": "translate-documents", "target": "en", "rounds": 0},
+        {"use": "align-within", "source": "translate-documents", "target": "en", "pairs": "align-documents"},
+    ]
+    result = run(tmp_path, *stages)
+    translated, paired, aligned = result.stages
+    assert translated.books == Books(25, 25, 0, 0, 25)
+    corpus = Corpus.open(translated.folder)
+    assert signature_of(corpus.schema.field("translation"))
+    rows = [row for batch in corpus.batches() for row in batch.to_pylist()]
+    assert [len(row["translation"].split("\n")) for row in rows] == [8] * 24 + [1]
+    assert rows[24]["translation"] == "" and rows[0]["text"] == german[0].text
+    pairs = read_document_pairs(paired.folder / "artefact" / PAIRS_FILE)
+    assert sorted(pair.source for pair in pairs) == sorted(page.name for page in german[:24])
+    assert all(pair.source[2:] == pair.target[2:] for pair in pairs)
+    lines = {line for page in german for line in page.text.split("\n")}
+    batches = Corpus.open(aligned.folder).batches()
+    single = [row for batch in batches for row in batch.to_pylist() if row["src"] in lines]
+    assert len(single) > 150
+    again = run(tmp_path, *stages)
+    assert again.digest == result.digest and all(stage.made == 0 for stage in again.stages)
+
+
+def test_the_command_translates_first_where_a_translator_is_given(tmp_path: Path, paraloom: Command) -> None:
+    for name, pages in zip(("de", "en"), german_pages(), strict=True):
+        write_pages(tmp_path / name, pages)
+    options = ("--translator", BUNDLED / "de-en", "--decode", "greedy", "--rounds", 0)
+    status, _, said = paraloom("align", "documents", "de", "en", *options, "-o", "pairs.tsv")
+    assert status == 0 and "24 pairs of 25 and 24 documents" in said
+    assert all(pair.source[2:] == pair.target[2:] for pair in read_document_pairs(tmp_path / "pairs.tsv"))
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"evidence": "word"}, "there is no evidence 'word'; did you mean 'words'"),
+        ({"evidence": ""}, "there is no evidence ''"),
+        ({"how": "mutal"}, "'how' is 'mutal'; did you mean 'mutual'"),
+        ({"by": "margins"}, "'by'"),
+        ({"candidates": 0}, "'candidates' must be 1 or more"),
+        ({"treshold": 0.5}, "'treshold'; did you mean 'threshold'"),
+        ({"rounds": 1.5}, "'rounds'"),
+        ({"target": None}, "'target'"),
+    ],
+)
+def test_bad_settings_are_refused_by_name(folder: Path, change: dict[str, Any], said: str) -> None:
+    with pytest.raises(ConfigError) as caught:
+        run(folder, {**ALIGN, **change})
+    assert said in str(caught.value)
+    assert not (folder / "run").exists()
+
+
+def test_evidence_is_named_once_or_several_times() -> None:
+    assert evidence_of("all") == EVIDENCE["all"]
+    assert evidence_of("words, topics") == {"words": 1.0, "topics": 1.0}
+
+
+def test_a_corpus_of_something_else_is_an_error_of_its_stage(folder: Path) -> None:
+    write_corpus(folder / "links", [], kind="LINKS")
+    with pytest.raises(DataError, match="column 'doc_id' is missing") as caught:
+        run(folder, {**ALIGN, "target": "links"})
+    assert caught.value.stage == "10-align-documents"
+
+
+def test_without_counterparts_no_pair_is_written_and_there_is_nothing_to_align(folder: Path) -> None:
+    write_pages(folder / "empty", [Page("x", "en", ""), Page("y", "en", "\n")])
+    stages = [{**ALIGN, "target": "empty"}, {**WITHIN, "target": "empty"}]
+    assert run(folder, stages[0]).stages[0].figures == {"documents": [31, 2], "pairs": 0}
+    with pytest.raises(DataError, match="there are no rows") as caught:
+        run(folder, *stages)
+    assert caught.value.stage == "20-align-within"
+
+
+def test_align_documents_then_sentences_from_the_command_line(folder: Path, paraloom: Command, world: World) -> None:
+    status, _, said = paraloom("align", "documents", "kal", "eng", "-o", "pairs.tsv")
+    assert status == 0 and "28 pairs of 31 and 31 documents in pairs.tsv" in said
+    assert (folder / "pairs.tsv").read_text().startswith("src_doc\ttgt_doc\tscore\tmargin\n")
+    assert not (folder / "pairs.tsv.paraloom").exists()
+    status, said, _ = paraloom("evaluate", "documents", "pairs.tsv", "--gold", "gold.tsv", "--turned", "--json")
+    assert status == 0 and json.loads(said) == {"precision": 1.0, "recall": 1.0, "f1": 1.0, "gold": 28}
+
+    assert paraloom("align", "sentences", "kal", "eng", "--documents", "pairs.tsv", "-o", "out.tsv")[0] == 0
+    assert paraloom("align", "sentences", "kal", "eng", "--documents", "pairs.tsv", "-o", "links.parquet")[0] == 0
+    table = pq.read_table(folder / "links.parquet")
+    assert table.schema.names == LINKS.names
+    links = table.to_pylist()
+    assert {(row["src_doc"], row["tgt_doc"]) for row in links} == world.gold
+    lines = {page.name: page.text.split("\n") for side in (world.source, world.target) for page in side}
+    for source, target in world.gold:
+        of_pair = [row for row in links if (row["src_doc"], row["tgt_doc"]) == (source, target)]
+        assert [place for row in of_pair for place in row["src_ids"]] == list(range(len(lines[source])))
+        assert [place for row in of_pair for place in row["tgt_ids"]] == list(range(len(lines[target])))
+    both = [row for row in links if row["src_ids"] and row["tgt_ids"]]
+    with (folder / "out.tsv").open(encoding="utf-8", newline="") as stream:
+        rows = list(csv.DictReader(stream, delimiter="\t", quoting=csv.QUOTE_NONE))
+    expected = [
+        (
+            " ".join(lines[row["src_doc"]][place] for place in row["src_ids"]),
+            " ".join(lines[row["tgt_doc"]][place] for place in row["tgt_ids"]),
+        )
+        for row in both
+    ]
+    assert [(row["src"], row["tgt"]) for row in rows] == expected
+
+
+def test_figures_of_documents_by_hand(tmp_path: Path, paraloom: Command) -> None:
+    """Three were found, two of them true, one twice in the file; of four true ones."""
+    (tmp_path / "found.tsv").write_text("a\tx\t0.9\t0.5\nb\ty\nc\tw\nb\ty\n")
+    (tmp_path / "gold.tsv").write_text("a\tx\nb\ty\nc\tz\nd\tw\n")
+    (tmp_path / "turned.tsv").write_text("x\ta\ny\tb\nz\tc\nw\td\n")
+    for arguments in (["gold.tsv"], ["turned.tsv", "--turned"]):
+        status, said, _ = paraloom("evaluate", "documents", "found.tsv", "--gold", *arguments)
+        assert status == 0 and said == "precision 0.6667  recall 0.5000  f1 0.5714  of 4 pairs\n"
+    said = paraloom("evaluate", "documents", "found.tsv", "--gold", "turned.tsv", "--json")[1]
+    assert json.loads(said) == {"precision": 0, "recall": 0, "f1": 0, "gold": 4}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "said"),
+    [
+        (("documents", "kal", "nowhere", "-o", "out.tsv"), 1, "nowhere: this is no corpus of documents"),
+        (("documents", "gold.tsv", "eng", "-o", "out.tsv"), 1, "gold.tsv: this is no corpus of documents"),
+        (("documents", "kal", "eng", "--evidence", "topic", "-o", "out.tsv"), 1, "did you mean 'topics'"),
+        (("documents", "kal", "eng", "--how", "one", "-o", "out.tsv"), 1, "'how' is 'one'"),
+        (("sentences", "kal", "eng", "--documents", "header.tsv", "-o", "out.tsv"), 1, "header.tsv: there is no pair"),
+        (("sentences", "kal", "eng", "--documents", "empty.tsv", "-o", "out.tsv"), 1, "empty.tsv: the file is empty"),
+        (("sentences", "kal", "eng", "--documents", "bad.tsv", "-o", "out.tsv"), 1, "bad.tsv, row 2: 'k2'"),
+        (("sentences", "kal", "eng", "--documents", "pear.tsv", "-o", "out.tsv"), 1, "did you mean|there is no such"),
+        (("sentences", "kal", "eng", "--documents", "other.tsv", "-o", "out.tsv"), 1, "no document 'k1' in the corpus"),
+        (("sentences", "kal", "eng", "--documents", "other.tsv", "-o", "o.parquet"), 1, "no document 'k1' in the"),
+        (("sentences", "kal", "none", "--documents", "other.tsv", "-o", "out.tsv"), 1, "this is no corpus"),
+        (
+            ("sentences", "kal", "eng", "--documents", "bad.tsv", "--translations", "a.txt", "-o", "out.tsv"),
+            2,
+            "--translations is for two texts",
+        ),
+        (
+            ("sentences", "kal", "eng", "--documents", "bad.tsv", "--method", "length", "-o", "out.tsv"),
+            2,
+            "--method is for two texts",
+        ),
+    ],
+)
+def test_what_cannot_be_is_named(
+    folder: Path, paraloom: Command, arguments: tuple[str, ...], code: int, said: str
+) -> None:
+    (folder / "header.tsv").write_text("src_doc\ttgt_doc\tscore\tmargin\n")
+    (folder / "empty.tsv").write_text("")
+    (folder / "bad.tsv").write_text("k1\te1\nk2\n")
+    (folder / "other.tsv").write_text("k1\te1\n")
+    status, _, err = paraloom("align", *arguments)
+    assert status == code
+    assert any(each in " ".join(err.replace("│", "").split()) for each in said.split("|")), err
+    assert not (folder / "out.tsv").exists() and not (folder / "o.parquet").exists()
+    assert "Traceback" not in err
+
+
+def test_null_texts_and_pictures_are_as_none(tmp_path: Path) -> None:
+    rows = {"doc_id": ["a"], "lang": [None], "url": [None], "title": [None], "text": [None], "images": [None]}
+    for name in ("kal", "eng"):
+        schema = write_pages(tmp_path / f"{name}0", []).schema
+        write_corpus(tmp_path / name, [pa.record_batch(rows, schema=schema)], kind="DOCUMENTS")
+    assert run(tmp_path, ALIGN).stages[0].figures == {"documents": [1, 1], "pairs": 0}
