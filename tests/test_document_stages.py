@@ -159,7 +159,7 @@ def test_without_counterparts_no_pair_is_written_and_there_is_nothing_to_align(f
     write_pages(folder / "empty", [Page("x", "en", ""), Page("y", "en", "\n")])
     stages = [{**ALIGN, "target": "empty"}, {**WITHIN, "target": "empty"}]
     assert run(folder, stages[0]).stages[0].figures == {"documents": [31, 2], "pairs": 0}
-    with pytest.raises(DataError, match="there are no rows") as caught:
+    with pytest.raises(DataError, match="no documents were paired") as caught:
         run(folder, *stages)
     assert caught.value.stage == "20-align-within"
 

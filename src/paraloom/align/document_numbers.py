@@ -13,6 +13,7 @@ import pyarrow as pa
 from paraloom.align.entities import entity_lists
 from paraloom.align.lexicon import together
 from paraloom.align.same_pictures import Picture
+from paraloom.core.errors import DataError
 from paraloom.core.io import Corpus
 from paraloom.core.schema import DOCUMENTS, require
 from paraloom.core.text import TokenLists, tokens
@@ -54,7 +55,10 @@ def open_documents(corpus: Corpus) -> Documents:
 
     Memory: eight bytes a word; the texts stay on the disk.  Raises DataError where a column is missing.
     """
-    require(corpus.schema, DOCUMENTS)
+    try:
+        require(corpus.schema, DOCUMENTS)
+    except DataError as error:
+        raise error.at(file=corpus.folder) from None
     known = TRANSLATION in corpus.schema.names
     ids: list[str] = []
     pictures: list[list[Picture]] = []

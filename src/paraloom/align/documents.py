@@ -54,7 +54,7 @@ class DocumentsConfig:
     how: str = "one-to-one"
     by: str = "margin"
     threshold: float = 0.0
-    rounds: int = 3
+    rounds: int = 2
 
     def check(self) -> None:
         """Raises ConfigError that names the field which cannot be."""

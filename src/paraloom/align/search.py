@@ -15,6 +15,9 @@ Scores = npt.NDArray[np.float32]
 
 # Rows whose scores are in memory at a time.
 _ROWS = 512
+# How many times as wide as at first a band gets at most: the path of texts that have nothing to do with each other runs
+# along the edge of any band.
+_WIDEST = 32
 # A path that comes nearer than this to an edge of the band may have wanted to leave it.
 _NEAR = 4
 
@@ -49,14 +52,15 @@ def best_alignment(
 
     priors: float64 (A + 1, A + 1), natural logarithm of how likely a bead of so many sentences is.
     band_of: a band of a given radius; it is asked for one twice as wide whenever the path runs along an edge.
-    Time and memory grow with (sources × width of the band).
+    Time and memory grow with (sources × width of the band), at most `_WIDEST` times that of the first.
     """
+    widest = radius * _WIDEST
     while True:
         band = band_of(radius)
         if 4 * band.width > 3 * targets:
             band = whole_band(sources, targets)
         found, margin = _within(evidence, priors, band)
-        if band.whole or margin >= _NEAR:
+        if band.whole or margin >= _NEAR or radius >= widest:
             return found
         radius *= 2
 

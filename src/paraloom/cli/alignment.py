@@ -55,6 +55,7 @@ def align_sentences(
         given: dict[str, object] = {"--translations": translations, "--target-translations": target_translations}
         given |= {"--translator": translator, "--method": method != "evidence"}
         given |= {"--lexicon": lexicon, "--bound": bound is not None}
+        given |= {"--src-lang": src_lang, "--tgt-lang": tgt_lang}
         for name, value in given.items():
             if value:
                 raise typer.BadParameter(f"{name} is for two texts, not for --documents")

@@ -10,11 +10,11 @@ from paraloom.align.document_numbers import open_documents
 from paraloom.align.document_pairs import read_document_pairs
 from paraloom.align.sentences import AlignerConfig
 from paraloom.align.within_documents import align_within
-from paraloom.core.errors import DataError
+from paraloom.core.errors import ConfigError, DataError
 from paraloom.core.io import Corpus
 from paraloom.core.io.atomic import replacing
 from paraloom.core.io.beads import links_of
-from paraloom.core.io.compression import without_compression
+from paraloom.core.io.compression import PIPE, without_compression
 from paraloom.core.io.shards import write_shard
 from paraloom.core.schema import LINKS
 from paraloom.recipes.verbs import WORK, compose, run_verb
@@ -60,10 +60,18 @@ def align_paired(source: str, target: str, pairs: Path, output: str, *, most: in
     Raises DataError where there are no pairs, and where one names a document that is not there.
     """
     _check(source, target)
+    config = AlignerConfig(most=most)
+    config.check()
+    suffix = without_compression(output).suffix
+    if suffix not in (".parquet", ".tsv", ".tmx", ".jsonl", "") and output != PIPE and "{" not in output:
+        raise ConfigError(
+            f"'{output}' is no name for the sentences of several pairs of documents",
+            remedy="Choose .parquet for links; .tsv, .tmx, .jsonl or a folder for the sentences.",
+        )
     listed = read_document_pairs(pairs)
     if not listed:
         raise DataError("there is no pair of documents in it", file=str(pairs))
-    if without_compression(output).suffix != ".parquet":
+    if suffix != ".parquet":
         work = {
             "use": "align-within",
             "source": str(Path(source).absolute()),
@@ -74,7 +82,7 @@ def align_paired(source: str, target: str, pairs: Path, output: str, *, most: in
         run_verb([work], output, seed=seed)
         return
     sides = [open_documents(Corpus.open(path)) for path in (source, target)]
-    found = align_within(sides[0], sides[1], listed, AlignerConfig(most=most), seed=seed)
+    found = align_within(sides[0], sides[1], listed, config, seed=seed)
     batches = (links_of(each.beads, each.pair.source, each.pair.target) for each in found)
     write_shard(Path(output), batches, LINKS)
 

@@ -18,7 +18,7 @@ from paraloom.align.documents import EVIDENCE, DocumentsConfig, align_documents
 from paraloom.align.sentences import AlignerConfig, TextPair, beads_of, learn
 from paraloom.align.within_documents import align_within
 from paraloom.core.beads import joined
-from paraloom.core.errors import ConfigError, nearest
+from paraloom.core.errors import ConfigError, DataError, nearest
 from paraloom.core.io import Corpus
 from paraloom.core.io.gold_beads import GoldDocument, read_gold_documents
 from paraloom.core.progress import progress
@@ -126,6 +126,9 @@ class AlignWithin(Source):
     pairs: str
     most: int = 3
 
+    def __post_init__(self) -> None:
+        AlignerConfig(most=self.most).check()
+
     def batches(self, work: Work) -> Iterator[pa.RecordBatch]:
         """A batch a pair of documents that have a sentence in common."""
         corpora = [Corpus.open(work.inputs[side]) for side in ("source", "target")]
@@ -133,6 +136,8 @@ class AlignWithin(Source):
         sides = [open_documents(corpus) for corpus in corpora]
         listed = work.inputs["pairs"]
         pairs = read_document_pairs(listed / PAIRS_FILE if listed.is_dir() else listed)
+        if not pairs:
+            raise DataError("no documents were paired", remedy="Lower the threshold, or give documents that belong.")
         for found in align_within(sides[0], sides[1], pairs, AlignerConfig(most=self.most), seed=work.seed):
             both = [bead for bead in found.beads if bead.source and bead.target]
             origin = f"{found.pair.source} {found.pair.target}"
