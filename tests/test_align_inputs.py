@@ -11,16 +11,19 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
+from paraloom.align.band import whole_band
+from paraloom.align.block_cosines import VectorMatch, usual_cosine
 from paraloom.align.bounds import between_bounds, parted
 from paraloom.align.cosine import COSINE, FIXED, LENGTH, align_by_cosine
 from paraloom.align.given_lexicon import read_lexicon
 from paraloom.align.lengths import VARIANCE
-from paraloom.align.sentences import TextPair, align
+from paraloom.align.sentences import AlignerConfig, TextPair, align
 from paraloom.cli.main import app
 from paraloom.core.beads import Bead
 from paraloom.core.errors import ConfigError, DataError
 from paraloom.core.io.beads import read_beads
 from paraloom.recipes.align import align_files
+from paraloom.recipes.quickstart import BUNDLED
 
 WORDS = [f"wort{chr(97 + k)}" * (1 + k % 3) for k in range(15)]
 
@@ -156,3 +159,39 @@ def test_the_command_takes_bounds_lexicon_and_method(tmp_path: Path) -> None:
 def test_a_lexicon_that_a_method_has_no_use_for_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="'park17' has no use for a lexicon"):
         align_files("a", "b", str(tmp_path / "out.tsv"), method="park17", lexicon="c")
+
+
+def test_what_an_encoder_says_is_vecaligns_cost_turned_round() -> None:
+    draw = np.random.default_rng(3)
+    source, target = (draw.normal(size=(n, 4)).astype(np.float32) for n in (4, 5))
+    sizes = np.array([2, 1, 3, 1]), np.array([1, 2, 1, 4, 1])
+    scores = np.zeros((4, 3, 3, 6), np.float32)
+    VectorMatch(source, target, sizes, 1.5).add(0, 4, whole_band(4, 5), scores)
+    usual = usual_cosine(source, target)
+    for i, a, j, b in itertools.product(range(4), (1, 2, 3), range(5), (1, 2, 3)):
+        if i + a <= 4 and j + b <= 5:
+            x = (source[i : i + a] * sizes[0][i : i + a, None]).sum(axis=0)
+            y = (target[j : j + b] * sizes[1][j : j + b, None]).sum(axis=0)
+            cosine = x @ y / np.linalg.norm(x) / np.linalg.norm(y)
+            wanted = 1.5 * (1 - (1 - cosine) * a * b / (1 - usual))
+            assert scores[i, a - 1, b - 1, j] == pytest.approx(wanted, abs=1e-4)
+
+
+def test_vectors_find_what_no_word_tells() -> None:
+    draw = np.random.default_rng(4)
+    meanings = draw.normal(size=(9, 16)).astype(np.float32)
+    source, target = [f"aa{k} bb{k}" for k in range(9)], [f"yy{k} zz{k}" for k in range(9) if k != 4]
+    pair = TextPair(source, target, vectors=(meanings, np.delete(meanings, 4, axis=0)))
+    wanted = [((k,), (k - (k > 4),)) if k != 4 else ((4,), ()) for k in range(9)]
+    assert [(bead.source, bead.target) for bead in align(pair, AlignerConfig(vectors=4.0))] == wanted
+
+
+def test_the_command_takes_an_encoder(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("The cat sleeps.\nWhere is the station?\n")
+    (tmp_path / "b.txt").write_text("A cat is asleep.\nWhere can I find the station?\n")
+    files = [str(tmp_path / name) for name in ("a.txt", "b.txt")]
+    out = tmp_path / "out.vecalign"
+    verb = ["align", "sentences", *files, "--encoder", str(BUNDLED / "encoder-en"), "-o", str(out)]
+    result = CliRunner().invoke(app, verb)
+    assert result.exit_code == 0, result.output
+    assert [(bead.source, bead.target) for bead in read_beads(out)] == [((0,), (0,)), ((1,), (1,))]

@@ -29,6 +29,7 @@ def parted(pair: TextPair, bound: str) -> list[TextPair]:
             pair.target[c:d],
             [made[a:b] for made in pair.source_translations],
             [made[c:d] for made in pair.target_translations],
+            (pair.vectors[0][a:b], pair.vectors[1][c:d]) if pair.vectors else None,
         )
         for (a, b), (c, d) in zip(*places, strict=True)
     ]

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
 from paraloom.align.band import Band, band_along, path_of_lengths
+from paraloom.align.block_cosines import BlockCosines, CosineMatch
 from paraloom.align.lengths import VARIANCE, LengthMatch, log_probabilities
 from paraloom.align.search import Evidence, Found, best_alignment
 from paraloom.align.sentences import TextPair
@@ -17,7 +17,6 @@ from paraloom.core.beads import Bead
 from paraloom.core.text import TokenLists, tokens
 
 Floats = npt.NDArray[np.float64]
-Scores = npt.NDArray[np.float32]
 
 LENGTH, FIXED, COSINE = 0.04, 0.21, 0.75
 """λ1, λ2 and λ3 of Park et al. 2017, §4.2."""
@@ -40,7 +39,7 @@ def align_by_cosine(pair: TextPair, most: int = 3) -> list[Bead]:
     characters = [np.array([len(text) for text in texts], np.float64) for texts in (source, target)]
     lengths = LengthMatch(characters[0], characters[1], LENGTH / math.log(2))
     translated = pair.source_translations[0] if pair.source_translations else source
-    evidence: list[Evidence] = [lengths, CosineMatch(tokens(translated), tokens(target), COSINE)]
+    evidence: list[Evidence] = [lengths, CosineMatch(word_rows(tokens(translated), tokens(target)), COSINE)]
     priors = np.full((most + 1, most + 1), FIXED)
     for side, ratio, place in ((0, lengths.ratio, (1, 0)), (1, 1 / lengths.ratio, (0, 1))):
         deviation = math.sqrt((characters[side].mean() + 1) * ratio / VARIANCE)
@@ -53,47 +52,15 @@ def align_by_cosine(pair: TextPair, most: int = 3) -> list[Bead]:
     return _beads(best_alignment(evidence, priors, len(source), len(target), band, _RADIUS))
 
 
-class CosineMatch:
-    """weight × cosine of the words of a bead's two sides, counts as they are; 0 where a side has none."""
-
-    def __init__(self, source: TokenLists, target: TokenLists, weight: float) -> None:
-        columns, numbers = np.unique(np.concatenate([source.ids, target.ids]), return_inverse=True)
-        parted = numbers[: len(source.ids)], numbers[len(source.ids) :]
-        self._sides = [
-            sparse.csr_matrix((np.ones(len(words), np.float32), words, lists.offsets), (len(lists), len(columns)))
-            for words, lists in zip(parted, (source, target), strict=True)
-        ]
-        self._weight = weight
-        self._products: Any = sparse.csr_matrix(self._sides[0] @ self._sides[1].T)
-
-    def add(self, first: int, rows: int, band: Band, out: Scores) -> None:
-        most, width = out.shape[1], out.shape[3]
-        lengths = [_block_lengths(side, most) for side in self._sides]
-        for r in range(min(rows, band.sources - first)):
-            i, low = first + r, int(band.lows[first + r])
-            reach = min(width + most - 1, band.targets - low)
-            if reach <= 0:
-                continue
-            lines = min(most, band.sources - i)
-            dots = self._products[i : i + lines, low : low + reach].toarray().cumsum(axis=0)
-            ours = np.array([lengths[0][a][i] for a in range(lines)])
-            sums = np.concatenate([np.zeros((lines, 1)), dots.cumsum(axis=1)], axis=1)
-            for b in range(min(most, reach)):
-                # Beads of b + 1 targets that start at each place of the row.
-                starts = np.arange(min(width, reach - b))
-                together = sums[:, starts + b + 1] - sums[:, starts]
-                norms = ours[:, None] * lengths[1][b][None, low + starts]
-                out[r, :lines, b, : len(starts)] += self._weight * together / np.maximum(norms, 1e-9)
-
-
-def _block_lengths(rows: Any, most: int) -> list[Floats]:
-    """The lengths of the vectors of 1, 2 … `most` sentences together, by the sentence that they start at."""
-    found = []
-    block = rows
-    for count in range(1, most + 1):
-        found.append(np.sqrt(np.asarray(block.multiply(block).sum(axis=1), np.float64).ravel()))
-        block = block[: max(0, block.shape[0] - 1)] + rows[count:]
-    return found
+def word_rows(source: TokenLists, target: TokenLists) -> BlockCosines:
+    """The words of sentences as they are counted, in columns that both texts share."""
+    columns, numbers = np.unique(np.concatenate([source.ids, target.ids]), return_inverse=True)
+    parted = numbers[: len(source.ids)], numbers[len(source.ids) :]
+    sides = [
+        sparse.csr_matrix((np.ones(len(words), np.float32), words, lists.offsets), (len(lists), len(columns)))
+        for words, lists in zip(parted, (source, target), strict=True)
+    ]
+    return BlockCosines(*sides)
 
 
 def _beads(found: Found) -> list[Bead]:

@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from paraloom.align.band import Band, band_along, path_of_anchors, path_of_beads, path_of_lengths
+from paraloom.align.block_cosines import VectorMatch
 from paraloom.align.lengths import LengthMatch
 from paraloom.align.lexicon import Lexicon, beside, lexicon_of, together
 from paraloom.align.matches import Background, Bags, Direction, WordMatch, background_of, bags_of
@@ -24,6 +25,7 @@ from paraloom.core.text import TokenLists, tokens
 
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
+Vectors = npt.NDArray[np.float32]
 
 # Beads that a lexicon is made from, at most.
 _FOR_LEXICON = 20_000
@@ -34,9 +36,10 @@ class AlignerConfig:
     """How sentences are aligned.
 
     most: sentences on a side of a bead, 1 to 15.  length, words, stems: weights of what lengths (in characters), words
-    and their beginnings say; the two last count in both directions, each as far as it explains the texts.  rounds: how
-    often the texts are aligned to learn how likely beads are, which words go with which, and how far evidence reaches;
-    with 0 a table after Gale and Church says how likely beads are.
+    and their beginnings say; the two last count in both directions, each as far as it explains the texts.
+    vectors: weight of what an encoder says, where a pair has its vectors.  rounds: how often the texts are aligned to
+    learn how likely beads are, which words go with which, and how far evidence reaches; with 0 a table after Gale and
+    Church says how likely beads are.
     lexicon: whether words that went together in a round count in the next.  radius: boundaries on each side of the
     expected path that are looked at, for texts too long to try all.
     """
@@ -45,6 +48,7 @@ class AlignerConfig:
     length: float = 1.0
     words: float = 0.7
     stems: float = 0.5
+    vectors: float = 1.0
     rounds: int = 3
     lexicon: bool = True
     radius: int = 16
@@ -53,7 +57,7 @@ class AlignerConfig:
         """Raises ConfigError that names the field which cannot be."""
         if not 1 <= self.most <= 15:
             raise ConfigError(f"'most' is {self.most}, and must be 1 to 15 sentences")
-        for name in ("length", "words", "stems"):
+        for name in ("length", "words", "stems", "vectors"):
             if not (math.isfinite(getattr(self, name)) and getattr(self, name) >= 0):
                 raise ConfigError(f"'{name}' is {getattr(self, name)}, and must be a number from 0 on")
         if self.rounds < 0 or self.radius < 1:
@@ -65,13 +69,15 @@ class TextPair:
     """Two texts, sentence by sentence, and what translators made of them.
 
     source_translations: each as long as `source`, in the target's language.  target_translations: each as long as
-    `target`, in the source's.  Raises DataError where the lengths differ.
+    `target`, in the source's.  vectors: of the sentences of both, float32 (m, d) and (n, d), by an encoder of both
+    languages, or of the one that the other was translated into.  Raises DataError where lengths differ.
     """
 
     source: Sequence[str]
     target: Sequence[str]
     source_translations: Sequence[Sequence[str]] = ()
     target_translations: Sequence[Sequence[str]] = ()
+    vectors: tuple[Vectors, Vectors] | None = None
 
     def __post_init__(self) -> None:
         for side, text, translations in (
@@ -171,6 +177,8 @@ class _Prepared:
     def __init__(self, pair: TextPair, config: AlignerConfig) -> None:
         self.sizes = (len(pair.source), len(pair.target))
         self.characters = (_characters(pair.source), _characters(pair.target))
+        self.vectors = pair.vectors
+        self.texts = pair.source, pair.target
         self.lists: dict[str, tuple[TokenLists, TokenLists]] = {}
         self.bags: dict[str, tuple[list[Bags], list[Bags]]] = {}
         for unit in _units(config):
@@ -206,6 +214,9 @@ class _Prepared:
         anchors = []
         if config.length > 0:
             evidence.append(LengthMatch(*self.characters, config.length))
+        if self.vectors is not None and config.vectors > 0:
+            words = tokens(self.texts[0]).lengths, tokens(self.texts[1]).lengths
+            evidence.append(VectorMatch(*self.vectors, words, config.vectors))
         for unit, weight in _units(config).items():
             forward, backward = self.directions(unit, knowledge)
             evidence.append(WordMatch(forward, backward, weight))

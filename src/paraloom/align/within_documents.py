@@ -65,9 +65,9 @@ def _texts(source: Documents, target: Documents, pairs: Sequence[tuple[int, int]
     sides = source.paragraphs(ours), target.paragraphs(theirs)
     made = _read(source.translated, ours), _read(target.translated, theirs)
     for i, j in pairs:
-        translations = [[made[0][i]] if made[0] else [], [made[1][j]] if made[1] else []]
+        ahead, back = [made[0][i]] if made[0] else [], [made[1][j]] if made[1] else []
         try:
-            yield TextPair(sides[0][i], sides[1][j], *translations)
+            yield TextPair(sides[0][i], sides[1][j], ahead, back)
         except DataError as error:
             raise DataError(f"{source.ids[i]}, {target.ids[j]}: {error.what}", remedy=error.remedy) from None
 

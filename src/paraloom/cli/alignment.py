@@ -32,6 +32,9 @@ def align_sentences(
     lexicon: Annotated[
         str | None, typer.Option(help="Source word, target word, perhaps a probability, between tabs; or hunalign's.")
     ] = None,
+    encoder: Annotated[
+        Path | None, typer.Option(help="An encoder of both languages, or of TGT's where there is a translation.")
+    ] = None,
     bound: Annotated[
         str | None, typer.Option(help="A line such as .EOA that no bead crosses; '' for empty lines.")
     ] = None,
@@ -54,7 +57,7 @@ def align_sentences(
 
         given: dict[str, object] = {"--translations": translations, "--target-translations": target_translations}
         given |= {"--translator": translator, "--method": method != "evidence"}
-        given |= {"--lexicon": lexicon, "--bound": bound is not None}
+        given |= {"--lexicon": lexicon, "--encoder": encoder, "--bound": bound is not None}
         given |= {"--src-lang": src_lang, "--tgt-lang": tgt_lang}
         for name, value in given.items():
             if value:
@@ -73,6 +76,7 @@ def align_sentences(
         most=most,
         method=method,
         lexicon=lexicon,
+        encoder=encoder,
         bound=bound,
         languages=(src_lang, tgt_lang),
     )
@@ -170,6 +174,9 @@ def alignment(
 def aligner(
     gold: Annotated[Path, typer.Argument(metavar="GOLD.jsonl", help="Documents: source, target, gold.")],
     translator: Annotated[Path | None, typer.Option(help="A translator folder, source to target.")] = None,
+    encoder: Annotated[
+        Path | None, typer.Option(help="An encoder of both languages, or of the target's with a translator.")
+    ] = None,
     most: Annotated[int, typer.Option(help="Sentences on one side of a bead.")] = 3,
     method: Method = "evidence",
     as_json: options.Json = False,
@@ -189,7 +196,12 @@ def aligner(
         from paraloom.mt.load import load_translator
 
         opened = load_translator(translator)
-    score = score_aligner(documents, config, opened, method)
+    vectors = None
+    if encoder is not None:
+        from paraloom.embed.opening import open_encoder
+
+        vectors = open_encoder(encoder)
+    score = score_aligner(documents, config, opened, method, vectors)
     typer.echo(json.dumps(score.to_json()) if as_json else score.render())
 
 

@@ -80,6 +80,7 @@ def align_files(
     most: int = 3,
     method: str = "evidence",
     lexicon: str | None = None,
+    encoder: Path | None = None,
     bound: str | None = None,
     languages: tuple[str | None, str | None] = (None, None),
 ) -> Books:
@@ -88,8 +89,9 @@ def align_files(
     Raises DataError where a translation has not one line for each sentence, or a text has none.
     """
     config = config_of(method, most)
-    if lexicon is not None and method != "evidence":
-        raise ConfigError(f"the method '{method}' has no use for a lexicon", remedy="Leave it out, or --method.")
+    for name, given in (("a lexicon", lexicon), ("an encoder", encoder)):
+        if given is not None and method != "evidence":
+            raise ConfigError(f"the method '{method}' has no use for {name}", remedy="Leave it out, or --method.")
     suffix = without_compression(output).suffix
     if suffix not in (*_BEADS, *_PAIRS) and output != PIPE and "{" not in output:
         raise ConfigError(
@@ -106,12 +108,18 @@ def align_files(
         from paraloom.mt.load import load_translator
 
         ahead.append(translated(texts[0], load_translator(translator)))
-    given = read_lexicon(lexicon) if lexicon is not None else None
-    pair = TextPair(texts[0], texts[1], ahead, back)
+    words = read_lexicon(lexicon) if lexicon is not None else None
+    vectors = None
+    if encoder is not None:
+        from paraloom.embed.opening import open_encoder
+
+        opened = open_encoder(encoder)
+        vectors = opened.encode(ahead[0] if ahead else texts[0]), opened.encode(texts[1])
+    pair = TextPair(texts[0], texts[1], ahead, back, vectors)
     if bound is None:
-        beads = align_by_cosine(pair, most) if method == "park17" else align(pair, config, given)
+        beads = align_by_cosine(pair, most) if method == "park17" else align(pair, config, words)
     else:
-        beads = between_bounds(pair, bound, partial(_parts, method=method, config=config, given=given))
+        beads = between_bounds(pair, bound, partial(_parts, method=method, config=config, given=words))
     if suffix in _BEADS:
         write_beads(output, beads, src_doc=stem(source), tgt_doc=stem(target))
     else:

@@ -22,7 +22,7 @@ from paraloom.core.errors import ConfigError, DataError, nearest
 from paraloom.core.io import Corpus
 from paraloom.core.io.gold_beads import GoldDocument, read_gold_documents
 from paraloom.core.progress import progress
-from paraloom.core.protocols import Translator
+from paraloom.core.protocols import Encoder, Translator
 from paraloom.core.schema import DOCUMENTS, PAIRS, add_column
 from paraloom.evaluate.alignment import AlignmentScore, score_documents
 from paraloom.run.stage import Fit, Json, Map, Source, Work
@@ -228,10 +228,12 @@ def score_aligner(
     config: AlignerConfig,
     translator: Translator | None = None,
     method: str = "evidence",
+    encoder: Encoder | None = None,
 ) -> AlignmentScore:
     """Align the documents, with what is learned from all of them together, and count; the gold is not looked at before.
 
     translator: puts the source sentences into the target's language.  method: evidence, or park17 (align.cosine).
+    encoder: of both languages, or of the target's where there is a translator.
     """
     made: list[Sequence[Sequence[str]]] = [()] * len(documents)
     if translator is not None:
@@ -239,7 +241,11 @@ def score_aligner(
             for place, each in enumerate(documents):
                 made[place] = ([_one_line(found[0].text) for found in translator.translate(each.source)],)
                 advance(1)
-    pairs = [TextPair(each.source, each.target, text) for each, text in zip(documents, made, strict=True)]
+    pairs = []
+    for each, text in zip(documents, made, strict=True):
+        read = text[0] if text else each.source
+        vectors = (encoder.encode(read), encoder.encode(each.target)) if encoder else None
+        pairs.append(TextPair(each.source, each.target, text, vectors=vectors))
     knowledge = learn(pairs, config) if method != "park17" else None
     score = AlignmentScore()
     with progress("aligning", len(pairs), unit="documents") as advance:
