@@ -15,7 +15,7 @@ from paraloom.core.errors import DataError
 from paraloom.core.progress import progress
 
 # Pairs that the aligner learns from, drawn by chance, and those whose texts are in memory at a time.
-_LEARN, _AT_A_TIME = 500, 200
+_LEARN, _AT_A_TIME = 500, 1000
 
 
 class Aligned(NamedTuple):
