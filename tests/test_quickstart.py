@@ -10,8 +10,10 @@ import pytest
 from paraloom.core.io import read_pairs
 from paraloom.mt import load_translator
 from paraloom.recipes.quickstart import BUNDLED, quickstart
+from paraloom.recipes.selftrain import read_loop, stages_of
+from paraloom.recipes.verbs import compose
 from paraloom.report import write_report
-from paraloom.run.pipeline import read_pipeline
+from paraloom.run.pipeline import parse_pipeline, read_pipeline
 
 EXAMPLES = sorted((Path(__file__).parent.parent / "examples").glob("*.toml"))
 
@@ -55,11 +57,15 @@ def test_the_sample_is_whole() -> None:
 def test_the_example_pipelines_are_well_formed(
     path: Path, data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for name in ("TEACHER", "GERMAN", "ENGLISH"):
+    for name in ("TEACHER", "GERMAN", "ENGLISH", "DOCUMENTS"):
         monkeypatch.setenv(name, str(tmp_path))
-    for name in re.findall(r"\$\{(?:GERMAN|ENGLISH)\}/([\w./-]+)", path.read_text(encoding="utf-8")):
+    for name in re.findall(r"\$\{(?:GERMAN|ENGLISH|DOCUMENTS)\}/([\w./-]+)", path.read_text(encoding="utf-8")):
         (tmp_path / name).mkdir(parents=True, exist_ok=True)
-    assert read_pipeline(path).steps
+    if "[[stage]]" in path.read_text(encoding="utf-8"):
+        assert read_pipeline(path).steps
+        return
+    name, seed, loop = read_loop(path)
+    assert parse_pipeline(compose(stages_of(loop, loop.rounds), seed=seed), file=path).steps and name
 
 
 def test_there_are_examples() -> None:

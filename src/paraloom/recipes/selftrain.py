@@ -155,8 +155,8 @@ def render(figures: list[Table]) -> str:
 
     >>> print(render([{"round": 0, "sentences_f1": 0.5}, {"round": 1, "documents_f1": 0.9, "sentences_f1": 0.6}]))
     round  documents_f1  sentences_f1
-        0             -         0.5000
-        1        0.9000         0.6000
+        0             -        0.5000
+        1        0.9000        0.6000
     """
     names = list(dict.fromkeys(name for row in figures for name in row if name != "round"))
     names.sort(key=lambda name: (not name.startswith("documents"), name))
