@@ -1,0 +1,65 @@
+"""Extraction: pages a second, and how many paragraphs of the gold come out whole, by what is taken for main text.
+
+    PARALOOM_DATA=… python benchmarks/extraction.py en ko
+
+The pages are the help pages of LibreOffice; the gold are the paragraphs that have a counterpart in another language.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gzip
+import os
+import sys
+import tarfile
+import tempfile
+import time
+from collections import defaultdict
+from pathlib import Path
+
+from paraloom.core.io import Corpus
+from paraloom.recipes.extract import ExtractConfig, extract_documents
+
+
+def gold_paragraphs(folder: Path, lang: str) -> dict[str, set[str]]:
+    """The paragraphs of each page that have a counterpart; of English those that have a German one."""
+    pair, side = ("en-de", 0) if lang == "en" else (f"en-{lang}", 1)
+    found: dict[str, set[str]] = defaultdict(set)
+    with gzip.open(folder / f"gold.paragraphs.{pair}.tsv.gz", "rt", encoding="utf-8") as lines:
+        for line in lines:
+            fields = line.rstrip("\n").split("\t")
+            found[fields[side]].add(" ".join(fields[2 + side].split()))
+    return found
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("languages", nargs="+", help="en, cs, de, ko")
+    parser.add_argument("--main-text", nargs="+", default=["site", "trafilatura", "justext"])
+    options = parser.parse_args()
+    folder = Path(os.environ.get("PARALOOM_DATA", "")) / "documents" / "libreoffice-help"
+    if not folder.is_dir():
+        sys.exit(f"{folder} is not there: set PARALOOM_DATA to the folder of real corpora")
+    with tempfile.TemporaryDirectory() as scratch:
+        for lang in options.languages:
+            with tarfile.open(folder / f"pages.{lang}.tar.xz") as archive:
+                archive.extractall(scratch, filter="data")
+            gold = gold_paragraphs(folder, lang)
+            wanted = sum(map(len, gold.values()))
+            for main_text in options.main_text:
+                began = time.perf_counter()
+                output = f"{scratch}/{lang}-{main_text}"
+                books = extract_documents(
+                    [f"{scratch}/{lang}"], output, ExtractConfig(main_text=main_text, keep_languages=True)
+                )
+                seconds = time.perf_counter() - began
+                whole = 0
+                for batch in Corpus.open(output).batches(["doc_id", "text"]):
+                    for name, text in zip(*(column.to_pylist() for column in batch.columns), strict=True):
+                        whole += len(gold.get(name, set()) & set(text.split("\n")))
+                rate = f"{books.read / seconds:5.0f} pages/s without pictures"
+                print(f"{lang}  {main_text:12} {whole / wanted:6.1%} of {wanted:,} paragraphs  {rate}", flush=True)
+
+
+if __name__ == "__main__":
+    main()
