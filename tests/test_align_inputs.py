@@ -186,6 +186,11 @@ def test_vectors_find_what_no_word_tells() -> None:
     assert [(bead.source, bead.target) for bead in align(pair, AlignerConfig(vectors=4.0))] == wanted
 
 
+def test_vectors_are_one_for_each_sentence() -> None:
+    with pytest.raises(DataError, match="not one vector for each sentence"):
+        TextPair(["a", "b"], ["x"], vectors=(np.zeros((2, 3), np.float32), np.zeros((2, 3), np.float32)))
+
+
 def test_the_command_takes_an_encoder(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text("The cat sleeps.\nWhere is the station?\n")
     (tmp_path / "b.txt").write_text("A cat is asleep.\nWhere can I find the station?\n")

@@ -62,6 +62,7 @@ def test_later_rounds_may_learn_from_what_was_found_alone() -> None:
         ("source = 'ko'\ntarget = 'en'\nround = 1", "there is no key 'round'; did you mean 'rounds'"),
         ("source = 'ko'\ntarget = 'en'\nrounds = -1", "'rounds' and 'patience' must be 0 or more"),
         ("source = 'ko'\ntarget = 'en'\n[[bitext]]\nsource = 'a'", "there is no 'development'"),
+        ("source = 'ko'\ntarget = 'en'\npatience = 1", "'patience' needs 'development'"),
         ("source = ", "this is not TOML"),
     ],
 )

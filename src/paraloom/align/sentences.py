@@ -80,6 +80,8 @@ class TextPair:
     vectors: tuple[Vectors, Vectors] | None = None
 
     def __post_init__(self) -> None:
+        if self.vectors is not None and [len(each) for each in self.vectors] != [len(self.source), len(self.target)]:
+            raise DataError("there is not one vector for each sentence")
         for side, text, translations in (
             ("source", self.source, self.source_translations),
             ("target", self.target, self.target_translations),

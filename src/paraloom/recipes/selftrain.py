@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from paraloom.core.errors import ConfigError, ParaloomError, nearest
+from paraloom.core.io.atomic import replacing
 from paraloom.recipes.verbs import compose
 from paraloom.run.pipeline import parse_pipeline
 from paraloom.run.result import RunResult
@@ -63,6 +64,8 @@ class LoopConfig:
             raise ConfigError("'rounds' and 'patience' must be 0 or more")
         if self.bitext and not self.development:
             raise ConfigError("there is no 'development'", remedy="Name the pairs whose loss stops each training.")
+        if self.patience and not self.development:
+            raise ConfigError("'patience' needs 'development', whose BLEU says when to end")
         if not self.bitext and not self.rounds:
             raise ConfigError("without 'bitext' and 'rounds' there is nothing to do")
 
@@ -143,7 +146,8 @@ def selftrain(
         text = compose(stages, seed=seed).replace('name = "verb"', f"name = {json.dumps(name)}", 1)
         result = run_pipeline(parse_pipeline(text, file=path), folder, workers=workers)
         figures = [found for each in range(number + 1) if (found := _round(result, each))]
-        (folder / RESULT).write_text(json.dumps(figures, indent=1) + "\n", encoding="utf-8")
+        with replacing(folder / RESULT) as temporary:
+            temporary.write_text(json.dumps(figures, indent=1) + "\n", encoding="utf-8")
         tell(render(figures))
         if config.patience and _past_best(figures, config.patience):
             break

@@ -96,7 +96,7 @@ class AlignDocuments(Fit):
     def fit(self, folder: Path, work: Work) -> dict[str, Json]:
         """Write pairs.tsv; figures: how many, and with `gold` precision, recall and F1."""
         source, target = (open_documents(Corpus.open(work.inputs[side])) for side in ("source", "target"))
-        found = align_documents(source, target, self.settings, seed=work.seed % 2**31)
+        found = align_documents(source, target, self.settings, seed=work.seed)
         write_document_pairs(folder / PAIRS_FILE, named(found, source.ids, target.ids))
         figures: dict[str, Json] = {"documents": [len(source), len(target)], "pairs": len(found)}
         if self.gold is not None:
