@@ -30,7 +30,8 @@ class Documents:
 
     ids: their names, never compared.  words, entities: as ids.  sentences: int64 (n,), lines.  pictures: of each.
     paragraphs: reads the text of some, when it is wanted.  translation: the words of each in the other language, and
-    translated: the translations of `paragraphs`, line by line; None without a translator.
+    translated: the translations of `paragraphs`, line by line; None without a translator.  originals: where all of
+    these are of a translation into a third language, what it was made from; None otherwise.
     """
 
     ids: list[str]
@@ -41,6 +42,7 @@ class Documents:
     paragraphs: Paragraphs
     translation: TokenLists | None = None
     translated: Paragraphs | None = None
+    originals: Paragraphs | None = None
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -50,22 +52,27 @@ TRANSLATION = "translation"
 """The column of a corpus of documents that holds the translation of `text`, line by line."""
 
 
-def open_documents(corpus: Corpus) -> Documents:
+def open_documents(corpus: Corpus, *, pivot: bool = False) -> Documents:
     """The numbers of a corpus of the schema DOCUMENTS, with or without the column `translation`.
 
-    Memory: eight bytes a word; the texts stay on the disk.  Raises DataError where a column is missing.
+    pivot: the translation is into a third language, in which both sides are compared (PARK17 §5): it is read in the
+    place of the text.  Memory: eight bytes a word; the texts stay on the disk.  Raises DataError where a column is
+    missing.
     """
     try:
         require(corpus.schema, DOCUMENTS)
+        if pivot:
+            require(corpus.schema, pa.schema([(TRANSLATION, pa.string())]))
     except DataError as error:
         raise error.at(file=corpus.folder) from None
-    known = TRANSLATION in corpus.schema.names
+    read = TRANSLATION if pivot else "text"
+    known = TRANSLATION in corpus.schema.names and not pivot
     ids: list[str] = []
     pictures: list[list[Picture]] = []
     words, names, translations = [tokens([])], [entity_lists([])], [tokens([])]
     lines: list[int] = []
-    for batch in corpus.batches(["doc_id", "text", "images", *([TRANSLATION] if known else [])]):
-        texts = [text or "" for text in batch.column("text").to_pylist()]
+    for batch in corpus.batches(["doc_id", read, "images", *([TRANSLATION] if known else [])]):
+        texts = [text or "" for text in batch.column(read).to_pylist()]
         ids += batch.column("doc_id").to_pylist()
         words.append(tokens(texts))
         names.append(entity_lists(texts))
@@ -80,9 +87,10 @@ def open_documents(corpus: Corpus) -> Documents:
         together(names),
         np.array(lines, np.int64),
         pictures,
-        partial(_paragraphs, corpus, "text"),
+        partial(_paragraphs, corpus, read),
         together(translations) if known else None,
         partial(_paragraphs, corpus, TRANSLATION) if known else None,
+        partial(_paragraphs, corpus, "text") if pivot else None,
     )
 
 

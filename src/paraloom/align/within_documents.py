@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -38,8 +39,9 @@ def align_within(
     """The beads of each pair, in the order given; paragraphs are the sentences.
 
     knowledge: of an aligner that learned before; without it one learns from some of the pairs.  seed: of their choice.
-    Where documents have translations these help, and do not come out.  Raises DataError that names a document which is
-    not in its corpus or there twice, or whose translation has other lines; ConfigError for settings that cannot be.
+    Where documents have translations these help, and do not come out, nor do those into a third language that are
+    aligned in the place of the texts.  Raises DataError that names a document which is not in its corpus or there
+    twice, or whose translation has other lines; ConfigError for settings that cannot be.
     """
     config = config or AlignerConfig()
     config.check()
@@ -50,13 +52,16 @@ def align_within(
         chosen = np.sort(draw.permutation(len(pairs))[:_LEARN])
         texts = list(_texts(source, target, [numbered[place] for place in chosen]))
         knowledge = learn(texts, config) if texts else None
+    stands = _as_they_stand(source), _as_they_stand(target)
+    pivot = stands != (source, target)
     with progress("aligning sentences", len(pairs), unit="documents") as advance:
         for start in range(0, len(pairs), _AT_A_TIME):
             block = slice(start, start + _AT_A_TIME)
-            found = _texts(source, target, numbered[block])
-            for pair, texts_of_pair in zip(pairs[block], found, strict=True):
+            found = list(_texts(source, target, numbered[block]))
+            shown = list(_texts(*stands, numbered[block])) if pivot else found
+            for pair, read, original in zip(pairs[block], found, shown, strict=True):
                 assert knowledge is not None
-                yield Aligned(pair, texts_of_pair, beads_of(texts_of_pair, knowledge, config))
+                yield Aligned(pair, _restored(read, original, pair), beads_of(read, knowledge, config))
                 advance(1)
 
 
@@ -70,6 +75,23 @@ def _texts(source: Documents, target: Documents, pairs: Sequence[tuple[int, int]
             yield TextPair(sides[0][i], sides[1][j], ahead, back)
         except DataError as error:
             raise DataError(f"{source.ids[i]}, {target.ids[j]}: {error.what}", remedy=error.remedy) from None
+
+
+def _as_they_stand(documents: Documents) -> Documents:
+    return replace(documents, paragraphs=documents.originals, translated=None) if documents.originals else documents
+
+
+def _restored(read: TextPair, stands: TextPair, pair: NamedPair) -> TextPair:
+    for name, ours, theirs in (
+        (pair.source, read.source, stands.source),
+        (pair.target, read.target, stands.target),
+    ):
+        if len(ours) != len(theirs):
+            raise DataError(
+                f"{name}: it has {len(theirs)} lines, and its translation {len(ours)}",
+                remedy="A translation has one line for each line of its text, in their order.",
+            )
+    return stands
 
 
 def _read(paragraphs: Paragraphs | None, places: Sequence[int]) -> dict[int, list[str]] | None:

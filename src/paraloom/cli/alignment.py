@@ -41,6 +41,9 @@ def align_sentences(
     documents: Annotated[
         Path | None, typer.Option(help="Pairs of documents; SRC and TGT are then corpora of documents.")
     ] = None,
+    pivot: Annotated[
+        bool, typer.Option("--pivot", help="The translations of both are into a third language, and compared there.")
+    ] = False,
     src_lang: options.SrcLang = None,
     tgt_lang: options.TgtLang = None,
     seed: options.Seed = 1,
@@ -62,7 +65,7 @@ def align_sentences(
         for name, value in given.items():
             if value:
                 raise typer.BadParameter(f"{name} is for two texts, not for --documents")
-        align_paired(source, target, documents, output, most=most, seed=seed)
+        align_paired(source, target, documents, output, most=most, pivot=pivot, seed=seed)
         return
     from paraloom.recipes.align import align_files
 
@@ -78,6 +81,7 @@ def align_sentences(
         lexicon=lexicon,
         encoder=encoder,
         bound=bound,
+        pivot=pivot,
         languages=(src_lang, tgt_lang),
     )
     typer.echo(books.render(), err=True)
@@ -88,6 +92,10 @@ def align_documents(
     target: Annotated[str, typer.Argument(metavar="TGT", help="Another, in another language.")],
     output: options.Output,
     translator: Annotated[Path | None, typer.Option(help="A translator folder, source to target.")] = None,
+    target_translator: Annotated[
+        Path | None,
+        typer.Option(help="Target into a third language, as --translator does with the source; compared there."),
+    ] = None,
     decode: Annotated[str, typer.Option(help="How to translate.")] = "beam:1",
     evidence: Annotated[
         str, typer.Option(help="words, pictures, topics (PARK17), scores (MultiNews), all; several with commas.")
@@ -114,6 +122,7 @@ def align_documents(
         target,
         output,
         translator=translator,
+        target_translator=target_translator,
         decode=decode,
         seed=seed,
         evidence=evidence,

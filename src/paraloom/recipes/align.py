@@ -82,6 +82,7 @@ def align_files(
     lexicon: str | None = None,
     encoder: Path | None = None,
     bound: str | None = None,
+    pivot: bool = False,
     languages: tuple[str | None, str | None] = (None, None),
 ) -> Books:
     """Align two files of sentences; see `paraloom align sentences --help`.
@@ -109,13 +110,19 @@ def align_files(
 
         ahead.append(translated(texts[0], load_translator(translator)))
     words = read_lexicon(lexicon) if lexicon is not None else None
+    if pivot and (len(ahead), len(back)) != (1, 1):
+        raise ConfigError(
+            "a pivot is for one translation of each side",
+            remedy="Give --translations (or --translator) and --target-translations, into the same language.",
+        )
+    read = (ahead[0] if ahead else texts[0], back[0] if pivot else texts[1])
     vectors = None
     if encoder is not None:
         from paraloom.embed.opening import open_encoder
 
         opened = open_encoder(encoder)
-        vectors = opened.encode(ahead[0] if ahead else texts[0]), opened.encode(texts[1])
-    pair = TextPair(texts[0], texts[1], ahead, back, vectors)
+        vectors = opened.encode(read[0]), opened.encode(read[1])
+    pair = TextPair(*read, vectors=vectors) if pivot else TextPair(texts[0], texts[1], ahead, back, vectors)
     if bound is None:
         beads = align_by_cosine(pair, most) if method == "park17" else align(pair, config, words)
     else:

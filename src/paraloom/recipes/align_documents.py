@@ -29,35 +29,45 @@ def pair_documents(
     output: str,
     *,
     translator: Path | None = None,
+    target_translator: Path | None = None,
     decode: str = "beam:1",
     seed: int = 1,
     **settings: Any,
 ) -> dict[str, Any]:
     """Write the pairs of two corpora of documents as TSV; see `paraloom align documents --help`.
 
-    settings: fields of run.stages.documents.AlignDocuments.  Returns its figures.  Stopped, the same call goes on.
+    translator: source into target; with target_translator, source and target into a third language.  settings: fields
+    of run.stages.documents.AlignDocuments.  Returns its figures.  Stopped, the same call goes on.
     """
     _check(source, target)
+    if target_translator is not None and translator is None:
+        raise ConfigError(
+            "the target is to be translated, the source is not", remedy="Give a translator of the source, too."
+        )
     stages: list[dict[str, Any]] = []
-    given = str(Path(source).absolute())
-    if translator is not None:
-        stages = [
-            {"use": "translate-documents", "input": given, "translator": str(translator.absolute()), "decode": decode}
-        ]
-    reference = "translate-documents" if stages else given
-    stages.append({"use": "align-documents", "source": reference, "target": str(Path(target).absolute()), **settings})
-    work = Path(output + WORK)
-    result = run_pipeline(parse_pipeline(compose(stages, seed=seed), file=Path.cwd() / "verb.toml"), work)
+    sides = {"source": str(Path(source).absolute()), "target": str(Path(target).absolute())}
+    for side, model in (("source", translator), ("target", target_translator)):
+        if model is not None:
+            name = f"translated-{side}"
+            work = {"use": "translate-documents", "translator": str(model.absolute()), "decode": decode}
+            stages.append({"name": name, **work, "input": sides[side]})
+            sides[side] = name
+    stages.append({"use": "align-documents", **sides, "pivot": target_translator is not None, **settings})
+    folder = Path(output + WORK)
+    result = run_pipeline(parse_pipeline(compose(stages, seed=seed), file=Path.cwd() / "verb.toml"), folder)
     with replacing(Path(output)) as temporary:
         shutil.copyfile(result.stages[-1].folder / "artefact" / PAIRS_FILE, temporary)
-    shutil.rmtree(work, ignore_errors=True)
+    shutil.rmtree(folder, ignore_errors=True)
     return dict(result.stages[-1].figures)
 
 
-def align_paired(source: str, target: str, pairs: Path, output: str, *, most: int = 3, seed: int = 1) -> None:
+def align_paired(
+    source: str, target: str, pairs: Path, output: str, *, most: int = 3, pivot: bool = False, seed: int = 1
+) -> None:
     """Align the sentences of paired documents: `.parquet` gets LINKS, any other name sentence pairs.
 
-    Raises DataError where there are no pairs, and where one names a document that is not there.
+    pivot: by the column `translation` of both, in the place of the text.  Raises DataError where there are no pairs,
+    and where one names a document that is not there.
     """
     _check(source, target)
     config = AlignerConfig(most=most)
@@ -78,10 +88,11 @@ def align_paired(source: str, target: str, pairs: Path, output: str, *, most: in
             "target": str(Path(target).absolute()),
             "pairs": str(pairs.absolute()),
             "most": most,
+            "pivot": pivot,
         }
         run_verb([work], output, seed=seed)
         return
-    sides = [open_documents(Corpus.open(path)) for path in (source, target)]
+    sides = [open_documents(Corpus.open(path), pivot=pivot) for path in (source, target)]
     found = align_within(sides[0], sides[1], listed, config, seed=seed)
     batches = (links_of(each.beads, each.pair.source, each.pair.target) for each in found)
     write_shard(Path(output), batches, LINKS)

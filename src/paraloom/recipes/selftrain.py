@@ -24,6 +24,8 @@ RESULT = "selftrain.json"
 KEEP = "src <> tgt and length(tgt) between 3 and 400 and length(src) between 0.2 * length(tgt) and 3 * length(tgt)"
 """Which of the pairs that were found a translator learns from."""
 
+_THIRD = ("input", "translator", "gold", "gold_turned")
+
 
 @dataclass(frozen=True, kw_only=True)
 class LoopConfig:
@@ -37,6 +39,9 @@ class LoopConfig:
     rounds learn from `bitext` too (PARK17 has both: BC¹ alone, and with BC⁰).
     translator, documents, within: settings of the stages train-translator, align-documents and align-within.
     first: settings of the first translator that differ.  decode: how documents are translated.
+    third: a corpus of documents in a third language, and the translator of that into the target's, as `input` and
+    `translator`; each round aligns it with the source, both in the target's language (PARK17 §5), which gives
+    `third-pairs-1` and so on.  Its `gold` and `gold_turned` measure that.
     gold_documents, gold_turned: true pairs of documents.  gold_sentences: JSON lines of documents with true beads; its
     documents should not be among those aligned.  tests: tables of `bitext` stages by name, for BLEU in each round.
     """
@@ -54,6 +59,7 @@ class LoopConfig:
     documents: Table = field(default_factory=dict)
     within: Table = field(default_factory=dict)
     decode: str = "beam:1"
+    third: Table = field(default_factory=dict)
     gold_documents: str | None = None
     gold_turned: bool = False
     gold_sentences: str | None = None
@@ -68,6 +74,11 @@ class LoopConfig:
             raise ConfigError("'patience' needs 'development', whose BLEU says when to end")
         if not self.bitext and not self.rounds:
             raise ConfigError("without 'bitext' and 'rounds' there is nothing to do")
+        for key in self.third:
+            if key not in _THIRD:
+                raise ConfigError(f"'third' has no key '{key}'{nearest(key, _THIRD)}")
+        if self.third and not {"input", "translator"} <= set(self.third):
+            raise ConfigError("'third' names 'input', a corpus of documents, and its 'translator'")
 
 
 def read_loop(path: Path) -> tuple[str, int, LoopConfig]:
@@ -110,6 +121,9 @@ def stages_of(config: LoopConfig, rounds: int) -> list[Table]:
         first = {"bitext": names, **held, **config.translator, **config.first}
         stages.append({"name": "translator-0", "use": "train-translator", **first})
     stages += _measures(config, 0, bool(names))
+    if config.third and rounds:
+        given = {key: config.third[key] for key in ("input", "translator")}
+        stages.append({"name": "third-translated", "use": "translate-documents", **given, "decode": config.decode})
     for number in range(1, rounds + 1):
         translated = bool(names) or number > 1
         source = f"translated-{number}" if translated else config.source
@@ -121,6 +135,8 @@ def stages_of(config: LoopConfig, rounds: int) -> list[Table]:
         documents, within = f"documents-{number}", f"within-{number}"
         stages.append({"name": documents, "use": "align-documents", **sides, **gold, **config.documents})
         stages.append({"name": within, "use": "align-within", **sides, "pairs": documents, **config.within})
+        if config.third and translated:
+            stages += _third(config, number, source)
         stages.append({"name": f"pairs-{number}", "use": "filter", "input": within, "where": config.keep})
         learned = [*(names if config.begin_with else []), f"pairs-{number}"]
         training = {"bitext": learned, **held, **config.translator}
@@ -175,6 +191,17 @@ def _cell(value: float | None, name: str) -> str:
     return ("-" if value is None else f"{value:.{digits}f}").rjust(len(name))
 
 
+def _third(config: LoopConfig, number: int, source: str) -> list[Table]:
+    """The third language and the source aligned where both can be read, and restored (PARK17 §5, steps 5 and 6)."""
+    sides = {"source": "third-translated", "target": source, "pivot": True}
+    gold = {key: value for key, value in config.third.items() if key.startswith("gold")}
+    documents = f"third-documents-{number}"
+    return [
+        {"name": documents, "use": "align-documents", **sides, **gold, **config.documents},
+        {"name": f"third-pairs-{number}", "use": "align-within", **sides, "pairs": documents, **config.within},
+    ]
+
+
 def _measures(config: LoopConfig, number: int, translator: bool) -> list[Table]:
     """What a round's translator is worth: BLEU on each test, and as a help to align sentences."""
     stages: list[Table] = []
@@ -200,8 +227,8 @@ def _round(result: RunResult, number: int) -> Table:
         kind, _, place = stage.name.rpartition("-")
         if place != str(number):
             continue
-        if kind in ("documents", "sentences") and "f1" in stage.figures:
-            found[f"{kind}_f1"] = stage.figures["f1"]
+        if kind in ("documents", "third-documents", "sentences") and "f1" in stage.figures:
+            found[f"{kind.replace('-', '_')}_f1"] = stage.figures["f1"]
         if kind == "pairs":
             found["pairs"] = float(stage.books.kept)
         if kind.startswith("bleu-"):

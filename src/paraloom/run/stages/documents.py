@@ -61,7 +61,8 @@ class AlignDocuments(Fit):
     source, target: corpora of documents; one with a column `translation` is compared by that, too.  evidence: words,
     pictures, topics, scores, all, or several of them, as 'words,pictures'.  how, by, threshold, candidates, rounds:
     see align.documents.DocumentsConfig.  gold: a file of true pairs, target name first where `gold_turned`; it is read
-    after the pairs were written, and measures them, as far as both documents are there.
+    after the pairs were written, and measures them, as far as both documents are there.  pivot: the translations of
+    both are into a third language, and are compared in the place of the texts (PARK17 §5).
     """
 
     inputs: ClassVar[tuple[str, ...]] = ("source", "target")
@@ -77,6 +78,7 @@ class AlignDocuments(Fit):
     rounds: int = 2
     gold: Path | None = None
     gold_turned: bool = False
+    pivot: bool = False
 
     def __post_init__(self) -> None:
         self.settings.check()
@@ -95,7 +97,9 @@ class AlignDocuments(Fit):
 
     def fit(self, folder: Path, work: Work) -> dict[str, Json]:
         """Write pairs.tsv; figures: how many, and with `gold` precision, recall and F1."""
-        source, target = (open_documents(Corpus.open(work.inputs[side])) for side in ("source", "target"))
+        source, target = (
+            open_documents(Corpus.open(work.inputs[side]), pivot=self.pivot) for side in ("source", "target")
+        )
         found = align_documents(source, target, self.settings, seed=work.seed)
         write_document_pairs(folder / PAIRS_FILE, named(found, source.ids, target.ids))
         figures: dict[str, Json] = {"documents": [len(source), len(target)], "pairs": len(found)}
@@ -115,7 +119,7 @@ class AlignWithin(Source):
     """The sentence pairs of paired documents, as they stand in the documents, not as they were translated.
 
     source, target: corpora of documents.  pairs: of align-documents, or a file of pairs.  Beads of one side give no
-    pair.  most: sentences on a side of a bead.
+    pair.  most: sentences on a side of a bead.  pivot: as for align-documents.
     """
 
     inputs: ClassVar[tuple[str, ...]] = ("source", "target", "pairs")
@@ -125,6 +129,7 @@ class AlignWithin(Source):
     target: str
     pairs: str
     most: int = 3
+    pivot: bool = False
 
     def __post_init__(self) -> None:
         AlignerConfig(most=self.most).check()
@@ -133,7 +138,7 @@ class AlignWithin(Source):
         """A batch a pair of documents that have a sentence in common."""
         corpora = [Corpus.open(work.inputs[side]) for side in ("source", "target")]
         langs = [_language(corpus) for corpus in corpora]
-        sides = [open_documents(corpus) for corpus in corpora]
+        sides = [open_documents(corpus, pivot=self.pivot) for corpus in corpora]
         listed = work.inputs["pairs"]
         pairs = read_document_pairs(listed / PAIRS_FILE if listed.is_dir() else listed)
         if not pairs:
