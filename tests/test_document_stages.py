@@ -24,7 +24,7 @@ from paraloom.run.books import Books
 from paraloom.run.pipeline import parse_pipeline
 from paraloom.run.result import RunResult
 from paraloom.run.runner import run_pipeline
-from paraloom.run.stages.documents import PAIRS_FILE, evidence_of
+from paraloom.run.stages.document_pairs import PAIRS_FILE, evidence_of
 
 Command = Callable[..., tuple[int, str, str]]
 

@@ -136,6 +136,37 @@ def align_documents(
     typer.echo(f"{figures['pairs']:,} pairs of {read[0]:,} and {read[1]:,} documents in {output}", err=True)
 
 
+def align_agree(
+    pairs: Annotated[Path, typer.Argument(help="Pairs of documents of two languages, by `align documents`.")],
+    through: Annotated[
+        list[str],
+        typer.Option(help="For a further language two such files, a comma between: with the source, with the target."),
+    ],
+    output: options.Output,
+) -> None:
+    """Check pairs of documents by further languages, and complete them: what has the same counterpart belongs together.
+
+    Two pages without a counterpart that are like each other are taken for a pair; a language that has counterparts of
+    both knows them apart.  The files may have been made in either direction.
+
+    Example: `paraloom align agree de-en.tsv --through cs-de.tsv,cs-en.tsv -o checked.tsv`
+    """
+    from paraloom.recipes.align_documents import agree_documents
+
+    ways = []
+    for each in through:
+        there, comma, back = each.partition(",")
+        if not (there and comma and back):
+            raise typer.BadParameter(f"'{each}' is not two files with a comma between", param_hint="--through")
+        ways.append((Path(there), Path(back)))
+    figures = agree_documents(pairs, ways, output)
+    typer.echo(
+        f"{figures['read']:,} pairs read, {figures['fell']:,} fell, {figures['brought']:,} brought together: "
+        f"{figures['pairs']:,} in {output}",
+        err=True,
+    )
+
+
 def documents(
     found: Annotated[Path, typer.Argument(metavar="FOUND.tsv", help="Pairs of documents, as `align documents` wrote.")],
     gold: Annotated[Path, typer.Option(help="The true pairs: two names a line, between tabs.")],
@@ -214,5 +245,5 @@ def aligner(
     typer.echo(json.dumps(score.to_json()) if as_json else score.render())
 
 
-ALIGNING = {"sentences": align_sentences, "documents": align_documents}
+ALIGNING = {"sentences": align_sentences, "documents": align_documents, "agree": align_agree}
 EVALUATING = {"alignment": alignment, "aligner": aligner, "documents": documents}

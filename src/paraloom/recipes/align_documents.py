@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,7 @@ from paraloom.core.schema import LINKS
 from paraloom.recipes.verbs import WORK, compose, run_verb
 from paraloom.run.pipeline import parse_pipeline
 from paraloom.run.runner import run_pipeline
-from paraloom.run.stages.documents import PAIRS_FILE
+from paraloom.run.stages.document_pairs import PAIRS_FILE
 
 
 def pair_documents(
@@ -37,7 +38,7 @@ def pair_documents(
     """Write the pairs of two corpora of documents as TSV; see `paraloom align documents --help`.
 
     translator: source into target; with target_translator, source and target into a third language.  settings: fields
-    of run.stages.documents.AlignDocuments.  Returns its figures.  Stopped, the same call goes on.
+    of run.stages.document_pairs.AlignDocuments.  Returns its figures.  Stopped, the same call goes on.
     """
     _check(source, target)
     if target_translator is not None and translator is None:
@@ -53,12 +54,21 @@ def pair_documents(
             stages.append({"name": name, **work, "input": sides[side]})
             sides[side] = name
     stages.append({"use": "align-documents", **sides, "pivot": target_translator is not None, **settings})
-    folder = Path(output + WORK)
-    result = run_pipeline(parse_pipeline(compose(stages, seed=seed), file=Path.cwd() / "verb.toml"), folder)
-    with replacing(Path(output)) as temporary:
-        shutil.copyfile(result.stages[-1].folder / "artefact" / PAIRS_FILE, temporary)
-    shutil.rmtree(folder, ignore_errors=True)
-    return dict(result.stages[-1].figures)
+    return _pairs_of(stages, output, seed)
+
+
+def agree_documents(pairs: Path, through: Sequence[tuple[Path, Path]], output: str) -> dict[str, Any]:
+    """Write pairs of documents as further languages leave them; see `paraloom align agree --help`.
+
+    through: for each language the pairs with the source, and with the target.  Returns figures: read, fell, brought.
+    """
+    work = {
+        "use": "agree-documents",
+        "pairs": str(pairs.absolute()),
+        "there": [str(each.absolute()) for each, _ in through],
+        "back": [str(each.absolute()) for _, each in through],
+    }
+    return _pairs_of([work], output, seed=1)
 
 
 def align_paired(
@@ -104,3 +114,13 @@ def _check(source: str, target: str) -> None:
             raise DataError(
                 "this is no corpus of documents", file=path, remedy="`paraloom extract PAGES -o DOCUMENTS` makes one."
             )
+
+
+def _pairs_of(stages: list[dict[str, Any]], output: str, seed: int) -> dict[str, Any]:
+    """Run the stages, whose last one makes pairs of documents; they become the output, its figures come back."""
+    folder = Path(output + WORK)
+    result = run_pipeline(parse_pipeline(compose(stages, seed=seed), file=Path.cwd() / "verb.toml"), folder)
+    with replacing(Path(output)) as temporary:
+        shutil.copyfile(result.stages[-1].folder / "artefact" / PAIRS_FILE, temporary)
+    shutil.rmtree(folder, ignore_errors=True)
+    return dict(result.stages[-1].figures)

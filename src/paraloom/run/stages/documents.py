@@ -1,4 +1,4 @@
-"""Stages about documents: translate them, pair those that say the same, and align the sentences of the pairs."""
+"""Stages about documents: translate them, align the sentences of those that are paired, and measure that."""
 
 from __future__ import annotations
 
@@ -7,28 +7,24 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import ClassVar, Literal
+from typing import ClassVar
 
 import pyarrow as pa
 
 from paraloom.align.cosine import align_by_cosine
 from paraloom.align.document_numbers import TRANSLATION, open_documents, paragraphs_in
-from paraloom.align.document_pairs import named, read_document_pairs, write_document_pairs
-from paraloom.align.documents import EVIDENCE, DocumentsConfig, align_documents
 from paraloom.align.sentences import AlignerConfig, TextPair, beads_of, learn
 from paraloom.align.within_documents import align_within
 from paraloom.core.beads import joined
-from paraloom.core.errors import ConfigError, DataError, nearest
+from paraloom.core.errors import DataError
 from paraloom.core.io import Corpus
 from paraloom.core.io.gold_beads import GoldDocument, read_gold_documents
 from paraloom.core.progress import progress
 from paraloom.core.protocols import Encoder, Translator
 from paraloom.core.schema import DOCUMENTS, PAIRS, add_column
-from paraloom.evaluate.alignment import AlignmentScore, score_documents
+from paraloom.evaluate.alignment import AlignmentScore
 from paraloom.run.stage import Fit, Json, Map, Source, Work
-
-PAIRS_FILE = "pairs.tsv"
-"""In the artefact of align-documents: a pair of documents a line."""
+from paraloom.run.stages.document_pairs import read_pairs
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,66 +48,6 @@ class TranslateDocuments(Map):
         made = iter(translator.translate(lines, seed=work.seed) if lines else [])
         found = ["\n".join(_one_line(next(made)[0].text) or line for line in text) for text in texts]
         return add_column(batch, TRANSLATION, pa.array(found, pa.string()), translator.signature)
-
-
-@dataclass(frozen=True, kw_only=True)
-class AlignDocuments(Fit):
-    """Pairs the documents of two languages that say the same (PARK17 §3, MNEWS §4).
-
-    source, target: corpora of documents; one with a column `translation` is compared by that, too.  evidence: words,
-    pictures, topics, scores, all, or several of them, as 'words,pictures'.  how, by, threshold, candidates, rounds:
-    see align.documents.DocumentsConfig.  gold: a file of true pairs, target name first where `gold_turned`; it is read
-    after the pairs were written, and measures them, as far as both documents are there.  pivot: the translations of
-    both are into a third language, and are compared in the place of the texts (PARK17 §5).
-    """
-
-    inputs: ClassVar[tuple[str, ...]] = ("source", "target")
-    version: ClassVar[str] = "1"
-
-    source: str
-    target: str
-    evidence: str = "all"
-    how: str = "one-to-one"
-    by: Literal["margin", "score"] = "margin"
-    threshold: float = 0.0
-    candidates: int = 16
-    rounds: int = 2
-    gold: Path | None = None
-    gold_turned: bool = False
-    pivot: bool = False
-
-    def __post_init__(self) -> None:
-        self.settings.check()
-
-    @property
-    def settings(self) -> DocumentsConfig:
-        """How documents are paired."""
-        return DocumentsConfig(
-            weights=evidence_of(self.evidence),
-            candidates=self.candidates,
-            how=self.how,
-            by=self.by,
-            threshold=self.threshold,
-            rounds=self.rounds,
-        )
-
-    def fit(self, folder: Path, work: Work) -> dict[str, Json]:
-        """Write pairs.tsv; figures: how many, and with `gold` precision, recall and F1."""
-        source, target = (
-            open_documents(Corpus.open(work.inputs[side]), pivot=self.pivot) for side in ("source", "target")
-        )
-        found = align_documents(source, target, self.settings, seed=work.seed)
-        write_document_pairs(folder / PAIRS_FILE, named(found, source.ids, target.ids))
-        figures: dict[str, Json] = {"documents": [len(source), len(target)], "pairs": len(found)}
-        if self.gold is not None:
-            true = [(pair.source, pair.target) for pair in read_document_pairs(self.gold)]
-            true = [(b, a) for a, b in true] if self.gold_turned else true
-            there = set(source.ids), set(target.ids)
-            true = [(a, b) for a, b in true if a in there[0] and b in there[1]]
-            pairs = [(pair.source, pair.target) for pair in read_document_pairs(folder / PAIRS_FILE)]
-            figures |= {name: round(value, 4) for name, value in score_documents(true, pairs)._asdict().items()}
-            figures["gold"] = len(true)
-        return figures
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -139,8 +75,7 @@ class AlignWithin(Source):
         corpora = [Corpus.open(work.inputs[side]) for side in ("source", "target")]
         langs = [_language(corpus) for corpus in corpora]
         sides = [open_documents(corpus, pivot=self.pivot) for corpus in corpora]
-        listed = work.inputs["pairs"]
-        pairs = read_document_pairs(listed / PAIRS_FILE if listed.is_dir() else listed)
+        pairs = read_pairs(work.inputs["pairs"])
         if not pairs:
             raise DataError("no documents were paired", remedy="Lower the threshold, or give documents that belong.")
         for found in align_within(sides[0], sides[1], pairs, AlignerConfig(most=self.most), seed=work.seed):
@@ -212,20 +147,6 @@ class EvaluateAligner(Fit):
         (folder / "result.json").write_text(json.dumps(score.to_json(), indent=1) + "\n", encoding="utf-8")
         figures: dict[str, Json] = {name: round(value, 4) for name, value in score.exact._asdict().items()}
         return figures | {"signature": score.signature}
-
-
-def evidence_of(text: str) -> dict[str, float]:
-    """Weights of the kinds of evidence that are named, one or several; raises ConfigError for an unknown name.
-
-    >>> evidence_of("words,pictures")
-    {'words': 1.0, 'pictures': 0.3}
-    """
-    weights: dict[str, float] = {}
-    for name in (part.strip() for part in text.split(",")):
-        if name not in EVIDENCE:
-            raise ConfigError(f"there is no evidence '{name}'{nearest(name, list(EVIDENCE))}")
-        weights |= EVIDENCE[name]
-    return weights
 
 
 def score_aligner(
