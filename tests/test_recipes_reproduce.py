@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from paraloom.core.io import write_corpus
 from paraloom.core.schema import PAIRS
 from paraloom.recipes import agreement
 from paraloom.recipes.grids import GRIDS
+from paraloom.recipes.loop_tables import TABLES as LOOP_TABLES
 from paraloom.recipes.papers import PAPERS
 from paraloom.recipes.reproduce import TABLES
 
@@ -46,7 +48,7 @@ def pairs(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_every_table_has_a_paper_and_every_column_a_grid() -> None:
-    assert set(TABLES) == set(PAPERS)
+    assert {*TABLES, *LOOP_TABLES} == set(PAPERS) and not set(TABLES) & set(LOOP_TABLES)
     for table in PAPERS.values():
         assert all(len(row) == len(table.heads) for _, row in table.rows)
     assert len(GRIDS["w17-overlap"]) == sum(
@@ -97,3 +99,45 @@ def test_encoders_are_trained_and_measured_side_by_side(paraloom: Run, pairs: Pa
     assert status == 0, err
     assert "| AVG, toy, ours |" in out and "| GRAN, toy, ours |" in out
     assert "Here it is ahead on" in out
+
+
+def loop_run(folder: Path) -> None:
+    """What a run of the loop leaves: figures in run.json, kinds in an artefact."""
+    stages = [
+        {"name": "documents-1", "folder": "10-documents-1", "figures": {"precision": 0.9, "recall": 0.7, "f1": 0.7875}},
+        {"name": "documents-2", "folder": "20-documents-2", "figures": {"precision": 1.0, "recall": 0.8, "f1": 0.8889}},
+        {"name": "sentences-2", "folder": "30-sentences-2", "figures": {"precision": 0.5, "recall": 0.5, "f1": 0.5}},
+        {"name": "bleu-news-1", "folder": "40-bleu-news-1", "figures": {"bleu": 3.5}},
+        {"name": "bleu-news-2", "folder": "50-bleu-news-2", "figures": {"bleu": 2.5}},
+    ]
+    kinds = {"1:1": {"f1": 0.95, "gold": 80}, "1:2": {"f1": 0.85, "gold": 40}, "3:3": {"f1": 0.1, "gold": 2}}
+    (folder / "30-sentences-2" / "artefact").mkdir(parents=True)
+    (folder / "30-sentences-2" / "artefact" / "result.json").write_text(json.dumps({"kinds": kinds}))
+    (folder / "run.json").write_text(json.dumps({"name": "toy", "seed": 1, "digest": "d" * 64, "stages": stages}))
+
+
+def test_a_loops_tables_come_from_its_run(paraloom: Run, tmp_path: Path) -> None:
+    loop_run(tmp_path / "run")
+    status, out, _ = paraloom("reproduce", "all", "--loop", "run", "-o", "tables")
+    assert status == 0
+    assert "| round 2, ours | 1.0000 | 0.8000 | 0.8889 |" in out and "F1 rises in 1 of 1 rounds." in out
+    assert "1 of 2 are found with an F1 of .90 or more" in out
+    assert "| round 2, ours | 2.50 |" in out and "news rises in 0 of 1 rounds." in out
+    assert (tmp_path / "tables" / "park17-5.md").is_file()
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (["park17-2"], "is made from a run of `selftrain`"),
+        (["w17-9"], "needs both"),
+        (["park17-2", "--loop", "nowhere"], "no run of the loop"),
+        (["park17-3", "--loop", "run"], "did you mean 'park17-"),
+        (["park17-4", "--loop", "run"], "has not measured its sentences"),
+    ],
+)
+def test_a_table_says_what_it_lacks(paraloom: Run, tmp_path: Path, call: list[str], message: str) -> None:
+    (tmp_path / "run").mkdir()
+    (tmp_path / "run" / "run.json").write_text(json.dumps({"name": "a", "seed": 1, "digest": "d", "stages": []}))
+    status, _, errors = paraloom("reproduce", *call)
+    assert status != 0 and message in " ".join(errors.replace("\u2502", " ").split())

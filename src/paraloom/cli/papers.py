@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import chain
 from pathlib import Path
 from typing import Annotated
 
@@ -11,14 +12,17 @@ from paraloom.cli import options
 
 
 def reproduce(
-    tables: Annotated[list[str], typer.Argument(help="Names of tables, such as w17-5 or pnmt-1, or 'all'.")],
+    tables: Annotated[
+        list[str], typer.Argument(help="Names of tables, such as w17-5, pnmt-1 or park17-2; 'all': what is given for.")
+    ],
     pairs: Annotated[
-        list[str],
+        list[str] | None,
         typer.Option(
             help="NAME=PAIRS: back-translated pairs of one source. Repeatable; filters are tried on the first."
         ),
-    ],
-    sts: Annotated[Path, typer.Option(help="A folder of similarity tasks.")],
+    ] = None,
+    sts: Annotated[Path | None, typer.Option(help="A folder of similarity tasks.")] = None,
+    loop: Annotated[Path | None, typer.Option(help="A run of `selftrain`, for the tables of PARK17.")] = None,
     output: Annotated[Path, typer.Option("--output", "-o", help="Folder of the runs.")] = Path("runs/reproduce"),
     encoder: Annotated[str | None, typer.Option(help="For the paraphrase score; default: the bundled one.")] = None,
     parser: Annotated[str | None, typer.Option(help="For the entropy of parses: a folder by `train parser`.")] = None,
@@ -33,11 +37,22 @@ def reproduce(
     Example: `paraloom reproduce w17-9 pnmt-1 --pairs news=scored.parquet --sts data/sts -o runs/reproduce`
     """
     from paraloom.core.io.atomic import replacing
-    from paraloom.recipes.reproduce import TABLES, reproduce
+    from paraloom.recipes.loop_tables import TABLES as LOOP_TABLES
+    from paraloom.recipes.loop_tables import reproduce_loop
+    from paraloom.recipes.reproduce import TABLES, check_names, reproduce
     from paraloom.recipes.study import Study
 
+    if "all" in tables:
+        tables = [*(TABLES if pairs else ()), *(LOOP_TABLES if loop else ())]
+    check_names(tables)
+    ours = [name for name in tables if name in LOOP_TABLES]
+    if ours and loop is None:
+        raise typer.BadParameter(f"'{ours[0]}' is made from a run of `selftrain`", param_hint="--loop")
+    others = [name for name in tables if name not in LOOP_TABLES]
+    if others and (not pairs or sts is None):
+        raise typer.BadParameter(f"'{others[0]}' needs both", param_hint="--pairs, --sts")
     sources = {}
-    for named in pairs:
+    for named in pairs or []:
         name, sign, path = named.partition("=")
         sources[name if sign else Path(named).name.partition(".")[0]] = path if sign else named
     study = Study(
@@ -52,7 +67,11 @@ def reproduce(
         seed=seed,
         **({} if encoder is None else {"encoder": encoder}),
     )
-    for table in reproduce(study, list(TABLES) if "all" in tables else tables):
+    made = chain(
+        (reproduce_loop(loop, name) for name in ours if loop is not None), reproduce(study, others) if others else ()
+    )
+    output.mkdir(parents=True, exist_ok=True)
+    for table in made:
         page = table.markdown()
         with replacing(output / f"{table.name}.md") as temporary:
             temporary.write_text(page, encoding="utf-8")

@@ -163,11 +163,15 @@ TABLES: dict[str, Callable[[Study, str], Reproduced]] = {
 """Name on the command line → what makes the table."""
 
 
-def reproduce(study: Study, names: Sequence[str]) -> Iterator[Reproduced]:
-    """The tables of these names, in order, each when it is made.  Raises ConfigError for a name that is none's."""
+def check_names(names: Sequence[str]) -> None:
+    """Raises ConfigError for a name that is none's, of tables from pairs and from loops alike."""
     for name in names:
-        if name not in TABLES:
-            raise ConfigError(f"there is no table '{name}'{nearest(name, list(TABLES))}")
+        if name not in PAPERS:
+            raise ConfigError(f"there is no table '{name}'{nearest(name, list(PAPERS))}")
+
+
+def reproduce(study: Study, names: Sequence[str]) -> Iterator[Reproduced]:
+    """The tables of these names out of TABLES, in order, each when it is made."""
     return (replace(TABLES[name](study, name), made=study.signature) for name in names)
 
 
