@@ -78,6 +78,19 @@ def beside(lists: TokenLists, beads: Ints) -> TokenLists:
     return TokenLists(lists.ids[taken], offsets)
 
 
+def evenly(lengths: Sequence[int], most: int) -> list[Ints]:
+    """The places of `most` entries at most of several lists together, spread evenly over them all: int64, by list.
+
+    >>> [places.tolist() for places in evenly([3, 0, 5], 4)]
+    [[0, 2], [], [1, 3]]
+    """
+    starts = np.cumsum([0, *lengths])
+    count = min(int(starts[-1]), most)
+    chosen = np.arange(count) * int(starts[-1]) // max(count, 1)
+    bounds = np.searchsorted(chosen, starts)
+    return [chosen[a:b] - start for a, b, start in zip(bounds, bounds[1:], starts, strict=False)]
+
+
 def together(lists: Sequence[TokenLists]) -> TokenLists:
     """Lists of lists, one after the other."""
     sizes = np.concatenate([[0], np.cumsum([len(each.ids) for each in lists])])

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from paraloom.align.band import Band, band_along, path_of_anchors, path_of_beads, path_of_lengths
 from paraloom.align.block_cosines import VectorMatch
 from paraloom.align.lengths import LengthMatch
-from paraloom.align.lexicon import Lexicon, beside, lexicon_of, together
+from paraloom.align.lexicon import Lexicon, beside, evenly, lexicon_of, together
 from paraloom.align.matches import Background, Bags, Direction, WordMatch, background_of, bags_of
 from paraloom.align.priors import priors_of
 from paraloom.align.search import Evidence, Found, best_alignment
@@ -262,13 +262,11 @@ def _learned(
 
 
 def _side(prepared: Sequence[_Prepared], found: Sequence[Ints], side: int) -> TokenLists:
-    """The words of one side of the beads that have both, as many as a lexicon is made from."""
+    """The words of one side of the beads that have both; where these are too many, of some all over the texts."""
+    both = [beads[(beads[:, 1] > 0) & (beads[:, 3] > 0)] for beads in found]
     parts = []
-    left = _FOR_LEXICON
-    for each, beads in zip(prepared, found, strict=True):
-        both = beads[(beads[:, 1] > 0) & (beads[:, 3] > 0)][:left]
-        left -= len(both)
-        parts.append(beside(each.lists["word"][side], both[:, 2 * side : 2 * side + 2]))
+    for each, beads, chosen in zip(prepared, both, evenly([len(beads) for beads in both], _FOR_LEXICON), strict=True):
+        parts.append(beside(each.lists["word"][side], beads[chosen, 2 * side : 2 * side + 2]))
     return together(parts)
 
 
