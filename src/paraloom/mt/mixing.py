@@ -27,7 +27,9 @@ def mixed_rows(rows: Sequence[int], weights: Sequence[float]) -> list[int]:
     if len(rows) != len(weights):
         raise ConfigError(f"there are {len(rows)} bitexts, but {len(weights)} weights", remedy="Give one a bitext.")
     if any(not 0 < weight < float("inf") for weight in weights):
-        raise ConfigError(f"weights are above 0, not {list(weights)}", remedy="Leave out a bitext that is not to count.")
+        raise ConfigError(
+            f"weights are above 0, not {list(weights)}", remedy="Leave out a bitext that is not to count."
+        )
     scale = max(count / weight for count, weight in zip(rows, weights, strict=True))
     # A bitext never loses a row to rounding.
     return [max(count, round(scale * weight)) if count else 0 for count, weight in zip(rows, weights, strict=True)]

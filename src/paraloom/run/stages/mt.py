@@ -1,8 +1,7 @@
-"""Stages about translators: train one, measure one."""
+"""Stages that make a translator: train one, or bring one in."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, fields
 from functools import partial
@@ -56,7 +55,9 @@ class TrainTranslator(TranslatorConfig, Fit):
     def configuration(self) -> dict[str, Json]:
         """As of any stage; what changes nothing while it is empty is left out, so that older translators stay valid."""
         return {
-            name: value for name, value in super().configuration().items() if value or name not in ("weights", "symbols")
+            name: value
+            for name, value in super().configuration().items()
+            if value or name not in ("weights", "symbols")
         }
 
     def fit(self, folder: Path, work: Work) -> dict[str, Json]:
@@ -130,30 +131,6 @@ class TrainTranslator(TranslatorConfig, Fit):
             **{key: value for key, value in figures.items() if "seconds" not in key and "per_second" not in key},
         }
         write_card(folder, title=self.title, facts=facts, text=self.about)
-
-
-@dataclass(frozen=True, kw_only=True)
-class EvaluateTranslator(Fit):
-    """BLEU and chrF of a translator on a corpus of pairs, src into tgt."""
-
-    inputs: ClassVar[tuple[str, ...]] = ("translator", "pairs")
-
-    translator: str
-    pairs: str
-    decode: str = "beam:5"
-
-    def fit(self, folder: Path, work: Work) -> dict[str, Json]:
-        """Write result.json; figures: bleu and chrf with their intervals and signatures."""
-        from paraloom.evaluate.translation import evaluate_translation
-        from paraloom.mt.load import load_translator
-
-        pairs = list(_sides([Corpus.open(work.inputs["pairs"])], lambda target: True))
-        sources, references = ([text for batch in pairs for text in batch[side]] for side in (0, 1))
-        translator = load_translator(work.inputs["translator"], self.decode)
-        hypotheses = [variants[0].text for variants in translator.translate(sources)]
-        figures = evaluate_translation(hypotheses, references)
-        (folder / "result.json").write_text(json.dumps(figures, indent=1) + "\n", encoding="utf-8")
-        return {name: round(value, 2) if isinstance(value, float) else value for name, value in figures.items()}
 
 
 @dataclass(frozen=True, kw_only=True)
