@@ -91,7 +91,9 @@ def test_text_becomes_variants_and_pairs_to_train_on(folder: Path) -> None:
 
 def test_several_translators_rank_by_their_place(folder: Path) -> None:
     (folder / "mono.txt").write_text("A dog.\n")
-    found = run(MONO + '[[stage]]\nuse = "translate-variants"\ntranslator = ["two", "one"]\ndecode = "beam:5"\n', folder)
+    found = run(
+        MONO + '[[stage]]\nuse = "translate-variants"\ntranslator = ["two", "one"]\ndecode = "beam:5"\n', folder
+    )
     made = rows(found.stages[-1].folder)
     assert [(row["rank"], row["text"]) for row in made] == [(0, "two A DOG. 0"), (1, "one A DOG. 0")]
     schema = Corpus.open(found.stages[-1].folder).schema

@@ -1,4 +1,4 @@
-"""COMET in an interpreter of its own: asked, missing, failing, answering nonsense; here the interpreter is a made-up one."""
+"""COMET in an interpreter of its own: asked, missing, failing, answering nonsense; a made-up interpreter."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def test_what_is_missing_is_named_with_the_way_to_get_it(interpreter: Callable[.
 
 
 def test_a_model_that_cannot_be_fetched_is_missing(interpreter: Callable[..., Path]) -> None:
-    with pytest.raises(MissingExtra, match="there is no model 'nowhere' .no network"):
+    with pytest.raises(MissingExtra, match=r"there is no model 'nowhere' \(no network"):
         comet_scores(*SIDES, python=interpreter(), model="nowhere")
 
 
