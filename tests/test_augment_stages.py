@@ -224,6 +224,7 @@ def test_a_line_that_cannot_be_read_stops_the_run_or_is_set_aside(
     found = run(text + 'bad_rows = "reject"\n', folder).stages[-1]
     assert [row["text"] for row in rows(found.folder)] == ["fine", "also fine"]
     assert (found.books.read, found.books.rejected) == (3, 1)
+    assert run(text + "limit = 1\n", folder).stages[-1].books.read == 1
 
 
 @pytest.mark.parametrize(

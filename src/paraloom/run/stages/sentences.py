@@ -114,7 +114,8 @@ class Sentences(Source):
                     yield _Texts(Path(reference).name, texts, langs, [None] * len(texts))
         for path in self.files_of_lines:
             rows = read_texts(path, self.field, reject=self.bad_rows == "reject")
-            while chunk := list(islice(rows, _CHUNK)):
+            # A line behind the limit is not read, so it cannot be at fault.
+            while chunk := list(islice(rows, min(_CHUNK, self.limit or _CHUNK))):
                 texts, faults = [row.text for row in chunk], [row.fault for row in chunk]
                 yield _Texts(path.name, texts, [None] * len(chunk), faults)
 
