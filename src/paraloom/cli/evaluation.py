@@ -1,4 +1,4 @@
-"""Verbs that measure: evaluate sts, evaluate compare, evaluate translation."""
+"""Verbs that measure: evaluate sts, compare, translation and comet."""
 
 from __future__ import annotations
 
@@ -75,4 +75,30 @@ def translation(
             typer.echo(f"{shown} {figures[name]:.2f}{margin}   {figures[f'{name}_signature']}")
 
 
-VERBS = {"sts": sts, "compare": compare, "translation": translation}
+def comet(
+    sources: Annotated[str, typer.Argument(metavar="SRC", help="A sentence a line.")],
+    hypotheses: Annotated[str, typer.Argument(metavar="HYP", help="Its translation.")],
+    references: Annotated[str, typer.Argument(metavar="REF", help="Its reference.")],
+    python: Annotated[str, typer.Option(help="The python of an environment of its own that has unbabel-comet.")],
+    model: Annotated[str, typer.Option(help="A model of COMET's, or a file .ckpt.")] = "wmt20-comet-da",
+    as_json: options.Json = False,
+) -> None:
+    """COMET, by an interpreter of its own: its packages need not agree with ours.
+
+    Example: `paraloom evaluate comet src.txt hyp.txt ref.txt --python comet/bin/python`
+    """
+    from paraloom.core.io import read_lines
+    from paraloom.evaluate.comet import comet_figures, comet_scores
+
+    lines = [list(read_lines(path)) for path in (sources, hypotheses, references)]
+    scores, made_by = comet_scores(*lines, python=python, model=model)
+    figures = comet_figures(scores, made_by)
+    if as_json:
+        typer.echo(json.dumps({"n": len(scores), **figures}))
+    else:
+        interval = figures["comet_interval"]
+        margin = "" if interval is None else f" ± {interval:.4f}"
+        typer.echo(f"COMET {figures['comet']:.4f}{margin}   {figures['comet_signature']}")
+
+
+VERBS = {"sts": sts, "compare": compare, "translation": translation, "comet": comet}

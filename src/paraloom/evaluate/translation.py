@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from paraloom.core.errors import DataError
@@ -39,6 +39,23 @@ def evaluate_translation(hypotheses: Sequence[str], references: Sequence[str]) -
         figures[f"{name}_interval"] = interval
         figures[f"{name}_signature"] = str(metric.get_signature())
     return figures
+
+
+def by_group(
+    groups: Sequence[Sequence[str]], measure: Callable[[Sequence[int]], dict[str, Any]]
+) -> list[dict[str, Any]]:
+    """What `measure` finds of the rows of each group, in the order of the groups' names; a row may be in several.
+
+    groups: of each row, its groups' names.  measure: takes numbers of rows, from 0.
+
+    >>> by_group([["a"], [], ["a", "b"]], lambda rows: {"n": len(rows)})
+    [{'group': 'a', 'n': 2}, {'group': 'b', 'n': 1}]
+    """
+    rows: dict[str, list[int]] = {}
+    for row, names in enumerate(groups):
+        for name in names:
+            rows.setdefault(name, []).append(row)
+    return [{"group": name, **measure(rows[name])} for name in sorted(rows)]
 
 
 def _with_interval(metric: Any, hypotheses: list[str], references: list[list[str]]) -> tuple[Any, float | None]:

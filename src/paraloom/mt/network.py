@@ -183,3 +183,16 @@ def smoothed_cross_entropy(states: Tensor, embedding: Tensor, words: Tensor, smo
     """The sum over n tokens, a scalar; see SmoothedCrossEntropy for shapes."""
     total: Tensor = SmoothedCrossEntropy.apply(states, embedding, words, smoothing)  # type: ignore[no-untyped-call]
     return total
+
+
+@torch.no_grad()
+def cross_entropy(states: Tensor, embedding: Tensor, words: Tensor, rows: int = 512) -> float:
+    """The sum over n tokens of −log p(word), plain and over all words, whose mean's exponential is the perplexity.
+
+    Shapes as SmoothedCrossEntropy has them; no gradient is kept.
+    """
+    total = 0.0
+    for start in range(0, states.shape[0], rows):
+        logits = states[start : start + rows] @ embedding.t()
+        total += float(functional.cross_entropy(logits, words[start : start + rows], reduction="sum"))
+    return total

@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import json
 import shutil
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import sentencepiece
@@ -15,10 +15,13 @@ from paraloom.core.errors import DataError, ModelError
 END, UNKNOWN, PADDING = "</s>", "<unk>", "<pad>"
 
 
-def train_subwords(sentences: Iterable[str], folder: Path, *, size: int = 8000, seed: int = 1) -> None:
+def train_subwords(
+    sentences: Iterable[str], folder: Path, *, size: int = 8000, seed: int = 1, symbols: Sequence[str] = ()
+) -> None:
     """Learn one unigram model over both languages and write it into `folder` as Marian's three files.
 
     sentences: both sides, in any fixed order.  size: pieces wanted; a small corpus may hold fewer, then all it has.
+    symbols: tokens that are one piece each wherever they stand, such as <BT>.
     Writes source.spm and target.spm (the same model) and vocab.json (piece → id, `</s>` 0, `<unk>` 1, `<pad>` last:
     CTranslate2 starts decoding from a zero embedding, which is the frozen row of `<pad>`).
     Raises DataError when there is nothing to learn from.
@@ -38,6 +41,7 @@ def train_subwords(sentences: Iterable[str], folder: Path, *, size: int = 8000, 
             pad_id=-1,
             eos_piece=END,
             unk_piece=UNKNOWN,
+            user_defined_symbols=list(symbols),
             input_sentence_size=500_000,
             shuffle_input_sentence=True,  # of a larger corpus a fair sample, by the seed
             num_threads=1,  # more threads would sum in another order

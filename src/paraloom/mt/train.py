@@ -33,7 +33,8 @@ class TranslatorConfig:
     The defaults are what was best for 30,000 pairs of a narrow domain in 20 minutes on two cores (docs/results.md); a
     corpus ten times as large wants more steps, and no sampling of sub-words.
 
-    vocabulary: sub-words, joint.  width, heads, encoder_layers, decoder_layers, inner: sizes of the transformer.
+    vocabulary: sub-words, joint.  symbols: tokens that are kept whole among them, such as the <BT> of tagged
+    back-translation.  width, heads, encoder_layers, decoder_layers, inner: sizes of the transformer.
     steps: updates in all; the rate rises over `warmup` of them, holds, and falls to nothing over the last `cooldown`
     share.  batch_tokens: padded tokens an update, on the longer side.  matrix_rate: Muon's, for matrices;
     vector_rate: Adam's, for embeddings, biases and norms.  average: decay of the running mean of the weights, which
@@ -72,6 +73,7 @@ class TranslatorConfig:
     patience: int = 5
     threads: int = 2
     precision: str = "int8"
+    symbols: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if self.width % self.heads:
@@ -80,6 +82,8 @@ class TranslatorConfig:
             raise ConfigError(f"activation is 'relu' or 'swish', not '{self.activation}'")
         if self.steps < 1 or self.threads < 1 or self.evaluate_every < 1:
             raise ConfigError("steps, threads and evaluate_every are 1 or more")
+        if any(not symbol or symbol.split() != [symbol] for symbol in self.symbols):
+            raise ConfigError(f"'symbols' are tokens without blanks, such as <BT>, not {list(self.symbols)}")
 
 
 def train_translator(
@@ -94,7 +98,8 @@ def train_translator(
     """Train on `bitext` and write a CTranslate2 folder, with the Hugging Face checkpoint beside it.
 
     bitext: called for each pass over the training pairs (sub-words, then encoding).  development: pairs whose loss
-    decides when to stop.  folder: gets model.bin, the sub-words, huggingface/, curve.jsonl and training.json; while
+    decides when to stop.  folder: gets model.bin, the sub-words, huggingface/, curve.jsonl (a point each
+    `evaluate_every` steps, see Trainer.assess) and training.json; while
     training goes on, checkpoint/ holds what is needed to go on after a kill, to the same bytes.
     start: a translator folder of ours whose sub-words and weights to begin with (its sizes must be these).
     Returns figures: steps, epochs, pairs, left_out, development_loss (nats a token, with smoothing), tokens_per_second.
@@ -114,7 +119,9 @@ def train_translator(
                 subwords,
                 size=config.vocabulary,
                 seed=seed,
+                symbols=config.symbols,
             )
+    _check_symbols(config.symbols, subwords)
     training = encode_examples(bitext(), subwords, scratch / "training.ids", longest=config.longest)
     held_out = encode_examples(development, subwords, scratch / "development.ids", longest=config.longest)
 
@@ -206,6 +213,16 @@ def _pieces(subwords: Path) -> list[str]:
     """The sub-words by id."""
     vocabulary: dict[str, int] = json.loads((subwords / "vocab.json").read_text(encoding="utf-8"))
     return sorted(vocabulary, key=lambda piece: vocabulary[piece])
+
+
+def _check_symbols(symbols: Sequence[str], subwords: Path) -> None:
+    known = set(_pieces(subwords))
+    for symbol in symbols:
+        if symbol not in known:
+            raise ModelError(
+                f"the sub-words do not keep '{symbol}' whole",
+                remedy="A translator to go on from must have been trained with the same symbols.",
+            )
 
 
 def _adopt_subwords(checkpoint: Path, folder: Path) -> None:

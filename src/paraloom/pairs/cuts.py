@@ -17,7 +17,7 @@ from paraloom.pairs.selection import nth_key
 Bound: TypeAlias = tuple[float, int]
 Read: TypeAlias = Callable[[], Iterable[pa.RecordBatch]]
 
-IDENTITY = ("pair_id", "rank", "src", "tgt")
+IDENTITY = ("pair_id", "rank", "src", "tgt", "doc_id", "sent_id")
 """Columns (as far as a corpus has them) that say which row is which."""
 
 

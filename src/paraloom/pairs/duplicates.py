@@ -53,7 +53,8 @@ def sketches(texts: Texts) -> npt.NDArray[np.uint32]:
     """
     from paraloom.pairs.duplicate_kernels import minima
 
-    lists = character_ngrams(_plain(texts), NGRAM)
+    # A text of one or two letters is filled up: without a single n-gram all such texts would be one.
+    lists = character_ngrams(pc.utf8_rpad(_plain(texts), NGRAM - 2), NGRAM)
     return minima(lists.ids, lists.offsets, SKETCH)
 
 

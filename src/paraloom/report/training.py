@@ -35,7 +35,7 @@ def training(name: str, artefact: Path) -> Html | None:
         if len(points) == 1:
             single.append(element("div", element("dt", spoken(key)), element("dd", number(points[0][1]))))
         else:
-            kind = "loss" if "loss" in key else key
+            kind = next((kind for kind in ("loss", "perplexity") if kind in key), key)
             kinds.setdefault(kind, []).append(Curve(spoken(key), thinned(sorted(points))))
     charts = [
         element("figure", element("figcaption", spoken(kind)), curves(f"{name}: {spoken(kind)}", of_kind, progress))

@@ -1,16 +1,20 @@
-"""Stages about translators: train one, measure one."""
+"""Stages that make a translator: train one, or bring one in."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, fields
+from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import ClassVar
+
+import numpy as np
 
 from paraloom.core.errors import DataError
 from paraloom.core.io import Corpus
 from paraloom.core.text import normalise, token_hash
+from paraloom.mt.mixing import mixed_rows, repeated
 from paraloom.mt.train import TranslatorConfig
 from paraloom.run.stage import Fit, Json, Work
 
@@ -21,7 +25,9 @@ Sides = tuple[Sequence[str], Sequence[str]]
 class TrainTranslator(TranslatorConfig, Fit):
     """Trains a translator from scratch, or from `start`, on one or several bitexts.
 
-    bitext: corpora of pairs; src is translated into tgt.  development: pairs whose loss stops the training; where
+    bitext: corpora of pairs; src is translated into tgt.  weights: one a bitext, how much of the training it is to
+    make up: [2, 1] repeats rows until there are two of the first for one of the second, none being left out (see
+    paraloom.mt.mixing); none: all rows once.  development: pairs whose loss stops the training; where
     there are none, some `held_out` pairs are set apart from the bitext, by a hash of their target so that no
     sentence stands on both sides.  test: pairs for the BLEU of the model card; without them,
     it is measured on the development pairs.  start: a translator to go on from.
@@ -32,6 +38,7 @@ class TrainTranslator(TranslatorConfig, Fit):
     version: ClassVar[str] = "1"
 
     bitext: tuple[str, ...]
+    weights: tuple[float, ...] = ()
     development: str | None = None
     test: str | None = None
     start: str | None = None
@@ -39,6 +46,19 @@ class TrainTranslator(TranslatorConfig, Fit):
     title: str = "A translator"
     licence: str = "other"
     about: str = "Trained by Paraloom."
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.weights:
+            mixed_rows([1] * len(self.bitext), self.weights)
+
+    def configuration(self) -> dict[str, Json]:
+        """As of any stage; what changes nothing while it is empty is left out, so that older translators stay valid."""
+        return {
+            name: value
+            for name, value in super().configuration().items()
+            if value or name not in ("weights", "symbols")
+        }
 
     def fit(self, folder: Path, work: Work) -> dict[str, Json]:
         """Train, measure BLEU on the test pairs as converted and in float32, write the card."""
@@ -60,8 +80,12 @@ class TrainTranslator(TranslatorConfig, Fit):
             if not share
             else _sides(corpora, lambda target: _drawn(target, share))
         )
+
+        def learned(target: str) -> bool:
+            return not (share and _drawn(target, share))
+
         figures = train_translator(
-            lambda: _sides(corpora, lambda target: not (share and _drawn(target, share))),
+            _mixture([partial(_sides, [corpus], learned) for corpus in corpora], self.weights, work.seed),
             development,
             TranslatorConfig(**{f.name: getattr(self, f.name) for f in fields(TranslatorConfig)}),
             folder,
@@ -110,30 +134,6 @@ class TrainTranslator(TranslatorConfig, Fit):
 
 
 @dataclass(frozen=True, kw_only=True)
-class EvaluateTranslator(Fit):
-    """BLEU and chrF of a translator on a corpus of pairs, src into tgt."""
-
-    inputs: ClassVar[tuple[str, ...]] = ("translator", "pairs")
-
-    translator: str
-    pairs: str
-    decode: str = "beam:5"
-
-    def fit(self, folder: Path, work: Work) -> dict[str, Json]:
-        """Write result.json; figures: bleu and chrf with their intervals and signatures."""
-        from paraloom.evaluate.translation import evaluate_translation
-        from paraloom.mt.load import load_translator
-
-        pairs = list(_sides([Corpus.open(work.inputs["pairs"])], lambda target: True))
-        sources, references = ([text for batch in pairs for text in batch[side]] for side in (0, 1))
-        translator = load_translator(work.inputs["translator"], self.decode)
-        hypotheses = [variants[0].text for variants in translator.translate(sources)]
-        figures = evaluate_translation(hypotheses, references)
-        (folder / "result.json").write_text(json.dumps(figures, indent=1) + "\n", encoding="utf-8")
-        return {name: round(value, 2) if isinstance(value, float) else value for name, value in figures.items()}
-
-
-@dataclass(frozen=True, kw_only=True)
 class LoadTranslator(Fit):
     """Brings a ready-made Marian translator in, converted for decoding.
 
@@ -163,6 +163,19 @@ def _sides(corpora: list[Corpus], wanted: Callable[[str], bool]) -> Iterator[Sid
             sources, targets = (normalise(batch[name]).to_pylist() for name in ("src", "tgt"))
             kept = [row for row, target in enumerate(targets) if wanted(target)]
             yield [sources[row] for row in kept], [targets[row] for row in kept]
+
+
+def _mixture(
+    parts: list[Callable[[], Iterator[Sides]]], weights: Sequence[float], seed: int
+) -> Callable[[], Iterator[Sides]]:
+    """All parts one after the other, each as often as its weight wants; for every pass the same rows."""
+    if not weights:
+        return lambda: chain.from_iterable(part() for part in parts)
+    rows = [sum(len(sources) for sources, _ in part()) for part in parts]
+    wanted = mixed_rows(rows, weights)
+    seeds = np.random.SeedSequence(seed).generate_state(len(parts)).tolist()
+    plans = list(zip(parts, rows, wanted, seeds, strict=True))
+    return lambda: chain.from_iterable(repeated(*plan) for plan in plans)
 
 
 def _drawn(target: str, share: float) -> bool:

@@ -91,13 +91,12 @@ class FindDuplicates(DuplicateConfig, Fit):
 
 @dataclass(frozen=True, kw_only=True)
 class DropDuplicates(Map):
-    """Sets aside what `find-duplicates` found in the same corpus.
+    """Sets aside what `find-duplicates` found in the same corpus, of pairs or of sentences.
 
     duplicates: that stage.
     """
 
     inputs: ClassVar[tuple[str, ...]] = ("duplicates",)
-    reads: ClassVar[tuple[str, ...]] = ("src", "tgt")
 
     duplicates: str
 
@@ -106,7 +105,7 @@ class DropDuplicates(Map):
         from paraloom.pairs.duplicates import is_duplicate
 
         goes = is_duplicate(batch, _hashes(work.inputs["duplicates"]))
-        reason = pa.array(["near-duplicate of an earlier pair" if gone else None for gone in goes], pa.string())
+        reason = pa.array(["near-duplicate of an earlier one" if gone else None for gone in goes], pa.string())
         batch = batch.append_column(pa.field("keep", pa.bool_()), pa.array(~goes))
         return batch.append_column(pa.field("reason", pa.string()), reason)
 

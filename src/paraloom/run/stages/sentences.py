@@ -7,14 +7,15 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import islice
 from pathlib import Path
-from typing import ClassVar
+from typing import ClassVar, Literal, NamedTuple
 
 import numpy as np
 import pyarrow as pa
 
 from paraloom.core.errors import ConfigError, nearest
-from paraloom.core.io import Corpus, read_lines
+from paraloom.core.io import Corpus
 from paraloom.core.io.bitext import UNKNOWN
+from paraloom.core.io.texts import read_texts
 from paraloom.core.protocols import Encoder
 from paraloom.core.schema import SENTENCES, add_column
 from paraloom.core.seen import Seen
@@ -26,14 +27,25 @@ _LANG = {"src": "src_lang", "tgt": "tgt_lang", "text": "lang"}
 """The text columns of corpora, and where the language of each is said."""
 
 
+class _Texts(NamedTuple):
+    """Where texts come from, the texts, the language of each where it is said, and why it could not be read."""
+
+    name: str
+    texts: Sequence[str]
+    langs: Sequence[str | None]
+    faults: Sequence[str | None]
+
+
 @dataclass(frozen=True, kw_only=True)
 class Sentences(Source):
     """The distinct sentences of corpora and files; those met before, empty ones and very long ones are set aside.
 
     corpora: of pairs or sentences, of which the text columns `columns` are read, where they are there.
-    files_of_lines: a sentence a line, plain or compressed; field: of lines with fields between tabs, the one to read,
-    from 1, or from the end by -1.  lang: of the sentences wanted; a corpus's text that is said to be in another one is
-    set aside, too.  longest: characters.
+    files_of_lines: a sentence a line, .txt, .tsv or .jsonl, plain or compressed; field: of lines with fields between
+    tabs, the one to read, from 1, or from the end by -1, or its name in the header; of JSON lines the key ('text').
+    lang: of the sentences wanted; a corpus's text that is said to be in another one is set aside, too.  longest:
+    characters.  limit: texts that are read at most, from the start (0: all).
+    bad_rows: 'stop' at a line that cannot be read (not UTF-8, no JSON), or 'reject' it with its reason.
     """
 
     makes: ClassVar[str] = "SENTENCES"
@@ -42,9 +54,11 @@ class Sentences(Source):
     corpora: tuple[str, ...] = ()
     columns: tuple[str, ...] = ("src", "tgt", "text")
     files_of_lines: tuple[Path, ...] = ()
-    field: int = 0
+    field: int | str = 0
     lang: str = "en"
     longest: int = 400
+    limit: int = 0
+    bad_rows: Literal["stop", "reject"] = "stop"
 
     def __post_init__(self) -> None:
         for column in self.columns:
@@ -56,13 +70,13 @@ class Sentences(Source):
     def batches(self, work: Work) -> Iterator[pa.RecordBatch]:
         """All sentences in order, with `keep` and `reason`."""
         seen, count = Seen(), 0
-        for name, texts, langs in self._texts(work):
+        for name, texts, langs, faults in self._within_limit(work):
             stripped = [" ".join(text.split()) for text in texts]
             foreign = [None if lang in (None, "", UNKNOWN, self.lang) else f"in '{lang}'" for lang in langs]
             first = seen.first(stripped).tolist()
             reasons = [
-                other or _reason(text, new, self.longest)
-                for other, text, new in zip(foreign, stripped, first, strict=True)
+                fault or other or _reason(text, new, self.longest)
+                for fault, other, text, new in zip(faults, foreign, stripped, first, strict=True)
             ]
             yield pa.record_batch(
                 {
@@ -77,8 +91,16 @@ class Sentences(Source):
             )
             count += len(texts)
 
-    def _texts(self, work: Work) -> Iterator[tuple[str, Sequence[str], Sequence[str | None]]]:
-        """Where texts come from, the texts, and the language of each where it is said."""
+    def _within_limit(self, work: Work) -> Iterator[_Texts]:
+        left = self.limit
+        for found in self._texts(work):
+            if self.limit and len(found.texts) >= left:
+                yield _Texts(found.name, found.texts[:left], found.langs[:left], found.faults[:left])
+                return
+            left -= len(found.texts)
+            yield found
+
+    def _texts(self, work: Work) -> Iterator[_Texts]:
         for reference, path in zip(self.corpora, work.each("corpora"), strict=True):
             corpus = Corpus.open(path)
             columns = [name for name in self.columns if name in corpus.schema.names]
@@ -89,13 +111,13 @@ class Sentences(Source):
                 for column in columns:
                     texts = [text or "" for text in batch.column(column).to_pylist()]
                     langs = batch.column(said[column]).to_pylist() if column in said else [None] * len(texts)
-                    yield Path(reference).name, texts, langs
+                    yield _Texts(Path(reference).name, texts, langs, [None] * len(texts))
         for path in self.files_of_lines:
-            lines = iter(read_lines(path))
-            while chunk := list(islice(lines, _CHUNK)):
-                if self.field:
-                    chunk = [_field(line, self.field) for line in chunk]
-                yield path.name, chunk, [None] * len(chunk)
+            rows = read_texts(path, self.field, reject=self.bad_rows == "reject")
+            # A line behind the limit is not read, so it cannot be at fault.
+            while chunk := list(islice(rows, min(_CHUNK, self.limit or _CHUNK))):
+                texts, faults = [row.text for row in chunk], [row.fault for row in chunk]
+                yield _Texts(path.name, texts, [None] * len(chunk), faults)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -153,13 +175,6 @@ def _opened(path: Path) -> Encoder:
     from paraloom.embed.opening import open_encoder
 
     return open_encoder(path)
-
-
-def _field(line: str, number: int) -> str:
-    """The field of this number, from 1 or from the end by -1; empty where there are not as many."""
-    fields = line.split("\t")
-    place = number - 1 if number > 0 else len(fields) + number
-    return fields[place] if 0 <= place < len(fields) else ""
 
 
 def _reason(text: str, new: bool, longest: int) -> str | None:

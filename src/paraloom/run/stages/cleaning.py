@@ -1,0 +1,101 @@
+"""The stage that cleans text before it is trained on: each line that goes is kept aside with its reason."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, fields
+from functools import lru_cache
+from pathlib import Path
+from typing import ClassVar
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from paraloom.core.errors import ConfigError, DataError
+from paraloom.core.io import Corpus
+from paraloom.core.io.bitext import UNKNOWN
+from paraloom.pairs.cleaning import CleaningRules, line_faults
+from paraloom.pairs.held_out import HeldOut
+from paraloom.pairs.language import LanguageIdentifier
+from paraloom.run.stage import Map, Work
+
+_LANG = {"src": "src_lang", "tgt": "tgt_lang", "text": "lang"}
+"""The text columns of pairs and of sentences, and where the language of each is said."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Clean(CleaningRules, Map):
+    """Sets aside the lines of pairs or sentences that are not fit to train on (BBH22 §3), with the first reason.
+
+    held_out: corpora of test sets; a line of which a side stands in one of them, on any side, goes, so that no test
+    sentence is learned (case and punctuation do not count).  languages: all that may occur, two or more; a side that
+    is more probably in another one of them than in the one it is said to be in goes, unless nothing is said.
+    The other fields are those of paraloom.pairs.cleaning.CleaningRules.  Copies within the corpus are found by
+    `find-duplicates`, with similarity 1.
+    """
+
+    inputs: ClassVar[tuple[str, ...]] = ("held_out",)
+
+    held_out: tuple[str, ...] = ()
+    languages: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if len(self.languages) == 1:
+            raise ConfigError("'languages' are all that may occur, two or more")
+
+    def apply(self, batch: pa.RecordBatch, work: Work) -> pa.RecordBatch:
+        """The batch with keep and reason; held-out texts and language models are loaded once a worker."""
+        columns = _columns(batch.schema.names)
+        rules = CleaningRules(**{f.name: getattr(self, f.name) for f in fields(CleaningRules)})
+        reasons = line_faults({name: batch.column(name) for name in columns}, rules)
+        if self.held_out:
+            held = _held_out(work.each("held_out"))
+            for name in columns:
+                kept = np.array([each is None for each in reasons])
+                reasons[kept & held.holds(batch.column(name))] = f"{name}: in a held-out corpus"
+        if self.languages:
+            self._identify(batch, columns, reasons)
+        batch = batch.append_column(pa.field("keep", pa.bool_()), pa.array([each is None for each in reasons]))
+        return batch.append_column(pa.field("reason", pa.string()), pa.array(reasons, pa.string()))
+
+    def _identify(self, batch: pa.RecordBatch, columns: list[str], reasons: npt.NDArray[np.object_]) -> None:
+        identifier = _identifier(self.languages)
+        for name in columns:
+            said = batch.column(_LANG[name]).to_pylist() if _LANG[name] in batch.schema.names else []
+            rows = [i for i, lang in enumerate(said) if reasons[i] is None and lang not in (None, "", UNKNOWN)]
+            texts = batch.column(name).take(pa.array(rows, pa.int64())).to_pylist()
+            for row, found in zip(rows, identifier.identify(texts), strict=True):
+                if found != said[row]:
+                    looks = f"looks like '{found}'" if found else "in no language known here"
+                    reasons[row] = f"{name}: {looks}, not '{said[row]}'"
+
+
+def _columns(names: list[str]) -> list[str]:
+    for columns in (["src", "tgt"], ["text"]):
+        if set(columns) <= set(names):
+            return columns
+    raise DataError(
+        f"there are neither src and tgt nor text among the columns {', '.join(names)}",
+        remedy="Clean a corpus of pairs or of sentences.",
+    )
+
+
+@lru_cache(maxsize=1)
+def _held_out(folders: tuple[Path, ...]) -> HeldOut:
+    def texts() -> Iterator[pa.Array]:
+        for folder in folders:
+            corpus = Corpus.open(folder)
+            columns = [name for name in _LANG if name in corpus.schema.names]
+            if not columns:
+                raise DataError("it holds neither pairs nor sentences", file=folder)
+            for batch in corpus.batches(columns):
+                yield from batch.columns
+
+    return HeldOut(texts())
+
+
+@lru_cache(maxsize=1)
+def _identifier(languages: tuple[str, ...]) -> LanguageIdentifier:
+    return LanguageIdentifier(languages)

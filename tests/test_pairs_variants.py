@@ -1,0 +1,123 @@
+"""Variants of texts in rows, and the pairs to train on that are made of them."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+import pytest
+
+from paraloom.core.errors import ConfigError, DataError
+from paraloom.core.protocols import Variant
+from paraloom.core.schema import PAIRS, VARIANTS, require, signature_of
+from paraloom.pairs.variants import TrainingPairs, training_pairs, variant_rows
+
+
+def originals(*texts: str) -> pa.RecordBatch:
+    return pa.RecordBatch.from_pydict(
+        {
+            "pair_id": [f"news:{i}" for i in range(len(texts))],
+            "original": list(texts),
+            "original_lang": ["en"] * len(texts),
+            "origin": ["news"] * len(texts),
+        }
+    )
+
+
+def variants(*groups: list[str], tokens: int = 4) -> list[list[Variant]]:
+    return [[Variant(text, -1.0 - rank, tokens) for rank, text in enumerate(group)] for group in groups]
+
+
+def verdicts(text: str, original: str = "a dog sleeps here", tokens: int = 4, **config: object) -> str | None:
+    rows = variant_rows(originals(original), variants([text], tokens=tokens), "beam").drop_columns(["_source"])
+    found = training_pairs(rows, TrainingPairs(**config))  # type: ignore[arg-type]
+    assert found["keep"].to_pylist() == [found["reason"][0].as_py() is None]
+    return found["reason"][0].as_py()
+
+
+def test_each_group_is_ranked_and_says_which_variants_repeat() -> None:
+    groups = variants(["rako", "rako ", "mili"], [""], [], ["same", "same", "same"])
+    rows = variant_rows(originals("a dog", "", "nothing", "b"), groups, "nucleus", signature="made|by")
+    require(rows.schema, VARIANTS)
+    assert rows["rank"].to_pylist() == [0, 1, 2, 0, 0, 1, 2]
+    assert rows["pair_id"].to_pylist() == ["news:0"] * 3 + ["news:1"] + ["news:3"] * 3
+    assert rows["repeated"].to_pylist() == [False, True, False, False, False, True, True]
+    assert rows["_source"].to_pylist() == [0, 0, 0, 1, 3, 3, 3]
+    assert rows["original"].to_pylist()[3:5] == ["", "b"]
+    assert {signature_of(rows.schema.field(name)) for name in ("text", "logprob", "tokens")} == {"made|by"}
+
+
+def test_the_same_text_of_two_originals_is_no_repetition() -> None:
+    rows = variant_rows(originals("a", "b"), variants(["x"], ["x"]), "beam")
+    assert rows["repeated"].to_pylist() == [False, False]
+
+
+def test_columns_do_not_depend_on_the_rows() -> None:
+    none = variant_rows(originals("a"), [[]], "beam", signature="s")
+    some = variant_rows(originals("a"), variants(["x"]), "beam", signature="s")
+    assert none.num_rows == 0 and none.schema.equals(some.schema, check_metadata=True)
+
+
+def test_lists_that_are_missing_are_not_zipped_away() -> None:
+    with pytest.raises(DataError, match="2 texts, but translations of 1"):
+        variant_rows(originals("a", "b"), [[]], "beam")
+
+
+def test_a_pair_has_the_variant_before_the_original() -> None:
+    rows = variant_rows(originals("a dog sleeps"), variants(["rako eins", "rako zwei"]), "beam")
+    pairs = training_pairs(rows.drop_columns(["_source"]), TrainingPairs(src_lang="kal", tag="<BT>"))
+    require(pairs.schema, PAIRS)
+    assert pairs.select(PAIRS.names).to_pylist()[1] == {
+        "pair_id": "news:0/1", "src": "<BT> rako zwei", "tgt": "a dog sleeps", "src_lang": "kal", "tgt_lang": "en",
+        "origin": "news",
+    }  # fmt: skip
+    assert pairs["rank"].to_pylist() == [0, 1]
+    assert pairs["method"].to_pylist() == ["beam", "beam"]
+
+
+UNLIKE = "abcdefghijklmnopqrstuvwxyz0123456789ABCDE"
+"""41 characters that do not repeat themselves."""
+
+ABSURD = [
+    ("rako nuta", {}, None),
+    ("", {}, "empty"),
+    (" \u00a0 ", {}, "empty"),
+    ("rako", {"original": ""}, "the original is empty"),
+    ("rako", {"tokens": 256}, "cut off at 256 sub-words"),
+    ("rako", {"tokens": 255}, None),
+    ("rako", {"tokens": 256, "longest": 0}, None),
+    ("a dog  sleeps here", {}, "a copy of the original"),
+    ("a dog sleeps here", {"copies": True}, None),
+    (UNLIKE[:40], {"original": "ab"}, None),  # 40 characters are no odd length beside anything
+    (UNLIKE, {"original": "ab"}, "a side more than 5 times as long as the other"),
+    ("x", {"original": "sehr lang " * 5}, "a side more than 5 times as long as the other"),
+    (UNLIKE, {"original": "ab", "ratio": 0}, None),
+    ("rako " * 6, {"original": "the old dog sleeps"}, "repeats itself 5 times or more"),
+    ("rako " * 6, {"original": "the old dog sleeps", "repeats": 0}, None),
+]
+
+
+@pytest.mark.parametrize(("text", "given", "reason"), ABSURD)
+def test_what_is_not_fit_is_rejected_with_its_reason(text: str, given: dict[str, object], reason: str | None) -> None:
+    assert verdicts(text, **given) == reason  # type: ignore[arg-type]
+
+
+def test_repetitions_go_only_where_they_are_not_wanted() -> None:
+    rows = variant_rows(originals("a dog"), variants(["x", "x", "x"]), "beam").drop_columns(["_source"])
+    assert training_pairs(rows, TrainingPairs())["keep"].to_pylist() == [True] * 3
+    assert training_pairs(rows, TrainingPairs(repeated=False))["keep"].to_pylist() == [True, False, False]
+
+
+def test_nulls_are_empty_texts() -> None:
+    rows = variant_rows(originals("a dog"), variants(["x"]), "beam").drop_columns(["_source"])
+    rows = rows.set_column(rows.schema.get_field_index("text"), "text", pa.nulls(1, pa.string()))
+    assert training_pairs(rows, TrainingPairs(tag="<BT>"))["reason"].to_pylist() == ["empty"]
+
+
+@pytest.mark.parametrize("given", [{"tag": "two words"}, {"tag": " <BT>"}, {"ratio": 0.5}, {"repeats": 1}])
+def test_what_cannot_be_is_refused(given: dict[str, object]) -> None:
+    with pytest.raises(ConfigError, match=next(iter(given))):
+        TrainingPairs(**given)  # type: ignore[arg-type]
+
+
+def test_variants_without_their_originals_are_no_pairs() -> None:
+    with pytest.raises(DataError, match="original"):
+        training_pairs(pa.RecordBatch.from_pylist([], schema=VARIANTS), TrainingPairs())
