@@ -206,7 +206,11 @@ def test_a_group_is_picked_and_the_others_are_set_aside(tmp_path: Path) -> None:
     assert kept.rows == 18
     assert set(kept.head(20).column("tgt_parse").to_pylist()) == {FRAGMENT, QUESTION}
     rejected = Corpus.open(folder / "rejected")
-    assert Counter(rejected.head(100).column("reason").to_pylist()) == {"in group 1": 50, "in group 2": 30, "not parsed": 2}
+    assert Counter(rejected.head(100).column("reason").to_pylist()) == {
+        "in group 1": 50,
+        "in group 2": 30,
+        "not parsed": 2,
+    }
     groups = Groups.load(tmp_path / "run/10-syntax-groups/artefact")
     assert (groups.rows, groups.unparsed, groups.distinct) == (100, 2, 4)
 
@@ -214,7 +218,7 @@ def test_a_group_is_picked_and_the_others_are_set_aside(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("stages", "error", "said"),
     [
-        (["use = \"syntax-groups\"\npairs = \"parsed\"\ncolumn = \"src_parse\""], ConfigError, "no column 'src_parse'"),
+        (['use = "syntax-groups"\npairs = "parsed"\ncolumn = "src_parse"'], ConfigError, "no column 'src_parse'"),
         (['use = "syntax-groups"\npairs = "parsed"\ngroups = 9'], DataError, "only 4"),
         ([GROUPS, 'use = "pick-group"\ninput = "parsed"\ngroups = "syntax-groups"\ngroup = 4'], ConfigError, "group 4"),
         (['use = "pick-group"\ninput = "parsed"\ngroups = "parsed"'], ModelError, "groups.json is missing"),
@@ -243,7 +247,9 @@ def _counted(tmp_path: Path, before: list[str | None], *after: list[str | None],
     _write(tmp_path / "parsed", TREES)
     _write(tmp_path / "before", before)
     names = [_write(tmp_path / f"after{i}", trees).name for i, trees in enumerate(after)]
-    stage = f'use = "count-productions"\nbefore = "before"\nafter = {json.dumps(names)}\ngroups = "syntax-groups"\n{more}'
+    stage = (
+        f'use = "count-productions"\nbefore = "before"\nafter = {json.dumps(names)}\ngroups = "syntax-groups"\n{more}'
+    )
     return json.loads((_run(tmp_path, GROUPS, stage) / "artefact/result.json").read_text())
 
 

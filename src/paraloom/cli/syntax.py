@@ -29,11 +29,14 @@ def parse(
     pairs: Annotated[str, typer.Argument(help="Pairs: a corpus folder, a file with both sides, or PREFIX.{de,en}.")],
     output: options.Output,
     parser: Annotated[
-        str | None, typer.Option(help="A folder by `train parser`, spacy:NAME, spacy:FOLDER, stanza:LANGUAGE[:depparse].")
+        str | None,
+        typer.Option(help="A folder by `train parser`, spacy:NAME, spacy:FOLDER, stanza:LANGUAGE[:depparse]."),
     ] = None,
     parses: Annotated[
         list[str] | None,
-        typer.Option("--parses", metavar="COLUMN=FILE", help="Trees that are there: one a line, or .conllu. Repeatable."),
+        typer.Option(
+            "--parses", metavar="COLUMN=FILE", help="Trees that are there: one a line, or .conllu. Repeatable."
+        ),
     ] = None,
     columns: Annotated[str, typer.Option(help="The text columns, commas between.")] = "src,tgt",
     engine: options.Engine = "local",

@@ -17,7 +17,8 @@ FILE = "groups.json"
 class Group:
     """Sentences of one root production, or of several where one alone had too few.
 
-    group: its number, from 1, the largest.  productions: and how many rows each has, the commonest first.  rows: in all.
+    group: its number, from 1, by the size of the commonest production.  productions: and how many rows each has, the
+    commonest first.  rows: in all.
     """
 
     group: int
