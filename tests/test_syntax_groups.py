@@ -270,6 +270,18 @@ def test_figure_1_by_pencil(tmp_path: Path) -> None:
     assert wanted["before"] == pytest.approx(20 / 98) and wanted["after"] == pytest.approx(69 / 99)
 
 
+def test_the_report_shows_figure_1() -> None:
+    from paraloom.report.results import result
+
+    rows = [{"production": "S -> NP VP .", "before": 70, "group 2": 30}, {"production": "X", "before": 0, "group 2": 7}]
+    page = str(result("figure-1", {"productions": rows}))
+    assert page.count("<svg") == 1 and page.count("<rect") == 4
+    assert "S -&gt; NP VP .: 70, then 30" in page
+    # The longest bar fills the chart, the one after it is three sevenths as long.
+    assert 'width="282"' in page and 'width="120.9"' in page
+    assert "<svg" not in str(result("other", {"productions": [{"production": "x"}]}))
+
+
 def test_the_interval_of_a_difference_is_newcombes(tmp_path: Path) -> None:
     # Newcombe 1998, Table II (a): 56 of 70 and 48 of 80 differ by 0.2, method 10: 0.0524 to 0.3339.
     before = [DECLARATIVE] * 48 + [FRONTED] * 32
