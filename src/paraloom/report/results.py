@@ -22,7 +22,7 @@ def result(name: str, found: Mapping[str, Any]) -> Html:
     elif _is_table(found.get("selections")):
         body = selections(found["selections"])
     else:
-        counted = found.get("productions")
+        counted: Any = found.get("productions")
         chart = productions(counted) if _is_table(counted) and are_productions(counted) else None
         body = [_plain_table(key, value) for key, value in found.items() if _is_table(value)]
         body = [_figures(found), chart, body]
