@@ -27,8 +27,17 @@ def train_parser(
 
 def parse(
     pairs: Annotated[str, typer.Argument(help="Pairs: a corpus folder, a file with both sides, or PREFIX.{de,en}.")],
-    parser: Annotated[Path, typer.Option(help="A folder by `train parser`.")],
     output: options.Output,
+    parser: Annotated[
+        str | None,
+        typer.Option(help="A folder by `train parser`, spacy:NAME, spacy:FOLDER, stanza:LANGUAGE[:depparse]."),
+    ] = None,
+    parses: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--parses", metavar="COLUMN=FILE", help="Trees that are there: one a line, or .conllu. Repeatable."
+        ),
+    ] = None,
     columns: Annotated[str, typer.Option(help="The text columns, commas between.")] = "src,tgt",
     engine: options.Engine = "local",
     workers: options.Workers = None,
@@ -36,17 +45,43 @@ def parse(
 ) -> None:
     """Add the bracketed tree of each sentence, as columns src_parse and tgt_parse.
 
+    Variants, as `translate` writes them into a folder, have one text column: --columns text.
+
     Example: `paraloom parse pairs.parquet --parser parser-en -o parsed.parquet`
     """
     from paraloom.cli.summary import summary
-    from paraloom.recipes.verbs import corpus_stages, run_verb
+    from paraloom.recipes.syntax import parsing_stages
+    from paraloom.recipes.verbs import run_verb
 
-    stages, reference = corpus_stages(pairs)
     names = [name.strip() for name in columns.split(",")]
-    work = {"use": "parse", "input": reference, "parser": str(parser.absolute()), "columns": names}
-    result = run_verb([*stages, work], output, engine=engine, workers=workers, on_error=on_error)
+    stages = parsing_stages(pairs, parser=parser, parses=parses or [], columns=names)
+    result = run_verb(stages, output, engine=engine, workers=workers, on_error=on_error)
     typer.echo(summary(result), err=True)
 
 
-VERBS = {"parse": parse}
+def syntax_groups(
+    parsed: Annotated[str, typer.Argument(help="Pairs with trees, by `parse`: a corpus folder or a Parquet file.")],
+    output: options.Output,
+    groups: Annotated[int, typer.Option(help="How many groups.")] = 3,
+    least: Annotated[int, typer.Option(help="Rows of the smallest; smaller ones are joined.")] = 0,
+    column: Annotated[str, typer.Option(help="The column of the trees.")] = "tgt_parse",
+) -> None:
+    """Find the largest groups of pairs whose trees split alike at the root, to fine-tune translators on.
+
+    Example: `paraloom syntax-groups parsed.parquet -o groups`
+    """
+    from paraloom.recipes.verbs import corpus_stages, run_verb
+    from paraloom.syntax.groups import Groups
+
+    stages, reference = corpus_stages(parsed)
+    work = {"use": "syntax-groups", "pairs": reference, "column": column, "groups": groups, "least": least}
+    run_verb([*stages, work], output)
+    found = Groups.load(Path(output))
+    typer.echo(f"{'group':>5} {'rows':>10} {'of all':>7}  root production")
+    for group in found.groups:
+        typer.echo(f"{group.group:>5} {group.rows:>10,} {group.rows / found.rows:>7.1%}  {group.name}")
+    typer.echo(f"{found.rows:,} rows, {found.unparsed:,} without a tree, {found.distinct:,} root productions")
+
+
+VERBS = {"parse": parse, "syntax-groups": syntax_groups}
 TRAINING = {"parser": train_parser}

@@ -1,4 +1,4 @@
-"""Charts as inline SVG: histograms with two layers, and curves.  Colours are the style sheet's."""
+"""Charts as inline SVG: histograms with two layers, curves, bars.  Colours are the style sheet's."""
 
 from __future__ import annotations
 
@@ -131,6 +131,28 @@ def number_line(
         )
     parts.append(_x_axis(low_end, high_end, width, height, left))
     said = "; ".join(f"{name} {number(value)}" for name, value, _, _ in rows)
+    return _svg(title, f"From the top: {said}.", parts, width, height, "curves")
+
+
+def paired_bars(title: str, rows: Sequence[tuple[str, int, int]]) -> Html:
+    """Two bars below each other for each row: a count before, and one after.
+
+    rows: (name, before, after), from the top; one or more.
+    """
+    width, left, step = 480, 190, 24
+    height = _TOP + step * len(rows) + _BOTTOM
+    top = max([1, *(n for _, *counts in rows for n in counts)])
+    parts: list[Part] = []
+    for order, (name, before, after) in enumerate(rows):
+        y = _TOP + step * order
+        bars = [
+            element("rect", class_=layer, x=left, y=y + down, width=_f(_x(n, 0, top, width, left) - left), height=9)
+            for layer, n, down in (("before", before, 1), ("after", after, 11))
+        ]
+        label = element("text", name, class_="mark", x=left - 8, y=y + 14, text_anchor="end")
+        parts.append(element("g", element("title", f"{name}: {count(before)}, then {count(after)}"), label, bars))
+    parts.append(_x_axis(0, top, width, height, left))
+    said = "; ".join(f"{name} {before}, then {after}" for name, before, after in rows)
     return _svg(title, f"From the top: {said}.", parts, width, height, "curves")
 
 

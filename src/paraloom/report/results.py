@@ -8,6 +8,7 @@ from typing import Any
 from paraloom.evaluate.published import PUBLISHED
 from paraloom.report.figures import count, number, spoken
 from paraloom.report.markup import Html, Part, element
+from paraloom.report.productions import are_productions, productions
 from paraloom.report.tuning import selections
 
 _SIMILARITY = ("group", "subset", "n", "pearson", "spearman")
@@ -21,8 +22,10 @@ def result(name: str, found: Mapping[str, Any]) -> Html:
     elif _is_table(found.get("selections")):
         body = selections(found["selections"])
     else:
+        counted: Any = found.get("productions")
+        chart = productions(counted) if _is_table(counted) and are_productions(counted) else None
         body = [_plain_table(key, value) for key, value in found.items() if _is_table(value)]
-        body = [_figures(found), body]
+        body = [_figures(found), chart, body]
     skipped = found.get("skipped") or []
     return element(
         "section",

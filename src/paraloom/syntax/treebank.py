@@ -72,7 +72,7 @@ def plain(tree: Tree) -> Tree | None:
     if isinstance(tree[0], str):
         return tree
     kept = [found for child in tree if (found := plain(child)) is not None]
-    return _tree_class()(_bare(tree.label()), kept) if kept else None
+    return _tree_class()(bare(tree.label()), kept) if kept else None
 
 
 def binary(tree: Tree) -> Tree:
@@ -95,9 +95,13 @@ def opened(label: str) -> tuple[str, ...]:
     return () if BETWEEN in label else tuple(label.split(ABOVE)[0].split(CHAIN))
 
 
-def _bare(label: str) -> str:
-    """`NP-SBJ-1` as `NP`; `-LRB-` stays."""
-    return label if label.startswith("-") else _FUNCTION.sub("", label)
+def bare(label: str) -> str:
+    """A label without function tags and numbers.
+
+    >>> bare("NP-SBJ-1"), bare("-LRB-")
+    ('NP', '-LRB-')
+    """
+    return label if label.startswith("-") else _FUNCTION.sub("", label) or label
 
 
 def _tree_class() -> type[Tree]:

@@ -9,7 +9,7 @@ from typing import ClassVar
 
 import pyarrow as pa
 
-from paraloom.core.errors import ConfigError, DataError
+from paraloom.core.errors import ConfigError, DataError, ModelError
 from paraloom.core.protocols import Parser
 from paraloom.core.schema import add_column
 from paraloom.run.stage import Fit, Json, Map, Work
@@ -62,27 +62,42 @@ class TrainParser(Fit):
 class Parse(Map):
     """Adds the bracketed tree of each sentence, as columns `src_parse` and so on; null where there is none.
 
-    parser: a stage that trained one, or its folder.  columns: the text columns.
+    parser: a stage that trained one, its folder, or that of a spaCy model.  model: instead of it, the name of a model
+    that is installed: `spacy:en_core_web_sm`, `stanza:en`, `stanza:en:depparse`.  columns: the text columns, such as
+    src and tgt of pairs, or text of variants.
     """
 
     inputs: ClassVar[tuple[str, ...]] = ("parser",)
 
-    parser: str
+    parser: str | None = None
+    model: str = ""
     columns: tuple[str, ...] = ("src", "tgt")
 
+    def __post_init__(self) -> None:
+        from paraloom.syntax.load import check_name
+
+        if bool(self.parser) == bool(self.model):
+            raise ConfigError("there is no parser without 'parser' or 'model'", remedy="Give one of them.")
+        if self.model:
+            check_name(self.model)
+            if Path(self.model.partition(":")[2]).is_dir():
+                raise ConfigError(f"'{self.model}' is a folder, not a name", remedy="Give the folder as 'parser'.")
+
     def apply(self, batch: pa.RecordBatch, work: Work) -> pa.RecordBatch:
-        """The batch with its trees; the grammar is loaded once a worker."""
-        parser = _parser(work.inputs["parser"])
+        """The batch with its trees; the parser is loaded once a worker.  A row that it gives nothing for has none."""
+        parser = _parser(work.inputs.get("parser", self.model))
         for name in self.columns:
             if name not in batch.schema.names:
                 raise DataError(f"there is no column '{name}'; there are {', '.join(batch.schema.names)}")
-            trees = parser.parse([text or "" for text in batch.column(name).to_pylist()])
+            trees = [tree or None for tree in parser.parse([text or "" for text in batch.column(name).to_pylist()])]
+            if len(trees) != batch.num_rows:
+                raise ModelError(f"the parser gave {len(trees)} trees for {batch.num_rows} sentences")
             batch = add_column(batch, f"{name}_parse", pa.array(trees, pa.string()), parser.signature)
         return batch
 
 
 @lru_cache(maxsize=1)
-def _parser(folder: Path) -> Parser:
-    from paraloom.syntax.parser import GrammarParser
+def _parser(source: str | Path) -> Parser:
+    from paraloom.syntax.load import load_parser
 
-    return GrammarParser.load(folder)
+    return load_parser(source)

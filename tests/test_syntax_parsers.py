@@ -1,0 +1,425 @@
+"""Parsers of other makers: trees read from files, spaCy, Stanza; what each says when it cannot."""
+
+from __future__ import annotations
+
+import gzip
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from types import ModuleType, SimpleNamespace
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from paraloom.core.errors import ConfigError, DataError, MissingExtra, ModelError, ParaloomError
+from paraloom.core.io import Corpus, write_corpus
+from paraloom.core.protocols import Parser
+from paraloom.core.schema import PAIRS, VARIANTS, signature_of
+from paraloom.core.trees import phrases
+from paraloom.run.pipeline import parse_pipeline
+from paraloom.run.runner import run_pipeline
+from paraloom.run.stage import Work
+from paraloom.syntax.dependencies import bracketed
+from paraloom.syntax.load import load_parser
+from paraloom.syntax.parse_files import read_parses
+from paraloom.syntax.productions import ProductionCounts, root_production
+
+CONLLU = """# sent_id = 1
+# text = The dog won't sleep.
+1\tThe\tthe\tDET\tDT\t_\t2\tdet\t_\t_
+2\tdog\tdog\tNOUN\tNN\t_\t5\tnsubj\t_\t_
+3-4\twon't\t_\t_\t_\t_\t_\t_\t_\t_
+3\two\twill\tAUX\tMD\t_\t5\taux\t_\t_
+4\tn't\tnot\tPART\tRB\t_\t5\tadvmod\t_\t_
+5\tsleep\tsleep\tVERB\tVB\t_\t0\troot\t_\t_
+5.1\tsleep\tsleep\tVERB\tVB\t_\t_\t_\t_\t_
+6\t.\t.\tPUNCT\t.\t_\t5\tpunct\t_\t_
+
+# nothing was found here
+
+1\tGo\tgo\tVERB\tVB\t_\t0\troot\t_\t_
+"""
+
+
+@pytest.mark.parametrize(
+    ("words", "heads", "relations", "tree"),
+    [
+        (["Go"], [0], ["root"], "(root Go)"),
+        (["He", "left"], [2, 0], ["nsubj", "root"], "(root (nsubj He) left)"),
+        # The second word hangs on the fourth, over the root: the tree's words are in another order.
+        (["a", "b", "c", "d"], [3, 4, 0, 3], ["x", "y", "root", "z"], "(root (x a) c (z (y b) d))"),
+        (["Go", "Stop"], [0, 0], ["root", "root"], "(TOP (root Go) (root Stop))"),
+        (["(", "New York", ""], [2, 0, 2], ["p", "root", "q"], "(root (p -LRB-) New_York (q _))"),
+        ([], [], [], None),
+    ],
+)
+def test_dependencies_by_pencil(words: list[str], heads: list[int], relations: list[str], tree: str | None) -> None:
+    assert bracketed(words, heads, relations) == tree
+
+
+@pytest.mark.parametrize(
+    ("heads", "said"),
+    [([2, 1, 0], "in a circle"), ([0, 4, 1], "word 4"), ([0, -1, 1], "word -1"), ([0, 2, 1], "word 2")],
+)
+def test_what_hangs_on_nothing_is_an_error(heads: list[int], said: str) -> None:
+    with pytest.raises(DataError, match=said):
+        bracketed(["a", "b", "c"], heads, ["x"] * 3)
+
+
+@given(above=st.lists(st.integers(0, 10**6), min_size=1, max_size=12), order=st.randoms(use_true_random=False))
+def test_every_word_is_in_the_tree_as_deep_as_it_hangs(above: list[int], order: Any) -> None:
+    # Word i hangs on one drawn before it, then all change places: any tree can come of it.
+    places = list(range(1, len(above) + 1))
+    order.shuffle(places)
+    heads = [0] * len(above)
+    for i, drawn in enumerate(above):
+        heads[places[i] - 1] = places[drawn % i] if i else 0
+    depths = []
+    for place in range(1, len(above) + 1):
+        depth, head = 0, heads[place - 1]
+        while head:
+            depth, head = depth + 1, heads[head - 1]
+        depths.append(depth)
+    tree = bracketed([f"w{i}" for i in range(len(above))], heads, [f"r{i}" for i in range(len(above))])
+    assert tree is not None
+    assert {node.label: node.depth for node in phrases(tree)} == {f"r{i}": depth for i, depth in enumerate(depths)}
+    assert sorted(piece.rstrip(")") for piece in tree.split() if piece[0] == "w") == sorted(
+        f"w{i}" for i in range(len(above))
+    )
+
+
+def test_a_long_chain_of_words_is_a_tree() -> None:
+    n = 20_000
+    tree = bracketed(["w"] * n, list(range(n)), ["r"] * n)
+    assert tree is not None and tree.endswith("w" + ")" * n)
+
+
+def test_trees_a_line_and_the_ways_to_say_none(tmp_path: Path) -> None:
+    path = tmp_path / "trees.txt.gz"
+    path.write_bytes(gzip.compress(b"(S (VP Go))\n\n( (S (VP Stop)) )\r\nnull\n()\n( ( ) )\n (ROOT (S (VP Go))) \n"))
+    assert list(read_parses(path)) == ["(S (VP Go))", None, "(S (VP Stop))", None, None, None, "(ROOT (S (VP Go)))"]
+
+
+def test_conllu_gives_dependency_trees(tmp_path: Path) -> None:
+    path = tmp_path / "trees.conllu"
+    path.write_text(CONLLU)
+    assert list(read_parses(path)) == [
+        "(root (nsubj (det The) dog) (aux wo) (advmod n't) sleep (punct .))",
+        None,
+        "(root Go)",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "row", "said"),
+    [
+        ("trees.txt", "(S (VP Go))\n\n(S (VP Go)\n", 3, "not one bracketed tree"),
+        ("trees.txt", "(S x) (S y)\n", 1, "not one bracketed tree"),
+        ("trees.txt", "Go!\n", 1, "not one bracketed tree"),
+        ("trees.conllu", "1\tGo\tgo\n", 1, "names no head"),
+        ("trees.conllu", CONLLU.replace("\t0\troot", "\t_\troot"), 8, "names no head"),
+        ("trees.conllu", CONLLU.replace("\t0\troot", "\t9\troot"), 1, "word 9"),
+        ("trees.conllu", "\n" + CONLLU.replace("\t0\troot", "\t6\troot"), 2, "in a circle"),
+        ("trees.conllu", CONLLU.replace("\n4\t", "\n7\t"), 7, "word 7 stands where 4 should"),
+        ("trees.conllu", "(S (VP Go))\n", 1, "no number of a word"),
+    ],
+)
+def test_a_file_that_is_no_parse_names_its_row(tmp_path: Path, name: str, text: str, row: int, said: str) -> None:
+    path = tmp_path / name
+    path.write_text(text)
+    with pytest.raises(DataError, match=said) as caught:
+        list(read_parses(path))
+    assert (caught.value.file, caught.value.row) == (str(path), row)
+
+
+def test_a_real_treebank_of_dependencies(data: Path) -> None:
+    trees = list(read_parses(data / "treebank/ud-english-ewt/en_ewt-ud-test.conllu.gz"))
+    assert len(trees) == 2077 and all(trees)
+    counts = ProductionCounts.of(trees)
+    assert counts.unparsed == 0
+    assert all(production.split()[0] == "root" for production in counts.counts)
+    assert "root -> nsubj obj punct" in counts.commonest(20)
+
+
+def _pairs(folder: Path, targets: list[str]) -> Path:
+    rows = [
+        {"pair_id": f"p{i}", "src": f"s{i}", "tgt": t, "src_lang": "xk", "tgt_lang": "en", "origin": "toy"}
+        for i, t in enumerate(targets)
+    ]
+    write_corpus(folder, [pa.RecordBatch.from_pylist(rows, schema=PAIRS)], kind="PAIRS", shard_rows=2)
+    return folder
+
+
+def _variants(folder: Path, texts: list[str]) -> Path:
+    rows = [
+        {"pair_id": "p", "rank": i, "text": t, "method": "beam:5", "logprob": -1.0, "tokens": 2}
+        for i, t in enumerate(texts)
+    ]
+    write_corpus(folder, [pa.RecordBatch.from_pylist(rows, schema=VARIANTS)], kind="VARIANTS")
+    return folder
+
+
+def _run(folder: Path, stage: str) -> Corpus:
+    found = run_pipeline(parse_pipeline(f"[[stage]]\n{stage}", file=folder / "toy.toml"), folder / "run", workers=1)
+    return Corpus.open(found.stages[-1].folder)
+
+
+READ = 'use = "read-parses"\ncorpus = "pairs"\nparses = ["trees.txt"]\n'
+
+
+def test_read_parses_are_a_column(tmp_path: Path) -> None:
+    _pairs(tmp_path / "pairs", ["Go", "!", "Stop"])
+    (tmp_path / "trees.txt").write_text("(S (VP Go))\n\n(S (VP Stop))\n")
+    corpus = _run(tmp_path, READ)
+    assert corpus.head(3).column("tgt_parse").to_pylist() == ["(S (VP Go))", None, "(S (VP Stop))"]
+    assert signature_of(corpus.schema.field("tgt_parse")).startswith("parses|file:")
+
+
+@pytest.mark.parametrize(("lines", "row"), [(2, 3), (4, 4), (9, 4), (1, 2)])
+def test_another_number_of_parses_than_of_rows(tmp_path: Path, lines: int, row: int) -> None:
+    _pairs(tmp_path / "pairs", ["Go", "!", "Stop"])
+    (tmp_path / "trees.txt").write_text("(S (VP Go))\n" * lines)
+    with pytest.raises(DataError, match=f"{lines} parses for 3 rows") as caught:
+        _run(tmp_path, READ)
+    assert caught.value.file == str(tmp_path / "trees.txt") and caught.value.row == row
+
+
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        ('columns = ["text"]', "no column 'text'"),
+        ('columns = ["src", "tgt"]', "1 files of parses for 2 columns"),
+        ('makes = "VARIANTS"', "of kind PAIRS"),
+    ],
+)
+def test_parses_that_fit_no_corpus(tmp_path: Path, more: str, said: str) -> None:
+    _pairs(tmp_path / "pairs", ["Go"])
+    (tmp_path / "trees.txt").write_text("(S (VP Go))\n")
+    with pytest.raises(ConfigError, match=said):
+        _run(tmp_path, READ + more)
+
+
+def test_the_verb_reads_parses_of_files_and_folders(
+    tmp_path: Path, paraloom: Callable[..., tuple[int, str, str]]
+) -> None:
+    (tmp_path / "pairs.tsv").write_text("src\ttgt\nJdi\tGo\nStůj\tStop\n")
+    (tmp_path / "trees.txt").write_text("(S (VP Go))\n()\n")
+    (tmp_path / "trees.conllu").write_text(CONLLU.partition("# nothing")[2].partition("\n\n")[2] + "\n# none\n")
+    status, _, err = paraloom(
+        "parse", "pairs.tsv", "--parses", "tgt=trees.txt", "--parses", "src=trees.conllu", "-o", "parsed.parquet"
+    )
+    assert status == 0, err
+    table = pq.read_table(tmp_path / "parsed.parquet")
+    assert table.column("tgt_parse").to_pylist() == ["(S (VP Go))", None]
+    assert table.column("src_parse").to_pylist() == ["(root Go)", None]
+    _variants(tmp_path / "variants", ["Go", "Stop"])
+    assert paraloom("parse", "variants", "--parses", "text=trees.txt", "-o", "more.parquet")[0] == 0
+    assert pq.read_table(tmp_path / "more.parquet").column("text_parse").to_pylist() == ["(S (VP Go))", None]
+    for wrong in ([], ["--parser", "x", "--parses", "tgt=trees.txt"], ["--parses", "trees.txt"]):
+        status, _, err = paraloom("parse", "pairs.tsv", *wrong, "-o", "none.parquet")
+        assert status == 1 and ("Give one of them" in err or "COLUMN=FILE" in err)
+
+
+class Mute:
+    """A parser that finds nothing, or less than it was asked for."""
+
+    signature = "mute"
+
+    def __init__(self, trees: list[str | None] | None = None) -> None:
+        self.trees = trees
+
+    def parse(self, sentences: list[str]) -> list[str | None]:
+        return [None] * len(sentences) if self.trees is None else self.trees
+
+
+def _parsed(monkeypatch: pytest.MonkeyPatch, parser: Parser, folder: Path) -> list[str | None]:
+    """The trees of a corpus of two variants, as the stage makes them of what the parser gives."""
+    from paraloom.run.stages import syntax
+
+    monkeypatch.setattr(syntax, "_parser", lambda source: parser)
+    stage = syntax.Parse(model="spacy:mute", columns=("text",))
+    (batch,) = Corpus.open(_variants(folder, ["Go", "Stop"])).batches()
+    trees: list[str | None] = stage.apply(batch, Work(1)).column("text_parse").to_pylist()
+    return trees
+
+
+def test_a_parser_that_returns_nothing_leaves_rows_without_a_tree(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    trees = _parsed(monkeypatch, Mute(), tmp_path / "a")
+    assert trees == [None, None] and ProductionCounts.of(trees).unparsed == 2
+    assert _parsed(monkeypatch, Mute(["", "(S x)"]), tmp_path / "b") == [None, "(S x)"]
+
+
+def test_a_parser_that_returns_too_little_is_at_fault(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(ModelError, match="1 trees for 2 sentences"):
+        _parsed(monkeypatch, Mute([None]), tmp_path / "a")
+
+
+@pytest.mark.parametrize(
+    ("stage", "said"),
+    [
+        ("", "'parser' or 'model'"),
+        ('model = "spacy:x"\nparser = "pairs"', "'parser' or 'model'"),
+        ('model = "stanca:en"', "did you mean 'stanza'"),
+        ('model = "spacy:"', "names no model"),
+        ('model = "spacy:/"', "is a folder"),
+    ],
+)
+def test_a_stage_without_a_parser(tmp_path: Path, stage: str, said: str) -> None:
+    _pairs(tmp_path / "pairs", ["Go"])
+    with pytest.raises(ConfigError, match=said):
+        _run(tmp_path, f'use = "parse"\ninput = "pairs"\n{stage}')
+
+
+def test_what_no_parser_is_called() -> None:
+    with pytest.raises(ModelError, match="no such folder"):
+        load_parser("nowhere")
+    with pytest.raises(ConfigError, match="no kind of parser 'berkeley'"):
+        load_parser("berkeley:en")
+    with pytest.raises(ConfigError, match="by no 'dependency'"):
+        load_parser("stanza:en:dependency")
+
+
+@pytest.mark.parametrize(("name", "package"), [("spacy:en_core_web_sm", "spacy"), ("stanza:en", "stanza")])
+def test_without_the_package_the_error_says_what_to_install(
+    monkeypatch: pytest.MonkeyPatch, name: str, package: str
+) -> None:
+    monkeypatch.setitem(sys.modules, package, None)
+    with pytest.raises(MissingExtra, match="not installed") as caught:
+        load_parser(name)
+    assert caught.value.remedy == f"Run: pip install 'paraloom[{package}]'"
+
+
+@pytest.fixture(scope="module")
+def spacy_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A parser that has learned two sentences by heart."""
+    spacy = pytest.importorskip("spacy", reason="needs spaCy: pip install 'paraloom[spacy]'")
+    from spacy.training import Example
+
+    pipeline = spacy.blank("en")
+    pipeline.add_pipe("parser", config={"min_action_freq": 1})
+    known = [
+        ("The dog sleeps .", [1, 2, 2, 2], ["det", "nsubj", "ROOT", "punct"]),
+        ("Go home !", [0, 0, 0], ["ROOT", "advmod", "punct"]),
+    ]
+    examples = [
+        Example.from_dict(pipeline.make_doc(text), {"heads": heads, "deps": relations})
+        for text, heads, relations in known
+    ]
+    spacy.util.fix_random_seed(1)
+    updates = pipeline.initialize(lambda: examples)
+    for _ in range(40):
+        pipeline.update(examples, sgd=updates)
+    folder = tmp_path_factory.mktemp("spacy") / "model"
+    pipeline.to_disk(folder)
+    return folder
+
+
+def test_spacy_gives_relations_over_words(spacy_folder: Path) -> None:
+    for name in (spacy_folder, f"spacy:{spacy_folder}"):
+        parser = load_parser(name)
+        assert isinstance(parser, Parser)
+        assert parser.parse(["The dog sleeps .", "", " \n ", "Go home !"]) == [
+            "(root (nsubj (det The) dog) sleeps (punct .))",
+            None,
+            None,
+            "(root Go (advmod home) (punct !))",
+        ]
+        assert parser.signature.startswith("parser|spacy:")
+
+
+def test_blanks_are_no_words(spacy_folder: Path) -> None:
+    (tree,) = load_parser(spacy_folder).parse(["The  dog \n sleeps ."])
+    assert tree is not None and [piece for piece in tree.replace(")", "").split() if piece[0] != "("] == [
+        "The", "dog", "sleeps", ".",
+    ]  # fmt: skip
+
+
+def test_a_sentence_longer_than_spacy_takes_has_no_tree(spacy_folder: Path) -> None:
+    parser: Any = load_parser(spacy_folder)
+    parser.pipeline.max_length = 20
+    assert parser.parse(["The dog sleeps .", "The dog sleeps . " * 5])[1] is None
+
+
+def test_models_of_spacy_that_will_not_do(tmp_path: Path) -> None:
+    spacy = pytest.importorskip("spacy", reason="needs spaCy: pip install 'paraloom[spacy]'")
+    with pytest.raises(ModelError, match="no model 'en_none_such'") as caught:
+        load_parser("spacy:en_none_such")
+    assert "spacy download en_none_such" in str(caught.value)
+    spacy.blank("en").to_disk(tmp_path / "blank")
+    with pytest.raises(ModelError, match="no dependency parser"):
+        load_parser(tmp_path / "blank")
+    (tmp_path / "blank" / "config.cfg").write_text("[nlp")
+    with pytest.raises(ParaloomError):
+        load_parser(tmp_path / "blank")
+
+
+def test_the_verb_parses_by_spacy(
+    spacy_folder: Path, tmp_path: Path, paraloom: Callable[..., tuple[int, str, str]]
+) -> None:
+    (tmp_path / "pairs.tsv").write_text("src\ttgt\nx\tThe dog sleeps .\ny\tGo home !\n")
+    parsed = ("-o", "parsed.parquet", "--columns", "tgt", "--workers", 1)
+    for name in (spacy_folder, f"spacy:{spacy_folder}"):
+        status, _, err = paraloom("parse", "pairs.tsv", "--parser", name, *parsed)
+        assert status == 0, err
+        trees = pq.read_table(tmp_path / "parsed.parquet").column("tgt_parse").to_pylist()
+        assert [root_production(tree) for tree in trees] == ["root -> nsubj punct", "root -> advmod punct"]
+    status, _, err = paraloom("parse", "pairs.tsv", "--parser", "spacy:en_none_such", *parsed)
+    assert status == 1 and "spacy download" in err
+
+
+def _fake_stanza(monkeypatch: pytest.MonkeyPatch, documents: dict[str, Any]) -> dict[str, Any]:
+    """A module with Stanza's names that knows these texts; what its pipeline was made with."""
+    made: dict[str, Any] = {}
+
+    class Pipeline:
+        def __init__(self, **options: Any) -> None:
+            made.update(options)
+
+        def bulk_process(self, texts: list[str]) -> list[Any]:
+            return [SimpleNamespace(sentences=documents[text]) for text in texts]
+
+    module = ModuleType("stanza")
+    module.Pipeline, module.__version__ = Pipeline, "1.15.0"  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "stanza", module)
+    return made
+
+
+def test_stanza_gives_constituency_trees(monkeypatch: pytest.MonkeyPatch) -> None:
+    tree = "(ROOT (S (NP (PRP He)) (VP (VBD left)) (. .)))"
+    documents = {
+        "He left .": [SimpleNamespace(constituency=tree)],
+        "Odd": [SimpleNamespace(constituency=None)],
+        "Nothing": [],
+        "Two": [SimpleNamespace(constituency="(ROOT (S a))"), SimpleNamespace(constituency="(ROOT (S b))")],
+    }
+    made = _fake_stanza(monkeypatch, documents)
+    parser = load_parser("stanza:en")
+    assert isinstance(parser, Parser)
+    found = parser.parse(["He\n\nleft .", "", "Odd", " ", "Nothing", "Two"])
+    assert found == [tree, None, None, None, None, "(TOP (ROOT (S a)) (ROOT (S b)))"]
+    assert root_production(found[0]) == "S -> NP VP ."
+    assert made["lang"] == "en" and made["download_method"] is None and made["tokenize_no_ssplit"]
+    assert parser.signature.startswith("parser|stanza:en|processor:constituency|release:1.15.0")
+
+
+def test_stanza_gives_dependency_trees(monkeypatch: pytest.MonkeyPatch) -> None:
+    words = [
+        SimpleNamespace(text="He", head=2, deprel="nsubj"),
+        SimpleNamespace(text="left", head=0, deprel="root"),
+    ]
+    made = _fake_stanza(monkeypatch, {"He left": [SimpleNamespace(words=words)]})
+    assert load_parser("stanza:en:depparse").parse(["He left"]) == ["(root (nsubj He) left)"]
+    assert made["processors"].endswith("depparse")
+
+
+def test_stanza_without_weights_says_how_to_fetch_them() -> None:
+    pytest.importorskip("stanza", reason="needs Stanza: pip install 'paraloom[stanza]'")
+    with pytest.raises(ModelError, match="no weights for 'constituency' of 'qqq'") as caught:
+        load_parser("stanza:qqq")
+    assert "stanza.download('qqq'" in str(caught.value)
