@@ -13,6 +13,7 @@ from paraloom.run.stage import Fit, Map, Source, Stage
 
 STAGES: dict[str, str] = {
     "bitext": "paraloom.run.stages.bitext:Bitext",
+    "join-pairs": "paraloom.run.stages.bitext:JoinPairs",
     "scored-pairs": "paraloom.run.stages.scored_pairs:ScoredPairs",
     "train-translator": "paraloom.run.stages.mt:TrainTranslator",
     "load-translator": "paraloom.run.stages.mt:LoadTranslator",

@@ -1,4 +1,4 @@
-"""Where a pipeline begins: bitext read from files."""
+"""Where a pipeline begins: bitext read from files, or corpora of pairs joined into one."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from typing import ClassVar, Literal
 
 import pyarrow as pa
 
-from paraloom.core.errors import ConfigError
-from paraloom.core.io import read_pairs
-from paraloom.core.schema import PAIRS
+from paraloom.core.errors import ConfigError, DataError
+from paraloom.core.io import Corpus, read_pairs
+from paraloom.core.schema import PAIRS, require
 from paraloom.run.stage import Source, Work
 
 
@@ -67,6 +67,37 @@ class Bitext(Source):
             left = None if left is None else left - batch.num_rows
         if rejected:
             yield _rejects(rejected, PAIRS)
+
+
+@dataclass(frozen=True, kw_only=True)
+class JoinPairs(Source):
+    """Corpora of pairs, one after another, as one; turned: with source and target, and their languages, exchanged.
+
+    Columns beside those of pairs are left behind.
+    """
+
+    makes: ClassVar[str] = "PAIRS"
+    inputs: ClassVar[tuple[str, ...]] = ("corpora",)
+
+    corpora: tuple[str, ...]
+    turned: bool = False
+
+    def __post_init__(self) -> None:
+        if not self.corpora:
+            raise ConfigError("'corpora' names no corpus of pairs")
+
+    def batches(self, work: Work) -> Iterator[pa.RecordBatch]:
+        """All rows of all corpora, in order."""
+        other = {"src": "tgt", "tgt": "src", "src_lang": "tgt_lang", "tgt_lang": "src_lang"} if self.turned else {}
+        for folder in work.each("corpora"):
+            corpus = Corpus.open(folder)
+            try:
+                require(corpus.schema, PAIRS)
+            except DataError as error:
+                raise error.at(file=folder) from None
+            for batch in corpus.batches(list(PAIRS.names)):
+                columns = [batch.column(other.get(name, name)) for name in PAIRS.names]
+                yield pa.record_batch(columns, schema=PAIRS)
 
 
 def _judged(batch: pa.RecordBatch) -> pa.RecordBatch:
