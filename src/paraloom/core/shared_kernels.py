@@ -111,7 +111,7 @@ def _prefixes(ids: Ids) -> Ids:
 @njit(cache=True, nogil=True, inline="always")
 def _key(prefixes: Ids, k: Int, order: Int, power: np.uint64) -> np.uint64:
     """The key of the n-gram from entry k on; power: of the base, to the order."""
-    return prefixes[k + order] - prefixes[k] * power + np.uint64(order)
+    return np.uint64(prefixes[k + order] - prefixes[k] * power + np.uint64(order))
 
 
 @njit(cache=True, nogil=True, inline="always")
