@@ -37,15 +37,24 @@ def visible(points: Points, offsets: Ints, white: Flags) -> tuple[Ids, Ints]:
 
 
 @njit(cache=True, nogil=True)
-def shared_ngrams(ids: Ids, offsets: Ints, left: Ints, right: Ints, longest: int) -> Counts:
+def prefixes_of(ids: Ids) -> Ids:
+    """uint64 (entries + 1,): polynomials of all entries before each; two of them give any n-gram's, modulo 2⁶⁴."""
+    prefixes = np.zeros(len(ids) + 1, np.uint64)
+    for k in range(len(ids)):
+        prefixes[k + 1] = prefixes[k] * _BASE + mix(ids[k] * PRIME + _BASE)
+    return prefixes
+
+
+@njit(cache=True, nogil=True)
+def shared_ngrams(prefixes: Ids, offsets: Ints, left: Ints, right: Ints, longest: int) -> Counts:
     """n-grams that list left[p] and list right[p] share, as multisets: int32 (pairs, longest).
 
-    Column n − 1 has those of n entries.  Pairs with one left list that follow each other count it once, into a small
-    hash table; each right list is taken out of it, and put back for the next.  Memory is that of two lists.
+    prefixes: of the entries of all lists.  Column n − 1 has the n-grams of n entries.  Pairs with one left list that
+    follow each other count it once, into a small hash table; each right list is taken out of it, and put back for the
+    next.  Memory is that of two lists.
     """
     pairs = len(left)
     shared = np.zeros((pairs, longest), np.int32)
-    prefixes = _prefixes(ids)
     most = 1
     for row in range(len(offsets) - 1):
         most = max(most, offsets[row + 1] - offsets[row])
@@ -97,15 +106,6 @@ def shared_ngrams(ids: Ids, offsets: Ints, left: Ints, right: Ints, longest: int
                 counts[taken[i]] += 1
         first = end
     return shared
-
-
-@njit(cache=True, nogil=True)
-def _prefixes(ids: Ids) -> Ids:
-    """uint64 (entries + 1,): polynomials of all entries before each; two of them give any n-gram's, modulo 2⁶⁴."""
-    prefixes = np.zeros(len(ids) + 1, np.uint64)
-    for k in range(len(ids)):
-        prefixes[k + 1] = prefixes[k] * _BASE + mix(ids[k] * PRIME + _BASE)
-    return prefixes
 
 
 @njit(cache=True, nogil=True, inline="always")

@@ -59,20 +59,21 @@ def overlap_of_groups(texts: Texts, groups: npt.ArrayLike, *, effective_order: b
     (array([ 0., nan, nan]), array([16.59,   nan,   nan]))
     """
     from paraloom.core.kernels import hash_spans
-    from paraloom.core.shared_kernels import visible
+    from paraloom.core.shared_kernels import prefixes_of, visible
     from paraloom.diversity.mteval_kernels import mteval_words
 
     data, offsets = text_buffers(texts)
     bounds = _checked(groups, len(offsets) - 1)
-    words = mteval_words(*code_points(lowered_in_context(texts)), white_table())
-    characters = visible(*code_points(texts), white_table())
+    words, word_bounds = mteval_words(*code_points(lowered_in_context(texts)), white_table())
+    characters, character_bounds = visible(*code_points(texts), white_table())
+    of_words, of_characters = (prefixes_of(words), word_bounds), (prefixes_of(characters), character_bounds)
     sizes = np.diff(bounds)
     ibleu, ichrf = np.full(len(sizes), np.nan), np.full(len(sizes), np.nan)
     for rows, first, second in _pairs(bounds):
-        for lists, order, figures in ((words, BLEU_ORDER, ibleu), (characters, CHRF_ORDER, ichrf)):
+        for lists, order, figures in ((of_words, BLEU_ORDER, ibleu), (of_characters, CHRF_ORDER, ichrf)):
             figures[rows] = 100 - _means(lists, order, first, second, effective_order).reshape(len(rows), -1).mean(1)
     group = np.repeat(np.arange(len(sizes)), sizes)
-    empty = np.bincount(group[np.diff(characters[1]) == 0], minlength=len(sizes))
+    empty = np.bincount(group[np.diff(character_bounds) == 0], minlength=len(sizes))
     return Overlaps(sizes, empty, ibleu, ichrf, _repeated(hash_spans(data, offsets[:-1], offsets[1:]), group, sizes))
 
 
@@ -101,11 +102,11 @@ def bleu_from_counts(
 
 
 def _means(lists: tuple[npt.NDArray[np.uint64], Ints], order: int, a: Ints, b: Ints, effective_order: bool) -> Figures:
-    """The score of a against b and of b against a, halved: float64 (pairs,)."""
+    """The mean of the scores of a against b and of b against a: float64 (pairs,)."""
     from paraloom.core.shared_kernels import shared_ngrams
 
-    ids, offsets = lists
-    shared = shared_ngrams(ids, offsets, a, b, order)
+    prefixes, offsets = lists
+    shared = shared_ngrams(prefixes, offsets, a, b, order)
     lengths = np.diff(offsets)
     if order == BLEU_ORDER:
         each = [bleu_from_counts(shared, lengths[x], lengths[y], effective_order) for x, y in ((a, b), (b, a))]

@@ -30,7 +30,7 @@ def chrf(translations: Texts, references: Texts) -> npt.NDArray[np.float32]:
 
 def chrf_from_points(translations: Points, references: Points) -> npt.NDArray[np.float32]:
     """`chrf` of texts that are code points already."""
-    from paraloom.core.shared_kernels import shared_ngrams, visible
+    from paraloom.core.shared_kernels import prefixes_of, shared_ngrams, visible
 
     (made, made_offsets), (wanted, wanted_offsets) = (
         visible(*side, white_table()) for side in (translations, references)
@@ -38,7 +38,7 @@ def chrf_from_points(translations: Points, references: Points) -> npt.NDArray[np
     n = len(made_offsets) - 1
     rows = np.arange(n)
     ids, offsets = np.concatenate([made, wanted]), np.concatenate([made_offsets, wanted_offsets[1:] + len(made)])
-    shared = shared_ngrams(ids, offsets, rows, rows + n, CHRF_ORDER)
+    shared = shared_ngrams(prefixes_of(ids), offsets, rows, rows + n, CHRF_ORDER)
     return chrf_from_counts(shared, np.diff(made_offsets), np.diff(wanted_offsets)).astype(np.float32)
 
 
