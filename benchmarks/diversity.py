@@ -47,7 +47,7 @@ def lines(name: str) -> list[str]:
 
 
 def sacrebleu_pair_by_pair(groups: Groups) -> list[tuple[float, float]]:
-    """sacreBLEU, a pair at a time."""
+    """sacreBLEU, a pair at a time"""
     from sacrebleu.metrics import BLEU, CHRF
 
     metrics = (BLEU(lowercase=True, effective_order=True), CHRF())
@@ -68,10 +68,13 @@ def overlap(asked: argparse.Namespace) -> dict[str, Any]:
         groups = read()[: asked.groups]
         texts = pa.array(list(itertools.chain.from_iterable(groups)), pa.large_string())
         bounds = np.cumsum([0, *map(len, groups)])
-        own, found = timed(lambda texts=texts, bounds=bounds: overlap_of_groups(texts, bounds), asked.times)
         part = range(0, len(groups), max(1, len(groups) // asked.peer_groups))
-        other, expected = timed(
-            lambda groups=groups, part=part: sacrebleu_pair_by_pair([groups[i] for i in part]), asked.times
+        (own, found), (other, expected) = in_turn(
+            [
+                lambda texts=texts, bounds=bounds: overlap_of_groups(texts, bounds),
+                lambda groups=groups, part=part: sacrebleu_pair_by_pair([groups[i] for i in part]),
+            ],
+            asked.times,
         )
         apart = np.abs(np.stack([found.ibleu, found.ichrf], 1)[part] - expected).max()
         rates = len(groups) / own, len(part) / other
@@ -89,14 +92,16 @@ def overlap(asked: argparse.Namespace) -> dict[str, Any]:
     return figures | {"signatures": signatures()}
 
 
-def timed(call: Callable[[], Any], times: int) -> tuple[float, Any]:
-    """The seconds of the fastest of so many calls, and what it gives."""
-    seconds = []
+def in_turn(calls: list[Callable[[], Any]], times: int) -> list[tuple[float, Any]]:
+    """The seconds of each call's fastest time, and what it gives; one after another, so that all meet the same load."""
+    seconds: list[list[float]] = [[] for _ in calls]
+    found: list[Any] = [None for _ in calls]
     for _ in range(times):
-        begun = time.perf_counter()
-        found = call()
-        seconds.append(time.perf_counter() - begun)
-    return min(seconds), found
+        for i, call in enumerate(calls):
+            begun = time.perf_counter()
+            found[i] = call()
+            seconds[i].append(time.perf_counter() - begun)
+    return [(min(each), result) for each, result in zip(seconds, found, strict=True)]
 
 
 SECTIONS: dict[str, Callable[[argparse.Namespace], dict[str, Any]]] = {"overlap": overlap}
@@ -108,7 +113,7 @@ def main() -> None:
     parser.add_argument("sections", nargs="*", default=list(SECTIONS), help=f"of {', '.join(SECTIONS)}")
     parser.add_argument("--groups", type=int, default=30_000)
     parser.add_argument("--peer-groups", type=int, default=300)
-    parser.add_argument("--times", type=int, default=3, help="calls of each, the fastest of which counts")
+    parser.add_argument("--times", type=int, default=5, help="calls of each, the fastest of which counts")
     asked = parser.parse_args()
     print(json.dumps({name: SECTIONS[name](asked) for name in asked.sections}))
 
