@@ -51,6 +51,7 @@ bench: $(VENV)/bench
 	$(BIN)/python benchmarks/decoding.py --translator runs/multi30k-cs-en/40-translator/artefact
 	$(BIN)/python benchmarks/encoders.py
 	$(BIN)/python benchmarks/scores.py
+	$(BIN)/python benchmarks/diversity.py
 	$(BIN)/python benchmarks/alignment.py
 	$(BIN)/python benchmarks/extraction.py en ko
 	$(BIN)/python benchmarks/memory.py

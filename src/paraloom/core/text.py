@@ -231,6 +231,15 @@ def lowered(texts: Texts) -> pa.Array:
     return pc.utf8_lower(_as_array(texts))
 
 
+def lowered_in_context(texts: Texts) -> pa.Array:
+    """Lower-cased as Python's str.lower does it, for figures that have to be those of peers: Σ at a word's end is ς.
+
+    >>> lowered_in_context(["ΌΣΟΣ"]).to_pylist(), lowered(["ΌΣΟΣ"]).to_pylist()
+    (['όσος'], ['όσοσ'])
+    """
+    return pa.array([text.lower() for text in _as_array(texts).to_pylist()], pa.large_string())
+
+
 def normalise(texts: Texts) -> pa.Array:
     """Unicode NFC; runs of blanks, control characters and odd white space become one blank; none at the ends.
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from paraloom.core.counts import Counts
-from paraloom.core.stats import Estimate, Moments, entropy
+from paraloom.core.stats import Estimate, Moments, added_up, entropy
 from paraloom.core.text import Texts, ngrams, tokens
 
 
@@ -70,10 +70,7 @@ class TextStatistics:
 
 def text_statistics(batches: Iterable[Texts]) -> TextStatistics:
     """Of all batches; memory grows with the number of different trigrams."""
-    total = TextStatistics()
-    for batch in batches:
-        total += TextStatistics.of(batch)
-    return total
+    return added_up(map(TextStatistics.of, batches), TextStatistics())
 
 
 def _whole(texts: Texts) -> Counts:

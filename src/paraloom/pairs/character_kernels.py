@@ -1,4 +1,4 @@
-"""Inner loops over characters, compiled by numba: shared character n-grams, white space, repeats, numbers.
+"""Inner loops over characters, compiled by numba: white space, repeats, numbers.
 
 Texts come as code points: `points` int32 (characters,) and `offsets` int64 (n + 1,), as core.text.code_points gives.
 Tables say something of every code point; see core.characters.
@@ -10,23 +10,12 @@ import numpy as np
 import numpy.typing as npt
 from numba import njit
 
-from paraloom.core.kernels import PRIME, START, Ids, Int, Ints, Points, mix
+from paraloom.core.kernels import PRIME, START, Ids, Ints, Points, mix
 
 Flags = npt.NDArray[np.bool_]
 Counts = npt.NDArray[np.int32]
 
 _NEWLINE, _BLANK = 10, 32
-
-
-@njit(cache=True, nogil=True)
-def visible_counts(points: Points, offsets: Ints, white: Flags) -> Counts:
-    """Characters of each text that are no white space: int32 (n,)."""
-    counts = np.zeros(len(offsets) - 1, np.int32)
-    for row in range(len(counts)):
-        for i in range(offsets[row], offsets[row + 1]):
-            if not white[points[i]]:
-                counts[row] += 1
-    return counts
 
 
 @njit(cache=True, nogil=True)
@@ -41,53 +30,6 @@ def white_words(points: Points, offsets: Ints, white: Flags) -> Counts:
                 counts[row] += 1
             inside = not outside
     return counts
-
-
-@njit(cache=True, nogil=True)
-def shared_character_ngrams(
-    a_points: Points, a_offsets: Ints, b_points: Points, b_offsets: Ints, white: Flags, longest: int
-) -> Counts:
-    """n-grams of visible characters that text i of `a` and of `b` share, as multisets: int32 (n, longest).
-
-    Column n − 1 has those of n characters.  Each order counts `a` into a small hash table and takes `b` out of it.
-    """
-    rows = len(a_offsets) - 1
-    shared = np.zeros((rows, longest), np.int32)
-    most = 1
-    for row in range(rows):
-        most = max(most, a_offsets[row + 1] - a_offsets[row], b_offsets[row + 1] - b_offsets[row])
-    slots = _power_of_two(2 * most)
-    keys = np.empty(slots, np.uint64)
-    counts = np.zeros(slots, np.int32)
-    stamps = np.zeros(slots, np.int64)  # which order of which row a slot was last filled for: nothing is ever cleared
-    stamp = 0
-    a_seen, b_seen = np.empty(most, np.uint64), np.empty(most, np.uint64)
-    a_ids, b_ids = np.empty(most, np.uint64), np.empty(most, np.uint64)
-    for row in range(rows):
-        a_count = _visible(a_points, a_offsets[row], a_offsets[row + 1], white, a_seen, a_ids)
-        b_count = _visible(b_points, b_offsets[row], b_offsets[row + 1], white, b_seen, b_ids)
-        mask = _power_of_two(2 * a_count) - 1
-        for order in range(1, min(longest, a_count, b_count) + 1):
-            stamp += 1
-            for k in range(a_count - order + 1):
-                a_ids[k] = mix((a_ids[k] ^ a_seen[k + order - 1]) * PRIME)
-                slot = np.int64(a_ids[k]) & mask
-                while stamps[slot] == stamp and keys[slot] != a_ids[k]:
-                    slot = (slot + 1) & mask
-                if stamps[slot] != stamp:
-                    stamps[slot], keys[slot], counts[slot] = stamp, a_ids[k], 0
-                counts[slot] += 1
-            found = 0
-            for k in range(b_count - order + 1):
-                b_ids[k] = mix((b_ids[k] ^ b_seen[k + order - 1]) * PRIME)
-                slot = np.int64(b_ids[k]) & mask
-                while stamps[slot] == stamp and keys[slot] != b_ids[k]:
-                    slot = (slot + 1) & mask
-                if stamps[slot] == stamp and counts[slot] > 0:
-                    counts[slot] -= 1
-                    found += 1
-            shared[row, order - 1] = found
-    return shared
 
 
 @njit(cache=True, nogil=True)
@@ -206,23 +148,3 @@ def numbers(points: Points, offsets: Ints, decimals: npt.NDArray[np.int8], joine
             count += 1
         lists[row + 1] = count
     return ids[:count].copy(), lists
-
-
-@njit(cache=True, nogil=True)
-def _visible(points: Points, start: Int, end: Int, white: Flags, seen: Ids, ids: Ids) -> int:
-    """Write the visible characters of a text into `seen`, and fresh n-gram ids into `ids`; returns how many."""
-    count = 0
-    for i in range(start, end):
-        if not white[points[i]]:
-            seen[count] = np.uint64(points[i])
-            ids[count] = START
-            count += 1
-    return count
-
-
-@njit(cache=True, nogil=True)
-def _power_of_two(least: int) -> int:
-    power = 1
-    while power < least:
-        power *= 2
-    return power

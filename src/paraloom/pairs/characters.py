@@ -6,10 +6,9 @@ import numpy as np
 import numpy.typing as npt
 
 from paraloom.core.characters import white_table
+from paraloom.core.chrf import CHRF_ORDER, chrf_from_counts
 from paraloom.core.text import Texts, code_points
 
-CHRF_ORDER = 6
-CHRF_BETA = 2
 REPEAT_LENGTHS = (3, 100)
 REPEAT_THRESHOLD = 2
 
@@ -31,25 +30,16 @@ def chrf(translations: Texts, references: Texts) -> npt.NDArray[np.float32]:
 
 def chrf_from_points(translations: Points, references: Points) -> npt.NDArray[np.float32]:
     """`chrf` of texts that are code points already."""
-    from paraloom.pairs.character_kernels import shared_character_ngrams, visible_counts
+    from paraloom.core.shared_kernels import prefixes_of, shared_ngrams, visible
 
-    white = white_table()
-    shared = shared_character_ngrams(*translations, *references, white, CHRF_ORDER).astype(np.float64)
-    orders = np.arange(1, CHRF_ORDER + 1)
-    made, wanted = (
-        np.maximum(visible_counts(*side, white)[:, None] - orders + 1, 0).astype(np.float64)
-        for side in (translations, references)
+    (made, made_offsets), (wanted, wanted_offsets) = (
+        visible(*side, white_table()) for side in (translations, references)
     )
-    # Orders that one side is too short for count for neither precision nor recall.
-    counted = (made > 0) & (wanted > 0)
-    effective = counted.sum(1)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        precision = np.where(counted, shared / made, 0).sum(1) / effective
-        recall = np.where(counted, shared / wanted, 0).sum(1) / effective
-        weight = CHRF_BETA**2
-        score = 100 * (1 + weight) * precision * recall / (weight * precision + recall)
-    score[(effective > 0) & (precision + recall == 0)] = 0
-    return score.astype(np.float32)
+    n = len(made_offsets) - 1
+    rows = np.arange(n)
+    ids, offsets = np.concatenate([made, wanted]), np.concatenate([made_offsets, wanted_offsets[1:] + len(made)])
+    shared = shared_ngrams(prefixes_of(ids), offsets, rows, rows + n, CHRF_ORDER)
+    return chrf_from_counts(shared, np.diff(made_offsets), np.diff(wanted_offsets)).astype(np.float32)
 
 
 def edit_distance(a: Texts, b: Texts) -> npt.NDArray[np.float32]:

@@ -7,9 +7,8 @@ from collections.abc import Callable
 import numpy as np
 import numpy.typing as npt
 
+from paraloom.core.chrf import CHRF_BETA, CHRF_ORDER
 from paraloom.pairs.characters import (
-    CHRF_BETA,
-    CHRF_ORDER,
     REPEAT_LENGTHS,
     REPEAT_THRESHOLD,
     chrf_from_points,

@@ -1,0 +1,102 @@
+"""What generated text looks like: length of sentences and words, and vocabulary, by wc's words (BBH22 §2.2)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from paraloom.core.characters import white_table
+from paraloom.core.counts import Counts
+from paraloom.core.stats import Estimate, Moments, added_up
+from paraloom.core.text import Texts, code_points, text_buffers
+
+UNITS = {
+    "sentence_length": "words a sentence",
+    "word_length": "characters a word",
+    "bytes_per_word": "bytes a word, blanks and line ends among them",
+    "vocabulary": "different words",
+    "folded_vocabulary": "different words, ASCII capitals and punctuation aside",
+}
+"""What each of SurfaceStatistics.figures counts."""
+
+
+@dataclass(frozen=True)
+class SurfaceStatistics:
+    """Sums over sentences; two of them add up to those of both sets.
+
+    A word is what white space cuts, punctuation stuck to it: wc's, but that wc overlooks words of nothing printable
+    and does not split at U+0085, U+2028 and the like.  sentences: one a line.  empty: those without a word, which count
+    as of length 0, as in wc.  length: words of each sentence.  characters: of each word.  size: bytes of all, UTF-8,
+    each sentence with a line end.  vocabulary: how often each word was seen, as it is written.  folded: the same of
+    words without ASCII punctuation, ASCII capitals made small.
+
+    For words cut as `core.text.tokens` cuts them, and for entropies, see diversity.corpus.
+    """
+
+    sentences: int = 0
+    empty: int = 0
+    size: int = 0
+    length: Moments = field(default_factory=Moments)
+    characters: Moments = field(default_factory=Moments)
+    vocabulary: Counts = field(default_factory=Counts.none)
+    folded: Counts = field(default_factory=Counts.none)
+
+    @classmethod
+    def of(cls, texts: Texts) -> SurfaceStatistics:
+        """Of a batch of sentences.
+
+        >>> found = SurfaceStatistics.of(["Yes, yes!", "no"]) + SurfaceStatistics.of(["No"])
+        >>> found.sentences, found.length.count, found.characters.mean, len(found.vocabulary), len(found.folded)
+        (3, 3, 3.0, 4, 2)
+        """
+        from paraloom.diversity.surface_kernels import spaced_words
+
+        _, offsets = text_buffers(texts)
+        ids, folded, characters, words = spaced_words(*code_points(texts), white_table())
+        return cls(
+            sentences=len(words),
+            empty=int((words == 0).sum()),
+            size=int(offsets[-1] - offsets[0]) + len(words),
+            length=Moments.of(words),
+            characters=Moments.of(characters),
+            vocabulary=Counts.of(ids),
+            folded=Counts.of(folded[folded != 0]),
+        )
+
+    def __add__(self, other: SurfaceStatistics) -> SurfaceStatistics:
+        return SurfaceStatistics(
+            self.sentences + other.sentences,
+            self.empty + other.empty,
+            self.size + other.size,
+            self.length + other.length,
+            self.characters + other.characters,
+            self.vocabulary + other.vocabulary,
+            self.folded + other.folded,
+        )
+
+    def figures(self) -> dict[str, Estimate]:
+        """The figures of UNITS, by name; the mean lengths with their intervals, words taken for independent.
+
+        BBH22's tables have sentence_length and, by the script published with it, bytes_per_word for the length of
+        words and folded_vocabulary for the vocabulary.  bytes_per_word and the vocabularies have no interval;
+        vocabularies grow with the sample, so compare samples of one size.
+        """
+        words = self.characters.count
+        return {
+            "sentence_length": self.length.estimate(),
+            "word_length": self.characters.estimate(),
+            "bytes_per_word": _exact(self.size / words if words else np.nan),
+            "vocabulary": _exact(len(self.vocabulary)),
+            "folded_vocabulary": _exact(len(self.folded)),
+        }
+
+
+def surface_statistics(batches: Iterable[Texts]) -> SurfaceStatistics:
+    """Of all batches; memory grows with the vocabulary, some 32 bytes a word."""
+    return added_up(map(SurfaceStatistics.of, batches), SurfaceStatistics())
+
+
+def _exact(value: float) -> Estimate:
+    return Estimate(value, value, value)
