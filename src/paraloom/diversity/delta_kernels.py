@@ -1,12 +1,12 @@
 """Fragments that two trees share, added up over their pairs of nodes and compiled by numba (Moschitti 2006).
 
-A side comes as the arrays of `tree_kernels.Nodes`, in its order.  Δ(i, j) is the weighed number of fragments that are
-rooted in node i of one tree and in node j of the other; it is 0 unless both nodes have the same key.  A tree's nodes
-stand in an order in which children follow their parents, so going backwards meets every Δ after those it is made of.
+Each side is the arrays of `tree_kernels._side`.  Δ(i, j) is the weighed number of fragments that are rooted in node i
+of one tree and in node j of the other; it is 0 unless both nodes have the same key, so only such pairs are looked at.
+A node stands before its children: going backwards meets every Δ after those that it is made of.
 
-Rows of Δ lie on a stack: those of i are Δ(i, j) for the nodes j of the other tree with i's key.  When i is met, the
-rows of its children are the top of the stack, from rows[place[i + size - 1]] on; they are needed by i alone, so that
-i's row takes their place.
+Rows of Δ lie on a stack; that of i holds Δ(i, j) for the nodes j of the other tree with i's key, by their ranks.  When
+i is met, the rows of its children are the top of the stack, from place[end of i's subtree] on; i alone needs them, so
+its own row takes their place, and a chain of nodes needs no more room than one of them.
 """
 
 from __future__ import annotations
@@ -20,33 +20,27 @@ from paraloom.diversity.order_kernels import LEAF, PRETERMINAL, Kinds, Places
 from paraloom.diversity.reading_kernels import Sizes
 
 Numbers = npt.NDArray[np.float64]
-Side = tuple[Ids, Sizes, Kinds, Ints, Ids, Places, Ints, Places]
+Side = tuple[Sizes, Ints, Ids, Kinds, Places, Ints, Places, Places]
 
 _ROWS = 1 << 10
 
 
 @njit(cache=True, nogil=True)
-def subtree_sums(a: Side, a_weights: Numbers, b: Side, first: Ints, second: Ints) -> Numbers:
-    """float64 (pairs,): the weights of the subtrees that tree first[k] of a and tree second[k] of b have in common."""
-    a_keys, a_nodes, a_starts, a_offsets = a[4], a[5], a[6], a[3]
-    b_keys, b_starts = b[4], b[6]
+def subtree_sums(a: Side, weights: Numbers, b: Side, first: Ints, second: Ints) -> Numbers:
+    """float64 (pairs,): the weights of the subtrees that tree first[k] of a and tree second[k] of b have in common.
+
+    weights: float64 (nodes of a,).  Without bare words, leaves have no place in b's table and so are never found.
+    """
+    _, a_offsets, a_keys, _, _, _, _, _ = a
+    _, b_offsets, b_keys, _, slots, slot_starts, _, ranks = b
     sums = np.zeros(len(first), np.float64)
     for pair in range(len(first)):
-        i, i_end = a_starts[first[pair]], a_starts[first[pair] + 1]
-        j, j_end = b_starts[second[pair]], b_starts[second[pair] + 1]
-        node_0 = a_offsets[first[pair]]
-        while i < i_end and j < j_end:
-            if a_keys[i] < b_keys[j]:
-                i += 1
-            elif a_keys[i] > b_keys[j]:
-                j += 1
-            else:
-                key, j_begin, count = a_keys[i], j, 0
-                while i < i_end and a_keys[i] == key:
-                    i, count = i + 1, count + 1
-                while j < j_end and b_keys[j] == key:
-                    j += 1
-                sums[pair] += a_weights[node_0 + a_nodes[i - 1]] * count * (j - j_begin)
+        x, y = first[pair], second[pair]
+        table = slots[slot_starts[y] : slot_starts[y + 1]]
+        for i in range(a_offsets[x], a_offsets[x + 1]):
+            j = _find(table, b_keys, b_offsets[y], a_keys[i])
+            if j >= 0:
+                sums[pair] += weights[i] * (ranks[b_offsets[y] + j] + 1)
     return sums
 
 
@@ -56,114 +50,106 @@ def subset_sums(a: Side, b: Side, first: Ints, second: Ints, decay: float, bare_
 
     Δ(i, j) = decay · Π (1 + Δ(child of i, child of j)).  bare_words: a word is a fragment, too, weighed by decay.
     """
-    a_keys, a_sizes, a_kinds, a_offsets, _, _, a_starts, _ = a
-    b_keys, b_sizes, _, b_offsets, _, b_nodes, b_starts, b_ranks = b
-    widest = _widest(a_offsets)
-    begins, counts, place = np.empty(widest, np.int32), np.empty(widest, np.int32), np.empty(widest, np.int64)
-    rows = np.empty(_ROWS, np.float64)
+    a_sizes, a_offsets, a_keys, a_kinds, _, _, _, _ = a
+    b_sizes, b_offsets, b_keys, _, slots, slot_starts, following, ranks = b
+    place, rows = np.empty(_widest(a_offsets), np.int64), np.empty(_ROWS, np.float64)
     with_leaf = 1.0 + decay if bare_words else 1.0
     sums = np.zeros(len(first), np.float64)
     for pair in range(len(first)):
         x, y = first[pair], second[pair]
-        a_0, b_0, b_start = a_offsets[x], b_offsets[y], b_starts[y]
-        n = a_offsets[x + 1] - a_0
-        _match(a, b, x, y, begins, counts)
+        a_0, b_0, table = a_offsets[x], b_offsets[y], slots[slot_starts[y] : slot_starts[y + 1]]
         total, top = 0.0, 0
-        for i in range(n - 1, -1, -1):
-            kind, end = a_kinds[a_0 + i], i + a_sizes[a_0 + i]
+        for i in range(a_offsets[x + 1] - 1, a_0 - 1, -1):
+            kind, end = a_kinds[i], i + a_sizes[i]
+            place[i - a_0] = top
+            if kind == LEAF and not bare_words:
+                continue
+            j = _find(table, b_keys, b_0, a_keys[i])
+            count = ranks[b_0 + j] + 1 if j >= 0 else 0
             if kind == LEAF:
-                place[i] = top
-                if bare_words:
-                    total += decay * counts[i]
+                total += decay * count
                 continue
             if kind == PRETERMINAL:
-                place[i] = top
-                total += decay * with_leaf ** (end - i - 1) * counts[i]
+                if count:
+                    total += decay * _power(with_leaf, end - i - 1) * count
                 continue
-            base = place[end - 1]
-            if top + counts[i] > len(rows):
-                rows = _longer(rows, top + counts[i])
-            for r in range(counts[i]):
-                j = b_nodes[b_start + begins[i] + r]
+            base = place[end - 1 - a_0]
+            if top + count > len(rows):
+                rows = _longer(rows, top + count)
+            while j >= 0:
                 value = decay
                 c, d = i + 1, b_0 + j + 1
                 while c < end:
-                    kind = a_kinds[a_0 + c]
-                    if kind == LEAF:
+                    if a_kinds[c] == LEAF:
                         value *= with_leaf
-                    elif a_keys[a_0 + c] == b_keys[d]:
-                        if kind == PRETERMINAL:
-                            value *= 1.0 + decay * with_leaf ** (a_sizes[a_0 + c] - 1)
+                    elif a_keys[c] == b_keys[d]:
+                        if a_kinds[c] == PRETERMINAL:
+                            value *= 1.0 + decay * _power(with_leaf, a_sizes[c] - 1)
                         else:
-                            value *= 1.0 + rows[place[c] + b_ranks[d] - begins[c]]
-                    c += a_sizes[a_0 + c]
+                            value *= 1.0 + rows[place[c - a_0] + ranks[d]]
+                    c += a_sizes[c]
                     d += b_sizes[d]
-                rows[top + r] = value
+                rows[top + ranks[b_0 + j]] = value
                 total += value
-            place[i] = base
-            for r in range(counts[i]):
+                j = following[b_0 + j]
+            for r in range(count):
                 rows[base + r] = rows[top + r]
-            top = base + counts[i]
+            place[i - a_0], top = base, base + count
         sums[pair] = total
     return sums
 
 
 @njit(cache=True, nogil=True)
-def partial_sums(
-    a: Side, b: Side, first: Ints, second: Ints, decay: float, height_decay: float, most: int
-) -> Numbers:
+def partial_sums(a: Side, b: Side, first: Ints, second: Ints, decay: float, height_decay: float, most: int) -> Numbers:
     """float64 (pairs,): the partial trees in common of trees whose nodes have `most` children at most.
 
     Δ(i, j) = height_decay · (decay² + Σ over subsequences of as many children on both sides of
     decay^(children skipped within them) · Π Δ(child of i, child of j)); a key is a label here.
     """
-    a_keys, a_sizes, a_kinds, a_offsets, _, _, _, _ = a
-    b_keys, b_sizes, _, b_offsets, _, b_nodes, b_starts, b_ranks = b
-    widest = _widest(a_offsets)
-    begins, counts, place = np.empty(widest, np.int32), np.empty(widest, np.int32), np.empty(widest, np.int64)
+    a_sizes, a_offsets, a_keys, a_kinds, _, _, _, _ = a
+    b_sizes, b_offsets, b_keys, _, slots, slot_starts, following, ranks = b
+    place, rows = np.empty(_widest(a_offsets), np.int64), np.empty(_ROWS, np.float64)
     deltas, ends = np.empty((most, most), np.float64), np.empty((most, most), np.float64)
     before, sofar = np.empty(most + 1, np.float64), np.empty(most + 1, np.float64)
-    rows = np.empty(_ROWS, np.float64)
     leaf = height_decay * decay * decay
     sums = np.zeros(len(first), np.float64)
     for pair in range(len(first)):
         x, y = first[pair], second[pair]
-        a_0, b_0, b_start = a_offsets[x], b_offsets[y], b_starts[y]
-        n = a_offsets[x + 1] - a_0
-        _match(a, b, x, y, begins, counts)
+        a_0, b_0, table = a_offsets[x], b_offsets[y], slots[slot_starts[y] : slot_starts[y + 1]]
         total, top = 0.0, 0
-        for i in range(n - 1, -1, -1):
-            if a_kinds[a_0 + i] == LEAF:
-                place[i] = top
-                total += leaf * counts[i]
+        for i in range(a_offsets[x + 1] - 1, a_0 - 1, -1):
+            end = i + a_sizes[i]
+            place[i - a_0] = top
+            j = _find(table, b_keys, b_0, a_keys[i])
+            count = ranks[b_0 + j] + 1 if j >= 0 else 0
+            if a_kinds[i] == LEAF:
+                total += leaf * count
                 continue
-            end = i + a_sizes[a_0 + i]
-            base = place[end - 1]
-            if top + counts[i] > len(rows):
-                rows = _longer(rows, top + counts[i])
-            for r in range(counts[i]):
-                j = b_0 + b_nodes[b_start + begins[i] + r]
+            base = place[end - 1 - a_0]
+            if top + count > len(rows):
+                rows = _longer(rows, top + count)
+            while j >= 0:
                 c, m, o, single = i + 1, 0, 0, 0.0
+                b_end = b_0 + j + b_sizes[b_0 + j]
                 while c < end:
-                    d, o = j + 1, 0
-                    while d < j + b_sizes[j]:
+                    d, o = b_0 + j + 1, 0
+                    while d < b_end:
                         value = 0.0
-                        if a_keys[a_0 + c] == b_keys[d]:
-                            value = leaf if a_kinds[a_0 + c] == LEAF else rows[place[c] + b_ranks[d] - begins[c]]
+                        if a_keys[c] == b_keys[d]:
+                            value = leaf if a_kinds[c] == LEAF else rows[place[c - a_0] + ranks[d]]
+                            single += value
                         deltas[m, o] = value
-                        single += value
                         d, o = d + b_sizes[d], o + 1
-                    c, m = c + a_sizes[a_0 + c], m + 1
-                longer = 0.0
+                    c, m = c + a_sizes[c], m + 1
+                value = decay * decay + single
                 if single > 0.0 and m > 1 and o > 1:
-                    longer = _longer_sequences(deltas, ends, m, o, decay, before, sofar)
-                value = height_decay * (decay * decay + single + longer)
-                rows[top + r] = value
-                total += value
-            place[i] = base
-            for r in range(counts[i]):
+                    value += _longer_sequences(deltas, ends, m, o, decay, before, sofar)
+                rows[top + ranks[b_0 + j]] = height_decay * value
+                total += height_decay * value
+                j = following[b_0 + j]
+            for r in range(count):
                 rows[base + r] = rows[top + r]
-            top = base + counts[i]
+            place[i - a_0], top = base, base + count
         sums[pair] = total
     return sums
 
@@ -175,52 +161,41 @@ def _longer_sequences(
     """Weights of all pairs of subsequences of two children or more, of m and of o: O(m · o · the smaller of both).
 
     ends[k, l]: those of the length at hand that end in children k and l.  sofar[l]: those of one child fewer that end
-    at or before k and l, with a decay for every child between; `before` is the same for k - 1.
+    before l and at k at most, with a decay for every child between; `before` is the same for k - 1.
     """
-    for k in range(m):
-        for l in range(o):  # noqa: E741
-            ends[k, l] = deltas[k, l]
     total = 0.0
     for length in range(2, min(m, o) + 1):
         found = 0.0
-        for l in range(o + 1):  # noqa: E741
-            before[l] = 0.0
-        for k in range(m):
+        before[: o + 1] = 0.0
+        sofar[: length - 1] = 0.0
+        for k in range(length - 2, m):
             in_row = 0.0
-            sofar[0] = 0.0
-            for l in range(o):  # noqa: E741
-                in_row = decay * in_row + ends[k, l]
-                sofar[l + 1] = decay * before[l + 1] + in_row
+            for l in range(length - 2, o):  # noqa: E741
+                in_row = decay * in_row + (deltas[k, l] if length == 2 else ends[k, l])
                 ends[k, l] = deltas[k, l] * before[l]
                 found += ends[k, l]
-            for l in range(o + 1):  # noqa: E741
-                before[l] = sofar[l]
+                sofar[l + 1] = decay * before[l + 1] + in_row
+            before[: o + 1] = sofar[: o + 1]
         if found == 0.0:
             break
         total += found
     return total
 
 
-@njit(cache=True, nogil=True)
-def _match(a: Side, b: Side, x: int, y: int, begins: Places, counts: Places) -> None:
-    """For each node of tree x: the place of the first node of tree y with its key, in y's order, and how many."""
-    a_offsets, a_keys, a_nodes, a_starts = a[3], a[4], a[5], a[6]
-    b_keys, b_starts = b[4], b[6]
-    counts[: a_offsets[x + 1] - a_offsets[x]] = 0
-    i, i_end, j, j_end = a_starts[x], a_starts[x + 1], b_starts[y], b_starts[y + 1]
-    while i < i_end and j < j_end:
-        key = a_keys[i]
-        if key < b_keys[j]:
-            i += 1
-        elif key > b_keys[j]:
-            j += 1
-        else:
-            begin = j
-            while j < j_end and b_keys[j] == key:
-                j += 1
-            while i < i_end and a_keys[i] == key:
-                begins[a_nodes[i]], counts[a_nodes[i]] = begin - b_starts[y], j - begin
-                i += 1
+@njit(cache=True, nogil=True, inline="always")
+def _find(table: Places, keys: Ids, first: int, key: np.uint64) -> int:
+    """The first node with this key in the tree that begins at `first` and has this table, -1 for none."""
+    mask = len(table) - 1
+    slot = np.int64(key & np.uint64(mask))
+    while table[slot] and keys[first + table[slot] - 1] != key:
+        slot = (slot + 1) & mask
+    return table[slot] - 1
+
+
+@njit(cache=True, nogil=True, inline="always")
+def _power(base: float, exponent: int) -> float:
+    """As `**`, which takes long over what is nearly always asked for."""
+    return base if exponent == 1 or base == 1.0 else base**exponent
 
 
 @njit(cache=True, nogil=True)

@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 from numba import njit
 
-from paraloom.core.kernels import PRIME, START, Bytes, Ids, Ints, mix, slot_of
+from paraloom.core.kernels import PRIME, START, Bytes, Ids, Int, Ints, mix, slot_of
 from paraloom.diversity.reading_kernels import WORD, Reasons, Sizes
 from paraloom.diversity.trees import (
     CIRCLE,
@@ -145,7 +145,8 @@ def _laid_out(
         dependents[cursor[heads[t]]] = t
         cursor[heads[t]] += 1
     cursor[: tokens + 1] = begins[: tokens + 1]
-    node, depth, t = first, 0, dependents[0]
+    node, depth = first, 0
+    t: Int = dependents[0]
     while True:
         labels[node], node_of[t], above[depth] = relations[t], node, t
         node, depth = node + 1, depth + 1

@@ -1,4 +1,4 @@
-"""Nodes of trees made ready for comparison, compiled by numba: what each is matched by, and the nodes in its order.
+"""Nodes of trees made ready for comparison, compiled by numba: what each is matched by, and where its likes are found.
 
 Trees come flat, each node before its children: `labels` uint64 and `sizes` int32 (nodes,), `offsets` int64 (n + 1,).
 """
@@ -12,61 +12,63 @@ from numba import njit
 from paraloom.core.kernels import PRIME, START, Ids, Ints, mix
 from paraloom.diversity.reading_kernels import Sizes
 
-Places = npt.NDArray[np.int32]
 Kinds = npt.NDArray[np.uint8]
+Places = npt.NDArray[np.int32]
+Ready = tuple[Ids, Kinds, Places, Ints, Places, Places]
+
+LABELS, PRODUCTIONS, SUBTREES = range(3)
+"""What nodes are matched by: their label; that and their children's; all that is below them."""
 
 LEAF, PRETERMINAL, PHRASE = range(3)
 """A node without children, one with leaves only below it, and any other."""
 
-# Insertion sort beats a general sort on as many nodes as a sentence has, and is quadratic on more.
-_SHORT = 64
-
 
 @njit(cache=True, nogil=True)
-def productions(labels: Ids, sizes: Sizes, offsets: Ints) -> Ids:
-    """uint64 (nodes,): an id of each node's label and those of its children, in order; a leaf's is its label."""
-    keys = labels.copy()
+def made_ready(labels: Ids, sizes: Sizes, offsets: Ints, matched_by: int, leaves: bool) -> Ready:
+    """Keys and kinds of the nodes, and a hash table a tree, of all its nodes or, without `leaves`, of the others.
+
+    keys: uint64, a leaf's is its label.  kinds: uint8.  slots: int32; those of tree t, a power of two, begin at
+    slot_starts[t], int64 (n + 1,), and hold a node, counted from 1 and from the first of its tree, or 0.  A slot
+    holds the first node of its key; following: int32, the next node with that key, -1 for none; ranks: int32, how
+    many come after.
+    """
+    keys, kinds = labels.copy(), np.empty(len(sizes), np.uint8)
+    following, ranks = np.empty(len(sizes), np.int32), np.empty(len(sizes), np.int32)
+    slot_starts = np.zeros(len(offsets), np.int64)
     for tree in range(len(offsets) - 1):
-        for i in range(offsets[tree], offsets[tree + 1]):
+        width = 1
+        while width < offsets[tree + 1] - offsets[tree]:
+            width *= 2
+        slot_starts[tree + 1] = slot_starts[tree] + 2 * width
+    slots = np.zeros(slot_starts[-1], np.int32)
+    for tree in range(len(offsets) - 1):
+        first, table = offsets[tree], slots[slot_starts[tree] : slot_starts[tree + 1]]
+        mask = np.uint64(len(table) - 1)
+        for i in range(offsets[tree + 1] - 1, first - 1, -1):
             if sizes[i] == 1:
-                continue
-            value = mix((START ^ labels[i]) * PRIME)
-            child, end = i + 1, i + sizes[i]
-            while child < end:
-                value = mix((value ^ labels[child]) * PRIME)
-                child += sizes[child]
-            keys[i] = value
-    return keys
-
-
-@njit(cache=True, nogil=True)
-def subtrees(labels: Ids, sizes: Sizes, offsets: Ints) -> Ids:
-    """uint64 (nodes,): an id of all that is below each node, and of its label."""
-    keys = labels.copy()
-    for i in range(len(labels) - 1, -1, -1):
-        if sizes[i] == 1:
-            continue
-        value = mix((START ^ labels[i]) * PRIME)
-        child, end = i + 1, i + sizes[i]
-        while child < end:
-            value = mix((value ^ keys[child]) * PRIME)
-            child += sizes[child]
-        keys[i] = mix(value ^ PRIME)
-    return keys
-
-
-@njit(cache=True, nogil=True)
-def kinds_of(sizes: Sizes) -> Kinds:
-    """uint8 (nodes,): LEAF, PRETERMINAL or PHRASE."""
-    kinds = np.empty(len(sizes), np.uint8)
-    for i in range(len(sizes)):
-        kinds[i] = LEAF if sizes[i] == 1 else PRETERMINAL
-        child, end = i + 1, i + sizes[i]
-        while child < end and kinds[i] == PRETERMINAL:
-            if sizes[child] > 1:
-                kinds[i] = PHRASE
-            child += sizes[child]
-    return kinds
+                kinds[i] = LEAF
+                if not leaves:
+                    continue
+            else:
+                kinds[i] = PRETERMINAL
+                value = mix((START ^ labels[i]) * PRIME)
+                child, end = i + 1, i + sizes[i]
+                while child < end:
+                    if sizes[child] > 1:
+                        kinds[i] = PHRASE
+                    if matched_by != LABELS:
+                        value = mix((value ^ (keys[child] if matched_by == SUBTREES else labels[child])) * PRIME)
+                    child += sizes[child]
+                if matched_by != LABELS:
+                    keys[i] = value
+            slot = np.int64(keys[i] & mask)
+            while table[slot] and keys[first + table[slot] - 1] != keys[i]:
+                slot = (slot + 1) & np.int64(mask)
+            following[i], ranks[i] = table[slot] - 1, 0
+            if table[slot]:
+                ranks[i] = ranks[first + table[slot] - 1] + 1
+            table[slot] = i - first + 1
+    return keys, kinds, slots, slot_starts, following, ranks
 
 
 @njit(cache=True, nogil=True)
@@ -113,35 +115,3 @@ def pairs_within(members: Ints, starts: Ints) -> tuple[Ints, Ints, Ints]:
                 first[at], second[at], groups[at] = members[i], members[j], group
                 at += 1
     return first, second, groups
-
-
-@njit(cache=True, nogil=True)
-def ordered(keys: Ids, sizes: Sizes, offsets: Ints, leaves: bool) -> tuple[Ids, Places, Ints, Places]:
-    """The nodes of each tree by ascending key; without `leaves`, those with children only.
-
-    Returns the sorted keys, uint64, the nodes, int32, counted from the first of their tree, the offsets of both,
-    int64 (n + 1,), and the place of each node among its tree's, int32 (nodes,), -1 for one that is left out.
-    """
-    found, nodes = np.empty(len(keys), np.uint64), np.empty(len(keys), np.int32)
-    starts, ranks = np.zeros(len(offsets), np.int64), np.full(len(keys), -1, np.int32)
-    count = 0
-    for tree in range(len(offsets) - 1):
-        first, begin = offsets[tree], count
-        long = offsets[tree + 1] - first > _SHORT
-        for i in range(first, offsets[tree + 1]):
-            if sizes[i] == 1 and not leaves:
-                continue
-            key, slot = keys[i], count
-            while not long and slot > begin and found[slot - 1] > key:
-                found[slot], nodes[slot] = found[slot - 1], nodes[slot - 1]
-                slot -= 1
-            found[slot], nodes[slot] = key, i - first
-            count += 1
-        if long:
-            order = np.argsort(found[begin:count])
-            found[begin:count] = found[begin:count][order]
-            nodes[begin:count] = nodes[begin:count][order]
-        for slot in range(begin, count):
-            ranks[first + nodes[slot]] = slot - begin
-        starts[tree + 1] = count
-    return found[:count].copy(), nodes[:count].copy(), starts, ranks

@@ -15,9 +15,7 @@ from paraloom.diversity.tree_kernels import Kind, TreeKernel, failures, kernel, 
 from paraloom.diversity.trees import Trees
 
 
-def differences(
-    trees: Trees, groups: npt.ArrayLike, setting: TreeKernel | Kind = "sst"
-) -> npt.NDArray[np.float64]:
+def differences(trees: Trees, groups: npt.ArrayLike, setting: TreeKernel | Kind = "sst") -> npt.NDArray[np.float64]:
     """100 − 100 × the mean normalised kernel over all pairs of a group's trees: 0 (one tree) to 100 (nothing shared).
 
     groups: int (n,), the group of each tree, counted from 0.  Returns float64 (groups,); higher is more diverse.

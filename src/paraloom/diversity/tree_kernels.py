@@ -92,11 +92,14 @@ def kernel(
         raise ConfigError(f"trees with {a.leaves} and trees with {b.leaves} do not compare")
     if pairs is None and len(a) != len(b):
         raise ConfigError(f"{len(a)} trees have no counterparts in {len(b)}", remedy="Give the pairs to compare.")
-    chosen = np.asarray(pairs, np.int64).reshape(-1, 2) if pairs is not None else np.tile(np.arange(len(a)), (2, 1)).T
-    first, second = np.array(chosen[:, 0]), np.array(chosen[:, 1])
+    if pairs is None:
+        first = second = np.arange(len(a))
+    else:
+        first, second = np.array(np.asarray(pairs, np.int64).reshape(-1, 2).T, order="C")
+    for places, trees in ((first, a), (second, b)):
+        if len(places) and not 0 <= places.min() <= places.max() < len(trees):
+            raise ConfigError(f"places among {len(trees)} trees are 0 to {len(trees) - 1}")
     a_own, b_own = own_kernels(a, setting)[first], own_kernels(b, setting)[second]
-    if len(first) and (min(first.min(), second.min()) < 0):
-        raise ConfigError("places of trees count from 0")
     able = ~np.isnan(a_own) & ~np.isnan(b_own)
     values = np.full(len(first), np.nan)
     values[able] = _sums(a, b, first[able], second[able], setting)
@@ -168,29 +171,19 @@ def _sums(
         found = delta_kernels.subset_sums(a_side, b_side, first, second, setting.decay, setting.bare_words)
     else:
         most = min(MOST_CHILDREN, max(int(_children(trees).max(initial=1)) for trees in (a, b)))
-        found = delta_kernels.partial_sums(
-            a_side, b_side, first, second, setting.decay, setting.height_decay, most
-        )
+        found = delta_kernels.partial_sums(a_side, b_side, first, second, setting.decay, setting.height_decay, most)
     return found
 
 
 def _side(trees: Trees, setting: TreeKernel) -> tuple[Any, ...]:
-    """What `delta_kernels` read of trees, worked out once.
-
-    Keys, uint64, sizes and kinds of the nodes, and the trees' offsets; then, for the nodes that are compared, by
-    ascending key: the keys, the nodes, the trees' offsets, and the place of each node.
-    """
+    """What `delta_kernels` read of trees, worked out once: sizes and offsets, then what `order_kernels` make ready."""
     leaves = setting.kind == "ptk" or setting.bare_words
     name = ("side", setting.kind, leaves)
     if name not in trees.cache:
-        from paraloom.diversity import order_kernels
+        from paraloom.diversity.order_kernels import LABELS, PRODUCTIONS, SUBTREES, made_ready
 
-        if setting.kind == "ptk":
-            keys = trees.labels
-        else:
-            key_of = {"st": order_kernels.subtrees, "sst": order_kernels.productions}[setting.kind]
-            keys = key_of(trees.labels, trees.sizes, trees.offsets)
-        order = order_kernels.ordered(keys, trees.sizes, trees.offsets, leaves)
-        trees.cache[name] = (keys, trees.sizes, order_kernels.kinds_of(trees.sizes), trees.offsets, *order)
+        matched_by = {"st": SUBTREES, "sst": PRODUCTIONS, "ptk": LABELS}[setting.kind]
+        ready = made_ready(trees.labels, trees.sizes, trees.offsets, matched_by, leaves)
+        trees.cache[name] = (trees.sizes, trees.offsets, *ready)
     found: tuple[Any, ...] = trees.cache[name]
     return found

@@ -156,7 +156,7 @@ def _table(labels: Iterable[str] | None) -> npt.NDArray[np.uint64]:
 def _checked(trees: Trees, texts: Texts, strict: bool) -> Trees:
     if strict and not trees.good.all():
         row = int(np.argmin(trees.good))
-        text = str(texts[row].as_py() if hasattr(texts[row], "as_py") else texts[row])
+        text = str(texts[row])
         shown = text if len(text) <= _SHOWN else f"{text[: _SHOWN - 3]}..."
         remedy = (
             "A tree looks like (S (NP (NN Snow)) (VP (VBZ falls)))."
