@@ -113,9 +113,10 @@ def _sentence(
 
 
 @njit(cache=True, nogil=True)
-def _number(data: Bytes, i: int, end: int) -> tuple[int, int]:
+def _number(data: Bytes, i: int, end: int) -> tuple[Int, int]:
     """The decimal number that begins at i, -1 for none or a long one, and where it ends."""
-    value, begin = 0, i
+    value: Int = 0
+    begin = i
     while i < end and _ZERO <= data[i] < _ZERO + 10 and i - begin < _MOST_DIGITS:
         value = 10 * value + np.int64(data[i]) - _ZERO
         i += 1
@@ -132,26 +133,26 @@ def _laid_out(
     """
     begins, dependents, cursor, node_of, above = room
     begins[: tokens + 2] = 0
-    for t in range(1, tokens + 1):
-        if heads[t] > tokens:
+    for token in range(1, tokens + 1):
+        if heads[token] > tokens:
             return HEAD
-        begins[heads[t] + 1] += 1
+        begins[heads[token] + 1] += 1
     if begins[1] != 1:
         return ROOTS
-    for t in range(tokens + 1):
-        begins[t + 1] += begins[t]
-        cursor[t] = begins[t]
-    for t in range(1, tokens + 1):
-        dependents[cursor[heads[t]]] = t
-        cursor[heads[t]] += 1
+    for token in range(tokens + 1):
+        begins[token + 1] += begins[token]
+        cursor[token] = begins[token]
+    for token in range(1, tokens + 1):
+        dependents[cursor[heads[token]]] = token
+        cursor[heads[token]] += 1
     cursor[: tokens + 1] = begins[: tokens + 1]
     node, depth = first, 0
-    t: Int = dependents[0]
+    t = dependents[0]
     while True:
         labels[node], node_of[t], above[depth] = relations[t], node, t
         node, depth = node + 1, depth + 1
         # Go on to the next dependent, writing the words and closing the nodes that stand before it.
-        t = 0
+        t = np.int64(0)
         while depth and not t:
             top = above[depth - 1]
             following = dependents[cursor[top]] if cursor[top] < begins[top + 1] else tokens + 1
