@@ -13,6 +13,7 @@ from paraloom import __version__
 from paraloom.cli import (
     alignment,
     analysis,
+    augment,
     distil,
     encoders,
     evaluation,
@@ -74,6 +75,7 @@ app.add_typer(showing_pages, name="show")
 for verbs, group in (
     (pipelines.VERBS, app),
     (translators.VERBS, app),
+    (augment.VERBS, app),
     (translators.TRAINING, training),
     (scoring.VERBS, app),
     (scoring.TRAINING, training),

@@ -12,7 +12,7 @@ import pyarrow as pa
 from paraloom.core.errors import ConfigError, DataError
 from paraloom.core.io import Corpus, read_pairs
 from paraloom.core.schema import PAIRS, require
-from paraloom.run.stage import Source, Work
+from paraloom.run.stage import Json, Source, Work
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -21,7 +21,8 @@ class Bitext(Source):
 
     source: a file with both sides, or `PREFIX.{de,en}` for Moses pairs; paths stand relative to the pipeline file.
     src_column, tgt_column: names, or numbers from 1, of the sides in a table.  origin: the first part of each
-    pair_id; default: the file's name.  limit: rows that are read at most, from the start (0: all).
+    pair_id; default: the file's name.  skip: rows that are passed over at the start.  limit: rows that are read at
+    most behind them (0: all).
     bad_rows: 'stop' at a row that cannot be read (wrong number of fields, not UTF-8), or 'reject' it with its reason.
     """
 
@@ -33,8 +34,17 @@ class Bitext(Source):
     src_column: str | int | None = None
     tgt_column: str | int | None = None
     origin: str | None = None
+    skip: int = 0
     limit: int = 0
     bad_rows: Literal["stop", "reject"] = "stop"
+
+    def __post_init__(self) -> None:
+        if self.skip < 0 or self.limit < 0:
+            raise ConfigError("'skip' and 'limit' are 0 or more rows")
+
+    def configuration(self) -> dict[str, Json]:
+        """As of any stage, without `skip` where it skips nothing, so that corpora made before it stay valid."""
+        return {name: value for name, value in super().configuration().items() if value or name != "skip"}
 
     def files(self) -> tuple[Path, ...]:
         """The file, or both sides of Moses pairs."""
@@ -43,7 +53,7 @@ class Bitext(Source):
     def batches(self, work: Work) -> Iterator[pa.RecordBatch]:
         """All pairs in order, at most `limit` of them; rejected rows follow the batch in which they stood."""
         rejected: list[tuple[int, str, str]] = []
-        left = self.limit or None
+        over, left = self.skip, self.limit or None
         for batch in read_pairs(
             str(self.source),
             src_lang=self.src_lang,
@@ -53,6 +63,12 @@ class Bitext(Source):
             origin=self.origin,
             on_reject=None if self.bad_rows == "stop" else lambda *row: rejected.append(row),
         ):
+            if over:
+                passed = min(over, batch.num_rows)
+                over, batch = over - passed, batch.slice(passed)
+                rejected.clear()
+                if not batch.num_rows:
+                    continue
             last = left is not None and batch.num_rows >= left
             batch = batch.slice(0, left) if last else batch
             if self.bad_rows == "reject":

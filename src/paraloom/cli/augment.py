@@ -1,0 +1,82 @@
+"""The verb that makes training data out of monolingual text: one bitext, or BBH22's whole experiment."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from paraloom.cli import options
+
+
+def augment(
+    text: Annotated[
+        str,
+        typer.Argument(metavar="TEXT", help="Sentences (.txt, .tsv, .jsonl, a corpus), or an EXPERIMENT.toml."),
+    ],
+    translator: Annotated[
+        list[Path] | None,
+        typer.Option(help="A translator folder, from TEXT's language. Several, as `syntax` takes them: repeat."),
+    ] = None,
+    output: Annotated[str | None, typer.Option("--output", "-o", help="The bitext; or the folder of the run.")] = None,
+    method: Annotated[
+        str, typer.Option(help="base, beam, sampling, nucleus, topk, temperature, syntax: how translations are chosen.")
+    ] = "nucleus",
+    outputs: Annotated[int, typer.Option(help="Translations of each sentence.")] = 3,
+    tag: Annotated[str, typer.Option(help="A token before each back-translated source, such as <BT>.")] = "",
+    src_lang: Annotated[str, typer.Option(help="Language of the translations.")] = "und",
+    tgt_lang: Annotated[str, typer.Option(help="Language of TEXT.")] = "und",
+    small: Annotated[bool, typer.Option("--small", help="Of an experiment: little text, few steps, one seed.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Say how long an experiment will take, and end.")] = False,
+    workers: options.Workers = None,
+    seed: options.Seed = 1,
+) -> None:
+    """Back-translate monolingual text into bitext to train on; or compare ways to do so, and what they train (BBH22).
+
+    The translations become the source, what people wrote the target. An experiment trains a translator on each method's
+    bitext beside the parallel text, and measures all: BLEU, chrF, diversity, training perplexity, translationese.
+
+    Example: `paraloom augment news.en.txt --translator en-tr --method nucleus -o made.tsv`
+    """
+    if text.endswith(".toml"):
+        _experiment(Path(text), output, small, dry_run, workers)
+        return
+    if not translator:
+        raise typer.BadParameter("name the translator from the text's language", param_hint="--translator")
+    if output is None:
+        raise typer.BadParameter("name the bitext to make", param_hint="--output")
+    from paraloom.cli.summary import summary
+    from paraloom.recipes.augment_text import augment_text
+
+    result = augment_text(
+        text,
+        [path.absolute() for path in translator],
+        output,
+        method=method,
+        outputs=outputs,
+        tag=tag,
+        languages=(src_lang, tgt_lang),
+        workers=workers,
+        seed=seed,
+    )
+    typer.echo(summary(result), err=True)
+
+
+def _experiment(path: Path, output: str | None, small: bool, dry_run: bool, workers: int | None) -> None:
+    from paraloom.recipes.augment import augment as run_experiment
+    from paraloom.recipes.augment import read_experiment
+    from paraloom.recipes.augment_cost import statement
+
+    name, _, experiment = read_experiment(path)
+    typer.echo(statement(experiment.small if small else experiment), err=True)
+    if dry_run:
+        return
+    from paraloom.report import write_report
+
+    folder = Path(output) if output else Path("runs") / (f"{name}-small" if small else name)
+    run_experiment(path, folder, small=small, workers=workers, tell=typer.echo)
+    typer.echo(f"Report: {write_report(folder, folder / 'report.html')}")
+
+
+VERBS = {"augment": augment}

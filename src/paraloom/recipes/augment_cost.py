@@ -1,0 +1,76 @@
+"""How long an experiment with back-translated text will take, said before it begins."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from typing import Any
+
+from paraloom.mt.methods import method
+from paraloom.mt.train import TranslatorConfig
+from paraloom.recipes.augment import NONE, Experiment
+
+# On two cores of a laptop's kind, without instructions for products of bytes (docs/results.md): sub-words a second that
+# a training of the default sizes reads, sentences a second that such a model translates by each method, and that a
+# grammar parses.  Other machines differ by a factor of two either way.
+_TRAINED = 3_000
+_TRANSLATED = {"base": 250, "base-big": 250, "beam": 250, "sampling": 300, "nucleus": 130, "topk": 400}
+_TRANSLATED |= {"temperature": 300, "syntax": 85}
+_PARSED = 60
+_MEASURED = 40.0
+
+
+def hours(experiment: Experiment) -> dict[str, float]:
+    """Hours on two cores for training, translating, parsing and measuring, and in all; right to a factor of two.
+
+    >>> table = {"source": "a"}
+    >>> small = Experiment(src_lang="tr", tgt_lang="en", parallel=(table,), monolingual=(table,), development=table,
+    ...     tests={"news": table}, methods=("none", "base")).small
+    >>> {name: round(value, 1) for name, value in hours(small).items()}["in all"] < 1
+    True
+    """
+    each = experiment
+    steps = _steps(each, each.back)
+    tuned = each.outputs if "syntax" in each.methods else 0
+    training = steps + tuned * _steps(each, {**each.back, **each.syntax})
+    training += len(each.methods) * each.seeds * _steps(each, each.final)
+    methods = [method(name, each.outputs) for name in each.methods if name != NONE]
+    translating = sum(each.sentences * made.texts / _TRANSLATED.get(made.name, 100) for made in methods)
+    parsed = sum(min(each.measured, each.sentences * made.texts) * made.outputs for made in methods)
+    measuring = len(each.methods) * each.seeds * len(each.tests) * _MEASURED
+    found = {
+        "training": training / 3600,
+        "translating": translating / 3600,
+        "parsing": (parsed / _PARSED / 3600) if each.parser else 0.0,
+        "measuring": measuring / 3600,
+    }
+    return {**found, "in all": sum(found.values())}
+
+
+def statement(experiment: Experiment) -> str:
+    """A sentence for people."""
+    found = hours(experiment)
+    parts = ", ".join(f"{name} {_said(value)}" for name, value in found.items() if name != "in all" and value)
+    trainings = 1 + len(experiment.methods) * experiment.seeds
+    return (
+        f"This will take about {_said(found['in all'])} on two cores ({trainings} trainings or more: {parts}), "
+        "twice or half of that on other machines. Stopped at any moment, the same call goes on."
+    )
+
+
+def _steps(experiment: Experiment, settings: dict[str, Any]) -> float:
+    """Seconds of one training."""
+    known = {each.name for each in fields(TranslatorConfig)}
+    said = {name: value for name, value in {**experiment.translator, **settings}.items() if name in known}
+    usual, config = TranslatorConfig(), TranslatorConfig(**said)
+    # A part of each step does not depend on the sizes.
+    work = 0.4 + 0.6 * _size(config) / _size(usual)
+    return config.steps * config.batch_tokens / _TRAINED * work
+
+
+def _size(config: TranslatorConfig) -> float:
+    layers = config.encoder_layers + 1.5 * config.decoder_layers
+    return layers * config.width * (4 * config.width + 2 * config.inner)
+
+
+def _said(hours_: float) -> str:
+    return f"{hours_ * 60:.0f} minutes" if hours_ < 1.5 else f"{hours_:.1f} hours"

@@ -1,0 +1,58 @@
+"""Monolingual text back-translated into bitext to train on, from the command line."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from paraloom.core.errors import ConfigError, DataError
+from paraloom.mt.methods import method as method_of
+from paraloom.recipes.verbs import run_verb
+from paraloom.run.result import RunResult
+
+
+def augment_text(
+    text: str,
+    translators: Sequence[Path],
+    output: str,
+    *,
+    method: str = "nucleus",
+    outputs: int = 3,
+    tag: str = "",
+    languages: tuple[str, str] = ("und", "und"),
+    workers: int | None = None,
+    seed: int = 1,
+) -> RunResult:
+    """Write pairs of a translation and the sentence that it was made from; see `paraloom augment --help`.
+
+    languages: of the translations, and of the text.  Lines that come again, are empty, of one word or damaged, and
+    translations that are no use, are set aside with their reason.  Raises DataError where there is no such text,
+    ConfigError where the method takes another number of translators.
+    """
+    wanted = method_of(method, outputs)
+    if wanted.translators != len(translators):
+        raise ConfigError(
+            f"'{method}' with {outputs} outputs takes {wanted.translators} translators, not {len(translators)}",
+            remedy="Give --translator once for each, or another --outputs.",
+        )
+    path = Path(text).absolute()
+    if not path.exists():
+        raise DataError("there is no such file or corpus", file=text)
+    given: dict[str, Any] = {"corpora": [str(path)]} if path.is_dir() else {"files_of_lines": [str(path)]}
+    if path.is_dir():
+        # Of pairs the target is what a person wrote; sentences have a column of their own.
+        given["columns"] = ["tgt", "text"]
+    stages: list[dict[str, Any]] = [
+        {"name": "sentences", "use": "sentences", "lang": languages[1], **given, "longest": 1000},
+        {"name": "clean", "use": "clean", "fewest": 2},
+        {
+            "name": "variants",
+            "use": "translate-variants",
+            "translator": [str(each) for each in translators],
+            "method": method,
+            "outputs": outputs,
+        },
+        {"name": "bitext", "use": "variants-to-bitext", "src_lang": languages[0], "tag": tag},
+    ]
+    return run_verb(stages, output, seed=seed, workers=workers)

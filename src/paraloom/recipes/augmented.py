@@ -1,0 +1,88 @@
+"""What an experiment with back-translated text found: figures of each method, and a table of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from statistics import fmean
+from typing import Any
+
+Figures = Mapping[str, Any]
+
+_DIVERSITY = ("ibleu", "ichrf", "tree_kernel_difference", "cost", "sentence_length", "vocabulary")
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """One method.
+
+    tests: by name of the test, the figures of each seed's translator: bleu, chrf, their intervals and signatures, and
+    `groups`.  diversity: of its back-translations (run.stages.diversity); none of the parallel text alone.
+    trainings: of each seed, what its training said.
+    """
+
+    method: str
+    tests: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
+    diversity: dict[str, Any] = field(default_factory=dict)
+    trainings: list[dict[str, Any]] = field(default_factory=list)
+
+    def mean(self, test: str, measure: str) -> float:
+        """Over the seeds."""
+        return fmean(figures[measure] for figures in self.tests[test])
+
+
+def collect(found: Mapping[str, Figures], methods: Sequence[str]) -> list[Outcome]:
+    """From the figures of the run's stages by their names; see recipes.augment.stages_of for those.
+
+    >>> stages = {"test-news-base-big-1": {"bleu": 3.0}, "test-news-base-big-2": {"bleu": 4.0}}
+    >>> [outcome.mean("news", "bleu") for outcome in collect(stages, ["base-big"])]
+    [3.5]
+    """
+    outcomes = []
+    for name in methods:
+        tests: dict[str, list[dict[str, Any]]] = {}
+        for stage, figures in found.items():
+            kind, _, rest = stage.partition("-")
+            test, _, made_by = rest.partition("-")
+            if kind == "test" and made_by.rpartition("-")[0] == name and made_by.rpartition("-")[2].isdecimal():
+                tests.setdefault(test, []).append(dict(figures))
+        trainings = [dict(figures) for stage, figures in found.items() if stage.rpartition("-")[0] == f"final-{name}"]
+        outcomes.append(Outcome(name, tests, dict(found.get(f"diversity-{name}", {})), trainings))
+    return outcomes
+
+
+def render(outcomes: Sequence[Outcome]) -> str:
+    """A line a method: BLEU and chrF on each test, the mean over the seeds and how far these lie apart; diversity.
+
+    ± is half of the mean 95 % interval of one translator, by sacreBLEU's bootstrap over the test's sentences.
+    """
+    tests = list(dict.fromkeys(test for outcome in outcomes for test in outcome.tests))
+    known = [name for name in _DIVERSITY if any(name in outcome.diversity for outcome in outcomes)]
+    heads = ["method", *(f"{test} {measure}" for test in tests for measure in ("BLEU", "chrF")), *known]
+    rows = [heads]
+    for outcome in outcomes:
+        row = [outcome.method]
+        for test in tests:
+            row += [_over_seeds(outcome.tests.get(test, []), measure) for measure in ("bleu", "chrf")]
+        rows.append([*row, *(_value(outcome.diversity.get(name)) for name in known)])
+    widths = [max(len(row[place]) for row in rows) for place in range(len(heads))]
+    return "\n".join(
+        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows
+    )
+
+
+def _over_seeds(figures: Sequence[Figures], measure: str) -> str:
+    values = [each[measure] for each in figures if each.get(measure) is not None]
+    if not values:
+        return "-"
+    text = f"{fmean(values):.2f}"
+    halves = [each[f"{measure}_interval"] for each in figures if each.get(f"{measure}_interval") is not None]
+    text += f" ±{fmean(halves):.2f}" if halves else ""
+    return text + (f" ({min(values):.2f} to {max(values):.2f})" if len(values) > 1 else "")
+
+
+def _value(figure: Any) -> str:
+    """A figure, or one with its interval as run.stages.diversity writes it."""
+    if isinstance(figure, Mapping):
+        figure = figure.get("value")
+    return "-" if figure is None else f"{figure:,.0f}" if abs(figure) >= 1000 else f"{figure:.2f}"

@@ -1,0 +1,210 @@
+"""BBH22's experiment as a recipe: its stages, its figures, a whole small one, and what a wrong file says."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from toy_documents import words
+
+from paraloom.core.errors import ConfigError
+from paraloom.recipes.augment import RESULT, Experiment, augment, read_experiment, stages_of
+from paraloom.recipes.augment_cost import hours
+from paraloom.recipes.augmented import Outcome, collect, render
+from paraloom.recipes.verbs import compose
+from paraloom.run.pipeline import parse_pipeline
+
+Command = Callable[..., tuple[int, str, str]]
+
+TABLE = {"source": "a.tsv"}
+
+
+def experiment(**changes: Any) -> Experiment:
+    known: dict[str, Any] = {"src_lang": "tr", "tgt_lang": "en", "parallel": (TABLE,), "development": TABLE}
+    return Experiment(**{**known, "monolingual": ({"files_of_lines": ["m"]},), "tests": {"news": TABLE}, **changes})
+
+
+def stages(**changes: Any) -> dict[str, dict[str, Any]]:
+    return {stage["name"]: stage for stage in stages_of(experiment(**changes))}
+
+
+def test_each_method_back_translates_trains_and_is_measured() -> None:
+    found = stages(methods=("none", "nucleus"), seeds=2, weights=(1, 2), tag="<BT>")
+    assert found["back"]["bitext"] == ["turned"] and found["turned"]["turned"]
+    assert found["variants-nucleus"]["translator"] == ["back"]
+    assert found["made-nucleus"]["src_lang"] == "tr" and found["made-nucleus"]["tag"] == "<BT>"
+    assert found["final-none-1"]["bitext"] == ["parallel"] and "weights" not in found["final-none-1"]
+    assert found["final-nucleus-2"]["bitext"] == ["parallel", "made-nucleus"]
+    assert found["final-nucleus-2"]["weights"] == [1, 2] and found["final-nucleus-2"]["symbols"] == ["<BT>"]
+    assert found["test-news-nucleus-2"]["pairs"] == "test-news"
+    assert "variants-none" not in found
+
+
+def test_no_test_sentence_is_trained_on() -> None:
+    found = stages()
+    for name in ("parallel", "monolingual-clean"):
+        assert found[name]["held_out"] == ["development", "test-news"]
+
+
+def test_base_big_takes_more_text_and_syntax_a_translator_for_each_output() -> None:
+    found = stages(
+        methods=("base-big", "syntax"), outputs=2, sentences=100, parser="p", syntax={"least": 7, "steps": 9}
+    )
+    assert found["monolingual-base-big"]["sample"] == 200 and found["monolingual"]["sample"] == 100
+    assert found["variants-syntax"]["translator"] == ["tuned-1", "tuned-2"]
+    assert found["tuned-2"]["start"] == "back" and found["tuned-2"]["steps"] == 9 and "least" not in found["tuned-2"]
+    assert found["groups"]["least"] == 7 and found["diversity-syntax"]["trees"] == "text_parse"
+
+
+def test_a_pipeline_can_be_read_from_the_stages() -> None:
+    made = stages_of(experiment(methods=("none", "base", "base-big", "syntax"), parser="spacy:some"))
+    parsed = parse_pipeline(compose(made), file=Path.cwd() / "toy.toml")
+    assert [stage.name for stage in parsed.stages] == [stage["name"] for stage in made]
+
+
+def test_the_small_one_is_that_of_half_an_hour() -> None:
+    whole = experiment(methods=("none", "base", "syntax", "nucleus"), parser="p", seeds=3, back={"steps": 5000})
+    small = whole.small
+    assert small.methods == ("none", "base", "nucleus") and small.seeds == 1
+    assert stages_of(small)[-2]["steps"] == small.translator["steps"] < 1000
+    assert {stage["name"]: stage for stage in stages_of(small)}["back"]["steps"] == small.translator["steps"]
+    assert hours(replace(small, parser=""))["in all"] < 0.5 < hours(whole)["in all"]
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"methods": ("nucleos",)}, "did you mean 'nucleus'"),
+        ({"methods": ("base", "base")}, "each method once"),
+        ({"methods": ("syntax",)}, "needs a 'parser'"),
+        ({"seeds": 0}, "'seeds' is 1 or more"),
+        ({"weights": (1,)}, "two numbers"),
+        ({"parallel": ()}, "no 'parallel'"),
+        ({"tests": {"news-2018": TABLE}}, "without '-'"),
+    ],
+)
+def test_an_experiment_that_cannot_be_says_why(changes: dict[str, Any], message: str) -> None:
+    with pytest.raises(ConfigError, match=message):
+        experiment(**changes)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [("", "'src_lang' is missing"), ("sed = 1", "did you mean 'seed'"), ("a =", "this is not TOML")],
+)
+def test_a_file_that_is_no_experiment_says_why(text: str, message: str, tmp_path: Path) -> None:
+    (tmp_path / "e.toml").write_text(text)
+    with pytest.raises(ConfigError, match=message):
+        read_experiment(tmp_path / "e.toml")
+    with pytest.raises(ConfigError, match="no such file"):
+        read_experiment(tmp_path / "other.toml")
+
+
+def test_figures_are_gathered_by_method_test_and_seed() -> None:
+    measured = {"bleu": 10.0, "bleu_interval": 1.0, "chrf": 30.0, "chrf_interval": None}
+    found = {
+        "test-news-base-1": measured,
+        "test-news-base-2": {**measured, "bleu": 12.0},
+        "test-news-base-big-1": {**measured, "bleu": 20.0},
+        "test-news": {"rows": 3},
+        "diversity-base": {"ibleu": {"value": 40.0}},
+        "final-base-2": {"steps": 4},
+    }
+    base, big = collect(found, ["base", "base-big"])
+    assert base.mean("news", "bleu") == 11.0 and big.mean("news", "bleu") == 20.0
+    assert base.diversity == {"ibleu": {"value": 40.0}} and base.trainings == [{"steps": 4}]
+    lines = render([base, big]).splitlines()
+    assert lines[0].split() == ["method", "news", "BLEU", "news", "chrF", "ibleu"]
+    assert "11.00 ±1.00 (10.00 to 12.00)" in lines[1] and lines[1].endswith("40.00")
+    assert "20.00 ±1.00" in lines[2] and lines[2].endswith("-")
+    assert render([Outcome("none")]).splitlines()[1].strip() == "none"
+
+
+TINY = """
+vocabulary = 150
+width = 16
+heads = 2
+inner = 16
+encoder_layers = 1
+decoder_layers = 1
+steps = 4
+evaluate_every = 2
+"""
+
+
+def write_experiment(folder: Path) -> Path:
+    """A made-up language pair in files: parallel text, more of the target, development and test; as an experiment."""
+    rng = random.Random(3)
+    ours, theirs = words(rng, 60, "bdgklm"), words(rng, 60, "fhnprst")
+    put = dict(zip(ours, theirs, strict=True))
+
+    def lines(count: int) -> list[str]:
+        made = (rng.choices(ours, k=rng.randint(3, 7)) for _ in range(count))
+        return [f"{' '.join(line)}\t{' '.join(put[word] for word in line)}" for line in made]
+
+    for name, count in (("parallel", 120), ("dev", 20), ("test", 30)):
+        (folder / f"{name}.tsv").write_text("".join(f"{line}\n" for line in lines(count)))
+    (folder / "mono.txt").write_text("".join(f"{line.partition(chr(9))[2]}\n" for line in lines(60)))
+    (folder / "sets.tsv").write_text("set\tfirst_row\tlast_row\nfrom-ours\t1\t15\nfrom-theirs\t16\t30\n")
+    (folder / "toy.toml").write_text(
+        'src_lang = "xx"\ntgt_lang = "yy"\nmethods = ["none", "base", "nucleus"]\noutputs = 2\nsentences = 30\n'
+        '[[parallel]]\nsource = "parallel.tsv"\n[[monolingual]]\nfiles_of_lines = ["mono.txt"]\n'
+        '[development]\nsource = "dev.tsv"\n[tests.news]\nsource = "test.tsv"\nsets = "sets.tsv"\n'
+        f"[translator]\n{TINY}"
+    )
+    return folder / "toy.toml"
+
+
+def test_an_experiment_runs_whole_and_goes_on(tmp_path: Path) -> None:
+    pytest.importorskip("torch", reason="training needs torch: pip install 'paraloom[train]'")
+    path = write_experiment(tmp_path)
+    outcomes = augment(path, tmp_path / "run")
+    assert [outcome.method for outcome in outcomes] == ["none", "base", "nucleus"]
+    for outcome in outcomes:
+        (figures,) = outcome.tests["news"]
+        assert figures["n"] == 30 and {group["group"] for group in figures["groups"]} == {"from-ours", "from-theirs"}
+    assert outcomes[0].diversity == {} and outcomes[2].diversity["groups"] == 30
+    written = json.loads((tmp_path / "run" / RESULT).read_text())
+    assert written == json.loads(json.dumps([vars(each) for each in outcomes]))
+    before = {each: each.stat().st_mtime_ns for each in (tmp_path / "run").glob("*/manifest.jsonl")}
+    assert json.loads(json.dumps([vars(each) for each in augment(path, tmp_path / "run")])) == written
+    assert {each: each.stat().st_mtime_ns for each in before} == before
+
+
+def test_the_command_says_how_long_it_takes(paraloom: Command, tmp_path: Path) -> None:
+    write_experiment(tmp_path)
+    status, _, told = paraloom("augment", "toy.toml", "--dry-run")
+    assert status == 0 and "This will take about" in told and "4 trainings" in told
+    assert not (tmp_path / "runs").exists()
+
+
+def test_a_text_becomes_bitext_to_train_on(paraloom: Command, toy_translator: Path, tmp_path: Path) -> None:
+    (tmp_path / "mono.txt").write_text("rako gor mili dasat\nmili tavo kirat\n\nrako\nmili tavo kirat\n")
+    call = ["augment", "mono.txt", "--translator", toy_translator, "--tag", "<BT>", "--outputs", 2, "-o", "made.tsv"]
+    status, _, told = paraloom(*call)
+    assert status == 0, told
+    rows = [line.split("\t") for line in (tmp_path / "made.tsv").read_text().splitlines()[1:]]
+    assert rows and {row[2] for row in rows} <= {"rako gor mili dasat", "mili tavo kirat"}
+    assert all(row[1].startswith("<BT> ") for row in rows)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (["mono.txt", "-o", "made.tsv"], "name the translator"),
+        (["mono.txt", "--translator", "m"], "name the bitext"),
+        (["none.txt", "--translator", "m", "-o", "made.tsv"], "no such file"),
+        (["mono.txt", "--translator", "m", "--method", "syntax", "-o", "made.tsv"], "takes 3 translators, not 1"),
+        (["mono.txt", "--translator", "m", "--method", "nuclear", "-o", "made.tsv"], "did you mean 'nucleus'"),
+    ],
+)
+def test_a_call_that_lacks_something_says_so(paraloom: Command, tmp_path: Path, call: list[str], message: str) -> None:
+    (tmp_path / "mono.txt").write_text("a b\n")
+    status, _, errors = paraloom("augment", *call)
+    assert status != 0 and message in " ".join(errors.split())
+    assert not (tmp_path / "made.tsv").exists()
