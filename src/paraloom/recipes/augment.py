@@ -26,7 +26,7 @@ NONE = "none"
 
 _SMALL: Table = {"steps": 300, "batch_tokens": 2000, "evaluate_every": 100, "vocabulary": 4000}
 _SMALL_TEST = 1000
-_SMALL_SENTENCES = 6000
+_SMALL_SENTENCES, _SMALL_MEASURED = 6000, 1500
 _SMALL_METHODS = ("base", "beam", "sampling", "nucleus")
 
 
@@ -101,7 +101,7 @@ class Experiment:
             sentences=min(self.sentences, _SMALL_SENTENCES),
             seeds=1,
             tests={name: {**table, "limit": _SMALL_TEST} for name, table in self.tests.items()},
-            measured=min(self.measured, _SMALL_SENTENCES),
+            measured=min(self.measured, _SMALL_MEASURED),
             translator={**self.translator, **_SMALL},
             back={key: value for key, value in self.back.items() if key not in _SMALL},
             final={key: value for key, value in self.final.items() if key not in _SMALL},
