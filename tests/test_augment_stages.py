@@ -302,3 +302,44 @@ def test_the_tables_of_sets_cover_their_files(data: Path) -> None:
     count = sum(1 for _ in read_lines(folder / "is-en.tsv.gz"))
     groups = groups_of_rows(sets, list(range(1, count + 1)))
     assert Counter(names[0] for names in groups) == {"isl-eng": 1000, "eng-isl": 1000}
+
+
+def test_corpora_of_pairs_are_joined_and_turned(folder: Path) -> None:
+    write_pairs(folder / "one", ("ein Hund", "a dog"))
+    write_pairs(folder / "two", ("eine Katze", "a cat"))
+    text = '[[stage]]\nuse = "join-pairs"\ncorpora = ["one", "two"]\nturned = {}\n'
+    straight = rows(run(text.format("false"), folder).stages[-1].folder)
+    assert [(row["src"], row["tgt"]) for row in straight] == [("ein Hund", "a dog"), ("eine Katze", "a cat")]
+    (folder / "back").mkdir()
+    for name in ("one", "two"):
+        (folder / name).rename(folder / "back" / name)
+    turned = rows(run(text.format("true"), folder / "back").stages[-1].folder)
+    assert [(row["src"], row["tgt"]) for row in turned] == [("a dog", "ein Hund"), ("a cat", "eine Katze")]
+    assert [(row["src_lang"], row["tgt_lang"]) for row in turned] == [
+        (row["tgt_lang"], row["src_lang"]) for row in straight
+    ]
+
+
+def test_what_is_no_corpus_of_pairs_is_not_joined(folder: Path) -> None:
+    (folder / "mono.txt").write_text("A dog.\n")
+    with pytest.raises(DataError, match="column 'pair_id' is missing"):
+        run(f'{MONO}[[stage]]\nuse = "join-pairs"\ncorpora = ["sentences"]\n', folder)
+    with pytest.raises(ConfigError, match="names no corpus"):
+        run('[[stage]]\nuse = "join-pairs"\ncorpora = []\n', folder)
+
+
+@pytest.mark.parametrize(("skip", "limit", "kept"), [(0, 0, "abcde"), (2, 2, "cd"), (4, 0, "e"), (0, 1, "a")])
+def test_rows_at_the_start_are_passed_over(folder: Path, skip: int, limit: int, kept: str) -> None:
+    (folder / "five.tsv").write_text("".join(f"{letter}\t{letter}{letter}\n" for letter in "abcde"))
+    text = f'[[stage]]\nuse = "bitext"\nsource = "five.tsv"\nskip = {skip}\nlimit = {limit}\n'
+    found = rows(run(text, folder).stages[-1].folder)
+    assert "".join(row["src"] for row in found) == kept
+    assert [row["pair_id"].rpartition(":")[2] for row in found] == [str("abcde".index(letter) + 1) for letter in kept]
+
+
+def test_more_rows_passed_over_than_there_are_leave_nothing_to_read(folder: Path) -> None:
+    (folder / "one.tsv").write_text("a\tb\n")
+    with pytest.raises(DataError, match="no rows to read"):
+        run('[[stage]]\nuse = "bitext"\nsource = "one.tsv"\nskip = 9\n', folder)
+    with pytest.raises(ConfigError, match="0 or more rows"):
+        run('[[stage]]\nuse = "bitext"\nsource = "one.tsv"\nskip = -1\n', folder)
