@@ -9,8 +9,11 @@ import pytest
 
 from paraloom.core.io import read_pairs
 from paraloom.mt import load_translator
+from paraloom.recipes.augment import read_experiment
+from paraloom.recipes.augment import stages_of as experiment_stages
 from paraloom.recipes.quickstart import BUNDLED, quickstart
-from paraloom.recipes.selftrain import read_loop, stages_of
+from paraloom.recipes.selftrain import read_loop
+from paraloom.recipes.selftrain import stages_of as loop_stages
 from paraloom.recipes.verbs import compose
 from paraloom.report import write_report
 from paraloom.run.pipeline import parse_pipeline, read_pipeline
@@ -57,15 +60,22 @@ def test_the_sample_is_whole() -> None:
 def test_the_example_pipelines_are_well_formed(
     path: Path, data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for name in ("TEACHER", "GERMAN", "ENGLISH", "DOCUMENTS"):
+    text = path.read_text(encoding="utf-8")
+    for name in ("TEACHER", "GERMAN", "ENGLISH", "DOCUMENTS", "CAPTIONS", "PARSER"):
         monkeypatch.setenv(name, str(tmp_path))
-    for name in re.findall(r"\$\{(?:GERMAN|ENGLISH|DOCUMENTS)\}/([\w./-]+)", path.read_text(encoding="utf-8")):
-        (tmp_path / name).mkdir(parents=True, exist_ok=True)
-    if "[[stage]]" in path.read_text(encoding="utf-8"):
+    monkeypatch.setenv("LANGUAGE", "de")
+    for name in re.findall(r"\$\{(?:GERMAN|ENGLISH|DOCUMENTS|CAPTIONS)\}/([\w./${}-]+)", text):
+        (tmp_path / name.replace("${LANGUAGE}", "de")).mkdir(parents=True, exist_ok=True)
+    if "[[stage]]" in text:
         assert read_pipeline(path).steps
         return
-    name, seed, loop = read_loop(path)
-    assert parse_pipeline(compose(stages_of(loop, loop.rounds), seed=seed), file=path).steps and name
+    if "[[monolingual]]" in text:
+        name, seed, experiment = read_experiment(path)
+        stages = experiment_stages(experiment)
+    else:
+        name, seed, loop = read_loop(path)
+        stages = loop_stages(loop, loop.rounds)
+    assert parse_pipeline(compose(stages, seed=seed), file=path).steps and name
 
 
 def test_there_are_examples() -> None:
