@@ -1,15 +1,39 @@
-"""chrF from its sufficient statistics (Popović 2015), for pairs and for groups of variants."""
+"""chrF (Popović 2015), of pairs of texts and from its sufficient statistics: for pairs and for groups of variants."""
 
 from __future__ import annotations
 
 import numpy as np
 import numpy.typing as npt
 
+from paraloom.core.characters import white_table
+
 CHRF_ORDER = 6
 """Longest n-grams of characters."""
 
 CHRF_BETA = 2
 """How much more recall counts than precision."""
+
+Points = tuple[npt.NDArray[np.int32], npt.NDArray[np.int64]]
+"""Code points of n texts and their offsets, as core.text.code_points gives them."""
+
+
+def chrf_from_points(translations: Points, references: Points) -> npt.NDArray[np.float32]:
+    """chrF2 of each text against its reference, float32 (n,), 0 to 100; NaN where a side has no visible character.
+
+    >>> from paraloom.core.text import code_points
+    >>> chrf_from_points(code_points(["the cat"]), code_points(["the cats"])).round(2)
+    array([77.57], dtype=float32)
+    """
+    from paraloom.core.shared_kernels import prefixes_of, shared_ngrams, visible
+
+    (made, made_offsets), (wanted, wanted_offsets) = (
+        visible(*side, white_table()) for side in (translations, references)
+    )
+    n = len(made_offsets) - 1
+    rows = np.arange(n)
+    ids, offsets = np.concatenate([made, wanted]), np.concatenate([made_offsets, wanted_offsets[1:] + len(made)])
+    shared = shared_ngrams(prefixes_of(ids), offsets, rows, rows + n, CHRF_ORDER)
+    return chrf_from_counts(shared, np.diff(made_offsets), np.diff(wanted_offsets)).astype(np.float32)
 
 
 def chrf_from_counts(

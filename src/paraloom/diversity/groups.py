@@ -1,16 +1,18 @@
-"""The variants of one source stand together: where each group begins, and batches that split none."""
+"""The variants of one source stand together: where each group begins, batches that split none, groups by lot."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from paraloom.core.errors import DataError
+from paraloom.core.errors import ConfigError, DataError
 from paraloom.core.seen import Seen
+from paraloom.core.text import Texts, text_buffers
 
 _REMEDY = "Sort the variants by pair_id."
 
@@ -31,8 +33,8 @@ def group_bounds(pair_ids: pa.Array) -> npt.NDArray[np.int64]:
     return np.concatenate([[0], np.flatnonzero(changes) + 1, [n]] if n else [[0]]).astype(np.int64)
 
 
-def whole_groups(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """The columns pair_id and text of VARIANTS, cut anew so that no group stands in two batches.
+def whole_groups(batches: Iterable[pa.RecordBatch], columns: Sequence[str] = ("text",)) -> Iterator[pa.RecordBatch]:
+    """The column pair_id and those of `columns`, cut anew so that no group of VARIANTS stands in two batches.
 
     Raises DataError where a column is missing, a pair_id is null, or a group comes in two places: the figures would be
     those of two smaller ones.
@@ -45,10 +47,10 @@ def whole_groups(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     rows = 0
     held: list[pa.RecordBatch] = []  # a group that may go on
     for batch in batches:
-        for name in ("pair_id", "text"):
+        for name in ("pair_id", *columns):
             if name not in batch.schema.names:
                 raise DataError(f"column '{name}' is missing; there are {', '.join(batch.schema.names)}")
-        batch = batch.select(["pair_id", "text"])
+        batch = batch.select(["pair_id", *columns])
         try:
             bounds = group_bounds(batch.column("pair_id"))
         except DataError as error:
@@ -82,6 +84,49 @@ def whole_groups(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         held = [batch.slice(last)]
     if held:
         yield _joined(held)
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """Groups drawn by lot, by a hash of pair_id: of corpora with the same sources, those of the same sources.
+
+    cut: the largest hash that is in.
+    """
+
+    cut: int = 2**64 - 1
+
+    @classmethod
+    def of(cls, batches: Iterable[pa.RecordBatch], limit: int) -> Drawn:
+        """`limit` groups of those in the column pair_id of `batches`; all of them where there are no more.
+
+        Memory is 8 bytes a group drawn.  Raises ConfigError for a limit below 1.
+
+        >>> ids = pa.RecordBatch.from_pydict({"pair_id": ["a", "a", "b", "c"]})
+        >>> sum(Drawn.of([ids], 2).holds(["a", "b", "c"]).tolist()), Drawn.of([ids], 3) == Drawn()
+        (2, True)
+        """
+        if limit < 1:
+            raise ConfigError(f"a limit of groups is 1 or more, not {limit}")
+        kept = np.empty(0, np.uint64)
+        for batch in batches:
+            ids = _hashes(batch.column("pair_id"))
+            if len(kept) > limit:
+                ids = ids[ids < kept[-1]]
+            kept = np.unique(np.concatenate([kept, ids]))[: limit + 1]
+        return cls(int(kept[limit - 1])) if len(kept) > limit else cls()
+
+    def holds(self, pair_ids: Texts) -> npt.NDArray[np.bool_]:
+        """Which ids are drawn, bool (n,)."""
+        drawn: npt.NDArray[np.bool_] = _hashes(pair_ids) <= np.uint64(self.cut)
+        return drawn
+
+
+def _hashes(texts: Texts) -> npt.NDArray[np.uint64]:
+    from paraloom.core.kernels import hash_spans
+
+    data, offsets = text_buffers(texts)
+    ids: npt.NDArray[np.uint64] = hash_spans(data, offsets[:-1], offsets[1:])
+    return ids
 
 
 def _joined(parts: list[pa.RecordBatch]) -> pa.RecordBatch:

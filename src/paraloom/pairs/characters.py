@@ -6,14 +6,11 @@ import numpy as np
 import numpy.typing as npt
 
 from paraloom.core.characters import white_table
-from paraloom.core.chrf import CHRF_ORDER, chrf_from_counts
+from paraloom.core.chrf import Points, chrf_from_points
 from paraloom.core.text import Texts, code_points
 
 REPEAT_LENGTHS = (3, 100)
 REPEAT_THRESHOLD = 2
-
-Points = tuple[npt.NDArray[np.int32], npt.NDArray[np.int64]]
-"""Code points of n texts and their offsets, as core.text.code_points gives them."""
 
 
 def chrf(translations: Texts, references: Texts) -> npt.NDArray[np.float32]:
@@ -26,20 +23,6 @@ def chrf(translations: Texts, references: Texts) -> npt.NDArray[np.float32]:
     array([77.57], dtype=float32)
     """
     return chrf_from_points(code_points(translations), code_points(references))
-
-
-def chrf_from_points(translations: Points, references: Points) -> npt.NDArray[np.float32]:
-    """`chrf` of texts that are code points already."""
-    from paraloom.core.shared_kernels import prefixes_of, shared_ngrams, visible
-
-    (made, made_offsets), (wanted, wanted_offsets) = (
-        visible(*side, white_table()) for side in (translations, references)
-    )
-    n = len(made_offsets) - 1
-    rows = np.arange(n)
-    ids, offsets = np.concatenate([made, wanted]), np.concatenate([made_offsets, wanted_offsets[1:] + len(made)])
-    shared = shared_ngrams(prefixes_of(ids), offsets, rows, rows + n, CHRF_ORDER)
-    return chrf_from_counts(shared, np.diff(made_offsets), np.diff(wanted_offsets)).astype(np.float32)
 
 
 def edit_distance(a: Texts, b: Texts) -> npt.NDArray[np.float32]:

@@ -7,11 +7,10 @@ from collections.abc import Callable
 import numpy as np
 import numpy.typing as npt
 
-from paraloom.core.chrf import CHRF_BETA, CHRF_ORDER
+from paraloom.core.chrf import CHRF_BETA, CHRF_ORDER, chrf_from_points
 from paraloom.pairs.characters import (
     REPEAT_LENGTHS,
     REPEAT_THRESHOLD,
-    chrf_from_points,
     edit_distance,
     repeats,
     white_words,

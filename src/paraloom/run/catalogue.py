@@ -19,6 +19,8 @@ STAGES: dict[str, str] = {
     "load-translator": "paraloom.run.stages.mt:LoadTranslator",
     "backtranslate": "paraloom.run.stages.backtranslate:Backtranslate",
     "translate-variants": "paraloom.run.stages.variants:TranslateVariants",
+    "read-variants": "paraloom.run.stages.read_variants:ReadVariants",
+    "measure-diversity": "paraloom.run.stages.diversity:MeasureDiversity",
     "variants-to-bitext": "paraloom.run.stages.variants:VariantsToBitext",
     "clean": "paraloom.run.stages.cleaning:Clean",
     "score": "paraloom.run.stages.scoring:Score",

@@ -1,0 +1,130 @@
+"""The stage that reads VARIANTS from one file, which any program may have made: a table with pair_id and text."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import ClassVar
+
+import pyarrow as pa
+
+from paraloom.core.errors import ConfigError, DataError
+from paraloom.core.io.compression import decode, read_raw_lines, without_compression
+from paraloom.core.io.shards import read_batches
+from paraloom.core.schema import VARIANTS
+from paraloom.run.stage import Source, Work
+
+_NEEDED = ("pair_id", "text")
+_NUMBERS = {"rank": int, "logprob": float, "tokens": int}
+_CHUNK = 1024
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReadVariants(Source):
+    """Reads .parquet, .tsv with a header, or .jsonl, as `paraloom translate` and `paraloom variants` write them.
+
+    source: the file; it has pair_id and text, the variants of one source one after another.  rank, method, logprob and
+    tokens are read where they are there, and null where not; of .parquet all further columns are kept.
+    """
+
+    makes: ClassVar[str] = "VARIANTS"
+
+    source: Path
+
+    def batches(self, work: Work) -> Iterator[pa.RecordBatch]:
+        """All variants in order.  Raises DataError with the row that lacks an id or a text, or cannot be read."""
+        kind = without_compression(self.source).suffix
+        if kind == ".parquet":
+            yield from self._of_parquet()
+            return
+        if kind not in (".tsv", ".jsonl"):
+            raise ConfigError(
+                f"variants are not read from '{kind}'", file=self.source, remedy="Give .tsv, .jsonl or .parquet."
+            )
+        rows = _table(self.source) if kind == ".tsv" else _objects(self.source)
+        while chunk := list(islice(rows, _CHUNK)):
+            yield pa.RecordBatch.from_pylist(chunk, schema=VARIANTS)
+
+    def _of_parquet(self) -> Iterator[pa.RecordBatch]:
+        row = 0
+        for batch in read_batches(self.source):
+            names = batch.schema.names
+            for name in _NEEDED:
+                if name not in names:
+                    raise _no_column(self.source, name, names)
+                if batch.column(name).null_count:
+                    empty = batch.column(name).is_null().to_pylist().index(True)
+                    raise DataError(f"'{name}' is null", file=self.source, row=row + empty + 1)
+            try:
+                batch.validate(full=True)
+                columns = {
+                    field.name: batch.column(field.name).cast(field.type)
+                    if field.name in names
+                    else pa.nulls(batch.num_rows, field.type)
+                    for field in VARIANTS
+                }
+            except pa.ArrowInvalid as error:
+                raise DataError(f"not fit to read: {error}", file=self.source) from None
+            further = [field for field in batch.schema if field.name not in columns]
+            arrays = [*columns.values(), *(batch.column(field.name) for field in further)]
+            yield pa.RecordBatch.from_arrays(arrays, schema=pa.schema([*VARIANTS, *further]))
+            row += batch.num_rows
+
+
+def _table(path: Path) -> Iterator[dict[str, object]]:
+    """The rows of a table with tabs, by the names of its header; rows count from 1 without it."""
+    lines = read_raw_lines(path)
+    names = decode(next(lines, b""), path, 1).split("\t")
+    for name in _NEEDED:
+        if name not in names:
+            raise _no_column(path, name, names)
+    for row, line in enumerate(lines, 1):
+        fields = decode(line, path, row).split("\t")
+        if len(fields) != len(names):
+            raise DataError(
+                f"the row has {len(fields)} fields, the header has {len(names)}",
+                file=path,
+                row=row,
+                remedy="Look for a tab that is missing, or one too many.",
+            )
+        yield _variant(dict(zip(names, fields, strict=True)), path, row)
+
+
+def _objects(path: Path) -> Iterator[dict[str, object]]:
+    """The objects of JSON lines; blank lines hold none."""
+    for row, line in enumerate(read_raw_lines(path), 1):
+        if not line.strip():
+            continue
+        try:
+            found = json.loads(decode(line, path, row))
+        except (ValueError, RecursionError) as error:
+            raise DataError(f"the line is no JSON ({error})", file=path, row=row) from None
+        if not isinstance(found, dict):
+            raise DataError("the line is JSON, but no object", file=path, row=row)
+        yield _variant(found, path, row)
+
+
+def _variant(found: dict[str, object], path: Path, row: int) -> dict[str, object]:
+    for name in _NEEDED:
+        if not isinstance(found.get(name), str):
+            raise DataError(f"there is no text at '{name}'", file=path, row=row)
+    variant: dict[str, object] = {name: found[name] for name in _NEEDED}
+    variant["method"] = str(found.get("method") or "")
+    for name, kind in _NUMBERS.items():
+        given = found.get(name)
+        try:
+            variant[name] = None if given in (None, "") else kind(given)  # type: ignore[call-overload]
+        except (ValueError, TypeError):
+            raise DataError(f"'{name}' is no number: {given!r}", file=path, row=row) from None
+    return variant
+
+
+def _no_column(path: Path, name: str, names: list[str]) -> ConfigError:
+    return ConfigError(
+        f"there is no column '{name}'; there are {', '.join(names)}",
+        file=path,
+        remedy="A table of variants has the columns pair_id and text.",
+    )
