@@ -29,6 +29,7 @@ def augment(
     tgt_lang: Annotated[str, typer.Option(help="Language of TEXT.")] = "und",
     small: Annotated[bool, typer.Option("--small", help="Of an experiment: little text, few steps, one seed.")] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Say how long an experiment will take, and end.")] = False,
+    engine: options.Engine = "local",
     workers: options.Workers = None,
     seed: options.Seed = 1,
 ) -> None:
@@ -40,7 +41,7 @@ def augment(
     Example: `paraloom augment news.en.txt --translator en-tr --method nucleus -o made.tsv`
     """
     if text.endswith(".toml"):
-        _experiment(Path(text), output, small, dry_run, workers)
+        _experiment(Path(text), output, small, dry_run, engine, workers)
         return
     if not translator:
         raise typer.BadParameter("name the translator from the text's language", param_hint="--translator")
@@ -57,13 +58,14 @@ def augment(
         outputs=outputs,
         tag=tag,
         languages=(src_lang, tgt_lang),
+        engine=engine,
         workers=workers,
         seed=seed,
     )
     typer.echo(summary(result), err=True)
 
 
-def _experiment(path: Path, output: str | None, small: bool, dry_run: bool, workers: int | None) -> None:
+def _experiment(path: Path, output: str | None, small: bool, dry_run: bool, engine: str, workers: int | None) -> None:
     from paraloom.recipes.augment import augment as run_experiment
     from paraloom.recipes.augment import read_experiment
     from paraloom.recipes.augment_cost import statement
@@ -75,7 +77,7 @@ def _experiment(path: Path, output: str | None, small: bool, dry_run: bool, work
     from paraloom.report import write_report
 
     folder = Path(output) if output else Path("runs") / (f"{name}-small" if small else name)
-    run_experiment(path, folder, small=small, workers=workers, tell=typer.echo)
+    run_experiment(path, folder, small=small, engine=engine, workers=workers, tell=typer.echo)
     typer.echo(f"Report: {write_report(folder, folder / 'report.html')}")
 
 

@@ -183,6 +183,7 @@ def augment(
     folder: Path,
     *,
     small: bool = False,
+    engine: str = "local",
     workers: int | None = None,
     tell: Callable[[str], None] = lambda line: None,
 ) -> list[Outcome]:
@@ -193,7 +194,7 @@ def augment(
     name, seed, experiment = read_experiment(path)
     experiment = experiment.small if small else experiment
     text = compose(stages_of(experiment), seed=seed).replace('name = "verb"', f"name = {json.dumps(name)}", 1)
-    result = run_pipeline(parse_pipeline(text, file=path), folder, workers=workers)
+    result = run_pipeline(parse_pipeline(text, file=path), folder, engine=engine, workers=workers)
     outcomes = collect({stage.name: stage.figures for stage in result.stages}, experiment.methods)
     with replacing(folder / RESULT) as temporary:
         temporary.write_text(json.dumps([vars(each) for each in outcomes], indent=1) + "\n", encoding="utf-8")

@@ -21,6 +21,7 @@ def augment_text(
     outputs: int = 3,
     tag: str = "",
     languages: tuple[str, str] = ("und", "und"),
+    engine: str = "local",
     workers: int | None = None,
     seed: int = 1,
 ) -> RunResult:
@@ -55,4 +56,4 @@ def augment_text(
         },
         {"name": "bitext", "use": "variants-to-bitext", "src_lang": languages[0], "tag": tag},
     ]
-    return run_verb(stages, output, seed=seed, workers=workers)
+    return run_verb(stages, output, seed=seed, engine=engine, workers=workers)

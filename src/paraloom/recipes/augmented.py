@@ -9,7 +9,7 @@ from typing import Any
 
 Figures = Mapping[str, Any]
 
-_DIVERSITY = ("ibleu", "ichrf", "tree_kernel_difference", "cost", "sentence_length", "vocabulary")
+_DIVERSITY = ("ibleu", "ichrf", "kernel_sst", "cost", "sentence_length", "vocabulary")
 
 
 @dataclass(frozen=True)
@@ -64,7 +64,7 @@ def render(outcomes: Sequence[Outcome]) -> str:
         row = [outcome.method]
         for test in tests:
             row += [_over_seeds(outcome.tests.get(test, []), measure) for measure in ("bleu", "chrf")]
-        rows.append([*row, *(_value(outcome.diversity.get(name)) for name in known)])
+        rows.append([*row, *(_value(outcome.diversity, name) for name in known)])
     widths = [max(len(row[place]) for row in rows) for place in range(len(heads))]
     return "\n".join(
         "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows
@@ -81,8 +81,10 @@ def _over_seeds(figures: Sequence[Figures], measure: str) -> str:
     return text + (f" ({min(values):.2f} to {max(values):.2f})" if len(values) > 1 else "")
 
 
-def _value(figure: Any) -> str:
-    """A figure, or one with its interval as run.stages.diversity writes it."""
-    if isinstance(figure, Mapping):
-        figure = figure.get("value")
-    return "-" if figure is None else f"{figure:,.0f}" if abs(figure) >= 1000 else f"{figure:.2f}"
+def _value(figures: Figures, name: str) -> str:
+    """A figure with half its interval, as run.stages.diversity writes them."""
+    value, half = figures.get(name), figures.get(f"{name}_interval")
+    if value is None:
+        return "-"
+    shown = f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.2f}"
+    return shown if half is None else f"{shown} ±{half:.2f}"

@@ -66,6 +66,8 @@ class TrainTranslator(TranslatorConfig, Fit):
 
         corpora = [Corpus.open(path) for path in work.each("bitext")]
         rows = sum(corpus.rows for corpus in corpora)
+        if not rows:
+            raise DataError("there are no pairs to train on", file=corpora[0].folder)
         share = 0.0
         if "development" not in work.inputs:
             if rows < 2 * self.held_out:
@@ -122,8 +124,10 @@ class TrainTranslator(TranslatorConfig, Fit):
     def _card(self, folder: Path, corpora: list[Corpus], figures: dict[str, Json]) -> None:
         from paraloom.mt.checkpoint import write_card
 
-        first = next(corpora[0].batches(["src_lang", "tgt_lang", "origin"]))
-        origins = sorted({str(next(corpus.batches(["origin"]))["origin"][0]) for corpus in corpora})
+        # A bitext of which nothing was fit for use is in no card.
+        filled = [corpus for corpus in corpora if corpus.rows]
+        first = next(filled[0].batches(["src_lang", "tgt_lang", "origin"]))
+        origins = sorted({str(next(corpus.batches(["origin"]))["origin"][0]) for corpus in filled})
         facts: dict[str, object] = {
             "languages": f"{first['src_lang'][0]} → {first['tgt_lang'][0]}",
             "training data": ", ".join(origins),
