@@ -52,7 +52,8 @@ def agree(direct: Sequence[NamedPair], through: Sequence[Through]) -> list[Named
 def turned_as_met(first: Sequence[NamedPair], then: Sequence[NamedPair], names: set[str]) -> Through:
     """Two files of pairs turned so that the first leads from documents of these names, and the second goes on there.
 
-    names: of the source's documents.  Files have been made in either direction; whose names they share tells which.
+    names: of the source's documents.  Files have been made in either direction; whose names they share tells which,
+    and where both sides share as many, as pages of two sites may, they are taken as they stand.
     Raises DataError where the first has none of the names, or the second none of the first's others.
     """
     there = _from(first, names)

@@ -147,7 +147,8 @@ def align_agree(
     """Check pairs of documents by further languages, and complete them: what has the same counterpart belongs together.
 
     Two pages without a counterpart that are like each other are taken for a pair; a language that has counterparts of
-    both knows them apart.  The files may have been made in either direction.
+    both knows them apart.  The files may have been made in either direction, unless documents of two languages have the
+    same names: then the first leads from the source, the second to the target.
 
     Example: `paraloom align agree de-en.tsv --through cs-de.tsv,cs-en.tsv -o checked.tsv`
     """

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated
 
@@ -24,9 +25,15 @@ def augment(
         str, typer.Option(help="base, beam, sampling, nucleus, topk, temperature, syntax: how translations are chosen.")
     ] = "nucleus",
     outputs: Annotated[int, typer.Option(help="Translations of each sentence.")] = 3,
-    tag: Annotated[str, typer.Option(help="A token before each back-translated source, such as <BT>.")] = "",
+    tag: Annotated[str, typer.Option(help="A token before each back-translated source, such as `<BT>`.")] = "",
     src_lang: Annotated[str, typer.Option(help="Language of the translations.")] = "und",
     tgt_lang: Annotated[str, typer.Option(help="Language of TEXT.")] = "und",
+    field: Annotated[
+        str, typer.Option(help="Of .tsv: the field, from 1, -1 the last, or its name; of .jsonl: the key.")
+    ] = "0",
+    fewest: Annotated[
+        int, typer.Option(help="Words of a sentence, between blanks; 1 for languages that write none.")
+    ] = 2,
     small: Annotated[bool, typer.Option("--small", help="Of an experiment: little text, few steps, one seed.")] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Say how long an experiment will take, and end.")] = False,
     engine: options.Engine = "local",
@@ -40,7 +47,16 @@ def augment(
 
     Example: `paraloom augment news.en.txt --translator en-tr --method nucleus -o made.tsv`
     """
-    if text.endswith(".toml"):
+    experiment = text.endswith(".toml")
+    _refuse(
+        {"--translator": translator, "--tag": tag, "--method": method != "nucleus", "--outputs": outputs != 3}
+        | {"--seed": seed != 1, "--src-lang": src_lang != "und", "--tgt-lang": tgt_lang != "und"}
+        | {"--field": field != "0", "--fewest": fewest != 2}
+        if experiment
+        else {"--small": small, "--dry-run": dry_run},
+        "a text; the file of an experiment says that itself" if experiment else "an EXPERIMENT.toml",
+    )
+    if experiment:
         _experiment(Path(text), output, small, dry_run, engine, workers)
         return
     if not translator:
@@ -57,6 +73,8 @@ def augment(
         method=method,
         outputs=outputs,
         tag=tag,
+        field=int(field) if field.lstrip("-").isdecimal() else field,
+        fewest=fewest,
         languages=(src_lang, tgt_lang),
         engine=engine,
         workers=workers,
@@ -65,13 +83,21 @@ def augment(
     typer.echo(summary(result), err=True)
 
 
+def _refuse(given: Mapping[str, object], kind: str) -> None:
+    for name, value in given.items():
+        if value:
+            raise typer.BadParameter(f"{name} is for {kind}")
+
+
 def _experiment(path: Path, output: str | None, small: bool, dry_run: bool, engine: str, workers: int | None) -> None:
     from paraloom.recipes.augment import augment as run_experiment
-    from paraloom.recipes.augment import read_experiment
+    from paraloom.recipes.augment import pipeline_of, read_experiment
     from paraloom.recipes.augment_cost import statement
 
-    name, _, experiment = read_experiment(path)
-    typer.echo(statement(experiment.small if small else experiment), err=True)
+    name, seed, experiment = read_experiment(path)
+    experiment = experiment.small if small else experiment
+    pipeline_of(path, name, seed, experiment)  # what is wrong with it is said at once
+    typer.echo(statement(experiment), err=True)
     if dry_run:
         return
     from paraloom.report import write_report

@@ -44,6 +44,8 @@ def reproduce(
 
     if "all" in tables:
         tables = [*(TABLES if pairs else ()), *(LOOP_TABLES if loop else ())]
+        if not tables:
+            raise typer.BadParameter("'all' is made from pairs or from a run of the loop", param_hint="--pairs, --loop")
     check_names(tables)
     ours = [name for name in tables if name in LOOP_TABLES]
     if ours and loop is None:

@@ -52,6 +52,9 @@ VARIANTS = pa.schema(
     ]
 )
 
+LANGUAGE_OF = {"src": "src_lang", "tgt": "tgt_lang", "text": "lang"}
+"""The text columns of pairs and of sentences, and the column where the language of each is said."""
+
 SCHEMAS = {
     "DOCUMENTS": DOCUMENTS,
     "SENTENCES": SENTENCES,

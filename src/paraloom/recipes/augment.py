@@ -7,14 +7,16 @@ import tomllib
 from collections.abc import Callable
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, get_type_hints
 
 from paraloom.core.errors import ConfigError, ParaloomError, nearest
 from paraloom.core.io.atomic import replacing
 from paraloom.mt.methods import method
 from paraloom.recipes.augmented import Outcome, collect, render
+from paraloom.recipes.syntax import parser_named
 from paraloom.recipes.verbs import compose
-from paraloom.run.pipeline import expanded, parse_pipeline
+from paraloom.run.annotations import MisfitError, fitted
+from paraloom.run.pipeline import Pipeline, expanded, parse_pipeline
 from paraloom.run.runner import run_pipeline
 
 Table = dict[str, Any]
@@ -42,7 +44,8 @@ class Experiment:
     method has several.  sentences: monolingual ones; base-big takes `outputs` times as many.
     seeds: trainings of each final translator.  weights: parallel and back-translated text in a final training, as they
     are to each other; none: each row once.  tag: before back-translated sources, as <BT>.
-    clean: settings of the stage that cleans; test sentences are held out in any case.
+    clean: settings of the stage that cleans; test sentences are held out in any case, and what stands in the parallel
+    text is not taken from the monolingual one.
     translator: settings of all trainings; back, final: of the one that back-translates, and of the final ones, that
     differ.  parser: of the source's language (a folder, or a model as `spacy:NAME`): then tree kernels are measured,
     and `syntax` can be among the methods.  syntax: `least` of syntax-groups, and the settings of fine-tuning.
@@ -94,13 +97,19 @@ class Experiment:
 
     @property
     def small(self) -> Experiment:
-        """The same with little text, few steps and one seed: half an hour on two cores."""
+        """The same with little text, few steps, one seed and the methods `none` to `nucleus` alone: half an hour."""
+        known = tuple(name for name in self.methods if name in (NONE, *_SMALL_METHODS))
+        if not known:
+            raise ConfigError(f"a small experiment has methods among {', '.join((NONE, *_SMALL_METHODS))}")
         return replace(
             self,
-            methods=tuple(name for name in self.methods if name in (NONE, *_SMALL_METHODS)),
+            methods=known,
             sentences=min(self.sentences, _SMALL_SENTENCES),
             seeds=1,
-            tests={name: {**table, "limit": _SMALL_TEST} for name, table in self.tests.items()},
+            tests={
+                name: {**table, "limit": min(table.get("limit") or _SMALL_TEST, _SMALL_TEST)}
+                for name, table in self.tests.items()
+            },
             measured=min(self.measured, _SMALL_MEASURED),
             translator={**self.translator, **_SMALL},
             back={key: value for key, value in self.back.items() if key not in _SMALL},
@@ -118,7 +127,9 @@ def read_experiment(path: Path) -> tuple[str, int, Experiment]:
         raise ConfigError(f"this is not TOML: {error}", file=path) from None
     except ParaloomError as error:
         raise error.at(file=path) from None
-    name, seed = str(table.pop("name", path.stem)), int(table.pop("seed", 1))
+    name, seed = str(table.pop("name", path.stem)), table.pop("seed", 1)
+    if type(seed) is not int:
+        raise ConfigError(f"'seed' is a whole number, not {seed!r}", file=path)
     known = {each.name: each for each in fields(Experiment)}
     for key in table:
         if key not in known:
@@ -126,13 +137,18 @@ def read_experiment(path: Path) -> tuple[str, int, Experiment]:
     for key in ("src_lang", "tgt_lang", "parallel", "monolingual", "development", "tests"):
         if key not in table:
             raise ConfigError(f"'{key}' is missing", file=path)
-    for key in ("parallel", "monolingual", "methods", "weights"):
-        if key in table:
-            table[key] = tuple(table[key])
     try:
-        return name, seed, Experiment(**table)
+        hints = get_type_hints(Experiment)
+        return name, seed, Experiment(**{key: _fitted(key, value, hints[key]) for key, value in table.items()})
     except ConfigError as error:
         raise error.at(file=path) from None
+
+
+def _fitted(key: str, value: object, annotation: Any) -> Any:
+    try:
+        return fitted(value, annotation, Path())
+    except MisfitError as error:
+        raise ConfigError(f"'{key}' {error}") from None
 
 
 def stages_of(experiment: Experiment) -> list[Table]:
@@ -150,14 +166,22 @@ def stages_of(experiment: Experiment) -> list[Table]:
     for number, table in enumerate(each.monolingual, 1):
         texts.append(f"monolingual-{number}")
         stages.append({"name": texts[-1], "use": "sentences", "lang": each.tgt_lang, **table})
-    clean = {"use": "clean", "held_out": held, **each.clean}
+    clean = {"use": "clean", **each.clean}
+    held += each.clean.get("held_out", [])
     stages += [
         {"name": "parallel-all", "use": "join-pairs", "corpora": joined},
-        {"name": "parallel", **clean, "input": "parallel-all"},
+        {"name": "parallel", **clean, "held_out": held, "input": "parallel-all"},
         {"name": "turned", "use": "join-pairs", "corpora": ["parallel"], "turned": True},
         {"name": "development-turned", "use": "join-pairs", "corpora": ["development"], "turned": True},
         {"name": "monolingual-all", "use": "sentences", "lang": each.tgt_lang, "corpora": texts},
-        {"name": "monolingual-clean", "fewest": 2, **clean, "input": "monolingual-all"},
+        # What stands in the parallel text has a translation already, by which the back-translator has learned.
+        {
+            "name": "monolingual-clean",
+            "fewest": 2,
+            **clean,
+            "held_out": [*held, "parallel"],
+            "input": "monolingual-all",
+        },
         {"name": "monolingual", "use": "filter", "input": "monolingual-clean", "sample": each.sentences},
         {
             "name": "back",
@@ -193,13 +217,19 @@ def augment(
     """
     name, seed, experiment = read_experiment(path)
     experiment = experiment.small if small else experiment
-    text = compose(stages_of(experiment), seed=seed).replace('name = "verb"', f"name = {json.dumps(name)}", 1)
-    result = run_pipeline(parse_pipeline(text, file=path), folder, engine=engine, workers=workers)
+    pipeline = pipeline_of(path, name, seed, experiment)
+    result = run_pipeline(pipeline, folder, engine=engine, workers=workers)
     outcomes = collect({stage.name: stage.figures for stage in result.stages}, experiment.methods)
     with replacing(folder / RESULT) as temporary:
         temporary.write_text(json.dumps([vars(each) for each in outcomes], indent=1) + "\n", encoding="utf-8")
     tell(render(outcomes))
     return outcomes
+
+
+def pipeline_of(path: Path, name: str, seed: int, experiment: Experiment) -> Pipeline:
+    """The experiment as a pipeline; raises ConfigError for settings and files that a stage cannot have."""
+    text = compose(stages_of(experiment), seed=seed).replace('name = "verb"', f"name = {json.dumps(name)}", 1)
+    return parse_pipeline(text, file=path)
 
 
 def _augmentation(each: Experiment, name: str) -> list[Table]:
@@ -229,7 +259,9 @@ def _augmentation(each: Experiment, name: str) -> list[Table]:
         measured = f"parsed-{name}"
         some = f"some-{name}"
         stages.append({"name": some, "use": "filter", "input": variants, "where": _some(each, made.texts)})
-        stages.append({"name": measured, "use": "parse", "input": some, **_parser(each), "columns": ["text"]})
+        stages.append(
+            {"name": measured, "use": "parse", "input": some, **parser_named(each.parser), "columns": ["text"]}
+        )
     trees = {"trees": "text_parse"} if each.parser else {}
     stages.append(
         {
@@ -251,16 +283,12 @@ def _some(each: Experiment, texts: int) -> str:
     return f"md5(pair_id) < '{int(share * 0xFFFF):04x}g'" if share < 1 else "true"
 
 
-def _parser(each: Experiment) -> Table:
-    return {"model" if ":" in each.parser else "parser": each.parser}
-
-
 def _syntax_groups(each: Experiment) -> list[Table]:
     """Translators that each prefer one kind of sentence, fine-tuned on the largest groups of the parallel text."""
     settings = {key: value for key, value in each.syntax.items() if key != "least"}
     groups = {"groups": each.outputs, "least": each.syntax.get("least", 0)}
     stages: list[Table] = [
-        {"name": "parsed", "use": "parse", "input": "turned", **_parser(each), "columns": ["tgt"]},
+        {"name": "parsed", "use": "parse", "input": "turned", **parser_named(each.parser), "columns": ["tgt"]},
         {"name": "groups", "use": "syntax-groups", "pairs": "parsed", **groups},
     ]
     for group in range(1, each.outputs + 1):

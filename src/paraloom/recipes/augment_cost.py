@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import fields
 from typing import Any
 
-from paraloom.mt.methods import method
+from paraloom.mt.methods import Method, method
 from paraloom.mt.train import TranslatorConfig
 from paraloom.recipes.augment import NONE, Experiment
 
@@ -22,6 +22,8 @@ _MEASURED = 40.0
 def hours(experiment: Experiment) -> dict[str, float]:
     """Hours on two cores for training, translating, parsing and measuring, and in all; right to a factor of two.
 
+    Reading, cleaning and, for syntax groups, the parses of the parallel text are not in it.
+
     >>> table = {"source": "a"}
     >>> small = Experiment(src_lang="tr", tgt_lang="en", parallel=(table,), monolingual=(table,), development=table,
     ...     tests={"news": table}, methods=("none", "base")).small
@@ -29,12 +31,10 @@ def hours(experiment: Experiment) -> dict[str, float]:
     True
     """
     each = experiment
-    steps = _steps(each, each.back)
-    tuned = each.outputs if "syntax" in each.methods else 0
-    training = steps + tuned * _steps(each, {**each.back, **each.syntax})
-    training += len(each.methods) * each.seeds * _steps(each, each.final)
+    training = _seconds(each, each.back) + _tuned(each) * _seconds(each, {**each.back, **each.syntax})
+    training += len(each.methods) * each.seeds * _seconds(each, each.final)
     methods = [method(name, each.outputs) for name in each.methods if name != NONE]
-    translating = sum(each.sentences * made.texts / _TRANSLATED.get(made.name, 100) for made in methods)
+    translating = sum(each.sentences * made.texts / _TRANSLATED[made.name] * _more(made) for made in methods)
     parsed = sum(min(each.measured, each.sentences * made.texts) * made.outputs for made in methods)
     measuring = len(each.methods) * each.seeds * len(each.tests) * _MEASURED
     found = {
@@ -50,14 +50,23 @@ def statement(experiment: Experiment) -> str:
     """A sentence for people."""
     found = hours(experiment)
     parts = ", ".join(f"{name} {_said(value)}" for name, value in found.items() if name != "in all" and value)
-    trainings = 1 + len(experiment.methods) * experiment.seeds
+    trainings = 1 + _tuned(experiment) + len(experiment.methods) * experiment.seeds
     return (
-        f"This will take about {_said(found['in all'])} on two cores ({trainings} trainings or more: {parts}), "
+        f"This will take about {_said(found['in all'])} on two cores ({trainings} trainings: {parts}), "
         "twice or half of that on other machines. Stopped at any moment, the same call goes on."
     )
 
 
-def _steps(experiment: Experiment, settings: dict[str, Any]) -> float:
+def _tuned(experiment: Experiment) -> int:
+    return experiment.outputs if "syntax" in experiment.methods else 0
+
+
+def _more(made: Method) -> float:
+    """How many times the draws that a method's speed was measured with."""
+    return made.decoding.nbest / 3 if made.decoding.random else 1.0
+
+
+def _seconds(experiment: Experiment, settings: dict[str, Any]) -> float:
     """Seconds of one training."""
     known = {each.name for each in fields(TranslatorConfig)}
     said = {name: value for name, value in {**experiment.translator, **settings}.items() if name in known}

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from paraloom.core.errors import ConfigError, DataError
+from paraloom.core.io.compression import without_compression
 from paraloom.mt.methods import method as method_of
 from paraloom.recipes.verbs import run_verb
 from paraloom.run.result import RunResult
@@ -20,6 +21,8 @@ def augment_text(
     method: str = "nucleus",
     outputs: int = 3,
     tag: str = "",
+    field: int | str = 0,
+    fewest: int = 2,
     languages: tuple[str, str] = ("und", "und"),
     engine: str = "local",
     workers: int | None = None,
@@ -27,9 +30,10 @@ def augment_text(
 ) -> RunResult:
     """Write pairs of a translation and the sentence that it was made from; see `paraloom augment --help`.
 
-    languages: of the translations, and of the text.  Lines that come again, are empty, of one word or damaged, and
-    translations that are no use, are set aside with their reason.  Raises DataError where there is no such text,
-    ConfigError where the method takes another number of translators.
+    languages: of the translations, and of the text.  field: of a file with several, see core.io.texts.  Lines that come
+    again, are empty, of fewer words than `fewest` or damaged, and translations that are no use, are set aside with
+    their reason.  Raises DataError where there is no such text, ConfigError where the method takes another number of
+    translators.
     """
     wanted = method_of(method, outputs)
     if wanted.translators != len(translators):
@@ -40,13 +44,17 @@ def augment_text(
     path = Path(text).absolute()
     if not path.exists():
         raise DataError("there is no such file or corpus", file=text)
-    given: dict[str, Any] = {"corpora": [str(path)]} if path.is_dir() else {"files_of_lines": [str(path)]}
+    if without_compression(path).suffix == ".parquet":
+        raise ConfigError(f"'{text}' is no file of text", remedy="Give .txt, .tsv, .jsonl or the folder of a corpus.")
+    given: dict[str, Any] = (
+        {"corpora": [str(path)]} if path.is_dir() else {"files_of_lines": [str(path)], "field": field}
+    )
     if path.is_dir():
         # Of pairs the target is what a person wrote; sentences have a column of their own.
         given["columns"] = ["tgt", "text"]
     stages: list[dict[str, Any]] = [
         {"name": "sentences", "use": "sentences", "lang": languages[1], **given, "longest": 1000},
-        {"name": "clean", "use": "clean", "fewest": 2},
+        {"name": "clean", "use": "clean", "fewest": fewest},
         {
             "name": "variants",
             "use": "translate-variants",

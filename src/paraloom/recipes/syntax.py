@@ -20,11 +20,13 @@ def parsing_stages(
     Raises ConfigError when both or neither are given.
     """
     if bool(parser) == bool(parses):
-        raise ConfigError("there are no trees without --parser or --parses", remedy="Give one of them.")
+        raise ConfigError("trees come by --parser or by --parses", remedy="Give one of them, not both.")
     stages, reference = corpus_stages(source)
     if parser:
-        return [*stages, {"use": "parse", "input": reference, "columns": list(columns), **_parser(parser)}]
+        return [*stages, {"use": "parse", "input": reference, "columns": list(columns), **parser_named(parser)}]
     named = dict(_named(each) for each in parses)
+    if len(named) < len(parses):
+        raise ConfigError("--parses names a column twice", remedy="Give each column one file.")
     kind = "PAIRS" if stages else Corpus.open(reference).kind
     return [
         *stages,
@@ -38,8 +40,8 @@ def parsing_stages(
     ]
 
 
-def _parser(name: str) -> dict[str, str]:
-    """A folder counts by its content, a name as it is."""
+def parser_named(name: str) -> dict[str, str]:
+    """How the stage `parse` takes a parser: a folder counts by its content, the name of a model as it is."""
     folder = Path(name.removeprefix("spacy:"))
     return {"parser": str(folder.absolute())} if folder.is_dir() or ":" not in name else {"model": name}
 

@@ -21,8 +21,8 @@ class Bitext(Source):
 
     source: a file with both sides, or `PREFIX.{de,en}` for Moses pairs; paths stand relative to the pipeline file.
     src_column, tgt_column: names, or numbers from 1, of the sides in a table.  origin: the first part of each
-    pair_id; default: the file's name.  skip: rows that are passed over at the start.  limit: rows that are read at
-    most behind them (0: all).
+    pair_id; default: the file's name.  skip: pairs that are passed over at the start, and what could not be read
+    among them.  limit: pairs that are read at most behind them (0: all).
     bad_rows: 'stop' at a row that cannot be read (wrong number of fields, not UTF-8), or 'reject' it with its reason.
     """
 
@@ -65,8 +65,9 @@ class Bitext(Source):
         ):
             if over:
                 passed = min(over, batch.num_rows)
+                last_passed = int(str(batch.column("pair_id")[passed - 1]).rpartition(":")[2])
                 over, batch = over - passed, batch.slice(passed)
-                rejected.clear()
+                rejected[:] = [each for each in rejected if each[0] > last_passed]
                 if not batch.num_rows:
                     continue
             last = left is not None and batch.num_rows >= left

@@ -15,13 +15,11 @@ import pyarrow as pa
 from paraloom.core.errors import ConfigError, DataError
 from paraloom.core.io import Corpus
 from paraloom.core.io.bitext import UNKNOWN
+from paraloom.core.schema import LANGUAGE_OF
 from paraloom.pairs.cleaning import CleaningRules, line_faults
 from paraloom.pairs.held_out import HeldOut
 from paraloom.pairs.language import LanguageIdentifier
 from paraloom.run.stage import Map, Work
-
-_LANG = {"src": "src_lang", "tgt": "tgt_lang", "text": "lang"}
-"""The text columns of pairs and of sentences, and where the language of each is said."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,7 +61,7 @@ class Clean(CleaningRules, Map):
     def _identify(self, batch: pa.RecordBatch, columns: list[str], reasons: npt.NDArray[np.object_]) -> None:
         identifier = _identifier(self.languages)
         for name in columns:
-            said = batch.column(_LANG[name]).to_pylist() if _LANG[name] in batch.schema.names else []
+            said = batch.column(LANGUAGE_OF[name]).to_pylist() if LANGUAGE_OF[name] in batch.schema.names else []
             rows = [i for i, lang in enumerate(said) if reasons[i] is None and lang not in (None, "", UNKNOWN)]
             texts = batch.column(name).take(pa.array(rows, pa.int64())).to_pylist()
             for row, found in zip(rows, identifier.identify(texts), strict=True):
@@ -87,7 +85,7 @@ def _held_out(folders: tuple[Path, ...]) -> HeldOut:
     def texts() -> Iterator[pa.Array]:
         for folder in folders:
             corpus = Corpus.open(folder)
-            columns = [name for name in _LANG if name in corpus.schema.names]
+            columns = [name for name in LANGUAGE_OF if name in corpus.schema.names]
             if not columns:
                 raise DataError("it holds neither pairs nor sentences", file=folder)
             for batch in corpus.batches(columns):

@@ -80,7 +80,7 @@ class AgreeDocuments(Fit):
     """Checks and completes pairs of documents by further languages (align.agreement).
 
     pairs: of source and target, by align-documents or a file.  there, back: for each further language the pairs of
-    source and that language, and of that language and target, in either direction.  gold: as for align-documents;
+    source and that language, and of that language and target, in either direction where names tell it.  gold: as for align-documents;
     all of its pairs count.
     """
 
@@ -108,7 +108,7 @@ class AgreeDocuments(Fit):
             try:
                 through.append(turned_as_met(read_pairs(there), read_pairs(back), names))
             except DataError as error:
-                raise error.at(file=there) from None
+                raise error.at(file=f"{there} and {back}") from None
         found = agree(direct, through)
         write_document_pairs(folder / PAIRS_FILE, found)
         before = {(pair.source, pair.target) for pair in direct}

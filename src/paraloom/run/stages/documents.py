@@ -133,6 +133,7 @@ class EvaluateAligner(Fit):
     """
 
     inputs: ClassVar[tuple[str, ...]] = ("translator",)
+    version: ClassVar[str] = "2"
 
     documents: Path
     translator: str | None = None

@@ -63,6 +63,7 @@ class FindDuplicates(DuplicateConfig, Fit):
     """
 
     inputs: ClassVar[tuple[str, ...]] = ("pairs",)
+    version: ClassVar[str] = "2"
 
     pairs: str
 

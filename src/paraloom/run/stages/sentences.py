@@ -17,14 +17,11 @@ from paraloom.core.io import Corpus
 from paraloom.core.io.bitext import UNKNOWN
 from paraloom.core.io.texts import read_texts
 from paraloom.core.protocols import Encoder
-from paraloom.core.schema import SENTENCES, add_column
+from paraloom.core.schema import LANGUAGE_OF, SENTENCES, add_column
 from paraloom.core.seen import Seen
 from paraloom.run.stage import Fit, Json, Map, Source, Work
 
 _CHUNK = 5000
-
-_LANG = {"src": "src_lang", "tgt": "tgt_lang", "text": "lang"}
-"""The text columns of corpora, and where the language of each is said."""
 
 
 class _Texts(NamedTuple):
@@ -43,7 +40,7 @@ class Sentences(Source):
     corpora: of pairs or sentences, of which the text columns `columns` are read, where they are there.
     files_of_lines: a sentence a line, .txt, .tsv or .jsonl, plain or compressed; field: of lines with fields between
     tabs, the one to read, from 1, or from the end by -1, or its name in the header; of JSON lines the key ('text').
-    lang: of the sentences wanted; a corpus's text that is said to be in another one is set aside, too.  longest:
+    lang: of the sentences wanted, `und`: any; a corpus's text that is said to be in another is set aside, too.  longest:
     characters.  limit: texts that are read at most, from the start (0: all).
     bad_rows: 'stop' at a line that cannot be read (not UTF-8, no JSON), or 'reject' it with its reason.
     """
@@ -62,17 +59,20 @@ class Sentences(Source):
 
     def __post_init__(self) -> None:
         for column in self.columns:
-            if column not in _LANG:
-                raise ConfigError(f"there is no text column '{column}'{nearest(column, list(_LANG))}")
+            if column not in LANGUAGE_OF:
+                raise ConfigError(f"there is no text column '{column}'{nearest(column, list(LANGUAGE_OF))}")
         if not (self.corpora or self.files_of_lines):
             raise ConfigError("there are no sentences without 'corpora' or 'files_of_lines'")
+        if self.limit < 0:
+            raise ConfigError("'limit' is 0 (all) or more texts")
 
     def batches(self, work: Work) -> Iterator[pa.RecordBatch]:
         """All sentences in order, with `keep` and `reason`."""
         seen, count = Seen(), 0
         for name, texts, langs, faults in self._within_limit(work):
             stripped = [" ".join(text.split()) for text in texts]
-            foreign = [None if lang in (None, "", UNKNOWN, self.lang) else f"in '{lang}'" for lang in langs]
+            wanted = (None, "", UNKNOWN, self.lang)
+            foreign = [None if lang in wanted or self.lang == UNKNOWN else f"in '{lang}'" for lang in langs]
             first = seen.first(stripped).tolist()
             reasons = [
                 fault or other or _reason(text, new, self.longest)
@@ -92,12 +92,12 @@ class Sentences(Source):
             count += len(texts)
 
     def _within_limit(self, work: Work) -> Iterator[_Texts]:
-        left = self.limit
+        left = self.limit or None
         for found in self._texts(work):
-            if self.limit and len(found.texts) >= left:
+            if left is not None and len(found.texts) >= left:
                 yield _Texts(found.name, found.texts[:left], found.langs[:left], found.faults[:left])
                 return
-            left -= len(found.texts)
+            left = None if left is None else left - len(found.texts)
             yield found
 
     def _texts(self, work: Work) -> Iterator[_Texts]:
@@ -106,7 +106,7 @@ class Sentences(Source):
             columns = [name for name in self.columns if name in corpus.schema.names]
             if not columns:
                 raise ConfigError(f"'{reference}' has none of the columns {', '.join(self.columns)}")
-            said = {name: lang for name in columns if (lang := _LANG[name]) in corpus.schema.names}
+            said = {name: lang for name in columns if (lang := LANGUAGE_OF[name]) in corpus.schema.names}
             for batch in corpus.batches([*columns, *said.values()]):
                 for column in columns:
                     texts = [text or "" for text in batch.column(column).to_pylist()]
@@ -114,8 +114,7 @@ class Sentences(Source):
                     yield _Texts(Path(reference).name, texts, langs, [None] * len(texts))
         for path in self.files_of_lines:
             rows = read_texts(path, self.field, reject=self.bad_rows == "reject")
-            # A line behind the limit is not read, so it cannot be at fault.
-            while chunk := list(islice(rows, min(_CHUNK, self.limit or _CHUNK))):
+            while chunk := list(islice(rows, _CHUNK)):
                 texts, faults = [row.text for row in chunk], [row.fault for row in chunk]
                 yield _Texts(path.name, texts, [None] * len(chunk), faults)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
@@ -10,6 +11,7 @@ import pyarrow as pa
 
 from paraloom.core.errors import ConfigError, DataError, nearest
 from paraloom.core.io import Corpus
+from paraloom.core.stats import added_up
 from paraloom.run.stage import Fit, Json, Map, Work
 from paraloom.syntax.groups import Groups, choose_groups
 from paraloom.syntax.productions import ProductionCounts, productions
@@ -75,16 +77,19 @@ class PickGroup(Map):
 def count_productions(corpus: Corpus, column: str) -> ProductionCounts:
     """Of all trees in a column; ConfigError where there is none, DataError with the row for what is no tree."""
     check_column(corpus, column)
-    counts, row = ProductionCounts(), 0
+    return added_up(_counts(corpus, column), ProductionCounts())
+
+
+def _counts(corpus: Corpus, column: str) -> Iterator[ProductionCounts]:
+    row = 0
     for batch in corpus.batches([column]):
         try:
-            counts += ProductionCounts.of(batch.column(column).to_pylist())
+            yield ProductionCounts.of(batch.column(column).to_pylist())
         except DataError as error:
             error.row = row + (error.row or 0)
             error.at(file=corpus.folder)
             raise
         row += batch.num_rows
-    return counts
 
 
 def check_column(corpus: Corpus, column: str) -> None:

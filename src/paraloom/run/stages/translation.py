@@ -52,6 +52,10 @@ class EvaluateTranslator(Fit):
         if self.sets is not None and self.group_by:
             raise ConfigError("'sets' and 'group_by' both make groups", remedy="Give one of them.")
 
+    def configuration(self) -> dict[str, Json]:
+        """As of any stage, but for where COMET's interpreter is."""
+        return {name: value for name, value in super().configuration().items() if name != "comet_python"}
+
     def fit(self, folder: Path, work: Work) -> dict[str, Json]:
         """Write result.json and hypotheses.txt; figures: bleu and chrf with intervals and signatures, comet, groups."""
         from paraloom.evaluate.translation import by_group, evaluate_translation
