@@ -23,7 +23,7 @@ def parsing_stages(
         raise ConfigError("there are no trees without --parser or --parses", remedy="Give one of them.")
     stages, reference = corpus_stages(source)
     if parser:
-        return [*stages, {"use": "parse", "input": reference, "columns": list(columns), **_parser(parser)}]
+        return [*stages, {"use": "parse", "input": reference, "columns": list(columns), **parser_named(parser)}]
     named = dict(_named(each) for each in parses)
     kind = "PAIRS" if stages else Corpus.open(reference).kind
     return [
@@ -38,8 +38,12 @@ def parsing_stages(
     ]
 
 
-def _parser(name: str) -> dict[str, str]:
-    """A folder counts by its content, a name as it is."""
+def parser_named(name: str) -> dict[str, str]:
+    """The keys of the stage `parse` for a parser: a folder counts by its content, a name as it is.
+
+    >>> parser_named("stanza:tr:depparse")
+    {'model': 'stanza:tr:depparse'}
+    """
     folder = Path(name.removeprefix("spacy:"))
     return {"parser": str(folder.absolute())} if folder.is_dir() or ":" not in name else {"model": name}
 
