@@ -119,22 +119,22 @@ def group_bars(title: str, groups: Sequence[tuple[str, Sequence[Bar]]], unit: st
 
 def _bar(bar: Bar, y: float, across: _Placing, left: int) -> Html:
     start, end = sorted((across(0), across(bar.value)))
-    middle, between = short(y + _STEP / 2), ""
+    low, high = across(bar.low), across(bar.high)
+    width = max(1.0, end - start)
     spread: Part = None
-    if bar.high > bar.low:
-        spread = element(
-            "line", class_="error", x1=short(across(bar.low)), x2=short(across(bar.high)), y1=middle, y2=middle
-        )
+    between = ""
+    if high > low:
+        ends = {"x1": short(low), "x2": short(high), "y1": short(y + 8), "y2": short(y + 8)}
+        # The halo parts the line from the bar, in light and dark.
+        spread = [element("line", class_=kind, **ends) for kind in ("halo", "error")]
         between = f", {_signed(bar.low)} to {_signed(bar.high)}"
     return element(
         "g",
         element("title", f"{bar.name}: {_signed(bar.value)}{between}"),
         element("text", bar.name, class_="mark", x=left - 8, y=short(y + 12), text_anchor="end"),
-        element(
-            "rect", class_="after", x=short(start), y=short(y + 2), width=short(max(1.0, end - start)), height=_STEP - 5
-        ),
+        element("rect", class_="after", x=short(start), y=short(y + 2), width=short(width), height=12),
         spread,
-        element("text", _signed(bar.value), class_="mark", x=short(max(across(bar.high), end) + 6), y=short(y + 12)),
+        element("text", _signed(bar.value), class_="mark", x=short(max(high, end) + 6), y=short(y + 12)),
     )
 
 
