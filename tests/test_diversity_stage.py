@@ -24,6 +24,7 @@ from paraloom.core.schema import PAIRS, VARIANTS
 from paraloom.diversity.adequacy import Adequacy
 from paraloom.diversity.groups import Drawn, whole_groups
 from paraloom.diversity.variants import VariantStatistics
+from paraloom.recipes.diversity import _names
 from paraloom.run.pipeline import parse_pipeline
 from paraloom.run.runner import run_pipeline
 
@@ -290,24 +291,30 @@ def test_the_verb_shows_a_row_a_corpus(paraloom: Run, tmp_path: Path) -> None:
     assert status == 1 and "did you mean 'sst'" in err
 
 
-def test_the_same_variants_in_any_format_have_the_same_figures(paraloom: Run, tmp_path: Path) -> None:
+def test_the_same_variants_in_any_format_have_the_same_figures(tmp_path: Path) -> None:
     write_variants(tmp_path / "a", OURS)
     table = pq.read_table(tmp_path / "a" / "part-00000.parquet")
     pq.write_table(table, tmp_path / "b.parquet")
     rows = table.drop_columns(["original_lang"]).to_pylist()
     (tmp_path / "c.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     lines = ["\t".join(rows[0]), *("\t".join(map(str, row.values())) for row in rows)]
-    (tmp_path / "c.tsv").write_text("".join(f"{line}\n" for line in lines))
+    (tmp_path / "d.tsv").write_text("".join(f"{line}\n" for line in lines))
     fewer = ["pair_id\ttext", *(f"{row['pair_id']}\t{row['text']}" for row in rows)]
     (tmp_path / "less.tsv").write_text("".join(f"{line}\n" for line in fewer))
-    status, out, err = paraloom("diversity", "--workers", 1, "a", "b.parquet", "c.jsonl", "c.tsv", "less.tsv", "--json")
-    assert status == 0, err
-    first, *others, without_costs = json.loads(out)
-    assert [each["corpus"] for each in others] == ["b", "c", "c-no-2"]
-    assert all(each["figures"] == first["figures"] for each in others)
-    assert without_costs["uncosted"] == 9
-    kept = [row for row in first["figures"] if row["figure"] != "cost"]
-    assert [row for row in without_costs["figures"] if row["figure"] != "cost"] == kept
+    text = '[[stage]]\nname = "a-measured"\nuse = "measure-diversity"\nvariants = "a"\n'
+    for name in ("b.parquet", "c.jsonl", "d.tsv", "less.tsv"):
+        plain = name.partition(".")[0]
+        text += f'[[stage]]\nname = "{plain}"\nuse = "read-variants"\nsource = "{name}"\n'
+        text += f'[[stage]]\nname = "{plain}-measured"\nuse = "measure-diversity"\nvariants = "{plain}"\n'
+    result = run_pipeline(parse_pipeline(text, file=tmp_path / "p.toml"), tmp_path / "run", engine="inline")
+    first, *others, without_costs = (stage.figures for stage in result.stages if stage.name.endswith("-measured"))
+    assert others == [first] * 3 and first["cost"] > 0
+    assert without_costs["uncosted"] == 9 and without_costs["cost"] is None
+    assert {**without_costs, "uncosted": 0, "cost": 0, "cost_interval": 0} == {**first, "cost": 0, "cost_interval": 0}
+
+
+def test_stages_are_named_after_what_they_measure() -> None:
+    assert _names(["a/beam", "b/beam/", "b/beam.tsv.gz", "x y.parquet"]) == ["beam", "beam-no-2", "beam-no-3", "x-y"]
 
 
 TABLES = [
