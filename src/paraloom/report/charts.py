@@ -171,7 +171,7 @@ def round_logarithms(low: float, high: float) -> list[float]:
     Where the range is too narrow for two of these, round marks of equal distance.
 
     >>> round_logarithms(0.2, 2.1), round_logarithms(0.75, 0.9)
-    ([2, 5, 10, 20, 50, 100], [6, 7])
+    ([2, 5, 10, 20, 50, 100], [6, 6.5, 7, 7.5])
     """
     powers = range(math.floor(low), math.ceil(high) + 1)
     marks = [factor * 10.0**power for power in powers for factor in (1, 2, 5)]
