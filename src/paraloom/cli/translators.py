@@ -112,6 +112,7 @@ def backtranslate(
     Example: `paraloom backtranslate 'train.{de,en}' --translator de-en --decode beam:12 -o pairs.parquet`
     """
     from paraloom.cli.summary import summary
+    from paraloom.recipes.variants import translator_stages
     from paraloom.recipes.verbs import corpus_stages, run_verb
 
     stages, reference = corpus_stages(
@@ -122,19 +123,10 @@ def backtranslate(
         tgt_column=options.column(tgt_column),
         shard_rows=shard_rows,
     )
-    here = Path(translator)
-    if (here / "model.bin").is_file() or not _is_model_name(translator):
-        model = str(here.absolute())
-    else:
-        model = "translator"
-        stages = [*stages, {"name": model, "use": "load-translator", "model": translator}]
+    loading, (model,) = translator_stages([translator])
     work = {"use": "backtranslate", "input": reference, "translator": model, "decode": decode, "side": side}
-    result = run_verb([*stages, work], output, seed=seed, engine=engine, workers=workers, on_error=on_error)
+    result = run_verb([*stages, *loading, work], output, seed=seed, engine=engine, workers=workers, on_error=on_error)
     typer.echo(summary(result), err=True)
-
-
-def _is_model_name(text: str) -> bool:
-    return Path(text).is_dir() or (text.count("/") == 1 and not Path(text).parent.exists())
 
 
 def _print_figures(figures: dict[str, object]) -> None:

@@ -41,7 +41,11 @@ def parsing_stages(
 
 
 def parser_named(name: str) -> dict[str, str]:
-    """How the stage `parse` takes a parser: a folder counts by its content, the name of a model as it is."""
+    """The keys of the stage `parse` for a parser: a folder counts by its content, a name as it is.
+
+    >>> parser_named("stanza:tr:depparse")
+    {'model': 'stanza:tr:depparse'}
+    """
     folder = Path(name.removeprefix("spacy:"))
     return {"parser": str(folder.absolute())} if folder.is_dir() or ":" not in name else {"model": name}
 

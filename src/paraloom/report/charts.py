@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -35,7 +36,7 @@ def histogram(
     said = f"Histogram of {sum(before)} values from {number(low)} to {number(high)} {unit}".rstrip()
     if after is not None:
         said += f", and in front of it of the {sum(after)} that were kept"
-    return _svg(title, said + ".", parts, _WIDTH, _HEIGHT, "histogram")
+    return svg(title, said + ".", parts, _WIDTH, _HEIGHT, "histogram")
 
 
 @dataclass(frozen=True)
@@ -46,42 +47,48 @@ class Curve:
     points: Sequence[tuple[float, float]]
 
 
-def curves(title: str, lines: Sequence[Curve], x_name: str) -> Html:
-    """Lines over a common x, each named at its end; at least one line, each of one point or more."""
-    width, height, left, right = 480, 240, 40, 108
+def curves(title: str, lines: Sequence[Curve], x_name: str, *, logarithmic: bool = False) -> Html:
+    """Lines over a common x, each named at its end; at least one line, each of one point or more.
+
+    logarithmic: of y, whose values are above 0 then.  From the fifth line on, lines are broken to be told apart.
+    """
+    level = math.log10 if logarithmic else float
+    width, height, left = 480, 240, 40
+    labels = [f"{line.name} {number(line.points[-1][1])}" for line in lines]
+    right = max(108, *(16 + 7 * len(label) for label in labels))
     xs = [x for line in lines for x, _ in line.points]
-    ys = [y for line in lines for _, y in line.points]
+    ys = [level(y) for line in lines for _, y in line.points]
     low, high = min(ys), max(ys)
     margin = (high - low) * 0.06 or abs(high) * 0.1 or 1.0
     low, high = low - margin, high + margin
     first, last = min(xs), max(xs)
 
     def place(x: float, y: float) -> tuple[float, float]:
-        return _x(x, first, last, width, left, right), _y(y, low, high, height)
+        return _x(x, first, last, width, left, right), _y(level(y), low, high, height)
 
     parts: list[Part] = []
-    for mark in ticks(low, high):
-        level = _y(mark, low, high, height)
-        parts.append(element("line", class_="grid", x1=left, x2=width - right, y1=_f(level), y2=_f(level)))
-        parts.append(element("text", number(mark), class_="mark", x=left - 8, y=_f(level + 4), text_anchor="end"))
-    ends = _apart([place(*line.points[-1])[1] for line in lines])
-    for order, (line, end) in enumerate(zip(lines, ends, strict=True)):
+    for mark in round_logarithms(low, high) if logarithmic else ticks(low, high):
+        at = _y(level(mark), low, high, height)
+        parts.append(element("line", class_="grid", x1=left, x2=width - right, y1=short(at), y2=short(at)))
+        parts.append(element("text", number(mark), class_="mark", x=left - 8, y=short(at + 4), text_anchor="end"))
+    ends = _apart([place(*line.points[-1])[1] for line in lines], height - _BOTTOM)
+    for order, (line, label, end) in enumerate(zip(lines, labels, ends, strict=True)):
         points = [place(*point) for point in line.points]
-        path = "M" + "L".join(f"{_f(x)} {_f(y)}" for x, y in points)
+        path = "M" + "L".join(f"{short(x)} {short(y)}" for x, y in points)
         value = number(line.points[-1][1])
         parts.append(
             element(
                 "g",
                 element("title", f"{line.name}: {value} at the end"),
                 element("path", class_="curve", d=path),
-                element("circle", cx=_f(points[-1][0]), cy=_f(points[-1][1]), r=3),
-                element("text", f"{line.name} {value}", x=_f(points[-1][0] + 8), y=_f(end + 4)),
-                class_=f"line line-{order % 4}",
+                element("circle", cx=short(points[-1][0]), cy=short(points[-1][1]), r=3),
+                element("text", label, x=short(points[-1][0] + 8), y=short(end + 4)),
+                class_=f"line line-{order % 4}" + (f" broken-{min(order // 4, 2)}" if order > 3 else ""),
             )
         )
     parts.append(_x_axis(first, last, width, height, left, right, x_name))
     said = "; ".join(f"{line.name} from {number(line.points[0][1])} to {number(line.points[-1][1])}" for line in lines)
-    return _svg(title, f"Curves over {x_name}: {said}.", parts, width, height, "curves")
+    return svg(title, f"Curves over {x_name}: {said}.", parts, width, height, "curves")
 
 
 def number_line(
@@ -111,27 +118,29 @@ def number_line(
     if band is not None:
         x, span = place(band[0]), place(band[1]) - place(band[0])
         parts.append(
-            element("rect", class_="before", x=_f(x), y=_TOP, width=_f(max(1, span)), height=height - _TOP - _BOTTOM)
+            element(
+                "rect", class_="before", x=short(x), y=_TOP, width=short(max(1, span)), height=height - _TOP - _BOTTOM
+            )
         )
     for order, (name, value, low, high) in enumerate(rows):
         y = _TOP + step * (order + 0.5)
         interval = f", {number(low)} to {number(high)}" if low is not None and high is not None else ""
         bar: Part = None
         if low is not None and high is not None:
-            bar = element("line", class_="axis", x1=_f(place(low)), x2=_f(place(high)), y1=_f(y), y2=_f(y))
+            bar = element("line", class_="axis", x1=short(place(low)), x2=short(place(high)), y1=short(y), y2=short(y))
         parts.append(
             element(
                 "g",
                 element("title", f"{name}: {number(value)}{interval}"),
-                element("text", name, class_="mark", x=left - 8, y=_f(y + 4), text_anchor="end"),
+                element("text", name, class_="mark", x=left - 8, y=short(y + 4), text_anchor="end"),
                 bar,
-                element("circle", cx=_f(place(value)), cy=_f(y), r=4),
+                element("circle", cx=short(place(value)), cy=short(y), r=4),
                 class_=f"line line-{1 if name == marked else 0}",
             )
         )
     parts.append(_x_axis(low_end, high_end, width, height, left))
     said = "; ".join(f"{name} {number(value)}" for name, value, _, _ in rows)
-    return _svg(title, f"From the top: {said}.", parts, width, height, "curves")
+    return svg(title, f"From the top: {said}.", parts, width, height, "curves")
 
 
 def paired_bars(title: str, rows: Sequence[tuple[str, int, int]]) -> Html:
@@ -146,17 +155,33 @@ def paired_bars(title: str, rows: Sequence[tuple[str, int, int]]) -> Html:
     for order, (name, before, after) in enumerate(rows):
         y = _TOP + step * order
         bars = [
-            element("rect", class_=layer, x=left, y=y + down, width=_f(_x(n, 0, top, width, left) - left), height=9)
+            element("rect", class_=layer, x=left, y=y + down, width=short(_x(n, 0, top, width, left) - left), height=9)
             for layer, n, down in (("before", before, 1), ("after", after, 11))
         ]
         label = element("text", name, class_="mark", x=left - 8, y=y + 14, text_anchor="end")
         parts.append(element("g", element("title", f"{name}: {count(before)}, then {count(after)}"), label, bars))
     parts.append(_x_axis(0, top, width, height, left))
     said = "; ".join(f"{name} {before}, then {after}" for name, before, after in rows)
-    return _svg(title, f"From the top: {said}.", parts, width, height, "curves")
+    return svg(title, f"From the top: {said}.", parts, width, height, "curves")
 
 
-def _svg(title: str, said: str, parts: Sequence[Part], width: int, height: int, kind: str) -> Html:
+def round_logarithms(low: float, high: float) -> list[float]:
+    """Round marks whose logarithms to base 10 lie within [low, high]: 1, 2 and 5 times powers of ten.
+
+    Where the range is too narrow for two of these, round marks of equal distance.
+
+    >>> round_logarithms(0.2, 2.1), round_logarithms(0.75, 0.9)
+    ([2, 5, 10, 20, 50, 100], [6, 6.5, 7, 7.5])
+    """
+    powers = range(math.floor(low), math.ceil(high) + 1)
+    marks = [factor * 10.0**power for power in powers for factor in (1, 2, 5)]
+    found = [round(mark, 12) for mark in marks if low <= math.log10(mark) <= high]
+    found = found if len(found) > 1 else ticks(10**low, 10**high)
+    return [int(mark) if mark == int(mark) else mark for mark in found]
+
+
+def svg(title: str, said: str, parts: Sequence[Part], width: int, height: int, kind: str) -> Html:
+    """A picture with a name, and `said` for who cannot see it."""
     return element(
         "svg",
         element("title", title),
@@ -178,10 +203,10 @@ def _bar(left: float, right: float, level: float, layer: str) -> Part:
     return element(
         "rect",
         class_=layer,
-        x=_f(left + gap),
-        y=_f(_HEIGHT - _BOTTOM - height),
-        width=_f(right - left - 2 * gap),
-        height=_f(height),
+        x=short(left + gap),
+        y=short(_HEIGHT - _BOTTOM - height),
+        width=short(right - left - 2 * gap),
+        height=short(height),
     )
 
 
@@ -193,18 +218,20 @@ def _x_axis(
     for mark in ticks(low, high):
         x = _x(mark, low, high, width, left, right)
         anchor = "start" if x < left + 8 else "end" if x > width - right - 8 and not name else "middle"
-        parts.append(element("text", number(mark), class_="mark", x=_f(x), y=base + 17, text_anchor=anchor))
+        parts.append(element("text", number(mark), class_="mark", x=short(x), y=base + 17, text_anchor=anchor))
     if name:
         parts.append(element("text", name, class_="mark", x=width - right + 26, y=base + 17))
     return parts
 
 
-def _apart(levels: Sequence[float], distance: float = 15) -> list[float]:
-    """The same heights, pushed down where labels would touch, their order kept."""
+def _apart(levels: Sequence[float], floor: float, distance: float = 15) -> list[float]:
+    """The same heights, pushed down where labels would touch, and up again from below the floor; their order kept."""
     placed = list(levels)
     order = sorted(range(len(levels)), key=lambda i: levels[i])
     for above, below in pairwise(order):
         placed[below] = max(placed[below], placed[above] + distance)
+    for place, i in enumerate(reversed(order)):
+        placed[i] = min(placed[i], floor - place * distance)
     return placed
 
 
@@ -216,5 +243,6 @@ def _y(value: float, low: float, high: float, height: int) -> float:
     return _TOP + (high - value) / ((high - low) or 1) * (height - _TOP - _BOTTOM)
 
 
-def _f(value: float) -> str:
+def short(value: float) -> str:
+    """A place in a picture, to a tenth of its unit."""
     return f"{value:.1f}".removesuffix(".0")

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from paraloom.core.io.atomic import replacing
 from paraloom.pairs.scores import COLUMNS
+from paraloom.report.augmented import augmented
 from paraloom.report.chain import chain
 from paraloom.report.facts import edges_of, ranges, reasons, spread_of
 from paraloom.report.figures import count, duration, spoken
@@ -45,6 +46,7 @@ def _page(run: RunView) -> str:
         ("scores", "Scores", _scores(columns)),
         ("pairs", "Pairs", _pairs(columns)),
         ("training", "Training", _training(run)),
+        ("augmented", "Back-translation", augmented(run)),
         ("results", "Results", _results(run)),
         ("made", "How it was made", _made(run, columns)),
     ]

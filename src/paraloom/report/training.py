@@ -18,7 +18,7 @@ _POINTS = 300
 
 def training(name: str, artefact: Path) -> Html | None:
     """The curves of one artefact folder, None where it recorded none."""
-    records = _records(artefact / "curve.jsonl")
+    records = records_of(artefact / "curve.jsonl")
     progress = next((key for key in _PROGRESS if any(key in record for record in records)), None)
     if progress is None:
         return None
@@ -59,8 +59,8 @@ def thinned(points: Sequence[tuple[float, float]], most: int = _POINTS) -> list[
     return [*means, points[-1]]
 
 
-def _records(path: Path) -> list[Mapping[str, float]]:
-    """Lines of numbers; a line that a kill tore is passed over."""
+def records_of(path: Path) -> list[Mapping[str, float]]:
+    """The points of a `curve.jsonl`, their finite numbers alone; a line that a kill tore is passed over."""
     if not path.is_file():
         return []
     records: list[Mapping[str, float]] = []

@@ -1,0 +1,89 @@
+"""Corpora of variants measured beside each other: a stage measure-diversity each, in one run."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from paraloom.core.errors import ConfigError
+from paraloom.core.io import Corpus
+from paraloom.core.io.compression import without_compression
+from paraloom.core.io.shards import open_shard
+from paraloom.recipes.syntax import parser_named
+from paraloom.recipes.verbs import compose, corpus_stages
+from paraloom.run.pipeline import parse_pipeline
+from paraloom.run.runner import run_pipeline
+
+PARSES = "text_parse"
+"""The column that the stage `parse` makes of variants."""
+
+
+def measure_diversity(
+    corpora: Sequence[str],
+    folder: Path,
+    *,
+    parser: str | None = None,
+    references: str | None = None,
+    workers: int | None = None,
+    seed: int = 1,
+    **settings: Any,
+) -> list[dict[str, Any]]:
+    """Measure each corpus in a run in `folder`; its result.json with `corpus`, the name of its stage, in their order.
+
+    corpora: corpus folders, or files (.tsv with a header, .jsonl, .parquet) with pair_id and text.  parser: as
+    syntax.load.load_parser takes it; where there is none, trees are those of the column text_parse, if it is there.
+    references: a bitext argument.  settings: further fields of the stage.
+    """
+    stages: list[dict[str, Any]] = []
+    beside = None
+    if references is not None:
+        reading, beside = corpus_stages(references)
+        stages += [{**stage, "name": "references"} for stage in reading]
+        beside = "references" if reading else beside
+    names = _names(corpora)
+    for name, source in zip(names, corpora, strict=True):
+        reference = str(Path(source).absolute())
+        parsed = PARSES in _columns(source)
+        if not (Path(source) / "corpus.json").is_file():
+            stages.append({"name": f"{name}-read", "use": "read-variants", "source": reference})
+            reference = f"{name}-read"
+        if parser and not parsed:
+            keys = {"name": f"{name}-parsed", "use": "parse", "input": reference, "columns": ["text"]}
+            stages.append(keys | parser_named(parser))
+            reference, parsed = f"{name}-parsed", True
+        measuring = {"name": name, "use": "measure-diversity", "variants": reference, "references": beside}
+        stages.append(measuring | {"trees": PARSES if parsed else None} | settings)
+    pipeline = parse_pipeline(compose(stages, seed=seed), file=Path.cwd() / "diversity.toml")
+    result = run_pipeline(pipeline, folder, workers=workers)
+    found = []
+    for name in names:
+        told = (result.stage(name).folder / "artefact" / "result.json").read_text(encoding="utf-8")
+        found.append({"corpus": name, **json.loads(told)})
+    return found
+
+
+def _names(corpora: Sequence[str]) -> list[str]:
+    """A name for the stage of each corpus, after its folder or file, all of them different."""
+    if not corpora:
+        raise ConfigError("there are no variants to measure", remedy="Name one corpus or more.")
+    names: list[str] = []
+    for source in corpora:
+        plain = re.sub(r"[^A-Za-z0-9_-]+", "-", without_compression(source.rstrip("/")).stem).strip("-") or "variants"
+        taken = sum(1 for name in names if name == plain or name.startswith(f"{plain}-no-"))
+        names.append(f"{plain}-no-{taken + 1}" if taken else plain)
+    return names
+
+
+def _columns(source: str) -> list[str]:
+    """The columns of a corpus folder or a Parquet file; none of what says only a few, or is not there."""
+    if (Path(source) / "corpus.json").is_file():
+        names: list[str] = Corpus.open(source).schema.names
+        return names
+    if source.endswith(".parquet") and Path(source).is_file():
+        with open_shard(source) as file:
+            names = file.schema_arrow.names
+        return names
+    return []
