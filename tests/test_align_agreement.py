@@ -70,7 +70,9 @@ def test_the_command_writes_what_stands(paraloom: Command) -> None:
     assert status == 2 and "not two files" in told
     write_document_pairs("strange.tsv", [NamedPair("p", "q", 0.9)])
     status, _, told = paraloom(*call, "strange.tsv,back.tsv")
-    assert status == 1 and "strange.tsv" in told and "no document of the source" in told
+    assert (
+        status == 1 and "strange.tsv and" in told and "back.tsv: it has" in told and "no document of the source" in told
+    )
     assert names(read_document_pairs("agreed.tsv")) == [("b", "y"), ("c", "z")]
 
 

@@ -105,6 +105,18 @@ def test_two_texts_are_aligned_by_their_translations_into_a_third_language(paral
     assert status != 0 and "a pivot is for one translation of each side" in errors
 
 
+def test_bounds_are_those_of_the_texts_not_of_their_translations(paraloom: Command) -> None:
+    Path("a").write_text("aa a\n.EOA\naa b\n")
+    Path("b").write_text("bb w\n.EOA\nbb x\n")
+    Path("a.en").write_text("The dog sleeps.\nEND .\nNobody came.\n")
+    Path("b.en").write_text("The dog sleeps.\n.EOA\nNobody came.\n")
+    call = ["align", "sentences", "a", "b", "--pivot", "--translations", "a.en", "--target-translations", "b.en"]
+    status, _, told = paraloom(*call, "--bound", ".EOA", "-o", "o.tsv")
+    assert status == 0, told
+    rows = [line.split("\t")[1:3] for line in Path("o.tsv").read_text().splitlines()[1:]]
+    assert rows == [["aa a", "bb w"], ["aa b", "bb x"]]
+
+
 def test_only_the_target_translated_is_no_pivot(paraloom: Command, world: World) -> None:
     write_pages(Path("kal"), world.source)
     status, _, errors = paraloom("align", "documents", "kal", "kal", "--target-translator", "m", "-o", "p.tsv")

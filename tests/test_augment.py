@@ -9,10 +9,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pytest
 from toy_documents import words
 
 from paraloom.core.errors import ConfigError
+from paraloom.core.io import write_corpus
+from paraloom.core.schema import PAIRS
 from paraloom.recipes.augment import RESULT, Experiment, augment, read_experiment, stages_of
 from paraloom.recipes.augment_cost import hours
 from paraloom.recipes.augmented import Outcome, collect, render
@@ -47,8 +50,15 @@ def test_each_method_back_translates_trains_and_is_measured() -> None:
 
 def test_no_test_sentence_is_trained_on() -> None:
     found = stages()
-    for name in ("parallel", "monolingual-clean"):
-        assert found[name]["held_out"] == ["development", "test-news"]
+    assert found["parallel"]["held_out"] == ["development", "test-news"]
+    # Nor is what has a translation already taken for monolingual.
+    assert found["monolingual-clean"]["held_out"] == ["development", "test-news", "parallel"]
+
+
+def test_what_is_held_out_is_only_ever_added_to() -> None:
+    found = stages(clean={"held_out": ["mine"], "ratio": 3})
+    assert found["parallel"]["held_out"] == ["development", "test-news", "mine"] and found["parallel"]["ratio"] == 3
+    assert found["monolingual-clean"]["held_out"] == ["development", "test-news", "mine", "parallel"]
 
 
 def test_base_big_takes_more_text_and_syntax_a_translator_for_each_output() -> None:
@@ -75,6 +85,10 @@ def test_the_small_one_is_that_of_half_an_hour() -> None:
     assert small.methods == ("none", "base", "nucleus") and small.seeds == 1
     assert stages_of(small)[-2]["steps"] == small.translator["steps"] < 1000
     assert {stage["name"]: stage for stage in stages_of(small)}["back"]["steps"] == small.translator["steps"]
+    limits = experiment(tests={"a": {**TABLE, "limit": 500}, "b": TABLE}).small.tests
+    assert limits["a"]["limit"] == 500 and limits["b"]["limit"] == 1000
+    with pytest.raises(ConfigError, match="a small experiment has methods among"):
+        _ = experiment(methods=("topk",)).small
     assert hours(replace(small, parser=""))["in all"] < 0.5 < hours(whole)["in all"]
 
 
@@ -95,9 +109,19 @@ def test_an_experiment_that_cannot_be_says_why(changes: dict[str, Any], message:
         experiment(**changes)
 
 
+KEYS = "src_lang = 'a'\ntgt_lang = 'b'\nmonolingual = []\ndevelopment = {}\ntests = {}\n"
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
-    [("", "'src_lang' is missing"), ("sed = 1", "did you mean 'seed'"), ("a =", "this is not TOML")],
+    [
+        ("", "'src_lang' is missing"),
+        ("sed = 1", "did you mean 'seed'"),
+        ("a =", "this is not TOML"),
+        ("seed = 'x'", "'seed' is a whole number"),
+        (KEYS + "[parallel]\na = 1\n", "'parallel' must be"),
+        (KEYS + "parallel = []\nsentences = '30'\n", "'sentences' must be a whole number"),
+    ],
 )
 def test_a_file_that_is_no_experiment_says_why(text: str, message: str, tmp_path: Path) -> None:
     (tmp_path / "e.toml").write_text(text)
@@ -115,14 +139,14 @@ def test_figures_are_gathered_by_method_test_and_seed() -> None:
         "test-news-base-big-1": {**measured, "bleu": 20.0},
         "test-news": {"rows": 3},
         "diversity-base": {"ibleu": 40.0, "ibleu_interval": 0.5},
-        "final-base-2": {"steps": 4},
+        "final-base-2": {"steps": 4, "train_perplexity": 17.5},
     }
     base, big = collect(found, ["base", "base-big"])
     assert base.mean("news", "bleu") == 11.0 and big.mean("news", "bleu") == 20.0
-    assert base.diversity["ibleu"] == 40.0 and base.trainings == [{"steps": 4}]
+    assert base.diversity["ibleu"] == 40.0 and base.trainings[0]["steps"] == 4
     lines = render([base, big]).splitlines()
-    assert lines[0].split() == ["method", "news", "BLEU", "news", "chrF", "ibleu"]
-    assert "11.00 ±1.00 (10.00 to 12.00)" in lines[1] and lines[1].endswith("40.00 ±0.50")
+    assert lines[0].split() == ["method", "news", "BLEU", "news", "chrF", "ibleu", "train_perplexity"]
+    assert "11.00 ±1.00 (10.00 to 12.00)" in lines[1] and lines[1].endswith("40.00 ±0.50  17.50")
     assert "20.00 ±1.00" in lines[2] and lines[2].endswith("-")
     assert render([Outcome("none")]).splitlines()[1].strip() == "none"
 
@@ -185,6 +209,51 @@ def test_the_command_says_how_long_it_takes(paraloom: Command, tmp_path: Path) -
     assert not (tmp_path / "runs").exists()
 
 
+def test_parts_of_a_test_and_comet_stand_in_the_table() -> None:
+    part = {"group": "eng-tur", "bleu": 5.0, "bleu_interval": 0.5}
+    figures = {"bleu": 10.0, "chrf": 30.0, "comet": 0.31, "groups": [part]}
+    lines = render([Outcome("base", {"news": [figures]})]).splitlines()
+    assert "news COMET" in lines[0] and "news eng-tur BLEU" in lines[0]
+    assert "0.31" in lines[1] and "5.00 ±0.50" in lines[1]
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (["mono.txt", "--translator", "m", "-o", "made.tsv", "--dry-run"], "--dry-run is for an EXPERIMENT.toml"),
+        (["toy.toml", "--seed", "9"], "--seed is for a text"),
+        (["toy.toml", "--tag", "<X>"], "--tag is for a text"),
+    ],
+)
+def test_a_text_and_an_experiment_have_options_of_their_own(
+    paraloom: Command, tmp_path: Path, call: list[str], message: str
+) -> None:
+    write_experiment(tmp_path)
+    status, _, errors = paraloom("augment", *call)
+    assert status == 2 and message in " ".join(errors.split())
+    assert not (tmp_path / "made.tsv").exists()
+
+
+def test_a_dry_run_finds_what_is_wrong_at_once(paraloom: Command, tmp_path: Path) -> None:
+    path = write_experiment(tmp_path)
+    path.write_text(path.read_text().replace("parallel.tsv", "paralel.tsv"))
+    status, _, errors = paraloom("augment", "toy.toml", "--dry-run")
+    assert status == 1 and "there is no file" in errors
+
+
+def test_a_corpus_is_augmented_whatever_its_language_is_called(
+    paraloom: Command, toy_translator: Path, tmp_path: Path
+) -> None:
+    rows = [{"pair_id": f"x:{i}", "src": "s", "tgt": text, "src_lang": "kal", "tgt_lang": "eng", "origin": "x"}
+            for i, text in enumerate(["rako gor mili dasat", "mili tavo kirat"], 1)]  # fmt: skip
+    write_corpus(tmp_path / "corpus", [pa.RecordBatch.from_pylist(rows, schema=PAIRS)], kind="PAIRS")
+    call = ["augment", "corpus", "--translator", toy_translator, "--method", "base", "-o", "made.tsv"]
+    status, _, told = paraloom(*call)
+    assert status == 0, told
+    made = [line.split("\t")[2] for line in (tmp_path / "made.tsv").read_text().splitlines()[1:]]
+    assert set(made) <= {"rako gor mili dasat", "mili tavo kirat"}
+
+
 def test_a_text_becomes_bitext_to_train_on(paraloom: Command, toy_translator: Path, tmp_path: Path) -> None:
     (tmp_path / "mono.txt").write_text("rako gor mili dasat\nmili tavo kirat\n\nrako\nmili tavo kirat\n")
     call = ["augment", "mono.txt", "--translator", toy_translator, "--tag", "<BT>", "--outputs", 2, "-o", "made.tsv"]
@@ -203,10 +272,12 @@ def test_a_text_becomes_bitext_to_train_on(paraloom: Command, toy_translator: Pa
         (["none.txt", "--translator", "m", "-o", "made.tsv"], "no such file"),
         (["mono.txt", "--translator", "m", "--method", "syntax", "-o", "made.tsv"], "takes 3 translators, not 1"),
         (["mono.txt", "--translator", "m", "--method", "nuclear", "-o", "made.tsv"], "did you mean 'nucleus'"),
+        (["pairs.parquet", "--translator", "m", "-o", "made.tsv"], "is no file of text"),
     ],
 )
 def test_a_call_that_lacks_something_says_so(paraloom: Command, tmp_path: Path, call: list[str], message: str) -> None:
     (tmp_path / "mono.txt").write_text("a b\n")
+    (tmp_path / "pairs.parquet").write_bytes(b"PAR1")
     status, _, errors = paraloom("augment", *call)
     assert status != 0 and message in " ".join(errors.split())
     assert not (tmp_path / "made.tsv").exists()

@@ -337,6 +337,41 @@ def test_rows_at_the_start_are_passed_over(folder: Path, skip: int, limit: int, 
     assert [row["pair_id"].rpartition(":")[2] for row in found] == [str("abcde".index(letter) + 1) for letter in kept]
 
 
+def test_a_bad_row_behind_those_passed_over_stays_in_the_books(folder: Path) -> None:
+    lines = [b"a\tb\n"] * 4 + [b"bad\n"] + [b"c\td\n"] * 2 + [b"\xff\t\n"] + [b"e\tf\n"]
+    (folder / "rows.tsv").write_bytes(b"".join(lines))
+    text = '[[stage]]\nuse = "bitext"\nsource = "rows.tsv"\nbad_rows = "reject"\nskip = {}\n'
+    for name, skip, kept, bad in (("whole", 0, 7, 2), ("some", 2, 5, 2), ("behind", 5, 2, 1)):
+        (folder / name).mkdir()
+        (folder / name / "rows.tsv").write_bytes((folder / "rows.tsv").read_bytes())
+        books = run(text.format(skip), folder / name).stages[-1].books
+        assert (books.kept, books.rejected) == (kept, bad), name
+
+
+def test_text_in_any_language_is_taken_where_none_is_named(folder: Path) -> None:
+    write_pairs(folder / "pairs", ("ein Hund", "a dog"))
+    text = '[[stage]]\nuse = "sentences"\ncorpora = ["pairs"]\nlang = "{}"\n'
+    assert [row["text"] for row in rows(run(text.format("und"), folder).stages[-1].folder)] == ["ein Hund", "a dog"]
+
+
+def test_a_line_behind_the_limit_is_at_no_fault_in_a_later_chunk_either(folder: Path) -> None:
+    (folder / "mono.txt").write_bytes(b"".join(b"line %d\n" % n for n in range(5001)) + b"\xff\n")
+    assert run(MONO + "limit = 5001\n", folder).stages[-1].books.kept == 5001
+
+
+def test_a_limit_of_texts_is_no_negative_number(folder: Path) -> None:
+    (folder / "mono.txt").write_text("A dog.\n")
+    with pytest.raises(ConfigError, match="'limit' is 0"):
+        run(MONO + "limit = -1\n", folder)
+
+
+def test_a_language_that_is_not_among_those_that_may_occur_is_named(folder: Path) -> None:
+    write_pairs(folder / "pairs", ("ein Hund", "a dog"))
+    text = '[[stage]]\nuse = "clean"\ninput = "pairs"\nlanguages = ["en", "tr"]\n'
+    with pytest.raises(DataError, match="said to be in 'de', which is not among the languages"):
+        run(text, folder)
+
+
 def test_more_rows_passed_over_than_there_are_leave_nothing_to_read(folder: Path) -> None:
     (folder / "one.tsv").write_text("a\tb\n")
     with pytest.raises(DataError, match="no rows to read"):

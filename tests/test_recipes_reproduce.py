@@ -131,6 +131,7 @@ def test_a_loops_tables_come_from_its_run(paraloom: Run, tmp_path: Path) -> None
     [
         (["park17-2"], "is made from a run of `selftrain`"),
         (["w17-9"], "needs both"),
+        (["all"], "'all' is made from pairs or from a run of the loop"),
         (["park17-2", "--loop", "nowhere"], "no run of the loop"),
         (["park17-3", "--loop", "run"], "did you mean 'park17-"),
         (["park17-4", "--loop", "run"], "has not measured its sentences"),

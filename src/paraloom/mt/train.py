@@ -102,7 +102,8 @@ def train_translator(
     `evaluate_every` steps, see Trainer.assess) and training.json; while
     training goes on, checkpoint/ holds what is needed to go on after a kill, to the same bytes.
     start: a translator folder of ours whose sub-words and weights to begin with (its sizes must be these).
-    Returns figures: steps, epochs, pairs, left_out, development_loss (nats a token, with smoothing), tokens_per_second.
+    Returns figures: steps, epochs, pairs, left_out, development_loss (nats a token, with smoothing), tokens_per_second;
+    train_perplexity and dev_perplexity as the curve ends.
     Raises ModelError when the loss leaves the finite numbers (the last good checkpoint stays).
     """
     from paraloom.mt.trainer import Trainer
@@ -176,7 +177,9 @@ def train_translator(
     )
     speed = {"seconds": round(trainer.seconds, 1), "tokens_per_second": round(trainer.tokens / trainer.seconds)}
     (folder / "timings.json").write_text(json.dumps(speed) + "\n")
-    return {**figures, **speed}
+    last = json.loads((scratch / "curve.jsonl").read_text(encoding="utf-8").splitlines()[-1])
+    perplexities = {name: value for name, value in last.items() if name.endswith("_perplexity")}
+    return {**figures, **perplexities, **speed}
 
 
 class _Passes:

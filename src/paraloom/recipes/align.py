@@ -122,11 +122,13 @@ def align_files(
 
         opened = open_encoder(encoder)
         vectors = opened.encode(read[0]), opened.encode(read[1])
-    pair = TextPair(*read, vectors=vectors) if pivot else TextPair(texts[0], texts[1], ahead, back, vectors)
+    pair = TextPair(texts[0], texts[1], ahead, back, vectors)
     if bound is None:
+        pair = _in_pivot(pair) if pivot else pair
         beads = align_by_cosine(pair, most) if method == "park17" else align(pair, config, words)
     else:
-        beads = between_bounds(pair, bound, partial(_parts, method=method, config=config, given=words))
+        parts = partial(_parts, method=method, config=config, given=words, pivot=pivot)
+        beads = between_bounds(pair, bound, parts)
     if suffix in _BEADS:
         write_beads(output, beads, src_doc=stem(source), tgt_doc=stem(target))
     else:
@@ -138,12 +140,23 @@ def align_files(
 
 
 def _parts(
-    parts: Sequence[TextPair], *, method: str, config: AlignerConfig, given: tuple[Lexicon, Lexicon] | None
+    parts: Sequence[TextPair],
+    *,
+    method: str,
+    config: AlignerConfig,
+    given: tuple[Lexicon, Lexicon] | None,
+    pivot: bool,
 ) -> list[list[Bead]]:
+    parts = [_in_pivot(part) for part in parts] if pivot else parts
     if method == "park17":
         return [align_by_cosine(part, config.most) for part in parts]
     knowledge = learn(parts, config, given)
     return [beads_of(part, knowledge, config) for part in parts]
+
+
+def _in_pivot(pair: TextPair) -> TextPair:
+    """The translations in the place of the texts."""
+    return TextPair(pair.source_translations[0], pair.target_translations[0], vectors=pair.vectors)
 
 
 def _is_bound(bead: Bead, text: Sequence[str], bound: str) -> bool:

@@ -9,6 +9,8 @@ from typing import Any
 
 Figures = Mapping[str, Any]
 
+_MEASURES = {"bleu": "BLEU", "chrf": "chrF", "comet": "COMET"}
+_LEARNED = ("train_perplexity", "dev_perplexity")
 _DIVERSITY = ("ibleu", "ichrf", "kernel_sst", "cost", "sentence_length", "vocabulary")
 
 
@@ -54,21 +56,41 @@ def collect(found: Mapping[str, Figures], methods: Sequence[str]) -> list[Outcom
 def render(outcomes: Sequence[Outcome]) -> str:
     """A line a method: BLEU and chrF on each test, the mean over the seeds and how far these lie apart; diversity.
 
-    ± is half of the mean 95 % interval of one translator, by sacreBLEU's bootstrap over the test's sentences.
+    ± is half of the mean 95 % interval of one translator, by sacreBLEU's bootstrap over the test's sentences.  COMET is
+    there where it was measured, BLEU on the parts of a test where it has some, and the perplexity of the last training
+    steps (nats are its logarithm) and of the development pairs.
     """
     tests = list(dict.fromkeys(test for outcome in outcomes for test in outcome.tests))
     known = [name for name in _DIVERSITY if any(name in outcome.diversity for outcome in outcomes)]
-    heads = ["method", *(f"{test} {measure}" for test in tests for measure in ("BLEU", "chrF")), *known]
+    measured = [(test, measure) for test in tests for measure in _MEASURES if _has(outcomes, test, measure)]
+    parts = [(test, part) for test in tests for part in _parts(outcomes, test)]
+    learned = [name for name in _LEARNED if any(name in each for outcome in outcomes for each in outcome.trainings)]
+    heads = ["method", *(f"{test} {_MEASURES[measure]}" for test, measure in measured)]
+    heads += [*(f"{test} {part} BLEU" for test, part in parts), *known, *learned]
     rows = [heads]
     for outcome in outcomes:
-        row = [outcome.method]
-        for test in tests:
-            row += [_over_seeds(outcome.tests.get(test, []), measure) for measure in ("bleu", "chrf")]
-        rows.append([*row, *(_value(outcome.diversity, name) for name in known)])
+        row = [outcome.method, *(_over_seeds(outcome.tests.get(test, []), measure) for test, measure in measured)]
+        row += [_over_seeds(_of_part(outcome.tests.get(test, []), part), "bleu") for test, part in parts]
+        row += [_value(outcome.diversity, name) for name in known]
+        rows.append([*row, *(_over_seeds(outcome.trainings, name) for name in learned)])
     widths = [max(len(row[place]) for row in rows) for place in range(len(heads))]
     return "\n".join(
         "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows
     )
+
+
+def _has(outcomes: Sequence[Outcome], test: str, measure: str) -> bool:
+    return any(each.get(measure) is not None for outcome in outcomes for each in outcome.tests.get(test, []))
+
+
+def _parts(outcomes: Sequence[Outcome], test: str) -> list[str]:
+    """The groups of a test's rows that were measured by themselves, in order."""
+    found = (each.get("groups", []) for outcome in outcomes for each in outcome.tests.get(test, []))
+    return list(dict.fromkeys(group["group"] for groups in found for group in groups))
+
+
+def _of_part(figures: Sequence[Figures], part: str) -> list[Figures]:
+    return [group for each in figures for group in each.get("groups", []) if group["group"] == part]
 
 
 def _over_seeds(figures: Sequence[Figures], measure: str) -> str:

@@ -28,7 +28,8 @@ class Clean(CleaningRules, Map):
 
     held_out: corpora of test sets; a line of which a side stands in one of them, on any side, goes, so that no test
     sentence is learned (case and punctuation do not count).  languages: all that may occur, two or more; a side that
-    is more probably in another one of them than in the one it is said to be in goes, unless nothing is said.
+    is more probably in another one of them than in the one it is said to be in, or of which none can be told, goes,
+    unless nothing is said.
     The other fields are those of paraloom.pairs.cleaning.CleaningRules.  Copies within the corpus are found by
     `find-duplicates`, with similarity 1.
     """
@@ -63,6 +64,12 @@ class Clean(CleaningRules, Map):
         for name in columns:
             said = batch.column(LANGUAGE_OF[name]).to_pylist() if LANGUAGE_OF[name] in batch.schema.names else []
             rows = [i for i, lang in enumerate(said) if reasons[i] is None and lang not in (None, "", UNKNOWN)]
+            strange = next((said[row] for row in rows if said[row] not in self.languages), None)
+            if strange is not None:
+                raise DataError(
+                    f"the {name} is said to be in '{strange}', which is not among the languages",
+                    remedy="'languages' are all that may occur.",
+                )
             texts = batch.column(name).take(pa.array(rows, pa.int64())).to_pylist()
             for row, found in zip(rows, identifier.identify(texts), strict=True):
                 if found != said[row]:

@@ -80,8 +80,8 @@ class AgreeDocuments(Fit):
     """Checks and completes pairs of documents by further languages (align.agreement).
 
     pairs: of source and target, by align-documents or a file.  there, back: for each further language the pairs of
-    source and that language, and of that language and target, in either direction where names tell it.  gold: as for align-documents;
-    all of its pairs count.
+    source and that language, and of that language and target, in either direction where names tell it.  gold: as for
+    align-documents; all of its pairs count.
     """
 
     inputs: ClassVar[tuple[str, ...]] = ("pairs", "there", "back")

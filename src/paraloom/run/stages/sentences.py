@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import sys
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import islice
@@ -40,8 +41,8 @@ class Sentences(Source):
     corpora: of pairs or sentences, of which the text columns `columns` are read, where they are there.
     files_of_lines: a sentence a line, .txt, .tsv or .jsonl, plain or compressed; field: of lines with fields between
     tabs, the one to read, from 1, or from the end by -1, or its name in the header; of JSON lines the key ('text').
-    lang: of the sentences wanted, `und`: any; a corpus's text that is said to be in another is set aside, too.  longest:
-    characters.  limit: texts that are read at most, from the start (0: all).
+    lang: of the sentences wanted, `und`: any; a corpus's text that is said to be in another is set aside, too.
+    longest: characters.  limit: texts that are read at most, from the start (0: all).
     bad_rows: 'stop' at a line that cannot be read (not UTF-8, no JSON), or 'reject' it with its reason.
     """
 
@@ -92,15 +93,15 @@ class Sentences(Source):
             count += len(texts)
 
     def _within_limit(self, work: Work) -> Iterator[_Texts]:
-        left = self.limit or None
-        for found in self._texts(work):
-            if left is not None and len(found.texts) >= left:
+        left = self.limit or sys.maxsize
+        for found in self._texts(work, lambda: left):
+            if len(found.texts) >= left:
                 yield _Texts(found.name, found.texts[:left], found.langs[:left], found.faults[:left])
                 return
-            left = None if left is None else left - len(found.texts)
+            left -= len(found.texts)
             yield found
 
-    def _texts(self, work: Work) -> Iterator[_Texts]:
+    def _texts(self, work: Work, left: Callable[[], int]) -> Iterator[_Texts]:
         for reference, path in zip(self.corpora, work.each("corpora"), strict=True):
             corpus = Corpus.open(path)
             columns = [name for name in self.columns if name in corpus.schema.names]
@@ -114,7 +115,8 @@ class Sentences(Source):
                     yield _Texts(Path(reference).name, texts, langs, [None] * len(texts))
         for path in self.files_of_lines:
             rows = read_texts(path, self.field, reject=self.bad_rows == "reject")
-            while chunk := list(islice(rows, _CHUNK)):
+            # A line behind the limit is not read, so it cannot be at fault.
+            while chunk := list(islice(rows, min(_CHUNK, left()))):
                 texts, faults = [row.text for row in chunk], [row.fault for row in chunk]
                 yield _Texts(path.name, texts, [None] * len(chunk), faults)
 
