@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import islice
@@ -94,14 +94,15 @@ class Sentences(Source):
 
     def _within_limit(self, work: Work) -> Iterator[_Texts]:
         left = self.limit or sys.maxsize
-        for found in self._texts(work, lambda: left):
+        for found in self._texts(work):
             if len(found.texts) >= left:
                 yield _Texts(found.name, found.texts[:left], found.langs[:left], found.faults[:left])
                 return
             left -= len(found.texts)
             yield found
 
-    def _texts(self, work: Work, left: Callable[[], int]) -> Iterator[_Texts]:
+    def _texts(self, work: Work) -> Iterator[_Texts]:
+        left = self.limit or sys.maxsize
         for reference, path in zip(self.corpora, work.each("corpora"), strict=True):
             corpus = Corpus.open(path)
             columns = [name for name in self.columns if name in corpus.schema.names]
@@ -112,11 +113,13 @@ class Sentences(Source):
                 for column in columns:
                     texts = [text or "" for text in batch.column(column).to_pylist()]
                     langs = batch.column(said[column]).to_pylist() if column in said else [None] * len(texts)
+                    left -= len(texts)
                     yield _Texts(Path(reference).name, texts, langs, [None] * len(texts))
         for path in self.files_of_lines:
             rows = read_texts(path, self.field, reject=self.bad_rows == "reject")
             # A line behind the limit is not read, so it cannot be at fault.
-            while chunk := list(islice(rows, min(_CHUNK, left()))):
+            while chunk := list(islice(rows, min(_CHUNK, max(left, 0)))):
+                left -= len(chunk)
                 texts, faults = [row.text for row in chunk], [row.fault for row in chunk]
                 yield _Texts(path.name, texts, [None] * len(chunk), faults)
 
