@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from paraloom.align.band import Band, band_along, path_of_anchors, path_of_beads, path_of_lengths
 from paraloom.align.block_cosines import VectorMatch
-from paraloom.align.lengths import LengthMatch
+from paraloom.align.lengths import LengthHabits, LengthMatch, habits_of
 from paraloom.align.lexicon import Lexicon, beside, evenly, lexicon_of, together
 from paraloom.align.matches import Background, Bags, Direction, WordMatch, background_of, bags_of
 from paraloom.align.priors import priors_of
@@ -99,7 +99,7 @@ class Knowledge:
     """What an aligner has learned: priors float64 (A + 1, A + 1), natural logarithms by kind of bead.
 
     backgrounds, shares, lexicons: by unit and direction, see paraloom.align.matches.  given: a lexicon that was known
-    before.
+    before.  lengths: how those go together.
     """
 
     priors: Floats
@@ -107,6 +107,7 @@ class Knowledge:
     shares: dict[str, tuple[Floats, Floats]] = field(default_factory=dict)
     lexicons: tuple[Lexicon | None, Lexicon | None] = (None, None)
     given: tuple[Lexicon, Lexicon] | None = None
+    lengths: LengthHabits | None = None
 
 
 def align(
@@ -215,7 +216,7 @@ class _Prepared:
         evidence: list[Evidence] = []
         anchors = []
         if config.length > 0:
-            evidence.append(LengthMatch(*self.characters, config.length))
+            evidence.append(LengthMatch(*self.characters, config.length, habits=knowledge.lengths))
         if self.vectors is not None and config.vectors > 0:
             words = tokens(self.texts[0]).lengths, tokens(self.texts[1]).lengths
             evidence.append(VectorMatch(*self.vectors, words, config.vectors))
@@ -258,7 +259,8 @@ def _learned(
     if config.lexicon and "word" in _units(config):
         source, target = _side(prepared, found, 0), _side(prepared, found, 1)
         lexicons = (lexicon_of(source, target), lexicon_of(target, source))
-    return replace(knowledge, priors=priors_of(kinds, config.most), shares=shares, lexicons=lexicons)
+    habits = habits_of([each.characters for each in prepared], found)
+    return replace(knowledge, priors=priors_of(kinds, config.most), shares=shares, lexicons=lexicons, lengths=habits)
 
 
 def _side(prepared: Sequence[_Prepared], found: Sequence[Ints], side: int) -> TokenLists:
