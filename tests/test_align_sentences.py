@@ -13,7 +13,7 @@ import pytest
 from world import bitext
 
 from paraloom.align.band import Band, band_along, path_of_anchors, path_of_lengths, whole_band
-from paraloom.align.lengths import LengthMatch
+from paraloom.align.lengths import LengthMatch, habits_of, log_probabilities
 from paraloom.align.lexicon import lexicon_of
 from paraloom.align.matches import Direction, WordMatch, background_of, bags_of
 from paraloom.align.search import best_alignment
@@ -301,3 +301,26 @@ def test_bleualign_s_text_is_aligned_far_better_than_by_lengths(data: Path) -> N
     found = align(TextPair(source, target, [ahead], [back]), AlignerConfig(most=5))
     assert score_of(gold, found).strict.f1 > 0.87
     assert all(one.source < other.source for one, other in pairwise(bead for bead in found if bead.source))
+
+
+def test_lengths_are_learned_half_from_the_beads_of_one_sentence_a_side() -> None:
+    characters = np.full(40, 99.0)
+    beads = np.array([[i, 1, i, 1] for i in range(40)])
+    habits = habits_of([(characters, characters)], [beads])
+    # All 40 differ by nothing: of |δ| = 1 what was met says never, with a share of half · 40 / 50.
+    expected = np.log(1 - 0.5 * 40 / 50) + log_probabilities(np.array([1.0]))[0]
+    assert habits.table[0] == pytest.approx(0.0) and habits.table[100] == pytest.approx(expected)
+    assert (np.diff(habits.table) <= 0).all()
+
+
+def test_beads_of_more_sentences_and_lone_ones_teach_no_lengths() -> None:
+    source, target = np.array([9.0, 49.0, 19.0]), np.array([19.0, 9.0])
+    beads = np.array([[0, 1, 0, 1], [1, 1, 1, 0], [2, 1, 1, 1]])
+    # The two single beads have 10 and 20 characters against 20 and 10; the 50 that stand alone count for nothing.
+    assert habits_of([(source, target)], [beads]).ratio == pytest.approx(1.0)
+
+
+def test_without_beads_lengths_are_those_of_gale_and_church() -> None:
+    habits = habits_of([(np.array([9.0]), np.array([29.0]))], [np.empty((0, 4), np.int64)])
+    assert habits.ratio == 3.0
+    assert habits.table[196] == pytest.approx(log_probabilities(np.array([1.96]))[0])
