@@ -16,9 +16,10 @@ from toy_documents import words
 from paraloom.core.errors import ConfigError
 from paraloom.core.io import write_corpus
 from paraloom.core.schema import PAIRS
-from paraloom.recipes.augment import RESULT, Experiment, augment, read_experiment, stages_of
+from paraloom.recipes.augment import RESULT, augment, stages_of
 from paraloom.recipes.augment_cost import hours
 from paraloom.recipes.augmented import Outcome, collect, render
+from paraloom.recipes.experiment import Experiment, read_experiment
 from paraloom.recipes.verbs import compose
 from paraloom.run.pipeline import parse_pipeline
 

@@ -9,8 +9,8 @@ import pytest
 
 from paraloom.core.io import read_pairs
 from paraloom.mt import load_translator
-from paraloom.recipes.augment import read_experiment
 from paraloom.recipes.augment import stages_of as experiment_stages
+from paraloom.recipes.experiment import read_experiment
 from paraloom.recipes.quickstart import BUNDLED, quickstart
 from paraloom.recipes.selftrain import read_loop
 from paraloom.recipes.selftrain import stages_of as loop_stages

@@ -91,8 +91,9 @@ def _refuse(given: Mapping[str, object], kind: str) -> None:
 
 def _experiment(path: Path, output: str | None, small: bool, dry_run: bool, engine: str, workers: int | None) -> None:
     from paraloom.recipes.augment import augment as run_experiment
-    from paraloom.recipes.augment import pipeline_of, read_experiment
+    from paraloom.recipes.augment import pipeline_of
     from paraloom.recipes.augment_cost import statement
+    from paraloom.recipes.experiment import read_experiment
 
     name, seed, experiment = read_experiment(path)
     experiment = experiment.small if small else experiment

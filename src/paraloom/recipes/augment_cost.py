@@ -7,7 +7,7 @@ from typing import Any
 
 from paraloom.mt.methods import Method, method
 from paraloom.mt.train import TranslatorConfig
-from paraloom.recipes.augment import NONE, Experiment
+from paraloom.recipes.experiment import NONE, Experiment
 
 # On two cores of a laptop's kind, without instructions for products of bytes (docs/results.md): sub-words a second that
 # a training of the default sizes reads, sentences a second that such a model translates by each method, and that a
