@@ -16,6 +16,7 @@ from toy_documents import words
 from paraloom.core.errors import ConfigError
 from paraloom.core.io import write_corpus
 from paraloom.core.schema import PAIRS
+from paraloom.mt.methods import METHODS
 from paraloom.recipes.augment import RESULT, augment, stages_of
 from paraloom.recipes.augment_cost import hours
 from paraloom.recipes.augmented import Outcome, collect, render
@@ -91,6 +92,10 @@ def test_the_small_one_is_that_of_half_an_hour() -> None:
     with pytest.raises(ConfigError, match="a small experiment has methods among"):
         _ = experiment(methods=("topk",)).small
     assert hours(replace(small, parser=""))["in all"] < 0.5 < hours(whole)["in all"]
+
+
+def test_every_method_has_a_speed_to_go_by() -> None:
+    assert hours(experiment(methods=("none", *METHODS), parser="p"))["translating"] > 0
 
 
 @pytest.mark.parametrize(
