@@ -89,6 +89,7 @@ def test_the_small_one_is_that_of_half_an_hour() -> None:
     assert {stage["name"]: stage for stage in stages_of(small)}["back"]["steps"] == small.translator["steps"]
     limits = experiment(tests={"a": {**TABLE, "limit": 500}, "b": TABLE}).small.tests
     assert limits["a"]["limit"] == 500 and limits["b"]["limit"] == 1000
+    assert whole.development == TABLE and small.development["limit"] == 300
     with pytest.raises(ConfigError, match="a small experiment has methods among"):
         _ = experiment(methods=("topk",)).small
     assert hours(replace(small, parser=""))["in all"] < 0.5 < hours(whole)["in all"]

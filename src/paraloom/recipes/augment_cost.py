@@ -36,7 +36,9 @@ def hours(experiment: Experiment) -> dict[str, float]:
     methods = [method(name, each.outputs) for name in each.methods if name != NONE]
     translating = sum(each.sentences * made.texts / _TRANSLATED[made.name] * _more(made) for made in methods)
     parsed = sum(min(each.measured, each.sentences * made.texts) * made.outputs for made in methods)
-    measuring = len(each.methods) * each.seeds * len(each.tests) * _MEASURED
+    # Each training ends with the BLEU of what it made on the development pairs, in two precisions.
+    trained = 1 + _tuned(each) + len(each.methods) * each.seeds
+    measuring = (len(each.methods) * each.seeds * len(each.tests) + trained) * _MEASURED
     found = {
         "training": training / 3600,
         "translating": translating / 3600,

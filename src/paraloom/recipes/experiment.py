@@ -17,8 +17,8 @@ Table = dict[str, Any]
 NONE = "none"
 """The method of the parallel text alone."""
 
-_SMALL: Table = {"steps": 300, "batch_tokens": 2000, "evaluate_every": 100, "vocabulary": 4000}
-_SMALL_TEST = 1000
+_SMALL: Table = {"steps": 250, "batch_tokens": 2000, "evaluate_every": 100, "vocabulary": 4000}
+_SMALL_TEST, _SMALL_DEVELOPMENT = 1000, 300
 _SMALL_SENTENCES, _SMALL_MEASURED = 6000, 1500
 _SMALL_METHODS = ("base", "beam", "sampling", "nucleus")
 
@@ -97,15 +97,17 @@ class Experiment:
             methods=known,
             sentences=min(self.sentences, _SMALL_SENTENCES),
             seeds=1,
-            tests={
-                name: {**table, "limit": min(table.get("limit") or _SMALL_TEST, _SMALL_TEST)}
-                for name, table in self.tests.items()
-            },
+            development=_limited(self.development, _SMALL_DEVELOPMENT),
+            tests={name: _limited(table, _SMALL_TEST) for name, table in self.tests.items()},
             measured=min(self.measured, _SMALL_MEASURED),
             translator={**self.translator, **_SMALL},
             back={key: value for key, value in self.back.items() if key not in _SMALL},
             final={key: value for key, value in self.final.items() if key not in _SMALL},
         )
+
+
+def _limited(table: Table, most: int) -> Table:
+    return {**table, "limit": min(table.get("limit") or most, most)}
 
 
 def read_experiment(path: Path) -> tuple[str, int, Experiment]:
