@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import tomllib
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any, get_type_hints
 
-from paraloom.core.errors import ConfigError, ParaloomError, nearest
+from paraloom.core.errors import ConfigError
 from paraloom.mt.methods import method
+from paraloom.recipes.settings import read_settings
 from paraloom.run.annotations import MisfitError, fitted
-from paraloom.run.pipeline import expanded
 
 Table = dict[str, Any]
 
@@ -112,24 +111,8 @@ def _limited(table: Table, most: int) -> Table:
 
 def read_experiment(path: Path) -> tuple[str, int, Experiment]:
     """Name, seed and experiment in a TOML file; raises ConfigError for an unknown key, naming the nearest."""
-    try:
-        table = expanded(tomllib.loads(path.read_text(encoding="utf-8")))
-    except FileNotFoundError:
-        raise ConfigError("there is no such file", file=path) from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise ConfigError(f"this is not TOML: {error}", file=path) from None
-    except ParaloomError as error:
-        raise error.at(file=path) from None
-    name, seed = str(table.pop("name", path.stem)), table.pop("seed", 1)
-    if type(seed) is not int:
-        raise ConfigError(f"'seed' is a whole number, not {seed!r}", file=path)
-    known = {each.name: each for each in fields(Experiment)}
-    for key in table:
-        if key not in known:
-            raise ConfigError(f"there is no key '{key}'{nearest(key, ['name', 'seed', *known])}", file=path)
-    for key in ("src_lang", "tgt_lang", "parallel", "monolingual", "development", "tests"):
-        if key not in table:
-            raise ConfigError(f"'{key}' is missing", file=path)
+    needed = ("src_lang", "tgt_lang", "parallel", "monolingual", "development", "tests")
+    name, seed, table = read_settings(path, [each.name for each in fields(Experiment)], needed)
     try:
         hints = get_type_hints(Experiment)
         return name, seed, Experiment(**{key: _fitted(key, value, hints[key]) for key, value in table.items()})

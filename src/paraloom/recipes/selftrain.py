@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import json
-import tomllib
 from collections.abc import Callable
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
-from paraloom.core.errors import ConfigError, ParaloomError, nearest
+from paraloom.core.errors import ConfigError, nearest
 from paraloom.core.io.atomic import replacing
+from paraloom.recipes.settings import read_settings
 from paraloom.recipes.verbs import compose
 from paraloom.run.pipeline import parse_pipeline
 from paraloom.run.result import RunResult
@@ -83,24 +83,7 @@ class LoopConfig:
 
 def read_loop(path: Path) -> tuple[str, int, LoopConfig]:
     """Name, seed and configuration in a TOML file; raises ConfigError for an unknown key, naming the nearest."""
-    from paraloom.run.pipeline import expanded
-
-    try:
-        table = expanded(tomllib.loads(path.read_text(encoding="utf-8")))
-    except FileNotFoundError:
-        raise ConfigError("there is no such file", file=path) from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise ConfigError(f"this is not TOML: {error}", file=path) from None
-    except ParaloomError as error:
-        raise error.at(file=path) from None
-    name, seed = str(table.pop("name", path.stem)), int(table.pop("seed", 1))
-    known = [each.name for each in fields(LoopConfig)]
-    for key in table:
-        if key not in known:
-            raise ConfigError(f"there is no key '{key}'{nearest(key, ['name', 'seed', *known])}", file=path)
-    for key in ("source", "target"):
-        if key not in table:
-            raise ConfigError(f"'{key}' is missing", file=path, remedy="It names a corpus of documents.")
+    name, seed, table = read_settings(path, [each.name for each in fields(LoopConfig)], ("source", "target"))
     table["bitext"] = tuple(table.get("bitext", ()))
     return name, seed, LoopConfig(**table)
 
