@@ -85,7 +85,8 @@ def test_the_small_one_is_that_of_half_an_hour() -> None:
     whole = experiment(methods=("none", "base", "syntax", "nucleus"), parser="p", seeds=3, back={"steps": 5000})
     small = whole.small
     assert small.methods == ("none", "base", "nucleus") and small.seeds == 1
-    assert stages_of(small)[-2]["steps"] == small.translator["steps"] < 1000
+    made = {stage["name"]: stage for stage in stages_of(small)}
+    assert made["final-nucleus-1"]["steps"] == small.translator["steps"] < 1000
     assert {stage["name"]: stage for stage in stages_of(small)}["back"]["steps"] == small.translator["steps"]
     limits = experiment(tests={"a": {**TABLE, "limit": 500}, "b": TABLE}).small.tests
     assert limits["a"]["limit"] == 500 and limits["b"]["limit"] == 1000
@@ -196,7 +197,9 @@ def write_experiment(folder: Path) -> Path:
 def test_an_experiment_runs_whole_and_goes_on(tmp_path: Path) -> None:
     pytest.importorskip("torch", reason="training needs torch: pip install 'paraloom[train]'")
     path = write_experiment(tmp_path)
-    outcomes = augment(path, tmp_path / "run", engine="inline")
+    said: list[str] = []
+    outcomes = augment(path, tmp_path / "run", engine="inline", tell=said.append)
+    assert "news  nucleus - none" in said[-1] and len(said[-1].splitlines()) == 1 + 3
     assert [outcome.method for outcome in outcomes] == ["none", "base", "nucleus"]
     for outcome in outcomes:
         (figures,) = outcome.tests["news"]

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from paraloom.core.io.atomic import replacing
 from paraloom.mt.methods import method
-from paraloom.recipes.augmented import Outcome, collect, render
+from paraloom.recipes.augmented import COMPARED, Outcome, collect, render, render_differences
 from paraloom.recipes.experiment import NONE, Experiment, Table, read_experiment
 from paraloom.recipes.syntax import parser_named
 from paraloom.recipes.verbs import compose
@@ -67,6 +67,8 @@ def stages_of(experiment: Experiment) -> list[Table]:
     for name in each.methods:
         for seed in range(1, each.seeds + 1):
             stages += _final(each, name, seed)
+    if len(each.methods) > 1:
+        stages += [_compared(each, test) for test in tests]
     return stages
 
 
@@ -87,10 +89,12 @@ def augment(
     experiment = experiment.small if small else experiment
     pipeline = pipeline_of(path, name, seed, experiment)
     result = run_pipeline(pipeline, folder, engine=engine, workers=workers)
-    outcomes = collect({stage.name: stage.figures for stage in result.stages}, experiment.methods)
+    found = {stage.name: stage.figures for stage in result.stages}
+    outcomes = collect(found, experiment.methods)
     with replacing(folder / RESULT) as temporary:
         temporary.write_text(json.dumps([vars(each) for each in outcomes], indent=1) + "\n", encoding="utf-8")
     tell(render(outcomes))
+    tell(render_differences(found))
     return outcomes
 
 
@@ -192,3 +196,15 @@ def _final(each: Experiment, name: str, seed: int) -> list[Table]:
         measured = {"use": "evaluate-translator", "translator": translator, "pairs": f"test-{test}", **sets, **comet}
         stages.append({"name": f"test-{test}-{name}-{seed}", **measured})
     return stages
+
+
+def _compared(each: Experiment, test: str) -> Table:
+    """The methods beside each other on a test."""
+    trained = [(name, seed) for name in each.methods for seed in range(1, each.seeds + 1)]
+    return {
+        "name": f"{COMPARED}{test}",
+        "use": "compare-translators",
+        "measured": [f"test-{test}-{name}-{seed}" for name, seed in trained],
+        "names": [name for name, _ in trained],
+        "pairs": f"test-{test}",
+    }

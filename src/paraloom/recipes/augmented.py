@@ -9,6 +9,9 @@ from typing import Any
 
 Figures = Mapping[str, Any]
 
+COMPARED = "compared-"
+"""Before the name of a test, in the name of the stage that compares the methods on it."""
+
 _MEASURES = {"bleu": "BLEU", "chrf": "chrF", "comet": "COMET"}
 _LEARNED = ("train_perplexity", "dev_perplexity")
 _DIVERSITY = ("ibleu", "ichrf", "kernel_sst", "cost", "sentence_length", "vocabulary")
@@ -77,6 +80,24 @@ def render(outcomes: Sequence[Outcome]) -> str:
     return "\n".join(
         "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows
     )
+
+
+def render_differences(found: Mapping[str, Figures]) -> str:
+    """A line for each pair of methods and test, from the stages that compared them; empty without such stages.
+
+    >>> print(render_differences({"compared-news": {"beam - base": "+0.31 (+0.02 to +0.60)"}}))
+    Differences of BLEU, with 95 % intervals paired by sentence
+    news  beam - base  +0.31 (+0.02 to +0.60)
+    """
+    rows = [
+        (stage.removeprefix(COMPARED), pair, str(value))
+        for stage, figures in found.items()
+        if stage.startswith(COMPARED)
+        for pair, value in figures.items()
+    ]
+    widths = [max((len(row[place]) for row in rows), default=0) for place in range(2)]
+    lines = [f"{test:<{widths[0]}}  {pair:<{widths[1]}}  {value}" for test, pair, value in rows]
+    return "\n".join(["Differences of BLEU, with 95 % intervals paired by sentence", *lines] if lines else [])
 
 
 def _has(outcomes: Sequence[Outcome], test: str, measure: str) -> bool:

@@ -52,6 +52,7 @@ STAGES: dict[str, str] = {
     "align-within": "paraloom.run.stages.documents:AlignWithin",
     "gold-pairs": "paraloom.run.stages.documents:GoldPairs",
     "evaluate-translator": "paraloom.run.stages.translation:EvaluateTranslator",
+    "compare-translators": "paraloom.run.stages.compared_translators:CompareTranslators",
     "evaluate-aligner": "paraloom.run.stages.documents:EvaluateAligner",
     "train-encoder": "paraloom.run.stages.encoder:TrainEncoder",
     "quantise-encoder": "paraloom.run.stages.quantise:QuantiseEncoder",
