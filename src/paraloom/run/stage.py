@@ -48,15 +48,19 @@ class Stage:
     inputs: names of the fields (str, a tuple of str, or either or None) that hold a reference to an earlier stage, or
     a path; the engine resolves them into Work.inputs and their digests are part of this stage's digest.
     makes: the schema of the corpus that comes out (PAIRS, VARIANTS …); '' where a Map keeps that of its input.
+    later: fields that came when there were runs without them: while they are empty they are not in the digest, so that
+    those runs stay valid.
     """
 
     version: ClassVar[str] = "1"
     inputs: ClassVar[tuple[str, ...]] = ()
     makes: ClassVar[str] = ""
+    later: ClassVar[tuple[str, ...]] = ()
 
     def configuration(self) -> dict[str, Json]:
         """The fields as JSON values; references and paths left out: they count by the digest of what they point to."""
         values = {f.name: getattr(self, f.name) for f in fields(self) if f.name not in self.inputs}
+        values = {name: value for name, value in values.items() if value or name not in self.later}
         return {name: value for name, value in values.items() if not _paths(value)}
 
     def files(self) -> tuple[Path, ...]:

@@ -12,7 +12,7 @@ import pyarrow as pa
 from paraloom.core.errors import ConfigError, DataError
 from paraloom.core.io import Corpus, read_pairs
 from paraloom.core.schema import PAIRS, require
-from paraloom.run.stage import Json, Source, Work
+from paraloom.run.stage import Source, Work
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -27,6 +27,7 @@ class Bitext(Source):
     """
 
     makes: ClassVar[str] = "PAIRS"
+    later: ClassVar[tuple[str, ...]] = ("skip",)
 
     source: Path
     src_lang: str | None = None
@@ -41,10 +42,6 @@ class Bitext(Source):
     def __post_init__(self) -> None:
         if self.skip < 0 or self.limit < 0:
             raise ConfigError("'skip' and 'limit' are 0 or more rows")
-
-    def configuration(self) -> dict[str, Json]:
-        """As of any stage, without `skip` where it skips nothing, so that corpora made before it stay valid."""
-        return {name: value for name, value in super().configuration().items() if value or name != "skip"}
 
     def files(self) -> tuple[Path, ...]:
         """The file, or both sides of Moses pairs."""

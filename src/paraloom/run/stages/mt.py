@@ -35,6 +35,7 @@ class TrainTranslator(TranslatorConfig, Fit):
     """
 
     inputs: ClassVar[tuple[str, ...]] = ("bitext", "development", "test", "start")
+    later: ClassVar[tuple[str, ...]] = ("weights", "symbols")
     version: ClassVar[str] = "1"
 
     bitext: tuple[str, ...]
@@ -51,14 +52,6 @@ class TrainTranslator(TranslatorConfig, Fit):
         super().__post_init__()
         if self.weights:
             mixed_rows([1] * len(self.bitext), self.weights)
-
-    def configuration(self) -> dict[str, Json]:
-        """As of any stage; what changes nothing while it is empty is left out, so that older translators stay valid."""
-        return {
-            name: value
-            for name, value in super().configuration().items()
-            if value or name not in ("weights", "symbols")
-        }
 
     def fit(self, folder: Path, work: Work) -> dict[str, Json]:
         """Train, measure BLEU on the test pairs as converted and in float32, write the card."""
