@@ -1,0 +1,133 @@
+"""Trees read from files, in brackets and as dependencies; what each says where it is no parse."""
+
+from __future__ import annotations
+
+import gzip
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from paraloom.core.errors import DataError
+from paraloom.core.trees import phrases
+from paraloom.syntax.dependencies import bracketed
+from paraloom.syntax.parse_files import read_parses
+from paraloom.syntax.productions import ProductionCounts
+
+CONLLU = """# sent_id = 1
+# text = The dog won't sleep.
+1\tThe\tthe\tDET\tDT\t_\t2\tdet\t_\t_
+2\tdog\tdog\tNOUN\tNN\t_\t5\tnsubj\t_\t_
+3-4\twon't\t_\t_\t_\t_\t_\t_\t_\t_
+3\two\twill\tAUX\tMD\t_\t5\taux\t_\t_
+4\tn't\tnot\tPART\tRB\t_\t5\tadvmod\t_\t_
+5\tsleep\tsleep\tVERB\tVB\t_\t0\troot\t_\t_
+5.1\tsleep\tsleep\tVERB\tVB\t_\t_\t_\t_\t_
+6\t.\t.\tPUNCT\t.\t_\t5\tpunct\t_\t_
+
+# nothing was found here
+
+1\tGo\tgo\tVERB\tVB\t_\t0\troot\t_\t_
+"""
+
+
+@pytest.mark.parametrize(
+    ("words", "heads", "relations", "tree"),
+    [
+        (["Go"], [0], ["root"], "(root Go)"),
+        (["He", "left"], [2, 0], ["nsubj", "root"], "(root (nsubj He) left)"),
+        # The second word hangs on the fourth, over the root: the tree's words are in another order.
+        (["a", "b", "c", "d"], [3, 4, 0, 3], ["x", "y", "root", "z"], "(root (x a) c (z (y b) d))"),
+        (["Go", "Stop"], [0, 0], ["root", "root"], "(TOP (root Go) (root Stop))"),
+        (["(", "New York", ""], [2, 0, 2], ["p", "root", "q"], "(root (p -LRB-) New_York (q _))"),
+        ([], [], [], None),
+    ],
+)
+def test_dependencies_by_pencil(words: list[str], heads: list[int], relations: list[str], tree: str | None) -> None:
+    assert bracketed(words, heads, relations) == tree
+
+
+@pytest.mark.parametrize(
+    ("heads", "said"),
+    [([2, 1, 0], "in a circle"), ([0, 4, 1], "word 4"), ([0, -1, 1], "word -1"), ([0, 2, 1], "word 2")],
+)
+def test_what_hangs_on_nothing_is_an_error(heads: list[int], said: str) -> None:
+    with pytest.raises(DataError, match=said):
+        bracketed(["a", "b", "c"], heads, ["x"] * 3)
+
+
+@given(above=st.lists(st.integers(0, 10**6), min_size=1, max_size=12), order=st.randoms(use_true_random=False))
+def test_every_word_is_in_the_tree_as_deep_as_it_hangs(above: list[int], order: Any) -> None:
+    # Word i hangs on one drawn before it, then all change places: any tree can come of it.
+    places = list(range(1, len(above) + 1))
+    order.shuffle(places)
+    heads = [0] * len(above)
+    for i, drawn in enumerate(above):
+        heads[places[i] - 1] = places[drawn % i] if i else 0
+    depths = []
+    for place in range(1, len(above) + 1):
+        depth, head = 0, heads[place - 1]
+        while head:
+            depth, head = depth + 1, heads[head - 1]
+        depths.append(depth)
+    tree = bracketed([f"w{i}" for i in range(len(above))], heads, [f"r{i}" for i in range(len(above))])
+    assert tree is not None
+    assert {node.label: node.depth for node in phrases(tree)} == {f"r{i}": depth for i, depth in enumerate(depths)}
+    assert sorted(piece.rstrip(")") for piece in tree.split() if piece[0] == "w") == sorted(
+        f"w{i}" for i in range(len(above))
+    )
+
+
+def test_a_long_chain_of_words_is_a_tree() -> None:
+    n = 20_000
+    tree = bracketed(["w"] * n, list(range(n)), ["r"] * n)
+    assert tree is not None and tree.endswith("w" + ")" * n)
+
+
+def test_trees_a_line_and_the_ways_to_say_none(tmp_path: Path) -> None:
+    path = tmp_path / "trees.txt.gz"
+    path.write_bytes(gzip.compress(b"(S (VP Go))\n\n( (S (VP Stop)) )\r\nnull\n()\n( ( ) )\n (ROOT (S (VP Go))) \n"))
+    assert list(read_parses(path)) == ["(S (VP Go))", None, "(S (VP Stop))", None, None, None, "(ROOT (S (VP Go)))"]
+
+
+def test_conllu_gives_dependency_trees(tmp_path: Path) -> None:
+    path = tmp_path / "trees.conllu"
+    path.write_text(CONLLU)
+    assert list(read_parses(path)) == [
+        "(root (nsubj (det The) dog) (aux wo) (advmod n't) sleep (punct .))",
+        None,
+        "(root Go)",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "row", "said"),
+    [
+        ("trees.txt", "(S (VP Go))\n\n(S (VP Go)\n", 3, "not one bracketed tree"),
+        ("trees.txt", "(S x) (S y)\n", 1, "not one bracketed tree"),
+        ("trees.txt", "Go!\n", 1, "not one bracketed tree"),
+        ("trees.conllu", "1\tGo\tgo\n", 1, "names no head"),
+        ("trees.conllu", CONLLU.replace("\t0\troot", "\t_\troot"), 8, "names no head"),
+        ("trees.conllu", CONLLU.replace("\t0\troot", "\t9\troot"), 1, "word 9"),
+        ("trees.conllu", "\n" + CONLLU.replace("\t0\troot", "\t6\troot"), 2, "in a circle"),
+        ("trees.conllu", CONLLU.replace("\n4\t", "\n7\t"), 7, "word 7 stands where 4 should"),
+        ("trees.conllu", "(S (VP Go))\n", 1, "no number of a word"),
+    ],
+)
+def test_a_file_that_is_no_parse_names_its_row(tmp_path: Path, name: str, text: str, row: int, said: str) -> None:
+    path = tmp_path / name
+    path.write_text(text)
+    with pytest.raises(DataError, match=said) as caught:
+        list(read_parses(path))
+    assert (caught.value.file, caught.value.row) == (str(path), row)
+
+
+def test_a_real_treebank_of_dependencies(data: Path) -> None:
+    trees = list(read_parses(data / "treebank/ud-english-ewt/en_ewt-ud-test.conllu.gz"))
+    assert len(trees) == 2077 and all(trees)
+    counts = ProductionCounts.of(trees)
+    assert counts.unparsed == 0
+    assert all(production.split()[0] == "root" for production in counts.counts)
+    assert "root -> nsubj obj punct" in counts.commonest(20)
