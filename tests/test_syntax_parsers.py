@@ -22,7 +22,6 @@ from paraloom.run.stage import Work
 from paraloom.syntax.load import load_parser
 from paraloom.syntax.productions import ProductionCounts, root_production
 
-
 GO = "1\tGo\tgo\tVERB\tVB\t_\t0\troot\t_\t_\n\n"
 """A sentence of CoNLL-U."""
 
