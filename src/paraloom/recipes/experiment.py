@@ -18,7 +18,7 @@ NONE = "none"
 
 _SMALL: Table = {"steps": 250, "batch_tokens": 2000, "evaluate_every": 100, "vocabulary": 4000}
 _SMALL_TEST, _SMALL_DEVELOPMENT = 1000, 300
-_SMALL_SENTENCES, _SMALL_MEASURED = 6000, 1500
+_SMALL_SENTENCES, _SMALL_MEASURED = 4000, 1500
 _SMALL_METHODS = ("base", "beam", "sampling", "nucleus")
 
 
