@@ -107,6 +107,16 @@ def test_without_references_the_cost_places_them() -> None:
     assert frontier(nothing) is None
 
 
+def test_two_with_references_are_placed_by_them_and_the_third_is_named() -> None:
+    stages = [
+        StageView(name, name, "measure-diversity", "fit", figures={"ibleu": 40.0, "cost": 1.0, "chrf": chrf})
+        for name, chrf in (("a", 30.0), ("b", 20.0), ("c", None))
+    ]
+    found = frontier(stages)
+    assert found is not None and found.count("<circle") == 2 and "b: i-BLEU 40, chrF to the reference 20" in found
+    assert "Without a figure to place them by: c" in found
+
+
 def test_perplexities_are_means_over_seeds_of_common_steps() -> None:
     found = perplexities(
         {

@@ -33,13 +33,14 @@ def augmented(run: RunView) -> Part:
 def frontier(stages: Sequence[StageView]) -> Html | None:
     """Each measured corpus of variants as a point: i-BLEU across, chrF to the reference upwards, or likelihood.
 
-    None for fewer than two.  Where one has no chrF, all are placed by −cost.  Corpora without i-BLEU are named.
+    None for fewer than two.  Where fewer than two have chrF, all are placed by −cost.  Corpora that have not what they
+    would be placed by are named.
     """
     measured = {stage.name: stage.figures for stage in stages if _use(stage) == "measure-diversity"}
     if len(measured) < 2:
         return None
     shown = {name: figures for name, figures in measured.items() if figures.get("ibleu") is not None}
-    by_chrf = all(figures.get("chrf") is not None for figures in shown.values())
+    by_chrf = sum(figures.get("chrf") is not None for figures in shown.values()) > 1
     figure, y_name = ("chrf", "chrF to the reference") if by_chrf else ("cost", "−cost, nats a token")
     names = dict(zip(measured, _without_common_start(list(measured)), strict=True))
     points = [
