@@ -57,6 +57,20 @@ def test_no_test_sentence_is_trained_on() -> None:
     assert found["monolingual-clean"]["held_out"] == ["development", "test-news", "parallel"]
 
 
+def test_a_test_may_be_drawn_from_the_parallel_text() -> None:
+    drawn = {**TABLE, "sample": 1500, "sets": "s.tsv"}
+    found = stages(tests={"news": drawn}, development={**TABLE, "sample": 40, "origin": "dev"})
+    assert found["whole-test-news"]["source"] == TABLE["source"] and "sample" not in found["whole-test-news"]
+    names = list(found)
+    for name, rows in (("test-news", 1500), ("development", 40)):
+        assert found[name] == {"name": name, "use": "filter", "sample": rows}
+        assert names.index(name) == names.index(f"whole-{name}") + 1
+    assert found["test-news-base-1"]["sets"] == "s.tsv"
+    assert found["parallel"]["held_out"] == ["development", "test-news"]
+    small = experiment(tests={"news": drawn}).small
+    assert small.tests["news"]["sample"] == 1000 and "limit" not in small.tests["news"]
+
+
 def test_what_is_held_out_is_only_ever_added_to() -> None:
     found = stages(clean={"held_out": ["mine"], "ratio": 3})
     assert found["parallel"]["held_out"] == ["development", "test-news", "mine"] and found["parallel"]["ratio"] == 3

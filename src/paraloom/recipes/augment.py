@@ -25,8 +25,9 @@ def stages_of(experiment: Experiment) -> list[Table]:
     languages = {"src_lang": each.src_lang, "tgt_lang": each.tgt_lang}
     tests = {name: {key: value for key, value in table.items() if key != "sets"} for name, table in each.tests.items()}
     held = ["development", *(f"test-{name}" for name in tests)]
-    stages: list[Table] = [{"name": "development", "use": "bitext", **languages, **each.development}]
-    stages += [{"name": f"test-{name}", "use": "bitext", **languages, **table} for name, table in tests.items()]
+    stages = _measured("development", languages | each.development)
+    for name, table in tests.items():
+        stages += _measured(f"test-{name}", languages | table)
     joined, texts = [], []
     for number, table in enumerate(each.parallel, 1):
         joined.append(f"parallel-{number}")
@@ -102,6 +103,17 @@ def pipeline_of(path: Path, name: str, seed: int, experiment: Experiment) -> Pip
     """The experiment as a pipeline; raises ConfigError for settings and files that a stage cannot have."""
     text = compose(stages_of(experiment), seed=seed).replace('name = "verb"', f"name = {json.dumps(name)}", 1)
     return parse_pipeline(text, file=path)
+
+
+def _measured(name: str, table: Table) -> list[Table]:
+    """A bitext to measure on, or so many rows drawn from one."""
+    if "sample" not in table:
+        return [{"name": name, "use": "bitext", **table}]
+    whole = {key: value for key, value in table.items() if key != "sample"}
+    return [
+        {"name": f"whole-{name}", "use": "bitext", **whole},
+        {"name": name, "use": "filter", "sample": table["sample"]},
+    ]
 
 
 def _augmentation(each: Experiment, name: str) -> list[Table]:

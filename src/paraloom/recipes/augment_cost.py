@@ -63,7 +63,7 @@ def statement(experiment: Experiment) -> str:
 
 
 def _rows(test: Table) -> int:
-    return int(test.get("limit") or _TEST)
+    return int(test.get("sample") or test.get("limit") or _TEST)
 
 
 def _tuned(experiment: Experiment) -> int:

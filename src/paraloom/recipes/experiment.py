@@ -28,8 +28,9 @@ class Experiment:
 
     src_lang, tgt_lang: of the final translators.  parallel: tables of `bitext` stages, source and target.
     monolingual: tables of `sentences` stages, of the target's language; duplicates among them go.  development: such
-    a bitext; its loss stops each training.  tests: tables of `bitext` stages by name; one may have `sets` too, a table
-    of sets and rows, each of which is then measured by itself (run.stages.translation).
+    a bitext; its loss stops each training.  tests: tables of `bitext` stages by name.  Both may have `sample`, so many
+    rows drawn from all of the file, which may then be parallel text too; a test may have `sets`, a table of sets and
+    rows, each of which is then measured by itself (run.stages.translation).
     methods: of mt.methods, and `none` for the parallel text alone.  outputs: translations of a sentence, where a
     method has several.  sentences: monolingual ones; base-big takes `outputs` times as many.
     seeds: trainings of each final translator.  weights: parallel and back-translated text in a final training, as they
@@ -106,7 +107,8 @@ class Experiment:
 
 
 def _limited(table: Table, most: int) -> Table:
-    return {**table, "limit": min(table.get("limit") or most, most)}
+    key = "sample" if "sample" in table else "limit"
+    return {**table, key: min(table.get(key) or most, most)}
 
 
 def read_experiment(path: Path) -> tuple[str, int, Experiment]:
