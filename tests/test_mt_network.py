@@ -99,11 +99,14 @@ def test_dropout_drops_its_share_and_keeps_the_mean(marian: object) -> None:
     assert float(dropped.mean()) == pytest.approx(1, abs=0.01)
 
 
+@pytest.mark.parametrize("precision", [torch.float32, torch.bfloat16])
 @pytest.mark.parametrize("shape", [(3, 8, 8), (2, 8, 20), (2, 20, 8)])
-def test_orthogonalised_matrices_have_singular_values_near_one(shape: tuple[int, int, int]) -> None:
+def test_orthogonalised_matrices_have_singular_values_near_one(
+    shape: tuple[int, int, int], precision: torch.dtype
+) -> None:
     torch.manual_seed(2)
     matrices = torch.randn(shape)
-    found = orthogonalise(matrices, steps=5)
+    found = orthogonalise(matrices.to(precision), steps=5).float()
     assert found.shape == matrices.shape
     values = torch.linalg.svdvals(found)
     # The coefficients trade exactness for speed: singular values end between 0.5 and 1.3, none near 0.
@@ -114,12 +117,13 @@ def test_orthogonalised_matrices_have_singular_values_near_one(shape: tuple[int,
     assert float(cosine.min()) > 0.95
 
 
-def test_muon_finds_the_least_squares_solution() -> None:
+@pytest.mark.parametrize("precision", [torch.float32, torch.bfloat16])
+def test_muon_finds_the_least_squares_solution(precision: torch.dtype) -> None:
     rng = np.random.default_rng(3)
     inputs = torch.tensor(rng.normal(size=(64, 6)), dtype=torch.float32)
     wanted = torch.tensor(rng.normal(size=(6, 4)), dtype=torch.float32)
     weight = torch.zeros(6, 4)
-    muon = Muon([weight])
+    muon = Muon([weight], precision=precision)
     for step in range(300):
         weight.grad = inputs.t() @ (inputs @ weight - inputs @ wanted) / 64
         muon.step(0.05 * (1 - step / 300), lambda pieces: [piece() for piece in pieces])

@@ -1,6 +1,7 @@
-"""Muon: momentum whose matrices are made orthogonal before each step, in float32 (Jordan et al. 2024).
+"""Muon: momentum whose matrices are made orthogonal before each step (Jordan et al. 2024).
 
-PyTorch's own runs its iteration in bfloat16, which a processor without bfloat16 arithmetic emulates ten times slower.
+PyTorch's own runs its iteration in bfloat16, which a processor without bfloat16 arithmetic emulates ten times slower;
+one that has it is three to five times as fast so as in float32.
 """
 
 from __future__ import annotations
@@ -18,7 +19,8 @@ COEFFICIENTS = (3.4445, -4.7750, 2.0315)
 def orthogonalise(matrices: Tensor, steps: int = 5) -> Tensor:
     """Replace the singular values of each matrix by numbers near 1 (within 0.7 and 1.2), singular vectors kept.
 
-    matrices: (k, m, n).  Newton–Schulz iteration on products alone, so that it costs what matrix products cost.
+    matrices: (k, m, n).  Newton–Schulz iteration on products alone, so that it costs what matrix products cost, in
+    the precision that the matrices come in.
     """
     a, b, c = COEFFICIENTS
     tall = matrices.shape[1] > matrices.shape[2]
@@ -34,10 +36,14 @@ class Muon:
     """Updates a model's matrices: Nesterov momentum, orthogonalised, scaled by √max(1, rows / columns).
 
     parameters: two-dimensional, none of them an embedding (Adam serves those).  Matrices of one shape go together.
+    precision: of the iteration; momentum and parameters keep theirs.
     """
 
-    def __init__(self, parameters: Sequence[Tensor], momentum: float = 0.95) -> None:
+    def __init__(
+        self, parameters: Sequence[Tensor], momentum: float = 0.95, precision: torch.dtype = torch.float32
+    ) -> None:
         self.momentum = momentum
+        self.precision = precision
         groups: dict[torch.Size, list[Tensor]] = {}
         for parameter in parameters:
             groups.setdefault(parameter.shape, []).append(parameter)
@@ -67,7 +73,7 @@ class Muon:
     def _update(self, group: list[Tensor], moments: Tensor, rate: float) -> None:
         gradients = torch.stack([parameter.grad for parameter in group])  # type: ignore[misc]
         moments.lerp_(gradients, 1 - self.momentum)
-        updates = orthogonalise(gradients.lerp_(moments, self.momentum))
+        updates = orthogonalise(gradients.lerp_(moments, self.momentum).to(self.precision)).to(gradients.dtype)
         scale = max(1.0, updates.shape[1] / updates.shape[2]) ** 0.5
         for parameter, update in zip(group, updates, strict=True):
             parameter.add_(update, alpha=-rate * scale)

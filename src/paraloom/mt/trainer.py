@@ -53,13 +53,15 @@ class Trainer:
         self.best = {name: value.clone() for name, value in self.parameters.items()}
         matrices = [name for name, value in self.parameters.items() if value.dim() == 2 and name != EMBEDDING]
         self._vectors = [value for name, value in self.parameters.items() if name not in set(matrices)]
-        self._muon = Muon([self.parameters[name] for name in matrices])
+        self._bfloat16 = has_bfloat16()
+        self._muon = Muon(
+            [self.parameters[name] for name in matrices], precision=torch.bfloat16 if self._bfloat16 else torch.float32
+        )
         self._adam = torch.optim.Adam(self._vectors, lr=config.vector_rate, betas=ADAM_BETAS, eps=1e-9)
         self._slices = [
             {n: v.detach().requires_grad_() for n, v in self.parameters.items()} for _ in range(config.threads)
         ]
         self._generators = [torch.Generator().manual_seed(seed * 1000 + i) for i in range(config.threads + 1)]
-        self._bfloat16 = has_bfloat16()
         self.step = self.epoch = self.position = self.tokens = self.poor = 0
         self.seconds, self.best_loss, self._loss_sum, self._loss_count = 0.0, float("inf"), 0.0, 0
         self._surprise, self._probed = 0.0, 0
