@@ -60,7 +60,8 @@ class CTranslate2Translator:
         """The variants of each sentence: best first for a beam, in drawn order for samples.
 
         An empty sentence has one empty variant, of probability 1 and no tokens.  Sentences are normalised, decoded
-        longest first in batches of like length, and put back in order.
+        longest first in batches of like length, and put back in order.  No translation has more than LONGEST sub-words,
+        that of a beam no more than some three to six times those of its source.
         """
         texts = normalise(sentences).to_pylist()
         wanted = [row for row, text in enumerate(texts) if text]
@@ -68,9 +69,11 @@ class CTranslate2Translator:
         if wanted:
             rows = [_cut(pieces) for pieces in self._subwords.split([texts[row] for row in wanted])]
             engine = self._seeded(seed) if self.decoding.random else self._loaded()
-            results = _guarded(engine.translate_batch, rows, **self.engine_options())
-            for row, found in zip(wanted, self._read(results, seed), strict=True):
-                variants[row] = found
+            for most, places in self._by_most(rows):
+                options = self.engine_options() | {"max_decoding_length": most}
+                results = _guarded(engine.translate_batch, [rows[place] for place in places], **options)
+                for place, found in zip(places, self._read(results, seed, most), strict=True):
+                    variants[wanted[place]] = found
         return variants
 
     def score(self, sources: Sequence[str], targets: Sequence[str]) -> list[tuple[float, int]]:
@@ -107,7 +110,21 @@ class CTranslate2Translator:
             "return_scores": True,
         }
 
-    def _read(self, results: Iterable[Any], seed: int) -> Iterator[list[Variant]]:
+    def _by_most(self, rows: Sequence[Sequence[str]]) -> Iterator[tuple[int, list[int]]]:
+        """Sub-words that translations may have at most, and the places of the sentences for which that holds.
+
+        A beam of a weak translator says the same words until it is stopped: a few such sentences would take longer than
+        all others.  Draws end by themselves, and depend on what is drawn together, as a shortlist does.
+        """
+        if self.decoding.random or self.decoding.shortlist:
+            yield LONGEST, list(range(len(rows)))
+            return
+        groups: dict[int, list[int]] = {}
+        for place, pieces in enumerate(rows):
+            groups.setdefault(_most(len(pieces)), []).append(place)
+        yield from groups.items()
+
+    def _read(self, results: Iterable[Any], seed: int, most: int) -> Iterator[list[Variant]]:
         penalty = self.decoding.options()["length_penalty"]
         order = np.random.default_rng(seed)
         flat = [hypothesis for result in results for hypothesis in result.hypotheses]
@@ -116,7 +133,7 @@ class CTranslate2Translator:
             found = []
             for hypothesis, score in zip(result.hypotheses, result.scores, strict=True):
                 # The end of sentence was scored too, unless the length ran out before it.
-                tokens = min(len(hypothesis) + 1, LONGEST)
+                tokens = min(len(hypothesis) + 1, most)
                 found.append(Variant(next(texts), score * tokens**penalty, tokens))
             if self.decoding.random and len(found) > 1:
                 # CTranslate2 sorts samples by score; undone, so that the first of n is a fair draw.
@@ -195,6 +212,11 @@ def chunk_seed(seed: int, position: int) -> int:
 def replace_translators(translator: CTranslate2Translator, count: int) -> list[CTranslate2Translator]:
     """`count` translators like this one, each with an engine of its own."""
     return [translator.with_decoding(replace(translator.decoding)) for _ in range(count)]
+
+
+def _most(length: int) -> int:
+    """Three times as many sub-words as a source of this length, rounded up to a power of two, has, and sixteen."""
+    return min(LONGEST, 3 * max(8, 1 << (length - 1).bit_length()) + 16)
 
 
 def _cut(pieces: list[str]) -> list[str]:
