@@ -68,7 +68,7 @@ def test_a_test_may_be_drawn_from_the_parallel_text() -> None:
     assert found["test-news-base-1"]["sets"] == "s.tsv"
     assert found["parallel"]["held_out"] == ["development", "test-news"]
     small = experiment(tests={"news": drawn}).small
-    assert small.tests["news"]["sample"] == 500 and "limit" not in small.tests["news"]
+    assert small.tests["news"]["sample"] == 400 and "limit" not in small.tests["news"]
 
 
 def test_what_is_held_out_is_only_ever_added_to() -> None:
@@ -103,8 +103,8 @@ def test_the_small_one_is_that_of_half_an_hour() -> None:
     assert made["final-nucleus-1"]["steps"] == small.translator["steps"] < 1000
     assert {stage["name"]: stage for stage in stages_of(small)}["back"]["steps"] == small.translator["steps"]
     limits = experiment(tests={"a": {**TABLE, "limit": 300}, "b": TABLE}).small.tests
-    assert limits["a"]["limit"] == 300 and limits["b"]["limit"] == 500
-    assert whole.development == TABLE and small.development["limit"] == 100
+    assert limits["a"]["limit"] == 300 and limits["b"]["limit"] == 400
+    assert whole.development == TABLE and small.development["limit"] == 60
     with pytest.raises(ConfigError, match="a small experiment has methods among"):
         _ = experiment(methods=("topk",)).small
     assert hours(replace(small, parser=""))["in all"] < 0.5 < hours(whole)["in all"]

@@ -124,7 +124,7 @@ def test_a_translator_that_says_the_same_for_ever_is_stopped_by_the_length_of_it
     short, long = "rako gor", " ".join(["rako"] * 300)
     for decode in ("greedy", "beam:3"):
         found = load_translator(tmp_path, decode).translate([short, long, short])
-        # Of at most 16 sub-words, and of as many as are read: 3 × 16 + 16, and 256.
+        # Of 9 to 16 sub-words, and of as many as are read: 3 × 16 + 16, and 256.
         assert [variants[0].tokens for variants in found] == [64, 256, 64]
 
 

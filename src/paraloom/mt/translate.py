@@ -61,7 +61,7 @@ class CTranslate2Translator:
 
         An empty sentence has one empty variant, of probability 1 and no tokens.  Sentences are normalised, decoded
         longest first in batches of like length, and put back in order.  No translation has more than LONGEST sub-words,
-        that of a beam no more than some three to six times those of its source.
+        that of a beam no more than three times those of its source and some.
         """
         texts = normalise(sentences).to_pylist()
         wanted = [row for row, text in enumerate(texts) if text]
@@ -215,8 +215,8 @@ def replace_translators(translator: CTranslate2Translator, count: int) -> list[C
 
 
 def _most(length: int) -> int:
-    """Three times as many sub-words as a source of this length, rounded up to a power of two, has, and sixteen."""
-    return min(LONGEST, 3 * max(8, 1 << (length - 1).bit_length()) + 16)
+    """Three times as many sub-words as a source of this length, rounded up to a multiple of eight, has, and sixteen."""
+    return min(LONGEST, 3 * 8 * -(-length // 8) + 16)
 
 
 def _cut(pieces: list[str]) -> list[str]:

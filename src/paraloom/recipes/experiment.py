@@ -16,9 +16,9 @@ Table = dict[str, Any]
 NONE = "none"
 """The method of the parallel text alone."""
 
-_SMALL: Table = {"steps": 500, "batch_tokens": 1000, "evaluate_every": 100, "vocabulary": 4000}
-_SMALL_TEST, _SMALL_DEVELOPMENT = 500, 100
-_SMALL_SENTENCES, _SMALL_MEASURED = 4000, 1500
+_SMALL: Table = {"steps": 400, "batch_tokens": 1000, "evaluate_every": 100, "vocabulary": 4000}
+_SMALL_TEST, _SMALL_DEVELOPMENT = 400, 60
+_SMALL_SENTENCES, _SMALL_MEASURED = 2500, 1500
 _SMALL_METHODS = ("base", "beam", "nucleus")
 
 
