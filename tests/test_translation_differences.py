@@ -93,12 +93,16 @@ def test_translators_are_compared_in_a_run(toy_translator: Path, tmp_path: Path)
         'pairs = "news"\n'
     )
     found = run_pipeline(parse_pipeline(text, file=tmp_path / "toy.toml"), tmp_path / "run", engine="inline")
-    rows = json.loads((found.stages[-1].folder / "artefact" / "result.json").read_text())["differences"]
+    result = json.loads((found.stages[-1].folder / "artefact" / "result.json").read_text())
+    rows = result["differences"]
     assert [(row["measure"], row["system"], row["than"]) for row in rows] == [
         ("bleu", "greedy", "beam"), ("chrf", "greedy", "beam"),
     ]  # fmt: skip
     bleu = {stage.name: stage.figures.get("bleu") for stage in found.stages}
     assert rows[0]["value"] == pytest.approx(bleu["greedy"] - bleu["searched"], abs=0.02)
+    assert all(row["lowest"] == row["value"] == row["highest"] for row in rows)
+    said = "translator-differences|sentences:20|paired-samples:1000|seed:1|bleu:nrefs:1,case:mixed,eff:no,tok:13a"
+    assert result["signature"].startswith(said) and "chrf:nrefs:1,case:mixed,eff:yes,nc:6" in result["signature"]
     assert list(found.stages[-1].figures) == ["greedy - beam"]
     for old, new, message in (
         ('["beam", "greedy"]', '["beam"]', "'names' are 1 for 2"),

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from paraloom.core.errors import DataError
+from paraloom.core.signature import signature
 
 SAMPLES = 1000
 """Times that the test's sentences are drawn anew."""
@@ -80,6 +81,21 @@ def differences(
             for earlier in range(later)
         ]
     return found
+
+
+def differences_signature(sentences: int, *, samples: int = SAMPLES, seed: int = 1) -> str:
+    """How `differences` came by its figures on a test of so many sentences.
+
+    >>> differences_signature(400).startswith("translator-differences|sentences:400|paired-samples:1000|seed:1|bleu:")
+    True
+    """
+    metrics = {}
+    for measure, metric in _metrics():
+        metric._extract_corpus_statistics([""], [[""]])  # says how many references there are
+        metrics[measure] = str(metric.get_signature()).replace("|", ",")
+    return signature(
+        "translator-differences", **{"sentences": sentences, "paired-samples": samples, "seed": seed}, **metrics
+    )
 
 
 def _metrics() -> tuple[tuple[str, Any], ...]:

@@ -23,6 +23,7 @@ class CompareTranslators(Fit):
     system, trained with several seeds.  pairs: the test.
     """
 
+    version: ClassVar[str] = "2"
     inputs: ClassVar[tuple[str, ...]] = ("measured", "pairs")
 
     measured: tuple[str, ...]
@@ -36,8 +37,11 @@ class CompareTranslators(Fit):
             raise ConfigError("there are no two translators to compare")
 
     def fit(self, folder: Path, work: Work) -> dict[str, Json]:
-        """Write result.json, `differences`: a row a pair of systems and measure; figures: those of BLEU, as text."""
-        from paraloom.evaluate.translation_differences import differences
+        """Write result.json, `differences`: a row a pair of systems and measure; figures: those of BLEU, as text.
+
+        lowest, highest: of one training of the system, less the mean of the other's.
+        """
+        from paraloom.evaluate.translation_differences import differences, differences_signature
 
         systems: dict[str, list[Sequence[str]]] = {}
         for name, path in zip(self.names, work.each("measured"), strict=True):
@@ -46,8 +50,13 @@ class CompareTranslators(Fit):
         for batch in Corpus.open(work.inputs["pairs"]).batches(["tgt"]):
             references += normalise(batch.column("tgt")).to_pylist()
         found = differences(systems, references)
-        rows = [{name: _rounded(value) for name, value in vars(each).items() if name != "seeds"} for each in found]
-        (folder / "result.json").write_text(json.dumps({"differences": rows}, indent=1) + "\n", encoding="utf-8")
+        rows = [
+            {name: _rounded(value) for name, value in vars(each).items() if name != "seeds"}
+            | {"lowest": _rounded(min(each.seeds)), "highest": _rounded(max(each.seeds))}
+            for each in found
+        ]
+        result = {"differences": rows, "signature": differences_signature(len(references))}
+        (folder / "result.json").write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
         return {
             f"{each.system} - {each.than}": f"{each.value:+.2f} ({each.low:+.2f} to {each.high:+.2f})"
             for each in found
