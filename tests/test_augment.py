@@ -13,7 +13,7 @@ import pyarrow as pa
 import pytest
 from toy_documents import words
 
-from paraloom.core.errors import ConfigError
+from paraloom.core.errors import ConfigError, DataError
 from paraloom.core.io import write_corpus
 from paraloom.core.schema import PAIRS
 from paraloom.mt.methods import METHODS
@@ -81,10 +81,43 @@ def test_base_big_takes_more_text_and_syntax_a_translator_for_each_output() -> N
     found = stages(
         methods=("base-big", "syntax"), outputs=2, sentences=100, parser="p", syntax={"least": 7, "steps": 9}
     )
-    assert found["monolingual-base-big"]["sample"] == 200 and found["monolingual"]["sample"] == 100
+    # The sentences of the others are some of those, and there is an error where there are not enough.
+    assert found["monolingual-more"]["sample"] == 200 and found["monolingual-more"]["input"] == "monolingual-clean"
+    assert found["monolingual"]["sample"] == 100 and found["monolingual"]["input"] == "monolingual-more"
+    assert found["monolingual"]["enough"] and found["monolingual-more"]["enough"]
+    assert found["variants-base-big"]["input"] == "monolingual-more"
+    assert found["variants-syntax"]["input"] == "monolingual" == stages()["variants-base"]["input"]
+    assert stages()["monolingual"]["input"] == "monolingual-clean" and "monolingual-more" not in stages()
+    # A tuned translator is not chosen by sentences of other kinds than it is tuned for.
+    assert found["tuned-1"]["last_weights"]
     assert found["variants-syntax"]["translator"] == ["tuned-1", "tuned-2"]
     assert found["tuned-2"]["start"] == "back" and found["tuned-2"]["steps"] == 9 and "least" not in found["tuned-2"]
     assert found["groups"]["least"] == 7 and found["diversity-syntax"]["trees"] == "text_parse"
+
+
+def test_all_final_translators_have_the_same_sub_words_and_may_go_on_from_one() -> None:
+    found = stages(methods=("none", "base"), tag="<BT>")
+    assert {found[f"final-{name}-1"]["subwords_of"] for name in ("none", "base")} == {"back"}
+    assert found["back"]["symbols"] == ["<BT>"] and "start" not in found["final-none-1"] and "first-1" not in found
+    whole = experiment(methods=("none", "base"), seeds=2, first={"steps": 90}, final={"steps": 30})
+    found = {stage["name"]: stage for stage in stages_of(whole)}
+    assert found["first-2"]["bitext"] == ["parallel"] and found["first-2"]["steps"] == 90
+    assert [found[f"final-{name}-2"]["start"] for name in ("none", "base")] == ["first-2"] * 2
+    assert found["final-none-1"]["bitext"] == ["parallel"] and found["final-base-1"]["steps"] == 30
+    assert "first-1" not in {stage["name"] for stage in stages_of(whole.small)}
+    assert hours(whole)["training"] > hours(replace(whole, first={}))["training"]
+
+
+def test_paths_are_seen_from_the_experiments_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = write_experiment(tmp_path)
+    path.write_text('parser = "trees"\ncomet_python = "python"\n' + path.read_text())
+    (tmp_path / "trees").mkdir()
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path / "elsewhere")
+    found = read_experiment(path)[2]
+    assert found.parser == str(tmp_path / "trees") and found.comet_python == "python"
+    path.write_text(path.read_text().replace('"trees"', '"stanza:tr:depparse"'))
+    assert read_experiment(path)[2].parser == "stanza:tr:depparse"
 
 
 def test_a_pipeline_can_be_read_from_the_stages(tmp_path: Path) -> None:
@@ -226,6 +259,25 @@ def test_an_experiment_runs_whole_and_goes_on(tmp_path: Path) -> None:
     assert {each: each.stat().st_mtime_ns for each in before} == before
 
 
+def test_more_text_seeds_shares_and_a_first_translator_run_whole(tmp_path: Path) -> None:
+    pytest.importorskip("torch", reason="training needs torch: pip install 'paraloom[train]'")
+    path = write_experiment(tmp_path)
+    text = path.read_text().replace('["none", "base", "nucleus"]', '["none", "base-big"]').replace("= 30\n", "= 20\n")
+    path.write_text(f'seeds = 2\nweights = [1, 3]\ntag = "<BT>"\n{text}[first]\nsteps = 6\n[final]\nsteps = 4\n')
+    none, more = augment(path, tmp_path / "run", engine="inline")
+    assert [len(each.trainings) for each in (none, more)] == [2, 2] and len(more.tests["news"]) == 2
+    curves = [f.read_text() for f in sorted((tmp_path / "run").glob("*-final-*/artefact/curve.jsonl"))]
+    assert len(curves) == 4 == len(set(curves))
+    # All measure their perplexity by the same sub-words, the tag among them.
+    words = {f.read_bytes() for f in (tmp_path / "run").glob("*/artefact/shared_vocabulary.json")}
+    assert len(words) == 1 and b"<BT>" in words.pop()
+    made = [f for f in (tmp_path / "run").glob("*-made-base-big") if f.is_dir()]
+    assert json.loads((made[0] / "corpus.json").read_text())["rows"] <= 40
+    path.write_text(path.read_text().replace("sentences = 20", "sentences = 200"))
+    with pytest.raises(DataError, match="400 rows are to be drawn, and there are"):
+        augment(path, tmp_path / "other", engine="inline")
+
+
 def test_the_command_says_how_long_it_takes(paraloom: Command, tmp_path: Path) -> None:
     write_experiment(tmp_path)
     status, _, told = paraloom("augment", "toy.toml", "--dry-run")
@@ -275,7 +327,7 @@ def test_a_corpus_is_augmented_whatever_its_language_is_called(
     status, _, told = paraloom(*call)
     assert status == 0, told
     made = [line.split("\t")[2] for line in (tmp_path / "made.tsv").read_text().splitlines()[1:]]
-    assert set(made) <= {"rako gor mili dasat", "mili tavo kirat"}
+    assert made and set(made) <= {"rako gor mili dasat", "mili tavo kirat"}
 
 
 def test_a_text_becomes_bitext_to_train_on(paraloom: Command, toy_translator: Path, tmp_path: Path) -> None:

@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from paraloom.core.errors import DataError, MissingExtra, RunError
-from paraloom.evaluate.comet import comet_figures, comet_scores
+from paraloom.evaluate.comet import comet_figures, comet_scores, has_comet
+from paraloom.run.stages.translation import EvaluateTranslator
 
 PACKAGE = """
 import sys
@@ -68,6 +69,15 @@ def test_what_is_missing_is_named_with_the_way_to_get_it(interpreter: Callable[.
     assert "pip install unbabel-comet" in str(missing.value)
     with pytest.raises(MissingExtra, match="no unbabel-comet"):
         comet_scores(*SIDES, python=interpreter(None))
+
+
+def test_a_stage_with_comet_is_another_than_one_without(interpreter: Callable[..., Path], tmp_path: Path) -> None:
+    def configured(python: object) -> dict[str, object]:
+        return EvaluateTranslator(translator="m", pairs="p", comet_python=str(python)).configuration()
+
+    python = interpreter()
+    assert has_comet(str(python)) and not has_comet(str(tmp_path / "nope")) and not has_comet(sys.executable)
+    assert configured("") == configured(tmp_path / "nope") == configured(sys.executable) != configured(python)
 
 
 def test_a_model_that_cannot_be_fetched_is_missing(interpreter: Callable[..., Path]) -> None:

@@ -14,7 +14,7 @@ from paraloom.core.errors import DataError, ModelError
 from paraloom.core.signature import file_digest
 from paraloom.mt.examples import encode_examples
 from paraloom.mt.load import load_translator
-from paraloom.mt.train import train_translator
+from paraloom.mt.train import _Curve, train_translator
 
 pytest.importorskip("torch", reason="training needs torch: pip install 'paraloom[train]'")
 pytest.importorskip("transformers", reason="training needs transformers: pip install 'paraloom[train]'")
@@ -116,6 +116,40 @@ def test_it_goes_on_from_another_translator(toy_translator: Path, tmp_path: Path
     )
     before = json.loads((toy_translator / "training.json").read_text())["development_loss"]
     assert figures["development_loss"] == pytest.approx(before, abs=0.05)
+
+
+def test_the_sub_words_of_another_translator_are_taken_and_not_its_weights(
+    toy_translator: Path, tmp_path: Path
+) -> None:
+    config = replace(TOY_CONFIG, steps=2, evaluate_every=2)
+    figures = train_translator(
+        lambda: toy_bitext(50, seed=7), toy_bitext(50, seed=2), config, tmp_path, subwords_of=toy_translator
+    )
+    for name in ("source.spm", "target.spm", "shared_vocabulary.json"):
+        assert (tmp_path / name).read_bytes() == (toy_translator / name).read_bytes()
+    before = json.loads((toy_translator / "training.json").read_text())["development_loss"]
+    assert figures["development_loss"] > before + 1
+
+
+def test_the_last_weights_are_kept_where_they_are_wanted(toy_translator: Path, tmp_path: Path) -> None:
+    # From a translator that knows the language towards one that says the same whatever it reads: ever worse.
+    noise = [([" ".join(["rako"] * 4)] * 40, ["the big dog"] * 40)]
+    kept = {}
+    for last in (False, True):
+        config = replace(TOY_CONFIG, steps=30, evaluate_every=10, warmup=1, last_weights=last)
+        folder = tmp_path / str(last)
+        train_translator(lambda: noise, toy_bitext(50, seed=2), config, folder, start=toy_translator)
+        losses = [json.loads(line)["dev_loss"] for line in (folder / "curve.jsonl").read_text().splitlines()]
+        assert losses == sorted(losses) and losses[-1] > losses[0] + 0.1
+        kept[last] = load_translator(folder).translate(["mili nin tavo dasat"])[0][0].text
+    assert kept[True] != kept[False]
+
+
+def test_a_curve_with_a_torn_line_is_gone_on_with(tmp_path: Path) -> None:
+    path = tmp_path / "curve.jsonl"
+    path.write_text('{"step": 10, "loss": 2.0}\n{"step": 20, "loss": 1.5}\n{"step": 3')
+    _Curve(path, 10).write(step=20, loss=1.4)
+    assert [json.loads(line)["loss"] for line in path.read_text().splitlines()] == [2.0, 1.4]
 
 
 def test_patience_ends_it(tmp_path: Path) -> None:

@@ -60,6 +60,7 @@ def test_logprob_is_the_models_own(toy_translator: Path, exact: Path, decode: st
 def test_scoring_agrees_with_decoding(exact: Path) -> None:
     translator = load_translator(exact)
     found = [variants[0] for variants in translator.translate(SOURCES)]
+    assert not any(each.cut for each in found)
     scored = translator.score(SOURCES, [variant.text for variant in found])
     assert [tokens for _, tokens in scored] == [variant.tokens for variant in found]
     np.testing.assert_allclose([logprob for logprob, _ in scored], [v.logprob for v in found], atol=0.02)
@@ -130,6 +131,9 @@ def test_a_translator_that_says_the_same_for_ever_is_stopped_by_the_length_of_it
         found = load_translator(tmp_path, decode).translate([short, long, short])
         # Of 9 to 16 sub-words, and of as many as are read: 3 × 16 + 16, and 256.
         assert [variants[0].tokens for variants in found] == [64, 256, 64]
+        assert all(variants[0].cut for variants in found)
+    drawn = load_translator(tmp_path, "topk:2,nbest=2,temperature=0.01").translate([short])
+    assert [(each.tokens, each.cut) for each in drawn[0]] == [(256, True)] * 2
 
 
 @pytest.mark.parametrize("name", ["model.bin", "config.json", "source.spm", "target.spm", "shared_vocabulary.json"])

@@ -219,6 +219,25 @@ def test_selection_is_sorting(enough: int) -> None:
         assert nth_key(lambda: pieces, n, enough=enough) == ordered[n - 1]
 
 
+def test_a_sample_of_more_than_there_is_may_be_an_error(tmp_path):
+    import pyarrow as pa
+
+    from paraloom.core.errors import DataError
+    from paraloom.core.io import write_corpus
+    from paraloom.core.schema import PAIRS
+    from paraloom.run.pipeline import parse_pipeline
+    from paraloom.run.runner import run_pipeline
+
+    row = {"pair_id": "1", "src": "a", "tgt": "b", "src_lang": "en", "tgt_lang": "en", "origin": "x"}
+    write_corpus(tmp_path / "pairs", [pa.RecordBatch.from_pylist([row] * 3, schema=PAIRS)], kind="PAIRS")
+    text = '[[stage]]\nuse = "filter"\ninput = "pairs"\nsample = 4\n'
+    found = run_pipeline(parse_pipeline(text, file=tmp_path / "p.toml"), tmp_path / "run", engine="inline")
+    assert found.stages[-1].books.kept == 3
+    pipeline = parse_pipeline(text + "enough = true\n", file=tmp_path / "p.toml")
+    with pytest.raises(DataError, match="4 rows are to be drawn, and there are 3"):
+        run_pipeline(pipeline, tmp_path / "other", engine="inline")
+
+
 def test_survivors_are_counted_before_anything_is_filtered(paraloom, tmp_path):
     import pyarrow as pa
 

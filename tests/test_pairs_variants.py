@@ -100,6 +100,15 @@ def test_what_is_not_fit_is_rejected_with_its_reason(text: str, given: dict[str,
     assert verdicts(text, **given) == reason  # type: ignore[arg-type]
 
 
+def test_what_its_decoder_cut_off_is_rejected_however_short_it_is() -> None:
+    made = [[Variant("rako", -1.0, 4, cut) for cut in (True, False)]]
+    rows = variant_rows(originals("a dog"), made, "beam").drop_columns(["_source"])
+    for config in (TrainingPairs(), TrainingPairs(longest=0)):
+        assert training_pairs(rows, config)["reason"].to_pylist() == ["cut off before its end", None]
+    # VARIANTS of other programs do not say.
+    assert training_pairs(rows.drop_columns(["cut"]), TrainingPairs())["keep"].to_pylist() == [True, True]
+
+
 def test_repetitions_go_only_where_they_are_not_wanted() -> None:
     rows = variant_rows(originals("a dog"), variants(["x", "x", "x"]), "beam").drop_columns(["_source"])
     assert training_pairs(rows, TrainingPairs())["keep"].to_pylist() == [True] * 3

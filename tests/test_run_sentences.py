@@ -70,6 +70,13 @@ def test_every_sentence_comes_once_with_its_vector(inputs, field, last):
     assert sorted(set(reasons)) == ["empty", "in 'de'", "met before", "more than 400 characters"]
 
 
+def test_what_is_in_another_language_does_not_hide_its_equal(tmp_path):
+    row = {"pair_id": "1", "src": "Berlin", "tgt": "Berlin", "src_lang": "de", "tgt_lang": "en", "origin": "x"}
+    write_corpus(tmp_path / "pairs", [pa.RecordBatch.from_pylist([row], schema=PAIRS)], kind="PAIRS")
+    result = run_pipeline(pipeline(TEXT.partition("files_of_lines")[0], tmp_path), tmp_path / "run", workers=1)
+    assert [batch["text"].to_pylist() for batch in Corpus.open(result.stages[0].folder).batches()] == [["Berlin"]]
+
+
 def test_what_cannot_be_read_is_named(inputs):
     with pytest.raises(ConfigError, match="corpora"):
         pipeline('[[stage]]\nuse = "sentences"', inputs)

@@ -15,11 +15,13 @@ class Variant(NamedTuple):
     text: detokenised.  logprob: natural log of p(text | source), the sum over its tokens (0 or less).
     tokens: how many sub-words were scored, the end of sentence included (1 or more), so that the translation cost of
     W17 §5.4 is `-logprob / tokens`, in nats a token, lower is better.
+    cut: whether the decoder stopped it before its end, as it does one that goes round in a circle.
     """
 
     text: str
     logprob: float
     tokens: int
+    cut: bool = False
 
 
 @runtime_checkable

@@ -9,6 +9,7 @@ import shutil
 import subprocess
 import tempfile
 from collections.abc import Sequence
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,19 @@ MODEL = "wmt20-comet-da"
 """The model of BBH22."""
 
 _INSTALL = "In a virtual environment of its own: pip install unbabel-comet; then name its bin/python."
+
+
+@lru_cache(maxsize=8)
+def has_comet(python: str) -> bool:
+    """Whether an interpreter is there and has unbabel-comet; asked once."""
+    command = shutil.which(python)
+    find = "import importlib.util, sys; sys.exit(importlib.util.find_spec('comet') is None)"
+    try:
+        return (
+            bool(command) and not subprocess.run([str(command), "-c", find], capture_output=True, env=_env()).returncode
+        )
+    except OSError:
+        return False
 
 
 def comet_scores(
@@ -80,7 +94,6 @@ def comet_figures(scores: Sequence[float], made_by: str) -> dict[str, Any]:
 def _ask(command: str, question: dict[str, Any]) -> dict[str, Any]:
     # -P would be better, but came with Python 3.11 and COMET may live in an older one: an empty folder does as well,
     # for the script's own folder, full of our modules, must not come before the packages of the other side.
-    ours_left_out = {name: value for name, value in os.environ.items() if name not in ("PYTHONPATH", "PYTHONHOME")}
     with tempfile.TemporaryDirectory() as folder:
         script = Path(folder) / "ask_comet.py"
         shutil.copyfile(comet_process.__file__, script)
@@ -88,7 +101,7 @@ def _ask(command: str, question: dict[str, Any]) -> dict[str, Any]:
             done = subprocess.run(
                 [command, str(script)],
                 input=json.dumps(question),
-                env=ours_left_out,
+                env=_env(),
                 capture_output=True,
                 encoding="utf-8",
             )
@@ -109,6 +122,11 @@ def _ask(command: str, question: dict[str, Any]) -> dict[str, Any]:
     if not isinstance(answer, dict):
         raise RunError(f"COMET ended with status {done.returncode} and no answer: {said}")
     return answer
+
+
+def _env() -> dict[str, str]:
+    """The environment without what leads to our packages."""
+    return {name: value for name, value in os.environ.items() if name not in ("PYTHONPATH", "PYTHONHOME")}
 
 
 def _is_number(value: object) -> bool:

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from paraloom.core.errors import ConfigError, ModelError
+from paraloom.core.io.atomic import replacing
 from paraloom.core.progress import progress
 from paraloom.core.signature import digest, file_digest
 from paraloom.mt.checkpoint import CHECKPOINT, convert, save_checkpoint
@@ -42,6 +43,7 @@ class TranslatorConfig:
     probabilities to this power (Kudo 2018 has 0.1 to 0.5), so that a small corpus is not learned by heart;
     epochs that begin in the last `plain_subwords` share of the steps take the likeliest cut, the one that decoding
     sees: a model that spreads its belief over many cuts of a sentence prefers short ones.
+    last_weights: the mean weights at the end are kept, whatever their development loss; otherwise those of the lowest.
     candidates: words drawn for the softmax beside those of the batch, 0 = all words
     always; the last `whole_softmax` share of the steps takes all words in any case.
     evaluate_every: steps between development losses; patience: how many of them without a better one end the
@@ -73,6 +75,7 @@ class TranslatorConfig:
     patience: int = 5
     threads: int = 2
     precision: str = "int8"
+    last_weights: bool = False
     symbols: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
@@ -94,6 +97,7 @@ def train_translator(
     *,
     seed: int = 1,
     start: Path | None = None,
+    subwords_of: Path | None = None,
 ) -> dict[str, Any]:
     """Train on `bitext` and write a CTranslate2 folder, with the Hugging Face checkpoint beside it.
 
@@ -102,6 +106,7 @@ def train_translator(
     `evaluate_every` steps, see Trainer.assess) and training.json; while
     training goes on, checkpoint/ holds what is needed to go on after a kill, to the same bytes.
     start: a translator folder of ours whose sub-words and weights to begin with (its sizes must be these).
+    subwords_of: one whose sub-words alone are taken, so that perplexities compare with those of others that took them.
     Returns figures: steps, epochs, pairs, left_out, development_loss (nats a token, with smoothing), tokens_per_second;
     train_perplexity and dev_perplexity as the curve ends.
     Raises ModelError when the loss leaves the finite numbers (the last good checkpoint stays).
@@ -112,8 +117,8 @@ def train_translator(
     scratch.mkdir(parents=True, exist_ok=True)
     subwords = scratch / "subwords"
     if not (subwords / "vocab.json").is_file():
-        if start is not None:
-            _adopt_subwords(start / CHECKPOINT, subwords)
+        if (given := start or subwords_of) is not None:
+            _adopt_subwords(given / CHECKPOINT, subwords)
         else:
             train_subwords(
                 (text for sides in bitext() for side in sides for text in side),
@@ -244,9 +249,18 @@ class _Curve:
     def __init__(self, path: Path, step: int) -> None:
         self.path = path
         lines = path.read_text().splitlines() if path.is_file() else []
-        kept = [line for line in lines if json.loads(line)["step"] <= step] if step else []
-        path.write_text("".join(f"{line}\n" for line in kept))
+        kept = [line for line in lines if _step_of(line) <= step] if step else []
+        with replacing(path) as temporary:
+            temporary.write_text("".join(f"{line}\n" for line in kept), encoding="utf-8")
 
     def write(self, **point: float) -> None:
         with self.path.open("a", encoding="utf-8") as stream:
             stream.write(json.dumps(point) + "\n")
+
+
+def _step_of(line: str) -> float:
+    """The step of a curve's point; behind all others, where a kill tore the line."""
+    try:
+        return float(json.loads(line)["step"])
+    except ValueError:
+        return math.inf

@@ -63,6 +63,7 @@ class Trainer:
         ]
         self._generators = [torch.Generator().manual_seed(seed * 1000 + i) for i in range(config.threads + 1)]
         self.step = self.epoch = self.position = self.tokens = self.poor = 0
+        self._last_weights = config.last_weights
         self.seconds, self.best_loss, self._loss_sum, self._loss_count = 0.0, float("inf"), 0.0, 0
         self._surprise, self._probed = 0.0, 0
         self.plan: list[npt.NDArray[np.int64]] = []
@@ -109,7 +110,9 @@ class Trainer:
         return loss
 
     def assess(self, examples: Examples, pool: ThreadPoolExecutor) -> dict[str, float]:
-        """Development loss of the mean weights; keeps them when they are the best so far.  Returns a curve's point.
+        """Development loss of the mean weights; keeps them when they are the best so far, or the last ones are wanted.
+
+        Returns a curve's point.
 
         loss, dev_loss: nats a token, with smoothing; what is learned from.  train_perplexity, dev_perplexity: the
         exponential of the mean of −log p(word), without smoothing and over all words; that of training, since the
@@ -121,12 +124,11 @@ class Trainer:
             found = list(pool.map(lambda part: self._loss(part, examples), parts))
         tokens = int(examples.target_lengths.sum())
         loss = sum(each for each, _ in found) / tokens
-        if loss < self.best_loss:
-            self.best_loss, self.poor = loss, 0
+        better = loss < self.best_loss
+        self.best_loss, self.poor = min(loss, self.best_loss), 0 if better else self.poor + 1
+        if better or self._last_weights:
             for name, value in self.best.items():
                 value.copy_(self.mean[name])
-        else:
-            self.poor += 1
         point = {
             "step": self.step,
             "loss": round(self._loss_sum / self._loss_count, 4),

@@ -133,8 +133,9 @@ class CTranslate2Translator:
             found = []
             for hypothesis, score in zip(result.hypotheses, result.scores, strict=True):
                 # The end of sentence was scored too, unless the length ran out before it.
-                tokens = min(len(hypothesis) + 1, most)
-                found.append(Variant(next(texts), score * tokens**penalty, tokens))
+                cut = len(hypothesis) >= most
+                tokens = len(hypothesis) + (not cut)
+                found.append(Variant(next(texts), score * tokens**penalty, tokens, cut))
             if self.decoding.random and len(found) > 1:
                 # CTranslate2 sorts samples by score; undone, so that the first of n is a fair draw.
                 found = [found[i] for i in order.permutation(len(found))]

@@ -20,6 +20,9 @@ ORIGINALS = pa.schema(
 )
 """What VARIANTS of ours have beside their schema: see `variant_rows`."""
 
+CUT = "cut"
+"""Beside them: whether the decoder stopped a variant before its end."""
+
 SHORT = 40
 """Characters up to which no two texts are too unlike in length."""
 
@@ -38,7 +41,7 @@ def variant_rows(
     originals: n rows with `pair_id`, `original`, `original_lang` and `origin`.  variants: n lists, translations of
     `original`.  method: how they were made.  signature: of the translator or translators, for the columns they made.
 
-    Returns VARIANTS with the columns of the original (so that a row alone is enough to make a pair of), `repeated`
+    Returns VARIANTS with the columns of the original (so that a row alone is enough to make a pair of), CUT, `repeated`
     (whether an earlier variant of the same text says the same, blanks aside) and `_source` (int32, row of the batch).
     Raises DataError when there are not as many lists as rows.
     """
@@ -58,6 +61,7 @@ def variant_rows(
         (VARIANTS.field("method"), pa.array([method] * len(flat), pa.string())),
         (pa.field("logprob", pa.float32(), metadata=made), pa.array([each.logprob for each in flat], pa.float32())),
         (pa.field("tokens", pa.int32(), metadata=made), pa.array([each.tokens for each in flat], pa.int32())),
+        (pa.field(CUT, pa.bool_()), pa.array([each.cut for each in flat], pa.bool_())),
         *((ORIGINALS.field(name), from_original.column(name)) for name in ("original", "original_lang", "origin")),
         (ORIGINALS.field("repeated"), pa.array(_repeated(source, texts), pa.bool_())),
         (pa.field(_INTERNAL, pa.int32()), pa.array(source)),
@@ -74,6 +78,7 @@ class TrainingPairs:
     ratio: a side of more than 40 characters and more than so many times as long as the other is rejected; 0: none is.
     repeats: a variant in which a stretch of 3 to 100 characters comes so many times on the spot is rejected, the mark
     of a decoder that is stuck; 0: none is.  longest: a variant of so many sub-words was cut off there; 0: none was.
+    One that its column `cut` says was cut off is rejected in any case.
     copies, repeated: whether a variant equal to its original, or to an earlier one of it, is kept.
     """
 
@@ -134,6 +139,8 @@ def _faults(batch: pa.RecordBatch, texts: pa.Array, config: TrainingPairs) -> li
         (lengths[0] == 0, "empty"),
         (lengths[1] == 0, "the original is empty"),
     ]
+    if CUT in batch.schema.names:
+        tests.append((pc.fill_null(batch.column(CUT), False).to_numpy(zero_copy_only=False), "cut off before its end"))
     if config.longest:
         sub_words = pc.fill_null(batch.column("tokens"), 0).to_numpy(zero_copy_only=False)
         tests.append((sub_words >= config.longest, f"cut off at {config.longest} sub-words"))

@@ -18,6 +18,9 @@ from paraloom.run.runner import run_pipeline
 RESULT = "augment.json"
 """In the run's folder: the figures of each method."""
 
+MORE = "monolingual-more"
+"""The stage of the sentences of methods that take more of them than the others."""
+
 
 def stages_of(experiment: Experiment) -> list[Table]:
     """The stages of the whole experiment, in the order in which they are made."""
@@ -51,12 +54,13 @@ def stages_of(experiment: Experiment) -> list[Table]:
             "held_out": [*held, "parallel"],
             "input": "monolingual-all",
         },
-        {"name": "monolingual", "use": "filter", "input": "monolingual-clean", "sample": each.sentences},
+        *_monolingual(each),
         {
             "name": "back",
             "use": "train-translator",
             "bitext": ["turned"],
             "development": "development-turned",
+            **_symbols(each),
             **each.translator,
             **each.back,
         },
@@ -65,6 +69,8 @@ def stages_of(experiment: Experiment) -> list[Table]:
         stages += _syntax_groups(each)
     for name in each.methods:
         stages += [] if name == NONE else _augmentation(each, name)
+    if each.first:
+        stages += [_training(each, f"first-{seed}", each.first) for seed in range(1, each.seeds + 1)]
     for name in each.methods:
         for seed in range(1, each.seeds + 1):
             stages += _final(each, name, seed)
@@ -119,12 +125,8 @@ def _measured(name: str, table: Table) -> list[Table]:
 def _augmentation(each: Experiment, name: str) -> list[Table]:
     """Back-translations by one method, their diversity, and the pairs that they make."""
     made = method(name, each.outputs)
-    source = "monolingual"
+    source = MORE if made.texts > 1 else "monolingual"
     stages: list[Table] = []
-    if made.texts > 1:
-        source = f"monolingual-{name}"
-        sample = each.sentences * made.texts
-        stages.append({"name": source, "use": "filter", "input": "monolingual-clean", "sample": sample})
     translators = [f"tuned-{group}" for group in range(1, each.outputs + 1)] if name == "syntax" else ["back"]
     variants = f"variants-{name}"
     stages.append(
@@ -186,10 +188,34 @@ def _syntax_groups(each: Experiment) -> list[Table]:
                 **each.translator,
                 **each.back,
                 "patience": 0,
+                # By the development pairs, of all kinds of sentences, the one would be kept that has changed least.
+                "last_weights": True,
                 **settings,
             },
         ]
     return stages
+
+
+def _monolingual(each: Experiment) -> list[Table]:
+    """The sentences to translate: those of most methods are some of those of the methods that take more."""
+    most = max((method(name, each.outputs).texts for name in each.methods if name != NONE), default=1)
+    drawn: Table = {"use": "filter", "enough": True}
+    stages: list[Table] = []
+    if most > 1:
+        stages.append({"name": MORE, **drawn, "input": "monolingual-clean", "sample": each.sentences * most})
+    source = MORE if most > 1 else "monolingual-clean"
+    return [*stages, {"name": "monolingual", **drawn, "input": source, "sample": each.sentences}]
+
+
+def _symbols(each: Experiment) -> Table:
+    return {"symbols": [each.tag]} if each.tag else {}
+
+
+def _training(each: Experiment, name: str, settings: Table) -> Table:
+    """A translator into the experiment's target, of the parallel text alone unless `settings` name another bitext."""
+    training = {"name": name, "use": "train-translator", "bitext": ["parallel"], "development": "development"}
+    # All have the sub-words of one: perplexities count words of their own otherwise, and do not compare.
+    return {**training, "subwords_of": "back", **_symbols(each), **each.translator, **settings}
 
 
 def _final(each: Experiment, name: str, seed: int) -> list[Table]:
@@ -198,10 +224,9 @@ def _final(each: Experiment, name: str, seed: int) -> list[Table]:
     mixed: Table = {"bitext": ["parallel"] if name == NONE else ["parallel", f"made-{name}"]}
     if each.weights and name != NONE:
         mixed["weights"] = list(each.weights)
-    if each.tag:
-        mixed["symbols"] = [each.tag]
-    training = {"use": "train-translator", "development": "development", **each.translator, **each.final}
-    stages: list[Table] = [{"name": translator, **training, **mixed}]
+    if each.first:
+        mixed["start"] = f"first-{seed}"
+    stages = [_training(each, translator, {**each.final, **mixed})]
     comet = {"comet_python": each.comet_python, "comet_model": each.comet_model} if each.comet_python else {}
     for test, table in each.tests.items():
         sets = {"sets": table["sets"]} if "sets" in table else {}

@@ -35,12 +35,13 @@ def hours(experiment: Experiment) -> dict[str, float]:
     each = experiment
     training = _seconds(each, each.back) + _tuned(each) * _seconds(each, {**each.back, **each.syntax})
     training += len(each.methods) * each.seeds * _seconds(each, each.final)
+    training += _firsts(each) * _seconds(each, each.first)
     methods = [method(name, each.outputs) for name in each.methods if name != NONE]
     translating = sum(each.sentences * made.texts / _TRANSLATED[made.name] * _more(made) for made in methods)
     parsed = sum(min(each.measured, each.sentences * made.texts) * made.outputs for made in methods)
     finals = len(each.methods) * each.seeds
     # Each training ends with the BLEU of what it made on the development pairs, in two precisions.
-    measured = 2 * _rows(each.development) * (1 + _tuned(each) + finals)
+    measured = 2 * _rows(each.development) * (1 + _tuned(each) + _firsts(each) + finals)
     measured += finals * sum(_rows(test) for test in each.tests.values())
     found = {
         "training": training / 3600,
@@ -55,7 +56,7 @@ def statement(experiment: Experiment) -> str:
     """A sentence for people."""
     found = hours(experiment)
     parts = ", ".join(f"{name} {_said(value)}" for name, value in found.items() if name != "in all" and value)
-    trainings = 1 + _tuned(experiment) + len(experiment.methods) * experiment.seeds
+    trainings = 1 + _tuned(experiment) + _firsts(experiment) + len(experiment.methods) * experiment.seeds
     return (
         f"This will take about {_said(found['in all'])} on two cores ({trainings} trainings: {parts}), "
         "twice or half of that on other machines. Stopped at any moment, the same call goes on."
@@ -68,6 +69,10 @@ def _rows(test: Table) -> int:
 
 def _tuned(experiment: Experiment) -> int:
     return experiment.outputs if "syntax" in experiment.methods else 0
+
+
+def _firsts(experiment: Experiment) -> int:
+    return experiment.seeds if experiment.first else 0
 
 
 def _more(made: Method) -> float:

@@ -24,7 +24,7 @@ _SMALL_METHODS = ("base", "beam", "nucleus")
 
 @dataclass(frozen=True, kw_only=True)
 class Experiment:
-    """What is compared, and on what.
+    """What is compared, and on what.  Paths in its file are seen from there.
 
     src_lang, tgt_lang: of the final translators.  parallel: tables of `bitext` stages, source and target.
     monolingual: tables of `sentences` stages, of the target's language; duplicates among them go.  development: such
@@ -38,8 +38,10 @@ class Experiment:
     clean: settings of the stage that cleans; test sentences are held out in any case, and what stands in the parallel
     text is not taken from the monolingual one.
     translator: settings of all trainings; back, final: of the one that back-translates, and of the final ones, that
-    differ.  parser: of the source's language (a folder, or a model as `spacy:NAME`): then tree kernels are measured,
-    and `syntax` can be among the methods.  syntax: `least` of syntax-groups, and the settings of fine-tuning.
+    differ.  first: such settings of one of the parallel text alone, a seed, from which all final ones go on, `none`
+    too, so that few steps are enough for each method; none: the final ones begin anew.
+    parser: of the source's language (a folder, or a model as `spacy:NAME`): then tree kernels are measured, and
+    `syntax` can be among the methods.  syntax: `least` of syntax-groups, and the settings of fine-tuning.
     measured: groups of translations whose diversity is measured.
     comet_python, comet_model: see run.stages.translation.
     """
@@ -60,6 +62,7 @@ class Experiment:
     translator: Table = field(default_factory=dict)
     back: Table = field(default_factory=dict)
     final: Table = field(default_factory=dict)
+    first: Table = field(default_factory=dict)
     parser: str = ""
     syntax: Table = field(default_factory=dict)
     measured: int = 30_000
@@ -103,6 +106,7 @@ class Experiment:
             translator={**self.translator, **_SMALL},
             back={key: value for key, value in self.back.items() if key not in _SMALL},
             final={key: value for key, value in self.final.items() if key not in _SMALL},
+            first={},
         )
 
 
@@ -117,9 +121,19 @@ def read_experiment(path: Path) -> tuple[str, int, Experiment]:
     name, seed, table = read_settings(path, [each.name for each in fields(Experiment)], needed)
     try:
         hints = get_type_hints(Experiment)
+        table |= {key: _beside(path, table[key]) for key in ("parser", "comet_python") if table.get(key)}
         return name, seed, Experiment(**{key: _fitted(key, value, hints[key]) for key, value in table.items()})
     except ConfigError as error:
         raise error.at(file=path) from None
+
+
+def _beside(path: Path, name: object) -> object:
+    """A path as seen from the experiment's file; names of models and of commands are none, and stay as they are."""
+    if not isinstance(name, str):
+        return name
+    kind, colon, rest = name.rpartition(":")
+    found = (path.parent / rest).absolute()
+    return f"{kind}{colon}{found}" if found.exists() else name
 
 
 def _fitted(key: str, value: object, annotation: Any) -> Any:

@@ -80,7 +80,7 @@ def _variants(results: Iterable[list[list[Variant]]], method: str) -> Iterator[p
         rows: list[tuple[str, int, str, str, float, int]] = []
         for variants in found:
             line += 1
-            for rank, (text, logprob, tokens) in enumerate(variants):
-                rows.append((str(line), rank, text, method, logprob, tokens))
+            for rank, each in enumerate(variants):
+                rows.append((str(line), rank, each.text, method, each.logprob, each.tokens))
         columns: list[Sequence[object]] = list(zip(*rows, strict=True)) if rows else [() for _ in VARIANTS]
         yield pa.record_batch([pa.array(c, f.type) for c, f in zip(columns, VARIANTS, strict=True)], schema=VARIANTS)

@@ -25,6 +25,7 @@ class Backtranslate(Map):
     """
 
     inputs: ClassVar[tuple[str, ...]] = ("translator",)
+    version: ClassVar[str] = "2"
     makes: ClassVar[str] = "PAIRS"
     reads: ClassVar[tuple[str, ...]] = tuple(PAIRS.names)
     rows: ClassVar[Literal["same", "many"]] = "many"

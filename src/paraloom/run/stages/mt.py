@@ -30,12 +30,13 @@ class TrainTranslator(TranslatorConfig, Fit):
     paraloom.mt.mixing); none: all rows once.  development: pairs whose loss stops the training; where
     there are none, some `held_out` pairs are set apart from the bitext, by a hash of their target so that no
     sentence stands on both sides.  test: pairs for the BLEU of the model card; without them,
-    it is measured on the development pairs.  start: a translator to go on from.
+    it is measured on the development pairs.  start: a translator to go on from; subwords_of: one whose sub-words are
+    taken, for nothing else.
     title, licence, about: for the model card.  The other fields are those of paraloom.mt.train.TranslatorConfig.
     """
 
-    inputs: ClassVar[tuple[str, ...]] = ("bitext", "development", "test", "start")
-    later: ClassVar[tuple[str, ...]] = ("weights", "symbols")
+    inputs: ClassVar[tuple[str, ...]] = ("bitext", "development", "test", "start", "subwords_of")
+    later: ClassVar[tuple[str, ...]] = ("weights", "symbols", "last_weights")
     version: ClassVar[str] = "1"
 
     bitext: tuple[str, ...]
@@ -43,6 +44,7 @@ class TrainTranslator(TranslatorConfig, Fit):
     development: str | None = None
     test: str | None = None
     start: str | None = None
+    subwords_of: str | None = None
     held_out: int = 1000
     title: str = "A translator"
     licence: str = "other"
@@ -86,6 +88,7 @@ class TrainTranslator(TranslatorConfig, Fit):
             folder,
             seed=work.seed,
             start=start,
+            subwords_of=work.inputs.get("subwords_of"),
         )
         test = "test" in work.inputs
         figures |= self._measure(

@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 
 import pyarrow as pa
 
-from paraloom.core.errors import ConfigError, ModelError, nearest
+from paraloom.core.errors import ConfigError, DataError, ModelError, nearest
 from paraloom.core.io import Corpus
 from paraloom.pairs.duplicates import DuplicateConfig
 from paraloom.pairs.filters import Criteria, select, survey
@@ -22,11 +22,22 @@ from paraloom.run.stage import Fit, Json, Map, Work
 class Filter(Criteria, Map):
     """Keeps the pairs that meet all criteria, in this order: where, then top or tenth, then sample.
 
-    Its fields are those of paraloom.pairs.filters.Criteria, which says what each means.
+    enough: whether a corpus of fewer rows than `sample` is an error; otherwise all that there are is kept.
+    Its other fields are those of paraloom.pairs.filters.Criteria, which says what each means.
     """
+
+    later: ClassVar[tuple[str, ...]] = ("enough",)
+
+    enough: bool = False
 
     def survey(self, corpus: Corpus, work: Work) -> Json:
         """The cuts for top, tenth and sample, and a check of the columns before any row is touched."""
+        if self.enough and isinstance(self.sample, int) and corpus.rows < self.sample:
+            raise DataError(
+                f"{self.sample} rows are to be drawn, and there are {corpus.rows}",
+                file=corpus.folder,
+                remedy="Draw fewer, or bring more text.",
+            )
         return survey(self, corpus.schema, corpus.batches, work.seed)
 
     def apply(self, batch: pa.RecordBatch, work: Work) -> pa.RecordBatch:

@@ -47,6 +47,7 @@ class Sentences(Source):
     """
 
     makes: ClassVar[str] = "SENTENCES"
+    version: ClassVar[str] = "2"
     inputs: ClassVar[tuple[str, ...]] = ("corpora",)
 
     corpora: tuple[str, ...] = ()
@@ -74,7 +75,10 @@ class Sentences(Source):
             stripped = [" ".join(text.split()) for text in texts]
             wanted = (None, "", UNKNOWN, self.lang)
             foreign = [None if lang in wanted or self.lang == UNKNOWN else f"in '{lang}'" for lang in langs]
-            first = seen.first(stripped).tolist()
+            # What is set aside for something else is not met: of two equal texts the other may be the one wanted.
+            first = seen.first(
+                ["" if fault or other else text for text, fault, other in zip(stripped, faults, foreign, strict=True)]
+            ).tolist()
             reasons = [
                 fault or other or _reason(text, new, self.longest)
                 for fault, other, text, new in zip(faults, foreign, stripped, first, strict=True)

@@ -38,7 +38,7 @@ class EvaluateTranslator(Fit):
     """
 
     inputs: ClassVar[tuple[str, ...]] = ("translator", "pairs")
-    version: ClassVar[str] = "1"
+    version: ClassVar[str] = "2"
 
     translator: str
     pairs: str
@@ -53,8 +53,11 @@ class EvaluateTranslator(Fit):
             raise ConfigError("'sets' and 'group_by' both make groups", remedy="Give one of them.")
 
     def configuration(self) -> dict[str, Json]:
-        """As of any stage, but for where COMET's interpreter is."""
-        return {name: value for name, value in super().configuration().items() if name != "comet_python"}
+        """As of any stage, but of COMET's interpreter whether it has COMET, not where it is."""
+        from paraloom.evaluate.comet import has_comet
+
+        found = {name: value for name, value in super().configuration().items() if name != "comet_python"}
+        return found | ({"comet": True} if self.comet_python and has_comet(self.comet_python) else {})
 
     def fit(self, folder: Path, work: Work) -> dict[str, Json]:
         """Write result.json and hypotheses.txt; figures: bleu and chrf with intervals and signatures, comet, groups."""

@@ -33,6 +33,7 @@ class TranslateVariants(Map):
     """
 
     inputs: ClassVar[tuple[str, ...]] = ("translator",)
+    version: ClassVar[str] = "2"
     makes: ClassVar[str] = "VARIANTS"
     rows: ClassVar[Literal["same", "many"]] = "many"
 
