@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy.stats import entropy as peer_entropy
 
 from paraloom.core.counts import Counts
-from paraloom.core.stats import Estimate, Moments, entropy
+from paraloom.core.stats import Estimate, Moments, Ratio, entropy
 
 NUMBERS = st.lists(st.floats(-1e6, 1e6), max_size=30)
 
@@ -26,6 +26,19 @@ def test_moments_add_up(a: list[float], b: list[float]) -> None:
 
 def test_nan_is_left_out() -> None:
     assert Moments.of(np.array([1.0, math.nan, 3.0])) == Moments.of(np.array([1.0, 3.0]))
+
+
+def test_the_interval_of_a_ratio_holds_what_it_says() -> None:
+    # Clusters of three that are alike: a ratio of means 2, whose interval must hold it nineteen times of twenty.
+    rng = np.random.default_rng(3)
+    held = 0
+    for _ in range(600):
+        under = rng.integers(1, 9, 300).astype(float) * 3
+        over = under * rng.exponential(2.0, 300)
+        found = (Ratio.of(over[:100], under[:100]) + Ratio.of(over[100:], under[100:])).estimate()
+        held += found.low <= 2.0 <= found.high
+    assert 0.92 < held / 600 < 0.975
+    assert math.isnan(Ratio().estimate().value) and math.isnan(Ratio.of([1.0], [2.0]).estimate().low)
 
 
 def test_intervals_cover_the_mean_as_often_as_they_say() -> None:

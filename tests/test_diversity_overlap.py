@@ -6,6 +6,7 @@ import gzip
 import itertools
 import math
 import os
+import random
 import shutil
 import subprocess
 from pathlib import Path
@@ -18,7 +19,7 @@ from hypothesis import strategies as st
 from sacrebleu.metrics import BLEU, CHRF
 
 from paraloom.core.errors import DataError
-from paraloom.core.stats import added_up
+from paraloom.core.stats import Moments, added_up
 from paraloom.diversity.corpus import TextStatistics, text_statistics
 from paraloom.diversity.groups import group_bounds, whole_groups
 from paraloom.diversity.lexical import LexicalDiversity, lexical_diversity, signatures
@@ -213,7 +214,7 @@ def test_words_are_wcs(data: Path, tmp_path: Path) -> None:
     found = subprocess.run(["wc", file], capture_output=True, check=True, env={**os.environ, "LC_ALL": "C.UTF-8"})
     rows, words, size = map(int, found.stdout.split()[:3])
     statistics = surface_statistics(text[i : i + 700] for i in range(0, len(text), 700))
-    assert (statistics.sentences, statistics.characters.count, statistics.size) == (rows, words, size)
+    assert (statistics.sentences, statistics.characters.under, statistics.size) == (rows, words, size)
     figures = statistics.figures()
     assert figures.keys() == UNITS.keys()
     assert figures["sentence_length"].value == pytest.approx(words / rows)
@@ -221,6 +222,26 @@ def test_words_are_wcs(data: Path, tmp_path: Path) -> None:
     said = [word for line in text for word in line.split()]
     assert figures["word_length"].value == pytest.approx(np.mean([len(word) for word in said]))
     assert figures["vocabulary"].value == len(set(said))
+
+
+def test_variants_of_one_source_do_not_make_an_interval_narrower() -> None:
+    rng = random.Random(1)
+    texts = [" ".join("a" * rng.randint(1, 9) for _ in range(rng.randint(2, 12))) for _ in range(300)]
+    thrice = [text for text in texts for _ in range(3)]
+    once = SurfaceStatistics.of(texts).figures()
+    bounds = np.arange(0, 901, 3)
+    for found in (
+        SurfaceStatistics.of(thrice, bounds),
+        SurfaceStatistics.of(thrice[:450], bounds[:151]) + SurfaceStatistics.of(thrice[450:], bounds[:151]),
+    ):
+        figures = found.figures()
+        for name in ("sentence_length", "word_length"):
+            assert figures[name].value == pytest.approx(once[name].value)
+            assert figures[name].high == pytest.approx(once[name].high)
+    of_sentences = Moments.of(np.array([len(text.split()) for text in texts])).estimate()
+    assert once["sentence_length"].low == pytest.approx(of_sentences.low)
+    alone = SurfaceStatistics.of(thrice).figures()["sentence_length"]
+    assert alone.high - alone.value < 0.6 * (once["sentence_length"].high - once["sentence_length"].value)
 
 
 @settings(max_examples=100, deadline=None)

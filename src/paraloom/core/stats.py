@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import TypeVar
 
 import numpy as np
@@ -83,6 +83,44 @@ class Moments:
             return Estimate(math.nan, math.nan, math.nan)
         half = Z_95 * math.sqrt(self.variance / self.count) if self.count > 1 else math.nan
         return Estimate(self.mean, self.mean - half, self.mean + half)
+
+
+@dataclass(frozen=True)
+class Ratio:
+    """One sum over another, of clusters whose members are alike, such as words by sentences of groups of sentences.
+
+    clusters: how many.  over, under: the sums; the others are of squares and products of what each cluster adds.
+    Two of them add up to that of all clusters.
+
+    >>> round((Ratio.of(np.array([6.0, 1.0]), np.array([2.0, 1.0])) + Ratio.of([5.0], [1.0])).estimate().value, 2)
+    3.0
+    """
+
+    clusters: int = 0
+    over: float = 0.0
+    under: float = 0.0
+    over_over: float = 0.0
+    over_under: float = 0.0
+    under_under: float = 0.0
+
+    @classmethod
+    def of(cls, over: npt.ArrayLike, under: npt.ArrayLike) -> Ratio:
+        """Of what each cluster adds to the two sums."""
+        y, x = np.asarray(over, np.float64), np.asarray(under, np.float64)
+        return cls(len(y), float(y.sum()), float(x.sum()), float(y @ y), float(y @ x), float(x @ x))
+
+    def __add__(self, other: Ratio) -> Ratio:
+        return Ratio(*(getattr(self, each.name) + getattr(other, each.name) for each in fields(self)))
+
+    def estimate(self) -> Estimate:
+        """The ratio with its interval, clusters taken for independent (Cochran 1977, §6.3); NaN where there is none."""
+        if not self.under:
+            return Estimate(math.nan, math.nan, math.nan)
+        value, half = self.over / self.under, math.nan
+        if self.clusters > 1:
+            squares = self.over_over - 2 * value * self.over_under + value**2 * self.under_under
+            half = Z_95 * math.sqrt(max(squares, 0.0) * self.clusters / (self.clusters - 1)) / self.under
+        return Estimate(value, value - half, value + half)
 
 
 Mergeable = TypeVar("Mergeable")

@@ -6,10 +6,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 import numpy as np
+import numpy.typing as npt
 
 from paraloom.core.characters import white_table
 from paraloom.core.counts import Counts
-from paraloom.core.stats import Estimate, Moments, added_up
+from paraloom.core.stats import Estimate, Ratio, added_up
 from paraloom.core.text import Texts, code_points, text_buffers
 
 UNITS = {
@@ -28,8 +29,8 @@ class SurfaceStatistics:
 
     A word is what white space cuts, punctuation stuck to it: wc's, but that wc overlooks words of nothing printable
     and does not split at U+0085, U+2028 and the like.  sentences: one a line.  empty: those without a word, which count
-    as of length 0, as in wc.  length: words of each sentence.  characters: of each word.  size: bytes of all, UTF-8,
-    each sentence with a line end.  vocabulary: how often each word was seen, as it is written.  folded: the same of
+    as of length 0, as in wc.  length: words by sentences; characters: by words.  size: bytes of all, UTF-8, each
+    sentence with a line end.  vocabulary: how often each word was seen, as it is written.  folded: the same of
     words without ASCII punctuation, ASCII capitals made small.
 
     For words cut as `core.text.tokens` cuts them, and for entropies, see diversity.corpus.
@@ -38,29 +39,35 @@ class SurfaceStatistics:
     sentences: int = 0
     empty: int = 0
     size: int = 0
-    length: Moments = field(default_factory=Moments)
-    characters: Moments = field(default_factory=Moments)
+    length: Ratio = field(default_factory=Ratio)
+    characters: Ratio = field(default_factory=Ratio)
     vocabulary: Counts = field(default_factory=Counts.none)
     folded: Counts = field(default_factory=Counts.none)
 
     @classmethod
-    def of(cls, texts: Texts) -> SurfaceStatistics:
+    def of(cls, texts: Texts, groups: npt.NDArray[np.int64] | None = None) -> SurfaceStatistics:
         """Of a batch of sentences.
 
+        groups: where groups of sentences that are alike begin, and the end, int64 (groups + 1,), each with one at
+        least; such as variants of one source, of which intervals must not take each for news.  None: each is.
+
         >>> found = SurfaceStatistics.of(["Yes, yes!", "no"]) + SurfaceStatistics.of(["No"])
-        >>> found.sentences, found.length.count, found.characters.mean, len(found.vocabulary), len(found.folded)
-        (3, 3, 3.0, 4, 2)
+        >>> found.sentences, found.length.over, found.characters.over, len(found.vocabulary), len(found.folded)
+        (3, 4.0, 12.0, 4, 2)
         """
         from paraloom.diversity.surface_kernels import spaced_words
 
         _, offsets = text_buffers(texts)
         ids, folded, characters, words = spaced_words(*code_points(texts), white_table())
+        starts = np.arange(len(words)) if groups is None else groups[:-1]
+        of_sentences = np.bincount(np.repeat(np.arange(len(words)), words), characters, len(words))
+        said, written = (np.add.reduceat(each, starts) if len(words) else each for each in (words, of_sentences))
         return cls(
             sentences=len(words),
             empty=int((words == 0).sum()),
             size=int(offsets[-1] - offsets[0]) + len(words),
-            length=Moments.of(words),
-            characters=Moments.of(characters),
+            length=Ratio.of(said, np.diff([*starts, len(words)])),
+            characters=Ratio.of(written, said),
             vocabulary=Counts.of(ids),
             folded=Counts.of(folded[folded != 0]),
         )
@@ -77,13 +84,13 @@ class SurfaceStatistics:
         )
 
     def figures(self) -> dict[str, Estimate]:
-        """The figures of UNITS, by name; the mean lengths with their intervals, words taken for independent.
+        """The figures of UNITS, by name; the mean lengths with their intervals, groups taken for independent.
 
         BBH22's tables have sentence_length and, by the script published with it, bytes_per_word for the length of
         words and folded_vocabulary for the vocabulary.  bytes_per_word and the vocabularies have no interval;
         vocabularies grow with the sample, so compare samples of one size.
         """
-        words = self.characters.count
+        words = self.length.over
         return {
             "sentence_length": self.length.estimate(),
             "word_length": self.characters.estimate(),

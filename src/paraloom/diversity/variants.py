@@ -98,7 +98,7 @@ class VariantStatistics:
             syntax = {name: TreeStatistics.of(read, of_group, kernel) for name, kernel in wanted.items()}
         return cls(
             LexicalDiversity.of(overlap_of_groups(texts, bounds)),
-            SurfaceStatistics.of(texts),
+            SurfaceStatistics.of(texts, bounds),
             Adequacy.of(
                 texts, bounds, logprob=_numbers(batch, "logprob"), tokens=_numbers(batch, "tokens"), references=beside
             ),

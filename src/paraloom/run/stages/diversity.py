@@ -35,7 +35,7 @@ class MeasureDiversity(Fit):
     """
 
     inputs: ClassVar[tuple[str, ...]] = ("variants", "references")
-    version: ClassVar[str] = "1"
+    version: ClassVar[str] = "2"
 
     variants: str
     references: str | None = None
