@@ -340,6 +340,26 @@ def test_a_text_becomes_bitext_to_train_on(paraloom: Command, toy_translator: Pa
     assert all(row[1].startswith("<BT> ") for row in rows)
 
 
+def test_of_a_table_the_column_is_named_and_what_is_left_out_is_told(
+    paraloom: Command, toy_translator: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "two.tsv").write_text("eins\trako gor mili dasat\nzwei\tmili tavo kirat\ndrei\trako\n")
+    call = ["augment", "two.tsv", "--translator", toy_translator, "--method", "base", "-o", "made.tsv"]
+    status, _, told = paraloom(*call)
+    assert status == 1 and "1: 'eins'  2: 'rako gor mili dasat'" in told and "--field" in told
+    assert not list(tmp_path.glob("made*"))
+    status, _, told = paraloom(*call, "--field", "-1")
+    assert status == 0 and "1 rejected: text: fewer than 2 words" in told, told
+    assert "eins" not in (tmp_path / "made.tsv").read_text()
+
+
+def test_a_verb_that_cannot_begin_leaves_nothing_behind(paraloom: Command, tmp_path: Path) -> None:
+    (tmp_path / "mono.txt").write_text("rako gor\n")
+    status, _, told = paraloom("augment", "mono.txt", "--translator", "no/model", "-o", "made.tsv")
+    assert status == 1 and "there is no file or folder" in told and "verb.toml" not in told
+    assert {path.name for path in tmp_path.iterdir()} == {"mono.txt"}
+
+
 @pytest.mark.parametrize(
     ("call", "message"),
     [

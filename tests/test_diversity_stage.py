@@ -185,8 +185,8 @@ BAD: list[tuple[str, type[ParaloomError], str]] = [
     ('trees = "text_parse"\nkernels = ["stt"]', ConfigError, "unknown tree kernel 'stt'; did you mean 'st"),
     ('trees = "text_parse"\nkernels = []', ConfigError, "there are none"),
     ("limit = 0", ConfigError, "1 group or more"),
-    ('references = "others"', DataError, r"no pair_id of the variants .*\['1'\] there, \['x:1'\] here"),
-    ('references = "wrong_side"', ConfigError, "the language that was translated from, en.\nWrite reference_column"),
+    ('references = "others"', DataError, r"no pair_id of the variants .* '1' and 'x:1'"),
+    ('references = "wrong_side"', ConfigError, "was translated from, en.\nTake the other side: reference_column"),
     ('references = "v"', ConfigError, "no column 'tgt'"),
     ('references = "twice"', DataError, "row 2: '1' has two references"),
 ]
@@ -289,6 +289,36 @@ def test_the_verb_shows_a_row_a_corpus(paraloom: Run, tmp_path: Path) -> None:
     assert ibleu == pytest.approx(np.mean([plain_ibleu(texts) for _, texts in OURS]))
     status, _, err = paraloom("diversity", "--workers", 1, "nucleus", "--kernels", "ssst")
     assert status == 1 and "did you mean 'sst'" in err
+
+
+def test_what_is_asked_about_trees_is_not_passed_over(paraloom: Run, tmp_path: Path) -> None:
+    (tmp_path / "v.tsv").write_text("pair_id\ttext\n1\ta\n1\tb\n")
+    status, _, err = paraloom("diversity", "--workers", 1, "v.tsv", "--kernels", "sst")
+    assert status == 1 and "v.tsv: there are no trees for kernels to compare" in err
+    status, _, err = paraloom("diversity", "--workers", 1, "v.tsv", "--parser", "no/parser")
+    assert status == 1 and "there is no file or folder" in err and ".toml" not in err
+    for name, text in (
+        ("t.tsv", "pair_id\ttext\ttext_parse\n1\ta\t(S (N a))\n1\tb\t(S (N\n"),
+        (
+            "t.jsonl",
+            '{"pair_id": 1, "text": "a", "text_parse": "(S (N a))"}\n{"pair_id": 1, "text": "b", "text_parse": "("}\n',
+        ),
+    ):
+        (tmp_path / name).write_text(text)
+        status, out, err = paraloom("diversity", "--workers", 1, name)
+        assert status == 0 and "1 of 2 parses failed (a bracket is never closed: 1)" in out, err
+        status, _, err = paraloom("diversity", "--workers", 1, name, "--parser", "p")
+        assert status == 1 and "it has trees already, in text_parse" in err
+
+
+def test_a_run_does_not_take_the_folder_of_another(paraloom: Run, tmp_path: Path) -> None:
+    write_variants(tmp_path / "one", OURS)
+    write_variants(tmp_path / "two", OURS)
+    assert paraloom("diversity", "--workers", 1, "one", "-o", "measured")[0] == 0
+    assert paraloom("diversity", "--workers", 1, "two", "-o", "measured")[0] == 0
+    (tmp_path / "p.toml").write_text('[[stage]]\nname = "mine"\nuse = "measure-diversity"\nvariants = "one"\n')
+    status, _, err = paraloom("run", "p.toml", "-o", "measured")
+    assert status == 1 and "this folder holds another run, 'diversity'" in err and "another folder" in err
 
 
 def test_the_same_variants_in_any_format_have_the_same_figures(tmp_path: Path) -> None:

@@ -100,6 +100,10 @@ def test_the_verb_reads_parses_of_files_and_folders(
     _variants(tmp_path / "variants", ["Go", "Stop"])
     assert paraloom("parse", "variants", "--parses", "text=trees.txt", "-o", "more.parquet")[0] == 0
     assert pq.read_table(tmp_path / "more.parquet").column("text_parse").to_pylist() == ["(S (VP Go))", None]
+    (tmp_path / "v.tsv").write_text("pair_id\trank\ttext\n1\t0\tGo\n1\t1\tStop\n")
+    status, _, err = paraloom("parse", "v.tsv", "--parses", "text=trees.txt", "-o", "of-table.parquet")
+    assert status == 0, err
+    assert pq.read_table(tmp_path / "of-table.parquet").column("text_parse").to_pylist() == ["(S (VP Go))", None]
     for wrong in ([], ["--parser", "x", "--parses", "tgt=trees.txt"], ["--parses", "trees.txt"]):
         status, _, err = paraloom("parse", "pairs.tsv", *wrong, "-o", "none.parquet")
         assert status == 1 and ("Give one of them" in err or "COLUMN=FILE" in err)

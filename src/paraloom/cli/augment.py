@@ -20,17 +20,23 @@ def augment(
         list[Path] | None,
         typer.Option(help="A translator folder, from TEXT's language. Several, as `syntax` takes them: repeat."),
     ] = None,
-    output: Annotated[str | None, typer.Option("--output", "-o", help="The bitext; or the folder of the run.")] = None,
+    output: Annotated[
+        str | None,
+        typer.Option("--output", "-o", help="The bitext; or the folder of an experiment's run [default: runs/NAME]."),
+    ] = None,
     method: Annotated[
-        str, typer.Option(help="base, beam, sampling, nucleus, topk, temperature, syntax: how translations are chosen.")
+        str,
+        typer.Option(
+            help="base (one each), beam, sampling, nucleus, topk, temperature, syntax: how translations are chosen."
+        ),
     ] = "nucleus",
     outputs: Annotated[int, typer.Option(help="Translations of each sentence.")] = 3,
     tag: Annotated[str, typer.Option(help="A token before each back-translated source, such as `<BT>`.")] = "",
     src_lang: Annotated[str, typer.Option(help="Language of the translations.")] = "und",
     tgt_lang: Annotated[str, typer.Option(help="Language of TEXT.")] = "und",
     field: Annotated[
-        str, typer.Option(help="Of .tsv: the field, from 1, -1 the last, or its name; of .jsonl: the key.")
-    ] = "0",
+        str | None, typer.Option(help="Of .tsv: the field, from 1, -1 the last, or its name; of .jsonl: the key.")
+    ] = None,
     fewest: Annotated[
         int, typer.Option(help="Words of a sentence, between blanks; 1 for languages that write none.")
     ] = 2,
@@ -51,7 +57,7 @@ def augment(
     _refuse(
         {"--translator": translator, "--tag": tag, "--method": method != "nucleus", "--outputs": outputs != 3}
         | {"--seed": seed != 1, "--src-lang": src_lang != "und", "--tgt-lang": tgt_lang != "und"}
-        | {"--field": field != "0", "--fewest": fewest != 2}
+        | {"--field": field, "--fewest": fewest != 2}
         if experiment
         else {"--small": small, "--dry-run": dry_run},
         "a text; the file of an experiment says that itself" if experiment else "an EXPERIMENT.toml",
@@ -73,7 +79,7 @@ def augment(
         method=method,
         outputs=outputs,
         tag=tag,
-        field=int(field) if field.lstrip("-").isdecimal() else field,
+        field=int(field) if field and field.lstrip("-").isdecimal() else field,
         fewest=fewest,
         languages=(src_lang, tgt_lang),
         engine=engine,

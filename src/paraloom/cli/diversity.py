@@ -27,9 +27,11 @@ _COLUMNS = {
     "chrf": "chrF",
 }
 _NOTE = (
-    "± is half the width of a 95 % interval. i-BLEU, i-chrF, differences of trees: 0 to 100, higher is more diverse.\n"
+    "± is half the width of a 95 % interval. sources: with two variants and more; alone: with one. i-BLEU, i-chrF,\n"
+    "differences of trees: 0 to 100, higher is more diverse; an empty variant is like no other, empty ones included.\n"
     "words: of a sentence; letters and bytes: of a word, blanks among the bytes; vocabulary: words, ASCII case and\n"
-    "punctuation aside. BBH22's tables have words, bytes and vocabulary. cost: nats a token, lower is likelier."
+    "punctuation aside. BBH22's tables have words, bytes and vocabulary. cost: nats a token, lower is likelier.\n"
+    "chrF: to the reference, 0 to 100."
 )
 
 
@@ -52,7 +54,7 @@ def variants(
     field: Annotated[
         str | None, typer.Option(help="Of a table of text: the column, a name or a number from 1.")
     ] = None,
-    lang: Annotated[str, typer.Option(help="Language of text, such as en.")] = "en",
+    lang: Annotated[str, typer.Option(help="Language of text, such as en.")] = "und",
     src_lang: options.SrcLang = None,
     tgt_lang: options.TgtLang = None,
     src_column: options.SrcColumn = None,
@@ -66,7 +68,9 @@ def variants(
 
     Without --method and --decode the method is nucleus, BBH22's best.
 
-    Example: `paraloom variants english.txt --translator en-is --outputs 3 -o variants`
+    Variants of pairs keep their ids, and the pairs can then be their references in `diversity`.
+
+    Example: `paraloom variants english.txt --translator en-is --lang en --outputs 3 -o variants`
     """
     from paraloom.cli.summary import summary
     from paraloom.recipes.variants import variants_stages
@@ -107,7 +111,9 @@ def diversity(
     reference_column: Annotated[
         str, typer.Option(help="The side of the references in the variants' language: src or tgt.")
     ] = "tgt",
-    kernels: Annotated[str, typer.Option(help="Of trees, commas between: st, sst, ptk, bbh22.")] = "sst",
+    kernels: Annotated[
+        str | None, typer.Option(help="Of trees, commas between: st, sst, ptk, bbh22 [default: sst].")
+    ] = None,
     limit: Annotated[int, typer.Option(help="Sources at most, by lot, the same of every corpus.")] = 30_000,
     as_json: options.Json = False,
     output: Annotated[
@@ -119,21 +125,28 @@ def diversity(
 
     Variants with a column text_parse, by `parse --columns text`, need no --parser for the difference of their trees.
 
-    Example: `paraloom diversity beam nucleus --references 'dev.{en,is}' --kernels sst`
+    References are the pairs that were translated: `paraloom variants 'dev.{en,is}' --translator en-is -o beam`.
+
+    Example: `paraloom diversity beam nucleus --references 'dev.{en,is}' --parser parser-is --kernels sst,bbh22`
     """
     from paraloom.recipes.diversity import measure_diversity
 
     with tempfile.TemporaryDirectory() as nowhere:
-        found = measure_diversity(
-            corpora,
-            output or Path(nowhere) / "run",
-            parser=parser,
-            references=references,
-            workers=workers,
-            limit=limit,
-            kernels=[name.strip() for name in kernels.split(",") if name.strip()],
-            reference_column=reference_column,
-        )
+        try:
+            found = measure_diversity(
+                corpora,
+                output or Path(nowhere) / "run",
+                parser=parser,
+                references=references,
+                workers=workers,
+                limit=limit,
+                kernels=[name.strip() for name in kernels.split(",") if name.strip()] if kernels else None,
+                reference_column=reference_column,
+            )
+        except KeyboardInterrupt:
+            if output is not None:
+                raise
+            raise KeyboardInterrupt("Interrupted.  With -o FOLDER what is done is kept, and gone on from.") from None
     if as_json:
         typer.echo(json.dumps(found))
     else:

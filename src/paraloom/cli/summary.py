@@ -5,6 +5,9 @@ from __future__ import annotations
 from paraloom.run.plan import StagePlan
 from paraloom.run.result import RunResult
 
+_REASONS = 5
+"""Reasons of rejection that are told for a stage, the commonest."""
+
 
 def summary(result: RunResult) -> str:
     """One line a stage (rows in, kept, rejected, failed, seconds), the figures of fits, the digest of all."""
@@ -20,6 +23,9 @@ def summary(result: RunResult) -> str:
                 f"{stage.name:<{width}}  {books.read:>11,} {books.out:>11,} {books.rejected:>9,} {books.failed:>7,}"
                 f" {stage.seconds:>8,.1f}"
             )
+            lines += [f"{'':<{width}}    {rows:,} rejected: {reason}" for reason, rows in stage.reasons.items()][
+                :_REASONS
+            ]
     return "\n".join([*lines, f"digest {result.digest}"])
 
 

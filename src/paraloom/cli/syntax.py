@@ -45,7 +45,7 @@ def parse(
 ) -> None:
     """Add the bracketed tree of each sentence, as columns src_parse and tgt_parse.
 
-    Variants, as `translate` writes them into a folder, have one text column: --columns text.
+    Variants, as `variants` writes them, have one text column: --columns text.
 
     Example: `paraloom parse pairs.parquet --parser parser-en -o parsed.parquet`
     """
@@ -61,7 +61,7 @@ def parse(
 
 def syntax_groups(
     parsed: Annotated[str, typer.Argument(help="Pairs with trees, by `parse`: a corpus folder or a Parquet file.")],
-    output: options.Output,
+    output: Annotated[str, typer.Option("--output", "-o", help="The folder of the groups.")],
     groups: Annotated[int, typer.Option(help="How many groups.")] = 3,
     least: Annotated[int, typer.Option(help="Rows of the smallest; smaller ones are joined.")] = 0,
     column: Annotated[str, typer.Option(help="The column of the trees.")] = "tgt_parse",

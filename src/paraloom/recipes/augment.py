@@ -107,8 +107,7 @@ def augment(
 
 def pipeline_of(path: Path, name: str, seed: int, experiment: Experiment) -> Pipeline:
     """The experiment as a pipeline; raises ConfigError for settings and files that a stage cannot have."""
-    text = compose(stages_of(experiment), seed=seed).replace('name = "verb"', f"name = {json.dumps(name)}", 1)
-    return parse_pipeline(text, file=path)
+    return parse_pipeline(compose(stages_of(experiment), seed=seed, name=name), file=path)
 
 
 def _measured(name: str, table: Table) -> list[Table]:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from paraloom.core.errors import ConfigError, DataError
-from paraloom.core.io.compression import without_compression
+from paraloom.core.io.compression import decode, read_raw_lines, without_compression
 from paraloom.mt.methods import method as method_of
 from paraloom.recipes.verbs import run_verb
 from paraloom.run.result import RunResult
@@ -21,7 +21,7 @@ def augment_text(
     method: str = "nucleus",
     outputs: int = 3,
     tag: str = "",
-    field: int | str = 0,
+    field: int | str | None = None,
     fewest: int = 2,
     languages: tuple[str, str] = ("und", "und"),
     engine: str = "local",
@@ -30,10 +30,10 @@ def augment_text(
 ) -> RunResult:
     """Write pairs of a translation and the sentence that it was made from; see `paraloom augment --help`.
 
-    languages: of the translations, and of the text.  field: of a file with several, see core.io.texts.  Lines that come
-    again, are empty, of fewer words than `fewest` or damaged, and translations that are no use, are set aside with
-    their reason.  Raises DataError where there is no such text, ConfigError where the method takes another number of
-    translators.
+    languages: of the translations, and of the text.  field: of a file with several, from 1, -1 the last, or a name;
+    there must be one where lines of .tsv have tabs.  Lines that come again, are empty, of fewer words than `fewest` or
+    damaged, and translations that are no use, are set aside with their reason.  Raises DataError where there is no such
+    text, ConfigError where the method takes another number of translators or nothing says which column is the text.
     """
     wanted = method_of(method, outputs)
     if wanted.translators != len(translators):
@@ -46,8 +46,10 @@ def augment_text(
         raise DataError("there is no such file or corpus", file=text)
     if without_compression(path).suffix == ".parquet":
         raise ConfigError(f"'{text}' is no file of text", remedy="Give .txt, .tsv, .jsonl or the folder of a corpus.")
+    if field is None and path.is_file():
+        _check_one_column(path)
     given: dict[str, Any] = (
-        {"corpora": [str(path)]} if path.is_dir() else {"files_of_lines": [str(path)], "field": field}
+        {"corpora": [str(path)]} if path.is_dir() else {"files_of_lines": [str(path)], "field": field or 0}
     )
     if path.is_dir():
         # Of pairs the target is what a person wrote; sentences have a column of their own.
@@ -65,3 +67,17 @@ def augment_text(
         {"name": "bitext", "use": "variants-to-bitext", "src_lang": languages[0], "tag": tag},
     ]
     return run_verb(stages, output, seed=seed, engine=engine, workers=workers)
+
+
+def _check_one_column(path: Path) -> None:
+    """Lines with tabs would be taken whole, two languages for a sentence."""
+    if without_compression(path).suffix != ".tsv":
+        return
+    fields = decode(next(read_raw_lines(path), b""), path, 1).split("\t")
+    if len(fields) > 1:
+        shown = "  ".join(f"{place}: {field[:40]!r}" for place, field in enumerate(fields, 1))
+        raise ConfigError(
+            f"there are {len(fields)} columns, and which is the text is not said; the first row is {shown}",
+            file=path,
+            remedy="Say which, as by: --field 1, or -1 for the last (or by the name in a header).",
+        )

@@ -11,11 +11,10 @@ from typing import Any
 from paraloom.core.errors import ConfigError
 from paraloom.core.io import Corpus
 from paraloom.core.io.compression import without_compression
-from paraloom.core.io.shards import open_shard
 from paraloom.recipes.syntax import parser_named
-from paraloom.recipes.verbs import compose, corpus_stages
-from paraloom.run.pipeline import parse_pipeline
+from paraloom.recipes.verbs import composed, corpus_stages
 from paraloom.run.runner import run_pipeline
+from paraloom.run.stages.read_variants import columns_of_file
 
 PARSES = "text_parse"
 """The column that the stage `parse` makes of variants."""
@@ -36,6 +35,7 @@ def measure_diversity(
     corpora: corpus folders, or files (.tsv with a header, .jsonl, .parquet) with pair_id and text.  parser: as
     syntax.load.load_parser takes it; where there is none, trees are those of the column text_parse, if it is there.
     references: a bitext argument.  settings: further fields of the stage.
+    Raises ConfigError where kernels are asked for and there are no trees, or a parser and there are.
     """
     stages: list[dict[str, Any]] = []
     beside = None
@@ -47,6 +47,14 @@ def measure_diversity(
     for name, source in zip(names, corpora, strict=True):
         reference = str(Path(source).absolute())
         parsed = PARSES in _columns(source)
+        if parser and parsed:
+            raise ConfigError(f"it has trees already, in {PARSES}", file=source, remedy="Leave the parser out.")
+        if settings.get("kernels") and not (parser or parsed):
+            raise ConfigError(
+                "there are no trees for kernels to compare",
+                file=source,
+                remedy=f"Name a parser, or add {PARSES} by 'parse'.",
+            )
         if not (Path(source) / "corpus.json").is_file():
             stages.append({"name": f"{name}-read", "use": "read-variants", "source": reference})
             reference = f"{name}-read"
@@ -55,9 +63,9 @@ def measure_diversity(
             stages.append(keys | parser_named(parser))
             reference, parsed = f"{name}-parsed", True
         measuring = {"name": name, "use": "measure-diversity", "variants": reference, "references": beside}
-        stages.append(measuring | {"trees": PARSES if parsed else None} | settings)
-    pipeline = parse_pipeline(compose(stages, seed=seed), file=Path.cwd() / "diversity.toml")
-    result = run_pipeline(pipeline, folder, workers=workers)
+        given = {key: value for key, value in settings.items() if value is not None}
+        stages.append(measuring | {"trees": PARSES if parsed else None} | given)
+    result = run_pipeline(composed(stages, seed=seed, name="diversity"), folder, workers=workers)
     found = []
     for name in names:
         told = (result.stage(name).folder / "artefact" / "result.json").read_text(encoding="utf-8")
@@ -78,12 +86,8 @@ def _names(corpora: Sequence[str]) -> list[str]:
 
 
 def _columns(source: str) -> list[str]:
-    """The columns of a corpus folder or a Parquet file; none of what says only a few, or is not there."""
+    """The columns of a corpus folder or of a file; none of what is not there."""
     if (Path(source) / "corpus.json").is_file():
         names: list[str] = Corpus.open(source).schema.names
         return names
-    if source.endswith(".parquet") and Path(source).is_file():
-        with open_shard(source) as file:
-            names = file.schema_arrow.names
-        return names
-    return []
+    return columns_of_file(Path(source))

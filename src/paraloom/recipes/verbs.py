@@ -6,21 +6,23 @@ import json
 import shutil
 import tempfile
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from paraloom.core.errors import ConfigError
+from paraloom.core.errors import ConfigError, ParaloomError
 from paraloom.core.io import Corpus, write_table
-from paraloom.run.pipeline import parse_pipeline
-from paraloom.run.result import RunResult
+from paraloom.run.pipeline import Pipeline, parse_pipeline
+from paraloom.run.result import RunResult, rejections
 from paraloom.run.runner import run_pipeline
+from paraloom.run.stages.read_variants import holds_variants
 from paraloom.run.stages.scored_pairs import has_further_columns
 
 WORK = ".paraloom"
 """Suffix of the folder beside an output where an unfinished verb keeps what it has done."""
 
 
-def compose(stages: Sequence[Mapping[str, Any]], *, seed: int = 1) -> str:
+def compose(stages: Sequence[Mapping[str, Any]], *, seed: int = 1, name: str = "verb") -> str:
     """A pipeline's TOML text; a value of None leaves its key out.
 
     >>> print(compose([{"use": "score", "scores": ["overlap"], "input": None}]))
@@ -31,7 +33,7 @@ def compose(stages: Sequence[Mapping[str, Any]], *, seed: int = 1) -> str:
     use = "score"
     scores = ["overlap"]
     """
-    lines = ['name = "verb"', f"seed = {seed}"]
+    lines = [f"name = {json.dumps(name, ensure_ascii=False)}", f"seed = {seed}"]
     for stage in stages:
         lines += ["", "[[stage]]"]
         lines += [
@@ -43,7 +45,8 @@ def compose(stages: Sequence[Mapping[str, Any]], *, seed: int = 1) -> str:
 def corpus_stages(source: str, **options: Any) -> tuple[list[dict[str, Any]], str]:
     """The stages that bring a bitext argument in, and the reference to give as the next stage's `input`.
 
-    A corpus folder, and a Parquet file of ours unless languages or columns are named, keep all their columns.
+    A corpus folder, and a Parquet file of ours unless languages or columns are named, keep all their columns.  A file
+    of VARIANTS, as our verbs write them, is read as that.
     """
     if (Path(source) / "corpus.json").is_file():
         return [], str(Path(source).absolute())
@@ -53,6 +56,8 @@ def corpus_stages(source: str, **options: Any) -> tuple[list[dict[str, Any]], st
     if not named and has_further_columns(source):
         rows = {name: value for name, value in options.items() if value is not None}
         return [{"name": "input", "use": "scored-pairs", "source": str(Path(source).absolute()), **rows}], "input"
+    if not named and holds_variants(source):
+        return [{"name": "input", "use": "read-variants", "source": str(Path(source).absolute())}], "input"
     return [{"name": "input", "use": "bitext", "source": str(Path(source).absolute()), **options}], "input"
 
 
@@ -72,11 +77,33 @@ def run_verb(
     """
     with tempfile.TemporaryDirectory() as nowhere:
         work = Path(nowhere) / "run" if output == "-" else Path(output.rstrip("/") + WORK)
-        pipeline = parse_pipeline(compose(stages, seed=seed), file=Path.cwd() / "verb.toml")
-        result = run_pipeline(pipeline, work, engine=engine, workers=workers, on_error=on_error)  # type: ignore[arg-type]
+        pipeline = composed(stages, seed=seed)
+        begun = work.exists()
+        try:
+            result = run_pipeline(pipeline, work, engine=engine, workers=workers, on_error=on_error)  # type: ignore[arg-type]
+        except ParaloomError:
+            if not begun and not _has_made(work):
+                shutil.rmtree(work, ignore_errors=True)
+            raise
+        result = replace(result, stages=tuple(replace(each, reasons=rejections(each.folder)) for each in result.stages))
         _deliver(result.stages[-1].folder, output)
         shutil.rmtree(work, ignore_errors=True)
     return result
+
+
+def composed(stages: Sequence[Mapping[str, Any]], *, seed: int = 1, name: str = "verb") -> Pipeline:
+    """The pipeline of stages that are in no file; its errors name none, and paths are seen from where we are."""
+    file = Path.cwd() / f"{name}.toml"
+    try:
+        return parse_pipeline(compose(stages, seed=seed, name=name), file=file)
+    except ParaloomError as error:
+        error.file = None if error.file == str(file) else error.file
+        raise
+
+
+def _has_made(work: Path) -> bool:
+    """Whether an unfinished verb has anything to go on from."""
+    return any(True for pattern in ("*/part-*", "*/artefact", "*/scratch-*") for _ in work.glob(pattern))
 
 
 def _deliver(product: Path, output: str) -> None:

@@ -57,6 +57,17 @@ def check(folder: Path) -> None:
         raise RunError("this folder holds something other than a run", file=folder, remedy="Name a new folder.")
 
 
+def check_run(folder: Path, name: str, stages: set[str]) -> None:
+    """Raises RunError when `folder` holds a run of another name that has none of these stages: another one's work."""
+    try:
+        held = json.loads((folder / REPORT).read_text(encoding="utf-8"))
+        other, others = held["name"], {stage["name"] for stage in held["stages"]}
+    except (OSError, ValueError, KeyError, TypeError):
+        return
+    if other != name and not stages & others:
+        raise RunError(f"this folder holds another run, '{other}'", file=folder, remedy="Name another folder.")
+
+
 def stage_folder(folder: Path, place: int, step: Step) -> Path:
     """`folder/20-name` for the second step; the folder that it has now, where its number was another."""
     wanted = folder / f"{place:02d}-{step.name}"

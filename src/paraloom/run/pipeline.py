@@ -176,6 +176,8 @@ def _refer(value: str, key: str, earlier: list[Step], base: Path) -> Reference:
     if value in names:
         return value
     path = base / Path(value).expanduser()
+    if "/" in value and not path.exists():
+        raise ConfigError(f"key '{key}': there is no file or folder '{value}'", remedy=f"Paths are seen from {base}.")
     if not path.exists():
         raise ConfigError(
             f"key '{key}': there is neither an earlier stage nor a path '{value}'{nearest(value, names)}",

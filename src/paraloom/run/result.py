@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
+import pyarrow.compute as pc
+
+from paraloom.core.io.shards import read_batches
 from paraloom.core.signature import digest
 from paraloom.run.books import Books
 from paraloom.run.stage import Json
@@ -18,6 +22,7 @@ class StageResult:
     kind: what it is.  books: its rows (none of a Fit).  figures: what a Fit returned.  seconds: of work, summed over
     workers and over the runs it took.  memory: peak of its largest worker, in bytes.  shards: how many it has, of
     which `made` in this run.  why: the reason that it was worked at, '' where all of it was there.
+    reasons: why rows were rejected, and how many for each; empty unless somebody counted (see `rejections`).
     """
 
     name: str
@@ -31,10 +36,12 @@ class StageResult:
     shards: int = 0
     made: int = 0
     why: str = ""
+    reasons: dict[str, int] = field(default_factory=dict)
 
     def as_dict(self) -> dict[str, Any]:
         """For run.json."""
-        return {**vars(self), "folder": self.folder.name, "books": self.books.as_dict()}
+        told = {name: value for name, value in vars(self).items() if name != "reasons"}
+        return {**told, "folder": self.folder.name, "books": self.books.as_dict()}
 
 
 @dataclass(frozen=True)
@@ -53,3 +60,13 @@ class RunResult:
         """The result of the stage of this name; raises KeyError when it was not run."""
         found = {stage.name: stage for stage in self.stages}
         return found[name]
+
+
+def rejections(folder: Path) -> dict[str, int]:
+    """The reasons for which a stage's folder says rows were rejected, with their rows, the commonest first."""
+    counts: Counter[str] = Counter()
+    for shard in sorted((folder / "rejected").glob("*.parquet")):
+        for batch in read_batches(shard, ["reason"]):
+            for found in pc.value_counts(batch.column("reason")).to_pylist():
+                counts[str(found["values"])] += found["counts"]
+    return dict(counts.most_common())

@@ -14,7 +14,7 @@ from paraloom.run.books import Books
 from paraloom.run.engine import Engine
 from paraloom.run.engines import make_engine
 from paraloom.run.fit import settle
-from paraloom.run.folder import claimed, renumber, stage_folder, versions, write_report
+from paraloom.run.folder import check_run, claimed, renumber, stage_folder, versions, write_report
 from paraloom.run.pipeline import Pipeline, Step
 from paraloom.run.result import RunResult, StageResult
 from paraloom.run.shard import OnError
@@ -46,6 +46,7 @@ def run_pipeline(
         raise ConfigError(f"there is no way '{on_error}' to take errors{nearest(on_error, ('stop', 'reject'))}")
     folder = Path(folder).absolute()
     steps = pipeline.until(until)
+    check_run(folder, pipeline.name, {step.name for step in pipeline.steps})
     with claimed(folder), closing(make_engine(engine, workers, address)) as hands:
         return _Run(pipeline, folder, hands, on_error).run(steps)
 

@@ -115,11 +115,11 @@ class MeasureDiversity(Fit):
                     )  # fmt: skip
             row += batch.num_rows
         if not found:
-            here, there = (each.head(1, ["pair_id"]).column("pair_id").to_pylist() for each in (corpus, pairs))
+            ours, theirs = (each.head(1, ["pair_id"]).column("pair_id").to_pylist() for each in (corpus, pairs))
+            firsts = " and ".join(f"'{ids[0]}'" if ids else "nothing" for ids in (ours, theirs))
             raise DataError(
-                f"no pair_id of the variants is one of the references': {here} there, {there} here",
-                file=pairs.folder,
-                remedy="Name the pairs that the variants were translated from.",
+                f"no pair_id of the variants is one of the references: they begin with {firsts}",
+                remedy="Translate the pairs themselves ('paraloom variants' takes them), so that ids are theirs.",
             )
         return found
 
@@ -142,7 +142,7 @@ class MeasureDiversity(Fit):
             raise ConfigError(
                 f"'{self.reference_column}' is in the language that was translated from, {original[0]}",
                 file=pairs.folder,
-                remedy=f'Write reference_column = "{other}".',
+                remedy=f'Take the other side: reference_column = "{other}", or --reference-column {other}.',
             )
 
 

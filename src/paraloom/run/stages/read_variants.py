@@ -11,15 +11,39 @@ from typing import ClassVar
 
 import pyarrow as pa
 
-from paraloom.core.errors import ConfigError, DataError
+from paraloom.core.errors import ConfigError, DataError, ParaloomError
 from paraloom.core.io.compression import decode, read_raw_lines, without_compression
-from paraloom.core.io.shards import read_batches
+from paraloom.core.io.shards import open_shard, read_batches
 from paraloom.core.schema import VARIANTS
 from paraloom.run.stage import Source, Work
 
 _NEEDED = ("pair_id", "text")
 _NUMBERS = {"rank": int, "logprob": float, "tokens": int}
+_TREES = pa.field("text_parse", pa.string())
 _CHUNK = 1024
+_OBJECT = 'A line is an object, such as {"pair_id": "news:1", "text": "A dog sleeps."}.'
+
+
+def columns_of_file(path: Path) -> list[str]:
+    """The columns of a .parquet, the header of a .tsv, the keys of a .jsonl's first line; none of what has none."""
+    kind = without_compression(path).suffix
+    if not path.is_file() or kind not in (".parquet", ".tsv", ".jsonl"):
+        return []
+    if kind == ".parquet":
+        with open_shard(path) as file:
+            names: list[str] = file.schema_arrow.names
+        return names
+    try:
+        first = decode(next(read_raw_lines(path), b""), path, 1)
+        return first.split("\t") if kind == ".tsv" else list(json.loads(first))
+    except (ValueError, TypeError, RecursionError, ParaloomError):
+        return []
+
+
+def holds_variants(source: str) -> bool:
+    """Whether a file is a table of variants, and not of pairs."""
+    names = columns_of_file(Path(source))
+    return set(_NEEDED) <= set(names) and not {"src", "tgt"} & set(names)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -27,7 +51,8 @@ class ReadVariants(Source):
     """Reads .parquet, .tsv with a header, or .jsonl, as `paraloom translate` and `paraloom variants` write them.
 
     source: the file; it has pair_id and text, the variants of one source one after another.  rank, method, logprob and
-    tokens are read where they are there, and null where not; of .parquet all further columns are kept.
+    tokens are read where they are there, and null where not; so is text_parse, of .jsonl where the first line has it;
+    of .parquet all further columns are kept.
     """
 
     makes: ClassVar[str] = "VARIANTS"
@@ -45,8 +70,9 @@ class ReadVariants(Source):
                 f"variants are not read from '{kind}'", file=self.source, remedy="Give .tsv, .jsonl or .parquet."
             )
         rows = _table(self.source) if kind == ".tsv" else _objects(self.source)
+        schema = VARIANTS.append(_TREES) if _TREES.name in columns_of_file(self.source) else VARIANTS
         while chunk := list(islice(rows, _CHUNK)):
-            yield pa.RecordBatch.from_pylist(chunk, schema=VARIANTS)
+            yield pa.RecordBatch.from_pylist(chunk, schema=schema)
 
     def _of_parquet(self) -> Iterator[pa.RecordBatch]:
         row = 0
@@ -101,18 +127,24 @@ def _objects(path: Path) -> Iterator[dict[str, object]]:
         try:
             found = json.loads(decode(line, path, row))
         except (ValueError, RecursionError) as error:
-            raise DataError(f"the line is no JSON ({error})", file=path, row=row) from None
+            raise DataError(f"the line is no JSON ({error})", file=path, row=row, remedy=_OBJECT) from None
         if not isinstance(found, dict):
-            raise DataError("the line is JSON, but no object", file=path, row=row)
+            raise DataError("the line is JSON, but no object", file=path, row=row, remedy=_OBJECT)
         yield _variant(found, path, row)
 
 
 def _variant(found: dict[str, object], path: Path, row: int) -> dict[str, object]:
+    if type(found.get("pair_id")) is int:
+        found["pair_id"] = str(found["pair_id"])
     for name in _NEEDED:
         if not isinstance(found.get(name), str):
-            raise DataError(f"there is no text at '{name}'", file=path, row=row)
+            raise DataError(
+                f"there is no text at '{name}'", file=path, row=row, remedy="Each row has a pair_id and a text."
+            )
     variant: dict[str, object] = {name: found[name] for name in _NEEDED}
     variant["method"] = str(found.get("method") or "")
+    trees = found.get(_TREES.name)
+    variant[_TREES.name] = trees if isinstance(trees, str) and trees else None
     for name, kind in _NUMBERS.items():
         given = found.get(name)
         try:

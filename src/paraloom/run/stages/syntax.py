@@ -88,7 +88,10 @@ class Parse(Map):
         parser = _parser(work.inputs.get("parser", self.model))
         for name in self.columns:
             if name not in batch.schema.names:
-                raise DataError(f"there is no column '{name}'; there are {', '.join(batch.schema.names)}")
+                raise ConfigError(
+                    f"there is no column '{name}'; there are {', '.join(batch.schema.names)}",
+                    remedy="Name the text columns: src and tgt of pairs, text of variants and of sentences.",
+                )
             trees = [tree or None for tree in parser.parse([text or "" for text in batch.column(name).to_pylist()])]
             if len(trees) != batch.num_rows:
                 raise ModelError(f"the parser gave {len(trees)} trees for {batch.num_rows} sentences")
