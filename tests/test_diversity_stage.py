@@ -232,6 +232,14 @@ def test_a_limit_draws_the_same_sources_from_every_corpus(tmp_path: Path) -> Non
     assert drawn.sum() == 30 and np.flatnonzero(drawn).max() > 100 > np.flatnonzero(drawn).min()
 
 
+def test_what_is_wrong_is_told_by_the_rows_of_the_corpus_whatever_is_drawn(tmp_path: Path) -> None:
+    names = [f"n{i}" for i in range(40)]
+    write_variants(tmp_path / "v", [(name, [f"{name} one", f"{name} two"]) for name in [*names, "n0"]])
+    for limit in (2, 100):
+        with pytest.raises(DataError, match="row 81: the variants of 'n0' stand in two places"):
+            measure(tmp_path, f"limit = {limit}")
+
+
 _TEXT = st.lists(st.sampled_from(["a", "bb", "the", "dog.", ""]), max_size=5).map(" ".join)
 
 

@@ -71,7 +71,8 @@ class LexicalDiversity:
 
 
 def lexical_diversity(batches: Iterable[pa.RecordBatch], *, effective_order: bool = True) -> LexicalDiversity:
-    """Of a corpus of VARIANTS, the variants of one source one after another; memory is that of a batch and a group.
+    """Of a corpus of VARIANTS, the variants of one source one after another; memory is that of a batch and a group,
+    and some 16 bytes a source, by which a group in two places is found.
 
     effective_order: see overlap_of_groups.  Raises DataError where a group comes in two places.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar, Literal
@@ -68,7 +68,8 @@ class MeasureDiversity(Fit):
                         labels=self.labels,
                         references=references,
                     )
-                    for batch in whole_groups(_of(corpus, columns, drawn), columns)
+                    # Cut before they are drawn: what is wrong is told by the rows of the corpus.
+                    for batch in _of(whole_groups(corpus.batches(["pair_id", *columns]), columns), drawn)
                 ),
                 VariantStatistics(),
             )
@@ -100,7 +101,8 @@ class MeasureDiversity(Fit):
             return None
         pairs = Corpus.open(work.inputs["references"])
         self._check_language(corpus, pairs)
-        wanted = {pair_id for batch in _of(corpus, [], drawn) for pair_id in batch.column("pair_id").to_pylist()}
+        ids = _of(corpus.batches(["pair_id"]), drawn)
+        wanted = {pair_id for batch in ids for pair_id in batch.column("pair_id").to_pylist()}
         found: dict[str, str] = {}
         row = 0
         for batch in pairs.batches(["pair_id", self.reference_column]):
@@ -146,8 +148,8 @@ class MeasureDiversity(Fit):
             )
 
 
-def _of(corpus: Corpus, columns: list[str], drawn: Drawn) -> Iterator[pa.RecordBatch]:
-    for batch in corpus.batches(["pair_id", *columns]):
+def _of(batches: Iterable[pa.RecordBatch], drawn: Drawn) -> Iterator[pa.RecordBatch]:
+    for batch in batches:
         yield batch.filter(pa.array(drawn.holds(batch.column("pair_id"))))
 
 
