@@ -11,28 +11,7 @@ from typing import Annotated, Any
 import typer
 
 from paraloom.cli import options
-
-_COLUMNS = {
-    "ibleu": "i-BLEU",
-    "ichrf": "i-chrF",
-    "kernel_st": "subtrees",
-    "kernel_sst": "subset trees",
-    "kernel_ptk": "partial trees",
-    "kernel_bbh22": "BBH22's trees",
-    "sentence_length": "words",
-    "word_length": "letters",
-    "bytes_per_word": "bytes",
-    "folded_vocabulary": "vocabulary",
-    "cost": "cost",
-    "chrf": "chrF",
-}
-_NOTE = (
-    "± is half the width of a 95 % interval. sources: with two variants and more; alone: with one. i-BLEU, i-chrF,\n"
-    "differences of trees: 0 to 100, higher is more diverse; an empty variant is like no other, empty ones included.\n"
-    "words: of a sentence; letters and bytes: of a word, blanks among the bytes; vocabulary: words, ASCII case and\n"
-    "punctuation aside. BBH22's tables have words, bytes and vocabulary. cost: nats a token, lower is likelier.\n"
-    "chrF: to the reference, 0 to 100."
-)
+from paraloom.diversity.names import NAMES, NOTE
 
 
 def variants(
@@ -159,12 +138,12 @@ def diversity(
 
 def _table(found: Sequence[Mapping[str, Any]]) -> list[str]:
     told = [{row["figure"]: row for row in each["figures"]} for each in found]
-    columns = [name for name in _COLUMNS if any(name in figures for figures in told)]
-    lines = [["corpus", "sources", "alone", *(_COLUMNS[name] for name in columns)]]
+    columns = [name for name in NAMES if any(name in figures for figures in told)]
+    lines = [["corpus", "sources", "alone", *(NAMES[name] for name in columns)]]
     for each, figures in zip(found, told, strict=True):
         counts = [f"{each['groups']:,}", f"{each['alone']:,}"]
         lines.append([each["corpus"], *counts, *(_cell(figures.get(name)) for name in columns)])
-    return [*_aligned(lines), *_losses(found), _NOTE]
+    return [*_aligned(lines), *_losses(found), NOTE]
 
 
 def _aligned(lines: Sequence[Sequence[str]]) -> list[str]:

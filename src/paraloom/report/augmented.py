@@ -8,6 +8,7 @@ from typing import Any
 
 from paraloom.mt.methods import METHODS
 from paraloom.report.charts import Curve, curves
+from paraloom.report.diversity import side_by_side
 from paraloom.report.figures import number
 from paraloom.report.markup import Html, Part, element, join
 from paraloom.report.plots import Bar, Point, group_bars, scatter
@@ -26,7 +27,7 @@ _ALL = "all of the test"
 def augmented(run: RunView) -> Part:
     """The parts of the page that the stages of a run allow; None where there are none."""
     points = {stage.name: records_of(run.artefact(stage) / "curve.jsonl") for stage in run.stages if _is_final(stage)}
-    parts = [frontier(run.stages), perplexities(points), gains(run.stages)]
+    parts = [side_by_side(run.stages), frontier(run.stages), perplexities(points), gains(run.stages)]
     return join([part for part in parts if part is not None]) or None
 
 
@@ -60,8 +61,9 @@ def frontier(stages: Sequence[StageView]) -> Html | None:
     missing = element("p", "Without a figure to place them by: ", ", ".join(absent), class_="quiet") if absent else None
     return _section(
         "Diversity and adequacy",
-        "To the right, translations of one source overlap less; upwards, they are nearer to what was said. "
-        "Crosses are 95 % intervals.",
+        "To the right, translations of one source overlap less; upwards, they are "
+        + ("nearer to the reference. " if by_chrf else "likelier to their translator. ")
+        + "Crosses are 95 % intervals.",
         scatter("Diversity and adequacy of variants", points, "i-BLEU", y_name),
         missing,
     )

@@ -10,6 +10,8 @@ _SPELLED = {
     "bleu": "BLEU",
     "bleu1": "BLEU+1",
     "chrf": "chrF",
+    "ibleu": "i-BLEU",
+    "ichrf": "i-chrF",
     "pearson": "Pearson",
     "spearman": "Spearman",
     "sts": "STS",
