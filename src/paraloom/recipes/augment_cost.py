@@ -9,11 +9,11 @@ from paraloom.mt.methods import Method, method
 from paraloom.mt.train import TranslatorConfig
 from paraloom.recipes.experiment import NONE, Experiment, Table
 
-# On two cores of a laptop's kind, without instructions for products of bytes (docs/results.md): sub-words a second that
+# On two cores with instructions for bfloat16 and for products of bytes (docs/results.md): sub-words a second that
 # a training of the default sizes reads, captions a second that such a model translates by each method in three ways
 # (a nucleus is found by sorting the vocabulary at each word), and sentences of news that a grammar parses.  Other
 # machines differ by a factor of two either way.
-_TRAINED = 3_000
+_TRAINED = 5_000
 _TRANSLATED = {"base": 220, "base-big": 220, "beam": 220, "sampling": 190, "nucleus": 26, "topk": 260}
 _TRANSLATED |= {"temperature": 230, "syntax": 60}
 _PARSED = 60

@@ -20,7 +20,7 @@ def side_by_side(stages: Sequence[StageView]) -> Html | None:
     heads = ["corpus", "sources", *(NAMES[name] for name in columns)]
     rows = []
     for corpus, figures in measured.items():
-        cells = [count(figures["groups"]), *(_cell(figures, name) for name in columns)]
+        cells = [count(figures["groups"]) if "groups" in figures else "–", *(_cell(figures, name) for name in columns)]
         row = [element("th", corpus, scope="row"), *(element("td", cell, class_="n") for cell in cells)]
         rows.append(element("tr", row))
     head = [element("th", name, scope="col", class_="n" if place else None) for place, name in enumerate(heads)]
