@@ -278,6 +278,25 @@ def test_more_text_seeds_shares_and_a_first_translator_run_whole(tmp_path: Path)
         augment(path, tmp_path / "other", engine="inline")
 
 
+def test_syntax_groups_are_found_tuned_for_and_measured(paraloom: Command, tmp_path: Path) -> None:
+    pytest.importorskip("torch", reason="training needs torch: pip install 'paraloom[train]'")
+    pytest.importorskip("nltk", reason="grammars need nltk: pip install 'paraloom[syntax]'")
+    path = write_experiment(tmp_path)
+    # Flat trees: the root production of a sentence is its number of words.
+    sources = [line.partition("\t")[0].split() for line in (tmp_path / "parallel.tsv").read_text().splitlines()]
+    trees = "".join(f"(S {' '.join(f'(W {word})' for word in words)})\n" for words in sources)
+    (tmp_path / "trees.mrg").write_text(trees)
+    assert paraloom("train", "parser", "trees.mrg", "-o", "grammar")[0] == 0
+    text = path.read_text().replace('["none", "base", "nucleus"]', '["syntax"]')
+    path.write_text(f'parser = "grammar"\nmeasured = 20\n{text}[syntax]\nleast = 10\nsteps = 2\n')
+    (outcome,) = augment(path, tmp_path / "run", engine="inline")
+    assert outcome.diversity["kernel_sst"] is not None and 0 < outcome.diversity["groups"] <= 30
+    assert outcome.tests["news"][0]["n"] == 30
+    for group in (1, 2):
+        (tuned,) = (tmp_path / "run").glob(f"*-tuned-{group}/artefact/training.json")
+        assert json.loads(tuned.read_text())["config"]["last_weights"]
+
+
 def test_the_command_says_how_long_it_takes(paraloom: Command, tmp_path: Path) -> None:
     write_experiment(tmp_path)
     status, _, told = paraloom("augment", "toy.toml", "--dry-run")
