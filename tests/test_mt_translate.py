@@ -14,7 +14,7 @@ import pytest
 from world import bitext
 
 from paraloom.core.errors import ModelError
-from paraloom.core.protocols import Translator
+from paraloom.core.protocols import Translator, Variant
 from paraloom.mt import load_translator, translate_stream
 from paraloom.mt.checkpoint import convert
 
@@ -115,7 +115,7 @@ def test_order_and_company_change_nothing(toy_translator: Path) -> None:
 
 def test_empty_and_very_long_sentences_have_a_defined_answer(toy_translator: Path) -> None:
     empty, blank, long = load_translator(toy_translator).translate(["", " \t ", "rako " * 2000])
-    assert empty[0] == blank[0] == ("", 0.0, 0)
+    assert empty[0] == blank[0] == Variant("", 0.0, 0)
     assert 1 <= long[0].tokens <= 256
 
 
