@@ -111,13 +111,15 @@ def test_all_final_translators_have_the_same_sub_words_and_may_go_on_from_one() 
 def test_paths_are_seen_from_the_experiments_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = write_experiment(tmp_path)
     path.write_text('parser = "trees"\ncomet_python = "python"\n' + path.read_text())
-    (tmp_path / "trees").mkdir()
-    (tmp_path / "elsewhere").mkdir()
+    for name in ("trees", "python", "depparse", "elsewhere"):
+        (tmp_path / name).mkdir()
     monkeypatch.chdir(tmp_path / "elsewhere")
     found = read_experiment(path)[2]
     assert found.parser == str(tmp_path / "trees") and found.comet_python == "python"
     path.write_text(path.read_text().replace('"trees"', '"stanza:tr:depparse"'))
-    assert read_experiment(path)[2].parser == "stanza:tr:depparse"
+    path.write_text(path.read_text().replace('"python"', '"python/bin/python"'))
+    found = read_experiment(path)[2]
+    assert found.parser == "stanza:tr:depparse" and found.comet_python == str(tmp_path / "python/bin/python")
 
 
 def test_a_pipeline_can_be_read_from_the_stages(tmp_path: Path) -> None:
@@ -367,6 +369,9 @@ def test_of_a_table_the_column_is_named_and_what_is_left_out_is_told(
     status, _, told = paraloom(*call)
     assert status == 1 and "1: 'eins'  2: 'rako gor mili dasat'" in told and "--field" in told
     assert not list(tmp_path.glob("made*"))
+    (tmp_path / "late.tsv").write_text("rako gor mili\nbir iki\tone two\n")
+    status, _, told = paraloom("augment", "late.tsv", *call[2:])
+    assert status == 1 and "late.tsv, row 2: there are 2 columns" in told
     status, _, told = paraloom(*call, "--field", "-1")
     assert status == 0 and "1 rejected: text: fewer than 2 words" in told, told
     assert "eins" not in (tmp_path / "made.tsv").read_text()

@@ -294,7 +294,9 @@ def test_the_verb_shows_a_row_a_corpus(paraloom: Run, tmp_path: Path) -> None:
     assert [each["corpus"] for each in found] == ["nucleus", "beam"]
     page = (tmp_path / "measured" / "report.html").read_text(encoding="utf-8")
     assert "Diversity and adequacy" in page and "<title>diversity" in page
-    assert '<th scope="row">beam</th><td class="n">3</td><td class="n">0.00</td>' in page
+    assert '<th scope="row">beam</th><td class="n">3</td><td class="n">0</td><td class="n">0.00</td>' in page
+    half = {row["figure"]: row["high"] - row["value"] for row in found[0]["figures"]}["ibleu"]
+    assert f" ± {half:.2f}</td>" in page and half > 0
     ibleu = {row["figure"]: row["value"] for row in found[0]["figures"]}["ibleu"]
     assert ibleu == pytest.approx(np.mean([plain_ibleu(texts) for _, texts in OURS]))
     status, _, err = paraloom("diversity", "--workers", 1, "nucleus", "--kernels", "ssst")

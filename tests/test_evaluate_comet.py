@@ -71,10 +71,14 @@ def test_what_is_missing_is_named_with_the_way_to_get_it(interpreter: Callable[.
         comet_scores(*SIDES, python=interpreter(None))
 
 
-def test_a_stage_with_comet_is_another_than_one_without(interpreter: Callable[..., Path], tmp_path: Path) -> None:
+def test_a_stage_with_comet_is_another_than_one_without(
+    interpreter: Callable[..., Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def configured(python: object) -> dict[str, object]:
         return EvaluateTranslator(translator="m", pairs="p", comet_python=str(python)).configuration()
 
+    (tmp_path / "comet").mkdir()
+    monkeypatch.chdir(tmp_path)
     python = interpreter()
     assert has_comet(str(python)) and not has_comet(str(tmp_path / "nope")) and not has_comet(sys.executable)
     assert configured("") == configured(tmp_path / "nope") == configured(sys.executable) != configured(python)

@@ -138,9 +138,10 @@ def test_the_last_weights_are_kept_where_they_are_wanted(toy_translator: Path, t
     for last in (False, True):
         config = replace(TOY_CONFIG, steps=30, evaluate_every=10, warmup=1, last_weights=last)
         folder = tmp_path / str(last)
-        train_translator(lambda: noise, toy_bitext(50, seed=2), config, folder, start=toy_translator)
+        figures = train_translator(lambda: noise, toy_bitext(50, seed=2), config, folder, start=toy_translator)
         losses = [json.loads(line)["dev_loss"] for line in (folder / "curve.jsonl").read_text().splitlines()]
         assert losses == sorted(losses) and losses[-1] > losses[0] + 0.1
+        assert figures["development_loss"] == losses[-1 if last else 0]
         kept[last] = load_translator(folder).translate(["mili nin tavo dasat"])[0][0].text
     assert kept[True] != kept[False]
 

@@ -30,11 +30,14 @@ _INSTALL = "In a virtual environment of its own: pip install unbabel-comet; then
 def has_comet(python: str) -> bool:
     """Whether an interpreter is there and has unbabel-comet; asked once."""
     command = shutil.which(python)
-    find = "import importlib.util, sys; sys.exit(importlib.util.find_spec('comet') is None)"
+    if command is None:
+        return False
+    # Without the folder where we are, in which anything may be called comet.
+    looking = (
+        "import sys, importlib.util as u; sys.path[:] = filter(None, sys.path); sys.exit(not u.find_spec('comet'))"
+    )
     try:
-        return (
-            bool(command) and not subprocess.run([str(command), "-c", find], capture_output=True, env=_env()).returncode
-        )
+        return not subprocess.run([command, "-c", looking], capture_output=True, env=_env()).returncode
     except OSError:
         return False
 

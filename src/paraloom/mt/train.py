@@ -107,8 +107,8 @@ def train_translator(
     training goes on, checkpoint/ holds what is needed to go on after a kill, to the same bytes.
     start: a translator folder of ours whose sub-words and weights to begin with (its sizes must be these).
     subwords_of: one whose sub-words alone are taken, so that perplexities compare with those of others that took them.
-    Returns figures: steps, epochs, pairs, left_out, development_loss (nats a token, with smoothing), tokens_per_second;
-    train_perplexity and dev_perplexity as the curve ends.
+    Returns figures: steps, epochs, pairs, left_out, development_loss of what is kept (nats a token, with smoothing),
+    tokens_per_second; train_perplexity and dev_perplexity as the curve ends.
     Raises ModelError when the loss leaves the finite numbers (the last good checkpoint stays).
     """
     from paraloom.mt.trainer import Trainer

@@ -124,9 +124,9 @@ class Trainer:
             found = list(pool.map(lambda part: self._loss(part, examples), parts))
         tokens = int(examples.target_lengths.sum())
         loss = sum(each for each, _ in found) / tokens
-        better = loss < self.best_loss
-        self.best_loss, self.poor = min(loss, self.best_loss), 0 if better else self.poor + 1
-        if better or self._last_weights:
+        self.poor = 0 if loss < self.best_loss else self.poor + 1
+        if not self.poor or self._last_weights:
+            self.best_loss = loss
             for name, value in self.best.items():
                 value.copy_(self.mean[name])
         point = {
@@ -140,7 +140,7 @@ class Trainer:
         return point
 
     def model(self) -> Any:
-        """The MarianMTModel with the best mean weights."""
+        """The MarianMTModel with the mean weights that were kept: the best, or the last ones."""
         own = dict(self._model.named_parameters())
         with torch.no_grad():
             for name, value in self.best.items():

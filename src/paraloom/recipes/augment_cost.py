@@ -9,7 +9,7 @@ from paraloom.mt.methods import Method, method
 from paraloom.mt.train import TranslatorConfig
 from paraloom.recipes.experiment import NONE, Experiment, Table
 
-# On two cores with instructions for bfloat16 and for products of bytes (docs/results.md): seconds of a training beside
+# On two cores of an Intel Xeon with instructions for bfloat16 and for products of bytes: seconds of a training beside
 # its steps, seconds of a step whatever it reads, sub-words a second that it reads at the default sizes; captions a
 # second that such a model translates by each method in three ways (a nucleus is found by sorting the vocabulary at each
 # word), and sentences of news that a grammar parses.  Other machines differ by a factor of two either way.

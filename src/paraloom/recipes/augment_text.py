@@ -73,11 +73,13 @@ def _check_one_column(path: Path) -> None:
     """Lines with tabs would be taken whole, two languages for a sentence."""
     if without_compression(path).suffix != ".tsv":
         return
-    fields = decode(next(read_raw_lines(path), b""), path, 1).split("\t")
-    if len(fields) > 1:
-        shown = "  ".join(f"{place}: {field[:40]!r}" for place, field in enumerate(fields, 1))
-        raise ConfigError(
-            f"there are {len(fields)} columns, and which is the text is not said; the first row is {shown}",
-            file=path,
-            remedy="Say which, as by: --field 1, or -1 for the last (or by the name in a header).",
-        )
+    for row, line in enumerate(read_raw_lines(path), 1):
+        if b"\t" in line:
+            fields = decode(line, path, row).split("\t")
+            shown = "  ".join(f"{place}: {field[:40]!r}" for place, field in enumerate(fields, 1))
+            raise ConfigError(
+                f"there are {len(fields)} columns, and which is the text is not said: {shown}",
+                file=path,
+                row=row,
+                remedy="Say which, as by: --field 1, or -1 for the last (or by the name in a header).",
+            )

@@ -48,8 +48,11 @@ def measure_diversity(
         reference = str(Path(source).absolute())
         parsed = PARSES in _columns(source)
         if parser and parsed:
-            raise ConfigError(f"it has trees already, in {PARSES}", file=source, remedy="Leave the parser out.")
-        if settings.get("kernels") and not (parser or parsed):
+            raise ConfigError(
+                f"it has trees already, in {PARSES}", file=source,
+                remedy="Leave the parser out; what has no trees gets them by 'paraloom parse'.",
+            )  # fmt: skip
+        if settings.get("kernels") and not (parser or parsed) and _columns(source):
             raise ConfigError(
                 "there are no trees for kernels to compare",
                 file=source,

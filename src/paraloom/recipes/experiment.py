@@ -121,19 +121,17 @@ def read_experiment(path: Path) -> tuple[str, int, Experiment]:
     name, seed, table = read_settings(path, [each.name for each in fields(Experiment)], needed)
     try:
         hints = get_type_hints(Experiment)
-        table |= {key: _beside(path, table[key]) for key in ("parser", "comet_python") if table.get(key)}
+        if isinstance(parser := table.get("parser"), str):
+            kind, colon, rest = parser.rpartition(":")
+            folder = path.parent / rest
+            table["parser"] = (
+                f"{kind}{colon}{folder.absolute()}" if kind in ("", "spacy") and folder.is_dir() else parser
+            )
+        if isinstance(python := table.get("comet_python"), str) and "/" in python:
+            table["comet_python"] = str((path.parent / python).absolute())
         return name, seed, Experiment(**{key: _fitted(key, value, hints[key]) for key, value in table.items()})
     except ConfigError as error:
         raise error.at(file=path) from None
-
-
-def _beside(path: Path, name: object) -> object:
-    """A path as seen from the experiment's file; names of models and of commands are none, and stay as they are."""
-    if not isinstance(name, str):
-        return name
-    kind, colon, rest = name.rpartition(":")
-    found = (path.parent / rest).absolute()
-    return f"{kind}{colon}{found}" if found.exists() else name
 
 
 def _fitted(key: str, value: object, annotation: Any) -> Any:

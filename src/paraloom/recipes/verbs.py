@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from paraloom.core.errors import ConfigError, ParaloomError
+from paraloom.core.errors import ConfigError, ParaloomError, RunError
 from paraloom.core.io import Corpus, write_table
 from paraloom.run.pipeline import Pipeline, parse_pipeline
 from paraloom.run.result import RunResult, rejections
@@ -81,8 +81,9 @@ def run_verb(
         begun = work.exists()
         try:
             result = run_pipeline(pipeline, work, engine=engine, workers=workers, on_error=on_error)  # type: ignore[arg-type]
-        except ParaloomError:
-            if not begun and not _has_made(work):
+        except ParaloomError as error:
+            # A RunError may be that another call is at work there.
+            if not isinstance(error, RunError) and not begun and not _has_made(work):
                 shutil.rmtree(work, ignore_errors=True)
             raise
         result = replace(result, stages=tuple(replace(each, reasons=rejections(each.folder)) for each in result.stages))

@@ -17,10 +17,11 @@ def side_by_side(stages: Sequence[StageView]) -> Html | None:
     columns = [name for name in NAMES if any(figures.get(name) is not None for figures in measured.values())]
     if not columns:
         return None
-    heads = ["corpus", "sources", *(NAMES[name] for name in columns)]
+    heads = ["corpus", "sources", "alone", *(NAMES[name] for name in columns)]
     rows = []
     for corpus, figures in measured.items():
-        cells = [count(figures["groups"]) if "groups" in figures else "–", *(_cell(figures, name) for name in columns)]
+        counts = [count(figures[name]) if name in figures else "–" for name in ("groups", "alone")]
+        cells = [*counts, *(_cell(figures, name) for name in columns)]
         row = [element("th", corpus, scope="row"), *(element("td", cell, class_="n") for cell in cells)]
         rows.append(element("tr", row))
     head = [element("th", name, scope="col", class_="n" if place else None) for place, name in enumerate(heads)]

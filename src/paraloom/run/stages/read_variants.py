@@ -56,6 +56,7 @@ class ReadVariants(Source):
     """
 
     makes: ClassVar[str] = "VARIANTS"
+    version: ClassVar[str] = "2"
 
     source: Path
 
