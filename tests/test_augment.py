@@ -66,6 +66,9 @@ def test_a_test_may_be_drawn_from_the_parallel_text() -> None:
         assert found[name] == {"name": name, "use": "filter", "sample": rows}
         assert names.index(name) == names.index(f"whole-{name}") + 1
     assert found["test-news-base-1"]["sets"] == "s.tsv"
+    some = stages(parallel=({**TABLE, "sample": 70}, TABLE))
+    assert some["whole-parallel-1"]["use"] == "bitext" and some["parallel-1"]["sample"] == 70
+    assert some["parallel-all"]["corpora"] == ["parallel-1", "parallel-2"]
     assert found["parallel"]["held_out"] == ["development", "test-news"]
     small = experiment(tests={"news": drawn}).small
     assert small.tests["news"]["sample"] == 400 and "limit" not in small.tests["news"]

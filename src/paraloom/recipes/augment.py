@@ -28,13 +28,13 @@ def stages_of(experiment: Experiment) -> list[Table]:
     languages = {"src_lang": each.src_lang, "tgt_lang": each.tgt_lang}
     tests = {name: {key: value for key, value in table.items() if key != "sets"} for name, table in each.tests.items()}
     held = ["development", *(f"test-{name}" for name in tests)]
-    stages = _measured("development", languages | each.development)
+    stages = _bitext("development", languages | each.development)
     for name, table in tests.items():
-        stages += _measured(f"test-{name}", languages | table)
+        stages += _bitext(f"test-{name}", languages | table)
     joined, texts = [], []
     for number, table in enumerate(each.parallel, 1):
         joined.append(f"parallel-{number}")
-        stages.append({"name": joined[-1], "use": "bitext", **languages, **table})
+        stages += _bitext(joined[-1], languages | table)
     for number, table in enumerate(each.monolingual, 1):
         texts.append(f"monolingual-{number}")
         stages.append({"name": texts[-1], "use": "sentences", "lang": each.tgt_lang, **table})
@@ -110,8 +110,8 @@ def pipeline_of(path: Path, name: str, seed: int, experiment: Experiment) -> Pip
     return parse_pipeline(compose(stages_of(experiment), seed=seed, name=name), file=path)
 
 
-def _measured(name: str, table: Table) -> list[Table]:
-    """A bitext to measure on, or so many rows drawn from one."""
+def _bitext(name: str, table: Table) -> list[Table]:
+    """The pairs of a file, or so many rows drawn from them."""
     if "sample" not in table:
         return [{"name": name, "use": "bitext", **table}]
     whole = {key: value for key, value in table.items() if key != "sample"}

@@ -28,9 +28,9 @@ class Experiment:
 
     src_lang, tgt_lang: of the final translators.  parallel: tables of `bitext` stages, source and target.
     monolingual: tables of `sentences` stages, of the target's language; duplicates among them go.  development: such
-    a bitext; its loss stops each training.  tests: tables of `bitext` stages by name.  Both may have `sample`, so many
-    rows drawn from all of the file, which may then be parallel text too; a test may have `sets`, a table of sets and
-    rows, each of which is then measured by itself (run.stages.translation).
+    a bitext; its loss stops each training.  tests: tables of `bitext` stages by name.  All bitexts may have `sample`,
+    so many rows drawn from all of the file: what is left may be monolingual text, and a test's file parallel text.
+    A test may have `sets`, a table of sets and rows, each of which is then measured by itself (run.stages.translation).
     methods: of mt.methods, and `none` for the parallel text alone.  outputs: translations of a sentence, where a
     method has several.  sentences: monolingual ones; base-big takes `outputs` times as many.
     seeds: trainings of each final translator.  weights: parallel and back-translated text in a final training, as they
