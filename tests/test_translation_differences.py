@@ -101,6 +101,14 @@ def test_translators_are_compared_in_a_run(toy_translator: Path, tmp_path: Path)
     bleu = {stage.name: stage.figures.get("bleu") for stage in found.stages}
     assert rows[0]["value"] == pytest.approx(bleu["greedy"] - bleu["searched"], abs=0.02)
     assert all(row["lowest"] == row["value"] == row["highest"] for row in rows)
+    # One more training of the second system, which is the first system's: its difference from it is 0.
+    twice = text.replace('["searched", "greedy"]', '["searched", "greedy", "searched"]')
+    twice = twice.replace('["beam", "greedy"]', '["beam", "greedy", "greedy"]')
+    again = run_pipeline(parse_pipeline(twice, file=tmp_path / "toy.toml"), tmp_path / "run", engine="inline")
+    both = json.loads((again.stages[-1].folder / "artefact" / "result.json").read_text())["differences"]
+    for one, two in zip(rows, both, strict=True):
+        assert one["value"] != 0 and two["value"] == pytest.approx(one["value"] / 2, abs=0.002)
+        assert [two["lowest"], two["highest"]] == sorted([0.0, one["value"]])
     said = "translator-differences|sentences:20|paired-samples:1000|seed:1|bleu:nrefs:1,case:mixed,eff:no,tok:13a"
     assert result["signature"].startswith(said) and "chrf:nrefs:1,case:mixed,eff:yes,nc:6" in result["signature"]
     assert list(found.stages[-1].figures) == ["greedy - beam"]
