@@ -156,6 +156,7 @@ def test_every_method_has_a_speed_to_go_by() -> None:
         ({"methods": ("base", "base")}, "each method once"),
         ({"methods": ("syntax",)}, "needs a 'parser'"),
         ({"seeds": 0}, "'seeds' is 1 or more"),
+        ({"final": {"vocabulary": 9}}, "'final' has a vocabulary of its own"),
         ({"weights": (1,)}, "two numbers"),
         ({"parallel": ()}, "no 'parallel'"),
         ({"tests": {"news-2018": TABLE}}, "without '-'"),

@@ -80,6 +80,12 @@ class Experiment:
             raise ConfigError("'methods' names each method once, and one at least")
         if "syntax" in self.methods and not self.parser:
             raise ConfigError("the method 'syntax' needs a 'parser'", remedy="Name one, or leave that method out.")
+        for name in ("first", "final"):
+            if "vocabulary" in getattr(self, name):
+                raise ConfigError(
+                    f"'{name}' has a vocabulary of its own, and all translators have one",
+                    remedy="Write it under [translator].",
+                )
         for name in ("outputs", "sentences", "seeds", "measured"):
             if getattr(self, name) < 1:
                 raise ConfigError(f"'{name}' is 1 or more, not {getattr(self, name)}")
