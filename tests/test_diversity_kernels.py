@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 from collections.abc import Callable
+from itertools import islice
 from pathlib import Path
 
 import numpy as np
@@ -16,7 +17,8 @@ from paraloom.core.errors import ConfigError, DataError
 from paraloom.core.text import token_hash
 from paraloom.diversity.tree_differences import TreeStatistics, differences
 from paraloom.diversity.tree_kernels import BBH22, MOST_CHILDREN, NO_NUMBER, TOO_WIDE, TreeKernel, failures, kernel
-from paraloom.diversity.trees import LARGEST, read_dependencies, read_trees
+from paraloom.diversity.trees import LARGEST, read_trees
+from paraloom.syntax.parse_files import read_parses
 from paraloom.syntax.treebank import read_brackets
 
 NP = "(NP (D a) (N cat))"
@@ -49,9 +51,8 @@ def penn(data: Path) -> list[str]:
 
 
 @pytest.fixture(scope="module")
-def conllu(data: Path) -> list[str]:
-    packed = (data / "treebank/ud-english-ewt/en_ewt-ud-dev.conllu.gz").read_bytes()
-    return gzip.decompress(packed).decode().strip().split("\n\n")
+def conllu(data: Path) -> Path:
+    return data / "treebank/ud-english-ewt/en_ewt-ud-dev.conllu.gz"
 
 
 @pytest.mark.parametrize(
@@ -149,9 +150,10 @@ def brackets(sentence: str) -> str:
     return node(next(row for row in rows if row[6] == "0"))
 
 
-def test_dependencies_of_ewt_are_read_and_compared(conllu: list[str]) -> None:
-    texts = [brackets(sentence) for sentence in conllu[:200]]
-    found, expected = read_dependencies(conllu[:200], strict=True), read_trees(texts)
+def test_dependencies_of_ewt_are_read_and_compared(conllu: Path) -> None:
+    sentences = gzip.decompress(conllu.read_bytes()).decode().split("\n\n")[:200]
+    texts = [brackets(sentence) for sentence in sentences]
+    found, expected = read_trees(list(islice(read_parses(conllu), 200)), strict=True), read_trees(texts)
     assert (found.labels == expected.labels).all()
     assert (found.sizes == expected.sizes).all()
     assert (found.offsets == expected.offsets).all()
@@ -162,9 +164,10 @@ def test_dependencies_of_ewt_are_read_and_compared(conllu: list[str]) -> None:
     np.testing.assert_allclose(gram(found, TreeKernel("ptk"), False)[:40, :40], ptk, rtol=1e-9)
 
 
-def test_no_tree_of_the_corpora_fails(penn: list[str], conllu: list[str]) -> None:
-    assert len(penn) == 3914 and len(conllu) == 2001
-    for trees in (read_trees(penn), read_dependencies(conllu)):
+def test_no_tree_of_the_corpora_fails(penn: list[str], conllu: Path) -> None:
+    dependencies = list(read_parses(conllu))
+    assert len(penn) == 3914 and len(dependencies) == 2001
+    for trees in (read_trees(penn), read_trees(dependencies)):
         for setting in SETTINGS:
             assert failures(trees, setting) == {}
 
@@ -254,54 +257,6 @@ def test_what_is_no_tree(text: str, reason: str) -> None:
     assert caught.value.row == 2 and caught.value.remedy
 
 
-LINES = ("1\tThe\t_\t_\t_\t_\t2\tdet", "2\tdog\t_\t_\t_\t_\t3\tnsubj", "3\tsleeps\t_\t_\t_\t_\t0\troot\t_\t_")
-
-
-@pytest.mark.parametrize(
-    ("old", "new", "reason"),
-    [
-        ("\n".join(LINES), "# a comment", "no tree"),
-        ("\t2\tdet", "\t2", "a token line without its eight fields"),
-        ("1\tThe", "The", "a token line without its eight fields"),
-        ("2\tdog", "4\tdog", "token numbers that do not run from 1 upwards"),
-        ("\t2\tdet", "\t9\tdet", "a head that is no token of the sentence"),
-        ("\t2\tdet", "\t_\tdet", "a head that is no token of the sentence"),
-        ("\t2\tdet", "\t99999999999999999999\tdet", "a head that is no token of the sentence"),
-        ("\t2\tdet", "\t0\tdet", "not exactly one root"),
-        ("\t0\troot", "\t2\troot", "not exactly one root"),
-        ("\t3\tnsubj", "\t1\tnsubj", "heads that go round in a circle"),
-        ("\t2\tdet", "\t1\tdet", "heads that go round in a circle"),
-        ("\t2\tdet", "\t2\t_", "a node has no label"),
-        ("\t2\tdet", "\t2\tdepp", "a label that is not among the known ones"),
-        ("0\troot\t_\t_", "0\troot\n\n1\tYes\t_\t_\t_\t_\t0\troot", "more than one tree"),
-    ],
-)
-def test_what_is_no_dependency_tree(old: str, new: str, reason: str) -> None:
-    good = "\n".join(LINES)
-    assert old in good
-    texts = [good, good.replace(old, new), good]
-    trees = read_dependencies(texts, labels=["det", "nsubj", "root"])
-    assert trees.good.tolist() == [True, False, True]
-    assert trees.failures() == {reason: 1}
-    with pytest.raises(DataError, match=reason) as caught:
-        read_dependencies(texts, labels=["det", "nsubj", "root"], strict=True)
-    assert caught.value.row == 2
-
-
-def test_lines_of_conllu_that_are_no_tokens_are_passed_over() -> None:
-    extra = [
-        "# text = x",
-        "1-2\tThedog\t_\t_\t_\t_\t_\t_\t_\t_",
-        LINES[0],
-        LINES[1],
-        "2.1\tx\t_\t_\t_\t_\t_\t_",
-        LINES[2],
-    ]
-    found = read_dependencies(["\r\n".join(extra) + "\r\n\r\n"], leaves="words", strict=True)
-    expected = read_trees(["(root (nsubj (det The) dog) sleeps)"], leaves="words")
-    assert (found.labels == expected.labels).all() and (found.sizes == expected.sizes).all()
-
-
 def test_arrays() -> None:
     trees = read_trees(["(S (NP x)", "( (S (NP x) (VP (V y))) )", None], leaves="words")  # type: ignore[list-item]
     labels, sizes = trees[1]
@@ -367,11 +322,11 @@ def test_groups_and_their_books() -> None:
 
 
 def test_signatures_name_what_matters() -> None:
-    trees = read_dependencies([], leaves="words")
+    trees = read_trees([], leaves="words")
     assert (
         TreeKernel("ptk")
         .signature(trees)
-        .startswith("tree_kernel|kind:ptk|decay:0.4|height_decay:0.4|trees:dependency|leaves:words|version:")
+        .startswith("tree_kernel|kind:ptk|decay:0.4|height_decay:0.4|leaves:words|version:")
     )
 
 

@@ -92,9 +92,10 @@ def test_trees_a_line_and_the_ways_to_say_none(tmp_path: Path) -> None:
     assert list(read_parses(path)) == ["(S (VP Go))", None, "(S (VP Stop))", None, None, None, "(ROOT (S (VP Go)))"]
 
 
-def test_conllu_gives_dependency_trees(tmp_path: Path) -> None:
+@pytest.mark.parametrize("ending", ["\n", "\r\n"])
+def test_conllu_gives_dependency_trees(tmp_path: Path, ending: str) -> None:
     path = tmp_path / "trees.conllu"
-    path.write_text(CONLLU)
+    path.write_text(CONLLU, newline=ending)
     assert list(read_parses(path)) == [
         "(root (nsubj (det The) dog) (aux wo) (advmod n't) sleep (punct .))",
         None,
@@ -111,6 +112,7 @@ def test_conllu_gives_dependency_trees(tmp_path: Path) -> None:
         ("trees.conllu", "1\tGo\tgo\n", 1, "names no head"),
         ("trees.conllu", CONLLU.replace("\t0\troot", "\t_\troot"), 8, "names no head"),
         ("trees.conllu", CONLLU.replace("\t0\troot", "\t9\troot"), 1, "word 9"),
+        ("trees.conllu", CONLLU.replace("\t0\troot", f"\t{10**20}\troot"), 1, "word 10{20}"),
         ("trees.conllu", "\n" + CONLLU.replace("\t0\troot", "\t6\troot"), 2, "in a circle"),
         ("trees.conllu", CONLLU.replace("\n4\t", "\n7\t"), 7, "word 7 stands where 4 should"),
         ("trees.conllu", "(S (VP Go))\n", 1, "no number of a word"),

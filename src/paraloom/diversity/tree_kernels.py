@@ -50,15 +50,15 @@ class TreeKernel:
                 raise ConfigError(f"{name} is above 0 and 1 at most, not {getattr(self, name)}")
 
     def signature(self, trees: Trees) -> str:
-        """What stands beside figures of this kernel over such trees.
+        """What stands beside figures of this kernel over such trees; whose parses they are, the parser's tells.
 
         >>> from paraloom.diversity.trees import read_trees
         >>> TreeKernel().signature(read_trees([])).rpartition("|")[0]
-        'tree_kernel|kind:sst|decay:0.4|bare_words:no|trees:constituency|leaves:dummy'
+        'tree_kernel|kind:sst|decay:0.4|bare_words:no|leaves:dummy'
         """
         own: dict[str, object] = {"kind": self.kind, "decay": self.decay}
         own |= {"height_decay": self.height_decay} if self.kind == "ptk" else {"bare_words": self.bare_words}
-        return signature("tree_kernel", **own, trees=trees.form, leaves=trees.leaves)
+        return signature("tree_kernel", **own, leaves=trees.leaves)
 
 
 BBH22 = TreeKernel("sst", decay=1.0, bare_words=True)

@@ -1,4 +1,4 @@
-"""Trees as flat arrays, read straight from text: bracketed constituency trees, and dependency trees of CoNLL-U."""
+"""Bracketed trees as flat arrays, read straight from their text."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ from paraloom.core.errors import ConfigError, DataError, nearest
 from paraloom.core.text import Texts, text_buffers, token_hash
 
 Leaves: TypeAlias = Literal["dummy", "words"]
-Form: TypeAlias = Literal["constituency", "dependency"]
 
 LARGEST = 20_000
 """Nodes of the largest tree that is read: the work of a kernel grows with the product of two trees' nodes."""
@@ -29,16 +28,10 @@ REASONS = (
     "a label that is not among the known ones",
     "one node alone, without children",
     f"more than {LARGEST} nodes",
-    "a token line without its eight fields",
-    "token numbers that do not run from 1 upwards",
-    "a head that is no token of the sentence",
-    "not exactly one root",
-    "heads that go round in a circle",
 )
 """Why a text is no tree, by the codes in `Trees.reasons`; code 0 is a tree."""
 
 (GOOD, EMPTY, UNCLOSED, UNOPENED, UNLABELLED, SEVERAL, OUTSIDE, UNKNOWN, BARE, TOO_LARGE) = range(10)
-(FIELDS, NUMBERS, HEAD, ROOTS, CIRCLE) = range(10, 15)
 
 _LEAVES = ("dummy", "words")
 _SHOWN = 60
@@ -59,7 +52,6 @@ class Trees:
     offsets: npt.NDArray[np.int64]
     reasons: npt.NDArray[np.uint8]
     leaves: Leaves = "dummy"
-    form: Form = "constituency"
     cache: dict[Any, Any] = field(default_factory=dict, init=False, repr=False)
     """What was worked out from these trees before: orders of nodes, and kernels of each tree with itself."""
 
@@ -98,6 +90,8 @@ def read_trees(
 ) -> Trees:
     """Bracketed trees, one a text, such as `(S (NP (DT The) (NN dog)) (VP (VBZ sleeps)))`.
 
+    Parses by dependencies come as such trees, too: `syntax.parse_files` reads CoNLL-U.
+
     leaves: 'dummy' puts one dummy in the place of every word, whatever it is made of, so that trees differ by syntax
     alone (BBH22 §2.2); 'words' keeps them.  A word is what stands in a node without brackets of its own, between
     ASCII white space; a node in brackets without children is a leaf that keeps its label, and equals its like only.
@@ -112,27 +106,7 @@ def read_trees(
     from paraloom.diversity import reading_kernels
 
     found = reading_kernels.read_brackets(*text_buffers(texts), _dummy(leaves), _table(labels))
-    return _checked(Trees(*found, leaves, "constituency"), texts, strict)
-
-
-def read_dependencies(
-    texts: Texts, *, leaves: Leaves = "dummy", labels: Iterable[str] | None = None, strict: bool = False
-) -> Trees:
-    """Dependency trees, one a text: the lines of one sentence in CoNLL-U.
-
-    A token is a node labelled with its relation, over its dependents and its own word in the order of the sentence:
-    `(root (nsubj (det The) dog) sleeps)`.  Words of several tokens and empty nodes (1-2, 1.1) are passed over.
-    leaves, labels (of relations), strict: as for `read_trees`.
-
-    >>> lines = ["1 The _ _ _ _ 2 det", "2 dog _ _ _ _ 3 nsubj", "3 sleeps _ _ _ _ 0 root"]
-    >>> trees = read_dependencies(["\\n".join(line.replace(" ", "\\t") for line in lines)])
-    >>> bool((trees.labels == read_trees(["(root (nsubj (det The) dog) sleeps)"]).labels).all())
-    True
-    """
-    from paraloom.diversity import dependency_kernels
-
-    found = dependency_kernels.read_conllu(*text_buffers(texts), _dummy(leaves), _table(labels))
-    return _checked(Trees(*found, leaves, "dependency"), texts, strict)
+    return _checked(Trees(*found, leaves), texts, strict)
 
 
 def _dummy(leaves: str) -> bool:
@@ -158,10 +132,9 @@ def _checked(trees: Trees, texts: Texts, strict: bool) -> Trees:
         row = int(np.argmin(trees.good))
         text = str(texts[row])
         shown = text if len(text) <= _SHOWN else f"{text[: _SHOWN - 3]}..."
-        remedy = (
-            "A tree looks like (S (NP (NN Snow)) (VP (VBZ falls)))."
-            if trees.form == "constituency"
-            else "A sentence is one line a token, ten fields set apart by tabs, as in CoNLL-U."
+        raise DataError(
+            f"{REASONS[trees.reasons[row]]}: '{shown}'",
+            row=row + 1,
+            remedy="A tree looks like (S (NP (NN Snow)) (VP (VBZ falls))).",
         )
-        raise DataError(f"{REASONS[trees.reasons[row]]}: '{shown}'", row=row + 1, remedy=remedy)
     return trees
