@@ -25,6 +25,7 @@ from paraloom.cli import (
     pipelines,
     scoring,
     showing,
+    stages,
     syntax,
     translators,
 )
@@ -61,7 +62,7 @@ app = typer.Typer(
 training = typer.Typer(
     help="Train a translator, an encoder, or what scores need on your own data.", no_args_is_help=True
 )
-evaluating = typer.Typer(help="Measure an encoder or translations.", no_args_is_help=True)
+evaluating = typer.Typer(help="Measure encoders, translations and alignments.", no_args_is_help=True)
 judging = typer.Typer(help="Judge pairs by hand: draw a sheet, count its labels.", no_args_is_help=True)
 aligning = typer.Typer(help="Align comparable texts.", no_args_is_help=True)
 showing_pages = typer.Typer(help="Make a page to look at.", no_args_is_help=True)
@@ -75,6 +76,7 @@ app.add_typer(showing_pages, name="show")
 
 for verbs, group in (
     (pipelines.VERBS, app),
+    (stages.VERBS, app),
     (translators.VERBS, app),
     (augment.VERBS, app),
     (translators.TRAINING, training),
