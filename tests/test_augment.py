@@ -12,10 +12,10 @@ from typing import Any
 import pytest
 from toy_documents import words
 
-from paraloom.core.errors import ConfigError, DataError
+from paraloom.core.errors import ConfigError, DataError, RunError
 from paraloom.mt.methods import METHODS
 from paraloom.recipes.augment import RESULT, augment, stages_of
-from paraloom.recipes.augment_cost import hours
+from paraloom.recipes.augment_cost import hours, statement
 from paraloom.recipes.augmented import Outcome, collect, render
 from paraloom.recipes.experiment import Experiment, read_experiment
 from paraloom.recipes.verbs import compose
@@ -35,6 +35,12 @@ def stages(**changes: Any) -> dict[str, dict[str, Any]]:
     return {stage["name"]: stage for stage in stages_of(experiment(**changes))}
 
 
+def test_the_longest_sentence_is_what_any_table_says() -> None:
+    assert "longest" not in stages()["monolingual-all"]
+    texts = ({"files_of_lines": ["m"], "longest": 900}, {"files_of_lines": ["n"]})
+    assert stages(monolingual=texts)["monolingual-all"]["longest"] == 900
+
+
 def test_each_method_back_translates_trains_and_is_measured() -> None:
     found = stages(methods=("none", "nucleus"), seeds=2, weights=(1, 2), tag="<BT>")
     assert found["back"]["bitext"] == ["turned"] and found["turned"]["turned"]
@@ -50,13 +56,15 @@ def test_each_method_back_translates_trains_and_is_measured() -> None:
 def test_no_test_sentence_is_trained_on() -> None:
     found = stages()
     assert found["parallel"]["held_out"] == ["development", "test-news"]
+    # Another translation of one, back-translated, may be that sentence.
+    assert found["made-base"]["held_out"] == ["development", "test-news"]
     # Nor is what has a translation already taken for monolingual.
     assert found["monolingual-clean"]["held_out"] == ["development", "test-news", "parallel"]
 
 
 def test_a_test_may_be_drawn_from_the_parallel_text() -> None:
     drawn = {**TABLE, "sample": 1500, "sets": "s.tsv"}
-    found = stages(tests={"news": drawn}, development={**TABLE, "sample": 40, "origin": "dev"})
+    found = stages(tests={"news": drawn}, development={"source": "b.tsv", "sample": 40, "origin": "dev"})
     assert found["whole-test-news"]["source"] == TABLE["source"] and "sample" not in found["whole-test-news"]
     names = list(found)
     for name, rows in (("test-news", 1500), ("development", 40)):
@@ -67,7 +75,7 @@ def test_a_test_may_be_drawn_from_the_parallel_text() -> None:
     assert some["whole-parallel-1"]["use"] == "bitext" and some["parallel-1"]["sample"] == 70
     assert some["parallel-all"]["corpora"] == ["parallel-1", "parallel-2"]
     assert found["parallel"]["held_out"] == ["development", "test-news"]
-    small = experiment(tests={"news": drawn}).small
+    small = experiment(tests={"news": drawn}, development={"source": "b.tsv"}).small
     assert small.tests["news"]["sample"] == 400 and "limit" not in small.tests["news"]
 
 
@@ -120,6 +128,9 @@ def test_paths_are_seen_from_the_experiments_file(tmp_path: Path, monkeypatch: p
     path.write_text(path.read_text().replace('"python"', '"python/bin/python"'))
     found = read_experiment(path)[2]
     assert found.parser == "stanza:tr:depparse" and found.comet_python == str(tmp_path / "python/bin/python")
+    assert found.comet_model == "wmt20-comet-da"
+    path.write_text('comet_model = "some/model.ckpt"\n' + path.read_text())
+    assert read_experiment(path)[2].comet_model == str(tmp_path / "some/model.ckpt")
 
 
 def test_a_pipeline_can_be_read_from_the_stages(tmp_path: Path) -> None:
@@ -149,6 +160,17 @@ def test_every_method_has_a_speed_to_go_by() -> None:
     assert hours(experiment(methods=("none", *METHODS), parser="p"))["translating"] > 0
 
 
+@pytest.mark.parametrize("name", ["sampling", "syntax"])
+def test_more_outputs_take_longer(name: str) -> None:
+    few, many = (hours(experiment(methods=(name,), outputs=n, parser="p"))["translating"] for n in (3, 6))
+    assert many == pytest.approx(2 * few)
+
+
+def test_what_comet_takes_is_not_known_and_said_to_be_left_out() -> None:
+    assert "without COMET" in statement(experiment(comet_python="python"))
+    assert "COMET" not in statement(experiment())
+
+
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
@@ -160,6 +182,9 @@ def test_every_method_has_a_speed_to_go_by() -> None:
         ({"weights": (1,)}, "two numbers"),
         ({"parallel": ()}, "no 'parallel'"),
         ({"tests": {"news-2018": TABLE}}, "without '-'"),
+        ({"tests": {"news": {**TABLE, "sample": 9}}}, "of test 'news' are drawn from one file, and may be the same"),
+        ({"development": {**TABLE, "sample": 9}}, "are drawn from one file"),
+        ({"parallel": ({**TABLE, "sample": 0.5},)}, "'sample' counts rows, and is not 0.5"),
     ],
 )
 def test_an_experiment_that_cannot_be_says_why(changes: dict[str, Any], message: str) -> None:
@@ -260,6 +285,9 @@ def test_an_experiment_runs_whole_and_goes_on(tmp_path: Path) -> None:
     before = {each: each.stat().st_mtime_ns for each in (tmp_path / "run").glob("*/manifest.jsonl")}
     assert json.loads(json.dumps([vars(each) for each in augment(path, tmp_path / "run", engine="inline")])) == written
     assert {each: each.stat().st_mtime_ns for each in before} == before
+    # The small one has stages of the same names, which would be begun anew in the same folder.
+    with pytest.raises(RunError, match="this folder holds another run, 'toy'"):
+        augment(path, tmp_path / "run", small=True, engine="inline")
 
 
 def test_more_text_seeds_shares_and_a_first_translator_run_whole(tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import shutil
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
@@ -169,6 +170,32 @@ def test_pairs_are_cleaned_of_bad_lines_and_of_test_sentences(folder: Path) -> N
         "src: empty": 1, "tgt: in a held-out corpus": 1, "src: in a held-out corpus": 1,
     }  # fmt: skip
     assert found.books.read == found.books.kept + found.books.rejected == 4
+
+
+def test_what_is_held_out_is_read_anew_where_it_changed(folder: Path) -> None:
+    """Both runs are in this process, and the corpus is where it was."""
+    write_pairs(folder / "pairs", ("ein Hund", "a dog"), ("eine Katze", "a cat"))
+    kept = []
+    for held in ("a dog", "a cat"):
+        shutil.rmtree(folder / "test", ignore_errors=True)
+        write_pairs(folder / "test", ("", held))
+        found = run('[[stage]]\nuse = "clean"\ninput = "pairs"\nheld_out = ["test"]\n', folder).stages[-1]
+        kept.append([row["tgt"] for row in rows(found.folder)])
+    assert kept == [["a cat"], ["a dog"]]
+
+
+def test_a_variant_that_is_a_test_sentence_is_not_trained_on(folder: Path) -> None:
+    (folder / "mono.txt").write_text("A dog.\nA cat.\n")
+    write_pairs(folder / "test", ("One A DOG 0!", "ein Hund"))
+    found = run(
+        MONO + '[[stage]]\nuse = "translate-variants"\ntranslator = ["one"]\nmethod = "beam"\noutputs = 2\n'
+        '[[stage]]\nuse = "variants-to-bitext"\nsrc_lang = "tr"\ntag = "<BT>"\nheld_out = ["test"]\n',
+        folder,
+    ).stages[-1]
+    assert [row["src"] for row in rows(found.folder)] == [
+        "<BT> one A DOG. 1", "<BT> one A CAT. 0", "<BT> one A CAT. 1",
+    ]  # fmt: skip
+    assert reasons(found.folder) == {"src: in a held-out corpus": 1}
 
 
 def test_sentences_are_cleaned_by_language_too(folder: Path) -> None:

@@ -82,6 +82,12 @@ def test_a_stage_with_comet_is_another_than_one_without(
     python = interpreter()
     assert has_comet(str(python)) and not has_comet(str(tmp_path / "nope")) and not has_comet(sys.executable)
     assert configured("") == configured(tmp_path / "nope") == configured(sys.executable) != configured(python)
+    # A model that is fetched later is a reason to measure again.
+    model = tmp_path / "model.ckpt"
+    missing = EvaluateTranslator(translator="m", pairs="p", comet_python=str(python), comet_model=str(model))
+    before = missing.configuration()
+    model.write_text("weights")
+    assert "comet" not in before and missing.configuration()["comet"]
 
 
 def test_a_model_that_cannot_be_fetched_is_missing(interpreter: Callable[..., Path]) -> None:

@@ -38,7 +38,8 @@ def augment(
         str | None, typer.Option(help="Of .tsv: the field, from 1, -1 the last, or its name; of .jsonl: the key.")
     ] = None,
     fewest: Annotated[
-        int, typer.Option(help="Words of a sentence, between blanks; 1 for languages that write none.")
+        int,
+        typer.Option(help="Fewest words of a sentence that is kept, cut at blanks; 1 where none are written."),
     ] = 2,
     small: Annotated[bool, typer.Option("--small", help="Of an experiment: little text, few steps, one seed.")] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Say how long an experiment will take, and end.")] = False,
@@ -101,15 +102,14 @@ def _experiment(path: Path, output: str | None, small: bool, dry_run: bool, engi
     from paraloom.recipes.augment_cost import statement
     from paraloom.recipes.experiment import read_experiment
 
-    name, seed, experiment = read_experiment(path)
-    experiment = experiment.small if small else experiment
+    name, seed, experiment = read_experiment(path, small=small)
     pipeline_of(path, name, seed, experiment)  # what is wrong with it is said at once
     typer.echo(statement(experiment), err=True)
     if dry_run:
         return
     from paraloom.report import write_report
 
-    folder = Path(output) if output else Path("runs") / (f"{name}-small" if small else name)
+    folder = Path(output) if output else Path("runs") / name
     run_experiment(path, folder, small=small, engine=engine, workers=workers, tell=typer.echo)
     typer.echo(f"Report: {write_report(folder, folder / 'report.html')}")
 

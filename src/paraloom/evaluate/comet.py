@@ -42,6 +42,11 @@ def has_comet(python: str) -> bool:
         return False
 
 
+def is_there(model: str) -> bool:
+    """Whether a model's file is there; of one that COMET has a name for, only COMET can tell, and this is True."""
+    return not model.endswith(".ckpt") or Path(model).is_file()
+
+
 def comet_scores(
     sources: Sequence[str],
     hypotheses: Sequence[str],
@@ -116,7 +121,7 @@ def _ask(command: str, question: dict[str, Any]) -> dict[str, Any]:
     if done.returncode == comet_process.NO_MODEL:
         raise MissingExtra(
             f"COMET is left out: there is no model '{question['model']}' ({said})",
-            remedy="Fetch it where there is a network, or name the .ckpt file.",
+            remedy="Fetch it where there is a network, then remove the folder of this stage; or name the .ckpt file.",
         )
     try:
         answer = json.loads(done.stdout) if not done.returncode else None

@@ -10,6 +10,9 @@ import numpy.typing as npt
 from paraloom.core.text import Texts, text_buffers
 from paraloom.pairs.cleaning import comparable
 
+IN_HELD_OUT = "in a held-out corpus"
+"""The reason for which such a text goes."""
+
 
 class HeldOut:
     """Remembers texts, eight bytes each; case, punctuation and runs of blanks do not count, and empty ones are none.

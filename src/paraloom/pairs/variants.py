@@ -14,6 +14,7 @@ from paraloom.core.errors import ConfigError, DataError
 from paraloom.core.protocols import Variant
 from paraloom.core.schema import PAIRS, VARIANTS, require
 from paraloom.core.text import code_points, normalise
+from paraloom.pairs.held_out import IN_HELD_OUT, HeldOut
 
 ORIGINALS = pa.schema(
     [("original", pa.string()), ("original_lang", pa.string()), ("origin", pa.string()), ("repeated", pa.bool_())]
@@ -99,17 +100,18 @@ class TrainingPairs:
             raise ConfigError("'repeats' is 2 or more, 'longest' 1 or more; 0 is no bound")
 
 
-def training_pairs(batch: pa.RecordBatch, config: TrainingPairs) -> pa.RecordBatch:
+def training_pairs(batch: pa.RecordBatch, config: TrainingPairs, held: HeldOut | None = None) -> pa.RecordBatch:
     """PAIRS with the variant as `src` and the original as `tgt` (back-translation), `keep` and `reason`, a row each.
 
-    batch: what `variant_rows` gave.  `pair_id` is `PAIR_ID/RANK`; rank, method, logprob and tokens stay beside.
+    batch: what `variant_rows` gave.  held: texts that no variant may be.  `pair_id` is `PAIR_ID/RANK`; rank, method,
+    logprob and tokens stay beside.
     Raises DataError where the originals are missing.
     """
     require(batch.schema, VARIANTS)
     require(batch.schema, ORIGINALS)
     # A null counts as an empty text.
     texts = pc.fill_null(batch.column("text"), "")
-    reasons = _faults(batch, texts, config)
+    reasons = _faults(batch, texts, config, held)
     tagged = pc.binary_join_element_wise(config.tag, texts, " ") if config.tag else texts
     rank = pc.cast(batch.column("rank"), pa.string())
     columns = {
@@ -127,7 +129,7 @@ def training_pairs(batch: pa.RecordBatch, config: TrainingPairs) -> pa.RecordBat
     return out.append_column(pa.field("reason", pa.string()), pa.array(reasons, pa.string()))
 
 
-def _faults(batch: pa.RecordBatch, texts: pa.Array, config: TrainingPairs) -> list[str | None]:
+def _faults(batch: pa.RecordBatch, texts: pa.Array, config: TrainingPairs, held: HeldOut | None) -> list[str | None]:
     """The first thing that is wrong with each row, None where nothing is."""
     from paraloom.pairs.characters import repeats
 
@@ -154,6 +156,8 @@ def _faults(batch: pa.RecordBatch, texts: pa.Array, config: TrainingPairs) -> li
     if not config.repeated:
         said = pc.fill_null(batch.column("repeated"), False).to_numpy(zero_copy_only=False)
         tests.append((said, "an earlier variant says the same"))
+    if held is not None:
+        tests.append((held.holds(texts), f"src: {IN_HELD_OUT}"))
     found = np.full(batch.num_rows, None, object)
     for fails, reason in reversed(tests):
         found[fails] = reason

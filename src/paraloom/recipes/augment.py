@@ -12,6 +12,7 @@ from paraloom.recipes.augmented import COMPARED, Outcome, collect, render, rende
 from paraloom.recipes.experiment import NONE, Experiment, Table, read_experiment
 from paraloom.recipes.syntax import parser_named
 from paraloom.recipes.verbs import compose
+from paraloom.run.folder import check_name
 from paraloom.run.pipeline import Pipeline, parse_pipeline
 from paraloom.run.runner import run_pipeline
 
@@ -45,7 +46,7 @@ def stages_of(experiment: Experiment) -> list[Table]:
         {"name": "parallel", **clean, "held_out": held, "input": "parallel-all"},
         {"name": "turned", "use": "join-pairs", "corpora": ["parallel"], "turned": True},
         {"name": "development-turned", "use": "join-pairs", "corpora": ["development"], "turned": True},
-        {"name": "monolingual-all", "use": "sentences", "lang": each.tgt_lang, "corpora": texts},
+        {"name": "monolingual-all", "use": "sentences", "lang": each.tgt_lang, **_longest(each), "corpora": texts},
         # What stands in the parallel text has a translation already, by which the back-translator has learned.
         {
             "name": "monolingual-clean",
@@ -68,7 +69,7 @@ def stages_of(experiment: Experiment) -> list[Table]:
     if "syntax" in each.methods:
         stages += _syntax_groups(each)
     for name in each.methods:
-        stages += [] if name == NONE else _augmentation(each, name)
+        stages += [] if name == NONE else _augmentation(each, name, held)
     if each.first:
         stages += [_training(each, f"first-{seed}", each.first) for seed in range(1, each.seeds + 1)]
     for name in each.methods:
@@ -91,10 +92,12 @@ def augment(
     """Run the experiment of a TOML file in a folder; returns the figures of each method, and writes them.
 
     small: see Experiment.small.  Stopped at any moment, the same call goes on from the stage where it was.
+    Raises RunError where the folder holds another experiment, as the whole of a small one.
     """
-    name, seed, experiment = read_experiment(path)
-    experiment = experiment.small if small else experiment
+    name, seed, experiment = read_experiment(path, small=small)
     pipeline = pipeline_of(path, name, seed, experiment)
+    # The whole and the small one have the same stages, and each would begin those of the other anew.
+    check_name(folder, {name})
     result = run_pipeline(pipeline, folder, engine=engine, workers=workers)
     found = {stage.name: stage.figures for stage in result.stages}
     outcomes = collect(found, experiment.methods)
@@ -121,7 +124,7 @@ def _bitext(name: str, table: Table) -> list[Table]:
     ]
 
 
-def _augmentation(each: Experiment, name: str) -> list[Table]:
+def _augmentation(each: Experiment, name: str, held: list[str]) -> list[Table]:
     """Back-translations by one method, their diversity, and the pairs that they make."""
     made = method(name, each.outputs)
     source = MORE if made.texts > 1 else "monolingual"
@@ -158,7 +161,8 @@ def _augmentation(each: Experiment, name: str) -> list[Table]:
         }
     )
     pairs = {"use": "variants-to-bitext", "src_lang": each.src_lang, "tag": each.tag}
-    stages.append({"name": f"made-{name}", **pairs, "input": variants})
+    # Another translation of a test sentence, which may be among the texts, may come back as that sentence.
+    stages.append({"name": f"made-{name}", **pairs, "held_out": held, "input": variants})
     return stages
 
 
@@ -193,6 +197,12 @@ def _syntax_groups(each: Experiment) -> list[Table]:
             },
         ]
     return stages
+
+
+def _longest(each: Experiment) -> Table:
+    """The characters of a sentence that the most generous of the tables lets pass, where one says how many."""
+    said = [int(table["longest"]) for table in each.monolingual if "longest" in table]
+    return {"longest": max(said)} if said else {}
 
 
 def _monolingual(each: Experiment) -> list[Table]:

@@ -24,7 +24,7 @@ _MEASURED, _TEST = 50, 2000
 def hours(experiment: Experiment) -> dict[str, float]:
     """Hours on two cores for training, translating, parsing and measuring, and in all; right to a factor of two.
 
-    Reading, cleaning and, for syntax groups, the parses of the parallel text are not in it.
+    Reading, cleaning, for syntax groups the parses of the parallel text, and COMET are not in it.
 
     >>> table = {"source": "a"}
     >>> small = Experiment(src_lang="tr", tgt_lang="en", parallel=(table,), monolingual=(table,), development=table,
@@ -57,8 +57,9 @@ def statement(experiment: Experiment) -> str:
     found = hours(experiment)
     parts = ", ".join(f"{name} {_said(value)}" for name, value in found.items() if name != "in all" and value)
     trainings = 1 + _tuned(experiment) + _firsts(experiment) + len(experiment.methods) * experiment.seeds
+    comet = ", without COMET's scores" if experiment.comet_python else ""
     return (
-        f"This will take about {_said(found['in all'])} on two cores ({trainings} trainings: {parts}), "
+        f"This will take about {_said(found['in all'])} on two cores ({trainings} trainings: {parts}){comet}, "
         "twice or half of that on other machines. Stopped at any moment, the same call goes on."
     )
 
@@ -76,8 +77,8 @@ def _firsts(experiment: Experiment) -> int:
 
 
 def _more(made: Method) -> float:
-    """How many times the draws that a method's speed was measured with."""
-    return made.decoding.nbest / 3 if made.decoding.random else 1.0
+    """How many times the draws, or the translators, that a method's speed was measured with."""
+    return made.decoding.nbest / 3 if made.decoding.random else made.translators / 3 if made.translators > 1 else 1.0
 
 
 def _seconds(experiment: Experiment, settings: dict[str, Any]) -> float:

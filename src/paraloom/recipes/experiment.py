@@ -91,9 +91,18 @@ class Experiment:
                 raise ConfigError(f"'{name}' is 1 or more, not {getattr(self, name)}")
         if len(self.weights) not in (0, 2):
             raise ConfigError("'weights' are two numbers: of the parallel and of the back-translated text")
-        for name in self.tests:
+        for table in (*self.parallel, self.development, *self.tests.values()):
+            if not isinstance(table.get("sample", 0), int):
+                raise ConfigError(f"'sample' counts rows, and is not {table['sample']}")
+        for name, test in self.tests.items():
             if not name or "-" in name:
                 raise ConfigError(f"a test's name is without '-', not '{name}'")
+            drawn = "sample" in test or "sample" in self.development
+            if drawn and test.get("source") == self.development.get("source"):
+                raise ConfigError(
+                    f"the development pairs and those of test '{name}' are drawn from one file, and may be the same",
+                    remedy="Take both by 'skip' and 'limit', or from two files.",
+                )
 
     @property
     def small(self) -> Experiment:
@@ -121,8 +130,10 @@ def _limited(table: Table, most: int) -> Table:
     return {**table, key: min(table.get(key) or most, most)}
 
 
-def read_experiment(path: Path) -> tuple[str, int, Experiment]:
-    """Name, seed and experiment in a TOML file; raises ConfigError for an unknown key, naming the nearest."""
+def read_experiment(path: Path, *, small: bool = False) -> tuple[str, int, Experiment]:
+    """Name, seed and experiment in a TOML file, or of its small relative; ConfigError for an unknown key, naming the
+    nearest.
+    """
     needed = ("src_lang", "tgt_lang", "parallel", "monolingual", "development", "tests")
     name, seed, table = read_settings(path, [each.name for each in fields(Experiment)], needed)
     try:
@@ -135,7 +146,10 @@ def read_experiment(path: Path) -> tuple[str, int, Experiment]:
             )
         if isinstance(python := table.get("comet_python"), str) and "/" in python:
             table["comet_python"] = str((path.parent / python).absolute())
-        return name, seed, Experiment(**{key: _fitted(key, value, hints[key]) for key, value in table.items()})
+        if isinstance(model := table.get("comet_model"), str) and model.endswith(".ckpt"):
+            table["comet_model"] = str((path.parent / model).absolute())
+        experiment = Experiment(**{key: _fitted(key, value, hints[key]) for key, value in table.items()})
+        return (f"{name}-small", seed, experiment.small) if small else (name, seed, experiment)
     except ConfigError as error:
         raise error.at(file=path) from None
 

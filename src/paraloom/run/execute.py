@@ -59,6 +59,7 @@ def map_shards(mapping: Map, state: State, seeds: Seeds, engine: Engine, on_erro
                     mapping=mapping,
                     folder=state.folder,
                     key=keys[shard.name],
+                    stage_key=state.key,
                     kind=ledger.kinds["kept"],
                     seeds=seeds,
                     survey=survey,

@@ -57,15 +57,27 @@ def check(folder: Path) -> None:
         raise RunError("this folder holds something other than a run", file=folder, remedy="Name a new folder.")
 
 
+def check_name(folder: Path, names: set[str]) -> None:
+    """Raises RunError when `folder` holds a run that has none of these names."""
+    held = _held(folder)
+    if held is not None and held[0] not in names:
+        raise RunError(f"this folder holds another run, '{held[0]}'", file=folder, remedy="Name another folder.")
+
+
 def check_run(folder: Path, name: str, stages: set[str]) -> None:
     """Raises RunError when `folder` holds a run of another name that has none of these stages: another one's work."""
+    held = _held(folder)
+    if held is not None and held[0] != name and not stages & held[1]:
+        raise RunError(f"this folder holds another run, '{held[0]}'", file=folder, remedy="Name another folder.")
+
+
+def _held(folder: Path) -> tuple[str, set[str]] | None:
+    """Name and stages of the run in a folder, None where there is none."""
     try:
         held = json.loads((folder / REPORT).read_text(encoding="utf-8"))
-        other, others = held["name"], {stage["name"] for stage in held["stages"]}
+        return str(held["name"]), {stage["name"] for stage in held["stages"]}
     except (OSError, ValueError, KeyError, TypeError):
-        return
-    if other != name and not stages & others:
-        raise RunError(f"this folder holds another run, '{other}'", file=folder, remedy="Name another folder.")
+        return None
 
 
 def stage_folder(folder: Path, place: int, step: Step) -> Path:

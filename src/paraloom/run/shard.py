@@ -17,6 +17,7 @@ from paraloom.core.progress import Advance
 from paraloom.core.schema import SCHEMAS, require
 from paraloom.core.signature import digest
 from paraloom.run.books import Books
+from paraloom.run.kept_open import let_go_unless
 from paraloom.run.lanes import ShardWriter
 from paraloom.run.manifest import ShardRecord
 from paraloom.run.memory import peak_memory
@@ -41,6 +42,7 @@ class ShardTask:
     """One shard of a Map, as a task for an engine.
 
     stage: the stage's folder name.  file: the shard to read.  rows: how many it has.  folder: where to write.
+    key: digest of all that decides about the shard; stage_key: of all but the shard itself.
     kind: the schema of what comes out.  seeds: the run's seed and the stage's name, from which each batch's is derived.
     """
 
@@ -50,6 +52,7 @@ class ShardTask:
     mapping: Map
     folder: Path
     key: str
+    stage_key: str
     kind: str
     seeds: tuple[int, str]
     survey: Json = None
@@ -62,6 +65,7 @@ class ShardTask:
         return Path(self.file).name
 
     def __call__(self, advance: Advance) -> ShardRecord:
+        let_go_unless(self.stage_key)
         started = time.monotonic()
         read = kept = 0
         with ShardWriter(self.folder, self.name) as writer:

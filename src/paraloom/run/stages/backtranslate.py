@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import lru_cache
 from pathlib import Path
 from typing import ClassVar, Literal
 
@@ -13,6 +12,7 @@ from paraloom.core.errors import ConfigError
 from paraloom.core.protocols import Translator
 from paraloom.core.schema import PAIRS
 from paraloom.pairs.build import backtranslate
+from paraloom.run.kept_open import kept_open
 from paraloom.run.stage import Map, Work
 
 
@@ -44,7 +44,7 @@ class Backtranslate(Map):
         return backtranslate(batch, translator, side=self.side, seed=work.seed, method=self.decode)
 
 
-@lru_cache(maxsize=2)
+@kept_open(2)
 def _translator(folder: Path, decode: str) -> Translator:
     from paraloom.mt import load_translator
 

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, fields
-from functools import lru_cache
-from pathlib import Path
 from typing import ClassVar
 
 import numpy as np
@@ -13,13 +10,14 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from paraloom.core.errors import ConfigError, DataError
-from paraloom.core.io import Corpus
 from paraloom.core.io.bitext import UNKNOWN
 from paraloom.core.schema import LANGUAGE_OF
 from paraloom.pairs.cleaning import CleaningRules, line_faults
-from paraloom.pairs.held_out import HeldOut
+from paraloom.pairs.held_out import IN_HELD_OUT
 from paraloom.pairs.language import LanguageIdentifier
+from paraloom.run.kept_open import kept_open
 from paraloom.run.stage import Map, Work
+from paraloom.run.stages.held_out import held_out
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,10 +48,10 @@ class Clean(CleaningRules, Map):
         rules = CleaningRules(**{f.name: getattr(self, f.name) for f in fields(CleaningRules)})
         reasons = line_faults({name: batch.column(name) for name in columns}, rules)
         if self.held_out:
-            held = _held_out(work.each("held_out"))
+            held = held_out(work.each("held_out"))
             for name in columns:
                 kept = np.array([each is None for each in reasons])
-                reasons[kept & held.holds(batch.column(name))] = f"{name}: in a held-out corpus"
+                reasons[kept & held.holds(batch.column(name))] = f"{name}: {IN_HELD_OUT}"
         if self.languages:
             self._identify(batch, columns, reasons)
         batch = batch.append_column(pa.field("keep", pa.bool_()), pa.array([each is None for each in reasons]))
@@ -87,20 +85,6 @@ def _columns(names: list[str]) -> list[str]:
     )
 
 
-@lru_cache(maxsize=1)
-def _held_out(folders: tuple[Path, ...]) -> HeldOut:
-    def texts() -> Iterator[pa.Array]:
-        for folder in folders:
-            corpus = Corpus.open(folder)
-            columns = [name for name in LANGUAGE_OF if name in corpus.schema.names]
-            if not columns:
-                raise DataError("it holds neither pairs nor sentences", file=folder)
-            for batch in corpus.batches(columns):
-                yield from batch.columns
-
-    return HeldOut(texts())
-
-
-@lru_cache(maxsize=1)
+@kept_open()
 def _identifier(languages: tuple[str, ...]) -> LanguageIdentifier:
     return LanguageIdentifier(languages)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from pathlib import Path
 from typing import ClassVar
 
@@ -23,6 +22,7 @@ from paraloom.core.progress import progress
 from paraloom.core.protocols import Encoder, Translator
 from paraloom.core.schema import DOCUMENTS, PAIRS, add_column
 from paraloom.evaluate.alignment import AlignmentScore
+from paraloom.run.kept_open import kept_open
 from paraloom.run.stage import Fit, Json, Map, Source, Work
 from paraloom.run.stages.document_pairs import read_pairs
 
@@ -191,7 +191,7 @@ def _language(corpus: Corpus) -> str:
     return next((str(batch.column(0)[0]) for batch in corpus.batches(["lang"]) if batch.num_rows), "und")
 
 
-@lru_cache(maxsize=2)
+@kept_open(2)
 def _translator(folder: Path, decode: str) -> Translator:
     from paraloom.mt.load import load_translator
 

@@ -123,10 +123,11 @@ class TrainTranslator(TranslatorConfig, Fit):
         # A bitext of which nothing was fit for use is in no card.
         filled = [corpus for corpus in corpora if corpus.rows]
         first = next(filled[0].batches(["src_lang", "tgt_lang", "origin"]))
-        origins = sorted({str(next(corpus.batches(["origin"]))["origin"][0]) for corpus in filled})
+        batches = (batch for corpus in filled for batch in corpus.batches(["origin"]))
+        origins = {str(origin) for batch in batches for origin in batch["origin"].unique()}
         facts: dict[str, object] = {
             "languages": f"{first['src_lang'][0]} → {first['tgt_lang'][0]}",
-            "training data": ", ".join(origins),
+            "training data": ", ".join(sorted(origins)),
             "licence": self.licence,
             **{key: value for key, value in figures.items() if "seconds" not in key and "per_second" not in key},
         }

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
-from functools import lru_cache
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -15,6 +14,7 @@ from paraloom.core.errors import ConfigError, DataError, ModelError, nearest
 from paraloom.core.io import Corpus
 from paraloom.pairs.duplicates import DuplicateConfig
 from paraloom.pairs.filters import Criteria, select, survey
+from paraloom.run.kept_open import kept_open
 from paraloom.run.stage import Fit, Json, Map, Work
 
 
@@ -122,7 +122,7 @@ class DropDuplicates(Map):
         return batch.append_column(pa.field("reason", pa.string()), reason)
 
 
-@lru_cache(maxsize=2)
+@kept_open(2)
 def _hashes(folder: Path) -> Any:
     import numpy as np
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, fields
-from functools import lru_cache
 from pathlib import Path
 from typing import ClassVar
 
@@ -15,6 +14,7 @@ from paraloom.core.io import Corpus
 from paraloom.pairs.classifier import ClassifierConfig
 from paraloom.pairs.scorer import Scorer
 from paraloom.pairs.scores import score, scorers
+from paraloom.run.kept_open import kept_open
 from paraloom.run.stage import Fit, Json, Map, Work
 
 
@@ -122,7 +122,7 @@ class TrainClassifier(ClassifierConfig, Fit):
         return train_classifier(batches, config, folder, seed=work.seed)
 
 
-@lru_cache(maxsize=2)
+@kept_open(2)
 def _by_model(
     models: tuple[tuple[str, Path], ...], sentence_transformer: str, languages: tuple[str, ...]
 ) -> tuple[Scorer, ...]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from itertools import islice
 from pathlib import Path
 from typing import ClassVar, Literal, NamedTuple
@@ -20,6 +19,7 @@ from paraloom.core.io.texts import read_texts
 from paraloom.core.protocols import Encoder
 from paraloom.core.schema import LANGUAGE_OF, SENTENCES, add_column
 from paraloom.core.seen import Seen
+from paraloom.run.kept_open import kept_open
 from paraloom.run.stage import Fit, Json, Map, Source, Work
 
 _CHUNK = 5000
@@ -178,7 +178,7 @@ class Encode(Map):
         return add_column(batch, "vector", column, encoder.signature)
 
 
-@lru_cache(maxsize=1)
+@kept_open()
 def _opened(path: Path) -> Encoder:
     from paraloom.embed.opening import open_encoder
 

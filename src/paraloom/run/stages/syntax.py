@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import lru_cache
 from pathlib import Path
 from typing import ClassVar
 
@@ -12,6 +11,7 @@ import pyarrow as pa
 from paraloom.core.errors import ConfigError, DataError, ModelError
 from paraloom.core.protocols import Parser
 from paraloom.core.schema import add_column
+from paraloom.run.kept_open import kept_open
 from paraloom.run.stage import Fit, Json, Map, Work
 
 
@@ -99,7 +99,7 @@ class Parse(Map):
         return batch
 
 
-@lru_cache(maxsize=1)
+@kept_open()
 def _parser(source: str | Path) -> Parser:
     from paraloom.syntax.load import load_parser
 

@@ -53,11 +53,12 @@ class EvaluateTranslator(Fit):
             raise ConfigError("'sets' and 'group_by' both make groups", remedy="Give one of them.")
 
     def configuration(self) -> dict[str, Json]:
-        """As of any stage, but of COMET's interpreter whether it has COMET, not where it is."""
-        from paraloom.evaluate.comet import has_comet
+        """As of any stage, but of COMET whether it is there, not where its interpreter is."""
+        from paraloom.evaluate.comet import has_comet, is_there
 
         found = {name: value for name, value in super().configuration().items() if name != "comet_python"}
-        return found | ({"comet": True} if self.comet_python and has_comet(self.comet_python) else {})
+        there = bool(self.comet_python) and has_comet(self.comet_python) and is_there(self.comet_model)
+        return found | ({"comet": True} if there else {})
 
     def fit(self, folder: Path, work: Work) -> dict[str, Json]:
         """Write result.json and hypotheses.txt; figures: bleu and chrf with intervals and signatures, comet, groups."""

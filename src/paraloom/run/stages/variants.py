@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
-from functools import lru_cache
 from itertools import chain
 from pathlib import Path
 from typing import ClassVar, Literal
@@ -18,7 +17,9 @@ from paraloom.core.schema import PAIRS, SENTENCES, VARIANTS
 from paraloom.mt.decoding import parse_decoding
 from paraloom.mt.methods import method
 from paraloom.pairs.variants import ORIGINALS, TrainingPairs, training_pairs, variant_rows
+from paraloom.run.kept_open import kept_open
 from paraloom.run.stage import Map, Work
+from paraloom.run.stages.held_out import held_out
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -72,15 +73,22 @@ class TranslateVariants(Map):
 class VariantsToBitext(TrainingPairs, Map):
     """Pairs to train a translator on: each variant as the source, its original, which a person wrote, as the target.
 
-    Its fields are those of paraloom.pairs.variants.TrainingPairs, which says what each means.
+    held_out: corpora of test sets; a pair whose variant stands in one of them goes (case and punctuation do not
+    count): another translation of a test sentence may come back as that sentence.
+    The other fields are those of paraloom.pairs.variants.TrainingPairs, which says what each means.
     """
 
+    inputs: ClassVar[tuple[str, ...]] = ("held_out",)
     makes: ClassVar[str] = "PAIRS"
     reads: ClassVar[tuple[str, ...]] = (*VARIANTS.names, *ORIGINALS.names)
 
+    held_out: tuple[str, ...] = ()
+
     def apply(self, batch: pa.RecordBatch, work: Work) -> pa.RecordBatch:
         """The pairs of one batch, with keep and reason."""
-        return training_pairs(batch, TrainingPairs(**{f.name: getattr(self, f.name) for f in fields(TrainingPairs)}))
+        config = TrainingPairs(**{f.name: getattr(self, f.name) for f in fields(TrainingPairs)})
+        held = held_out(work.each("held_out")) if self.held_out else None
+        return training_pairs(batch, config, held)
 
 
 def _originals(batch: pa.RecordBatch, column: str) -> pa.RecordBatch:
@@ -117,7 +125,7 @@ def _seed(seed: int, place: int) -> int:
     return (seed + place * 0x9E3779B1) % 2**31
 
 
-@lru_cache(maxsize=8)
+@kept_open(8)
 def _translator(folder: Path, decoding: object) -> Translator:
     from paraloom.mt import load_translator
 
