@@ -101,12 +101,30 @@ def test_the_same_variants_in_any_format_have_the_same_figures(tmp_path: Path) -
 
 def test_stages_are_named_after_what_they_measure() -> None:
     assert _names(["a/beam", "b/beam/", "b/beam.tsv.gz", "x y.parquet"]) == ["beam", "beam-no-2", "beam-no-3", "x-y"]
+    assert _names(["a-no-2.tsv", "a", "a.tsv", "_a.tsv", "--.tsv"]) == ["a-no-2", "a", "a-no-3", "a-no-4", "variants"]
+
+
+def test_files_may_be_called_as_stages_might_be(paraloom: Run, tmp_path: Path) -> None:
+    table = "pair_id\ttext\n1\ta b\n1\tb c\n"
+    names = ("a", "a-read", "a--read", "references", "_b")
+    for name in names:
+        (tmp_path / f"{name}.tsv").write_text(table)
+    (tmp_path / "dev.tsv").write_text("x\ta b\n")
+    status, out, err = paraloom("diversity", "--workers", 1, *(f"{name}.tsv" for name in names), "--json")
+    assert status == 0, err
+    assert [each["corpus"] for each in json.loads(out)] == ["a", "a-read", "a-read-no-2", "references", "b"]
 
 
 TABLES = [
     ("x.tsv", "id\ttext\n1\ta\n", "no column 'pair_id'"),
     ("x.tsv", "pair_id\ttext\n1\ta\n1\n", "row 2: the row has 1 fields"),
-    ("x.tsv", "pair_id\ttext\ttokens\n1\ta\tmany\n", "row 1: 'tokens' is no number: 'many'"),
+    ("x.tsv", "pair_id\ttext\ttokens\n1\ta\tmany\n", "row 1: 'tokens' is no whole number: 'many'"),
+    ("x.jsonl", '{"pair_id": 1, "text": "a", "tokens": 2.7}\n', "row 1: 'tokens' is no whole number: 2.7"),
+    ("x.jsonl", '{"pair_id": 1, "text": "a", "tokens": 30000000000}\n', "row 1: 'tokens' is no whole number: 300"),
+    ("x.jsonl", '{"pair_id": 1, "text": "a", "rank": 1e400}\n', "row 1: 'rank' is no whole number: inf"),
+    ("x.jsonl", '{"pair_id": 1, "text": "a", "logprob": 1e400}\n', "row 1: 'logprob' is no number: inf"),
+    ("x.jsonl", '{"pair_id": 1, "text": "a", "rank": true}\n', "row 1: 'rank' is no whole number: True"),
+    ("x.jsonl", '{"pair_id": 1, "text": "a\\ud800"}\n', "row 1: 'text' holds half a surrogate pair (at 1)"),
     ("x.jsonl", '{"pair_id": "1", "text": "a"}\n{"pair_id": "1"}\n', "row 2: there is no text at 'text'"),
     ("x.jsonl", "[]\n", "row 1: the line is JSON, but no object"),
     ("x.jsonl", "{\n", "row 1: the line is no JSON"),

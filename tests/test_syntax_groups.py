@@ -314,6 +314,23 @@ def test_the_verb_prints_the_groups(tmp_path: Path, paraloom: Callable[..., tupl
     assert status == 1 and "Ask for fewer groups" in err
 
 
+def test_a_verb_replaces_nothing_but_a_model_of_its_kind(
+    tmp_path: Path, paraloom: Callable[..., tuple[int, str, str]]
+) -> None:
+    (tmp_path / "trees.mrg").write_text("(S (NP x) (VP y))\n")
+    (tmp_path / "thesis").mkdir()
+    (tmp_path / "thesis" / "thesis.tex").write_text("years of work")
+    status, _, err = paraloom("train", "parser", "trees.mrg", "-o", "thesis")
+    assert status == 1 and "thesis: this folder holds something else" in err and "Name a new folder" in err
+    assert [each.name for each in (tmp_path / "thesis").iterdir()] == ["thesis.tex"]
+    assert paraloom("train", "parser", "trees.mrg", "-o", "trees.mrg")[0] == 1
+    assert (tmp_path / "trees.mrg").read_text() == "(S (NP x) (VP y))\n"
+    (tmp_path / "grammar").mkdir()
+    for _ in range(2):
+        assert paraloom("train", "parser", "trees.mrg", "-o", "grammar")[0] == 0
+    assert not list(tmp_path.glob("*.paraloom"))
+
+
 def test_a_translator_goes_on_with_one_group(toy_translator: Path, tmp_path: Path) -> None:
     pairs = bitext(300, seed=4)
     # A toy parser: whether the subject has an adjective is the split at the root.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Sequence
+from itertools import chain, count
 from pathlib import Path
 from typing import Any
 
@@ -41,8 +42,8 @@ def measure_diversity(
     beside = None
     if references is not None:
         reading, beside = corpus_stages(references)
-        stages += [{**stage, "name": "references"} for stage in reading]
-        beside = "references" if reading else beside
+        stages += [{**stage, "name": _of("references", "read")} for stage in reading]
+        beside = _of("references", "read") if reading else beside
     names = _names(corpora)
     for name, source in zip(names, corpora, strict=True):
         reference = str(Path(source).absolute())
@@ -59,12 +60,12 @@ def measure_diversity(
                 remedy=f"Name a parser, or add {PARSES} by 'parse'.",
             )
         if not (Path(source) / "corpus.json").is_file():
-            stages.append({"name": f"{name}-read", "use": "read-variants", "source": reference})
-            reference = f"{name}-read"
+            stages.append({"name": _of(name, "read"), "use": "read-variants", "source": reference})
+            reference = _of(name, "read")
         if parser and not parsed:
-            keys = {"name": f"{name}-parsed", "use": "parse", "input": reference, "columns": ["text"]}
+            keys = {"name": _of(name, "parsed"), "use": "parse", "input": reference, "columns": ["text"]}
             stages.append(keys | parser_named(parser))
-            reference, parsed = f"{name}-parsed", True
+            reference, parsed = _of(name, "parsed"), True
         measuring = {"name": name, "use": "measure-diversity", "variants": reference, "references": beside}
         given = {key: value for key, value in settings.items() if value is not None}
         stages.append(measuring | {"trees": PARSES if parsed else None} | given)
@@ -82,10 +83,16 @@ def _names(corpora: Sequence[str]) -> list[str]:
         raise ConfigError("there are no variants to measure", remedy="Name one corpus or more.")
     names: list[str] = []
     for source in corpora:
-        plain = re.sub(r"[^A-Za-z0-9_-]+", "-", without_compression(source.rstrip("/")).stem).strip("-") or "variants"
-        taken = sum(1 for name in names if name == plain or name.startswith(f"{plain}-no-"))
-        names.append(f"{plain}-no-{taken + 1}" if taken else plain)
+        stem = without_compression(source.rstrip("/")).stem
+        plain = re.sub(r"[^A-Za-z0-9_]+", "-", stem).strip("-_") or "variants"
+        numbered = chain([plain], (f"{plain}-no-{number}" for number in count(2)))
+        names.append(next(name for name in numbered if name not in names))
     return names
+
+
+def _of(name: str, what: str) -> str:
+    """The name of a stage beside that of a corpus, which no corpus has: theirs are without two hyphens in a row."""
+    return f"{name}--{what}"
 
 
 def _columns(source: str) -> list[str]:

@@ -15,6 +15,7 @@ from paraloom.core.io import Corpus, write_table
 from paraloom.run.pipeline import Pipeline, parse_pipeline
 from paraloom.run.result import RunResult, rejections
 from paraloom.run.runner import run_pipeline
+from paraloom.run.stage import Fit, Stage
 from paraloom.run.stages.read_variants import holds_variants
 from paraloom.run.stages.scored_pairs import has_further_columns
 
@@ -73,11 +74,13 @@ def run_verb(
     """Run the stages in a work folder beside `output`, write the last one's product there, and clear up.
 
     A corpus goes out in the format of the suffix (a folder where there is none), a model as its folder.  After a kill
-    the same call goes on where it was.
+    the same call goes on where it was.  Raises ConfigError, before any work, where a model would replace a folder of
+    something else.
     """
     with tempfile.TemporaryDirectory() as nowhere:
         work = Path(nowhere) / "run" if output == "-" else Path(output.rstrip("/") + WORK)
         pipeline = composed(stages, seed=seed)
+        _check_place(pipeline.steps[-1].stage, Path(output))
         begun = work.exists()
         try:
             result = run_pipeline(pipeline, work, engine=engine, workers=workers, on_error=on_error)  # type: ignore[arg-type]
@@ -105,6 +108,16 @@ def composed(stages: Sequence[Mapping[str, Any]], *, seed: int = 1, name: str = 
 def _has_made(work: Path) -> bool:
     """Whether an unfinished verb has anything to go on from."""
     return any(True for pattern in ("*/part-*", "*/artefact", "*/scratch-*") for _ in work.glob(pattern))
+
+
+def _check_place(stage: Stage, target: Path) -> None:
+    """A model takes the place of a model of its kind, never of anything else."""
+    if not isinstance(stage, Fit) or not target.exists():
+        return
+    if not target.is_dir():
+        raise ConfigError("this is a file, and a folder was to be made", file=target, remedy="Name a new folder.")
+    if any(target.iterdir()) and not (stage.mark and any(target.glob(stage.mark))):
+        raise ConfigError("this folder holds something else", file=target, remedy="Name a new folder.")
 
 
 def _deliver(product: Path, output: str) -> None:

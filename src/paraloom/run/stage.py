@@ -126,7 +126,11 @@ class Fit(Stage):
     """Whole corpora in, an artefact folder out: a translator, an encoder, a table of results.
 
     A file named `timings.*` may differ from run to run and stays out of digests; everything else must not.
+    mark: a file, or a pattern of files, that each artefact of this kind has: by it a verb tells an earlier one, which
+    it may replace, from a folder of something else.
     """
+
+    mark: ClassVar[str] = ""
 
     def fit(self, folder: Path, work: Work) -> dict[str, Json]:
         """Write the artefact into `folder`; return the figures for run.json.

@@ -26,6 +26,7 @@ class DistilEncoder(StudentConfig, Fit):
     times, for the curve.  The other fields are those of paraloom.embed.distil.StudentConfig.
     """
 
+    mark: ClassVar[str] = "*.vocabulary.txt"
     inputs: ClassVar[tuple[str, ...]] = ("sentences", "vectors", "sts")
 
     sentences: tuple[str, ...]
@@ -63,6 +64,7 @@ class DistilWords(Fit):
     limit: words at most, the first of the file or the commonest of the texts.
     """
 
+    mark: ClassVar[str] = "vectors.txt.gz"
     inputs: ClassVar[tuple[str, ...]] = ("encoder", "corpora", "tasks")
 
     encoder: str

@@ -26,6 +26,7 @@ class TrainEncoder(EncoderConfig, Fit):
     The other fields are those of paraloom.embed.config.EncoderConfig.
     """
 
+    mark: ClassVar[str] = "*.vocabulary.txt"
     inputs: ClassVar[tuple[str, ...]] = ("pairs", "start", "vectors", "sts")
 
     pairs: tuple[str, ...]

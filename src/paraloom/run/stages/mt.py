@@ -35,6 +35,7 @@ class TrainTranslator(TranslatorConfig, Fit):
     title, licence, about: for the model card.  The other fields are those of paraloom.mt.train.TranslatorConfig.
     """
 
+    mark: ClassVar[str] = "shared_vocabulary.json"
     inputs: ClassVar[tuple[str, ...]] = ("bitext", "development", "test", "start", "subwords_of")
     later: ClassVar[tuple[str, ...]] = ("weights", "symbols", "last_weights")
     version: ClassVar[str] = "1"

@@ -38,6 +38,7 @@ class TrainPhrases(PhraseConfig, Fit):
     The other fields are those of paraloom.embed.phrases.PhraseConfig.
     """
 
+    mark: ClassVar[str] = "*.vocabulary.txt"
     inputs: ClassVar[tuple[str, ...]] = ("pairs", "vectors", "tasks")
 
     pairs: tuple[str, ...] = ()

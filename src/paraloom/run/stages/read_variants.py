@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
@@ -19,6 +20,7 @@ from paraloom.run.stage import Source, Work
 
 _NEEDED = ("pair_id", "text")
 _NUMBERS = {"rank": int, "logprob": float, "tokens": int}
+_MOST = 2**31 - 1
 _TREES = pa.field("text_parse", pa.string())
 _CHUNK = 1024
 _OBJECT = 'A line is an object, such as {"pair_id": "news:1", "text": "A dog sleeps."}.'
@@ -142,6 +144,11 @@ def _variant(found: dict[str, object], path: Path, row: int) -> dict[str, object
             raise DataError(
                 f"there is no text at '{name}'", file=path, row=row, remedy="Each row has a pair_id and a text."
             )
+        try:
+            str(found[name]).encode()
+        except UnicodeEncodeError as error:
+            what = f"'{name}' holds half a surrogate pair (at {error.start})"
+            raise DataError(what, file=path, row=row) from None
     variant: dict[str, object] = {name: found[name] for name in _NEEDED}
     variant["method"] = str(found.get("method") or "")
     trees = found.get(_TREES.name)
@@ -149,10 +156,21 @@ def _variant(found: dict[str, object], path: Path, row: int) -> dict[str, object
     for name, kind in _NUMBERS.items():
         given = found.get(name)
         try:
-            variant[name] = None if given in (None, "") else kind(given)  # type: ignore[call-overload]
-        except (ValueError, TypeError):
-            raise DataError(f"'{name}' is no number: {given!r}", file=path, row=row) from None
+            variant[name] = None if given in (None, "") else _number(given, kind)
+        except (ValueError, TypeError, OverflowError):
+            wanted = "whole number" if kind is int else "number"
+            raise DataError(f"'{name}' is no {wanted}: {given!r}", file=path, row=row) from None
     return variant
+
+
+def _number(given: object, kind: type[int] | type[float]) -> int | float:
+    """The number that was given, or written down; ValueError, TypeError or OverflowError where it is none to store."""
+    number = kind(given)  # type: ignore[call-overload]
+    if isinstance(given, bool) or not math.isfinite(number):
+        raise ValueError
+    if kind is int and (abs(number) > _MOST or (isinstance(given, float) and given != number)):
+        raise ValueError
+    return number  # type: ignore[no-any-return]
 
 
 def _no_column(path: Path, name: str, names: list[str]) -> ConfigError:

@@ -59,6 +59,7 @@ class CountWords(Fit):
     corpora: of sentences or pairs.  columns: the text columns to count in.
     """
 
+    mark: ClassVar[str] = "rarity.safetensors"
     inputs: ClassVar[tuple[str, ...]] = ("corpora",)
 
     corpora: tuple[str, ...]
@@ -80,6 +81,7 @@ class TrainLanguageModel(Fit):
     corpora: of sentences or pairs.  columns: the text columns to learn from.
     """
 
+    mark: ClassVar[str] = "language_model.safetensors"
     inputs: ClassVar[tuple[str, ...]] = ("corpora",)
 
     corpora: tuple[str, ...]
@@ -102,6 +104,7 @@ class TrainClassifier(ClassifierConfig, Fit):
     of paraloom.pairs.classifier.ClassifierConfig.
     """
 
+    mark: ClassVar[str] = "classifier.safetensors"
     inputs: ClassVar[tuple[str, ...]] = ("pairs_from",)
 
     pairs_from: tuple[str, ...]

@@ -23,6 +23,7 @@ class TrainParser(Fit):
     last ones, is set apart to measure on, and then learned from as well.
     """
 
+    mark: ClassVar[str] = "grammar.json"
     inputs: ClassVar[tuple[str, ...]] = ("treebank",)
 
     treebank: tuple[str, ...]

@@ -25,6 +25,7 @@ class SyntaxGroups(Fit):
     do; smaller productions are joined, as paraloom.syntax.groups.choose_groups says.
     """
 
+    mark: ClassVar[str] = "groups.json"
     inputs: ClassVar[tuple[str, ...]] = ("pairs",)
 
     pairs: str
