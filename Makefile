@@ -4,6 +4,9 @@ VENV := .venv
 BIN := $(VENV)/bin
 INSTALL := $(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt
 BUNDLED := src/paraloom/recipes/bundled
+PAPERS = --sts $(PARALOOM_DATA)/sts --parser runs/parser \
+    --pairs tatoeba=runs/german/120-tatoeba-back --pairs captions=runs/german/150-captions-back \
+    --pairs help=runs/german/180-help-back --pairs news=runs/german/210-news-back
 
 .PHONY: quickstart test lint bench reproduce clean
 
@@ -38,9 +41,9 @@ reproduce: $(VENV)/dev
 	$(BIN)/paraloom run examples/german.toml -o runs/german
 	GERMAN=runs/german $(BIN)/paraloom run examples/random-start.toml -o runs/random-start
 	$(BIN)/paraloom train parser $(PARALOOM_DATA)/treebank/nltk-ptb-sample/wsj_0001-0199.mrg.gz -o runs/parser
-	$(BIN)/paraloom reproduce all -o runs/reproduce --sts $(PARALOOM_DATA)/sts --parser runs/parser \
-	    --pairs tatoeba=runs/german/120-tatoeba-back --pairs captions=runs/german/150-captions-back \
-	    --pairs help=runs/german/180-help-back --pairs news=runs/german/210-news-back
+	$(BIN)/paraloom reproduce w17-5 w17-6 w17-7 w17-8 w17-9 w17-10 w17-12 pnmt-1 pnmt-5 $(PAPERS) \
+	    --epochs 5 --seeds 3 -o runs/reproduce
+	$(BIN)/paraloom reproduce w17-4 pnmt-6 pnmt-8 pnmt-scrambling $(PAPERS) --epochs 3 --seeds 1 -o runs/encoders
 ifdef TEACHER  # the folder of a sentence-transformers model, such as all-MiniLM-L6-v2
 	GERMAN=runs/german $(BIN)/paraloom run examples/english-encoder.toml -o runs/english-encoder
 	ENGLISH=runs/english-encoder $(BIN)/paraloom run examples/english-curve.toml -o runs/english-curve

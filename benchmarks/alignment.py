@@ -84,7 +84,7 @@ def main() -> None:
     parser.add_argument("--lines", type=int, nargs="+", default=[1000, 10_000, 100_000])
     parser.add_argument("--one", type=int, help=argparse.SUPPRESS)
     arguments = parser.parse_args()
-    data = Path(os.environ.get("PARALOOM_DATA", "../shared/data"))
+    data = Path(os.environ.get("PARALOOM_DATA", ""))
     if arguments.one:
         print(json.dumps(measure(data, arguments.one)))
         return

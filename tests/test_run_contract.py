@@ -1,4 +1,4 @@
-"""The contract of runs, clause by clause (DESIGN.md, "Runs"), with toy pipelines; errors are in test_run_errors.py."""
+"""The contract of runs, clause by clause, with toy pipelines; errors are in test_run_errors.py."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ def encoder(
         list[str],
         typer.Argument(metavar="TEXT...", help="Sentences without labels: a file of lines, pairs, or a corpus folder."),
     ],
-    output: options.Output,
+    output: options.Folder,
     lang: Annotated[str, typer.Option(help="Of pairs, only the sides in this language.")] = "en",
     spec: Annotated[str, typer.Option(help="Parts, as for `train encoder`.")] = "word,trigram",
     dimension: Annotated[int, typer.Option(help="Width of each part.")] = 300,
@@ -89,7 +89,7 @@ def encoder(
 def words(
     teacher: _Teacher,
     words: Annotated[Path, typer.Argument(metavar="WORDS", help="A word a line, or a word and its count.")],
-    output: options.Output,
+    output: options.Folder,
     dimension: Annotated[int, typer.Option(help="Width of the vectors.")] = 300,
     limit: Annotated[int, typer.Option(help="Only the first so many words.")] = 200_000,
 ) -> None:

@@ -12,7 +12,7 @@ from paraloom.cli import options
 
 def train_encoder(
     pairs: Annotated[list[str], typer.Option(help="Pairs that mean the same. Repeatable.")],
-    output: options.Output,
+    output: options.Folder,
     spec: Annotated[
         str,
         typer.Option(help="Parts: word, trigram, lstm, blstm, gran, gru; word+trigram sums, word,trigram joins."),
@@ -32,7 +32,7 @@ def train_encoder(
     precision: Annotated[str, typer.Option(help="What they compute in: float32 or bfloat16.")] = "float32",
     start: Annotated[Path | None, typer.Option(help="An encoder to go on from.")] = None,
     vectors: Annotated[
-        Path | None, typer.Option(help="Word vectors to start from: a text file as of word2vec, GloVe or fastText.")
+        Path | None, typer.Option(help="Word vectors to start from: text as of word2vec, GloVe or fastText, or a folder by `distil words`.")
     ] = None,
     sts: Annotated[
         Path | None, typer.Option(help="Folder of similarity tasks, for a development figure an epoch.")
@@ -148,7 +148,7 @@ def mine(
 
 def export(
     encoder: Annotated[Path, typer.Argument(help="An encoder folder.")],
-    output: options.Output,
+    output: options.Folder,
     onnx: Annotated[bool, typer.Option("--onnx", help="Write an ONNX graph and its vocabularies instead.")] = False,
 ) -> None:
     """Write a folder that sentence-transformers opens, or an ONNX graph, with the same vectors.

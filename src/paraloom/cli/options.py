@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 Output = Annotated[str, typer.Option("--output", "-o", help="Where the result goes; the suffix decides the format.")]
+Folder = Annotated[str, typer.Option("--output", "-o", help="The folder to make.")]
 Seed = Annotated[int, typer.Option(help="Seed of every random choice.")]
 Workers = Annotated[int | None, typer.Option(help="Processes; default: one a core. The result is the same.")]
 Engine = Annotated[str, typer.Option(help="local, or ray (pip install 'paraloom[cluster]').")]

@@ -13,7 +13,7 @@ from paraloom.cli import options
 
 def reproduce(
     tables: Annotated[
-        list[str], typer.Argument(help="Names of tables, such as w17-5, pnmt-1 or park17-2; 'all': what is given for.")
+        list[str], typer.Argument(help="Names of tables, such as w17-5, pnmt-1 or park17-2; 'all': each that --pairs or --loop allow.")
     ],
     pairs: Annotated[
         list[str] | None,

@@ -15,9 +15,9 @@ def train_phrases(
     pairs: Annotated[
         list[str] | None, typer.Argument(metavar="[PAIRS]...", help="Phrases that mean the same: PPDB, or any pairs.")
     ] = None,
-    output: options.Output = "phrases",
+    output: options.Folder = "phrases",
     vectors: Annotated[
-        Path | None, typer.Option(help="Word vectors: a text file as of word2vec, GloVe or fastText.")
+        Path | None, typer.Option(help="Word vectors: text as of word2vec, GloVe or fastText, or a folder by `distil words`.")
     ] = None,
     teacher: Annotated[
         str | None, typer.Option(help="Instead of --vectors: a sentence-transformers model that encodes each word.")

@@ -100,7 +100,7 @@ def _is_foreign(folder: Path) -> bool:
 
 def train_classifier(
     corpora: Annotated[list[str], typer.Option("--pairs", help="Back-translated pairs. Repeatable.")],
-    output: options.Output,
+    output: options.Folder,
     kind: Annotated[str, typer.Option(help="avg (the mean of the word vectors) or lstm.")] = "lstm",
     count: Annotated[int, typer.Option(help="References to train on.")] = 40_000,
     choice: Annotated[str, typer.Option(help="Which of the k-best stands against a reference: chance or hardest.")] = (
@@ -119,7 +119,7 @@ def train_classifier(
 
 def train_language_model(
     corpora: Corpora,
-    output: options.Output,
+    output: options.Folder,
     columns: Columns = "src",
     order: Annotated[int, typer.Option(help="Words of the longest n-gram.")] = 3,
 ) -> None:
@@ -131,7 +131,7 @@ def train_language_model(
     _train(work, "corpora", corpora, output)
 
 
-def count_words(corpora: Corpora, output: options.Output, columns: Columns = "src") -> None:
+def count_words(corpora: Corpora, output: options.Folder, columns: Columns = "src") -> None:
     """Count in how many sentences each word stands, for src_idf and tgt_idf.
 
     Example: `paraloom train word-counts --pairs references.parquet --columns src -o counts`

@@ -12,7 +12,7 @@ from paraloom.cli import options
 
 def train_parser(
     treebank: Annotated[list[Path], typer.Argument(help="Files of bracketed trees, as the Penn Treebank has them.")],
-    output: options.Output,
+    output: options.Folder,
 ) -> None:
     """Read a grammar off a treebank; prints how well it parses trees that it has not seen.
 

@@ -18,7 +18,7 @@ def train_translator(
     bitext: Annotated[
         list[str], typer.Option(help="Training pairs: a file with both sides, or PREFIX.{de,en}. Repeatable.")
     ],
-    output: options.Output,
+    output: options.Folder,
     dev: Annotated[str | None, typer.Option(help="Development pairs; default: 1,000 pairs are held out.")] = None,
     test: Annotated[str | None, typer.Option(help="Pairs whose BLEU goes on the model card.")] = None,
     start: Annotated[Path | None, typer.Option(help="A translator of ours to go on from.")] = None,
