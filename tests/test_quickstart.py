@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 from paraloom.core.io import read_pairs
+from paraloom.evaluate.sets import read_sets
 from paraloom.mt import load_translator
 from paraloom.recipes.augment import stages_of as experiment_stages
 from paraloom.recipes.experiment import read_experiment
@@ -76,6 +79,17 @@ def test_the_example_pipelines_are_well_formed(
         name, seed, loop = read_loop(path)
         stages = loop_stages(loop, loop.rounds)
     assert parse_pipeline(compose(stages, seed=seed), file=path).steps and name
+
+
+def test_the_halves_of_a_test_set_are_those_of_its_original_languages(data: Path) -> None:
+    script = EXAMPLES[0].parent / "original_language.py"
+    arguments = [str(data / "bitext/wmt-news"), "newstest2018", "tr"]
+    made = subprocess.run([sys.executable, str(script), *arguments], capture_output=True, text=True, check=True).stdout
+    assert made == (script.parent / "newstest2018.tr-en.sets.tsv").read_text(encoding="utf-8")
+    rows = dict.fromkeys(("eng-tur", "tur-eng"), 0)
+    for each in read_sets(script.parent / "newstest2018.tr-en.sets.tsv"):
+        rows[each.name] += each.last - each.first + 1
+    assert rows == {"eng-tur": 1500, "tur-eng": 1500}
 
 
 def test_there_are_examples() -> None:

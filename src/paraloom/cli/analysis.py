@@ -64,7 +64,12 @@ def tune(
     pairs: Pairs,
     sts: Annotated[Path, typer.Option(help="A folder of similarity tasks.")],
     output: Annotated[Path, typer.Option("--output", "-o", help="Run folder.")] = Path("runs/tune"),
-    grids: Annotated[list[str] | None, typer.Option("--grid", help="A preset (w17-overlap …: an unknown one lists all), or an SQL condition. Repeatable.")] = None,
+    grids: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--grid", help="A preset (w17-overlap …: an unknown one lists all), or an SQL condition. Repeatable."
+        ),
+    ] = None,
     size: Annotated[int, typer.Option(help="Pairs of each selection.")] = 24_000,
     epochs: Annotated[int, typer.Option(help="Passes at most; the best one counts.")] = 10,
     seeds: Annotated[int, typer.Option(help="Times that each selection is drawn and trained.")] = 1,

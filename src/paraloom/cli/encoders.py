@@ -32,7 +32,10 @@ def train_encoder(
     precision: Annotated[str, typer.Option(help="What they compute in: float32 or bfloat16.")] = "float32",
     start: Annotated[Path | None, typer.Option(help="An encoder to go on from.")] = None,
     vectors: Annotated[
-        Path | None, typer.Option(help="Word vectors to start from: text as of word2vec, GloVe or fastText, or a folder by `distil words`.")
+        Path | None,
+        typer.Option(
+            help="Word vectors to start from: text as of word2vec, GloVe or fastText, or a folder by `distil words`."
+        ),
     ] = None,
     sts: Annotated[
         Path | None, typer.Option(help="Folder of similarity tasks, for a development figure an epoch.")

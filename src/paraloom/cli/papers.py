@@ -13,7 +13,10 @@ from paraloom.cli import options
 
 def reproduce(
     tables: Annotated[
-        list[str], typer.Argument(help="Names of tables, such as w17-5, pnmt-1 or park17-2; 'all': each that --pairs or --loop allow.")
+        list[str],
+        typer.Argument(
+            help="Names of tables, such as w17-5, pnmt-1 or park17-2; 'all': each that --pairs or --loop allow."
+        ),
     ],
     pairs: Annotated[
         list[str] | None,

@@ -17,7 +17,8 @@ def train_phrases(
     ] = None,
     output: options.Folder = "phrases",
     vectors: Annotated[
-        Path | None, typer.Option(help="Word vectors: text as of word2vec, GloVe or fastText, or a folder by `distil words`.")
+        Path | None,
+        typer.Option(help="Word vectors: text as of word2vec, GloVe or fastText, or a folder by `distil words`."),
     ] = None,
     teacher: Annotated[
         str | None, typer.Option(help="Instead of --vectors: a sentence-transformers model that encodes each word.")
