@@ -165,12 +165,12 @@ def _variant(found: dict[str, object], path: Path, row: int) -> dict[str, object
 
 def _number(given: object, kind: type[int] | type[float]) -> int | float:
     """The number that was given, or written down; ValueError, TypeError or OverflowError where it is none to store."""
-    number = kind(given)  # type: ignore[call-overload]
+    number = kind(given)  # type: ignore[call-overload,arg-type]
     if isinstance(given, bool) or not math.isfinite(number):
         raise ValueError
     if kind is int and (abs(number) > _MOST or (isinstance(given, float) and given != number)):
         raise ValueError
-    return number  # type: ignore[no-any-return]
+    return number
 
 
 def _no_column(path: Path, name: str, names: list[str]) -> ConfigError:
