@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import threading
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
@@ -12,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from paraloom.core.errors import ModelError, RunError
+from paraloom.core.progress import progress
 from paraloom.core.protocols import Variant
 from paraloom.core.signature import file_digest, signature
 from paraloom.core.text import normalise
@@ -22,6 +24,9 @@ from paraloom.mt.subwords import END, UNKNOWN, Subwords
 ENGINE_FILES = ("model.bin", "config.json", "source.spm", "target.spm")
 LONGEST = 256
 """Sub-words of a sentence that are translated; what stands behind them is cut, as Marian's positions end somewhere."""
+
+CHUNK = 200
+"""Sentences that a core takes at a time of a text in memory: enough for batches of like lengths, and to share out."""
 
 _seeding = threading.Lock()
 
@@ -203,6 +208,17 @@ def translate_stream(
             yield waiting.popleft().result()
     finally:
         pool.shutdown(wait=True, cancel_futures=True)
+
+
+def best_translations(translator: CTranslate2Translator, sentences: Sequence[str]) -> list[str]:
+    """The best translation of each sentence, in order, on all cores and with a bar; for a text that fits in memory."""
+    made: list[str] = []
+    chunks = (sentences[start : start + CHUNK] for start in range(0, len(sentences), CHUNK))
+    with progress("translating", len(sentences), unit="sentences") as advance:
+        for found in translate_stream(translator, chunks, threads=os.cpu_count() or 1):
+            made += [variants[0].text for variants in found]
+            advance(len(found))
+    return made
 
 
 def chunk_seed(seed: int, position: int) -> int:

@@ -21,8 +21,6 @@ from paraloom.core.io import read_lines, write_pairs
 from paraloom.core.io.asked import languages_in_name, origin_of, stem
 from paraloom.core.io.beads import write_beads
 from paraloom.core.io.compression import PIPE, without_compression
-from paraloom.core.progress import progress
-from paraloom.core.protocols import Translator
 from paraloom.core.schema import PAIRS
 
 METHODS: dict[str, dict[str, Any]] = {
@@ -35,8 +33,6 @@ METHODS: dict[str, dict[str, Any]] = {
 
 _BEADS = (".vecalign", ".ladder", ".parquet")
 _PAIRS = (".tsv", ".tmx", ".jsonl", "")
-# Sentences that a translator is given at a time.
-_CHUNK = 2000
 
 
 @dataclass(frozen=True)
@@ -107,8 +103,9 @@ def align_files(
     back = [_translation(path, target, texts[1]) for path in target_translations]
     if translator is not None:
         from paraloom.mt.load import load_translator
+        from paraloom.mt.translate import best_translations
 
-        ahead.append(translated(texts[0], load_translator(translator)))
+        ahead.append(best_translations(load_translator(translator), texts[0]))
     words = read_lexicon(lexicon) if lexicon is not None else None
     if pivot and (len(ahead), len(back)) != (1, 1):
         raise ConfigError(
@@ -161,17 +158,6 @@ def _in_pivot(pair: TextPair) -> TextPair:
 
 def _is_bound(bead: Bead, text: Sequence[str], bound: str) -> bool:
     return len(bead.source) == 1 and text[bead.source[0]].strip() == bound
-
-
-def translated(sentences: Sequence[str], translator: Translator) -> list[str]:
-    """The best translation of each sentence, with a bar."""
-    made: list[str] = []
-    with progress("translating", len(sentences), unit="sentences") as advance:
-        for start in range(0, len(sentences), _CHUNK):
-            chunk = sentences[start : start + _CHUNK]
-            made += [variants[0].text for variants in translator.translate(chunk)]
-            advance(len(chunk))
-    return made
 
 
 def _translation(path: str, of: str, text: Sequence[str]) -> list[str]:

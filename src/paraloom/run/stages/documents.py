@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import pyarrow as pa
 
@@ -19,12 +20,15 @@ from paraloom.core.errors import DataError
 from paraloom.core.io import Corpus
 from paraloom.core.io.gold_beads import GoldDocument, read_gold_documents
 from paraloom.core.progress import progress
-from paraloom.core.protocols import Encoder, Translator
+from paraloom.core.protocols import Encoder
 from paraloom.core.schema import DOCUMENTS, PAIRS, add_column
 from paraloom.evaluate.alignment import AlignmentScore
 from paraloom.run.kept_open import kept_open
 from paraloom.run.stage import Fit, Json, Map, Source, Work
 from paraloom.run.stages.document_pairs import read_pairs
+
+if TYPE_CHECKING:
+    from paraloom.mt.translate import CTranslate2Translator
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -153,7 +157,7 @@ class EvaluateAligner(Fit):
 def score_aligner(
     documents: Sequence[GoldDocument],
     config: AlignerConfig,
-    translator: Translator | None = None,
+    translator: CTranslate2Translator | None = None,
     method: str = "evidence",
     encoder: Encoder | None = None,
 ) -> AlignmentScore:
@@ -164,10 +168,10 @@ def score_aligner(
     """
     made: list[Sequence[Sequence[str]]] = [()] * len(documents)
     if translator is not None:
-        with progress("translating", len(documents), unit="documents") as advance:
-            for place, each in enumerate(documents):
-                made[place] = ([_one_line(found[0].text) for found in translator.translate(each.source)],)
-                advance(1)
+        from paraloom.mt.translate import best_translations
+
+        found = iter(best_translations(translator, [line for each in documents for line in each.source]))
+        made = [([_one_line(text) for text in islice(found, len(each.source))],) for each in documents]
     pairs = []
     for each, text in zip(documents, made, strict=True):
         read = text[0] if text else each.source
@@ -192,8 +196,7 @@ def _language(corpus: Corpus) -> str:
 
 
 @kept_open(2)
-def _translator(folder: Path, decode: str) -> Translator:
+def _translator(folder: Path, decode: str) -> CTranslate2Translator:
     from paraloom.mt.load import load_translator
 
-    translator: Translator = load_translator(folder, decode=decode)
-    return translator
+    return load_translator(folder, decode=decode)

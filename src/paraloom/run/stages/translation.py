@@ -64,10 +64,11 @@ class EvaluateTranslator(Fit):
         """Write result.json and hypotheses.txt; figures: bleu and chrf with intervals and signatures, comet, groups."""
         from paraloom.evaluate.translation import by_group, evaluate_translation
         from paraloom.mt.load import load_translator
+        from paraloom.mt.translate import best_translations
 
         test = self._test(Corpus.open(work.inputs["pairs"]))
         translator = load_translator(work.inputs["translator"], self.decode)
-        hypotheses = [variants[0].text for variants in translator.translate(test.sources)]
+        hypotheses = best_translations(translator, test.sources)
         (folder / "hypotheses.txt").write_text("".join(f"{text}\n" for text in hypotheses), encoding="utf-8")
         comet = self._comet(test, hypotheses)
 
