@@ -17,6 +17,7 @@ from world import TOY_CONFIG, bitext
 from paraloom.core.errors import ConfigError, DataError, ModelError
 from paraloom.core.io import Corpus, write_corpus
 from paraloom.core.schema import PAIRS
+from paraloom.core.stats import paired_difference
 from paraloom.run.pipeline import parse_pipeline
 from paraloom.run.runner import run_pipeline
 from paraloom.syntax.groups import Groups, choose_groups
@@ -267,7 +268,7 @@ def test_figure_1_by_pencil(tmp_path: Path) -> None:
     ]
     (wanted,) = found["wanted"]  # type: ignore[misc]
     assert wanted["productions"] == "S -> PP , NP VP ." and wanted["rose"] == "yes"
-    assert wanted["before"] == pytest.approx(20 / 98) and wanted["after"] == pytest.approx(69 / 99)
+    assert wanted["before"] == pytest.approx(20 / 98) and wanted["after"] == pytest.approx(68 / 98)
 
 
 def test_the_report_shows_figure_1() -> None:
@@ -282,13 +283,31 @@ def test_the_report_shows_figure_1() -> None:
     assert "<svg" not in str(result("other", {"productions": [{"production": "x"}]}))
 
 
-def test_the_interval_of_a_difference_is_newcombes(tmp_path: Path) -> None:
-    # Newcombe 1998, Table II (a): 56 of 70 and 48 of 80 differ by 0.2, method 10: 0.0524 to 0.3339.
-    before = [DECLARATIVE] * 48 + [FRONTED] * 32
-    after = [DECLARATIVE] * 56 + [FRONTED] * 14
+def test_the_interval_of_a_difference_is_newcombes_for_the_same_sentences(tmp_path: Path) -> None:
+    # Of R's contingencytables, Newcombe_square_and_add_CI_paired_2x2(rbind(c(59, 6), c(16, 80))): 0.0046 to 0.1186.
+    before = [DECLARATIVE] * 59 + [DECLARATIVE] * 6 + [FRONTED] * 16 + [FRONTED] * 80
+    after = [DECLARATIVE] * 59 + [FRONTED] * 6 + [DECLARATIVE] * 16 + [FRONTED] * 80
     (wanted,) = _counted(tmp_path, before, after)["wanted"]  # type: ignore[misc]
-    assert (wanted["low"], wanted["high"]) == pytest.approx((0.0524, 0.3339), abs=1e-4)
+    assert (wanted["low"], wanted["high"]) == pytest.approx((0.0046, 0.1186), abs=5e-5)
     assert wanted["rose"] == "yes"
+    # Sentences whose translation has no tree in one of the two have no part in it, wherever they stand.
+    (apart,) = _counted(tmp_path / "b", [None, *before], [DECLARATIVE, *after])["wanted"]  # type: ignore[misc]
+    assert apart == wanted
+
+
+def test_an_interval_of_pairs_that_do_not_vary(tmp_path: Path) -> None:
+    assert paired_difference(0, 0, 0, 20).value == 0
+    low, high = paired_difference(20, 0, 0, 0).low, paired_difference(20, 0, 0, 0).high
+    assert -0.25 < low < 0 < high < 0.25
+    # The more the two agree, the narrower.
+    wide, narrow = paired_difference(25, 25, 25, 25), paired_difference(45, 5, 5, 45)
+    assert narrow.high - narrow.low < 0.6 * (wide.high - wide.low)
+    assert wide.value == narrow.value == 0
+
+
+def test_translations_of_other_sentences_are_not_compared(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match="same pair_id"):
+        _counted(tmp_path, [None, DECLARATIVE], [DECLARATIVE, None])
 
 
 def test_what_fell_and_what_did_not_change(tmp_path: Path) -> None:

@@ -181,3 +181,28 @@ def wilson_interval(right: float, n: int) -> tuple[float, float]:
     centre = (share + z * z / (2 * n)) / (1 + z * z / n)
     half = z / (1 + z * z / n) * math.sqrt(share * (1 - share) / n + z * z / (4 * n * n))
     return max(0.0, centre - half), min(1.0, centre + half)
+
+
+def paired_difference(both: int, first: int, second: int, neither: int) -> Estimate:
+    """Of two shares of the same items, the second's less the first's (Newcombe 1998, Statistics in Medicine 17:2635).
+
+    both, neither: items that both counts have, or none of them has.  first, second: items that only one has.  The
+    interval is that of his method 10, Wilson's two joined by their correlation.
+
+    >>> str(paired_difference(59, 6, 16, 80))
+    '0.06211 [0.004625, 0.1186]'
+    """
+    n = both + first + second + neither
+    was, became = (both + first) / n, (both + second) / n
+    (was_low, was_high), (low, high) = wilson_interval(both + first, n), wilson_interval(both + second, n)
+    agreement = both * neither - first * second
+    if agreement > 0:
+        agreement = max(0, agreement - n / 2)
+    product = (both + first) * (second + neither) * (both + second) * (first + neither)
+    correlation = agreement / math.sqrt(product) if product else 0.0
+
+    def joined(one: float, other: float) -> float:
+        return math.sqrt(max(0.0, one * one - 2 * correlation * one * other + other * other))
+
+    value = became - was
+    return Estimate(value, value - joined(became - low, was_high - was), value + joined(high - became, was - was_low))

@@ -62,7 +62,12 @@ class ProductionCounts:
     @classmethod
     def of(cls, trees: Iterable[str | None]) -> ProductionCounts:
         """Of bracketed trees, None where there is none.  Raises DataError with the row, from 1, of what is no tree."""
-        found = Counter(productions(trees))
+        return cls.of_productions(productions(trees))
+
+    @classmethod
+    def of_productions(cls, each: Iterable[str | None]) -> ProductionCounts:
+        """Of what `productions` found."""
+        found = Counter(each)
         unparsed = found.pop(None, 0)
         return cls(Counter({production: n for production, n in found.items() if production}), unparsed)
 

@@ -77,15 +77,17 @@ class PickGroup(Map):
 
 def count_productions(corpus: Corpus, column: str) -> ProductionCounts:
     """Of all trees in a column; ConfigError where there is none, DataError with the row for what is no tree."""
+    counts = (ProductionCounts.of_productions(found) for _, found in read_productions(corpus, column))
+    return added_up(counts, ProductionCounts())
+
+
+def read_productions(corpus: Corpus, column: str, *more: str) -> Iterator[tuple[pa.RecordBatch, list[str | None]]]:
+    """Batches with the column of trees and `more` columns, and the root production of each row; errors as above."""
     check_column(corpus, column)
-    return added_up(_counts(corpus, column), ProductionCounts())
-
-
-def _counts(corpus: Corpus, column: str) -> Iterator[ProductionCounts]:
     row = 0
-    for batch in corpus.batches([column]):
+    for batch in corpus.batches([column, *more]):
         try:
-            yield ProductionCounts.of(batch.column(column).to_pylist())
+            yield batch, productions(batch.column(column).to_pylist())
         except DataError as error:
             error.row = row + (error.row or 0)
             error.at(file=corpus.folder)
