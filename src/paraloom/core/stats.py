@@ -195,9 +195,9 @@ def paired_difference(both: int, first: int, second: int, neither: int) -> Estim
     n = both + first + second + neither
     was, became = (both + first) / n, (both + second) / n
     (was_low, was_high), (low, high) = wilson_interval(both + first, n), wilson_interval(both + second, n)
-    agreement = both * neither - first * second
+    agreement = float(both * neither - first * second)
     if agreement > 0:
-        agreement = max(0, agreement - n / 2)
+        agreement = max(0.0, agreement - n / 2)
     product = (both + first) * (second + neither) * (both + second) * (first + neither)
     correlation = agreement / math.sqrt(product) if product else 0.0
 
