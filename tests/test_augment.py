@@ -50,6 +50,8 @@ def test_each_method_back_translates_trains_and_is_measured() -> None:
     assert found["final-nucleus-2"]["bitext"] == ["parallel", "made-nucleus"]
     assert found["final-nucleus-2"]["weights"] == [1, 2] and found["final-nucleus-2"]["symbols"] == ["<BT>"]
     assert found["test-news-nucleus-2"]["pairs"] == "test-news"
+    assert found["back-on-news"]["translator"] == "back" and found["back-on-news"]["pairs"] == "turned-news"
+    assert found["turned-news"]["corpora"] == ["test-news"] and found["turned-news"]["turned"]
     assert "variants-none" not in found
 
 

@@ -8,7 +8,15 @@ from pathlib import Path
 
 from paraloom.core.io.atomic import replacing
 from paraloom.mt.methods import method
-from paraloom.recipes.augmented import COMPARED, Outcome, collect, render, render_differences
+from paraloom.recipes.augmented import (
+    BACK,
+    COMPARED,
+    Outcome,
+    collect,
+    render,
+    render_back,
+    render_differences,
+)
 from paraloom.recipes.experiment import NONE, Experiment, Table, read_experiment
 from paraloom.recipes.syntax import parser_named
 from paraloom.recipes.verbs import compose
@@ -66,6 +74,9 @@ def stages_of(experiment: Experiment) -> list[Table]:
             **each.back,
         },
     ]
+    # How good it is says whether diversity can be of use: what it draws at random is only as adequate as that.
+    for test in tests:
+        stages += _back_on(each, test)
     if "syntax" in each.methods:
         stages += _syntax_groups(each)
     for name in each.methods:
@@ -104,6 +115,7 @@ def augment(
     with replacing(folder / RESULT) as temporary:
         temporary.write_text(json.dumps([vars(each) for each in outcomes], indent=1) + "\n", encoding="utf-8")
     tell(render(outcomes))
+    tell(render_back(found))
     tell(render_differences(found))
     return outcomes
 
@@ -121,6 +133,15 @@ def _bitext(name: str, table: Table) -> list[Table]:
     return [
         {"name": f"whole-{name}", "use": "bitext", **whole},
         {"name": name, "use": "filter", "sample": table["sample"]},
+    ]
+
+
+def _back_on(each: Experiment, test: str) -> list[Table]:
+    """What the back-translator has on a test the other way around."""
+    turned = f"turned-{test}"
+    return [
+        {"name": turned, "use": "join-pairs", "corpora": [f"test-{test}"], "turned": True},
+        {"name": f"{BACK}{test}", "use": "evaluate-translator", "translator": "back", "pairs": turned, **_comet(each)},
     ]
 
 
@@ -236,12 +257,21 @@ def _final(each: Experiment, name: str, seed: int) -> list[Table]:
     if each.first:
         mixed["start"] = f"first-{seed}"
     stages = [_training(each, translator, {**each.final, **mixed})]
-    comet = {"comet_python": each.comet_python, "comet_model": each.comet_model} if each.comet_python else {}
     for test, table in each.tests.items():
         sets = {"sets": table["sets"]} if "sets" in table else {}
-        measured = {"use": "evaluate-translator", "translator": translator, "pairs": f"test-{test}", **sets, **comet}
+        measured = {
+            "use": "evaluate-translator",
+            "translator": translator,
+            "pairs": f"test-{test}",
+            **sets,
+            **_comet(each),
+        }
         stages.append({"name": f"test-{test}-{name}-{seed}", **measured})
     return stages
+
+
+def _comet(each: Experiment) -> Table:
+    return {"comet_python": each.comet_python, "comet_model": each.comet_model} if each.comet_python else {}
 
 
 def _compared(each: Experiment, test: str) -> Table:

@@ -42,7 +42,7 @@ def hours(experiment: Experiment) -> dict[str, float]:
     finals = len(each.methods) * each.seeds
     # Each training ends with the BLEU of what it made on the development pairs, in two precisions.
     measured = 2 * _rows(each.development) * (1 + _tuned(each) + _firsts(each) + finals)
-    measured += finals * sum(_rows(test) for test in each.tests.values())
+    measured += (1 + finals) * sum(_rows(test) for test in each.tests.values())
     found = {
         "training": training / 3600,
         "translating": translating / 3600,

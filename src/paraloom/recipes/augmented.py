@@ -12,6 +12,9 @@ Figures = Mapping[str, Any]
 COMPARED = "compared-"
 """Before the name of a test, in the name of the stage that compares the methods on it."""
 
+BACK = "back-on-"
+"""Before the name of a test, in the name of the stage that measures the back-translator on it, turned around."""
+
 _MEASURES = {"bleu": "BLEU", "chrf": "chrF", "comet": "COMET"}
 _LEARNED = ("train_perplexity", "dev_perplexity")
 _DIVERSITY = ("ibleu", "ichrf", "kernel_sst", "cost", "sentence_length", "vocabulary")
@@ -80,6 +83,23 @@ def render(outcomes: Sequence[Outcome]) -> str:
     return "\n".join(
         "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows
     )
+
+
+def render_back(found: Mapping[str, Figures]) -> str:
+    """The back-translator on each test, the other way around.
+
+    >>> print(render_back({"back-on-news": {"bleu": 9.1, "bleu_interval": 0.4, "chrf": 31.0}}))
+    Back-translator
+    news  BLEU 9.10 ±0.40  chrF 31.00
+    """
+    rows = {stage.removeprefix(BACK): figures for stage, figures in found.items() if stage.startswith(BACK)}
+    width = max(map(len, rows), default=0)
+    lines = [
+        "  ".join([test.ljust(width), *(f"{said} {_value(figures, name)}" for name, said in shown.items())])
+        for test, figures in rows.items()
+        if (shown := {name: said for name, said in _MEASURES.items() if figures.get(name) is not None})
+    ]
+    return "\n".join(["Back-translator", *lines] if lines else [])
 
 
 def render_differences(found: Mapping[str, Figures]) -> str:
