@@ -17,6 +17,7 @@ from paraloom.core.errors import ModelError
 from paraloom.core.protocols import Translator, Variant
 from paraloom.mt import load_translator, translate_stream
 from paraloom.mt.checkpoint import convert
+from paraloom.mt.translate import best_translations
 
 SOURCES = [source for source, _ in bitext(60, seed=11)]
 
@@ -86,6 +87,13 @@ def test_threads_change_nothing(toy_translator: Path, decode: str) -> None:
     one, three = (list(translate_stream(translator, chunks, threads=n, seed=4)) for n in (1, 3))
     assert one == three
     assert [len(part) for part in one] == [len(chunk) for chunk in chunks]
+
+
+def test_a_whole_text_is_translated_in_order(exact: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("paraloom.mt.translate.CHUNK", 7)
+    translator = load_translator(exact)
+    assert best_translations(translator, SOURCES) == _best(translator) != _best(translator)[::-1]
+    assert best_translations(translator, []) == []
 
 
 def test_the_seed_decides_the_samples(toy_translator: Path) -> None:

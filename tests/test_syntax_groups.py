@@ -295,7 +295,7 @@ def test_the_interval_of_a_difference_is_newcombes_for_the_same_sentences(tmp_pa
     assert apart == wanted
 
 
-def test_an_interval_of_pairs_that_do_not_vary(tmp_path: Path) -> None:
+def test_an_interval_of_pairs_that_do_not_vary() -> None:
     assert paired_difference(0, 0, 0, 20).value == 0
     low, high = paired_difference(20, 0, 0, 0).low, paired_difference(20, 0, 0, 0).high
     assert -0.25 < low < 0 < high < 0.25

@@ -8,15 +8,7 @@ from pathlib import Path
 
 from paraloom.core.io.atomic import replacing
 from paraloom.mt.methods import method
-from paraloom.recipes.augmented import (
-    BACK,
-    COMPARED,
-    Outcome,
-    collect,
-    render,
-    render_back,
-    render_differences,
-)
+from paraloom.recipes.augmented import BACK, COMPARED, Outcome, collect, render, render_back, render_differences
 from paraloom.recipes.experiment import NONE, Experiment, Table, read_experiment
 from paraloom.recipes.syntax import parser_named
 from paraloom.recipes.verbs import compose
@@ -259,14 +251,8 @@ def _final(each: Experiment, name: str, seed: int) -> list[Table]:
     stages = [_training(each, translator, {**each.final, **mixed})]
     for test, table in each.tests.items():
         sets = {"sets": table["sets"]} if "sets" in table else {}
-        measured = {
-            "use": "evaluate-translator",
-            "translator": translator,
-            "pairs": f"test-{test}",
-            **sets,
-            **_comet(each),
-        }
-        stages.append({"name": f"test-{test}-{name}-{seed}", **measured})
+        measured = {"use": "evaluate-translator", "translator": translator, "pairs": f"test-{test}", **sets}
+        stages.append({"name": f"test-{test}-{name}-{seed}", **measured, **_comet(each)})
     return stages
 
 
