@@ -6,6 +6,7 @@ import importlib.util
 import json
 import os
 import random
+import re
 import signal
 import subprocess
 import sys
@@ -15,6 +16,7 @@ from pathlib import Path
 
 import pyarrow as pa
 import pytest
+from screen import Screen
 from toy_runs import begin, contents, group_is_gone, kill, marks_in, run, shards_done, toml, until
 
 from paraloom.core.errors import DataError, RunError
@@ -122,6 +124,19 @@ def test_interrupted(tmp_path: Path) -> None:
     assert message == "Interrupted in stage 20-upper.  Run the same again: it goes on from there.\n"
     until(lambda: group_is_gone(process))
     assert run(SLOW.replace("0.25", "0"), tmp_path / "run").stage("count").made == 0
+
+
+@pytest.mark.parametrize("engine", ["inline", "local"])
+def test_a_fit_shows_how_far_it_is(engine: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Kind: a training is most of a run's time, and in another process; its bar is shown all the same."""
+    screen = Screen(terminal=True)
+    monkeypatch.setattr("sys.stderr", screen)
+    monkeypatch.setenv("COLUMNS", "120")
+    run(CHAIN.replace('"toy_stages:Total"', '"toy_stages:Total"\ndelay = 0.3'), tmp_path / "run", engine=engine)
+    shown = screen.text()
+    assert "upper (2 of 5)" in shown
+    done = {int(found) for found in re.findall(r"total \(5 of 5\): adding [^\r\n]* (\d+)/\d+ shards", shown)}
+    assert len(done) >= 2, "the bar moves"
 
 
 MEMORY = """

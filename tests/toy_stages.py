@@ -16,6 +16,7 @@ import pyarrow.compute as pc
 
 from paraloom.core.errors import DataError
 from paraloom.core.io import Corpus, read_shard
+from paraloom.core.progress import progress
 from paraloom.core.schema import SENTENCES
 from paraloom.run.stage import Fit, Json, Map, Source, Work
 
@@ -211,11 +212,13 @@ class Total(Fit):
         checkpoint.parent.mkdir(exist_ok=True)
         done = [int(each) for each in checkpoint.read_text().split()] if checkpoint.exists() else []
         shards = [shard for path in work.each("corpora") for shard in Corpus.open(path).shards]
-        for shard in shards[len(done) :]:
-            mark(f"fit {shard.parent.name}/{shard.name}")
-            time.sleep(self.delay)
-            done.append(sum(read_shard(shard, ["sent_id"])["sent_id"].to_pylist()))
-            checkpoint.write_text(" ".join(map(str, done)))
+        with progress("adding", len(shards), done=len(done), unit="shards") as advance:
+            for shard in shards[len(done) :]:
+                mark(f"fit {shard.parent.name}/{shard.name}")
+                time.sleep(self.delay)
+                done.append(sum(read_shard(shard, ["sent_id"])["sent_id"].to_pylist()))
+                checkpoint.write_text(" ".join(map(str, done)))
+                advance(1)
         (folder / "total.txt").write_text(str(sum(done) * self.times))
         (folder / "timings.txt").write_text(str(time.time()))
         return {"total": sum(done) * self.times}

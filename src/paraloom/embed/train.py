@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from paraloom.core.errors import ConfigError, ModelError
+from paraloom.core.progress import progress as shown
 from paraloom.core.signature import digest, file_digest
 from paraloom.embed.beginning import new_parts
 from paraloom.embed.checkpoint import Progress, keep_checkpoints, read_checkpoint, write_records
@@ -130,25 +131,37 @@ class _Training:
 
     def run(self, progress: Progress, dev: Dev | None, best: Path | None = None) -> Iterator[None]:
         """Advance `progress` to the end, yielding wherever it and the parts are whole; the best encoder into `best`."""
-        while progress.epoch < self.config.epochs:
-            size = self.config.batch * self.config.joined(progress.epoch)
-            # The order depends on seed and epoch alone, so a checkpoint needs no state of a generator.
-            order = np.random.default_rng([self.seed, self._salt, progress.epoch]).permutation(len(self.data))
-            while progress.megabatch * size < len(order):
-                self._megabatch(order[progress.megabatch * size : (progress.megabatch + 1) * size], progress)
-                progress.megabatch += 1
-                if progress.steps >= _LINE:
-                    _close_line(progress)
+        pairs, epochs = len(self.data), self.config.epochs
+        done = min(progress.epoch * pairs + progress.megabatch * self._size(progress.epoch), epochs * pairs)
+        with shown("training", epochs * pairs, unit="pairs", done=done) as advance:
+            while progress.epoch < epochs:
+                size = self._size(progress.epoch)
+                # The order depends on seed and epoch alone, so a checkpoint needs no state of a generator.
+                order = np.random.default_rng([self.seed, self._salt, progress.epoch]).permutation(pairs)
+                while progress.megabatch * size < pairs:
+                    chosen = order[progress.megabatch * size : (progress.megabatch + 1) * size]
+                    self._megabatch(chosen, progress)
+                    progress.megabatch += 1
+                    if progress.steps >= _LINE:
+                        _close_line(progress)
+                    advance(len(chosen))
+                    yield
+                _close_line(progress)
+                if dev is not None:
+                    self._measure(dev, progress, best)
+                progress.epoch, progress.megabatch = progress.epoch + 1, 0
                 yield
-            _close_line(progress)
-            if dev is not None:
-                encoder = self.learner.encoder()
-                figures = {name: float(figure) for name, figure in dev(encoder).items()}
-                if best is not None and is_best(figures, progress.curve):
-                    save(encoder, best, {})
-                progress.curve.append({"epoch": progress.epoch + 1, "step": progress.step, "dev": figures})
-            progress.epoch, progress.megabatch = progress.epoch + 1, 0
-            yield
+
+    def _size(self, epoch: int) -> int:
+        """Pairs of a mega-batch."""
+        return self.config.batch * self.config.joined(epoch)
+
+    def _measure(self, dev: Dev, progress: Progress, best: Path | None) -> None:
+        encoder = self.learner.encoder()
+        figures = {name: float(figure) for name, figure in dev(encoder).items()}
+        if best is not None and is_best(figures, progress.curve):
+            save(encoder, best, {})
+        progress.curve.append({"epoch": progress.epoch + 1, "step": progress.step, "dev": figures})
 
     def _megabatch(self, chosen: npt.NDArray[np.int64], progress: Progress) -> None:
         first, second = 2 * chosen, 2 * chosen + 1

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from paraloom.core.errors import DataError
+from paraloom.core.progress import progress
 from paraloom.core.signature import signature
 
 SAMPLES = 1000
@@ -69,17 +70,20 @@ def differences(
     drawn = np.random.default_rng(seed).integers(len(references), size=(samples, len(references)))
     times = np.stack([np.bincount(rows, minlength=len(references)) for rows in drawn])
     found = []
-    for measure, metric in _metrics():
-        scores = {
-            name: np.stack([_scores(metric, hypotheses, references, times) for hypotheses in trainings])
-            for name, trainings in systems.items()
-        }
-        names = list(scores)
-        found += [
-            _difference(measure, names[later], names[earlier], scores)
-            for later in range(len(names))
-            for earlier in range(later)
-        ]
+    metrics = _metrics()
+    trained = sum(len(trainings) for trainings in systems.values())
+    with progress("comparing", len(metrics) * trained, unit="trainings") as advance:
+        for measure, metric in metrics:
+            scores = {}
+            for name, trainings in systems.items():
+                scores[name] = np.stack([_scores(metric, hypotheses, references, times) for hypotheses in trainings])
+                advance(len(trainings))
+            names = list(scores)
+            found += [
+                _difference(measure, names[later], names[earlier], scores)
+                for later in range(len(names))
+                for earlier in range(later)
+            ]
     return found
 
 

@@ -120,13 +120,14 @@ def train_translator(
         if (given := start or subwords_of) is not None:
             _adopt_subwords(given / CHECKPOINT, subwords)
         else:
-            train_subwords(
-                (text for sides in bitext() for side in sides for text in side),
-                subwords,
-                size=config.vocabulary,
-                seed=seed,
-                symbols=config.symbols,
-            )
+            with progress("learning sub-words"):
+                train_subwords(
+                    (text for sides in bitext() for side in sides for text in side),
+                    subwords,
+                    size=config.vocabulary,
+                    seed=seed,
+                    symbols=config.symbols,
+                )
     _check_symbols(config.symbols, subwords)
     training = encode_examples(bitext(), subwords, scratch / "training.ids", longest=config.longest)
     held_out = encode_examples(development, subwords, scratch / "development.ids", longest=config.longest)

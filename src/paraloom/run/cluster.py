@@ -13,8 +13,8 @@ from itertools import islice
 from typing import Any
 
 from paraloom.core.errors import MissingExtra, RunError
-from paraloom.core.progress import Advance, silence
-from paraloom.run.engine import Outcome, Result, Task, attempt
+from paraloom.core.progress import silence
+from paraloom.run.engine import Outcome, Result, Task, Tell, attempt
 
 
 class Cluster:
@@ -30,7 +30,7 @@ class Cluster:
         self.address = address
         self.ours = False
 
-    def run(self, tasks: Iterable[Task[Result]], advance: Advance) -> Generator[Result, None, None]:
+    def run(self, tasks: Iterable[Task[Result]], tell: Tell) -> Generator[Result, None, None]:
         """The results as they come; see Engine.  Twice as many tasks as processors are on their way, never more."""
         waiting = iter(tasks)
         begun: dict[Any, Task[Result]] = {}
@@ -47,7 +47,7 @@ class Cluster:
                 (ready,), _ = self.ray.wait(list(begun), num_returns=1)
                 task = begun.pop(ready)
                 outcome = self._outcome(ready, task)
-                advance(task.rows)
+                tell(task.rows)
                 yield outcome.get()
         finally:
             for reference in begun:

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import traceback
-from collections.abc import Generator, Iterable
+from collections.abc import Callable, Generator, Iterable
 from dataclasses import dataclass
-from typing import Generic, Protocol, TypeVar
+from typing import Any, Generic, Protocol, TypeAlias, TypeVar
 
 from paraloom.core.errors import ParaloomError, RunError
-from paraloom.core.progress import Advance
 
 Result = TypeVar("Result")
 Result_co = TypeVar("Result_co", covariant=True)
+
+Tell: TypeAlias = Callable[[Any], None]
+"""Called by a task on its way with what its caller wants to know: rows done, or where its work stands."""
 
 
 class Task(Protocol[Result_co]):
@@ -26,13 +28,13 @@ class Task(Protocol[Result_co]):
     @property
     def rows(self) -> int: ...
 
-    def __call__(self, advance: Advance) -> Result_co: ...
+    def __call__(self, tell: Tell, /) -> Result_co: ...
 
 
 class Engine(Protocol):
     """Calls tasks, a few at a time, wherever it has hands.  What a task returns never depends on the engine."""
 
-    def run(self, tasks: Iterable[Task[Result]], advance: Advance) -> Generator[Result, None, None]:
+    def run(self, tasks: Iterable[Task[Result]], tell: Tell) -> Generator[Result, None, None]:
         """The results, each as soon as it is there, in any order; tasks are drawn from `tasks` as hands get free.
 
         Raises the first task's error, or RunError when a worker died, after all hands have been stopped.
@@ -58,10 +60,10 @@ class Outcome(Generic[Result]):
         return self.result  # type: ignore[return-value]
 
 
-def attempt(task: Task[Result], advance: Advance) -> Outcome[Result]:
+def attempt(task: Task[Result], tell: Tell) -> Outcome[Result]:
     """Call a task; whatever it raises comes back as an error of ours that knows its place."""
     try:
-        return Outcome(result=task(advance))
+        return Outcome(result=task(tell))
     except ParaloomError as error:
         error.at(stage=task.stage, file=task.file)
         return Outcome(error=error, trace=traceback.format_exc())
@@ -83,9 +85,9 @@ def _named(error: Exception) -> RunError:
 class Inline:
     """Calls the tasks in this very process, one after another: for debuggers, notebooks and small tests."""
 
-    def run(self, tasks: Iterable[Task[Result]], advance: Advance) -> Generator[Result, None, None]:
+    def run(self, tasks: Iterable[Task[Result]], tell: Tell) -> Generator[Result, None, None]:
         for task in tasks:
-            yield attempt(task, advance).get()
+            yield attempt(task, tell).get()
 
     def close(self) -> None:
         pass

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from contextlib import closing
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any, TypeAlias
 
 from paraloom.core.errors import DataError, nearest
 from paraloom.core.io import Corpus
-from paraloom.core.progress import progress
+from paraloom.core.progress import Position, progress, showing
 from paraloom.run.engine import Engine, Inline
 from paraloom.run.fit import ARTEFACT, FitTask, settle
 from paraloom.run.ledger import Ledger
@@ -29,7 +29,7 @@ def read(source: Source, state: State, seeds: Seeds) -> Closed:
     """Read a Source to its end."""
     ledger = Ledger(state, source.makes, source.makes)
     work = Work(seed_of(*seeds), state.inputs)
-    with progress(state.place) as advance:
+    with progress(state.label) as advance:
         for record, new in read_source(source, work, state, advance):
             ledger.enter(record, new=new)
     if not ledger.records:
@@ -68,7 +68,7 @@ def map_shards(mapping: Map, state: State, seeds: Seeds, engine: Engine, on_erro
                 )
             )
     done = corpus.rows - sum(task.rows for task in tasks)
-    with progress(state.place, corpus.rows, done=done) as advance, closing(engine.run(tasks, advance)) as records:
+    with progress(state.label, corpus.rows, done=done) as advance, closing(engine.run(tasks, advance)) as records:
         for record in records:
             ledger.enter(record)
     return ledger.close(), ledger.made
@@ -79,8 +79,13 @@ def fit(fitting: Fit, state: State, seeds: Seeds, engine: Engine) -> Closed:
     work = Work(seed_of(*seeds), state.inputs)
     task = FitTask(state.place, str(state.folder / ARTEFACT), fitting, state.folder, state.key, work)
     hands = engine if isinstance(engine, Inline) else Local(1, threads=True)
-    with closing(hands.run([task], lambda rows: None)) as records:
-        (record,) = records
+    with showing(Position(state.label, 0, None, "")) as show:
+
+        def show_inner(at: Position) -> None:
+            show(replace(at, label=f"{state.label}: {at.label}"))
+
+        with closing(hands.run([task], show_inner)) as records:
+            (record,) = records
     end = asdict(record)
     state.manifest.put("end", end)
     settle(state.folder, end)

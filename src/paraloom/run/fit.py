@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from paraloom.core.errors import RunError
-from paraloom.core.progress import Advance
+from paraloom.core.progress import Tell, telling
 from paraloom.run.manifest import artefact_digest
 from paraloom.run.memory import peak_memory
 from paraloom.run.stage import Fit, Json, Work
@@ -41,14 +41,15 @@ class FitTask:
     work: Work
     rows: int = 0
 
-    def __call__(self, advance: Advance) -> FitRecord:
+    def __call__(self, tell: Tell) -> FitRecord:
         started = time.monotonic()
         scratch = scratch_folder(self.folder, self.key)
         for stale in self.folder.glob("scratch-*"):
             if stale != scratch:
                 shutil.rmtree(stale)
         scratch.mkdir(parents=True, exist_ok=True)
-        figures = self.fitting.fit(scratch, self.work)
+        with telling(tell):
+            figures = self.fitting.fit(scratch, self.work)
         _check_figures(figures)
         seconds = round(time.monotonic() - started, 3)
         return FitRecord(self.key, artefact_digest(scratch), figures, seconds, peak_memory())

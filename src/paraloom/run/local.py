@@ -17,8 +17,8 @@ from typing import Any
 
 from paraloom.core.arrow import start_without_pandas
 from paraloom.core.errors import RunError
-from paraloom.core.progress import Advance, silence
-from paraloom.run.engine import Outcome, Result, Task, attempt
+from paraloom.core.progress import silence
+from paraloom.run.engine import Outcome, Result, Task, Tell, attempt
 
 # Several workers with several threads each would fight for the cores; one thread a worker also makes sums of
 # floats independent of the machine.  What the user has set stands.
@@ -39,7 +39,7 @@ class Local:
         self.workers = workers or os.cpu_count() or 1
         self.threads = threads
 
-    def run(self, tasks: Iterable[Task[Result]], advance: Advance) -> Generator[Result, None, None]:
+    def run(self, tasks: Iterable[Task[Result]], tell: Tell) -> Generator[Result, None, None]:
         """The results as they come; see Engine.  A worker is started when there is a task for it."""
         waiting = iter(tasks)
         crew: list[_Worker] = []
@@ -71,11 +71,11 @@ class Local:
                             for outcome in finished:
                                 yield outcome.get()
                             raise
-                        if isinstance(message, int):
-                            advance(message)
-                        else:
+                        if isinstance(message, Outcome):
                             idle.append(worker)
                             finished.append(message)
+                        else:
+                            tell(message)
             for worker in crew:
                 worker.dismiss()
         finally:
@@ -107,13 +107,13 @@ class _Worker:
         """What becomes ready when the worker has something to say, or has died."""
         return self.connection, self.process.sentinel
 
-    def receive(self) -> int | Outcome[Any]:
-        """Rows done since the last time, or the outcome of the task; raises RunError when the worker is dead."""
+    def receive(self) -> Outcome[Any] | Any:
+        """The outcome of the task, or what it tells on its way; raises RunError when the worker is dead."""
         assert self.task is not None
         try:
             if not self.connection.poll() and not self.process.is_alive():
                 raise EOFError
-            message: int | Outcome[Any] = self.connection.recv()
+            message = self.connection.recv()
         except (EOFError, ConnectionError) as error:
             self.process.join()
             raise RunError(

@@ -37,11 +37,13 @@ class Output:
 class State:
     """A stage with all its inputs known.
 
-    place: its folder's name, for errors.  key: digest of all that each of its shards depends on, save the shard
-    itself.  whole: `key` and the content of the corpus it maps.  described: the same in the open, to tell what changed.
+    place: its folder's name, for errors.  label: its name and number, for progress.  key: digest of all that each of
+    its shards depends on, save the shard itself.  whole: `key` and the content of the corpus it maps.  described: the
+    same in the open, to tell what changed.
     """
 
     place: str
+    label: str
     folder: Path
     manifest: Manifest
     described: Mapping[str, Json]
@@ -102,7 +104,8 @@ def state_of(step: Step, pipeline: Pipeline, folder: Path, outputs: Mapping[str,
         whole = digest([key, source.digest])
         described["input"] = source.digest
     inputs = {name: output.folder for name, output in resolved.items()}
-    return State(folder.name, folder, Manifest(folder), described, key, whole, inputs, source)
+    label = f"{step.name} ({pipeline.steps.index(step) + 1} of {len(pipeline.steps)})"
+    return State(folder.name, label, folder, Manifest(folder), described, key, whole, inputs, source)
 
 
 def survey_of(state: State, mapping: Map) -> tuple[bool, Json]:

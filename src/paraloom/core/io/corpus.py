@@ -14,6 +14,7 @@ import pyarrow as pa
 from paraloom.core.errors import ConfigError, DataError, RunError, nearest
 from paraloom.core.io.atomic import replacing
 from paraloom.core.io.shards import open_shard, read_batches, rebatch, write_shard
+from paraloom.core.progress import progress
 from paraloom.core.schema import SCHEMAS, require
 from paraloom.core.signature import file_digest
 
@@ -68,10 +69,21 @@ class Corpus:
         """Rows of all shards together."""
         return sum(self.shard_rows)
 
-    def batches(self, columns: Sequence[str] | None = None, batch_rows: int = 1024) -> Iterator[pa.RecordBatch]:
-        """All rows in order, in batches of at most `batch_rows`; a batch never spans two shards."""
-        for shard in self.shards:
-            yield from read_batches(shard, columns, batch_rows)
+    def batches(
+        self, columns: Sequence[str] | None = None, batch_rows: int = 1024, *, label: str = ""
+    ) -> Iterator[pa.RecordBatch]:
+        """All rows in order, in batches of at most `batch_rows`; a batch never spans two shards.
+
+        label: what is done with them, where it takes so long that progress is to be shown.
+        """
+        batches = chain.from_iterable(read_batches(shard, columns, batch_rows) for shard in self.shards)
+        if not label:
+            yield from batches
+            return
+        with progress(label, self.rows) as advance:
+            for batch in batches:
+                yield batch
+                advance(batch.num_rows)
 
     def head(self, n: int, columns: Sequence[str] | None = None) -> pa.Table:
         """The first `n` rows (all, when there are fewer)."""

@@ -130,11 +130,11 @@ def _skeletons(batch: pa.RecordBatch, column: str) -> list[str] | None:
 def _sampled(corpus: Corpus, size: int, seed: int) -> Iterator[pa.RecordBatch]:
     """`size` rows of a corpus by chance, the same ones at any sharding; all, when it has no more."""
     if corpus.rows <= size:
-        yield from corpus.batches()
+        yield from corpus.batches(label="reading pairs")
         return
     names = [name for name in IDENTITY if name in corpus.schema.names]
     cut = survey_cut(lambda: corpus.batches(names), seed=seed, size=size)
-    for batch in corpus.batches():
+    for batch in corpus.batches(label="reading pairs"):
         yield batch.filter(pa.array(cut.holds(batch)))
 
 

@@ -43,7 +43,9 @@ class DistilEncoder(StudentConfig, Fit):
         from paraloom.embed.encoders import SentenceEncoder
         from paraloom.evaluate.similarity import evaluate_sts
 
-        batches = chain.from_iterable(Corpus.open(path).batches(["text", "vector"]) for path in work.each("sentences"))
+        batches = chain.from_iterable(
+            Corpus.open(path).batches(["text", "vector"], label="reading sentences") for path in work.each("sentences")
+        )
 
         def measure(encoder: SentenceEncoder) -> Mapping[str, float]:
             return {"dev_pearson": evaluate_sts(encoder, work.inputs["sts"], [self.development]).table[0].pearson}
@@ -115,7 +117,7 @@ class DistilWords(Fit):
         for path in work.each("corpora"):
             corpus = Corpus.open(path)
             columns = [name for name in ("src", "tgt", "text") if name in corpus.schema.names]
-            for batch in corpus.batches(columns):
+            for batch in corpus.batches(columns, label="counting words"):
                 yield from (batch.column(column).cast(pa.large_string()).fill_null("") for column in columns)
         if "tasks" in work.inputs:
             yield pa.array(texts_of_tasks(work.inputs["tasks"]), pa.large_string())

@@ -69,7 +69,9 @@ class MeasureDiversity(Fit):
                         references=references,
                     )
                     # Cut before they are drawn: what is wrong is told by the rows of the corpus.
-                    for batch in _of(whole_groups(corpus.batches(["pair_id", *columns]), columns), drawn)
+                    for batch in _of(
+                        whole_groups(corpus.batches(["pair_id", *columns], label="measuring"), columns), drawn
+                    )
                 ),
                 VariantStatistics(),
             )

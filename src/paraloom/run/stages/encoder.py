@@ -52,7 +52,9 @@ class TrainEncoder(EncoderConfig, Fit):
         from paraloom.embed.train import train_encoder
         from paraloom.evaluate.similarity import evaluate_sts
 
-        batches = chain.from_iterable(Corpus.open(path).batches(["src", "tgt"]) for path in work.each("pairs"))
+        batches = chain.from_iterable(
+            Corpus.open(path).batches(["src", "tgt"], label="reading pairs") for path in work.each("pairs")
+        )
 
         def measure(encoder: SentenceEncoder) -> Mapping[str, float]:
             table = evaluate_sts(encoder, work.inputs["sts"], [self.development])

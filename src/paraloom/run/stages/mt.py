@@ -104,14 +104,14 @@ class TrainTranslator(TranslatorConfig, Fit):
         from paraloom.evaluate.translation import evaluate_translation
         from paraloom.mt.checkpoint import CHECKPOINT, convert
         from paraloom.mt.load import load_translator
+        from paraloom.mt.translate import best_translations
 
         sources, references = ([text for batch in pairs for text in batch[side]] for side in (0, 1))
         exact = folder / "checkpoint" / "float32"
         convert(folder / CHECKPOINT, exact, precision="float32")
         found: dict[str, Json] = {"bleu_on": f"{len(sources)} {kind} pairs"}
         for name, model in ((self.precision, folder), ("float32", exact)):
-            hypotheses = [variants[0].text for variants in load_translator(model, "beam:5").translate(sources)]
-            figures = evaluate_translation(hypotheses, references)
+            figures = evaluate_translation(best_translations(load_translator(model, "beam:5"), sources), references)
             interval = figures["bleu_interval"]
             found[f"bleu_{name}"] = round(figures["bleu"], 2)
             found["bleu_interval"] = None if interval is None else round(interval, 2)

@@ -94,7 +94,7 @@ class FindDuplicates(DuplicateConfig, Fit):
                 raise ConfigError(f"there is no column '{name}' to compare by{nearest(name, known)}")
 
         def read(names: Sequence[str]) -> Iterator[pa.RecordBatch]:
-            return corpus.batches([name for name in names if name in known])
+            return corpus.batches([name for name in names if name in known], label="comparing")
 
         found, rows = find_duplicates(read, folder / "checkpoint", self)
         np.save(folder / "duplicates.npy", found)

@@ -163,5 +163,5 @@ def _by_model(
 
 def _texts(work: Work, name: str, columns: tuple[str, ...]) -> Iterator[pa.Array]:
     for path in work.each(name):
-        for batch in Corpus.open(path).batches(list(columns)):
+        for batch in Corpus.open(path).batches(list(columns), label="reading"):
             yield from batch.columns

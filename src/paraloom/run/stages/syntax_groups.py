@@ -85,7 +85,7 @@ def read_productions(corpus: Corpus, column: str, *more: str) -> Iterator[tuple[
     """Batches with the column of trees and `more` columns, and the root production of each row; errors as above."""
     check_column(corpus, column)
     row = 0
-    for batch in corpus.batches([column, *more]):
+    for batch in corpus.batches([column, *more], label="reading trees"):
         try:
             yield batch, productions(batch.column(column).to_pylist())
         except DataError as error:
