@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
+import time
 from collections.abc import Callable
-from dataclasses import replace
 
 import pytest
 from screen import Screen
@@ -94,14 +94,25 @@ def test_short_work_leaves_no_line(clock: Callable[[float], None], monkeypatch: 
 def test_lines_of_work_that_becomes_other_work(clock: Callable[[float], None], monkeypatch: pytest.MonkeyPatch) -> None:
     log = stderr(monkeypatch, terminal=False)
     with showing(Position("first", 0, None, "")) as show:
-        for label in ("training", "translating"):
-            at = Position(f"first: {label}", 0, 100, "rows")
-            show(at)
-            clock(70)
-            show(replace(at, done=70))
+        clock(50)
+        show(Position("first: training", 0, 100, "rows"))
+        clock(10)
+        show(Position("first: training", 30, 100, "rows"))
+        clock(50)
+        show(Position("first: translating", 8, 100, "rows"))
+        clock(20)
+        show(Position("first: translating", 28, 100, "rows"))
     assert log.getvalue() == (
-        "first: training: 70/100 rows, 1.0/s, 30 s left\nfirst: translating: 70/100 rows, 1.0/s, 30 s left\n"
-    )
+        "first: training: 30/100 rows, 3.0/s, 23 s left\nfirst: translating: 28/100 rows, 1.0/s, 1 min 12 s left\n"
+    ), "the rate is that of the work itself"
+
+
+def test_the_bar_says_in_the_end_how_long_all_of_it_took(monkeypatch: pytest.MonkeyPatch) -> None:
+    terminal = stderr(monkeypatch, terminal=True)
+    with showing(Position("first", 0, None, "")) as show:
+        time.sleep(1.1)
+        show(Position("first: training", 0, 100, "rows"))
+    assert terminal.text().rstrip().endswith("1 s")
 
 
 def test_silence(monkeypatch: pytest.MonkeyPatch) -> None:

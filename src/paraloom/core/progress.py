@@ -99,10 +99,10 @@ def _bar(start: Position) -> Generator[Tell, None, None]:
         """How much is done, how fast lately and how long it will take; at the end, how long it took."""
 
         def render(self, task: Task) -> Text:
-            speed = None if task.fields.get("ended") else task.speed
-            words = _words(task.fields["position"], speed)
-            if task.fields.get("ended") or not words:
-                words.append(duration(task.elapsed or 0))
+            took = task.fields.get("took")
+            words = _words(task.fields["position"], task.speed if took is None else None)
+            if took is not None or not words:
+                words.append(duration((task.elapsed or 0) if took is None else took))
             return Text(", ".join(words), style="progress.remaining")
 
     # What does not fit in the line is taken from the label.
@@ -110,7 +110,7 @@ def _bar(start: Position) -> Generator[Tell, None, None]:
     rest = Rest(Column(no_wrap=True, min_width=34))  # so that the bar stays in its place
     with Progress(label, BarColumn(20), rest, console=Console(stderr=True), expand=True) as shown:
         task = shown.add_task(start.label, total=start.total, completed=start.done, position=start)
-        before = start
+        before, began = start, time.monotonic()
 
         def show(now: Position) -> None:
             nonlocal before
@@ -123,22 +123,23 @@ def _bar(start: Position) -> Generator[Tell, None, None]:
         yield show
         # What became other work on its way ends as a whole.
         last = before if before.label == start.label else start
-        shown.update(task, description=start.label, total=1, completed=1, position=last, ended=True)
+        shown.update(task, description=start.label, total=1, completed=1, position=last, took=time.monotonic() - began)
 
 
 def _lines(start: Position) -> Tell:
     """A line where a minute has gone by, so that short work leaves none."""
-    before, then = start, time.monotonic()
+    said = since = time.monotonic()
+    before = start
 
     def show(now: Position) -> None:
-        nonlocal before, then
-        seconds = time.monotonic() - then
+        nonlocal said, since, before
+        clock = time.monotonic()
         if not now.continues(before):
-            before = now
-        elif seconds >= _LINE:
-            words = _words(now, (now.done - before.done) / seconds)
+            before, since = now, clock
+        elif clock - said >= _LINE and clock > since:
+            words = _words(now, (now.done - before.done) / (clock - since))
             print(f"{now.label}: {', '.join(words)}", file=sys.stderr, flush=True)
-            before, then = now, then + seconds
+            before, since, said = now, clock, clock
 
     return show
 
