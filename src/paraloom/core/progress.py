@@ -34,10 +34,10 @@ class Position:
         return replace(self, done=before.done) == before and self.done >= before.done
 
 
-Tell: TypeAlias = Callable[[Position], None]
+Listener: TypeAlias = Callable[[Position], None]
 """Called with where the work stands, whenever it has moved."""
 
-_listener: Tell | None = None
+_listener: Listener | None = None
 
 
 def silence() -> None:
@@ -47,7 +47,7 @@ def silence() -> None:
 
 
 @contextmanager
-def telling(listener: Tell) -> Iterator[None]:
+def telling(listener: Listener) -> Iterator[None]:
     """What the block's work would show is told to `listener` instead, a few times a second at most."""
     global _listener
     before, _listener = _listener, listener
@@ -77,7 +77,7 @@ def progress(label: str, total: int | None = None, *, done: int = 0, unit: str =
 
 
 @contextmanager
-def showing(start: Position) -> Generator[Tell, None, None]:
+def showing(start: Position) -> Generator[Listener, None, None]:
     """Shows on stderr where work stands that tells it by itself, and which may become other work on its way."""
     if _listener is not None:
         yield _listener
@@ -89,7 +89,7 @@ def showing(start: Position) -> Generator[Tell, None, None]:
 
 
 @contextmanager
-def _bar(start: Position) -> Generator[Tell, None, None]:
+def _bar(start: Position) -> Generator[Listener, None, None]:
     from rich.console import Console
     from rich.progress import BarColumn, Progress, ProgressColumn, TextColumn
     from rich.table import Column
@@ -126,7 +126,7 @@ def _bar(start: Position) -> Generator[Tell, None, None]:
         shown.update(task, description=start.label, total=1, completed=1, position=last, took=time.monotonic() - began)
 
 
-def _lines(start: Position) -> Tell:
+def _lines(start: Position) -> Listener:
     """A line where a minute has gone by, so that short work leaves none."""
     said = since = time.monotonic()
     before = start
@@ -169,7 +169,7 @@ def duration(seconds: float) -> str:
     return f"{minutes} min {rest:02d} s" if minutes else f"{rest} s"
 
 
-def _counting(start: Position, show: Tell) -> Advance:
+def _counting(start: Position, show: Listener) -> Advance:
     done = start.done
 
     def advance(rows: int) -> None:
@@ -180,7 +180,7 @@ def _counting(start: Position, show: Tell) -> Advance:
     return advance
 
 
-def _seldom(listener: Tell) -> Tell:
+def _seldom(listener: Listener) -> Listener:
     told = time.monotonic()
 
     def tell(now: Position) -> None:

@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from paraloom.core.errors import RunError
-from paraloom.core.progress import Tell, telling
+from paraloom.core.progress import telling
+from paraloom.run.engine import Tell
 from paraloom.run.manifest import artefact_digest
 from paraloom.run.memory import peak_memory
 from paraloom.run.stage import Fit, Json, Work
