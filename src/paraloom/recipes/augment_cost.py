@@ -12,8 +12,8 @@ from paraloom.recipes.experiment import NONE, Experiment, Table
 # On two cores of an Intel Xeon with instructions for bfloat16 and for products of bytes: seconds of a training beside
 # its steps, seconds of a step whatever it reads, sub-words a second that it reads at the default sizes; captions a
 # second that such a model translates by each method in three ways (a nucleus is found by sorting the vocabulary at each
-# word), and sentences of news that a grammar parses.  Trainings are those of three experiments, in which the machine was
-# seldom without other work.  Other machines differ by a factor of two either way.
+# word), and sentences of news that a grammar parses.  Trainings are those of three experiments, when the machine
+# seldom was without other work.  Other machines differ by a factor of two either way.
 _AROUND, _STEP, _TRAINED = 25, 0.28, 8_000
 _TRANSLATED = {"base": 220, "base-big": 220, "beam": 220, "sampling": 190, "nucleus": 26, "topk": 260}
 _TRANSLATED |= {"temperature": 230, "syntax": 60}
