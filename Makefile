@@ -3,7 +3,7 @@ PYTHON ?= python3.11
 VENV := .venv
 BIN := $(VENV)/bin
 INSTALL := $(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt
-BUNDLED := src/paraloom/recipes/bundled
+BUNDLED := src/paraloom/bundled
 PAPERS = --sts $(PARALOOM_DATA)/sts --parser runs/parser \
     --pairs tatoeba=runs/german/120-tatoeba-back --pairs captions=runs/german/150-captions-back \
     --pairs help=runs/german/180-help-back --pairs news=runs/german/210-news-back

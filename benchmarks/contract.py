@@ -1,6 +1,6 @@
 """The run contract on real data: one pipeline at 1 and 2 workers, on Ray, and after ten kills; the digests must agree.
 
-python benchmarks/contract.py --translator src/paraloom/recipes/bundled/de-en
+python benchmarks/contract.py --translator src/paraloom/bundled/de-en
 """
 
 from __future__ import annotations

@@ -24,7 +24,7 @@ import numpy as np
 import pyarrow as pa
 
 from paraloom.diversity.lexical import LexicalDiversity, signatures
-from paraloom.diversity.overlap import overlap_of_groups
+from paraloom.diversity.overlap_metrics import overlap_of_groups
 
 Groups = list[list[str]]
 

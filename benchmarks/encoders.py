@@ -65,7 +65,7 @@ def ours_training(spec: str, megabatch: int) -> Callable[..., float]:
         import pyarrow as pa
 
         from paraloom.embed.config import EncoderConfig
-        from paraloom.embed.train import train_encoder
+        from paraloom.embed.training import train_encoder
 
         src, tgt = training_pairs(data, count)
         table = pa.table({"src": src, "tgt": tgt})
@@ -113,7 +113,7 @@ def peer_training(loss_name: str) -> Callable[..., float]:
 
 def ours_encoding(spec: str, int8: bool = False) -> Callable[..., float]:
     def measure(data: Path, count: int, dimension: int, threads: int) -> float:
-        from paraloom.embed.encoders import SentenceEncoder, quantise
+        from paraloom.embed.average import SentenceEncoder, quantise
 
         texts = sentences(data, count)
         encoder: SentenceEncoder = random_encoder(spec, texts, dimension, threads)
@@ -129,10 +129,10 @@ def random_encoder(spec: str, texts: list[str], dimension: int, threads: int) ->
     """An encoder with every unit of the texts and random vectors: speed does not depend on what they are."""
     import numpy as np
 
-    from paraloom.embed.encoders import Average, SentenceEncoder
+    from paraloom.embed.average import Average, SentenceEncoder
     from paraloom.embed.spec import parse_spec
     from paraloom.embed.units import UNITS
-    from paraloom.embed.vocab import VocabularyCounter
+    from paraloom.embed.vocabulary import VocabularyCounter
 
     parts, draw = {}, np.random.default_rng(1)
     for name in parse_spec(spec).parts:
@@ -149,7 +149,7 @@ def ours_with_their_tokeniser(data: Path, count: int, dimension: int, threads: i
     """The same tokeniser and vectors as model2vec's measurement, averaged by ours."""
     import numpy as np
 
-    from paraloom.embed.encoders import Average, SentenceEncoder
+    from paraloom.embed.average import Average, SentenceEncoder
     from paraloom.embed.spec import parse_spec
     from paraloom.embed.static import TokeniserVocabulary
 

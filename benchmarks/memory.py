@@ -62,7 +62,7 @@ def peak(command: list[str]) -> tuple[int, float]:
 
 def small_translator(folder: Path, captions: Path) -> Path:
     """A German–English translator of 64 numbers a word, good enough to end its sentences."""
-    from paraloom.mt.train import TranslatorConfig, train_translator
+    from paraloom.mt.training import TranslatorConfig, train_translator
 
     sides = [
         gzip.decompress((captions / f"train.{language}.gz").read_bytes()).decode().splitlines()

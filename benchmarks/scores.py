@@ -24,7 +24,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from paraloom.pairs.scores import score
+from paraloom.pairs.scoring.table import score
 
 BATCH = 5000
 OURS = {

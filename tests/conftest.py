@@ -55,7 +55,7 @@ def toy_translator(tmp_path_factory: pytest.TempPathFactory) -> Path:
     pytest.importorskip("transformers", reason="training needs transformers: pip install 'paraloom[train]'")
     from world import TOY_CONFIG, toy_bitext
 
-    from paraloom.mt.train import train_translator
+    from paraloom.mt.training import train_translator
 
     folder = tmp_path_factory.mktemp("kal-en")
     train_translator(lambda: toy_bitext(1500), toy_bitext(100, seed=2), TOY_CONFIG, folder)

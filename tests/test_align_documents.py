@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 from toy_documents import Page, World, documents, made_up_world, write_pages
 
-from paraloom.align.document_numbers import open_documents
+from paraloom.align.document_features import open_documents
 from paraloom.align.document_pairs import NamedPair, named, read_document_pairs, write_document_pairs
 from paraloom.align.documents import EVIDENCE, DocumentPairs, DocumentsConfig, align_documents
-from paraloom.align.same_pictures import Picture
+from paraloom.align.same_images import Picture
 from paraloom.align.sentences import AlignerConfig
 from paraloom.align.within_documents import Aligned, align_within
 from paraloom.core.errors import ConfigError, DataError

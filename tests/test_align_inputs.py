@@ -13,17 +13,17 @@ from typer.testing import CliRunner
 
 from paraloom.align.band import whole_band
 from paraloom.align.block_cosines import VectorMatch, usual_cosine
-from paraloom.align.bounds import between_bounds, parted
-from paraloom.align.cosine import COSINE, FIXED, LENGTH, align_by_cosine
+from paraloom.align.boundaries import between_bounds, parted
 from paraloom.align.given_lexicon import read_lexicon
 from paraloom.align.lengths import VARIANCE
 from paraloom.align.sentences import AlignerConfig, TextPair, align
+from paraloom.align.translated import COSINE, FIXED, LENGTH, align_by_cosine
 from paraloom.cli.main import app
 from paraloom.core.beads import Bead
 from paraloom.core.errors import ConfigError, DataError
-from paraloom.core.io.beads import read_beads
-from paraloom.recipes.align import align_files
-from paraloom.recipes.quickstart import BUNDLED
+from paraloom.io.formats.alignments import read_beads
+from paraloom.workflows.align import align_files
+from paraloom.workflows.quickstart import BUNDLED
 
 WORDS = [f"wort{chr(97 + k)}" * (1 + k % 3) for k in range(15)]
 
@@ -196,7 +196,7 @@ def test_the_command_takes_an_encoder(tmp_path: Path) -> None:
     (tmp_path / "b.txt").write_text("A cat is asleep.\nWhere can I find the station?\n")
     files = [str(tmp_path / name) for name in ("a.txt", "b.txt")]
     out = tmp_path / "out.vecalign"
-    verb = ["align", "sentences", *files, "--encoder", str(BUNDLED / "encoder-en"), "-o", str(out)]
+    verb = ["align", "sentences", *files, "--encoder", str(BUNDLED / "english"), "-o", str(out)]
     result = CliRunner().invoke(app, verb)
     assert result.exit_code == 0, result.output
     assert [(bead.source, bead.target) for bead in read_beads(out)] == [((0,), (0,)), ((1,), (1,))]

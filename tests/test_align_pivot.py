@@ -12,11 +12,11 @@ import pytest
 from toy_documents import World, made_up_world, write_pages
 
 from paraloom.core.errors import ConfigError, DataError
-from paraloom.core.io import Corpus, write_corpus
-from paraloom.recipes.selftrain import LoopConfig, stages_of
-from paraloom.recipes.verbs import compose
-from paraloom.run.pipeline import parse_pipeline
-from paraloom.run.runner import run_pipeline
+from paraloom.io import Corpus, write_corpus
+from paraloom.pipeline.pipeline import parse_pipeline
+from paraloom.pipeline.runner import run_pipeline
+from paraloom.workflows.run import compose
+from paraloom.workflows.selftrain import LoopConfig, stages_of
 
 Command = Callable[..., tuple[int, str, str]]
 

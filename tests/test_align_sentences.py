@@ -14,14 +14,14 @@ from world import bitext
 
 from paraloom.align.band import Band, band_along, path_of_anchors, path_of_lengths, whole_band
 from paraloom.align.lengths import LengthMatch, habits_of, log_probabilities
+from paraloom.align.lexical import Direction, WordMatch, background_of, bags_of
 from paraloom.align.lexicon import lexicon_of
-from paraloom.align.matches import Direction, WordMatch, background_of, bags_of
 from paraloom.align.search import best_alignment
 from paraloom.align.sentences import AlignerConfig, TextPair, align, beads_of, learn
 from paraloom.core.beads import Bead
 from paraloom.core.errors import ConfigError, DataError
-from paraloom.core.text import TokenLists, token_hash, tokens
 from paraloom.evaluate.alignment import AlignmentScore
+from paraloom.text.tokens import TokenLists, token_hash, tokens
 
 
 class Table:
@@ -290,8 +290,8 @@ def test_settings_that_cannot_be_are_refused(wrong: dict[str, float]) -> None:
 
 def test_bleualign_s_text_is_aligned_far_better_than_by_lengths(data: Path) -> None:
     """Strict F1 on the Swiss Alpine Club's yearbook of 1957; the figures stand in docs/results.md."""
-    from paraloom.core.io import read_lines
-    from paraloom.core.io.beads import read_beads
+    from paraloom.io import read_lines
+    from paraloom.io.formats.alignments import read_beads
 
     folder = data / "align" / "bleualign-1957"
     source, target, ahead, back = (

@@ -13,13 +13,13 @@ import pytest
 from toy_documents import words
 
 from paraloom.core.errors import ConfigError, DataError, RunError
-from paraloom.mt.methods import METHODS
-from paraloom.recipes.augment import RESULT, augment, stages_of
-from paraloom.recipes.augment_cost import hours, statement
-from paraloom.recipes.augmented import Outcome, collect, render
-from paraloom.recipes.experiment import Experiment, read_experiment
-from paraloom.recipes.verbs import compose
-from paraloom.run.pipeline import parse_pipeline
+from paraloom.experiments.augmentation import RESULT, augment, stages_of
+from paraloom.experiments.augmentation_config import Experiment, read_experiment
+from paraloom.experiments.augmentation_cost import hours, statement
+from paraloom.experiments.augmentation_results import Outcome, collect, render
+from paraloom.mt.presets import METHODS
+from paraloom.pipeline.pipeline import parse_pipeline
+from paraloom.workflows.run import compose
 
 Command = Callable[..., tuple[int, str, str]]
 

@@ -13,13 +13,13 @@ import pyarrow as pa
 import pytest
 
 from paraloom.core.errors import ConfigError, DataError, ParaloomError
-from paraloom.core.io import Corpus, read_shard, write_corpus
 from paraloom.core.protocols import Variant
 from paraloom.core.schema import PAIRS
-from paraloom.run.pipeline import parse_pipeline
-from paraloom.run.result import RunResult
-from paraloom.run.runner import run_pipeline
-from paraloom.run.stages import variants as stage
+from paraloom.io import Corpus, read_shard, write_corpus
+from paraloom.pipeline.pipeline import parse_pipeline
+from paraloom.pipeline.result import RunResult
+from paraloom.pipeline.runner import run_pipeline
+from paraloom.stages import variants as stage
 
 
 class Echo:
@@ -313,7 +313,7 @@ def test_a_column_makes_groups_and_a_missing_comet_is_left_out(toy_translator: P
     ],
 )
 def test_a_table_of_sets_that_is_none_is_refused(tmp_path: Path, table: str, message: str) -> None:
-    from paraloom.evaluate.sets import read_sets
+    from paraloom.evaluate.test_sets import read_sets
 
     (tmp_path / "sets.tsv").write_text(table)
     with pytest.raises(DataError, match=message):
@@ -321,8 +321,8 @@ def test_a_table_of_sets_that_is_none_is_refused(tmp_path: Path, table: str, mes
 
 
 def test_the_tables_of_sets_cover_their_files(data: Path) -> None:
-    from paraloom.core.io import read_lines
-    from paraloom.evaluate.sets import groups_of_rows, read_sets
+    from paraloom.evaluate.test_sets import groups_of_rows, read_sets
+    from paraloom.io import read_lines
 
     folder = data / "bitext" / "wmt-news"
     sets = read_sets(folder / "is-en.sets.tsv")

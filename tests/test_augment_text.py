@@ -8,8 +8,8 @@ import pyarrow as pa
 import pytest
 from test_augment import Command
 
-from paraloom.core.io import write_corpus
 from paraloom.core.schema import PAIRS
+from paraloom.io import write_corpus
 
 
 def test_a_corpus_is_augmented_whatever_its_language_is_called(

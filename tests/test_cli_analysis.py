@@ -10,13 +10,13 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from paraloom.core.io import Corpus, write_corpus
 from paraloom.core.schema import PAIRS
-from paraloom.run.pipeline import parse_pipeline
-from paraloom.run.runner import run_pipeline
+from paraloom.io import Corpus, write_corpus
+from paraloom.pipeline.pipeline import parse_pipeline
+from paraloom.pipeline.runner import run_pipeline
 
 Run = Callable[..., tuple[int, str, str]]
-BUNDLED = Path(__file__).parents[1] / "src/paraloom/recipes/bundled"
+BUNDLED = Path(__file__).parents[1] / "src/paraloom/bundled"
 
 NOUNS = ["dog", "cat", "man", "child", "horse", "woman", "bird", "boy"]
 VERBS = ["runs", "sleeps", "jumps", "sits", "eats", "waits"]
@@ -59,7 +59,7 @@ def test_models_for_scores_are_trained_and_used(paraloom: Run, scored: Path, tmp
     options = ["--word-counts", "counts", "--language-model", "lm", "--classifier", "judge"]
     fresh = tmp_path / "plain.parquet"
     pq.write_table(pq.read_table(scored / "part-00000.parquet").drop_columns(["paraphrase_score"]), fresh)
-    encoder = BUNDLED / "encoder-en"
+    encoder = BUNDLED / "english"
     status, _, err = paraloom(
         "score", fresh, "--with", "chrf,mismatch", *options, "--encoder", encoder, "-o", "all.parquet", "--workers", 1
     )

@@ -8,7 +8,7 @@ import pytest
 from typer.testing import CliRunner
 
 from paraloom.cli.main import app
-from paraloom.run.catalogue import STAGES, load
+from paraloom.pipeline.registry import STAGES, load
 
 
 def said(*arguments: str) -> str:

@@ -13,10 +13,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from paraloom.core.errors import ConfigError, DataError, ParaloomError
-from paraloom.core.io import Corpus, read_pairs, write_pairs, write_table
-from paraloom.core.io.bitext import Rows
-from paraloom.core.io.compression import open_write
 from paraloom.core.schema import PAIRS, VARIANTS
+from paraloom.io import Corpus, read_pairs, write_pairs, write_table
+from paraloom.io.bitext import Rows
+from paraloom.io.compression import open_write
 
 PACKED = ["", ".gz", ".zst", ".xz"]
 TARGETS = [f"t.{kind}{packed}" for kind in ("tsv", "jsonl", "tmx", "de-en.{de,en}") for packed in PACKED]

@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from paraloom.core.errors import DataError, RunError
-from paraloom.core.io.compression import open_read, open_write, read_lines
+from paraloom.io.compression import open_read, open_write, read_lines
 
 PACKED = [".gz", ".zst", ".xz"]
 EVERY = ["", *PACKED]
@@ -56,7 +56,7 @@ def test_lines_survive_any_size_of_piece(tmp_path_factory: pytest.TempPathFactor
     file = tmp_path_factory.mktemp("lines") / "a.txt"
     file.write_bytes("".join(f"{line}\n" for line in lines).encode())
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("paraloom.core.io.compression._PIECE", 3)
+        patch.setattr("paraloom.io.compression._PIECE", 3)
         found = list(read_lines(file))
     assert found == [lines[0].removeprefix("\ufeff"), *lines[1:]]
 

@@ -11,9 +11,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from paraloom.core.errors import ConfigError, DataError, RunError
-from paraloom.core.io import Corpus, read_batches, read_shard, seal_corpus, write_corpus, write_shard
-from paraloom.core.io.atomic import replacing, replacing_all
 from paraloom.core.schema import PAIRS, add_column, signature_of
+from paraloom.io import Corpus, read_batches, read_shard, seal_corpus, write_corpus, write_shard
+from paraloom.io.atomic import replacing, replacing_all
 
 
 def pairs(start: int, count: int) -> pa.RecordBatch:

@@ -15,9 +15,9 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from paraloom.core.characters import character_class, class_table
 from paraloom.core.errors import ConfigError
-from paraloom.core.text import (
+from paraloom.text.characters import character_class, class_table
+from paraloom.text.tokens import (
     TokenLists,
     character_ngrams,
     lowered,
@@ -193,7 +193,7 @@ def test_ngrams_of_nothing(n: int) -> None:
 
 
 def test_import_is_light() -> None:
-    code = "import sys, paraloom.core.text; print({'numba', 'pysbd', 'torch'} & set(sys.modules))"
+    code = "import sys, paraloom.text.tokens; print({'numba', 'pysbd', 'torch'} & set(sys.modules))"
     assert subprocess.check_output([sys.executable, "-c", code], text=True).strip() == "set()"
 
 

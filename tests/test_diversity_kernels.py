@@ -14,12 +14,12 @@ from hypothesis import strategies as st
 from plain_trees import Prepared, parse, partial_kernel, partial_kernel_by_length, subset_kernel
 
 from paraloom.core.errors import ConfigError, DataError
-from paraloom.core.text import token_hash
 from paraloom.diversity.tree_differences import TreeStatistics, differences
 from paraloom.diversity.tree_kernels import BBH22, MOST_CHILDREN, NO_NUMBER, TOO_WIDE, TreeKernel, failures, kernel
 from paraloom.diversity.trees import LARGEST, read_trees
-from paraloom.syntax.parse_files import read_parses
+from paraloom.syntax.parsers.files import read_parses
 from paraloom.syntax.treebank import read_brackets
+from paraloom.text.tokens import token_hash
 
 NP = "(NP (D a) (N cat))"
 VP = f"(VP (V brought) {NP})"

@@ -20,10 +20,10 @@ from sacrebleu.metrics import BLEU, CHRF
 
 from paraloom.core.errors import DataError
 from paraloom.core.stats import Moments, added_up
-from paraloom.diversity.corpus import TextStatistics, text_statistics
+from paraloom.diversity.corpus_statistics import TextStatistics, text_statistics
 from paraloom.diversity.groups import group_bounds, whole_groups
 from paraloom.diversity.lexical import LexicalDiversity, lexical_diversity, signatures
-from paraloom.diversity.overlap import overlap_of_groups
+from paraloom.diversity.overlap_metrics import overlap_of_groups
 from paraloom.diversity.surface import UNITS, SurfaceStatistics, surface_statistics
 
 # What 13a treats, what it does not, and what lower-casing does by context.

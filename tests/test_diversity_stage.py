@@ -18,13 +18,13 @@ from hypothesis import strategies as st
 from plain_trees import Prepared, parse, subset_kernel
 
 from paraloom.core.errors import ConfigError, DataError, ParaloomError
-from paraloom.core.io import write_corpus
 from paraloom.core.schema import PAIRS, VARIANTS
 from paraloom.diversity.adequacy import Adequacy
 from paraloom.diversity.groups import Drawn, whole_groups
-from paraloom.diversity.variants import VariantStatistics
-from paraloom.run.pipeline import parse_pipeline
-from paraloom.run.runner import run_pipeline
+from paraloom.diversity.measures import VariantStatistics
+from paraloom.io import write_corpus
+from paraloom.pipeline.pipeline import parse_pipeline
+from paraloom.pipeline.runner import run_pipeline
 
 Groups = Sequence[tuple[str, Sequence[str]]]
 

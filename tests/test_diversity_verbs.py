@@ -12,9 +12,9 @@ import pyarrow.parquet as pq
 import pytest
 from test_diversity_stage import OURS, REFERENCES, plain_ibleu, write_references, write_variants
 
-from paraloom.recipes.diversity import _names
-from paraloom.run.pipeline import parse_pipeline
-from paraloom.run.runner import run_pipeline
+from paraloom.pipeline.pipeline import parse_pipeline
+from paraloom.pipeline.runner import run_pipeline
+from paraloom.workflows.diversity import _names
 
 Run = Callable[..., tuple[int, str, str]]
 

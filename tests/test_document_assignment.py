@@ -13,10 +13,10 @@ from toy_documents import documents, made_up_world
 
 from paraloom.align.assignment import ASSIGNMENTS, assign, margins
 from paraloom.align.candidates import Candidates
-from paraloom.align.document_evidence import topic_cosines
+from paraloom.align.evidence import topic_cosines
 from paraloom.align.topics import topic_vectors
 from paraloom.core.errors import ConfigError, MissingExtra
-from paraloom.core.text import tokens
+from paraloom.text.tokens import tokens
 
 
 def scored(table: list[list[float | None]]) -> tuple[Candidates, np.ndarray, tuple[int, int]]:

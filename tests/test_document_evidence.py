@@ -13,13 +13,13 @@ from scipy import sparse
 from toy_documents import documents
 
 from paraloom.align.candidates import Candidates, candidates_of, counts_of, products, unit_rows
-from paraloom.align.document_evidence import multinews, picture_vectors, pivoted, word_vectors
-from paraloom.align.document_numbers import Documents
+from paraloom.align.document_features import Documents
 from paraloom.align.entities import entities, entity_lists
+from paraloom.align.evidence import multinews, picture_vectors, pivoted, word_vectors
 from paraloom.align.lexicon import Lexicon
-from paraloom.align.same_pictures import NEAR, Picture, same_pictures
+from paraloom.align.same_images import NEAR, Picture, same_pictures
 from paraloom.core.errors import DataError
-from paraloom.core.text import token_hash, tokens
+from paraloom.text.tokens import token_hash, tokens
 
 
 def all_pairs(source: Documents, target: Documents) -> Candidates:

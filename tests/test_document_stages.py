@@ -16,15 +16,15 @@ from toy_documents import Page, World, made_up_world, write_pages
 from paraloom.align.document_pairs import NamedPair, read_document_pairs, write_document_pairs
 from paraloom.align.documents import EVIDENCE
 from paraloom.core.errors import ConfigError, DataError
-from paraloom.core.io import Corpus, write_corpus
 from paraloom.core.schema import LINKS, signature_of
-from paraloom.recipes.quickstart import BUNDLED
-from paraloom.recipes.verbs import compose
-from paraloom.run.books import Books
-from paraloom.run.pipeline import parse_pipeline
-from paraloom.run.result import RunResult
-from paraloom.run.runner import run_pipeline
-from paraloom.run.stages.document_pairs import PAIRS_FILE, evidence_of
+from paraloom.io import Corpus, write_corpus
+from paraloom.pipeline.counts import Books
+from paraloom.pipeline.pipeline import parse_pipeline
+from paraloom.pipeline.result import RunResult
+from paraloom.pipeline.runner import run_pipeline
+from paraloom.stages.document_pairs import PAIRS_FILE, evidence_of
+from paraloom.workflows.quickstart import BUNDLED
+from paraloom.workflows.run import compose
 
 Command = Callable[..., tuple[int, str, str]]
 

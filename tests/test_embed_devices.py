@@ -11,8 +11,8 @@ import pytest
 
 from paraloom.core.errors import ConfigError
 from paraloom.embed.config import EncoderConfig
-from paraloom.embed.team import Team
-from paraloom.embed.train import train_encoder
+from paraloom.embed.threads import Team
+from paraloom.embed.training import train_encoder
 
 pytest.importorskip("torch", reason="encoders that read in order need torch: pip install 'paraloom[train]'")
 

@@ -11,10 +11,10 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from paraloom.core.digests import folder_digest
 from paraloom.core.errors import ConfigError, DataError, ModelError
-from paraloom.core.signature import folder_digest
-from paraloom.embed.distil import StudentConfig, distil_encoder, neighbourly_order
-from paraloom.embed.encoders import unit
+from paraloom.embed.average import unit
+from paraloom.embed.distillation import StudentConfig, distil_encoder, neighbourly_order
 from paraloom.embed.losses import similarity_loss
 from paraloom.embed.store import load_encoder
 

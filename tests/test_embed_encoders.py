@@ -10,12 +10,12 @@ import pytest
 
 from paraloom.core.errors import ConfigError, DataError, ModelError
 from paraloom.core.protocols import Encoder
-from paraloom.core.text import token_hash, words
-from paraloom.embed.encoders import Average, SentenceEncoder, quantise, similarity
+from paraloom.embed.average import Average, SentenceEncoder, quantise, similarity
 from paraloom.embed.spec import parse_spec
 from paraloom.embed.store import load_encoder, save
 from paraloom.embed.units import UNITS
-from paraloom.embed.vocab import Vocabulary, VocabularyCounter
+from paraloom.embed.vocabulary import Vocabulary, VocabularyCounter
+from paraloom.text.tokens import token_hash, words
 
 SENTENCES = [
     "A dog runs!",

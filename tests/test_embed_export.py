@@ -8,11 +8,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from paraloom.core.errors import ConfigError
-from paraloom.core.text import words
-from paraloom.embed.encoders import Average, SentenceEncoder, quantise
+from paraloom.embed.average import Average, SentenceEncoder, quantise
 from paraloom.embed.export import export_sentence_transformer, word_tokeniser
 from paraloom.embed.spec import parse_spec
-from paraloom.embed.vocab import Vocabulary
+from paraloom.embed.vocabulary import Vocabulary
+from paraloom.text.tokens import words
 
 pytest.importorskip("sentence_transformers", reason="pip install 'paraloom[distil]'")
 

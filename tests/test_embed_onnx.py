@@ -10,11 +10,11 @@ import pyarrow as pa
 import pytest
 
 from paraloom.core.errors import ConfigError
+from paraloom.embed.average import SentenceEncoder, quantise
 from paraloom.embed.config import EncoderConfig
-from paraloom.embed.encoders import SentenceEncoder, quantise
 from paraloom.embed.onnx_graph import FILE, export_onnx, unit_rows
 from paraloom.embed.store import load_encoder
-from paraloom.embed.train import train_encoder
+from paraloom.embed.training import train_encoder
 
 runtime = pytest.importorskip("onnxruntime", reason="pip install 'paraloom[onnx,dev]'")
 

@@ -9,15 +9,15 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from paraloom.core.digests import folder_digest
 from paraloom.core.errors import ConfigError, ModelError
-from paraloom.core.signature import folder_digest
+from paraloom.embed.average import Average, SentenceEncoder, unit
 from paraloom.embed.config import EncoderConfig
-from paraloom.embed.encoders import Average, SentenceEncoder, unit
 from paraloom.embed.spec import parse_spec
 from paraloom.embed.store import load_encoder, save
-from paraloom.embed.team import Team
-from paraloom.embed.train import scrambled, train_encoder
-from paraloom.embed.vocab import Rows, Vocabulary
+from paraloom.embed.threads import Team
+from paraloom.embed.training import scrambled, train_encoder
+from paraloom.embed.vocabulary import Rows, Vocabulary
 
 pytest.importorskip("torch", reason="encoders that read in order need torch: pip install 'paraloom[train]'")
 

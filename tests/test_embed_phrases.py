@@ -9,10 +9,10 @@ import pyarrow as pa
 import pytest
 
 from paraloom.core.errors import ConfigError, DataError, ModelError
-from paraloom.core.io import read_pairs
 from paraloom.embed.store import load_encoder
-from paraloom.embed.vocab import Vocabulary
-from paraloom.pairs.phrases import phrase_fault
+from paraloom.embed.vocabulary import Vocabulary
+from paraloom.io import read_pairs
+from paraloom.pairs.filtering.phrases import phrase_fault
 
 pytest.importorskip("torch", reason="training needs torch: pip install 'paraloom[train]'")
 

@@ -7,7 +7,7 @@ import pytest
 
 from paraloom.core.errors import ConfigError
 from paraloom.embed import search as module
-from paraloom.embed.encoders import unit
+from paraloom.embed.average import unit
 
 pytest.importorskip("faiss", reason="search needs faiss: pip install 'paraloom[search]'")
 
@@ -65,10 +65,10 @@ def test_lines_are_found_by_their_place(tmp_path):
 
 @pytest.fixture
 def words_encoder(tmp_path):
-    from paraloom.embed.encoders import Average, SentenceEncoder
+    from paraloom.embed.average import Average, SentenceEncoder
     from paraloom.embed.spec import parse_spec
     from paraloom.embed.store import save
-    from paraloom.embed.vocab import Vocabulary
+    from paraloom.embed.vocabulary import Vocabulary
 
     words = ["dog", "cat", "runs", "sleeps", "here", "there", "a", "the"]
     table = np.random.default_rng(4).normal(size=(len(words), 16)).astype(np.float32)

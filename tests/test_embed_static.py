@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from paraloom.core.errors import ConfigError, ModelError
+from paraloom.embed.average import SentenceEncoder
 from paraloom.embed.config import EncoderConfig
-from paraloom.embed.encoders import SentenceEncoder
-from paraloom.embed.opening import open_encoder
+from paraloom.embed.loading import open_encoder
 from paraloom.embed.static import load_static
 
 pytest.importorskip("tokenizers", reason="pip install 'paraloom[train]'")

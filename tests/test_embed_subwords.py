@@ -6,13 +6,13 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from paraloom.core.digests import folder_digest
 from paraloom.core.errors import DataError, ModelError
-from paraloom.core.signature import folder_digest
+from paraloom.embed.average import quantise
 from paraloom.embed.config import EncoderConfig
-from paraloom.embed.encoders import quantise
 from paraloom.embed.store import load_encoder, save
 from paraloom.embed.subwords import SubwordVocabulary, learn_subwords, plain
-from paraloom.embed.train import train_encoder
+from paraloom.embed.training import train_encoder
 
 CONFIG = EncoderConfig(spec="subword", dimension=12, epochs=2, batch=20, megabatch=3, rate=0.01, subword_entries=120)
 ODD = [

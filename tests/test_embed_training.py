@@ -14,18 +14,18 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from paraloom.core.digests import folder_digest
 from paraloom.core.errors import ConfigError, DataError, ModelError
-from paraloom.core.signature import folder_digest
-from paraloom.embed.averaging import LearningAverage
+from paraloom.embed.average_training import LearningAverage
 from paraloom.embed.config import EncoderConfig
+from paraloom.embed.hard_negatives import hardest_negatives
 from paraloom.embed.losses import Triples, batch_triples, margin_loss
-from paraloom.embed.mining import hardest_negatives
 from paraloom.embed.pairs import stream_pairs
 from paraloom.embed.spec import parse_spec
 from paraloom.embed.store import load_encoder
-from paraloom.embed.team import Team
-from paraloom.embed.train import train_encoder
-from paraloom.embed.vocab import Rows, Vocabulary
+from paraloom.embed.threads import Team
+from paraloom.embed.training import train_encoder
+from paraloom.embed.vocabulary import Rows, Vocabulary
 from paraloom.evaluate.retrieval import choose_among
 
 SMALL = EncoderConfig(dimension=16, epochs=2, batch=20, megabatch=3, rate=0.01)
@@ -322,7 +322,7 @@ def test_megabatches_rise_over_the_epochs_and_a_stopped_training_knows_it(tmp_pa
 
 @pytest.mark.parametrize("block", [1, 7, 256])
 def test_negatives_do_not_depend_on_the_blocks(block, monkeypatch):
-    from paraloom.embed import mining
+    from paraloom.embed import hard_negatives as mining
 
     draw = np.random.default_rng(5)
     # Many equal vectors: of equals the first wins.

@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 
 from paraloom.core.errors import ConfigError, DataError, ModelError
-from paraloom.embed.opening import open_encoder
+from paraloom.embed.loading import open_encoder
 from paraloom.embed.sentence_transformer import SentenceTransformerEncoder
 from paraloom.embed.store import load_encoder
 from paraloom.embed.transformer import TransformerEncoder, convert_transformer
 from paraloom.embed.vectors import read_vectors
-from paraloom.embed.vocab import Vocabulary
+from paraloom.embed.vocabulary import Vocabulary
 from paraloom.embed.word_vectors import read_words, word_vectors, write_vectors
 
 pytest.importorskip("sentence_transformers", reason="pip install 'paraloom[distil]'")

@@ -11,12 +11,12 @@ import pyarrow as pa
 import pytest
 
 from paraloom.core.errors import ConfigError, DataError
-from paraloom.embed.averaging import Pull
+from paraloom.embed.average_training import Pull
 from paraloom.embed.config import EncoderConfig
 from paraloom.embed.store import load_encoder
-from paraloom.embed.train import train_encoder
+from paraloom.embed.training import train_encoder
 from paraloom.embed.vectors import read_vectors
-from paraloom.embed.vocab import Vocabulary
+from paraloom.embed.vocabulary import Vocabulary
 
 WORDS = Vocabulary("word", ["a", "dog", "paris", "sleeps"])
 

@@ -11,10 +11,10 @@ import pytest
 import paraloom as package
 from paraloom.core.beads import Bead
 from paraloom.core.errors import ConfigError, DataError
-from paraloom.core.io.beads import read_beads, write_beads
 from paraloom.evaluate.alignment import AlignmentScore, score_documents
+from paraloom.io.formats.alignments import read_beads, write_beads
 
-BUNDLED = Path(package.__file__).parent / "recipes" / "bundled"
+BUNDLED = Path(package.__file__).parent / "bundled"
 
 GOLD = [Bead((0,), (0,)), Bead((1,), (1, 2)), Bead((2, 3), (3,)), Bead((), (4,)), Bead((4,), (5,)), Bead((5,), ())]
 FOUND = [Bead((0,), (0,)), Bead((1,), (1,)), Bead((), (2,)), Bead((2,), (3,)), Bead((3,), (4,)), Bead((4, 5), (5,))]

@@ -11,7 +11,7 @@ import pytest
 
 from paraloom.core.errors import DataError, MissingExtra, RunError
 from paraloom.evaluate.comet import comet_figures, comet_scores, has_comet
-from paraloom.run.stages.translation import EvaluateTranslator
+from paraloom.stages.translation import EvaluateTranslator
 
 PACKAGE = """
 import sys

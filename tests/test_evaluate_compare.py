@@ -10,7 +10,7 @@ import pytest
 from paraloom.core.errors import DataError
 from paraloom.evaluate.compare import compare_encoders
 from paraloom.evaluate.mteb import mteb_results, write_mteb
-from paraloom.evaluate.similarity import evaluate_sts
+from paraloom.evaluate.sts import evaluate_sts
 
 
 class Hashed:
@@ -48,8 +48,8 @@ def folder(tmp_path):
 def test_intervals_are_those_of_the_bootstrap(folder):
     from scipy import stats
 
-    from paraloom.evaluate.similarity import cosine
-    from paraloom.evaluate.tasks import choose_tasks, read_task
+    from paraloom.evaluate.sts import cosine
+    from paraloom.evaluate.sts_tasks import choose_tasks, read_task
 
     encoder = Hashed(2.0)
     found = compare_encoders({"a": encoder}, folder, ["2012/MSRpar"], resamples=4000)

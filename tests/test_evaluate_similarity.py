@@ -13,8 +13,8 @@ from scipy import stats
 from paraloom.core.errors import ConfigError, DataError
 from paraloom.evaluate.correlation import pearson, spearman
 from paraloom.evaluate.published import PUBLISHED, W17_MEAN
-from paraloom.evaluate.similarity import cosine, evaluate_sts
-from paraloom.evaluate.tasks import TASKS, W17_TASKS, choose_tasks, read_task
+from paraloom.evaluate.sts import cosine, evaluate_sts
+from paraloom.evaluate.sts_tasks import TASKS, W17_TASKS, choose_tasks, read_task
 
 
 class Overlap:

@@ -18,10 +18,10 @@ for _package in ("trafilatura", "justext", "warcio", "imagehash"):
     pytest.importorskip(_package, reason=WHY)
 
 from paraloom.core.errors import ConfigError, DataError, RunError  # noqa: E402
-from paraloom.core.io import Corpus  # noqa: E402
-from paraloom.recipes import extract as recipe  # noqa: E402
-from paraloom.recipes.extract import ASIDE, ExtractConfig, extract_documents  # noqa: E402
-from paraloom.recipes.extract_books import Books  # noqa: E402
+from paraloom.extract.counts import Books  # noqa: E402
+from paraloom.io import Corpus  # noqa: E402
+from paraloom.workflows import extract as recipe  # noqa: E402
+from paraloom.workflows.extract import ASIDE, ExtractConfig, extract_documents  # noqa: E402
 
 Command = Callable[..., tuple[int, str, str]]
 

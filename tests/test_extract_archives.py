@@ -17,11 +17,11 @@ from test_extract import ENGLISH, GERMAN, html, picture  # noqa: E402
 from warcio.statusandheaders import StatusAndHeaders  # noqa: E402
 from warcio.warcwriter import WARCWriter  # noqa: E402
 
-from paraloom.align.pages import Page  # noqa: E402
-from paraloom.align.warc import records_of  # noqa: E402
 from paraloom.core.errors import DataError  # noqa: E402
-from paraloom.core.io import Corpus  # noqa: E402
-from paraloom.recipes.extract import ASIDE, extract_documents  # noqa: E402
+from paraloom.extract.pages import Page  # noqa: E402
+from paraloom.extract.warc import records_of  # noqa: E402
+from paraloom.io import Corpus  # noqa: E402
+from paraloom.workflows.extract import ASIDE, extract_documents  # noqa: E402
 
 
 def response(writer: WARCWriter, url: str, body: bytes, *headers: tuple[str, str], status: str = "200 OK") -> None:
@@ -70,7 +70,7 @@ def test_a_warc_with_pictures(tmp_path: Path, packed: bool) -> None:
     ]
     assert "öffnet" in rows[0]["text"] and rows[1]["text"] == (ENGLISH * 3).strip()
     first, second = rows[0]["images"]
-    from paraloom.align.pictures import fingerprint
+    from paraloom.extract.images import fingerprint
 
     assert (first["sha256"], first["phash"]) == fingerprint(picture())
     assert second == {"src": "b.png", "alt": "", "sha256": None, "phash": None}

@@ -14,11 +14,11 @@ for _package in ("trafilatura", "justext", "warcio", "imagehash"):
 import pyarrow as pa  # noqa: E402
 from test_extract import ENGLISH, GERMAN, html, picture  # noqa: E402
 
-from paraloom.align.charset import decode_page  # noqa: E402
-from paraloom.align.main_text import language_of, paragraphs_of, paragraphs_of_text, parse_html, title_of  # noqa: E402
-from paraloom.align.pictures import fingerprint  # noqa: E402
-from paraloom.align.repeated import repeated_texts  # noqa: E402
-from paraloom.core.io import write_shard  # noqa: E402
+from paraloom.extract.boilerplate import repeated_texts  # noqa: E402
+from paraloom.extract.charset import decode_page  # noqa: E402
+from paraloom.extract.html import language_of, paragraphs_of, paragraphs_of_text, parse_html, title_of  # noqa: E402
+from paraloom.extract.images import fingerprint  # noqa: E402
+from paraloom.io import write_shard  # noqa: E402
 
 KOREAN = "박물관은 일요일에 문을 엽니다. 누구나 표 없이 들어갈 수 있습니다. "
 GERMANS = GERMAN * 4
@@ -88,7 +88,7 @@ def test_trafilatura_s_lists_and_tables_are_paragraphs_without_marks() -> None:
 
 
 def test_justext_has_a_stop_list_of_the_page_s_language() -> None:
-    from paraloom.align.main_text import _stop_list
+    from paraloom.extract.html import _stop_list
 
     assert "und" in _stop_list("de") and "og" in _stop_list("nb")
     assert _stop_list("xx") == _stop_list(None) == frozenset()

@@ -12,13 +12,13 @@ import pytest
 from world import TOY_CONFIG, bitext, toy_bitext
 
 from paraloom.core.errors import ConfigError, ModelError
-from paraloom.core.io import write_corpus
 from paraloom.core.schema import PAIRS
-from paraloom.mt.methods import METHODS, method
-from paraloom.mt.train import TranslatorConfig, train_translator
-from paraloom.run.pipeline import parse_pipeline
-from paraloom.run.runner import run_pipeline
-from paraloom.run.stages.mt import TrainTranslator
+from paraloom.io import write_corpus
+from paraloom.mt.presets import METHODS, method
+from paraloom.mt.training import TranslatorConfig, train_translator
+from paraloom.pipeline.pipeline import parse_pipeline
+from paraloom.pipeline.runner import run_pipeline
+from paraloom.stages.translators import TrainTranslator
 
 torch = pytest.importorskip("torch", reason="training needs torch: pip install 'paraloom[train]'")
 pytest.importorskip("transformers", reason="training needs transformers: pip install 'paraloom[train]'")

@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 from world import TOY_CONFIG, bitext, toy_bitext
 
+from paraloom.core.digests import file_digest
 from paraloom.core.errors import DataError, ModelError
-from paraloom.core.signature import file_digest
-from paraloom.mt.examples import encode_examples
-from paraloom.mt.load import load_translator
-from paraloom.mt.train import _Curve, train_translator
+from paraloom.mt.data import encode_examples
+from paraloom.mt.loading import load_translator
+from paraloom.mt.training import _Curve, train_translator
 
 pytest.importorskip("torch", reason="training needs torch: pip install 'paraloom[train]'")
 pytest.importorskip("transformers", reason="training needs transformers: pip install 'paraloom[train]'")
@@ -73,7 +73,7 @@ def test_stopped_and_gone_on_it_ends_with_the_same_bytes(
 
 
 def test_the_last_epochs_read_the_sub_words_of_decoding(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from paraloom.mt import train
+    from paraloom.mt import training as train
     from paraloom.mt.trainer import Trainer
 
     config = replace(TOY_CONFIG, steps=40, evaluate_every=40, sampling=0.4, plain_subwords=0.5)
@@ -179,7 +179,7 @@ def test_unusable_pairs_are_counted_and_nothing_usable_is_an_error(toy_translato
 
 
 def test_sampled_subwords_differ_by_seed_and_come_again_with_it(tmp_path: Path) -> None:
-    from paraloom.mt.examples import encode_examples
+    from paraloom.mt.data import encode_examples
     from paraloom.mt.subwords import train_subwords
 
     pairs = list(toy_bitext(200))

@@ -17,7 +17,7 @@ from paraloom.core.errors import ModelError
 from paraloom.core.protocols import Translator, Variant
 from paraloom.mt import load_translator, translate_stream
 from paraloom.mt.checkpoint import convert
-from paraloom.mt.translate import best_translations
+from paraloom.mt.translator import best_translations
 
 SOURCES = [source for source, _ in bitext(60, seed=11)]
 
@@ -90,7 +90,7 @@ def test_threads_change_nothing(toy_translator: Path, decode: str) -> None:
 
 
 def test_a_whole_text_is_translated_in_order(exact: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("paraloom.mt.translate.CHUNK", 7)
+    monkeypatch.setattr("paraloom.mt.translator.CHUNK", 7)
     translator = load_translator(exact)
     assert best_translations(translator, SOURCES) == _best(translator) != _best(translator)[::-1]
     assert best_translations(translator, []) == []
@@ -131,7 +131,7 @@ def test_a_translator_that_says_the_same_for_ever_is_stopped_by_the_length_of_it
     pytest.importorskip("torch", reason="training needs torch: pip install 'paraloom[train]'")
     from world import TOY_CONFIG, toy_bitext
 
-    from paraloom.mt.train import train_translator
+    from paraloom.mt.training import train_translator
 
     train_translator(lambda: toy_bitext(100), toy_bitext(20, seed=2), replace(TOY_CONFIG, steps=1), tmp_path)
     short, long = "rako gor", " ".join(["rako"] * 300)
@@ -209,7 +209,7 @@ def test_a_name_that_cannot_be_had_says_what_to_give(tmp_path: Path) -> None:
 def test_a_shortlist_holds_what_words_come_to_and_decodes_the_same(toy_translator: Path, tmp_path: Path) -> None:
     from world import TOY_CONFIG, toy_bitext
 
-    from paraloom.mt.train import train_translator
+    from paraloom.mt.training import train_translator
 
     lines = (toy_translator / "vmap.txt").read_text(encoding="utf-8").splitlines()
     listed = {key: row.split() for key, row in (line.split("\t") for line in lines)}

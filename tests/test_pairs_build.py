@@ -10,7 +10,7 @@ import pytest
 from paraloom.core.errors import DataError
 from paraloom.core.protocols import Translator, Variant
 from paraloom.core.schema import PAIRS, require, signature_of
-from paraloom.pairs.build import backtranslate, pair_translations
+from paraloom.pairs.backtranslation import backtranslate, pair_translations
 
 
 class Numbered:

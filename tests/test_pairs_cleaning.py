@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from paraloom.core.errors import ConfigError
-from paraloom.pairs.cleaning import CleaningRules, line_faults
-from paraloom.pairs.held_out import HeldOut
+from paraloom.pairs.filtering.cleaning import CleaningRules, line_faults
+from paraloom.pairs.filtering.held_out import HeldOut
 
 PARALLEL = [
     ("ein Hund schläft", "a dog sleeps", None),

@@ -9,8 +9,8 @@ import pyarrow as pa
 import pytest
 
 from paraloom.core.errors import ConfigError
-from paraloom.core.text import character_ngrams
-from paraloom.pairs.duplicates import DuplicateConfig, find_duplicates, is_duplicate, sketches
+from paraloom.pairs.filtering.duplicates import DuplicateConfig, find_duplicates, is_duplicate, sketches
+from paraloom.text.tokens import character_ngrams
 
 
 def batch_of(texts: list[str], first: int = 0) -> pa.RecordBatch:

@@ -12,8 +12,8 @@ import pyarrow as pa
 import pytest
 
 from paraloom.core.errors import ConfigError
-from paraloom.pairs.filters import Criteria, select, survey
-from paraloom.pairs.selection import nth_key
+from paraloom.pairs.filtering.filters import Criteria, select, survey
+from paraloom.pairs.filtering.selection import nth_key
 
 COLUMNS = {
     "pair_id": ["1", "2", "3", "4", "5"],
@@ -223,10 +223,10 @@ def test_a_sample_of_more_than_there_is_may_be_an_error(tmp_path):
     import pyarrow as pa
 
     from paraloom.core.errors import DataError
-    from paraloom.core.io import write_corpus
     from paraloom.core.schema import PAIRS
-    from paraloom.run.pipeline import parse_pipeline
-    from paraloom.run.runner import run_pipeline
+    from paraloom.io import write_corpus
+    from paraloom.pipeline.pipeline import parse_pipeline
+    from paraloom.pipeline.runner import run_pipeline
 
     row = {"pair_id": "1", "src": "a", "tgt": "b", "src_lang": "en", "tgt_lang": "en", "origin": "x"}
     write_corpus(tmp_path / "pairs", [pa.RecordBatch.from_pylist([row] * 3, schema=PAIRS)], kind="PAIRS")
@@ -241,10 +241,10 @@ def test_a_sample_of_more_than_there_is_may_be_an_error(tmp_path):
 def test_survivors_are_counted_before_anything_is_filtered(paraloom, tmp_path):
     import pyarrow as pa
 
-    from paraloom.core.io import write_table
     from paraloom.core.schema import PAIRS
-    from paraloom.pairs.filters import Criteria, select, survey
-    from paraloom.pairs.survivors import survivors
+    from paraloom.io import write_table
+    from paraloom.pairs.filtering.filters import Criteria, select, survey
+    from paraloom.pairs.filtering.survivors import survivors
 
     rows = [
         {

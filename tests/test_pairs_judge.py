@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 
 from paraloom.core.errors import DataError
-from paraloom.pairs.judge import RANGES, draw, judged, write_sheet
+from paraloom.pairs.annotation import RANGES, draw, judged, write_sheet
 
 
 def pairs(count: int = 400) -> pa.RecordBatch:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from paraloom.core.alignment import align_words
-from paraloom.core.text import tokens
 from paraloom.pairs.lexicon import LexiconConfig, paraphrase_lexicon
 from paraloom.pairs.lexicon_kernels import phrase_pairs, symmetrised
+from paraloom.text.tokens import tokens
+from paraloom.text.word_alignment import align_words
 
 WORDS = [f"w{chr(97 + i)}" for i in range(26)]
 

@@ -11,11 +11,11 @@ import pytest
 
 from paraloom.core.errors import ConfigError, ModelError
 from paraloom.core.schema import signature_of
-from paraloom.core.text import tokens
-from paraloom.pairs.language_model import NgramModel, read_arpa, train_language_model
-from paraloom.pairs.rarity import WordRarity, count_words
-from paraloom.pairs.scores import score
-from paraloom.pairs.scores_by_model import by_encoder, by_language_model, by_languages, by_rarity
+from paraloom.pairs.scoring.language_model import NgramModel, read_arpa, train_language_model
+from paraloom.pairs.scoring.models import by_encoder, by_language_model, by_languages, by_rarity
+from paraloom.pairs.scoring.rarity import WordRarity, count_words
+from paraloom.pairs.scoring.table import score
+from paraloom.text.tokens import tokens
 
 ARPA = """
 \\data\\
@@ -124,8 +124,8 @@ def test_columns_name_their_model(model: NgramModel) -> None:
 
 def test_a_classifier_learns_what_tells_translations(tmp_path: Path) -> None:
     pytest.importorskip("torch", reason="the classifier needs torch: pip install 'paraloom[train]'")
-    from paraloom.pairs.classifier import Classifier, ClassifierConfig
-    from paraloom.pairs.classify import train_classifier
+    from paraloom.pairs.scoring.classifier import Classifier, ClassifierConfig
+    from paraloom.pairs.scoring.classifier_training import train_classifier
 
     rng = np.random.default_rng(0)
     rows = []
@@ -150,7 +150,7 @@ def test_a_classifier_learns_what_tells_translations(tmp_path: Path) -> None:
 
 def test_languages() -> None:
     pytest.importorskip("lingua", reason="this needs lingua: pip install 'paraloom[language]'")
-    from paraloom.pairs.language import LanguageIdentifier
+    from paraloom.pairs.scoring.language import LanguageIdentifier
 
     batch = pa.RecordBatch.from_pydict(
         {
@@ -172,7 +172,7 @@ def test_languages() -> None:
 
 def test_an_lstm_reads_padded_sentences_as_it_reads_packed_ones():
     torch = pytest.importorskip("torch", reason="the classifier needs torch: pip install 'paraloom[train]'")
-    from paraloom.pairs.classifier import new_network
+    from paraloom.pairs.scoring.classifier import new_network
 
     torch.manual_seed(1)
     network = new_network("lstm", 20, 8)

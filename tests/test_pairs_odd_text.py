@@ -11,23 +11,23 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from paraloom.core.io import Corpus, write_corpus
 from paraloom.embed.store import load_encoder
-from paraloom.pairs.language_model import read_arpa
-from paraloom.pairs.rarity import count_words
-from paraloom.pairs.scorer import Scorer
-from paraloom.pairs.scores import score
-from paraloom.pairs.scores_by_model import (
+from paraloom.io import Corpus, write_corpus
+from paraloom.pairs.scoring.language_model import read_arpa
+from paraloom.pairs.scoring.models import (
     by_classifier,
     by_encoder,
     by_language_model,
     by_languages,
     by_rarity,
 )
-from paraloom.run.pipeline import parse_pipeline
-from paraloom.run.runner import run_pipeline
+from paraloom.pairs.scoring.rarity import count_words
+from paraloom.pairs.scoring.scorer import Scorer
+from paraloom.pairs.scoring.table import score
+from paraloom.pipeline.pipeline import parse_pipeline
+from paraloom.pipeline.runner import run_pipeline
 
-BUNDLED = Path(__file__).parents[1] / "src/paraloom/recipes/bundled"
+BUNDLED = Path(__file__).parents[1] / "src/paraloom/bundled"
 ARPA = "\\data\\\nngram 1=4\n\n\\1-grams:\n-1.0 <unk>\n-9.0 <s>\n-0.7 a\n-0.4 </s>\n\n\\end\\\n"
 
 ODD = [
@@ -57,22 +57,22 @@ def everything(tmp_path_factory: pytest.TempPathFactory) -> list[str | Scorer]:
     folder = tmp_path_factory.mktemp("models")
     (folder / "small.arpa").write_text(ARPA, encoding="utf-8")
     wanted: list[str | Scorer] = ["all"]
-    wanted += by_encoder(load_encoder(BUNDLED / "encoder-en"))
+    wanted += by_encoder(load_encoder(BUNDLED / "english"))
     wanted += by_rarity(count_words([["a b", "a 👍"]]))
     wanted += by_language_model(read_arpa(folder / "small.arpa"))
     try:
-        from paraloom.pairs.classify import train_classifier
+        from paraloom.pairs.scoring.classifier_training import train_classifier
     except ImportError:
         pass
     else:
-        from paraloom.pairs.classifier import Classifier, ClassifierConfig
+        from paraloom.pairs.scoring.classifier import Classifier, ClassifierConfig
 
         rows = [{"pair_id": str(i), "src": f"a {i}", "tgt": f"b {i}"} for i in range(60)]
         config = ClassifierConfig(kind="lstm", dimension=4, pairs=40, held_out=10, epochs=1, batch=10)
         train_classifier([pa.RecordBatch.from_pylist(rows)], config, folder / "judge", seed=1)
         wanted += by_classifier(Classifier.load(folder / "judge"))
     try:
-        from paraloom.pairs.language import LanguageIdentifier
+        from paraloom.pairs.scoring.language import LanguageIdentifier
 
         wanted += by_languages(LanguageIdentifier(["de", "en"]))
     except ImportError:

@@ -14,9 +14,9 @@ from sacrebleu.metrics import BLEU
 
 from paraloom.core.errors import ConfigError, DataError
 from paraloom.core.schema import signature_of
-from paraloom.core.text import spellings, tokens
-from paraloom.pairs.overlap import bleu_from_counts, bleu_plus_one, overlap, shared_ngrams
-from paraloom.pairs.scores import GROUPS, SCORES, score, scorers
+from paraloom.pairs.scoring.overlap import bleu_from_counts, bleu_plus_one, overlap, shared_ngrams
+from paraloom.pairs.scoring.table import GROUPS, SCORES, score, scorers
+from paraloom.text.tokens import spellings, tokens
 
 SENTENCES = [
     ("A man in a blue shirt is standing on a ladder.", "A man in a blue shirt stands on a ladder, cleaning a window."),

@@ -8,13 +8,13 @@ from pathlib import Path
 import pytest
 
 from paraloom.core.errors import ConfigError
-from paraloom.core.io import Corpus, read_shard, write_corpus
 from paraloom.core.schema import PAIRS
-from paraloom.run.pipeline import parse_pipeline
-from paraloom.run.runner import run_pipeline
-from paraloom.run.stages.backtranslate import Backtranslate
-from paraloom.run.stages.pairs import Filter
-from paraloom.run.stages.scoring import Score
+from paraloom.io import Corpus, read_shard, write_corpus
+from paraloom.pipeline.pipeline import parse_pipeline
+from paraloom.pipeline.runner import run_pipeline
+from paraloom.stages.backtranslate import Backtranslate
+from paraloom.stages.pairs import Filter
+from paraloom.stages.scores import Score
 
 ROWS = 60
 

@@ -15,10 +15,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sacrebleu.metrics import CHRF
 
-from paraloom.core.text import code_points, token_spans, words
-from paraloom.pairs.characters import chrf, repeats
-from paraloom.pairs.repetition import trigram_repetition, unigram_repetition
-from paraloom.pairs.scores import score
+from paraloom.pairs.scoring.characters import chrf, repeats
+from paraloom.pairs.scoring.repetition import trigram_repetition, unigram_repetition
+from paraloom.pairs.scoring.table import score
+from paraloom.text.tokens import code_points, token_spans, words
 
 ODD = [
     "",

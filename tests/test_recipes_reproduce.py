@@ -9,13 +9,13 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from paraloom.core.io import write_corpus
 from paraloom.core.schema import PAIRS
-from paraloom.recipes import agreement
-from paraloom.recipes.grids import GRIDS
-from paraloom.recipes.loop_tables import TABLES as LOOP_TABLES
-from paraloom.recipes.papers import PAPERS
-from paraloom.recipes.reproduce import TABLES
+from paraloom.experiments.filter_grids import GRIDS
+from paraloom.experiments.loop_tables import TABLES as LOOP_TABLES
+from paraloom.experiments.published import PAPERS
+from paraloom.experiments.reproduce import TABLES
+from paraloom.io import write_corpus
+from paraloom.workflows import agreement
 
 Run = Callable[..., tuple[int, str, str]]
 

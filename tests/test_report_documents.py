@@ -19,10 +19,10 @@ import paraloom.report
 from paraloom.align.document_pairs import NamedPair, write_document_pairs
 from paraloom.core.beads import Bead
 from paraloom.core.errors import ConfigError, DataError
-from paraloom.core.io import write_corpus
-from paraloom.core.io.beads import links_of
-from paraloom.core.io.shards import write_shard
 from paraloom.core.schema import DOCUMENTS, LINKS
+from paraloom.io import write_corpus
+from paraloom.io.formats.alignments import links_of
+from paraloom.io.shards import write_shard
 from paraloom.report.aligned_facts import Document, Image, draw
 from paraloom.report.aligned_page import write_aligned_documents
 from paraloom.report.aligned_pair import bead, pictures

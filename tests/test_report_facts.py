@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from paraloom.core.io import write_shard
+from paraloom.io import write_shard
 from paraloom.report.facts import QUANTILES, TEXT_LIMIT, edges_of, ranges, reasons, spread_of
 from paraloom.report.samples import differences
 from paraloom.report.training import thinned, training

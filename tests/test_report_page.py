@@ -13,7 +13,7 @@ from toy_run import ODD, make_toy_run
 
 import paraloom.report
 from paraloom.core.errors import DataError
-from paraloom.core.io import Corpus, read_shard
+from paraloom.io import Corpus, read_shard
 from paraloom.report.figures import count
 from paraloom.report.page import write_report
 from paraloom.report.samples import pair

@@ -52,7 +52,7 @@ def test_imports_run_one_way(path: Path) -> None:
 
 def test_the_check_above_sees_an_import(tmp_path: Path) -> None:
     path = tmp_path / "wrong.py"
-    path.write_text("def f():\n    from paraloom.cli.main import app\n    import paraloom.run.stage\n")
+    path.write_text("def f():\n    from paraloom.cli.main import app\n    import paraloom.core.stage\n")
     assert imports(path) == {"cli", "run"}
 
 

@@ -20,9 +20,9 @@ from screen import Screen
 from toy_runs import begin, contents, group_is_gone, kill, marks_in, run, shards_done, toml, until
 
 from paraloom.core.errors import DataError, RunError
-from paraloom.core.io import Corpus, write_corpus
 from paraloom.core.schema import SENTENCES
-from paraloom.run.books import Books
+from paraloom.io import Corpus, write_corpus
+from paraloom.pipeline.counts import Books
 
 CHAIN = toml(
     {"use": "Count", "sentences": 150, "bad": 3},
@@ -142,7 +142,7 @@ def test_a_fit_shows_how_far_it_is(engine: str, tmp_path: Path, monkeypatch: pyt
 MEMORY = """
 import sys
 from toy_runs import run, toml
-from paraloom.run.memory import peak_memory
+from paraloom.pipeline.memory import peak_memory
 text = toml({"use": "Bulk", "sentences": int(sys.argv[1])}, {"use": "Grow"})
 result = run(text, sys.argv[2], engine="local", workers=1)
 print(peak_memory(), result.stage("grow").memory, result.stage("grow").books.read)

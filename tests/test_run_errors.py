@@ -12,8 +12,8 @@ import pytest
 from toy_runs import run, toml
 
 from paraloom.core.errors import ConfigError, DataError, MissingExtra, ParaloomError, RunError
-from paraloom.run.books import Books
-from paraloom.run.lanes import split
+from paraloom.pipeline.counts import Books
+from paraloom.pipeline.splits import split
 
 COUNT = {"use": "Count", "sentences": 100}
 

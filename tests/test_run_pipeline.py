@@ -7,9 +7,9 @@ from typing import Any, Literal
 
 import pytest
 
+from paraloom.core.config import MisfitError, fitted
 from paraloom.core.errors import ConfigError
-from paraloom.run.annotations import MisfitError, fitted
-from paraloom.run.pipeline import Pipeline, parse_pipeline, read_pipeline
+from paraloom.pipeline.pipeline import Pipeline, parse_pipeline, read_pipeline
 
 COUNT = '[[stage]]\nname = "count"\nuse = "toy_stages:Count"\n'
 UPPER = '[[stage]]\nname = "upper"\nuse = "toy_stages:Upper"\n'

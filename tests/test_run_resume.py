@@ -10,13 +10,13 @@ import pytest
 from toy_runs import contents, marks_in, run, shards_done, toml
 
 from paraloom.core.errors import RunError
-from paraloom.core.io import Corpus
-from paraloom.run.fit import FitTask
-from paraloom.run.folder import claimed
-from paraloom.run.manifest import Manifest
-from paraloom.run.pipeline import parse_pipeline
-from paraloom.run.plan import plan
-from paraloom.run.result import RunResult
+from paraloom.io import Corpus
+from paraloom.pipeline.fit import FitTask
+from paraloom.pipeline.manifest import Manifest
+from paraloom.pipeline.pipeline import parse_pipeline
+from paraloom.pipeline.plan import plan
+from paraloom.pipeline.result import RunResult
+from paraloom.pipeline.store import claimed
 
 STAGES = (
     {"use": "Count", "sentences": 120},

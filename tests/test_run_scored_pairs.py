@@ -11,8 +11,8 @@ import pytest
 
 from paraloom.core.errors import DataError
 from paraloom.core.schema import signature_of
-from paraloom.run.stage import Work
-from paraloom.run.stages.scored_pairs import ScoredPairs, has_further_columns
+from paraloom.core.stage import Work
+from paraloom.stages.scored_pairs import ScoredPairs, has_further_columns
 
 Run = Callable[..., tuple[int, str, str]]
 

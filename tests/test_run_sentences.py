@@ -10,15 +10,15 @@ import pyarrow.parquet
 import pytest
 
 from paraloom.core.errors import ConfigError, ParaloomError
-from paraloom.core.io import Corpus, write_corpus
 from paraloom.core.schema import PAIRS, signature_of
-from paraloom.core.seen import Seen
-from paraloom.embed.encoders import Average, SentenceEncoder
+from paraloom.embed.average import Average, SentenceEncoder
 from paraloom.embed.spec import parse_spec
 from paraloom.embed.store import save
-from paraloom.embed.vocab import Vocabulary
-from paraloom.run.pipeline import parse_pipeline
-from paraloom.run.runner import run_pipeline
+from paraloom.embed.vocabulary import Vocabulary
+from paraloom.io import Corpus, write_corpus
+from paraloom.pipeline.pipeline import parse_pipeline
+from paraloom.pipeline.runner import run_pipeline
+from paraloom.text.hashing import Seen
 
 
 def pipeline(text: str, folder: Path):

@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 
 from paraloom.cli.main import app
 from paraloom.core.errors import ConfigError
-from paraloom.recipes.selftrain import RESULT, LoopConfig, read_loop, selftrain, stages_of
+from paraloom.workflows.selftrain import RESULT, LoopConfig, read_loop, selftrain, stages_of
 
 pytest.importorskip("torch", reason="training needs torch: pip install 'paraloom[train]'")
 

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from paraloom.core.errors import DataError, ModelError
-from paraloom.core.trees import phrases, skeleton
+from paraloom.text.trees import phrases, skeleton
 
 pytest.importorskip("nltk", reason="parsing needs nltk: pip install 'paraloom[syntax]'")
 
@@ -19,7 +19,7 @@ from nltk.tree import Tree
 
 from paraloom.syntax.accuracy import bracket_f1
 from paraloom.syntax.grammar import Grammar
-from paraloom.syntax.parser import LONGEST, GrammarParser
+from paraloom.syntax.parsers.own import LONGEST, GrammarParser
 from paraloom.syntax.treebank import binary, plain, read_treebank
 
 TREES = """

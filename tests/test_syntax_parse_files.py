@@ -11,10 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from paraloom.core.errors import DataError
-from paraloom.core.trees import phrases
 from paraloom.syntax.dependencies import bracketed
-from paraloom.syntax.parse_files import read_parses
+from paraloom.syntax.parsers.files import read_parses
 from paraloom.syntax.productions import ProductionCounts
+from paraloom.text.trees import phrases
 
 CONLLU = """# sent_id = 1
 # text = The dog won't sleep.

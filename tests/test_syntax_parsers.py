@@ -13,13 +13,13 @@ import pyarrow.parquet as pq
 import pytest
 
 from paraloom.core.errors import ConfigError, DataError, MissingExtra, ModelError, ParaloomError
-from paraloom.core.io import Corpus, write_corpus
 from paraloom.core.protocols import Parser
 from paraloom.core.schema import PAIRS, VARIANTS, signature_of
-from paraloom.run.pipeline import parse_pipeline
-from paraloom.run.runner import run_pipeline
-from paraloom.run.stage import Work
-from paraloom.syntax.load import load_parser
+from paraloom.core.stage import Work
+from paraloom.io import Corpus, write_corpus
+from paraloom.pipeline.pipeline import parse_pipeline
+from paraloom.pipeline.runner import run_pipeline
+from paraloom.syntax.parsers.loading import load_parser
 from paraloom.syntax.productions import ProductionCounts, root_production
 
 GO = "1\tGo\tgo\tVERB\tVB\t_\t0\troot\t_\t_\n\n"
@@ -123,7 +123,7 @@ class Mute:
 
 def _parsed(monkeypatch: pytest.MonkeyPatch, parser: Parser, folder: Path) -> list[str | None]:
     """The trees of a corpus of two variants, as the stage makes them of what the parser gives."""
-    from paraloom.run.stages import syntax
+    from paraloom.stages import syntax
 
     monkeypatch.setattr(syntax, "_parser", lambda source: parser)
     stage = syntax.Parse(model="spacy:mute", columns=("text",))

@@ -12,8 +12,8 @@ from sacrebleu import corpus_bleu, corpus_chrf
 
 from paraloom.core.errors import ConfigError, DataError
 from paraloom.evaluate.translation_differences import differences
-from paraloom.run.pipeline import parse_pipeline
-from paraloom.run.runner import run_pipeline
+from paraloom.pipeline.pipeline import parse_pipeline
+from paraloom.pipeline.runner import run_pipeline
 
 WORDS = ["the", "a", "big", "small", "dog", "cat", "sees", "hears", "runs", "away", "from", "to", "in", "park"]
 

@@ -10,12 +10,12 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
-from paraloom.align.document_numbers import Documents, paragraphs_in
+from paraloom.align.document_features import Documents, paragraphs_in
 from paraloom.align.entities import entity_lists
-from paraloom.align.same_pictures import Picture
-from paraloom.core.io import Corpus, write_corpus
+from paraloom.align.same_images import Picture
 from paraloom.core.schema import DOCUMENTS
-from paraloom.core.text import tokens
+from paraloom.io import Corpus, write_corpus
+from paraloom.text.tokens import tokens
 
 
 @dataclass(frozen=True)

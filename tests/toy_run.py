@@ -10,13 +10,13 @@ from typing import Any
 
 import pyarrow as pa
 
-from paraloom.core.io import write_corpus
 from paraloom.core.protocols import Variant
 from paraloom.core.schema import PAIRS
-from paraloom.evaluate.similarity import SimilarityRow, SimilarityTable
-from paraloom.pairs.build import pair_translations
-from paraloom.pairs.filters import Criteria, select
-from paraloom.pairs.scores import score
+from paraloom.evaluate.sts import SimilarityRow, SimilarityTable
+from paraloom.io import write_corpus
+from paraloom.pairs.backtranslation import pair_translations
+from paraloom.pairs.filtering.filters import Criteria, select
+from paraloom.pairs.scoring.table import score
 
 _OPENINGS = ["The old man", "A girl in a red coat", "My neighbour", "Nobody", "The committee", "A tired nurse", "She"]
 _VERBS = ["reads", "sells", "is looking for", "has forgotten", "wrote about", "bought", "carries"]

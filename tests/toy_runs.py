@@ -13,9 +13,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from paraloom.run.pipeline import parse_pipeline
-from paraloom.run.result import RunResult
-from paraloom.run.runner import run_pipeline
+from paraloom.pipeline.pipeline import parse_pipeline
+from paraloom.pipeline.result import RunResult
+from paraloom.pipeline.runner import run_pipeline
 
 DRIVER = """
 import sys

@@ -15,10 +15,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from paraloom.core.errors import DataError
-from paraloom.core.io import Corpus, read_shard
 from paraloom.core.progress import progress
 from paraloom.core.schema import SENTENCES
-from paraloom.run.stage import Fit, Json, Map, Source, Work
+from paraloom.core.stage import Fit, Json, Map, Source, Work
+from paraloom.io import Corpus, read_shard
 
 
 def mark(event: str) -> None:

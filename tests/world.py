@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 
-from paraloom.mt.train import TranslatorConfig
+from paraloom.mt.training import TranslatorConfig
 
 NOUNS = {
     "dog": "rako",

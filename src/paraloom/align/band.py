@@ -8,6 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from paraloom.align import search_kernels
+
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
 
@@ -81,8 +83,6 @@ def path_of_anchors(anchors: Sequence[tuple[Ints, Ints, Floats]], sources: int, 
 
     It is the heaviest chain of them that rises on both sides; None where there are too few to go by.
     """
-    from paraloom.align import search_kernels
-
     rows, columns, weights = (np.concatenate([each[field] for each in anchors]) for field in range(3))
     cells, inverse = np.unique(rows * (targets + 1) + columns, return_inverse=True)
     total = np.bincount(inverse, weights, len(cells))

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from paraloom.core.text import TokenLists
+from paraloom.text.tokens import TokenLists
 
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]

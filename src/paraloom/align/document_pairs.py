@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 from paraloom.align.documents import DocumentPairs
 from paraloom.core.errors import DataError
-from paraloom.core.io import read_lines
-from paraloom.core.io.compression import open_write
+from paraloom.io import read_lines
+from paraloom.io.compression import open_write
 
 HEADER = ("src_doc", "tgt_doc", "score", "margin")
 """The columns of such a file, between tabs."""

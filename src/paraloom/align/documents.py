@@ -12,8 +12,8 @@ from scipy import sparse
 
 from paraloom.align.assignment import ASSIGNMENTS, assign, margins
 from paraloom.align.candidates import Candidates, candidates_of, counts_of, products
-from paraloom.align.document_evidence import Lexicons, multinews, picture_vectors, topic_cosines, word_vectors
-from paraloom.align.document_numbers import Documents
+from paraloom.align.document_features import Documents
+from paraloom.align.evidence import Lexicons, multinews, picture_vectors, topic_cosines, word_vectors
 from paraloom.align.sentences import AlignerConfig, Knowledge, TextPair, learn
 from paraloom.core.errors import ConfigError, nearest
 

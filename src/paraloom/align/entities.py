@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from paraloom.core.text import TokenLists, tokens
+from paraloom.text.tokens import TokenLists, tokens
 
 _A = "".join(letter for letter in map(chr, range(0x41, 0x250)) if letter.isupper())
 """Latin capitals, those with accents too."""

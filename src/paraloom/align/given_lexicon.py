@@ -9,8 +9,8 @@ import numpy as np
 
 from paraloom.align.lexicon import Lexicon
 from paraloom.core.errors import DataError
-from paraloom.core.io import read_lines
-from paraloom.core.text import tokens
+from paraloom.io import read_lines
+from paraloom.text.tokens import tokens
 
 
 def read_lexicon(path: str | Path) -> tuple[Lexicon, Lexicon]:

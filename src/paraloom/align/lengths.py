@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from paraloom.align import lexical_kernels as match_kernels
 from paraloom.align.band import Band
 
 Ints = npt.NDArray[np.int64]
@@ -94,8 +95,6 @@ class LengthMatch:
         self.table = weight * (habits.table if habits else _usual())
 
     def add(self, first: int, rows: int, band: Band, out: Scores) -> None:
-        from paraloom.align import match_kernels
-
         match_kernels.add_lengths(first, *self.behind, self.ratio, VARIANCE, self.table, _STEPS, band.lows, out)
 
 

@@ -8,9 +8,9 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from paraloom.align.matches import Bags
-from paraloom.core.alignment import AlignmentConfig, links
-from paraloom.core.text import TokenLists
+from paraloom.align.lexical import Bags
+from paraloom.text.tokens import TokenLists
+from paraloom.text.word_alignment import AlignmentConfig, links
 
 Ints = npt.NDArray[np.int64]
 

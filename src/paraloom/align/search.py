@@ -8,6 +8,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 import numpy.typing as npt
 
+from paraloom.align import search_kernels as kernels
 from paraloom.align.band import Band, whole_band
 
 Floats = npt.NDArray[np.float64]
@@ -66,8 +67,6 @@ def best_alignment(
 
 
 def _within(evidence: Sequence[Evidence], priors: Floats, band: Band) -> tuple[Found, int]:
-    from paraloom.align import search_kernels as kernels
-
     most = len(priors) - 1
     best = np.full((most + 1, band.width), kernels.NOTHING)
     best[0, 0] = 0.0

@@ -13,15 +13,15 @@ import numpy.typing as npt
 from paraloom.align.band import Band, band_along, path_of_anchors, path_of_beads, path_of_lengths
 from paraloom.align.block_cosines import VectorMatch
 from paraloom.align.lengths import LengthHabits, LengthMatch, habits_of
+from paraloom.align.lexical import Background, Bags, Direction, WordMatch, background_of, bags_of
 from paraloom.align.lexicon import Lexicon, beside, evenly, lexicon_of, together
-from paraloom.align.matches import Background, Bags, Direction, WordMatch, background_of, bags_of
 from paraloom.align.priors import priors_of
 from paraloom.align.search import Evidence, Found, best_alignment
 from paraloom.align.stems import stems
 from paraloom.core.beads import Bead
 from paraloom.core.errors import ConfigError, DataError
 from paraloom.core.progress import progress
-from paraloom.core.text import TokenLists, tokens
+from paraloom.text.tokens import TokenLists, tokens
 
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
@@ -98,7 +98,7 @@ class TextPair:
 class Knowledge:
     """What an aligner has learned: priors float64 (A + 1, A + 1), natural logarithms by kind of bead.
 
-    backgrounds, shares, lexicons: by unit and direction, see paraloom.align.matches.  given: a lexicon that was known
+    backgrounds, shares, lexicons: by unit and direction, see paraloom.align.lexical.  given: a lexicon that was known
     before.  lengths: how those go together.
     """
 

@@ -6,7 +6,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from paraloom.core.text import Texts, TokenLists, spellings, text_buffers
+from paraloom.text.token_kernels import hash_spans
+from paraloom.text.tokens import Texts, TokenLists, spellings, text_buffers
 
 # Characters of a beginning; a syllable or ideogram tells as much as two letters.
 _LETTERS, _SYLLABLES = 4, 2
@@ -16,12 +17,10 @@ _SYLLABIC = r"^[\p{Hangul}\p{Han}\p{Hiragana}\p{Katakana}]"
 def stems(texts: Texts) -> TokenLists:
     """The first four characters of each word (two where they are syllables or ideograms), as lists of ids.
 
-    >>> from paraloom.core.text import tokens
+    >>> from paraloom.text.tokens import tokens
     >>> bool((stems(["Virginian oaks"]).ids == tokens(["virg oaks"]).ids).all())
     True
     """
-    from paraloom.core.kernels import hash_spans
-
     lists = spellings(texts)
     words = lists.values
     cut = pc.if_else(

@@ -10,7 +10,7 @@ import numpy.typing as npt
 from paraloom.align.lexicon import together
 from paraloom.core.errors import MissingExtra
 from paraloom.core.progress import progress
-from paraloom.core.text import TokenLists
+from paraloom.text.tokens import TokenLists
 
 # Words in fewer documents, and the commonest, tell no topics apart.
 _LEAST_DOCUMENTS, _COMMONEST = 3, 30

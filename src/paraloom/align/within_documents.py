@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from paraloom.align.document_numbers import Documents, Paragraphs
+from paraloom.align.document_features import Documents, Paragraphs
 from paraloom.align.document_pairs import NamedPair
 from paraloom.align.sentences import AlignerConfig, Knowledge, TextPair, beads_of, learn
 from paraloom.core.beads import Bead

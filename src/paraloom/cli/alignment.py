@@ -56,7 +56,7 @@ def align_sentences(
     Example: `paraloom align sentences a.de a.en --translations a.google.en -o a.de-en.tsv`
     """
     if documents is not None:
-        from paraloom.recipes.align_documents import align_paired
+        from paraloom.workflows.align_documents import align_paired
 
         given: dict[str, object] = {"--translations": translations, "--target-translations": target_translations}
         given |= {"--translator": translator, "--method": method != "evidence"}
@@ -67,7 +67,7 @@ def align_sentences(
                 raise typer.BadParameter(f"{name} is for two texts, not for --documents")
         align_paired(source, target, documents, output, most=most, pivot=pivot, seed=seed)
         return
-    from paraloom.recipes.align import align_files
+    from paraloom.workflows.align import align_files
 
     books = align_files(
         source,
@@ -115,7 +115,7 @@ def align_documents(
 
     Example: `paraloom align documents pages.de pages.en -o pairs.tsv`
     """
-    from paraloom.recipes.align_documents import pair_documents
+    from paraloom.workflows.align_documents import pair_documents
 
     figures = pair_documents(
         source,
@@ -152,7 +152,7 @@ def align_agree(
 
     Example: `paraloom align agree de-en.tsv --through cs-de.tsv,cs-en.tsv -o checked.tsv`
     """
-    from paraloom.recipes.align_documents import agree_documents
+    from paraloom.workflows.align_documents import agree_documents
 
     ways = []
     for each in through:
@@ -199,8 +199,8 @@ def alignment(
     Example: `paraloom evaluate alignment ours.vecalign --gold hand.ladder`
     """
     from paraloom.core.errors import ConfigError
-    from paraloom.core.io.beads import read_beads
     from paraloom.evaluate.alignment import AlignmentScore
+    from paraloom.io.formats.alignments import read_beads
 
     if len(found) != len(gold):
         raise ConfigError(
@@ -226,20 +226,20 @@ def aligner(
 
     Example: `paraloom evaluate aligner cs-en.jsonl.gz --translator cs-en`
     """
-    from paraloom.core.io.gold_beads import read_gold_documents
-    from paraloom.recipes.align import config_of
-    from paraloom.run.stages.documents import score_aligner
+    from paraloom.io.formats.gold_beads import read_gold_documents
+    from paraloom.stages.documents import score_aligner
+    from paraloom.workflows.align import config_of
 
     config = config_of(method, most)
     documents = read_gold_documents(gold)
     opened = None
     if translator is not None:
-        from paraloom.mt.load import load_translator
+        from paraloom.mt.loading import load_translator
 
         opened = load_translator(translator)
     vectors = None
     if encoder is not None:
-        from paraloom.embed.opening import open_encoder
+        from paraloom.embed.loading import open_encoder
 
         vectors = open_encoder(encoder)
     score = score_aligner(documents, config, opened, method, vectors)

@@ -54,7 +54,7 @@ def lexicon(
 
     Example: `paraloom lexicon pairs.parquet -o lexicon.tsv`
     """
-    from paraloom.recipes.analysis import write_lexicon
+    from paraloom.workflows.analysis import write_lexicon
 
     settings = {"longest": longest, "least": least, "sample": sample}
     typer.echo(f"{write_lexicon(pairs, output, seed=seed, **settings):,} entries in {output}")
@@ -83,9 +83,9 @@ def tune(
 
     Example: `paraloom tune scored.parquet --sts data/sts --grid w17-overlap --grid "src_tokens > 5" -o runs/tune`
     """
-    from paraloom.recipes.tune import Tuning
-    from paraloom.recipes.tune import tune as run_tuning
     from paraloom.report import write_report
+    from paraloom.workflows.tune import Tuning
+    from paraloom.workflows.tune import tune as run_tuning
 
     tuning = Tuning(
         pairs=pairs,
@@ -117,7 +117,7 @@ def judge_sample(
 
     Example: `paraloom judge sample scored.parquet -o sheet.tsv`
     """
-    from paraloom.recipes.analysis import draw_sheet
+    from paraloom.workflows.analysis import draw_sheet
 
     key = draw_sheet(pairs, output, by=by, count=count, seed=seed)
     typer.echo(f"Give each rater a copy of {output}; keep {key}.")
@@ -132,7 +132,7 @@ def judge_table(
 
     Example: `paraloom judge table rater1.tsv rater2.tsv --key sheet.tsv.key.tsv`
     """
-    from paraloom.pairs.judge import LABELS, judged
+    from paraloom.pairs.annotation import LABELS, judged
 
     table = judged(sheets, key)
     if as_json:
@@ -151,7 +151,7 @@ def judge_table(
 
 def _result(work: dict[str, Any], field: str, corpus: str, seed: int) -> Any:
     """The result.json of one stage over a corpus."""
-    from paraloom.recipes.analysis import result_of
+    from paraloom.workflows.analysis import result_of
 
     return result_of(work, field, corpus, seed=seed)
 

@@ -71,7 +71,7 @@ def augment(
     if output is None:
         raise typer.BadParameter("name the bitext to make", param_hint="--output")
     from paraloom.cli.summary import summary
-    from paraloom.recipes.augment_text import augment_text
+    from paraloom.workflows.augment import augment_text
 
     result = augment_text(
         text,
@@ -97,10 +97,10 @@ def _refuse(given: Mapping[str, object], kind: str) -> None:
 
 
 def _experiment(path: Path, output: str | None, small: bool, dry_run: bool, engine: str, workers: int | None) -> None:
-    from paraloom.recipes.augment import augment as run_experiment
-    from paraloom.recipes.augment import pipeline_of
-    from paraloom.recipes.augment_cost import statement
-    from paraloom.recipes.experiment import read_experiment
+    from paraloom.experiments.augmentation import augment as run_experiment
+    from paraloom.experiments.augmentation import pipeline_of
+    from paraloom.experiments.augmentation_config import read_experiment
+    from paraloom.experiments.augmentation_cost import statement
 
     name, seed, experiment = read_experiment(path, small=small)
     pipeline_of(path, name, seed, experiment)  # what is wrong with it is said at once

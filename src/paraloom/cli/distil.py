@@ -35,9 +35,9 @@ def encoder(
 
     Example: `paraloom distil encoder sentence-transformers/all-MiniLM-L6-v2 news.txt.gz -o student`
     """
-    from paraloom.embed.distil import StudentConfig
+    from paraloom.embed.distillation import StudentConfig
     from paraloom.embed.spec import parse_spec
-    from paraloom.recipes.verbs import corpus_stages, run_verb
+    from paraloom.workflows.run import corpus_stages, run_verb
 
     stages: list[dict[str, Any]] = [loaded(teacher)]
     corpora, files = [], []
@@ -97,7 +97,7 @@ def words(
 
     Example: `paraloom distil words sentence-transformers/all-MiniLM-L6-v2 words.txt -o vectors`
     """
-    from paraloom.recipes.verbs import run_verb
+    from paraloom.workflows.run import run_verb
 
     work = {
         "use": "distil-words",
@@ -118,7 +118,7 @@ def loaded(teacher: str) -> dict[str, Any]:
 
 
 def _is_lines(source: str) -> bool:
-    from paraloom.core.io.compression import without_compression
+    from paraloom.io.compression import without_compression
 
     return Path(source).is_file() and without_compression(source).suffix in (".txt", ".en", "")
 

@@ -52,8 +52,8 @@ def variants(
     Example: `paraloom variants english.txt --translator en-is --lang en --outputs 3 -o variants`
     """
     from paraloom.cli.summary import summary
-    from paraloom.recipes.variants import variants_stages
-    from paraloom.recipes.verbs import run_verb
+    from paraloom.workflows.run import run_verb
+    from paraloom.workflows.variants import variants_stages
 
     stages = variants_stages(
         source,
@@ -108,7 +108,7 @@ def diversity(
 
     Example: `paraloom diversity beam nucleus --references 'dev.{en,is}' --parser parser-is --kernels sst,bbh22`
     """
-    from paraloom.recipes.diversity import measure_diversity
+    from paraloom.workflows.diversity import measure_diversity
 
     with tempfile.TemporaryDirectory() as nowhere:
         try:

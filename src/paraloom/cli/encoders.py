@@ -48,7 +48,7 @@ def train_encoder(
 
     Example: `paraloom train encoder --pairs kept.parquet -o encoder`
     """
-    from paraloom.recipes.verbs import corpus_stages, run_verb
+    from paraloom.workflows.run import corpus_stages, run_verb
 
     stages, references = [], []
     for number, source in enumerate(pairs, 1):
@@ -90,7 +90,7 @@ def encode(
 
     Example: `paraloom encode encoder sentences.txt -o vectors.npy`
     """
-    from paraloom.recipes.encode import encode_lines
+    from paraloom.workflows.encode import encode_lines
 
     typer.echo(f"{encode_lines(encoder, source, output):,} vectors in {output}")
 
@@ -104,7 +104,7 @@ def similarity(
 
     Example: `paraloom similarity encoder a.txt b.txt`
     """
-    from paraloom.recipes.encode import similarity_lines
+    from paraloom.workflows.encode import similarity_lines
 
     for cosine in similarity_lines(encoder, first, second):
         typer.echo(f"{cosine:.4f}")
@@ -123,7 +123,7 @@ def search(
 
     Example: `echo "Where is the station?" | paraloom search encoder sentences.txt -k 3`
     """
-    from paraloom.recipes.search import search_lines
+    from paraloom.workflows.search import search_lines
 
     for hit in search_lines(encoder, corpus, queries, k=k, vectors=vectors):
         typer.echo(f"{hit.query}\t{hit.rank}\t{hit.cosine:.4f}\t{hit.row}\t{hit.sentence}")
@@ -143,7 +143,7 @@ def mine(
 
     Example: `paraloom mine encoder sentences.txt.gz --above 0.85 -o pairs.tsv`
     """
-    from paraloom.recipes.search import mine_lines
+    from paraloom.workflows.search import mine_lines
 
     count = mine_lines(encoder, corpus, output, above=above, below=below, k=k, vectors=vectors, seed=seed)
     typer.echo(f"{count:,} pairs in {output}")

@@ -23,9 +23,9 @@ def sts(
 
     Example: `paraloom evaluate sts encoder data/sts --published`
     """
-    from paraloom.embed.opening import open_encoder
+    from paraloom.embed.loading import open_encoder
     from paraloom.evaluate.mteb import write_mteb
-    from paraloom.evaluate.similarity import evaluate_sts
+    from paraloom.evaluate.sts import evaluate_sts
 
     table = evaluate_sts(open_encoder(encoder), folder, task or None)
     if mteb is not None:
@@ -45,7 +45,7 @@ def compare(
 
     Example: `paraloom evaluate compare word trigram lstm --sts data/sts`
     """
-    from paraloom.embed.opening import open_encoder
+    from paraloom.embed.loading import open_encoder
     from paraloom.evaluate.compare import compare_encoders
 
     opened = {str(path): open_encoder(path) for path in encoders}
@@ -62,8 +62,8 @@ def translation(
 
     Example: `paraloom evaluate translation hypotheses.txt references.txt`
     """
-    from paraloom.core.io import read_lines
     from paraloom.evaluate.translation import evaluate_translation
+    from paraloom.io import read_lines
 
     figures = evaluate_translation(list(read_lines(hypotheses)), list(read_lines(references)))
     if as_json:
@@ -87,8 +87,8 @@ def comet(
 
     Example: `paraloom evaluate comet src.txt hyp.txt ref.txt --python comet/bin/python`
     """
-    from paraloom.core.io import read_lines
     from paraloom.evaluate.comet import comet_figures, comet_scores
+    from paraloom.io import read_lines
 
     lines = [list(read_lines(path)) for path in (sources, hypotheses, references)]
     scores, made_by = comet_scores(*lines, python=python, model=model)

@@ -49,7 +49,7 @@ def extract(
 
     Example: `paraloom extract site/de site/en crawl.warc.gz -o documents`
     """
-    from paraloom.recipes.extract import ExtractConfig, extract_documents
+    from paraloom.workflows.extract import ExtractConfig, extract_documents
 
     named = [*(sources or []), *(f"@{each}" for each in listed or [])]
     if not named:

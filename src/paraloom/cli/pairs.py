@@ -34,7 +34,7 @@ def filter_pairs(
     """
     from paraloom.cli.summary import summary
     from paraloom.core.errors import ConfigError
-    from paraloom.recipes.verbs import corpus_stages, run_verb
+    from paraloom.workflows.run import corpus_stages, run_verb
 
     criteria = {
         "where": where,
@@ -45,8 +45,8 @@ def filter_pairs(
         "sample": int(sample) if sample is not None and sample >= 1 else sample,
     }
     if preview:
-        from paraloom.pairs.survivors import Survivors, render
-        from paraloom.recipes.analysis import result_of
+        from paraloom.pairs.filtering.survivors import Survivors, render
+        from paraloom.workflows.analysis import result_of
 
         found = result_of({"use": "count-survivors", **criteria}, "pairs", pairs, seed=seed)
         typer.echo(render([Survivors(**each) for each in found]))

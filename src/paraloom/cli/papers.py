@@ -39,11 +39,11 @@ def reproduce(
 
     Example: `paraloom reproduce w17-9 pnmt-1 --pairs news=scored.parquet --sts data/sts -o runs/reproduce`
     """
-    from paraloom.core.io.atomic import replacing
-    from paraloom.recipes.loop_tables import TABLES as LOOP_TABLES
-    from paraloom.recipes.loop_tables import reproduce_loop
-    from paraloom.recipes.reproduce import TABLES, check_names, reproduce
-    from paraloom.recipes.study import Study
+    from paraloom.experiments.loop_tables import TABLES as LOOP_TABLES
+    from paraloom.experiments.loop_tables import reproduce_loop
+    from paraloom.experiments.reproduce import TABLES, check_names, reproduce
+    from paraloom.experiments.study import Study
+    from paraloom.io.atomic import replacing
 
     if "all" in tables:
         tables = [*(TABLES if pairs else ()), *(LOOP_TABLES if loop else ())]

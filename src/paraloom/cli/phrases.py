@@ -41,7 +41,7 @@ def train_phrases(
     """
     from paraloom.cli.distil import loaded
     from paraloom.core.errors import ConfigError
-    from paraloom.recipes.verbs import corpus_stages, run_verb
+    from paraloom.workflows.run import corpus_stages, run_verb
 
     if bool(vectors) == bool(teacher):
         raise ConfigError("words have vectors from --vectors or from --teacher", remedy="Give one of them.")
@@ -90,7 +90,7 @@ def phrases(
     Example: `paraloom evaluate phrases encoder data/phrase`
     """
     from paraloom.core.errors import ConfigError
-    from paraloom.embed.opening import open_encoder
+    from paraloom.embed.loading import open_encoder
     from paraloom.evaluate.phrases import evaluate_phrases
 
     if similarity not in ("cosine", "dot"):

@@ -20,8 +20,8 @@ def quickstart(
     Example: `paraloom quickstart`
     """
     from paraloom.cli.summary import summary
-    from paraloom.recipes.quickstart import quickstart as run_quickstart
     from paraloom.report import write_report
+    from paraloom.workflows.quickstart import quickstart as run_quickstart
 
     found = run_quickstart(folder, workers=workers)
     page = write_report(folder, folder / "report.html")
@@ -37,9 +37,9 @@ def selftrain(
 
     Example: `paraloom selftrain examples/selftrain.toml -o runs/korean`
     """
-    from paraloom.recipes.selftrain import read_loop
-    from paraloom.recipes.selftrain import selftrain as run_selftrain
     from paraloom.report import write_report
+    from paraloom.workflows.selftrain import read_loop
+    from paraloom.workflows.selftrain import selftrain as run_selftrain
 
     folder = output or Path("runs") / read_loop(loop)[0]
     run_selftrain(loop, folder, workers=workers, tell=typer.echo)
@@ -65,10 +65,10 @@ def run(
     from dataclasses import replace
 
     from paraloom.cli.summary import outlook, summary
+    from paraloom.pipeline.pipeline import read_pipeline
+    from paraloom.pipeline.plan import plan
+    from paraloom.pipeline.runner import run_pipeline
     from paraloom.report import write_report
-    from paraloom.run.pipeline import read_pipeline
-    from paraloom.run.plan import plan
-    from paraloom.run.runner import run_pipeline
 
     wanted = read_pipeline(pipeline)
     if seed is not None:

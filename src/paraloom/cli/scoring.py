@@ -47,7 +47,7 @@ def score(
     Example: `paraloom score pairs.parquet --with overlap,bleu1,length -o scored.parquet`
     """
     from paraloom.cli.summary import summary
-    from paraloom.recipes.verbs import corpus_stages, run_verb
+    from paraloom.workflows.run import corpus_stages, run_verb
 
     stages, reference = corpus_stages(
         pairs, src_column=options.column(src_column), tgt_column=options.column(tgt_column)
@@ -76,7 +76,7 @@ def scores_table() -> None:
     from rich.console import Console
     from rich.table import Table
 
-    from paraloom.pairs.scores import COLUMNS, GROUPS, SCORES
+    from paraloom.pairs.scoring.table import COLUMNS, GROUPS, SCORES
 
     table = Table("score", "unit", "range", "better", "what it says", box=None, header_style="bold")
     for column in COLUMNS.values():
@@ -140,7 +140,7 @@ def count_words(corpora: Corpora, output: options.Folder, columns: Columns = "sr
 
 
 def _train(work: dict[str, object], field: str, corpora: list[str], output: str, seed: int = 1) -> None:
-    from paraloom.recipes.verbs import corpus_stages, run_verb
+    from paraloom.workflows.run import corpus_stages, run_verb
 
     stages: list[dict[str, object]] = []
     references = []

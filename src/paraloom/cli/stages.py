@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Literal, get_args, get_origin, get_
 import typer
 
 if TYPE_CHECKING:
-    from paraloom.run.stage import Stage
+    from paraloom.core.stage import Stage
 
 _SAYS_KIND = "reads: files into a corpus.  maps: a corpus, its `input`, row by row.  makes: an artefact out of corpora."
 
@@ -28,8 +28,8 @@ def stages(
     from rich.markup import escape
     from rich.table import Table
 
-    from paraloom.run.catalogue import STAGES, load
-    from paraloom.run.stage import Map
+    from paraloom.core.stage import Map
+    from paraloom.pipeline.registry import STAGES, load
 
     console = Console(highlight=False)
     if name is None:
@@ -54,7 +54,7 @@ def stages(
 
 
 def _kind(stage: type[Stage]) -> str:
-    from paraloom.run.stage import Map, Source
+    from paraloom.core.stage import Map, Source
 
     return "reads" if issubclass(stage, Source) else "maps" if issubclass(stage, Map) else "makes"
 
@@ -62,7 +62,7 @@ def _kind(stage: type[Stage]) -> str:
 def _paragraphs(stage: type[Stage]) -> Iterator[str]:
     """What the class says of itself and of the keys that it inherits, those of all stages left out."""
     for each in stage.__mro__:
-        if dataclasses.is_dataclass(each) and each.__module__ != "paraloom.run.stage":
+        if dataclasses.is_dataclass(each) and each.__module__ != "paraloom.core.stage":
             for paragraph in (inspect.getdoc(each) or "").split("\n\n"):
                 yield " ".join(paragraph.split())
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from paraloom.run.plan import StagePlan
-from paraloom.run.result import RunResult
+from paraloom.pipeline.plan import StagePlan
+from paraloom.pipeline.result import RunResult
 
 _REASONS = 5
 """Reasons of rejection that are told for a stage, the commonest."""

@@ -18,7 +18,7 @@ def train_parser(
 
     Example: `paraloom train parser wsj.mrg.gz -o parser-en`
     """
-    from paraloom.recipes.verbs import run_verb
+    from paraloom.workflows.run import run_verb
 
     result = run_verb([{"use": "train-parser", "treebank": [str(path.absolute()) for path in treebank]}], output)
     for name, value in result.stages[-1].figures.items():
@@ -50,8 +50,8 @@ def parse(
     Example: `paraloom parse pairs.parquet --parser parser-en -o parsed.parquet`
     """
     from paraloom.cli.summary import summary
-    from paraloom.recipes.syntax import parsing_stages
-    from paraloom.recipes.verbs import run_verb
+    from paraloom.workflows.run import run_verb
+    from paraloom.workflows.syntax import parsing_stages
 
     names = [name.strip() for name in columns.split(",")]
     stages = parsing_stages(pairs, parser=parser, parses=parses or [], columns=names)
@@ -70,8 +70,8 @@ def syntax_groups(
 
     Example: `paraloom syntax-groups parsed.parquet -o groups`
     """
-    from paraloom.recipes.verbs import corpus_stages, run_verb
     from paraloom.syntax.groups import Groups
+    from paraloom.workflows.run import corpus_stages, run_verb
 
     stages, reference = corpus_stages(parsed)
     work = {"use": "syntax-groups", "pairs": reference, "column": column, "groups": groups, "least": least}

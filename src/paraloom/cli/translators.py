@@ -36,7 +36,7 @@ def train_translator(
 
     Example: `paraloom train translator --bitext 'train.{cs,en}' --dev 'val.{cs,en}' -o cs-en`
     """
-    from paraloom.recipes.verbs import corpus_stages, run_verb
+    from paraloom.workflows.run import corpus_stages, run_verb
 
     reading = {
         "src_lang": src_lang,
@@ -84,7 +84,7 @@ def translate(
 
     Example: `echo "Ein Hund schläft." | paraloom translate de-en`
     """
-    from paraloom.recipes.translate import translate_lines
+    from paraloom.workflows.translate import translate_lines
 
     translate_lines(model, source, output, decode=decode, nbest=nbest, threads=threads, seed=seed)
 
@@ -112,8 +112,8 @@ def backtranslate(
     Example: `paraloom backtranslate 'train.{de,en}' --translator de-en --decode beam:12 -o pairs.parquet`
     """
     from paraloom.cli.summary import summary
-    from paraloom.recipes.variants import translator_stages
-    from paraloom.recipes.verbs import corpus_stages, run_verb
+    from paraloom.workflows.run import corpus_stages, run_verb
+    from paraloom.workflows.variants import translator_stages
 
     stages, reference = corpus_stages(
         bitext,

@@ -11,8 +11,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from paraloom.core.errors import ConfigError, DataError
-from paraloom.core.seen import Seen
-from paraloom.core.text import Texts, text_buffers
+from paraloom.text.hashing import Seen
+from paraloom.text.token_kernels import hash_spans
+from paraloom.text.tokens import Texts, text_buffers
 
 _REMEDY = "Sort the variants by pair_id."
 
@@ -122,8 +123,6 @@ class Drawn:
 
 
 def _hashes(texts: Texts) -> npt.NDArray[np.uint64]:
-    from paraloom.core.kernels import hash_spans
-
     data, offsets = text_buffers(texts)
     ids: npt.NDArray[np.uint64] = hash_spans(data, offsets[:-1], offsets[1:])
     return ids

@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 
 import pyarrow as pa
 
-from paraloom.core.chrf import CHRF_BETA, CHRF_ORDER
-from paraloom.core.signature import signature
+from paraloom.core.digests import signature
 from paraloom.core.stats import Estimate, Moments
 from paraloom.diversity.groups import group_bounds, whole_groups
-from paraloom.diversity.overlap import Overlaps, overlap_of_groups
+from paraloom.diversity.overlap_metrics import Overlaps, overlap_of_groups
+from paraloom.text.chrf import CHRF_BETA, CHRF_ORDER
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 from numba import njit
 
-from paraloom.core.kernels import PRIME, START, Ids, Int, Ints, Points, mix
+from paraloom.text.token_kernels import PRIME, START, Ids, Int, Ints, Points, mix
 
 Flags = npt.NDArray[np.bool_]
 

@@ -8,10 +8,11 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
-from paraloom.core.characters import white_table
 from paraloom.core.counts import Counts
 from paraloom.core.stats import Estimate, Ratio, added_up
-from paraloom.core.text import Texts, code_points, text_buffers
+from paraloom.diversity.surface_kernels import spaced_words
+from paraloom.text.characters import white_table
+from paraloom.text.tokens import Texts, code_points, text_buffers
 
 UNITS = {
     "sentence_length": "words a sentence",
@@ -55,8 +56,6 @@ class SurfaceStatistics:
         >>> found.sentences, found.length.over, found.characters.over, len(found.vocabulary), len(found.folded)
         (3, 4.0, 12.0, 4, 2)
         """
-        from paraloom.diversity.surface_kernels import spaced_words
-
         _, offsets = text_buffers(texts)
         ids, folded, characters, words = spaced_words(*code_points(texts), white_table())
         starts = np.arange(len(words)) if groups is None else groups[:-1]

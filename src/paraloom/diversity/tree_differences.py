@@ -12,6 +12,7 @@ import numpy.typing as npt
 from paraloom.core.errors import ConfigError, DataError
 from paraloom.core.stats import Estimate, Moments
 from paraloom.diversity.tree_kernels import Kind, TreeKernel, failures, kernel, own_kernels
+from paraloom.diversity.tree_order_kernels import pairs_within
 from paraloom.diversity.trees import Trees
 
 
@@ -34,8 +35,6 @@ def differences(trees: Trees, groups: npt.ArrayLike, setting: TreeKernel | Kind 
         raise DataError(f"{numbers.shape} group numbers for {len(trees)} trees", remedy="Give each tree its group.")
     if len(numbers) and (numbers.dtype.kind not in "iu" or numbers.min() < 0):
         raise ConfigError("groups of trees are whole numbers, counted from 0")
-    from paraloom.diversity.order_kernels import pairs_within
-
     count = int(numbers.max()) + 1 if len(numbers) else 0
     able = np.flatnonzero(~np.isnan(own_kernels(trees, setting)))
     members = able[np.argsort(numbers[able], kind="stable")]

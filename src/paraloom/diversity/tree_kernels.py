@@ -8,8 +8,11 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from paraloom.core.digests import signature
 from paraloom.core.errors import ConfigError, nearest
-from paraloom.core.signature import signature
+from paraloom.diversity import tree_kernel_sums as delta_kernels
+from paraloom.diversity import tree_order_kernels as order_kernels
+from paraloom.diversity.tree_order_kernels import LABELS, PRODUCTIONS, SUBTREES, made_ready, most_children
 from paraloom.diversity.trees import Trees
 
 Kind: TypeAlias = Literal["st", "sst", "ptk"]
@@ -149,8 +152,6 @@ def _too_wide(trees: Trees, setting: TreeKernel) -> npt.NDArray[np.bool_]:
 def _children(trees: Trees) -> npt.NDArray[np.int64]:
     """int64 (n,): the most children of a node of each tree."""
     if "children" not in trees.cache:
-        from paraloom.diversity.order_kernels import most_children
-
         trees.cache["children"] = most_children(trees.sizes, trees.offsets)
     found: npt.NDArray[np.int64] = trees.cache["children"]
     return found
@@ -160,8 +161,6 @@ def _sums(
     a: Trees, b: Trees, first: npt.NDArray[np.int64], second: npt.NDArray[np.int64], setting: TreeKernel
 ) -> npt.NDArray[np.float64]:
     """K of each pair of trees."""
-    from paraloom.diversity import delta_kernels, order_kernels
-
     a_side, b_side = _side(a, setting), _side(b, setting)
     found: npt.NDArray[np.float64]
     if setting.kind == "st":
@@ -180,8 +179,6 @@ def _side(trees: Trees, setting: TreeKernel) -> tuple[Any, ...]:
     leaves = setting.kind == "ptk" or setting.bare_words
     name = ("side", setting.kind, leaves)
     if name not in trees.cache:
-        from paraloom.diversity.order_kernels import LABELS, PRODUCTIONS, SUBTREES, made_ready
-
         matched_by = {"st": SUBTREES, "sst": PRODUCTIONS, "ptk": LABELS}[setting.kind]
         ready = made_ready(trees.labels, trees.sizes, trees.offsets, matched_by, leaves)
         trees.cache[name] = (trees.sizes, trees.offsets, *ready)

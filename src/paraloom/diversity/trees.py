@@ -10,7 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from paraloom.core.errors import ConfigError, DataError, nearest
-from paraloom.core.text import Texts, text_buffers, token_hash
+from paraloom.text.token_kernels import enter
+from paraloom.text.tokens import Texts, text_buffers, token_hash
 
 Leaves: TypeAlias = Literal["dummy", "words"]
 
@@ -103,7 +104,7 @@ def read_trees(
     >>> trees[0][1].tolist(), bool((trees[0][0] == trees[1][0]).all())
     ([5, 2, 1, 2, 1], True)
     """
-    from paraloom.diversity import reading_kernels
+    from paraloom.diversity import tree_reading_kernels as reading_kernels
 
     found = reading_kernels.read_brackets(*text_buffers(texts), _dummy(leaves), _table(labels))
     return _checked(Trees(*found, leaves), texts, strict)
@@ -119,8 +120,6 @@ def _table(labels: Iterable[str] | None) -> npt.NDArray[np.uint64]:
     """A hash table of the labels that there may be; an empty one for any."""
     if labels is None:
         return np.empty(0, np.uint64)
-    from paraloom.core.kernels import enter
-
     ids = np.array([token_hash(label) for label in labels], np.uint64)
     table = np.zeros(1 << (2 * len(ids)).bit_length(), np.uint64)
     enter(ids, table)

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from paraloom.core.errors import ModelError
-from paraloom.core.io.atomic import replacing
+from paraloom.io.atomic import replacing
 
 _FILE = "state.safetensors"
 

@@ -11,11 +11,11 @@ import numpy as np
 
 from paraloom import __version__
 from paraloom.core.errors import MissingExtra
-from paraloom.core.io.atomic import replacing_folder
-from paraloom.embed import card
-from paraloom.embed.encoders import Average, SentenceEncoder
+from paraloom.embed import model_card as card
+from paraloom.embed.average import Average, SentenceEncoder
 from paraloom.embed.store import save
 from paraloom.embed.subwords import MARK, SubwordVocabulary
+from paraloom.io.atomic import replacing_folder
 
 # The tokens of core.text, in the words of the tokenizers library: letters and marks, digits, what joins them.
 _LETTER, _DIGIT = r"[\p{L}\p{M}]", r"\p{N}"

@@ -8,14 +8,14 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from paraloom.embed.averaging import LearningPart
-from paraloom.embed.encoders import SentenceEncoder, Vectors
+from paraloom.embed.average import SentenceEncoder, Vectors
+from paraloom.embed.average_training import LearningPart
 from paraloom.embed.losses import Loss
 from paraloom.embed.numbering import Numbered
 from paraloom.embed.parts import PARTS
 from paraloom.embed.spec import Spec
-from paraloom.embed.team import Team
-from paraloom.embed.vocab import Rows
+from paraloom.embed.threads import Team
+from paraloom.embed.vocabulary import Rows
 
 Lists = Mapping[str, Rows]
 """The units of some sentences, as each part reads them."""

@@ -8,6 +8,8 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from paraloom.embed import loss_kernels
+
 Indices = npt.NDArray[np.int64]
 
 
@@ -42,8 +44,6 @@ def margin_loss(vectors: npt.NDArray[np.float32], triples: Triples, margin: floa
     >>> round(loss.value, 4), loss.violations
     (0.4, 1)
     """
-    from paraloom.embed import loss_kernels
-
     gradient, moved = np.zeros_like(vectors), np.zeros(len(vectors), np.bool_)
     value, violations = loss_kernels.margin(
         vectors, *triples, np.float32(margin), np.float32(1 / pairs), gradient, moved

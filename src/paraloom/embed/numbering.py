@@ -14,9 +14,10 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from paraloom.embed import list_kernels
 from paraloom.embed.subwords import UNIT, SubwordVocabulary, learn_subwords, plain
 from paraloom.embed.units import UNITS
-from paraloom.embed.vocab import Chosen, Rows, Vocabulary, VocabularyCounter
+from paraloom.embed.vocabulary import Chosen, Rows, Vocabulary, VocabularyCounter
 
 # Sentences that are cut into sub-words at a time.
 _CHUNK = 5000
@@ -31,8 +32,6 @@ class Numbered:
 
     def take(self, sentences: npt.NDArray[np.int64]) -> Rows:
         """The lists of table rows of some sentences."""
-        from paraloom.embed import list_kernels
-
         return Rows(*list_kernels.take(*self.lists, sentences, self.chosen.rows))
 
 

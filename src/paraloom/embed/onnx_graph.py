@@ -13,10 +13,10 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from paraloom.core.errors import ConfigError, MissingExtra
-from paraloom.core.io.atomic import replacing_folder
-from paraloom.embed.encoders import Average, SentenceEncoder
+from paraloom.embed.average import Average, SentenceEncoder
 from paraloom.embed.ordered import Ordered, padded
 from paraloom.embed.parts import PARTS
+from paraloom.io.atomic import replacing_folder
 
 FILE = "model.onnx"
 _OPSET = 17
@@ -61,7 +61,7 @@ def unit_rows(encoder: SentenceEncoder, texts: Sequence[str]) -> dict[str, npt.N
     """The graph's inputs for some texts.
 
     >>> from paraloom.embed.spec import parse_spec
-    >>> from paraloom.embed.vocab import Vocabulary
+    >>> from paraloom.embed.vocabulary import Vocabulary
     >>> part = Average(Vocabulary("word", ["a", "dog"]), np.float32([[1, 0], [0, 1]]))
     >>> unit_rows(SentenceEncoder(parse_spec("word"), {"word": part}), ["A dog", "dog", "cat"])
     {'word_rows': array([[ 0,  1],

@@ -8,8 +8,8 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from paraloom.embed.encoders import Vectors
-from paraloom.embed.vocab import Rows, Vocabulary
+from paraloom.embed.average import Vectors
+from paraloom.embed.vocabulary import Rows, Vocabulary
 
 if TYPE_CHECKING:
     from torch import Tensor

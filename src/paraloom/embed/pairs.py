@@ -11,12 +11,13 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from paraloom.core.digests import digest
 from paraloom.core.errors import DataError
-from paraloom.core.io.atomic import no_room_named
-from paraloom.core.signature import digest
+from paraloom.embed import list_kernels
 from paraloom.embed.numbering import Numbered, Numbering
 from paraloom.embed.units import UNITS
-from paraloom.embed.vocab import Vocabulary
+from paraloom.embed.vocabulary import Vocabulary
+from paraloom.io.atomic import no_room_named
 
 
 @runtime_checkable
@@ -105,8 +106,6 @@ def _usable(pairs: Pairs, max_tokens: int, books: dict[str, int]) -> Iterable[pa
 
 
 def _keys(texts: pa.Array, ordered: bool) -> npt.NDArray[np.uint64]:
-    from paraloom.embed import list_kernels
-
     lists = UNITS["word"].cut(texts)
     make = list_kernels.list_keys if ordered else list_kernels.bag_keys
     keys: npt.NDArray[np.uint64] = make(lists.ids, lists.offsets)

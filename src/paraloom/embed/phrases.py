@@ -14,19 +14,19 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from paraloom.core.digests import digest
 from paraloom.core.errors import ConfigError, DataError, ModelError, nearest
 from paraloom.core.progress import progress as shown
-from paraloom.core.signature import digest
-from paraloom.core.text import tokens
+from paraloom.embed.average import SentenceEncoder, Vectors
 from paraloom.embed.checkpoint import Progress, keep_checkpoints, read_checkpoint, write_records
 from paraloom.embed.config import positive, whole
-from paraloom.embed.encoders import SentenceEncoder, Vectors
 from paraloom.embed.ordered import Ordered, padded
 from paraloom.embed.parts import PARTS
 from paraloom.embed.phrase_state import PhraseState
 from paraloom.embed.spec import parse_spec
 from paraloom.embed.store import save
-from paraloom.embed.vocab import Rows, Vocabulary
+from paraloom.embed.vocabulary import Rows, Vocabulary
+from paraloom.text.tokens import tokens
 
 if TYPE_CHECKING:
     from torch import Tensor

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from paraloom.embed.averaging import BETA1, BETA2, Pull, adam_rate, adam_rows
+from paraloom.embed.average import Part, Vectors
+from paraloom.embed.average_training import BETA1, BETA2, Pull, adam_rate, adam_rows
 from paraloom.embed.devices import Replicas
-from paraloom.embed.encoders import Part, Vectors
 from paraloom.embed.ordered import CHUNK, Ordered, chunks, padded, parameters
-from paraloom.embed.team import Team
-from paraloom.embed.vocab import Rows, Vocabulary
+from paraloom.embed.threads import Team
+from paraloom.embed.vocabulary import Rows, Vocabulary
 
 if TYPE_CHECKING:
     from paraloom.embed.networks import Network

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from paraloom.core.errors import ConfigError, MissingExtra
 from paraloom.core.progress import progress
-from paraloom.embed.encoders import Vectors, unit
+from paraloom.embed.average import Vectors, unit
 
 BLOCK = 65_536
 """Vectors that are in memory at a time."""

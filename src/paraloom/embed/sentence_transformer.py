@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
+from paraloom.core.digests import folder_digest, signature
 from paraloom.core.errors import ConfigError, ModelError
-from paraloom.core.signature import folder_digest, signature
 
 
 class SentenceTransformerEncoder:

@@ -12,10 +12,10 @@ import numpy as np
 import pyarrow as pa
 
 from paraloom.core.errors import MissingExtra, ModelError
-from paraloom.core.text import Texts
-from paraloom.embed.encoders import Average, SentenceEncoder
+from paraloom.embed.average import Average, SentenceEncoder
 from paraloom.embed.spec import parse_spec
-from paraloom.embed.vocab import Rows, Vocabulary
+from paraloom.embed.vocabulary import Rows, Vocabulary
+from paraloom.text.tokens import Texts
 
 UNIT = "token"
 _MODEL2VEC, _STATIC = "embeddings", "embedding.weight"

@@ -11,15 +11,15 @@ import numpy as np
 
 from paraloom import __version__
 from paraloom.core.errors import MissingExtra, ModelError, ParaloomError
-from paraloom.core.io.atomic import replacing
-from paraloom.embed import card
-from paraloom.embed.encoders import Average, Part, SentenceEncoder
+from paraloom.embed import model_card as card
+from paraloom.embed.average import Average, Part, SentenceEncoder
 from paraloom.embed.ordered import Ordered
 from paraloom.embed.parts import PARTS
 from paraloom.embed.spec import parse_spec
 from paraloom.embed.subwords import UNIT as SUBWORD
 from paraloom.embed.subwords import SubwordVocabulary
-from paraloom.embed.vocab import Vocabulary
+from paraloom.embed.vocabulary import Vocabulary
+from paraloom.io.atomic import replacing
 
 CONFIG = "config.json"
 _FORMAT = 1

@@ -12,8 +12,8 @@ import pyarrow.compute as pc
 import sentencepiece
 
 from paraloom.core.errors import DataError, ModelError
-from paraloom.core.text import Texts, lowered, normalise
-from paraloom.embed.vocab import Rows, Vocabulary
+from paraloom.embed.vocabulary import Rows, Vocabulary
+from paraloom.text.tokens import Texts, lowered, normalise
 
 UNIT = "subword"
 MARK = "▁"

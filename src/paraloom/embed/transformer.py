@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from paraloom.core.digests import file_digest, signature
 from paraloom.core.errors import ConfigError, MissingExtra, ModelError
-from paraloom.core.io.atomic import replacing
-from paraloom.core.signature import file_digest, signature
+from paraloom.io.atomic import replacing
 
 CONFIG = "transformer.json"
 """What says that a folder is one of these: pooling and the longest text, in sub-words."""

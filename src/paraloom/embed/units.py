@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from paraloom.core.text import Texts, TokenLists, character_ngrams, lowered, spellings, tokens
+from paraloom.text.tokens import Texts, TokenLists, character_ngrams, lowered, spellings, tokens
 
 _N = 3
 

@@ -9,8 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from paraloom.core.errors import DataError
-from paraloom.core.io import read_lines
-from paraloom.embed.vocab import Vocabulary
+from paraloom.embed.vocabulary import Vocabulary
+from paraloom.io import read_lines
 
 FILE = "vectors.txt.gz"
 """The file in a folder of vectors, as the stage `distil-words` makes it."""

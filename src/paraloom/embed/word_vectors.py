@@ -10,9 +10,9 @@ import numpy as np
 import numpy.typing as npt
 
 from paraloom.core.errors import ConfigError, DataError
-from paraloom.core.io import open_write, read_lines
 from paraloom.core.progress import progress
 from paraloom.core.protocols import Encoder
+from paraloom.io import open_write, read_lines
 
 _CHUNK = 2048
 # Numbers beyond the encoder's, beside its own: zeros would never learn anything.

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from paraloom.core.beads import Bead
-from paraloom.core.signature import signature
+from paraloom.core.digests import signature
 
 Kind = tuple[int, int]
 Places = tuple[tuple[int, ...], tuple[int, ...]]

@@ -15,8 +15,8 @@ from typing import Any
 
 import numpy as np
 
+from paraloom.core.digests import signature
 from paraloom.core.errors import DataError, MissingExtra, RunError
-from paraloom.core.signature import signature
 from paraloom.core.stats import Moments
 from paraloom.evaluate import comet_process
 

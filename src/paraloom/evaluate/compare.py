@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from paraloom.core.digests import signature
 from paraloom.core.errors import DataError
 from paraloom.core.protocols import Encoder
-from paraloom.core.signature import signature
 from paraloom.evaluate.correlation import pearson
-from paraloom.evaluate.similarity import cosine
-from paraloom.evaluate.tasks import choose_tasks, read_task
+from paraloom.evaluate.sts import cosine
+from paraloom.evaluate.sts_tasks import choose_tasks, read_task
 
 _CHUNK = 100
 

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from paraloom import __version__
-from paraloom.core.io.atomic import replacing
-from paraloom.evaluate.similarity import SimilarityTable
+from paraloom.evaluate.sts import SimilarityTable
+from paraloom.io.atomic import replacing
 
 TASKS = {"2012": "STS12", "2013": "STS13", "2014": "STS14", "2015": "STS15"}
 """Our group → MTEB's task: the same pairs, all of a year taken together."""

@@ -11,11 +11,11 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from paraloom.core.digests import digest, signature
 from paraloom.core.errors import DataError
-from paraloom.core.io import read_lines
 from paraloom.core.protocols import Encoder
-from paraloom.core.signature import digest, signature
 from paraloom.core.stats import wilson_interval
+from paraloom.io import read_lines
 
 Similarity: TypeAlias = Literal["cosine", "dot"]
 

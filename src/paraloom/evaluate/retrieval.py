@@ -9,9 +9,9 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
+from paraloom.core.digests import digest, signature
 from paraloom.core.errors import DataError
 from paraloom.core.protocols import Encoder
-from paraloom.core.signature import digest, signature
 
 # Rounding may part the cosines of two equal vectors by some 1e-7; what is nearer than this is a tie.
 _TIE = 1e-6

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from paraloom.core.digests import signature
 from paraloom.core.errors import DataError
 from paraloom.core.progress import progress
-from paraloom.core.signature import signature
 
 SAMPLES = 1000
 """Times that the test's sentences are drawn anew."""

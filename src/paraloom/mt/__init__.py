@@ -1,8 +1,8 @@
 """Translators: sub-words, training from scratch, decoding, loading."""
 
 from paraloom.mt.decoding import Beam, Decoding, Nucleus, Sampling, TopK, parse_decoding
-from paraloom.mt.load import load_translator
-from paraloom.mt.translate import CTranslate2Translator, translate_stream
+from paraloom.mt.loading import load_translator
+from paraloom.mt.translator import CTranslate2Translator, translate_stream
 
 __all__ = [
     "Beam",

@@ -12,7 +12,7 @@ from paraloom.mt.checkpoint import quiet
 from paraloom.mt.network import EMBEDDING
 
 if TYPE_CHECKING:
-    from paraloom.mt.train import TranslatorConfig
+    from paraloom.mt.training import TranslatorConfig
 
 
 def new_model(config: TranslatorConfig, vocabulary: int, seed: int) -> Any:

@@ -9,9 +9,9 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from paraloom.core.alignment import links
-from paraloom.core.text import TokenLists
-from paraloom.mt.examples import Examples
+from paraloom.mt.data import Examples
+from paraloom.text.tokens import TokenLists
+from paraloom.text.word_alignment import links
 
 FILE = "vmap.txt"
 """CTranslate2's name for it."""

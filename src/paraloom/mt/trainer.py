@@ -19,7 +19,7 @@ from torch import Tensor
 
 from paraloom.core.processor import has_bfloat16
 from paraloom.mt.checkpoint import CHECKPOINT
-from paraloom.mt.examples import Examples, padded
+from paraloom.mt.data import Examples, padded
 from paraloom.mt.model import load_model, new_model
 from paraloom.mt.muon import Muon
 from paraloom.mt.network import EMBEDDING, Forward, Shape, cross_entropy, smoothed_cross_entropy

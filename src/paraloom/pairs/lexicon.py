@@ -8,16 +8,17 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from paraloom.core.alignment import AlignmentConfig, Words, align_words
 from paraloom.core.errors import DataError
-from paraloom.core.text import Texts, TokenLists, spellings, tokens
+from paraloom.pairs.lexicon_kernels import phrase_pairs
+from paraloom.text.tokens import Texts, TokenLists, spellings, tokens
+from paraloom.text.word_alignment import AlignmentConfig, Words, align_words
 
 
 @dataclass(frozen=True, kw_only=True)
 class LexiconConfig(AlignmentConfig):
     """longest: words of a phrase.  least: times that an entry must have been seen.
 
-    The other fields are those of paraloom.core.alignment.AlignmentConfig.
+    The other fields are those of paraloom.text.word_alignment.AlignmentConfig.
     """
 
     longest: int = 3
@@ -64,8 +65,6 @@ def paraphrase_lexicon(src: Texts, tgt: Texts, config: LexiconConfig | None = No
 
 
 def _phrases(forth: Words, a: TokenLists, back: Words, b: TokenLists, longest: int) -> Words:
-    from paraloom.pairs.lexicon_kernels import phrase_pairs
-
     found = np.empty((4 * len(a.ids) + 16, 5), np.int32)
     while (count := phrase_pairs(forth, a.offsets, back, b.offsets, longest, found)) > len(found):
         found = np.empty((count, 5), np.int32)

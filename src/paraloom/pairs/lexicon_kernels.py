@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 from numba import njit
 
-from paraloom.core.kernels import Ints
+from paraloom.text.token_kernels import Ints
 
 Words = npt.NDArray[np.int32]
 Grid = npt.NDArray[np.bool_]

@@ -13,8 +13,9 @@ import pyarrow.compute as pc
 from paraloom.core.errors import ConfigError, DataError
 from paraloom.core.protocols import Variant
 from paraloom.core.schema import PAIRS, VARIANTS, require
-from paraloom.core.text import code_points, normalise
-from paraloom.pairs.held_out import IN_HELD_OUT, HeldOut
+from paraloom.pairs.filtering.held_out import IN_HELD_OUT, HeldOut
+from paraloom.pairs.scoring.characters import repeats
+from paraloom.text.tokens import code_points, normalise
 
 ORIGINALS = pa.schema(
     [("original", pa.string()), ("original_lang", pa.string()), ("origin", pa.string()), ("repeated", pa.bool_())]
@@ -131,8 +132,6 @@ def training_pairs(batch: pa.RecordBatch, config: TrainingPairs, held: HeldOut |
 
 def _faults(batch: pa.RecordBatch, texts: pa.Array, config: TrainingPairs, held: HeldOut | None) -> list[str | None]:
     """The first thing that is wrong with each row, None where nothing is."""
-    from paraloom.pairs.characters import repeats
-
     ours, theirs = normalise(texts), normalise(batch.column("original"))
     points = code_points(ours)
     lengths = np.diff(points[1]), np.diff(code_points(theirs)[1])

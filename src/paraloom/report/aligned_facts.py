@@ -14,14 +14,14 @@ from typing import NamedTuple
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from paraloom.align.document_numbers import paragraphs_in
+from paraloom.align.document_features import paragraphs_in
 from paraloom.align.document_pairs import NamedPair, read_document_pairs
 from paraloom.core.beads import Bead, check_beads
 from paraloom.core.errors import ConfigError, DataError
-from paraloom.core.io import Corpus
-from paraloom.core.io.beads import beads_of_links
-from paraloom.core.io.shards import read_batches
 from paraloom.core.schema import DOCUMENTS, LINKS, require
+from paraloom.io import Corpus
+from paraloom.io.formats.alignments import beads_of_links
+from paraloom.io.shards import read_batches
 
 THIRDS = ("the surest third", "the middle third", "the least sure third")
 

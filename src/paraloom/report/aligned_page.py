@@ -8,7 +8,7 @@ from importlib.resources import files
 from itertools import groupby
 from pathlib import Path
 
-from paraloom.core.io.atomic import replacing
+from paraloom.io.atomic import replacing
 from paraloom.report.aligned_facts import THIRDS, Aligned, Shown, gather
 from paraloom.report.aligned_pair import article, title
 from paraloom.report.charts import histogram

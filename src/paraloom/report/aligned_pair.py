@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from paraloom.align.same_pictures import Picture, same_pictures
+from paraloom.align.same_images import Picture, same_pictures
 from paraloom.core.beads import Bead
 from paraloom.report.aligned_facts import THIRDS, Document, Image, Shown
 from paraloom.report.figures import count, number

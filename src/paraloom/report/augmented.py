@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from paraloom.mt.methods import METHODS
+from paraloom.mt.presets import METHODS
 from paraloom.report.charts import Curve, curves
 from paraloom.report.diversity import side_by_side
 from paraloom.report.figures import number

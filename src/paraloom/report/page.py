@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from importlib.resources import files
 from pathlib import Path
 
-from paraloom.core.io.atomic import replacing
-from paraloom.pairs.scores import COLUMNS
+from paraloom.io.atomic import replacing
+from paraloom.pairs.scoring.table import COLUMNS
 from paraloom.report.augmented import augmented
 from paraloom.report.chain import chain
 from paraloom.report.facts import edges_of, ranges, reasons, spread_of

@@ -11,7 +11,7 @@ from typing import Any, Literal
 import pyarrow as pa
 
 from paraloom.core.errors import DataError, ParaloomError
-from paraloom.core.io import Corpus
+from paraloom.io import Corpus
 
 RUN = "run.json"
 _UNSET: tuple[object, ...] = (None, "", [])

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from paraloom.pairs.scores import COLUMNS
+from paraloom.pairs.scoring.table import COLUMNS
 from paraloom.report.charts import histogram
 from paraloom.report.facts import QUANTILES, Spread, edges_of, spread_of
 from paraloom.report.figures import count, number, spoken

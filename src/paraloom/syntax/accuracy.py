@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 
-from paraloom.core.trees import Phrase, phrases
+from paraloom.text.trees import Phrase, phrases
 
 
 def bracket_f1(pairs: Iterable[tuple[str | None, str]]) -> float:

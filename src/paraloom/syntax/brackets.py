@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from paraloom.core.trees import phrases
+from paraloom.text.trees import phrases
 
 NOTHING = ("", "null", "None", "()", "(())")
 """How parsers write that they found no tree."""

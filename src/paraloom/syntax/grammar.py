@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from paraloom.core.digests import digest
 from paraloom.core.errors import DataError, ModelError
-from paraloom.core.signature import digest
 from paraloom.syntax.treebank import binary
-from paraloom.syntax.words import features
+from paraloom.syntax.word_features import features
 
 if TYPE_CHECKING:
     from nltk.tree import Tree
@@ -32,7 +32,7 @@ class Grammar:
     symbols: labels of binary trees, tags included.  roots: (symbol, log p) of whole trees.  pairs: (left, right,
     parent, log p(left right | parent)), sorted by left.  singles: (child, parent, log p(child | parent)), a phrase over
     a lone tag, sorted by child.  words, shapes: (tag, log p(tag | word) − log p(tag)) of each word, and of each
-    feature of words seldom seen (see paraloom.syntax.words).
+    feature of words seldom seen (see paraloom.syntax.word_features).
     """
 
     symbols: list[str]

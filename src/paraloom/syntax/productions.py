@@ -7,9 +7,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from paraloom.core.errors import DataError
-from paraloom.core.trees import phrases
 from paraloom.syntax.brackets import without_empty_top
 from paraloom.syntax.treebank import TRACE, bare
+from paraloom.text.trees import phrases
 
 TOPS = ("ROOT", "TOP", "S1")
 """Labels that a treebank or a parser puts above a whole tree, and that say nothing of it."""

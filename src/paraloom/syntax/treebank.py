@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from paraloom.core.errors import DataError, MissingExtra
-from paraloom.core.io import read_lines
+from paraloom.io import read_lines
 
 if TYPE_CHECKING:
     from nltk.tree import Tree

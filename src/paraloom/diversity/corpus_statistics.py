@@ -1,0 +1,81 @@
+"""What a corpus is like: length, vocabulary, n-gram entropy (W17 Table 9, PNMT Table 1), as statistics that merge."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from paraloom.core.counts import Counts
+from paraloom.core.stats import Estimate, Moments, added_up, entropy
+from paraloom.text.tokens import Texts, ngrams, token_hash, tokens
+
+
+@dataclass(frozen=True)
+class TextStatistics:
+    """Sums over sentences; two of them add up to those of both corpora.
+
+    sentences: with a word at least.  length: of their words.  unigrams, trigrams: how often
+    each was seen (lower-cased words; see core.text.tokens).  trees: how often each parse skeleton was seen, where
+    there is a parser.
+    """
+
+    sentences: int = 0
+    length: Moments = field(default_factory=Moments)
+    unigrams: Counts = field(default_factory=Counts.none)
+    trigrams: Counts = field(default_factory=Counts.none)
+    trees: Counts = field(default_factory=Counts.none)
+
+    @classmethod
+    def of(cls, texts: Texts, skeletons: Texts | None = None) -> TextStatistics:
+        """Of a batch of sentences.
+
+        skeletons: the top of each sentence's parse, as text, '' where there is none.
+
+        >>> statistics = TextStatistics.of(["a b a", "b"]) + TextStatistics.of(["c"])
+        >>> statistics.sentences, len(statistics.unigrams), round(statistics.length.mean, 2)
+        (3, 3, 1.67)
+        """
+        lists = tokens(texts)
+        lengths = lists.lengths
+        return cls(
+            sentences=int((lengths > 0).sum()),
+            length=Moments.of(lengths[lengths > 0]),
+            unigrams=Counts.of(lists.ids),
+            trigrams=Counts.of(ngrams(lists, 3).ids),
+            trees=_whole(skeletons) if skeletons is not None else Counts.none(),
+        )
+
+    def __add__(self, other: TextStatistics) -> TextStatistics:
+        return TextStatistics(
+            self.sentences + other.sentences,
+            self.length + other.length,
+            self.unigrams + other.unigrams,
+            self.trigrams + other.trigrams,
+            self.trees + other.trees,
+        )
+
+    def figures(self) -> dict[str, Estimate]:
+        """Length (words a sentence), vocabulary (different words), entropies (nats): each with its interval.
+
+        Vocabulary has no interval: it grows with the sample, so compare samples of one size.
+        """
+        found = {
+            "length": self.length.estimate(),
+            "vocabulary": Estimate(len(self.unigrams), len(self.unigrams), len(self.unigrams)),
+            "unigram_entropy": entropy(self.unigrams.times),
+            "trigram_entropy": entropy(self.trigrams.times),
+        }
+        return found | ({"parse_entropy": entropy(self.trees.times)} if len(self.trees) else {})
+
+
+def text_statistics(batches: Iterable[Texts]) -> TextStatistics:
+    """Of all batches; memory grows with the number of different trigrams."""
+    return added_up(map(TextStatistics.of, batches), TextStatistics())
+
+
+def _whole(texts: Texts) -> Counts:
+    """Each non-empty text as one thing."""
+    import numpy as np
+
+    values = texts if isinstance(texts, list) else texts.to_pylist()  # type: ignore[union-attr]
+    return Counts.of(np.array([token_hash(value) for value in values if value], np.uint64))

@@ -1,0 +1,1 @@
+"""The papers' experiments and tables, on your data."""

@@ -1,0 +1,1 @@
+"""Web pages to documents: charset, main text, images, languages, WARC archives."""

@@ -1,0 +1,1 @@
+"""File formats of bitext, alignments and paraphrase resources."""

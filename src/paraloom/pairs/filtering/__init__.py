@@ -1,0 +1,1 @@
+"""Selecting pairs: conditions, quantiles, samples, near-duplicates, cleaning."""

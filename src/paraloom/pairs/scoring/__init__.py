@@ -1,0 +1,1 @@
+"""Scores of sentence pairs, with and without models."""

@@ -1,0 +1,150 @@
+"""Inner loops over characters, compiled by numba: white space, repeats, numbers.
+
+Texts come as code points: `points` int32 (characters,) and `offsets` int64 (n + 1,), as core.text.code_points gives.
+Tables say something of every code point; see core.characters.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+from numba import njit
+
+from paraloom.text.token_kernels import PRIME, START, Ids, Ints, Points, mix
+
+Flags = npt.NDArray[np.bool_]
+Counts = npt.NDArray[np.int32]
+
+_NEWLINE, _BLANK = 10, 32
+
+
+@njit(cache=True, nogil=True)
+def white_words(points: Points, offsets: Ints, white: Flags) -> Counts:
+    """Stretches between white space in each text, what `len(text.split())` counts: int32 (n,)."""
+    counts = np.zeros(len(offsets) - 1, np.int32)
+    for row in range(len(counts)):
+        inside = False
+        for i in range(offsets[row], offsets[row + 1]):
+            outside = white[points[i]]
+            if not inside and not outside:
+                counts[row] += 1
+            inside = not outside
+    return counts
+
+
+@njit(cache=True, nogil=True)
+def repeats(points: Points, offsets: Ints, white: Flags, shortest: int, longest: int, threshold: int) -> Counts:
+    r"""How often the first stretch that is repeated on the spot comes again in each text: int32 (n,), 0 for none.
+
+    What OpusFilter's RepetitionFilter counts with `(\S.{shortest-1,longest}?)(?: *\1){threshold,}`.
+    """
+    counts = np.zeros(len(offsets) - 1, np.int32)
+    most = 0
+    for row in range(len(counts)):
+        most = max(most, offsets[row + 1] - offsets[row])
+    dense = np.empty(most, np.int32)
+    for row in range(len(counts)):
+        text = points[offsets[row] : offsets[row + 1]]
+        if _may_repeat(text, threshold, dense):
+            counts[row] = _repeats_of_one(text, white, shortest, longest, threshold)
+    return counts
+
+
+@njit(cache=True, nogil=True)
+def _may_repeat(text: Points, threshold: int, dense: Points) -> bool:
+    """Whether some stretch stands threshold + 1 times in a row once all blanks are gone; nearly no sentence has one.
+
+    Then, for the stretch's length p, threshold · p neighbouring characters equal those p further on.  One of them is
+    the last of a block of so many, so it is enough to look there first: n log n looks instead of n².
+    """
+    size = 0
+    for i in range(len(text)):
+        if text[i] != _BLANK:
+            dense[size] = text[i]
+            size += 1
+    for period in range(1, size // (threshold + 1) + 1):
+        run = threshold * period
+        for last in range(run - 1, size - period, run):
+            if dense[last] != dense[last + period]:
+                continue
+            first, end = last, last + 1
+            while first > 0 and last - first < run and dense[first - 1] == dense[first - 1 + period]:
+                first -= 1
+            while end < size - period and end - first < run and dense[end] == dense[end + period]:
+                end += 1
+            if end - first >= run:
+                return True
+    return False
+
+
+@njit(cache=True, nogil=True)
+def _repeats_of_one(text: Points, white: Flags, shortest: int, longest: int, threshold: int) -> int:
+    size = len(text)
+    for start in range(size):
+        if white[text[start]]:
+            continue
+        for length in range(1, longest + 2):
+            if start + length * (threshold + 1) > size or (length > 1 and text[start + length - 1] == _NEWLINE):
+                break
+            if length < shortest:
+                continue
+            end, again = start + length, 0
+            while True:
+                begin = end
+                while begin < size and text[begin] == _BLANK:
+                    begin += 1
+                if not _same(text, start, begin, length):
+                    break
+                again += 1
+                end = begin + length
+            if again >= threshold:
+                return _occurrences(text, start, end, length) - 1
+    return 0
+
+
+@njit(cache=True, nogil=True)
+def _same(text: Points, first: int, second: int, length: int) -> bool:
+    if second + length > len(text):
+        return False
+    for k in range(length):  # noqa: SIM110
+        if text[first + k] != text[second + k]:
+            return False
+    return True
+
+
+@njit(cache=True, nogil=True)
+def _occurrences(text: Points, start: int, end: int, length: int) -> int:
+    """How often text[start : start + length] stands in text[start : end], counted without overlap from the left."""
+    count, i = 0, start
+    while i + length <= end:
+        if _same(text, start, i, length):
+            count += 1
+            i += length
+        else:
+            i += 1
+    return count
+
+
+@njit(cache=True, nogil=True)
+def numbers(points: Points, offsets: Ints, decimals: npt.NDArray[np.int8], joiners: Flags) -> tuple[Ids, Ints]:
+    """An id for each number of a text, by its digits alone: "1,000", "1.000" and "1000" are one.  Ids and offsets."""
+    ids = np.empty(len(points), np.uint64)
+    lists = np.zeros(len(offsets), np.int64)
+    count = 0
+    for row in range(len(offsets) - 1):
+        i, end = offsets[row], offsets[row + 1]
+        while i < end:
+            if decimals[points[i]] < 0:
+                i += 1
+                continue
+            value = START
+            while i < end:
+                if decimals[points[i]] >= 0:
+                    value = mix((value ^ np.uint64(decimals[points[i]])) * PRIME)
+                elif not (joiners[points[i]] and i + 1 < end and decimals[points[i + 1]] >= 0):
+                    break
+                i += 1
+            ids[count] = value
+            count += 1
+        lists[row + 1] = count
+    return ids[:count].copy(), lists

@@ -1,0 +1,76 @@
+"""Inner loops of n-gram models, compiled by numba: a hash table of n-grams, and sentences scored with back-off."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+from numba import njit
+
+from paraloom.text.token_kernels import PRIME, START, Ids, Int, Ints, mix, slot_of
+
+Floats = npt.NDArray[np.float32]
+
+
+@njit(cache=True, nogil=True)
+def join(ids: Ids, start: Int, end: Int) -> np.uint64:
+    """The id of the n-gram ids[start:end]: the word's own for one word, else as core.text.ngrams has it."""
+    if end - start == 1:
+        return ids[start]
+    value = START
+    for i in range(start, end):
+        value = mix((value ^ ids[i]) * PRIME)
+    return value
+
+
+@njit(cache=True, nogil=True)
+def hash_table(keys: Ids, logprobs: Floats, backoffs: Floats) -> tuple[Ids, Floats, Floats]:
+    """The n-grams spread over a power of two of slots, at most half of them full."""
+    slots = 2
+    while slots < 2 * len(keys):
+        slots *= 2
+    table = np.zeros(slots, np.uint64)
+    table_logprobs, table_backoffs = np.zeros(slots, np.float32), np.zeros(slots, np.float32)
+    for i in range(len(keys)):
+        slot = slot_of(table, keys[i])
+        table[slot], table_logprobs[slot], table_backoffs[slot] = keys[i], logprobs[i], backoffs[i]
+    return table, table_logprobs, table_backoffs
+
+
+@njit(cache=True, nogil=True)
+def sentence_logprobs(
+    ids: Ids,
+    offsets: Ints,
+    table: Ids,
+    logprobs: Floats,
+    backoffs: Floats,
+    order: int,
+    begin: np.uint64,
+    end: np.uint64,
+    unknown: np.uint64,
+) -> npt.NDArray[np.float64]:
+    """log10 of the probability of each list of words, the end of the sentence included: float64 (n,)."""
+    sums = np.zeros(len(offsets) - 1, np.float64)
+    longest = 0
+    for row in range(len(sums)):
+        longest = max(longest, offsets[row + 1] - offsets[row])
+    words = np.empty(longest + 2, np.uint64)
+    for row in range(len(sums)):
+        count = offsets[row + 1] - offsets[row]
+        words[0] = begin
+        for k in range(count):
+            word = ids[offsets[row] + k]
+            words[k + 1] = word if table[slot_of(table, word)] == word else unknown
+        words[count + 1] = end
+        for k in range(1, count + 2):
+            # The longest n-gram there is; each that is not there costs the back-off weight of its history.
+            for start in range(max(0, k - order + 1), k + 1):
+                key = join(words, start, k + 1)
+                slot = slot_of(table, key)
+                if table[slot] == key:
+                    sums[row] += logprobs[slot]
+                    break
+                history = join(words, start, k)
+                slot = slot_of(table, history)
+                if table[slot] == history:
+                    sums[row] += backoffs[slot]
+    return sums

@@ -1,0 +1,99 @@
+"""The engine of a cluster: the same tasks over Ray, which places and repeats them; nothing of ours schedules.
+
+The run's folder, and whatever the pipeline reads, must be at the same path on every machine.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import sys
+from collections.abc import Generator, Iterable
+from itertools import islice
+from typing import Any
+
+from paraloom.core.errors import MissingExtra, RunError
+from paraloom.core.progress import silence
+from paraloom.pipeline.engines.base import Outcome, Result, Task, Tell, attempt
+
+
+class Cluster:
+    """Ray at `address`, or started on this machine with `workers` processors when there is none; begun when needed."""
+
+    def __init__(self, workers: int | None = None, address: str | None = None) -> None:
+        try:
+            import ray
+        except ImportError as error:
+            raise MissingExtra.for_verb("run --engine ray", "cluster") from error
+        self.ray: Any = ray
+        self.workers = workers or (os.cpu_count() or 1)
+        self.address = address
+        self.ours = False
+
+    def run(self, tasks: Iterable[Task[Result]], tell: Tell) -> Generator[Result, None, None]:
+        """The results as they come; see Engine.  Twice as many tasks as processors are on their way, never more."""
+        waiting = iter(tasks)
+        begun: dict[Any, Task[Result]] = {}
+        first = next(waiting, None)
+        if first is None:
+            return
+        self._begin()
+        call = self.ray.remote(max_retries=2)(_call)
+        try:
+            begun[call.remote(first)] = first
+            while begun:
+                for task in islice(waiting, 2 * self.workers - len(begun)):
+                    begun[call.remote(task)] = task
+                (ready,), _ = self.ray.wait(list(begun), num_returns=1)
+                task = begun.pop(ready)
+                outcome = self._outcome(ready, task)
+                tell(task.rows)
+                yield outcome.get()
+        finally:
+            for reference in begun:
+                self.ray.cancel(reference, force=True)
+
+    def close(self) -> None:
+        """Stop Ray, if it was started here."""
+        if self.ours:
+            self.ray.shutdown()
+            self.ours = False
+
+    def _begin(self) -> None:
+        if self.ray.is_initialized():
+            return
+        # Its workers import the stages as this process does.
+        paths = {"PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
+        local = {"num_cpus": self.workers, "include_dashboard": False} if self.address is None else {}
+        try:
+            self.ray.init(
+                address=self.address,
+                log_to_driver=False,
+                logging_level=logging.ERROR,
+                runtime_env={"env_vars": paths} if self.address is None else None,
+                **local,
+            )
+        except Exception as error:  # Ray raises bare ones.
+            raise RunError(
+                f"Ray does not answer at {self.address}" if self.address else f"Ray cannot be started here ({error})",
+                remedy="Check the address, and that Ray is up there; --engine local needs none.",
+            ) from error
+        self.ours = True
+
+    def _outcome(self, reference: Any, task: Task[Result]) -> Outcome[Result]:
+        try:
+            outcome: Outcome[Result] = self.ray.get(reference)
+        except self.ray.exceptions.RayError as error:
+            reason = " ".join(str(error).split("\n")[0].split()).rstrip(".")
+            raise RunError(
+                f"a worker died, three times over: {reason}",
+                stage=task.stage,
+                file=task.file,
+                remedy="Run again, with fewer workers if memory was short: finished shards are kept.",
+            ) from error
+        return outcome
+
+
+def _call(task: Task[Result]) -> Outcome[Result]:
+    silence()
+    return attempt(task, lambda rows: None)

@@ -1,0 +1,50 @@
+"""A dry run: what is done, what will be done, and why."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from paraloom.core.stage import Map
+from paraloom.pipeline.pipeline import Pipeline
+from paraloom.pipeline.state import Output, output_of, shard_keys, state_of, survey_of
+from paraloom.pipeline.store import check, stage_folder
+
+
+@dataclass(frozen=True)
+class StagePlan:
+    """What a run would do with a stage.  why: the reason, '' when it is done.  done: shards that stand.
+
+    shards: how many there will be; None where that is known only when the stage is run.
+    """
+
+    name: str
+    folder: Path
+    state: Literal["done", "run"]
+    why: str = ""
+    done: int = 0
+    shards: int | None = None
+
+
+def plan(pipeline: Pipeline, folder: str | Path, *, until: str | None = None) -> list[StagePlan]:
+    """What `run_pipeline` would do, stage by stage; reads the folder, changes nothing in it."""
+    folder = Path(folder).absolute()
+    check(folder)
+    outputs: dict[str, Output] = {}
+    plans = []
+    for number, step in enumerate(pipeline.until(until), start=1):
+        where = stage_folder(folder, number * 10, step)
+        state = state_of(step, pipeline, where, outputs)
+        if isinstance(state, str):
+            plans.append(StagePlan(step.name, where, "run", f"its input '{state}' will be made"))
+        elif end := state.finished():
+            outputs[step.name] = output_of(state, end, step.stage)
+            plans.append(StagePlan(step.name, where, "done", "", end.get("shards", 0), end.get("shards")))
+        else:
+            known, survey = survey_of(state, step.stage) if isinstance(step.stage, Map) else (False, None)
+            keys = shard_keys(state, survey) if known else {}
+            done = sum(state.shard(name, key) is not None for name, key in keys.items())
+            shards = len(state.source.shards) if state.source else None
+            plans.append(StagePlan(step.name, where, "run", state.why(), done, shards))
+    return plans

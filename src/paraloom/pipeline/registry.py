@@ -1,0 +1,78 @@
+"""The stages that a pipeline may name, each loaded when a pipeline asks for it.
+
+A new stage is one class and one line here; a stage of one's own is named in full, `use = "package.module:Class"`.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from importlib import import_module
+
+from paraloom.core.errors import ConfigError, nearest
+from paraloom.core.stage import Fit, Map, Source, Stage
+
+STAGES: dict[str, str] = {
+    "bitext": "paraloom.stages.bitext:Bitext",
+    "join-pairs": "paraloom.stages.bitext:JoinPairs",
+    "scored-pairs": "paraloom.stages.scored_pairs:ScoredPairs",
+    "train-translator": "paraloom.stages.translators:TrainTranslator",
+    "load-translator": "paraloom.stages.translators:LoadTranslator",
+    "backtranslate": "paraloom.stages.backtranslate:Backtranslate",
+    "translate-variants": "paraloom.stages.variants:TranslateVariants",
+    "read-variants": "paraloom.stages.read_variants:ReadVariants",
+    "measure-diversity": "paraloom.stages.diversity:MeasureDiversity",
+    "variants-to-bitext": "paraloom.stages.variants:VariantsToBitext",
+    "clean": "paraloom.stages.cleaning:Clean",
+    "score": "paraloom.stages.scores:Score",
+    "count-words": "paraloom.stages.scores:CountWords",
+    "train-language-model": "paraloom.stages.scores:TrainLanguageModel",
+    "train-classifier": "paraloom.stages.scores:TrainClassifier",
+    "train-parser": "paraloom.stages.syntax:TrainParser",
+    "parse": "paraloom.stages.syntax:Parse",
+    "read-parses": "paraloom.stages.parses:ReadParses",
+    "syntax-groups": "paraloom.stages.syntax_groups:SyntaxGroups",
+    "pick-group": "paraloom.stages.syntax_groups:PickGroup",
+    "count-productions": "paraloom.stages.productions:CountProductions",
+    "statistics": "paraloom.stages.analysis:Statistics",
+    "lexicon": "paraloom.stages.analysis:Lexicon",
+    "filter": "paraloom.stages.pairs:Filter",
+    "count-survivors": "paraloom.stages.pairs:CountSurvivors",
+    "find-duplicates": "paraloom.stages.pairs:FindDuplicates",
+    "drop-duplicates": "paraloom.stages.pairs:DropDuplicates",
+    "compare-selections": "paraloom.stages.tuning:CompareSelections",
+    "sentences": "paraloom.stages.sentences:Sentences",
+    "load-encoder": "paraloom.stages.sentences:LoadEncoder",
+    "encode": "paraloom.stages.sentences:Encode",
+    "distil-words": "paraloom.stages.distillation:DistilWords",
+    "distil-encoder": "paraloom.stages.distillation:DistilEncoder",
+    "train-phrases": "paraloom.stages.phrases:TrainPhrases",
+    "translate-documents": "paraloom.stages.documents:TranslateDocuments",
+    "align-documents": "paraloom.stages.document_pairs:AlignDocuments",
+    "agree-documents": "paraloom.stages.document_pairs:AgreeDocuments",
+    "align-within": "paraloom.stages.documents:AlignWithin",
+    "gold-pairs": "paraloom.stages.documents:GoldPairs",
+    "evaluate-translator": "paraloom.stages.translation:EvaluateTranslator",
+    "compare-translators": "paraloom.stages.compared_translators:CompareTranslators",
+    "evaluate-aligner": "paraloom.stages.documents:EvaluateAligner",
+    "train-encoder": "paraloom.stages.encoders:TrainEncoder",
+    "quantise-encoder": "paraloom.stages.quantization:QuantiseEncoder",
+    "evaluate-sts": "paraloom.stages.encoders:EvaluateSts",
+    "choose-paraphrase": "paraloom.stages.encoders:ChooseParaphrase",
+}
+"""Name in the TOML file → 'module:Class'."""
+
+
+def load(use: str) -> type[Stage]:
+    """The class behind the name of a stage.  Raises ConfigError when there is none."""
+    if use not in STAGES and ":" not in use:
+        raise ConfigError(f"there is no stage '{use}'{nearest(use, list(STAGES))}")
+    module, _, name = STAGES.get(use, use).partition(":")
+    try:
+        found = getattr(import_module(module), name)
+    except (ImportError, AttributeError, ValueError) as error:
+        raise ConfigError(
+            f"stage '{use}' cannot be loaded ({error})", remedy="Name it 'package.module:Class', importable from here."
+        ) from error
+    if not (isinstance(found, type) and issubclass(found, (Map, Fit, Source)) and dataclasses.is_dataclass(found)):
+        raise ConfigError(f"'{use}' is no stage", remedy="A stage is a frozen dataclass: a Map, a Fit or a Source.")
+    return found

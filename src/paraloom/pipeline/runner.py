@@ -1,0 +1,138 @@
+"""Runs a pipeline: stage after stage, what is done is passed over, what is left is done."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from contextlib import closing
+from pathlib import Path
+from typing import Any, Literal
+
+from paraloom.core.digests import digest
+from paraloom.core.errors import ConfigError, ParaloomError, nearest
+from paraloom.core.stage import Fit, Map, Source, Stage
+from paraloom.pipeline import execution as execute
+from paraloom.pipeline.counts import Books
+from paraloom.pipeline.engines.base import Engine
+from paraloom.pipeline.engines.registry import make_engine
+from paraloom.pipeline.fit import settle
+from paraloom.pipeline.pipeline import Pipeline, Step
+from paraloom.pipeline.result import RunResult, StageResult
+from paraloom.pipeline.shard import OnError
+from paraloom.pipeline.state import Output, State, output_of, state_of
+from paraloom.pipeline.store import check_run, claimed, renumber, stage_folder, versions, write_report
+
+_KINDS: dict[Literal["source", "map", "fit"], type[Stage]] = {"source": Source, "map": Map, "fit": Fit}
+
+
+def run_pipeline(
+    pipeline: Pipeline,
+    folder: str | Path,
+    *,
+    engine: str = "local",
+    workers: int | None = None,
+    until: str | None = None,
+    on_error: OnError = "stop",
+    address: str | None = None,
+) -> RunResult:
+    """Run `pipeline` in `folder`, going on from whatever of it is done there.
+
+    engine: 'local', 'ray' (at `address`, or started here) or 'inline'.  workers: all cores when None.  until: the last
+    stage to run.  on_error: 'reject' sets rows that a stage cannot take aside in `failed/`, 'stop' ends the run.
+    The same pipeline and input give the same bytes at any engine and number of workers (see RunResult.digest).
+    Processes are spawned: a script calls this below `if __name__ == "__main__":`.
+    Raises ParaloomError that names stage, file and row; KeyboardInterrupt that says how to go on.
+    """
+    if on_error not in ("stop", "reject"):
+        raise ConfigError(f"there is no way '{on_error}' to take errors{nearest(on_error, ('stop', 'reject'))}")
+    folder = Path(folder).absolute()
+    steps = pipeline.until(until)
+    check_run(folder, pipeline.name, {step.name for step in pipeline.steps})
+    with claimed(folder), closing(make_engine(engine, workers, address)) as hands:
+        return _Run(pipeline, folder, hands, on_error).run(steps)
+
+
+class _Run:
+    """One run in its folder, which it has for itself."""
+
+    def __init__(self, pipeline: Pipeline, folder: Path, engine: Engine, on_error: OnError) -> None:
+        self.pipeline = pipeline
+        self.folder = folder
+        self.engine = engine
+        self.on_error: OnError = on_error
+        self.outputs: dict[str, Output] = {}
+        self.results: list[StageResult] = []
+
+    def run(self, steps: Iterable[Step]) -> RunResult:
+        """All steps in order; run.json tells after each how far it is."""
+        self._report()
+        for number, step in enumerate(steps, start=1):
+            found = stage_folder(self.folder, number * 10, step)
+            folder = renumber(self.folder, found, number * 10, step)
+            try:
+                self.results.append(self._step(step, folder))
+            except ParaloomError as error:
+                error.at(stage=folder.name)
+                raise
+            except KeyboardInterrupt:
+                message = f"Interrupted in stage {folder.name}.  Run the same again: it goes on from there."
+                raise KeyboardInterrupt(message) from None
+            self._report()
+        return RunResult(self.folder, tuple(self.results))
+
+    def _step(self, step: Step, folder: Path) -> StageResult:
+        state = state_of(step, self.pipeline, folder, self.outputs)
+        assert isinstance(state, State), "a step refers to earlier ones, which are done"
+        end, made, why = state.finished(), 0, ""
+        if end is None:
+            why = state.why()
+            if why != "unfinished":
+                state.manifest.put("begin", state.described)
+            end, made = self._do(step, state)
+        elif isinstance(step.stage, Fit):
+            settle(folder, end)
+        self.outputs[step.name] = output_of(state, end, step.stage)
+        return _result(step, folder, end, made, why)
+
+    def _do(self, step: Step, state: State) -> execute.Closed:
+        seeds = (self.pipeline.seed, step.name)
+        match step.stage:
+            case Source() as source:
+                return execute.read(source, state, seeds)
+            case Map() as mapping:
+                return execute.map_shards(mapping, state, seeds, self.engine, self.on_error)
+            case Fit() as fitting:
+                return execute.fit(fitting, state, seeds, self.engine)
+        raise ConfigError(f"a {type(step.stage).__name__} is no Source, Map or Fit")
+
+    def _report(self) -> None:
+        results = {result.name: result for result in self.results}
+        stages = []
+        for step in self.pipeline.steps:
+            configured = {"use": step.use, "version": step.stage.version, "configuration": step.stage.configuration()}
+            found = results[step.name].as_dict() if step.name in results else {"name": step.name}
+            stages.append({**found, **configured, "state": "done" if step.name in results else "to do"})
+        report = {
+            "name": self.pipeline.name,
+            "seed": self.pipeline.seed,
+            "versions": versions(),
+            "digest": RunResult(self.folder, tuple(self.results)).digest,
+            "stages": stages,
+            "pipeline": self.pipeline.text,
+        }
+        write_report(self.folder, report)
+
+
+def _result(step: Step, folder: Path, end: Mapping[str, Any], made: int, why: str) -> StageResult:
+    return StageResult(
+        name=step.name,
+        folder=folder,
+        kind=next(kind for kind, base in _KINDS.items() if isinstance(step.stage, base)),
+        digest=end.get("output") or digest(end["files"]),
+        books=Books(**end.get("books", {})),
+        figures=end.get("figures", {}),
+        seconds=end["seconds"],
+        memory=end["memory"],
+        shards=end.get("shards", 0),
+        made=made,
+        why=why,
+    )

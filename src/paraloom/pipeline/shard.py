@@ -1,0 +1,175 @@
+"""What a worker does with one shard of a Map: batch by batch, nothing lost, the books closed."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal, NamedTuple, TypeAlias
+
+import numpy as np
+import pyarrow as pa
+
+from paraloom.core.digests import digest
+from paraloom.core.errors import DataError, RunError
+from paraloom.core.progress import Advance
+from paraloom.core.schema import SCHEMAS, require
+from paraloom.core.stage import Json, Map, Work
+from paraloom.io import read_batches
+from paraloom.pipeline.counts import Books
+from paraloom.pipeline.encoding_check import check_text, readable
+from paraloom.pipeline.manifest import ShardRecord
+from paraloom.pipeline.memory import peak_memory
+from paraloom.pipeline.splits import ShardWriter
+from paraloom.pipeline.stage_cache import let_go_unless
+
+BATCH_ROWS = 1024
+"""Rows to a batch; fixed, because seeds, and so bytes, depend on it."""
+
+OnError: TypeAlias = Literal["stop", "reject"]
+
+
+class _Done(NamedTuple):
+    """A batch that went through.  out: what came of it.  silent: its rows that gave nothing, counted from 0."""
+
+    out: pa.RecordBatch
+    silent: list[int]
+
+
+@dataclass(frozen=True)
+class ShardTask:
+    """One shard of a Map, as a task for an engine.
+
+    stage: the stage's folder name.  file: the shard to read.  rows: how many it has.  folder: where to write.
+    key: digest of all that decides about the shard; stage_key: of all but the shard itself.
+    kind: the schema of what comes out.  seeds: the run's seed and the stage's name, from which each batch's is derived.
+    """
+
+    stage: str
+    file: str
+    rows: int
+    mapping: Map
+    folder: Path
+    key: str
+    stage_key: str
+    kind: str
+    seeds: tuple[int, str]
+    survey: Json = None
+    inputs: Mapping[str, Path] = field(default_factory=dict)
+    on_error: OnError = "stop"
+
+    @property
+    def name(self) -> str:
+        """The name of the shard, before and after."""
+        return Path(self.file).name
+
+    def __call__(self, advance: Advance) -> ShardRecord:
+        let_go_unless(self.stage_key)
+        started = time.monotonic()
+        read = kept = 0
+        with ShardWriter(self.folder, self.name) as writer:
+            for batch in read_batches(self.file, batch_rows=BATCH_ROWS):
+                kept += self._pass(batch, read, writer)
+                read += batch.num_rows
+                advance(batch.num_rows)
+        rows = writer.rows
+        books = Books(read, kept, rows["rejected"], rows["failed"], rows["kept"]).check(
+            stage=self.stage, file=self.file
+        )
+        seconds = round(time.monotonic() - started, 3)
+        return ShardRecord(self.name, self.key, writer.files(), writer.columns, books, seconds, peak_memory())
+
+    def _pass(self, batch: pa.RecordBatch, first: int, writer: ShardWriter) -> int:
+        """Bring a batch, whose first row is the shard's row `first` (from 0), to the writer; returns rows kept."""
+        try:
+            whole = self._apply(batch, first)
+        except DataError as error:
+            if self.on_error == "stop" and error.row is not None:
+                raise self._remedied(error) from error
+            return self._one_by_one(batch, first, writer, error)
+        return self._enter(batch, whole, writer)
+
+    def _one_by_one(self, batch: pa.RecordBatch, first: int, writer: ShardWriter, whole: DataError) -> int:
+        """The same where some row is at fault: it is found, and set aside or named; the others still go through."""
+        kept = 0
+        for place in range(batch.num_rows):
+            row = batch.slice(place, 1)
+            try:
+                done = self._apply(row, first + place)
+            except DataError as error:
+                if self.on_error == "stop":
+                    error.at(row=first + place + 1)
+                    raise self._remedied(error) from error
+                writer.write("failed", _with_error(row, error.what))
+            else:
+                kept += self._enter(row, done, writer)
+        if self.on_error == "stop":
+            raise self._remedied(whole) from whole
+        return kept
+
+    def _apply(self, batch: pa.RecordBatch, first: int) -> _Done:
+        work = Work(seed_of(*self.seeds, self.name, first), self.inputs, self.survey)
+        try:
+            check_text(batch)
+            out = self.mapping.apply(batch, work)
+        except DataError as error:
+            if error.row is not None:
+                error.row += first
+            raise
+        if not isinstance(out, pa.RecordBatch):
+            raise RunError(f"the stage gave a {type(out).__name__}, not a record batch")
+        if self.mapping.rows == "many":
+            return self._traced(batch, out)
+        if out.num_rows != batch.num_rows:
+            raise RunError(
+                f"the books do not close: {batch.num_rows} rows went in, {out.num_rows} came out",
+                row=first + 1,
+                remedy="A stage of rows 'same' gives each row once: this is a fault of the stage, not of the data.",
+            )
+        return _Done(out, [])
+
+    def _traced(self, batch: pa.RecordBatch, out: pa.RecordBatch) -> _Done:
+        """The rows that came out of a 'many' stage, and which rows gave none."""
+        if "_source" not in out.schema.names or "keep" in out.schema.names:
+            raise RunError(
+                "a stage of rows 'many' adds '_source' and no 'keep'", remedy="Filter in a stage of its own."
+            )
+        sources = out.column("_source")
+        counts = np.zeros(batch.num_rows, dtype=np.int64)
+        found = sources.to_numpy(zero_copy_only=False)
+        if sources.null_count or (len(found) and (found.min() < 0 or found.max() >= batch.num_rows)):
+            raise RunError(f"'_source' does not count the {batch.num_rows} rows of the batch, from 0")
+        np.add.at(counts, found.astype(np.int64), 1)
+        return _Done(out.drop_columns(["_source"]), np.flatnonzero(counts == 0).tolist())
+
+    def _enter(self, batch: pa.RecordBatch, done: _Done, writer: ShardWriter) -> int:
+        """Write what came of a batch; returns how many of its rows were kept."""
+        require(done.out.schema, SCHEMAS[self.kind])
+        before = writer.rows["kept"]
+        writer.write_split(done.out)
+        for place in done.silent:
+            writer.write("failed", _with_error(batch.slice(place, 1), "no output"))
+        many = self.mapping.rows == "many"
+        return batch.num_rows - len(done.silent) if many else writer.rows["kept"] - before
+
+    def _remedied(self, error: DataError) -> DataError:
+        place = f"{self.stage}/failed/"
+        error.remedy = error.remedy or f"Repair the row, or run with --on-error=reject to set it aside in {place}."
+        return error
+
+
+def seed_of(*parts: int | str) -> int:
+    """A seed, 0 to 2**31 − 1, that depends on all of `parts` and on nothing else.
+
+    >>> seed_of(1, "back", "part-00000.parquet", 0) == seed_of(1, "back", "part-00000.parquet", 1024)
+    False
+    """
+    return int(digest(list(parts))[:8], 16) >> 1
+
+
+def _with_error(row: pa.RecordBatch, error: str) -> pa.RecordBatch:
+    row = readable(row)
+    if "error" in row.schema.names:
+        row = row.drop_columns(["error"])
+    return row.append_column(pa.field("error", pa.string()), pa.array([error], pa.string()))

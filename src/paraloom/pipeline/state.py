@@ -1,0 +1,163 @@
+"""What of a stage is done, judged by digests alone: the same judgement for a run and for a dry run."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from paraloom.core.digests import digest, file_digest, folder_digest
+from paraloom.core.stage import Fit, Json, Map
+from paraloom.io import Corpus
+from paraloom.pipeline.fit import ARTEFACT, whereabouts
+from paraloom.pipeline.manifest import Manifest, ShardRecord, intact
+from paraloom.pipeline.pipeline import Pipeline, Step
+from paraloom.pipeline.shard import BATCH_ROWS
+
+_LAYOUT = ["paraloom-run", "1", BATCH_ROWS]
+"""Goes into every key: what the engine itself adds to the bytes of a stage."""
+
+
+@dataclass(frozen=True)
+class Output:
+    """What a stage, or a path outside of the run, gives to others.
+
+    folder: for Work.inputs.  digest: of its content.  shards: of a corpus, name → SHA-256.
+    """
+
+    folder: Path
+    digest: str
+    shards: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class State:
+    """A stage with all its inputs known.
+
+    place: its folder's name, for errors.  label: its name and number, for progress.  key: digest of all that each of
+    its shards depends on, save the shard itself.  whole: `key` and the content of the corpus it maps.  described: the
+    same in the open, to tell what changed.
+    """
+
+    place: str
+    label: str
+    folder: Path
+    manifest: Manifest
+    described: Mapping[str, Json]
+    key: str
+    whole: str
+    inputs: Mapping[str, Path]
+    source: Output | None = None
+
+    def shard(self, name: str, key: str) -> ShardRecord | None:
+        """The record of a shard when it is done: made under this key, with the recorded bytes still on the disk."""
+        record = self.manifest.shard(name)
+        return record if record and record.key == key and intact(self.folder, record.files) else None
+
+    def finished(self) -> dict[str, Any] | None:
+        """The stage's closing record when all of it is done and its files are as they were left."""
+        end = self.manifest.get("end")
+        if end is None or end["key"] != self.whole:
+            return None
+        there = intact(self.folder, end["files"]) if "files" in end else whereabouts(self.folder, end) is not None
+        return end if there else None
+
+    def why(self) -> str:
+        """Why it is to be done, in a few words: it is new, something changed, it was stopped, or files are damaged."""
+        before, end = self.manifest.get("begin"), self.manifest.get("end")
+        if before is None:
+            return "new"
+        changed = [name for name in {**before, **self.described} if before.get(name) != self.described.get(name)]
+        if changed:
+            return f"changed: {', '.join(changed)}"
+        if end is None or end["key"] != self.whole:
+            return "unfinished"
+        return "its files are missing or not as they were left"
+
+
+def state_of(step: Step, pipeline: Pipeline, folder: Path, outputs: Mapping[str, Output]) -> State | str:
+    """The state of a step in its `folder`, or the name of a stage that it needs and that is not in `outputs`."""
+    references = {**step.references, **({"": step.source} if step.source is not None else {})}
+    resolved: dict[str, Output] = {}
+    for name, reference in references.items():
+        if isinstance(reference, str) and reference not in outputs:
+            return reference
+        resolved[name] = outside(reference) if isinstance(reference, Path) else outputs[reference]
+    source = resolved.pop("", None)
+    stage = step.stage
+    described: dict[str, Json] = {
+        "use": type(stage).__name__,
+        "version": stage.version,
+        **stage.configuration(),
+        "seed": pipeline.seed,
+        "name": step.name,
+        **{f"file {place}": [file.name, _file_digest(file)] for place, file in enumerate(stage.files(), start=1)},
+        **{name: output.digest for name, output in resolved.items()},
+    }
+    described = json.loads(json.dumps(described))  # As it will be read back: tuples are lists.
+    key = digest([_LAYOUT, described])
+    whole = key
+    if source is not None:
+        whole = digest([key, source.digest])
+        described["input"] = source.digest
+    inputs = {name: output.folder for name, output in resolved.items()}
+    label = f"{step.name} ({pipeline.steps.index(step) + 1} of {len(pipeline.steps)})"
+    return State(folder.name, label, folder, Manifest(folder), described, key, whole, inputs, source)
+
+
+def survey_of(state: State, mapping: Map) -> tuple[bool, Json]:
+    """Whether the survey of a Map is known, and it: from the manifest, or None where the class has none."""
+    if type(mapping).survey is Map.survey:
+        return True, None
+    record = state.manifest.get("survey")
+    if record is None or record["key"] != state.whole:
+        return False, None
+    return True, record["value"]
+
+
+def shard_keys(state: State, survey: Json) -> dict[str, str]:
+    """By the name of each shard that a Map maps, what decides whether it is done."""
+    shards = state.source.shards if state.source else {}
+    common = digest([state.key, survey])
+    return {name: digest([common, name, found]) for name, found in shards.items()}
+
+
+def output_of(state: State, end: Mapping[str, Any], stage: object) -> Output:
+    """What a finished stage gives to the stages after it."""
+    if isinstance(stage, Fit):
+        return Output(state.folder / ARTEFACT, end["output"])
+    shards = {name: found for name, found in sorted(end["files"].items()) if _is_kept(name)}
+    return Output(state.folder, digest([end["kind"], shards]), shards)
+
+
+def outside(path: Path) -> Output:
+    """What lies at a path outside of the run: a corpus, a folder such as a model's, or a file.
+
+    Raises DataError when it is a corpus with a shard that is corrupt.
+    """
+    if (path / "corpus.json").is_file():
+        corpus = Corpus.open(path)
+        corpus.verify()
+        shards = {shard.name: found for shard, found in zip(corpus.shards, corpus.digests, strict=True)}
+        return Output(path, digest([corpus.kind, shards]), shards)
+    return Output(path, _file_digest(path))
+
+
+def _is_kept(name: str) -> bool:
+    return name.endswith(".parquet") and "/" not in name
+
+
+def _file_digest(path: Path) -> str:
+    if path.is_dir():
+        return folder_digest(path)
+    facts = path.stat()
+    return _unchanged_digest(path, facts.st_size, facts.st_mtime_ns)
+
+
+@lru_cache(maxsize=256)
+def _unchanged_digest(path: Path, size: int, changed: int) -> str:
+    """A file's digest, by content; a file that several stages read is read once for it."""
+    return file_digest(path)

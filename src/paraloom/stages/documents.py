@@ -1,0 +1,200 @@
+"""Stages about documents: translate them, align the sentences of those that are paired, and measure that."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, ClassVar
+
+import pyarrow as pa
+
+from paraloom.align.document_features import TRANSLATION, open_documents, paragraphs_in
+from paraloom.align.sentences import AlignerConfig, TextPair, beads_of, learn
+from paraloom.align.translated import align_by_cosine
+from paraloom.align.within_documents import align_within
+from paraloom.core.beads import joined
+from paraloom.core.errors import DataError
+from paraloom.core.progress import progress
+from paraloom.core.protocols import Encoder
+from paraloom.core.schema import DOCUMENTS, PAIRS, add_column
+from paraloom.core.stage import Fit, Json, Map, Source, Work
+from paraloom.evaluate.alignment import AlignmentScore
+from paraloom.io import Corpus
+from paraloom.io.formats.gold_beads import GoldDocument, read_gold_documents
+from paraloom.mt.loading import load_translator
+from paraloom.mt.translator import best_translations
+from paraloom.pipeline.stage_cache import kept_open
+from paraloom.stages.document_pairs import read_pairs
+
+if TYPE_CHECKING:
+    from paraloom.mt.translator import CTranslate2Translator
+
+
+@dataclass(frozen=True, kw_only=True)
+class TranslateDocuments(Map):
+    """Adds `translation`, each line of `text` translated; what has no translation stays as it is.
+
+    translator: a stage that trained one, or a model folder.  decode: as for back-translation.
+    """
+
+    inputs: ClassVar[tuple[str, ...]] = ("translator",)
+    reads: ClassVar[tuple[str, ...]] = tuple(DOCUMENTS.names)
+
+    translator: str
+    decode: str = "beam:1"
+
+    def apply(self, batch: pa.RecordBatch, work: Work) -> pa.RecordBatch:
+        """The documents of one batch with their translations; the translator is loaded once a worker."""
+        translator = _translator(work.inputs["translator"], self.decode)
+        texts = [paragraphs_in(text or "") for text in batch.column("text").to_pylist()]
+        lines = [line for text in texts for line in text]
+        made = iter(translator.translate(lines, seed=work.seed) if lines else [])
+        found = ["\n".join(_one_line(next(made)[0].text) or line for line in text) for text in texts]
+        return add_column(batch, TRANSLATION, pa.array(found, pa.string()), translator.signature)
+
+
+@dataclass(frozen=True, kw_only=True)
+class AlignWithin(Source):
+    """The sentence pairs of paired documents, as they stand in the documents, not as they were translated.
+
+    source, target: corpora of documents.  pairs: of align-documents, or a file of pairs.  Beads of one side give no
+    pair.  most: sentences on a side of a bead.  pivot: as for align-documents.
+    """
+
+    inputs: ClassVar[tuple[str, ...]] = ("source", "target", "pairs")
+    makes: ClassVar[str] = "PAIRS"
+
+    source: str
+    target: str
+    pairs: str
+    most: int = 3
+    pivot: bool = False
+
+    def __post_init__(self) -> None:
+        AlignerConfig(most=self.most).check()
+
+    def batches(self, work: Work) -> Iterator[pa.RecordBatch]:
+        """A batch a pair of documents that have a sentence in common."""
+        corpora = [Corpus.open(work.inputs[side]) for side in ("source", "target")]
+        langs = [_language(corpus) for corpus in corpora]
+        sides = [open_documents(corpus, pivot=self.pivot) for corpus in corpora]
+        pairs = read_pairs(work.inputs["pairs"])
+        if not pairs:
+            raise DataError("no documents were paired", remedy="Lower the threshold, or give documents that belong.")
+        for found in align_within(sides[0], sides[1], pairs, AlignerConfig(most=self.most), seed=work.seed):
+            both = [bead for bead in found.beads if bead.source and bead.target]
+            origin = f"{found.pair.source} {found.pair.target}"
+            if both:
+                yield pa.record_batch(
+                    {
+                        "pair_id": [f"{origin} {bead.source[0]}" for bead in both],
+                        "src": [joined(found.texts.source, bead.source) for bead in both],
+                        "tgt": [joined(found.texts.target, bead.target) for bead in both],
+                        "src_lang": [langs[0]] * len(both),
+                        "tgt_lang": [langs[1]] * len(both),
+                        "origin": [origin] * len(both),
+                    },
+                    schema=PAIRS,
+                )
+
+
+@dataclass(frozen=True, kw_only=True)
+class GoldPairs(Source):
+    """The sentences of documents whose true beads are known, one to one, as pairs: a test for translators.
+
+    documents: JSON lines of source, target and gold.
+    """
+
+    makes: ClassVar[str] = "PAIRS"
+
+    documents: Path
+    src_lang: str = "und"
+    tgt_lang: str = "und"
+
+    def batches(self, work: Work) -> Iterator[pa.RecordBatch]:
+        """A batch a document."""
+        for number, each in enumerate(read_gold_documents(self.documents), 1):
+            single = [bead for bead in each.gold if len(bead.source) == len(bead.target) == 1]
+            yield pa.record_batch(
+                {
+                    "pair_id": [f"gold:{number}:{bead.source[0]}" for bead in single],
+                    "src": [each.source[bead.source[0]] for bead in single],
+                    "tgt": [each.target[bead.target[0]] for bead in single],
+                    "src_lang": [self.src_lang] * len(single),
+                    "tgt_lang": [self.tgt_lang] * len(single),
+                    "origin": ["gold"] * len(single),
+                },
+                schema=PAIRS,
+            )
+
+
+@dataclass(frozen=True, kw_only=True)
+class EvaluateAligner(Fit):
+    """Aligns documents whose true beads are known, by what a translator makes of them, and counts (PARK17, Table 4).
+
+    documents: JSON lines of source, target and gold.  translator: source to target; none: without translations.
+    """
+
+    inputs: ClassVar[tuple[str, ...]] = ("translator",)
+    version: ClassVar[str] = "2"
+
+    documents: Path
+    translator: str | None = None
+    decode: str = "beam:1"
+    most: int = 3
+
+    def fit(self, folder: Path, work: Work) -> dict[str, Json]:
+        """Write result.json; figures: precision, recall and F1 of all beads."""
+        documents = read_gold_documents(self.documents)
+        translator = _translator(work.inputs["translator"], self.decode) if "translator" in work.inputs else None
+        score = score_aligner(documents, AlignerConfig(most=self.most), translator)
+        (folder / "result.json").write_text(json.dumps(score.to_json(), indent=1) + "\n", encoding="utf-8")
+        figures: dict[str, Json] = {name: round(value, 4) for name, value in score.exact._asdict().items()}
+        return figures | {"signature": score.signature}
+
+
+def score_aligner(
+    documents: Sequence[GoldDocument],
+    config: AlignerConfig,
+    translator: CTranslate2Translator | None = None,
+    method: str = "evidence",
+    encoder: Encoder | None = None,
+) -> AlignmentScore:
+    """Align the documents, with what is learned from all of them together, and count; the gold is not looked at before.
+
+    translator: puts the source sentences into the target's language.  method: evidence, or park17 (align.cosine).
+    encoder: of both languages, or of the target's where there is a translator.
+    """
+    made: list[Sequence[Sequence[str]]] = [()] * len(documents)
+    if translator is not None:
+        found = iter(best_translations(translator, [line for each in documents for line in each.source]))
+        made = [([_one_line(text) for text in islice(found, len(each.source))],) for each in documents]
+    pairs = []
+    for each, text in zip(documents, made, strict=True):
+        read = text[0] if text else each.source
+        vectors = (encoder.encode(read), encoder.encode(each.target)) if encoder else None
+        pairs.append(TextPair(each.source, each.target, text, vectors=vectors))
+    knowledge = learn(pairs, config) if method != "park17" else None
+    score = AlignmentScore()
+    with progress("aligning", len(pairs), unit="documents") as advance:
+        for each, pair in zip(documents, pairs, strict=True):
+            beads = beads_of(pair, knowledge, config) if knowledge else align_by_cosine(pair, config.most)
+            score.add(each.gold, beads)
+            advance(1)
+    return score
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())
+
+
+def _language(corpus: Corpus) -> str:
+    return next((str(batch.column(0)[0]) for batch in corpus.batches(["lang"]) if batch.num_rows), "und")
+
+
+@kept_open(2)
+def _translator(folder: Path, decode: str) -> CTranslate2Translator:
+    return load_translator(folder, decode=decode)

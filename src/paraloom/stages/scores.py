@@ -1,0 +1,154 @@
+"""Stages about scores: add their columns, and make the models that some of them need."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import ClassVar
+
+import pyarrow as pa
+
+from paraloom.core.errors import ConfigError
+from paraloom.core.stage import Fit, Json, Map, Work
+from paraloom.embed.sentence_transformer import SentenceTransformerEncoder
+from paraloom.embed.store import load_encoder
+from paraloom.io import Corpus
+from paraloom.pairs.scoring import models as by
+from paraloom.pairs.scoring.classifier import Classifier, ClassifierConfig
+from paraloom.pairs.scoring.classifier_training import train_classifier
+from paraloom.pairs.scoring.language import LanguageIdentifier
+from paraloom.pairs.scoring.language_model import NgramModel, train_language_model
+from paraloom.pairs.scoring.rarity import WordRarity, count_words
+from paraloom.pairs.scoring.scorer import Scorer
+from paraloom.pairs.scoring.table import score, scorers
+from paraloom.pipeline.stage_cache import kept_open
+
+
+@dataclass(frozen=True, kw_only=True)
+class Score(Map):
+    """Adds the columns of scores; never drops a row.
+
+    scores: names and groups of paraloom.pairs.scoring.table.  Each of these adds the columns that it is needed for:
+    encoder (paraphrase_score), word_counts (src_idf, tgt_idf), language_model (src_perplexity, tgt_perplexity; an
+    ARPA file will do), classifier (reference_probability), sentence_transformer (paraphrase_score under a model of
+    that library, a folder or a name), languages (src_language_probability, tgt_language_probability among these).
+    """
+
+    inputs: ClassVar[tuple[str, ...]] = ("encoder", "word_counts", "language_model", "classifier")
+    reads: ClassVar[tuple[str, ...]] = ("src", "tgt")
+
+    scores: tuple[str, ...] = ("common",)
+    encoder: str | None = None
+    word_counts: str | None = None
+    language_model: str | None = None
+    classifier: str | None = None
+    sentence_transformer: str = ""
+    languages: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        scorers(self.scores)
+        if self.encoder and self.sentence_transformer:
+            raise ConfigError("'encoder' and 'sentence_transformer' both make paraphrase_score", remedy="Give one.")
+        if len(self.languages) == 1:
+            raise ConfigError("'languages' are all that may occur, two or more")
+
+    def apply(self, batch: pa.RecordBatch, work: Work) -> pa.RecordBatch:
+        """The batch with its scores; models are loaded once a worker."""
+        models = tuple(sorted(work.inputs.items()))
+        return score(batch, [*self.scores, *_by_model(models, self.sentence_transformer, self.languages)])
+
+
+@dataclass(frozen=True, kw_only=True)
+class CountWords(Fit):
+    """Counts in how many sentences each word stands, for the IDF of others.
+
+    corpora: of sentences or pairs.  columns: the text columns to count in.
+    """
+
+    mark: ClassVar[str] = "rarity.safetensors"
+    inputs: ClassVar[tuple[str, ...]] = ("corpora",)
+
+    corpora: tuple[str, ...]
+    columns: tuple[str, ...] = ("src",)
+
+    def fit(self, folder: Path, work: Work) -> dict[str, Json]:
+        """Write the table of counts."""
+        rarity = count_words(_texts(work, "corpora", self.columns))
+        rarity.save(folder)
+        return {"words": len(rarity.words), "sentences": rarity.sentences}
+
+
+@dataclass(frozen=True, kw_only=True)
+class TrainLanguageModel(Fit):
+    """Trains an n-gram model by VariKN (W17 §5.4: 3-grams, on 40,000 references that no experiment uses).
+
+    corpora: of sentences or pairs.  columns: the text columns to learn from.
+    """
+
+    mark: ClassVar[str] = "language_model.safetensors"
+    inputs: ClassVar[tuple[str, ...]] = ("corpora",)
+
+    corpora: tuple[str, ...]
+    columns: tuple[str, ...] = ("src",)
+    order: int = 3
+
+    def fit(self, folder: Path, work: Work) -> dict[str, Json]:
+        """Write the model."""
+        model = train_language_model(_texts(work, "corpora", self.columns), folder, order=self.order)
+        return {"order": model.order, "ngrams": len(model.keys)}
+
+
+@dataclass(frozen=True, kw_only=True)
+class TrainClassifier(ClassifierConfig, Fit):
+    """Trains a classifier that tells references from translations (W17 §5.6.1).
+
+    pairs_from: corpora of back-translated pairs, src the reference and tgt a translation.  The other fields are those
+    of paraloom.pairs.scoring.classifier.ClassifierConfig.
+    """
+
+    mark: ClassVar[str] = "classifier.safetensors"
+    inputs: ClassVar[tuple[str, ...]] = ("pairs_from",)
+
+    pairs_from: tuple[str, ...]
+
+    def __post_init__(self) -> None:
+        self.check()
+
+    def fit(self, folder: Path, work: Work) -> dict[str, Json]:
+        """Write the classifier; its accuracies are the figures."""
+        from itertools import chain
+
+        batches = chain.from_iterable(
+            Corpus.open(path).batches(["pair_id", "src", "tgt"]) for path in work.each("pairs_from")
+        )
+        config = ClassifierConfig(**{f.name: getattr(self, f.name) for f in fields(ClassifierConfig)})
+        return train_classifier(batches, config, folder, seed=work.seed)
+
+
+@kept_open(2)
+def _by_model(
+    models: tuple[tuple[str, Path], ...], sentence_transformer: str, languages: tuple[str, ...]
+) -> tuple[Scorer, ...]:
+    """The scorers of the models that are there."""
+    found: list[Scorer] = []
+    paths = dict(models)
+    if "encoder" in paths:
+        found += by.by_encoder(load_encoder(paths["encoder"]))
+    if sentence_transformer:
+        found += by.by_encoder(SentenceTransformerEncoder(sentence_transformer))
+    if "word_counts" in paths:
+        found += by.by_rarity(WordRarity.load(paths["word_counts"]))
+    if "language_model" in paths:
+        found += by.by_language_model(NgramModel.load(paths["language_model"]))
+    if "classifier" in paths:
+        found += by.by_classifier(Classifier.load(paths["classifier"]))
+    if languages:
+        found += by.by_languages(LanguageIdentifier(languages))
+    return tuple(found)
+
+
+def _texts(work: Work, name: str, columns: tuple[str, ...]) -> Iterator[pa.Array]:
+    for path in work.each(name):
+        for batch in Corpus.open(path).batches(list(columns), label="reading"):
+            yield from batch.columns

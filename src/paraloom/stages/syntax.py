@@ -1,0 +1,103 @@
+"""Stages about syntax: read a grammar off a treebank, add the trees of sentences."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import ClassVar
+
+import pyarrow as pa
+
+from paraloom.core.errors import ConfigError, DataError, ModelError
+from paraloom.core.protocols import Parser
+from paraloom.core.schema import add_column
+from paraloom.core.stage import Fit, Json, Map, Work
+from paraloom.pipeline.stage_cache import kept_open
+from paraloom.syntax.accuracy import bracket_f1
+from paraloom.syntax.grammar import Grammar
+from paraloom.syntax.parsers.loading import check_name, load_parser
+from paraloom.syntax.parsers.own import GrammarParser
+from paraloom.syntax.treebank import read_treebank
+
+
+@dataclass(frozen=True, kw_only=True)
+class TrainParser(Fit):
+    """Reads a probabilistic grammar off a treebank.
+
+    treebank: files of bracketed trees (Penn's format), plain or compressed.  held_out: this share of the trees, the
+    last ones, is set apart to measure on, and then learned from as well.
+    """
+
+    mark: ClassVar[str] = "grammar.json"
+    inputs: ClassVar[tuple[str, ...]] = ("treebank",)
+
+    treebank: tuple[str, ...]
+    held_out: float = 0.05
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.held_out < 1:
+            raise ConfigError("held_out is a share from 0 to below 1")
+
+    def fit(self, folder: Path, work: Work) -> dict[str, Json]:
+        """Write grammar.json; the figures are those of a grammar without the held-out trees."""
+        trees = [tree for path in work.each("treebank") for tree in read_treebank(path)]
+        if not trees:
+            raise DataError("the treebank has no trees", file=", ".join(self.treebank))
+        figures: dict[str, Json] = {"trees": len(trees)}
+        held = trees[len(trees) - int(len(trees) * self.held_out) :]
+        if held:
+            parser = GrammarParser(Grammar.read_off(trees[: -len(held)]))
+            found = [parser.parse_words(tree.leaves()) for tree in held]
+            wanted = [tree.pformat(margin=2**31) for tree in held]
+            figures |= {
+                "held_out": len(held),
+                "bracket_f1": round(bracket_f1(zip(found, wanted, strict=True)), 2),
+                "not_parsed": sum(tree is None for tree in found),
+            }
+        grammar = Grammar.read_off(trees)
+        grammar.save(folder)
+        return {**figures, "symbols": len(grammar.symbols), "rules": len(grammar.pairs) + len(grammar.singles)}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Parse(Map):
+    """Adds the bracketed tree of each sentence, as columns `src_parse` and so on; null where there is none.
+
+    parser: a stage that trained one, its folder, or that of a spaCy model.  model: instead of it, the name of a model
+    that is installed: `spacy:en_core_web_sm`, `stanza:en`, `stanza:en:depparse`.  columns: the text columns, such as
+    src and tgt of pairs, or text of variants.
+    """
+
+    inputs: ClassVar[tuple[str, ...]] = ("parser",)
+
+    parser: str | None = None
+    model: str = ""
+    columns: tuple[str, ...] = ("src", "tgt")
+
+    def __post_init__(self) -> None:
+        if bool(self.parser) == bool(self.model):
+            raise ConfigError("there is no parser without 'parser' or 'model'", remedy="Give one of them.")
+        if self.model:
+            check_name(self.model)
+            if Path(self.model.partition(":")[2]).is_dir():
+                raise ConfigError(f"'{self.model}' is a folder, not a name", remedy="Give the folder as 'parser'.")
+
+    def apply(self, batch: pa.RecordBatch, work: Work) -> pa.RecordBatch:
+        """The batch with its trees; the parser is loaded once a worker.  A row that it gives nothing for has none."""
+        parser = _parser(work.inputs.get("parser", self.model))
+        for name in self.columns:
+            if name not in batch.schema.names:
+                raise ConfigError(
+                    f"there is no column '{name}'; there are {', '.join(batch.schema.names)}",
+                    remedy="Name the text columns: src and tgt of pairs, text of variants and of sentences.",
+                )
+            trees = [tree or None for tree in parser.parse([text or "" for text in batch.column(name).to_pylist()])]
+            if len(trees) != batch.num_rows:
+                raise ModelError(f"the parser gave {len(trees)} trees for {batch.num_rows} sentences")
+            batch = add_column(batch, f"{name}_parse", pa.array(trees, pa.string()), parser.signature)
+        return batch
+
+
+@kept_open()
+def _parser(source: str | Path) -> Parser:
+    return load_parser(source)

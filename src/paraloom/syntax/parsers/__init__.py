@@ -1,0 +1,1 @@
+"""Parsers: our grammar, spaCy, Stanza and parse files."""

@@ -1,0 +1,1 @@
+"""Text as numbers: normalization, tokens, n-grams, BLEU, chrF and word alignment."""

@@ -1,0 +1,231 @@
+"""The tokeniser's inner loops, compiled by numba, straight over UTF-8 bytes.
+
+Import it inside functions only: numba takes a second to load.  The kernels release the lock and are cached on disk.
+Texts come as Arrow has them: `data` uint8 (bytes,) and `offsets` int64 (n + 1,);
+text i is data[offsets[i] : offsets[i + 1]].
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+from numba import njit
+
+from paraloom.text.characters import DIGIT, DIGIT_JOINER, LETTER, LETTER_JOINER, OTHER, SPACE
+
+Bytes = npt.NDArray[np.uint8]
+Ints = npt.NDArray[np.int64]
+Int = int | np.int64
+Ids = npt.NDArray[np.uint64]
+Points = npt.NDArray[np.int32]
+
+# FNV-1a over the bytes, then the finaliser of SplitMix64, so that all bits of an id are equally good for bucketing.
+START = np.uint64(0xCBF29CE484222325)
+PRIME = np.uint64(0x100000001B3)
+_MIX_1 = np.uint64(0xBF58476D1CE4E5B9)
+_MIX_2 = np.uint64(0x94D049BB133111EB)
+
+EMPTY_SLOT = np.uint64(0)
+"""What a slot of a hash table holds when it is free; a key that were 0 would be lost, one in 2⁶⁴."""
+
+
+@njit(cache=True, nogil=True, inline="always")
+def mix(value: np.uint64) -> np.uint64:
+    """The finaliser of SplitMix64: each bit of the value decides about each bit of what comes out."""
+    value = (value ^ (value >> np.uint64(30))) * _MIX_1
+    value = (value ^ (value >> np.uint64(27))) * _MIX_2
+    return value ^ (value >> np.uint64(31))
+
+
+@njit(cache=True, nogil=True)
+def slot_of(table: Ids, key: np.uint64) -> Int:
+    """Where a key is in a hash table, or the free slot where it would be; a table has 2ⁿ slots."""
+    mask = len(table) - 1
+    slot = np.int64(key & np.uint64(mask))
+    while table[slot] != EMPTY_SLOT and table[slot] != key:
+        slot = (slot + 1) & mask
+    return slot
+
+
+@njit(cache=True, nogil=True)
+def _hash_bytes(data: Bytes, start: int, end: int) -> np.uint64:
+    value = START
+    for i in range(start, end):
+        value = (value ^ np.uint64(data[i])) * PRIME
+    return mix(value)
+
+
+@njit(cache=True, nogil=True, inline="always")
+def _width(byte: Int) -> int:
+    """Bytes of the character that begins with this one."""
+    if byte < 0x80:
+        return 1
+    if byte < 0xE0:
+        return 2
+    return 3 if byte < 0xF0 else 4
+
+
+@njit(cache=True, nogil=True)
+def point_at(data: Bytes, i: int, end: int) -> tuple[Int, int]:
+    """Code point and width of the character at i; -1 for one that is cut off or out of Unicode."""
+    byte = np.int64(data[i])
+    if byte < 0x80:
+        return byte, 1
+    width = _width(byte)
+    if i + width > end:
+        return -1, end - i
+    if width == 2:
+        point = (byte & 0x1F) << 6 | (np.int64(data[i + 1]) & 0x3F)
+    elif width == 3:
+        point = (byte & 0x0F) << 12 | (np.int64(data[i + 1]) & 0x3F) << 6 | (np.int64(data[i + 2]) & 0x3F)
+    else:
+        point = (byte & 0x07) << 18 | (np.int64(data[i + 1]) & 0x3F) << 12
+        point |= (np.int64(data[i + 2]) & 0x3F) << 6 | (np.int64(data[i + 3]) & 0x3F)
+        if point > 0x10FFFF:
+            return -1, width
+    return point, width
+
+
+@njit(cache=True, nogil=True, inline="always")
+def _class_at(data: Bytes, i: int, end: int, table: Bytes) -> tuple[Int, int]:
+    """Class and width of the character at i; a character that is cut off or out of Unicode is OTHER."""
+    point, width = point_at(data, i, end)
+    return (OTHER if point < 0 else np.int64(table[point])), width
+
+
+@njit(cache=True, nogil=True)
+def code_points(data: Bytes, offsets: Ints) -> tuple[Points, Ints]:
+    """The code point of every character, and where each text begins among them; U+FFFD for what is none."""
+    points = np.empty(offsets[-1] - offsets[0], np.int32)
+    starts = np.zeros(len(offsets), np.int64)
+    count = 0
+    for text in range(len(offsets) - 1):
+        i, end = offsets[text], offsets[text + 1]
+        while i < end:
+            point, width = point_at(data, i, end)
+            points[count] = point if point >= 0 else 0xFFFD
+            count += 1
+            i += width
+        starts[text + 1] = count
+    return points[:count].copy(), starts
+
+
+@njit(cache=True, nogil=True)
+def segment(data: Bytes, offsets: Ints, table: Bytes, punctuation: bool, starts: Ints, ends: Ints) -> Ints:
+    """Where each token begins and ends: fills starts and ends (int64, as long as the bytes), returns list offsets.
+
+    Every token is a word or one other character, and no token spans two texts.
+    """
+    lists = np.zeros(len(offsets), np.int64)
+    count = 0
+    for text in range(len(offsets) - 1):
+        i, end = offsets[text], offsets[text + 1]
+        begin = -1  # where the word at hand began; -1 outside of words
+        last: Int = SPACE  # class of the character before i
+        while i < end:
+            kind, width = _class_at(data, i, end, table)
+            inside = kind in (LETTER, DIGIT)
+            joins = (kind == LETTER_JOINER and last == LETTER) or (kind == DIGIT_JOINER and last == DIGIT)
+            if joins and i + width < end:
+                inside = _class_at(data, i + width, end, table)[0] == last
+            if inside:
+                if begin < 0:
+                    begin = i
+            else:
+                if begin >= 0:
+                    starts[count], ends[count] = begin, i
+                    count += 1
+                    begin = -1
+                if punctuation and kind != SPACE:
+                    starts[count], ends[count] = i, i + width
+                    count += 1
+            last = kind
+            i += width
+        if begin >= 0:
+            starts[count], ends[count] = begin, end
+            count += 1
+        lists[text + 1] = count
+    return lists
+
+
+@njit(cache=True, nogil=True)
+def hash_spans(data: Bytes, starts: Ints, ends: Ints) -> Ids:
+    """uint64 (n,): the id of each span of bytes."""
+    ids = np.empty(len(starts), np.uint64)
+    for k in range(len(starts)):
+        ids[k] = _hash_bytes(data, starts[k], ends[k])
+    return ids
+
+
+@njit(cache=True, nogil=True)
+def copy_spans(data: Bytes, starts: Ints, ends: Ints) -> tuple[Bytes, Ints]:
+    """The bytes of the spans one after the other, and their offsets."""
+    offsets = np.zeros(len(starts) + 1, np.int64)
+    for k in range(len(starts)):
+        offsets[k + 1] = offsets[k] + ends[k] - starts[k]
+    copied = np.empty(offsets[-1], np.uint8)
+    for k in range(len(starts)):
+        copied[offsets[k] : offsets[k + 1]] = data[starts[k] : ends[k]]
+    return copied, offsets
+
+
+@njit(cache=True, nogil=True)
+def ngrams(ids: Ids, offsets: Ints, n: int) -> tuple[Ids, Ints]:
+    """One id for each n neighbouring ids of a list; lists shorter than n have none."""
+    lists = np.zeros(len(offsets), np.int64)
+    for i in range(len(offsets) - 1):
+        lists[i + 1] = lists[i] + max(0, offsets[i + 1] - offsets[i] - n + 1)
+    grams = np.empty(lists[-1], np.uint64)
+    for i in range(len(offsets) - 1):
+        for k in range(lists[i + 1] - lists[i]):
+            value = START
+            for j in range(offsets[i] + k, offsets[i] + k + n):
+                value = mix((value ^ ids[j]) * PRIME)
+            grams[lists[i] + k] = value
+    return grams, lists
+
+
+@njit(cache=True, nogil=True)
+def character_ngrams(data: Bytes, offsets: Ints, n: int, boundary: bool) -> tuple[Ids, Ints]:
+    """One id for each n neighbouring characters of a text, with a blank before and after it where `boundary`."""
+    longest = 0
+    for i in range(len(offsets) - 1):
+        longest = max(longest, offsets[i + 1] - offsets[i])
+    padded = np.empty(longest + 2, np.uint8)
+    begins = np.empty(longest + 3, np.int64)
+    lists = np.zeros(len(offsets), np.int64)
+    grams = np.empty(offsets[-1] - offsets[0] + 2 * len(offsets), np.uint64)
+    count = 0
+    for i in range(len(offsets) - 1):
+        size = offsets[i + 1] - offsets[i]
+        shift = 1 if boundary else 0
+        padded[0] = 32
+        padded[shift : shift + size] = data[offsets[i] : offsets[i + 1]]
+        size += shift
+        if boundary:
+            padded[size] = 32
+            size += 1
+        characters = 0
+        at = 0
+        while at < size:
+            begins[characters] = at
+            characters += 1
+            at += _width(padded[at])
+        begins[characters] = size
+        for k in range(characters - n + 1):
+            grams[count] = _hash_bytes(padded, begins[k], begins[k + n])
+            count += 1
+        lists[i + 1] = count
+    return grams[:count].copy(), lists
+
+
+@njit(cache=True, nogil=True)
+def enter(ids: Ids, table: Ids) -> npt.NDArray[np.bool_]:
+    """Put each id into a hash table that has room; bool (n,): whether it was not there yet."""
+    fresh = np.zeros(len(ids), np.bool_)
+    for k in range(len(ids)):
+        slot = slot_of(table, ids[k])
+        if table[slot] == EMPTY_SLOT:
+            table[slot] = ids[k]
+            fresh[k] = True
+    return fresh
