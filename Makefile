@@ -51,7 +51,7 @@ ifdef TEACHER  # the folder of a sentence-transformers model, such as all-MiniLM
 endif
 
 bench: $(VENV)/bench
-	$(BIN)/python benchmarks/decoding.py --translator runs/multi30k-cs-en/40-translator/artefact
+	$(BIN)/python benchmarks/decoding.py --translator runs/multi30k-cs-en/40-translator/artifact
 	$(BIN)/python benchmarks/encoders.py
 	$(BIN)/python benchmarks/scores.py
 	$(BIN)/python benchmarks/diversity.py

@@ -1,6 +1,6 @@
 """Back-translation speed beside transformers' generate and beside a bare CTranslate2 loop: same model, lines, machine.
 
-    python benchmarks/decoding.py --translator runs/multi30k-cs-en/40-translator/artefact
+    python benchmarks/decoding.py --translator runs/multi30k-cs-en/40-translator/artifact
 
 Ours is the whole command, from its start to the Parquet file written.  The bare loop sorts all lines by length,
 decodes them on all cores in batches of the same size and writes lines of text; its start and the loading of the model

@@ -299,10 +299,10 @@ def test_more_text_seeds_shares_and_a_first_translator_run_whole(tmp_path: Path)
     path.write_text(f'seeds = 2\nweights = [1, 3]\ntag = "<BT>"\n{text}[first]\nsteps = 6\n[final]\nsteps = 4\n')
     none, more = augment(path, tmp_path / "run", engine="inline")
     assert [len(each.trainings) for each in (none, more)] == [2, 2] and len(more.tests["news"]) == 2
-    curves = [f.read_text() for f in sorted((tmp_path / "run").glob("*-final-*/artefact/curve.jsonl"))]
+    curves = [f.read_text() for f in sorted((tmp_path / "run").glob("*-final-*/artifact/curve.jsonl"))]
     assert len(curves) == 4 == len(set(curves))
     # All measure their perplexity by the same sub-words, the tag among them.
-    words = {f.read_bytes() for f in (tmp_path / "run").glob("*/artefact/shared_vocabulary.json")}
+    words = {f.read_bytes() for f in (tmp_path / "run").glob("*/artifact/shared_vocabulary.json")}
     assert len(words) == 1 and b"<BT>" in words.pop()
     made = [f for f in (tmp_path / "run").glob("*-made-base-big") if f.is_dir()]
     assert json.loads((made[0] / "corpus.json").read_text())["rows"] <= 40
@@ -326,7 +326,7 @@ def test_syntax_groups_are_found_tuned_for_and_measured(paraloom: Command, tmp_p
     assert outcome.diversity["kernel_sst"] is not None and 0 < outcome.diversity["groups"] <= 30
     assert outcome.tests["news"][0]["n"] == 30
     for group in (1, 2):
-        (tuned,) = (tmp_path / "run").glob(f"*-tuned-{group}/artefact/training.json")
+        (tuned,) = (tmp_path / "run").glob(f"*-tuned-{group}/artifact/training.json")
         assert json.loads(tuned.read_text())["config"]["last_weights"]
 
 

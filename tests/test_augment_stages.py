@@ -79,8 +79,8 @@ def test_text_becomes_variants_and_pairs_to_train_on(folder: Path) -> None:
         folder,
     )
     sentences, variants, bitext = found.stages
-    assert (sentences.books.kept, sentences.books.rejected) == (2, 1)
-    assert (variants.books.read, variants.books.kept, variants.books.out) == (2, 2, 6)
+    assert (sentences.counts.kept, sentences.counts.rejected) == (2, 1)
+    assert (variants.counts.read, variants.counts.kept, variants.counts.out) == (2, 2, 6)
     made = rows(variants.folder)
     assert [row["rank"] for row in made] == [0, 1, 2] * 2
     assert {row["method"] for row in made} == {"nucleus"}
@@ -118,7 +118,7 @@ def test_a_side_of_pairs_is_translated_and_the_other_left_out(folder: Path) -> N
     assert [row["text"] for row in rows(variants.folder)] == ["one EIN HUND 0", "one EIN HUND 1", ""]
     assert [row["tgt"] for row in rows(bitext.folder)] == ["ein Hund"] * 2
     assert reasons(bitext.folder) == {"empty": 1}
-    assert (bitext.books.read, bitext.books.kept, bitext.books.rejected) == (3, 2, 1)
+    assert (bitext.counts.read, bitext.counts.kept, bitext.counts.rejected) == (3, 2, 1)
     made = rows(run(text + 'column = "tgt"\n', folder).stages[-1].folder)
     assert [row["text"] for row in made] == [f"one A {name} {n}" for name in ("DOG", "CAT") for n in (0, 1)]
 
@@ -169,7 +169,7 @@ def test_pairs_are_cleaned_of_bad_lines_and_of_test_sentences(folder: Path) -> N
     assert reasons(found.folder) == {
         "src: empty": 1, "tgt: in a held-out corpus": 1, "src: in a held-out corpus": 1,
     }  # fmt: skip
-    assert found.books.read == found.books.kept + found.books.rejected == 4
+    assert found.counts.read == found.counts.kept + found.counts.rejected == 4
 
 
 def test_what_is_held_out_is_read_anew_where_it_changed(folder: Path) -> None:
@@ -203,7 +203,7 @@ def test_sentences_are_cleaned_by_language_too(folder: Path) -> None:
     german = "Der Hund schläft heute den ganzen Tag in der warmen Sonne vor dem Haus."
     (folder / "mono.txt").write_text(f"The dog has been sleeping in the sun all day long.\n{german}\n1 2 3\n")
     found = run(MONO + '[[stage]]\nuse = "clean"\nfewest = 2\nlanguages = ["de", "en"]\n', folder).stages[-1]
-    assert found.books.kept == 1
+    assert found.counts.kept == 1
     assert reasons(found.folder) == {
         "text: looks like 'de', not 'en'": 1, "text: fewer than 0.4 of the words begin with a letter": 1,
     }  # fmt: skip
@@ -229,7 +229,7 @@ def test_text_is_read_from_every_kind_of_file(folder: Path) -> None:
     found = run(text, folder).stages[-1]
     assert [row["text"] for row in rows(found.folder)] == ["one dog", "two dogs", "three dogs"]
     assert reasons(found.folder) == {"empty": 1}
-    assert run(text.replace("limit = 4", "limit = 3"), folder).stages[-1].books.read == 3
+    assert run(text.replace("limit = 4", "limit = 3"), folder).stages[-1].counts.read == 3
 
 
 BAD = [
@@ -250,8 +250,8 @@ def test_a_line_that_cannot_be_read_stops_the_run_or_is_set_aside(
     assert stopped.value.row == 2 and str(stopped.value.file).endswith(name)
     found = run(text + 'bad_rows = "reject"\n', folder).stages[-1]
     assert [row["text"] for row in rows(found.folder)] == ["fine", "also fine"]
-    assert (found.books.read, found.books.rejected) == (3, 1)
-    assert run(text + "limit = 1\n", folder).stages[-1].books.read == 1
+    assert (found.counts.read, found.counts.rejected) == (3, 1)
+    assert run(text + "limit = 1\n", folder).stages[-1].counts.read == 1
 
 
 @pytest.mark.parametrize(
@@ -282,9 +282,9 @@ def test_a_translator_is_measured_over_each_group(toy_translator: Path, tmp_path
     assert {name: group["n"] for name, group in groups.items()} == {
         "kal-eng": 15, "kal-eng/one": 10, "kal-eng/two": 5, "eng-kal": 14, "eng-kal/two": 14,
     }  # fmt: skip
-    hypotheses = (found.folder / "artefact" / "hypotheses.txt").read_text().splitlines()
+    hypotheses = (found.folder / "artifact" / "hypotheses.txt").read_text().splitlines()
     expected = evaluate_translation(hypotheses[15:29], [en for _, en in lines[15:29]])
-    stored = json.loads((found.folder / "artefact" / "result.json").read_text())
+    stored = json.loads((found.folder / "artifact" / "result.json").read_text())
     assert stored["n"] == 30
     assert {"group": "eng-kal", **expected} in stored["groups"]
 
@@ -371,8 +371,8 @@ def test_a_bad_row_behind_those_passed_over_stays_in_the_books(folder: Path) -> 
     for name, skip, kept, bad in (("whole", 0, 7, 2), ("some", 2, 5, 2), ("behind", 5, 2, 1)):
         (folder / name).mkdir()
         (folder / name / "rows.tsv").write_bytes((folder / "rows.tsv").read_bytes())
-        books = run(text.format(skip), folder / name).stages[-1].books
-        assert (books.kept, books.rejected) == (kept, bad), name
+        counts = run(text.format(skip), folder / name).stages[-1].counts
+        assert (counts.kept, counts.rejected) == (kept, bad), name
 
 
 def test_text_in_any_language_is_taken_where_none_is_named(folder: Path) -> None:
@@ -383,7 +383,7 @@ def test_text_in_any_language_is_taken_where_none_is_named(folder: Path) -> None
 
 def test_a_line_behind_the_limit_is_at_no_fault_in_a_later_chunk_either(folder: Path) -> None:
     (folder / "mono.txt").write_bytes(b"".join(b"line %d\n" % n for n in range(5001)) + b"\xff\n")
-    assert run(MONO + "limit = 5001\n", folder).stages[-1].books.kept == 5001
+    assert run(MONO + "limit = 5001\n", folder).stages[-1].counts.kept == 5001
 
 
 def test_a_limit_of_texts_is_no_negative_number(folder: Path) -> None:

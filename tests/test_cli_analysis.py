@@ -113,7 +113,7 @@ def test_tuning_ranks_selections_and_goes_on(paraloom: Run, scored: Path, data: 
     status, out, err = paraloom(*call, "--grid", "rank = 0", "-o", "tuned", "--workers", 1)
     assert status == 0, err
     assert "rank = 0" in out and "over 2 seeds" in out
-    verdict = json.loads(next(Path("tuned").glob("*-verdict")).joinpath("artefact/result.json").read_text())
+    verdict = json.loads(next(Path("tuned").glob("*-verdict")).joinpath("artifact/result.json").read_text())
     found = {row["selection"]: row for row in verdict["selections"]}
     assert found["rank = 0"]["seeds"] == found["random"]["seeds"] == 2
     apart = found["rank = 0"]["test_pearson"] - found["random"]["test_pearson"]

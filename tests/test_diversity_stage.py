@@ -63,7 +63,7 @@ def measure(folder: Path, keys: str = "") -> tuple[dict[str, Any], dict[str, Any
     """The figures for run.json, and result.json, of the corpus `v` in the folder."""
     text = f'[[stage]]\nuse = "measure-diversity"\nvariants = "v"\n{keys}\n'
     stage = run_pipeline(parse_pipeline(text, file=folder / "p.toml"), folder / "run", engine="inline").stages[-1]
-    return stage.figures, json.loads((stage.folder / "artefact" / "result.json").read_text())
+    return stage.figures, json.loads((stage.folder / "artifact" / "result.json").read_text())
 
 
 def plain_ibleu(texts: Sequence[str]) -> float:

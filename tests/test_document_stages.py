@@ -18,7 +18,7 @@ from paraloom.align.documents import EVIDENCE
 from paraloom.core.errors import ConfigError, DataError
 from paraloom.core.schema import LINKS, signature_of
 from paraloom.io import Corpus, write_corpus
-from paraloom.pipeline.counts import Books
+from paraloom.pipeline.counts import RowCounts
 from paraloom.pipeline.pipeline import parse_pipeline
 from paraloom.pipeline.result import RunResult
 from paraloom.pipeline.runner import run_pipeline
@@ -59,11 +59,11 @@ def test_a_pipeline_pairs_documents_and_gives_their_sentences(folder: Path, worl
     assert paired.figures == {
         "documents": [31, 31], "pairs": 28, "precision": 1.0, "recall": 1.0, "f1": 1.0, "gold": 28,
     }  # fmt: skip
-    pairs = read_document_pairs(paired.folder / "artefact" / PAIRS_FILE)
+    pairs = read_document_pairs(paired.folder / "artifact" / PAIRS_FILE)
     assert {(pair.source, pair.target) for pair in pairs} == world.gold
-    assert aligned.books == Books(*[aligned.books.read] * 2, 0, 0, aligned.books.read)
+    assert aligned.counts == RowCounts(*[aligned.counts.read] * 2, 0, 0, aligned.counts.read)
     rows = [row for batch in Corpus.open(aligned.folder).batches() for row in batch.to_pylist()]
-    assert len(rows) == aligned.books.read == len({row["pair_id"] for row in rows})
+    assert len(rows) == aligned.counts.read == len({row["pair_id"] for row in rows})
     assert {(row["src_lang"], row["tgt_lang"]) for row in rows} == {("kl", "en")}
     texts = {page.name: page.text.replace("\n", " ") for side in (world.source, world.target) for page in side}
     for row in rows:
@@ -97,13 +97,13 @@ def test_translated_documents_are_paired_and_their_own_sentences_come_out(tmp_pa
     ]
     result = run(tmp_path, *stages)
     translated, paired, aligned = result.stages
-    assert translated.books == Books(25, 25, 0, 0, 25)
+    assert translated.counts == RowCounts(25, 25, 0, 0, 25)
     corpus = Corpus.open(translated.folder)
     assert signature_of(corpus.schema.field("translation"))
     rows = [row for batch in corpus.batches() for row in batch.to_pylist()]
     assert [len(row["translation"].split("\n")) for row in rows] == [8] * 24 + [1]
     assert rows[24]["translation"] == "" and rows[0]["text"] == german[0].text
-    pairs = read_document_pairs(paired.folder / "artefact" / PAIRS_FILE)
+    pairs = read_document_pairs(paired.folder / "artifact" / PAIRS_FILE)
     assert sorted(pair.source for pair in pairs) == sorted(page.name for page in german[:24])
     assert all(pair.source[2:] == pair.target[2:] for pair in pairs)
     lines = {line for page in german for line in page.text.split("\n")}

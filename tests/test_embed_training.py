@@ -278,7 +278,7 @@ def test_the_books_close_and_nothing_else_is_dropped(tmp_path):
     long = "word " * 31
     batch = pa.RecordBatch.from_pydict({"src": ["a b", "", long, "c d", " "], "tgt": ["b a", "x", "x", "d e", long]})
     data = stream_pairs([batch], tmp_path, 30, {"word": 10})
-    assert data.books == {"read": 5, "used": 2, "empty": 2, "too_long": 1}
+    assert data.counts == {"read": 5, "used": 2, "empty": 2, "too_long": 1}
     assert data.keys[0] == data.keys[1] != data.keys[2]
     taken = data.units["word"].take(np.array([2, 0]))
     entries = data.units["word"].chosen.vocabulary.entries

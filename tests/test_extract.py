@@ -18,7 +18,7 @@ for _package in ("trafilatura", "justext", "warcio", "imagehash"):
     pytest.importorskip(_package, reason=WHY)
 
 from paraloom.core.errors import ConfigError, DataError, RunError  # noqa: E402
-from paraloom.extract.counts import Books  # noqa: E402
+from paraloom.extract.counts import ExtractionCounts  # noqa: E402
 from paraloom.io import Corpus  # noqa: E402
 from paraloom.workflows import extract as recipe  # noqa: E402
 from paraloom.workflows.extract import ASIDE, ExtractConfig, extract_documents  # noqa: E402
@@ -47,14 +47,14 @@ def site(folder: Path, pages: int = 25) -> Path:
     return folder
 
 
-def run(sources: Sequence[Path | str], output: Path, **options: Any) -> tuple[Books, list[dict], list[dict]]:
-    """The books, the documents and the lines of set-aside.jsonl."""
-    books = extract_documents([str(each) for each in sources], str(output), ExtractConfig(**options), workers=1)
+def run(sources: Sequence[Path | str], output: Path, **options: Any) -> tuple[ExtractionCounts, list[dict], list[dict]]:
+    """The counts, the documents and the lines of set-aside.jsonl."""
+    counts = extract_documents([str(each) for each in sources], str(output), ExtractConfig(**options), workers=1)
     rows = [row for batch in Corpus.open(output).batches() for row in batch.to_pylist()]
     aside = [json.loads(line) for line in (output / ASIDE).read_text(encoding="utf-8").splitlines()]
-    assert books.read == len(rows) + len(aside)
-    assert books.documents == len(rows)
-    return books, rows, aside
+    assert counts.read == len(rows) + len(aside)
+    assert counts.documents == len(rows)
+    return counts, rows, aside
 
 
 def one(tmp_path: Path, content: str | bytes, name: str = "page.html", **options: Any) -> dict:
@@ -78,18 +78,18 @@ def picture(colour: str = "red", size: int = 64) -> bytes:
 
 
 def test_a_site_keeps_all_but_what_it_repeats(tmp_path: Path) -> None:
-    books, rows, _ = run([site(tmp_path / "museum")], tmp_path / "out")
-    assert books.by == {"site": 25}
+    counts, rows, _ = run([site(tmp_path / "museum")], tmp_path / "out")
+    assert counts.by == {"site": 25}
     assert rows[3]["doc_id"] == "003" and rows[3]["url"] == "museum/003.html"
     assert (rows[3]["title"], rows[3]["lang"]) == ("Room 3", "en")
     assert rows[3]["text"].split("\n")[0::2] == ["Room 3", "Please close the door of room 3 behind you."]
-    assert books.repeated == 2 * 25
+    assert counts.repeated == 2 * 25
     assert not any("Follow us" in row["text"] or "Contact" in row["text"] for row in rows)
 
 
 def test_a_small_site_goes_to_trafilatura(tmp_path: Path) -> None:
-    books, rows, _ = run([site(tmp_path / "museum", 5)], tmp_path / "out")
-    assert books.by == {"trafilatura": 5} and "It is room 2." in rows[2]["text"]
+    counts, rows, _ = run([site(tmp_path / "museum", 5)], tmp_path / "out")
+    assert counts.by == {"trafilatura": 5} and "It is room 2." in rows[2]["text"]
 
 
 @pytest.mark.parametrize("method", ["site", "trafilatura", "justext"])
@@ -138,8 +138,8 @@ def test_without_lingua_languages_are_believed_and_a_warning_says_so(
     (source / "a.html").write_text(html(ENGLISH * 3, lang="ko"))
     (source / "b.html").write_text(html(GERMAN * 3, lang=""))
     with pytest.warns(UserWarning, match="lingua is not installed") as warned:
-        books, rows, _ = run([source], tmp_path / "out")
-    assert [row["lang"] for row in rows] == ["ko", "und"] and books.unchecked == 2 and len(warned) == 1
+        counts, rows, _ = run([source], tmp_path / "out")
+    assert [row["lang"] for row in rows] == ["ko", "und"] and counts.unchecked == 2 and len(warned) == 1
 
 
 def test_two_copies_of_one_page(tmp_path: Path) -> None:
@@ -160,11 +160,11 @@ def test_empty_and_short_pages(tmp_path: Path) -> None:
     (source / "c.html").write_text("<p>Short.</p>")
     (source / "d.html").write_bytes(b"\x89PNG\r\n" + bytes(500))
     (source / "e.html").write_text("<!-- no element -->")
-    books, rows, aside = run([source], tmp_path / "out", main_text="site")
+    counts, rows, aside = run([source], tmp_path / "out", main_text="site")
     assert not rows
     assert [line["reason"] for line in aside] == ["empty", "empty", "short", "charset", "empty"]
-    assert books.aside == {"empty": 3, "short": 1, "charset": 1}
-    assert "set aside (charset 1, empty 3, short 1)" in books.render()
+    assert counts.aside == {"empty": 3, "short": 1, "charset": 1}
+    assert "set aside (charset 1, empty 3, short 1)" in counts.render()
 
 
 def test_truncated_html_gives_what_is_there(tmp_path: Path) -> None:
@@ -175,9 +175,9 @@ def test_truncated_html_gives_what_is_there(tmp_path: Path) -> None:
 
 def test_mixed_encodings_replace_the_bad_bytes_only(tmp_path: Path) -> None:
     body = html(GERMAN * 3, lang="de").encode().replace(b"umsonst", "Stra\xdfe".encode("latin-1"), 1)
-    books, rows, _ = run([_page(tmp_path, body)], tmp_path / "out", main_text="site")
+    counts, rows, _ = run([_page(tmp_path, body)], tmp_path / "out", main_text="site")
     text = rows[0]["text"]
-    assert text.count("�") == 1 and text.count("Türen") == 3 and books.replaced == 1
+    assert text.count("�") == 1 and text.count("Türen") == 3 and counts.replaced == 1
 
 
 @pytest.mark.parametrize(("declared", "real"), [("iso-8859-1", "utf-8"), ("utf-8", "cp1252"), ("utf-8", "utf-16")])
@@ -202,7 +202,7 @@ def test_pictures_found_missing_shared_and_inline(tmp_path: Path) -> None:
     )
     path = source / "007.html"
     path.write_text(path.read_text().replace("</body>", f"{images}</body>"))
-    books, rows, _ = run([source], tmp_path / "out", media=(media,))
+    counts, rows, _ = run([source], tmp_path / "out", media=(media,))
     found = rows[7]["images"]
     assert [each["src"] for each in found] == [
         "img/a%20b.png",
@@ -216,7 +216,7 @@ def test_pictures_found_missing_shared_and_inline(tmp_path: Path) -> None:
     assert found[2] == {"src": "gone.png", "alt": "Gone", "sha256": None, "phash": None}
     assert found[3]["sha256"] is None, "a page must not reach out of its root"
     assert found[4]["sha256"]
-    assert (books.pictures, books.missing, books.repeated_pictures) == (5, 2, 25)
+    assert (counts.pictures, counts.missing, counts.repeated_pictures) == (5, 2, 25)
 
 
 def test_a_page_of_100_000_paragraphs_is_whole(tmp_path: Path) -> None:
@@ -284,7 +284,7 @@ def test_an_interruption_leaves_nothing(tmp_path: Path, monkeypatch: pytest.Monk
 
 def test_books_that_do_not_close_are_an_error() -> None:
     with pytest.raises(RunError, match="read 2, documents 1, aside 0"):
-        Books(read=2, documents=1).check()
+        ExtractionCounts(read=2, documents=1).check()
 
 
 def test_gold_paragraphs_of_real_pages_are_found_whole(data: Path, tmp_path: Path) -> None:
@@ -303,11 +303,11 @@ def test_gold_paragraphs_of_real_pages_are_found_whole(data: Path, tmp_path: Pat
                 content = archive.extractfile(member)
                 assert content is not None
                 (tmp_path / "en" / Path(member.name).name).write_bytes(content.read())
-    books, rows, _ = run([tmp_path / "en"], tmp_path / "out")
+    counts, rows, _ = run([tmp_path / "en"], tmp_path / "out")
     found = {os.path.basename(row["doc_id"]): set(row["text"].split("\n")) for row in rows}  # noqa: PTH119
     total = sum(len(gold[page]) for page in wanted)
     assert sum(len(gold[page] & found.get(page, set())) for page in wanted) / total > 0.97
-    assert books.documents >= 98
+    assert counts.documents >= 98
 
 
 def _page(tmp_path: Path, body: bytes) -> Path:

@@ -232,7 +232,7 @@ def test_a_sample_of_more_than_there_is_may_be_an_error(tmp_path):
     write_corpus(tmp_path / "pairs", [pa.RecordBatch.from_pylist([row] * 3, schema=PAIRS)], kind="PAIRS")
     text = '[[stage]]\nuse = "filter"\ninput = "pairs"\nsample = 4\n'
     found = run_pipeline(parse_pipeline(text, file=tmp_path / "p.toml"), tmp_path / "run", engine="inline")
-    assert found.stages[-1].books.kept == 3
+    assert found.stages[-1].counts.kept == 3
     pipeline = parse_pipeline(text + "enough = true\n", file=tmp_path / "p.toml")
     with pytest.raises(DataError, match="4 rows are to be drawn, and there are 3"):
         run_pipeline(pipeline, tmp_path / "other", engine="inline")

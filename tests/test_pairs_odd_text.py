@@ -129,4 +129,4 @@ def test_in_a_run_each_odd_pair_is_scored_or_set_aside(tmp_path: Path) -> None:
     result = run_pipeline(parse_pipeline(text, file=tmp_path / "p.toml"), tmp_path / "run", engine="inline")
     scored, kept = result.stages
     assert Corpus.open(scored.folder).rows == len(rows)
-    assert Corpus.open(kept.folder).rows + kept.books.rejected == len(rows)
+    assert Corpus.open(kept.folder).rows + kept.counts.rejected == len(rows)

@@ -30,8 +30,8 @@ def size(folder: Path) -> int:
 
 def test_the_quickstart_runs_and_its_second_run_has_nothing_to_do(tmp_path: Path) -> None:
     first = quickstart(tmp_path / "run", workers=2)
-    assert first.run.stage("bitext").books.kept == 438
-    assert first.run.stage("backtranslated").books.out == 3 * 438
+    assert first.run.stage("bitext").counts.kept == 438
+    assert first.run.stage("backtranslated").counts.out == 3 * 438
     assert first.asked == 109 and first.candidates == 100
     assert 50 < first.before <= 100 and 50 < first.after <= 100
     page = write_report(tmp_path / "run", tmp_path / "report.html")

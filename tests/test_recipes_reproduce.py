@@ -102,7 +102,7 @@ def test_encoders_are_trained_and_measured_side_by_side(paraloom: Run, pairs: Pa
 
 
 def loop_run(folder: Path) -> None:
-    """What a run of the loop leaves: figures in run.json, kinds in an artefact."""
+    """What a run of the loop leaves: figures in run.json, kinds in an artifact."""
     stages = [
         {"name": "documents-1", "folder": "10-documents-1", "figures": {"precision": 0.9, "recall": 0.7, "f1": 0.7875}},
         {"name": "documents-2", "folder": "20-documents-2", "figures": {"precision": 1.0, "recall": 0.8, "f1": 0.8889}},
@@ -111,8 +111,8 @@ def loop_run(folder: Path) -> None:
         {"name": "bleu-news-2", "folder": "50-bleu-news-2", "figures": {"bleu": 2.5}},
     ]
     kinds = {"1:1": {"f1": 0.95, "gold": 80}, "1:2": {"f1": 0.85, "gold": 40}, "3:3": {"f1": 0.1, "gold": 2}}
-    (folder / "30-sentences-2" / "artefact").mkdir(parents=True)
-    (folder / "30-sentences-2" / "artefact" / "result.json").write_text(json.dumps({"kinds": kinds}))
+    (folder / "30-sentences-2" / "artifact").mkdir(parents=True)
+    (folder / "30-sentences-2" / "artifact" / "result.json").write_text(json.dumps({"kinds": kinds}))
     (folder / "run.json").write_text(json.dumps({"name": "toy", "seed": 1, "digest": "d" * 64, "stages": stages}))
 
 

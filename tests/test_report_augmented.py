@@ -44,13 +44,13 @@ def make_run(root: Path) -> Path:
         for seed in (1, 2):
             folder = stage(f"final-{name}-{seed}", "train-translator", {})
             stages.append(folder)
-            artefact = root / folder["folder"] / "artefact"
-            artefact.mkdir(parents=True)
+            artifact = root / folder["folder"] / "artifact"
+            artifact.mkdir(parents=True)
             points = [
                 {"step": s, "loss": 3.0, "train_perplexity": 4 + place + 900 / s * (seed + 1)}
                 for s in range(50, 2001, 50)
             ]
-            (artefact / "curve.jsonl").write_text("".join(json.dumps(point) + "\n" for point in points))
+            (artifact / "curve.jsonl").write_text("".join(json.dumps(point) + "\n" for point in points))
         stages.append(stage(f"test-wmt18-{name}-1", "evaluate-translator", scores(20 + place, 21 + place / 2, 22)))
         stages.append(stage(f"test-wmt18-{name}-2", "evaluate-translator", scores(21 + place, 22 + place / 2, 22)))
     stages.append(stage("test-wmt18-none-1", "evaluate-translator", scores(20, 21, 22.5)))

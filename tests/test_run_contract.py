@@ -22,7 +22,7 @@ from toy_runs import begin, contents, group_is_gone, kill, marks_in, run, shards
 from paraloom.core.errors import DataError, RunError
 from paraloom.core.schema import SENTENCES
 from paraloom.io import Corpus, write_corpus
-from paraloom.pipeline.counts import Books
+from paraloom.pipeline.counts import RowCounts
 
 CHAIN = toml(
     {"use": "Count", "sentences": 150, "bad": 3},
@@ -145,7 +145,7 @@ from toy_runs import run, toml
 from paraloom.pipeline.memory import peak_memory
 text = toml({"use": "Bulk", "sentences": int(sys.argv[1])}, {"use": "Grow"})
 result = run(text, sys.argv[2], engine="local", workers=1)
-print(peak_memory(), result.stage("grow").memory, result.stage("grow").books.read)
+print(peak_memory(), result.stage("grow").memory, result.stage("grow").counts.read)
 """
 
 
@@ -170,13 +170,13 @@ def test_memory_is_bounded_by_the_batch(tmp_path: Path) -> None:
 def test_nothing_is_lost(tmp_path: Path) -> None:
     """Clause 4: read = kept + rejected + failed at every stage, and each row that was set aside says why."""
     result = run(CHAIN, tmp_path / "run")
-    assert {stage.name: stage.books for stage in result.stages} == {
-        "count": Books(150, 147, 3, 0, 147),
-        "upper": Books(147, 147, 0, 0, 147),
-        "even": Books(147, 74, 73, 0, 74),
+    assert {stage.name: stage.counts for stage in result.stages} == {
+        "count": RowCounts(150, 147, 3, 0, 147),
+        "upper": RowCounts(147, 147, 0, 0, 147),
+        "even": RowCounts(147, 74, 73, 0, 74),
         # Of the even numbers to 146, 25 are 0 modulo 3 and give nothing, 24 are 1, and 25 are 2 and give two copies.
-        "echo": Books(74, 49, 0, 25, 74),
-        "total": Books(),
+        "echo": RowCounts(74, 49, 0, 25, 74),
+        "total": RowCounts(),
     }
     bad = Corpus.open(tmp_path / "run" / "10-count" / "rejected").head(9)
     assert bad.select(["text", "reason"]).to_pylist() == [{"text": f"s{n}", "reason": "bad"} for n in (147, 148, 149)]
@@ -188,7 +188,7 @@ def test_nothing_is_lost(tmp_path: Path) -> None:
     kept = Corpus.open(tmp_path / "run" / "30-even")
     assert kept.schema.names == ["doc_id", "sent_id", "lang", "text", "noise"]
     report = json.loads((tmp_path / "run" / "run.json").read_text())
-    assert [stage["books"]["read"] for stage in report["stages"]] == [150, 147, 147, 74, 0]
+    assert [stage["counts"]["read"] for stage in report["stages"]] == [150, 147, 147, 74, 0]
     assert report["digest"] == result.digest
     assert (report["seed"], report["pipeline"]) == (1, CHAIN)
 
@@ -198,14 +198,14 @@ def test_a_row_that_cannot_be_taken_is_set_aside(how: str, tmp_path: Path) -> No
     """Clause 4, with on_error="reject": the others of its batch go through."""
     text = toml({"use": "Count", "sentences": 100}, {"use": "Faulty", "how": how})
     result = run(text, tmp_path / "run", on_error="reject")
-    assert result.stage("faulty").books == Books(100, 99, 0, 1, 99)
+    assert result.stage("faulty").counts == RowCounts(100, 99, 0, 1, 99)
     failed = Corpus.open(tmp_path / "run" / "20-faulty" / "failed").head(9)
     assert failed.select(["sent_id", "error"]).to_pylist() == [{"sent_id": 50, "error": "the sentence cannot be had"}]
 
 
 def test_books_that_do_not_close_fail_the_run(tmp_path: Path) -> None:
     text = toml({"use": "Count", "sentences": 100}, {"use": "Faulty", "how": "lose"})
-    with pytest.raises(RunError, match="the books do not close: 40 rows went in, 39 came out") as raised:
+    with pytest.raises(RunError, match="row counts do not add up: 40 rows went in, 39 came out") as raised:
         run(text, tmp_path / "run")
     assert (raised.value.stage, Path(raised.value.file or "").name) == ("20-faulty", "part-00001.parquet")
 
@@ -225,6 +225,6 @@ def test_invalid_text_is_found_and_set_aside(tmp_path: Path) -> None:
         "Repair the row, or run with --on-error=reject to set it aside in 10-upper/failed/."
     )
     result = run(pipeline, tmp_path / "run", on_error="reject")
-    assert result.stage("upper").books == Books(3, 2, 0, 1, 2)
+    assert result.stage("upper").counts == RowCounts(3, 2, 0, 1, 2)
     failed = Corpus.open(tmp_path / "run" / "10-upper" / "failed").head(1)
     assert failed["text"].to_pylist() == ["not \\xff"]

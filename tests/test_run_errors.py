@@ -12,7 +12,7 @@ import pytest
 from toy_runs import run, toml
 
 from paraloom.core.errors import ConfigError, DataError, MissingExtra, ParaloomError, RunError
-from paraloom.pipeline.counts import Books
+from paraloom.pipeline.counts import RowCounts
 from paraloom.pipeline.splits import split
 
 COUNT = {"use": "Count", "sentences": 100}
@@ -20,7 +20,7 @@ COUNT = {"use": "Count", "sentences": 100}
 FAULTS = [
     ("data", DataError, 51, "the sentence cannot be had", "Repair the row, or run with --on-error=reject"),
     ("batch", DataError, 51, "the sentence cannot be had", "Repair the row, or run with --on-error=reject"),
-    ("lose", RunError, 1, "the books do not close", "this is a fault of the stage"),
+    ("lose", RunError, 1, "row counts do not add up", "this is a fault of the stage"),
     ("bug", RunError, None, "ZeroDivisionError: division by zero", "please report it"),
     ("full", RunError, None, "the system refuses: No space left on device", "Mend that, and run again"),
     ("columns", RunError, None, "its columns are not those of part-00000.parquet: more int64", "fault of the stage"),
@@ -39,7 +39,7 @@ def test_faults(how: str, kind: type[ParaloomError], row: int | None, what: str,
     assert error.row == (11 if row == 51 else row)
     assert remedy in (error.remedy or "")
     healed = run(text.replace('use = "toy_stages:Faulty"', 'use = "toy_stages:Faulty"\nat = 1000'), tmp_path / "run")
-    assert healed.stage("faulty").books == Books(100, 100, 0, 0, 100)
+    assert healed.stage("faulty").counts == RowCounts(100, 100, 0, 0, 100)
 
 
 @pytest.mark.parametrize(
@@ -71,7 +71,7 @@ try:
 except RunError as error:
     print(error)
 resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
-print(run(text, sys.argv[1]).stage("upper").books.kept)
+print(run(text, sys.argv[1]).stage("upper").counts.kept)
 """
 
 

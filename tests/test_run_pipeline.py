@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 import pytest
 
-from paraloom.core.config import MisfitError, fitted
+from paraloom.core.config import FieldTypeError, coerce
 from paraloom.core.errors import ConfigError
 from paraloom.pipeline.pipeline import Pipeline, parse_pipeline, read_pipeline
 
@@ -109,30 +109,30 @@ def test_until() -> None:
 FITS: list[tuple[object, Any, object]] = [
     (3, float, 3.0),
     (3, int | float, 3),
-    (2.5, int | None, MisfitError),
+    (2.5, int | None, FieldTypeError),
     (["a"], tuple[str, ...], ("a",)),
     (["a", 2], tuple[str, int], ("a", 2)),
-    (["a"], tuple[str, int], MisfitError),
+    (["a"], tuple[str, int], FieldTypeError),
     ([1, 2], list[float], [1.0, 2.0]),
     (1, Literal["a", 1], 1),
-    (True, Literal[1], MisfitError),
-    (True, float, MisfitError),
+    (True, Literal[1], FieldTypeError),
+    (True, float, FieldTypeError),
     ({"a": 1}, dict[str, float], {"a": 1.0}),
-    (float("inf"), float, MisfitError),
+    (float("inf"), float, FieldTypeError),
     ("/b", Path, Path("/b")),
     (["b"], tuple[Path, ...], (Path("/a/b"),)),
-    ("", Path, MisfitError),
-    ("x", bytes, MisfitError),
+    ("", Path, FieldTypeError),
+    ("x", bytes, FieldTypeError),
 ]
 
 
 @pytest.mark.parametrize(("value", "annotation", "expected"), FITS)
 def test_values_meet_annotations(value: object, annotation: Any, expected: object) -> None:
-    if expected is MisfitError:
-        with pytest.raises(MisfitError):
-            fitted(value, annotation, Path("/a"))
+    if expected is FieldTypeError:
+        with pytest.raises(FieldTypeError):
+            coerce(value, annotation, Path("/a"))
     else:
-        found = fitted(value, annotation, Path("/a"))
+        found = coerce(value, annotation, Path("/a"))
         assert (found, type(found)) == (expected, type(expected))
 
 

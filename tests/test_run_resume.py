@@ -29,7 +29,7 @@ CHAIN = toml(*STAGES)
 
 
 def made(result: RunResult) -> dict[str, int]:
-    """How many shards (or artefacts) of each stage were made, those of which there were none left out."""
+    """How many shards (or artifacts) of each stage were made, those of which there were none left out."""
     return {stage.name: stage.made for stage in result.stages if stage.made}
 
 
@@ -110,22 +110,22 @@ def test_a_file_without_a_record_is_not_trusted(done: Path) -> None:
     assert made(run(CHAIN, done)) == {}
 
 
-def test_a_damaged_artefact_is_done_again(done: Path) -> None:
-    (done / "50-total" / "artefact" / "timings.txt").write_text("may differ")
+def test_a_damaged_artifact_is_done_again(done: Path) -> None:
+    (done / "50-total" / "artifact" / "timings.txt").write_text("may differ")
     assert made(run(CHAIN, done)) == {}
-    (done / "50-total" / "artefact" / "total.txt").write_text("0")
+    (done / "50-total" / "artifact" / "total.txt").write_text("0")
     assert made(run(CHAIN, done)) == {"total": 1}
-    assert not (done / "50-total" / "artefact" / "checkpoint").exists()
+    assert not (done / "50-total" / "artifact" / "checkpoint").exists()
 
 
 def test_a_fit_killed_between_record_and_renaming(done: Path) -> None:
     stage = done / "50-total"
     record = Manifest(stage).get("end")
     assert record is not None
-    (stage / "artefact").rename(stage / f"scratch-{record['key'][:16]}")
+    (stage / "artifact").rename(stage / f"scratch-{record['key'][:16]}")
     assert planned(CHAIN, done) == {}
     assert made(run(CHAIN, done)) == {}
-    assert (stage / "artefact" / "total.txt").exists()
+    assert (stage / "artifact" / "total.txt").exists()
 
 
 def test_a_fit_goes_on_from_its_checkpoint(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -146,7 +146,7 @@ def test_a_fit_goes_on_from_its_checkpoint(tmp_path: Path, monkeypatch: pytest.M
     before = len(marks_in(tmp_path))
     assert run(text, tmp_path / "run").digest == clean.digest
     assert marks_in(tmp_path)[before:] == ["fit 10-count/part-00002.parquet"]
-    assert sorted(path.name for path in (tmp_path / "run" / "20-total").iterdir()) == ["artefact", "manifest.jsonl"]
+    assert sorted(path.name for path in (tmp_path / "run" / "20-total").iterdir()) == ["artifact", "manifest.jsonl"]
 
 
 def test_a_survey_is_made_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

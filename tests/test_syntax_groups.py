@@ -212,7 +212,7 @@ def test_a_group_is_picked_and_the_others_are_set_aside(tmp_path: Path) -> None:
         "in group 2": 30,
         "not parsed": 2,
     }
-    groups = Groups.load(tmp_path / "run/10-syntax-groups/artefact")
+    groups = Groups.load(tmp_path / "run/10-syntax-groups/artifact")
     assert (groups.rows, groups.unparsed, groups.distinct) == (100, 2, 4)
 
 
@@ -251,7 +251,7 @@ def _counted(tmp_path: Path, before: list[str | None], *after: list[str | None],
     stage = (
         f'use = "count-productions"\nbefore = "before"\nafter = {json.dumps(names)}\ngroups = "syntax-groups"\n{more}'
     )
-    return json.loads((_run(tmp_path, GROUPS, stage) / "artefact/result.json").read_text())
+    return json.loads((_run(tmp_path, GROUPS, stage) / "artifact/result.json").read_text())
 
 
 def test_figure_1_by_pencil(tmp_path: Path) -> None:
@@ -363,7 +363,7 @@ def test_a_translator_goes_on_with_one_group(toy_translator: Path, tmp_path: Pat
         f'use = "train-translator"\nbitext = ["group-2"]\nstart = "{toy_translator}"\nheld_out = 20\nsteps = 20\n'
         f"evaluate_every = 10\n{settings}",
     )
-    tuned = folder / "artefact"
+    tuned = folder / "artifact"
     rows = Corpus.open(folder.parent / "20-group-2").rows
     assert 0 < rows < 300
     training = json.loads((tuned / "training.json").read_text())

@@ -15,7 +15,7 @@ import pytest
 from paraloom.core.errors import ConfigError, DataError, MissingExtra, ModelError, ParaloomError
 from paraloom.core.protocols import Parser
 from paraloom.core.schema import PAIRS, VARIANTS, signature_of
-from paraloom.core.stage import Work
+from paraloom.core.stage import StageContext
 from paraloom.io import Corpus, write_corpus
 from paraloom.pipeline.pipeline import parse_pipeline
 from paraloom.pipeline.runner import run_pipeline
@@ -74,7 +74,7 @@ def test_another_number_of_parses_than_of_rows(tmp_path: Path, lines: int, row: 
     [
         ('columns = ["text"]', "no column 'text'"),
         ('columns = ["src", "tgt"]', "1 files of parses for 2 columns"),
-        ('makes = "VARIANTS"', "of kind PAIRS"),
+        ('output_schema = "VARIANTS"', "of kind PAIRS"),
     ],
 )
 def test_parses_that_fit_no_corpus(tmp_path: Path, more: str, said: str) -> None:
@@ -128,7 +128,7 @@ def _parsed(monkeypatch: pytest.MonkeyPatch, parser: Parser, folder: Path) -> li
     monkeypatch.setattr(syntax, "_parser", lambda source: parser)
     stage = syntax.Parse(model="spacy:mute", columns=("text",))
     (batch,) = Corpus.open(_variants(folder, ["Go", "Stop"])).batches()
-    trees: list[str | None] = stage.apply(batch, Work(1)).column("text_parse").to_pylist()
+    trees: list[str | None] = stage.apply(batch, StageContext(1)).column("text_parse").to_pylist()
     return trees
 
 

@@ -93,7 +93,7 @@ def test_translators_are_compared_in_a_run(toy_translator: Path, tmp_path: Path)
         'pairs = "news"\n'
     )
     found = run_pipeline(parse_pipeline(text, file=tmp_path / "toy.toml"), tmp_path / "run", engine="inline")
-    result = json.loads((found.stages[-1].folder / "artefact" / "result.json").read_text())
+    result = json.loads((found.stages[-1].folder / "artifact" / "result.json").read_text())
     rows = result["differences"]
     assert [(row["measure"], row["system"], row["than"]) for row in rows] == [
         ("bleu", "greedy", "beam"), ("chrf", "greedy", "beam"),
@@ -105,7 +105,7 @@ def test_translators_are_compared_in_a_run(toy_translator: Path, tmp_path: Path)
     twice = text.replace('["searched", "greedy"]', '["searched", "greedy", "searched"]')
     twice = twice.replace('["beam", "greedy"]', '["beam", "greedy", "greedy"]')
     again = run_pipeline(parse_pipeline(twice, file=tmp_path / "toy.toml"), tmp_path / "run", engine="inline")
-    both = json.loads((again.stages[-1].folder / "artefact" / "result.json").read_text())["differences"]
+    both = json.loads((again.stages[-1].folder / "artifact" / "result.json").read_text())["differences"]
     for one, two in zip(rows, both, strict=True):
         assert one["value"] != 0 and two["value"] == pytest.approx(one["value"] / 2, abs=0.002)
         assert [two["lowest"], two["highest"]] == sorted([0.0, one["value"]])

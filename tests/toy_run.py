@@ -65,7 +65,7 @@ def make_toy_run(root: Path, rows: int = 400) -> Path:
     for folder, corpus in (("10-read", bitext), ("30-backtranslate", pairs), ("40-score", scored), ("50-filter", kept)):
         write_corpus(root / folder, [corpus], kind="PAIRS", shard_rows=150)
     write_corpus(root / "50-filter" / "rejected", [rejected], kind="PAIRS")
-    _artefacts(root, draw)
+    _artifacts(root, draw)
     stages = [
         _stage("10-read", "read", "read-pairs", "source", rows, rows, out=rows, files="bitext.tsv"),
         _stage("20-translator", "translator", "train-translator", "fit", seconds=1234.5, steps=2000),
@@ -94,15 +94,15 @@ def _stage(
     folder: str, name: str, use: str, kind: str, read: int = 0, kept: int = 0, rejected: int = 0, out: int = 0,
     seconds: float = 4.2, **configuration: Any,
 ) -> dict[str, Any]:  # fmt: skip
-    books = {"read": read, "kept": kept, "rejected": rejected, "failed": 0, "out": out}
+    counts = {"read": read, "kept": kept, "rejected": rejected, "failed": 0, "out": out}
     return {
-        "folder": folder, "name": name, "use": use, "kind": kind, "books": books, "seconds": seconds,
+        "folder": folder, "name": name, "use": use, "kind": kind, "counts": counts, "seconds": seconds,
         "digest": "0123456789abcdef" * 4, "configuration": configuration, "state": "done",
         "figures": {"dev_loss": 1.93, "bleu": 36.6} if use == "train-translator" else {},
     }  # fmt: skip
 
 
-def _artefacts(root: Path, draw: random.Random) -> None:
+def _artifacts(root: Path, draw: random.Random) -> None:
     curves = {
         "20-translator": [
             {"step": s, "loss": round(6 * math.exp(-s / 500) + 2.1 + draw.random() * 0.1, 4),
@@ -116,14 +116,14 @@ def _artefacts(root: Path, draw: random.Random) -> None:
         ] + [{"epoch": 2, "step": 1000, "dev": {"pearson": 71.2}}],
     }  # fmt: skip
     for folder, lines in curves.items():
-        artefact = root / folder / "artefact"
-        artefact.mkdir(parents=True)
-        (artefact / "curve.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+        artifact = root / folder / "artifact"
+        artifact.mkdir(parents=True)
+        (artifact / "curve.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
     rows = [
         SimilarityRow(group, subset, 750, 60 + 3 * i + j, 58 + 2 * i + j)
         for i, group in enumerate(("2012", "2013", "2014", "2015"))
         for j, subset in enumerate(("headlines", "OnWN", "mean", "all"))
     ] + [SimilarityRow("STS-B", "dev", 1500, 78.51, float("nan"))]
     table = SimilarityTable(tuple(rows), ("PIT/test.tsv",), "sts|similarity:cosine|version:0", "toy encoder")
-    (root / "70-sts" / "artefact").mkdir(parents=True)
-    (root / "70-sts" / "artefact" / "result.json").write_text(json.dumps(table.to_json()))
+    (root / "70-sts" / "artifact").mkdir(parents=True)
+    (root / "70-sts" / "artifact" / "result.json").write_text(json.dumps(table.to_json()))

@@ -17,7 +17,7 @@ import pyarrow.compute as pc
 from paraloom.core.errors import DataError
 from paraloom.core.progress import progress
 from paraloom.core.schema import SENTENCES
-from paraloom.core.stage import Fit, Json, Map, Source, Work
+from paraloom.core.stage import Fit, Json, Map, Source, StageContext
 from paraloom.io import Corpus, read_shard
 
 
@@ -33,7 +33,7 @@ def mark(event: str) -> None:
 class Count(Source):
     """The sentences 's0', 's1' … (from `first`); the last `bad` of them are rejected as they are read."""
 
-    makes: ClassVar[str] = "SENTENCES"
+    output_schema: ClassVar[str] = "SENTENCES"
 
     sentences: int = 100
     first: int = 0
@@ -41,7 +41,7 @@ class Count(Source):
     shard_rows: int = 40
     piece: int = 33
 
-    def batches(self, work: Work) -> Iterator[pa.RecordBatch]:
+    def batches(self, context: StageContext) -> Iterator[pa.RecordBatch]:
         """The rows in batches of `piece`, which shards must not depend on."""
         for first in range(self.first, self.sentences, self.piece):
             numbers = range(first, min(first + self.piece, self.sentences))
@@ -58,12 +58,12 @@ class Count(Source):
 class Lines(Source):
     """The lines of a file."""
 
-    makes: ClassVar[str] = "SENTENCES"
+    output_schema: ClassVar[str] = "SENTENCES"
 
     path: Path
     shard_rows: int = 40
 
-    def batches(self, work: Work) -> Iterator[pa.RecordBatch]:
+    def batches(self, context: StageContext) -> Iterator[pa.RecordBatch]:
         """One batch of all."""
         rows = [
             {"doc_id": self.path.name, "sent_id": n, "lang": "en", "text": line}
@@ -77,11 +77,11 @@ class Lines(Source):
 class Bulk(Source):
     """Many sentences of some 350 characters, made fast."""
 
-    makes: ClassVar[str] = "SENTENCES"
+    output_schema: ClassVar[str] = "SENTENCES"
 
     sentences: int
 
-    def batches(self, work: Work) -> Iterator[pa.RecordBatch]:
+    def batches(self, context: StageContext) -> Iterator[pa.RecordBatch]:
         """The rows, a thousand at a time."""
         for first in range(0, self.sentences, 1000):
             numbers = pa.array(range(first, first + 1000), pa.int32())
@@ -94,7 +94,7 @@ class Bulk(Source):
 class Grow(Map):
     """Adds the length of the text."""
 
-    def apply(self, batch: pa.RecordBatch, work: Work) -> pa.RecordBatch:
+    def apply(self, batch: pa.RecordBatch, context: StageContext) -> pa.RecordBatch:
         """The rows, with `length`."""
         return batch.append_column("length", pc.utf8_length(batch["text"]))
 
@@ -103,17 +103,17 @@ class Grow(Map):
 class Upper(Map):
     """Upper-cases the text, adds a seeded column, and takes `delay` seconds a batch."""
 
-    reads: ClassVar[tuple[str, ...]] = ("text",)
+    input_columns: ClassVar[tuple[str, ...]] = ("text",)
 
     suffixes: tuple[str, ...] = ()
     delay: float = 0.0
 
-    def apply(self, batch: pa.RecordBatch, work: Work) -> pa.RecordBatch:
+    def apply(self, batch: pa.RecordBatch, context: StageContext) -> pa.RecordBatch:
         """The rows, with `noise`."""
         mark(f"upper {batch['sent_id'][0]}")
         time.sleep(self.delay)
         texts = pa.array([text.upper() + "".join(self.suffixes) for text in batch["text"].to_pylist()])
-        noise = np.random.default_rng(work.seed).random(batch.num_rows)
+        noise = np.random.default_rng(context.seed).random(batch.num_rows)
         return batch.set_column(3, "text", texts).append_column("noise", pa.array(noise))
 
 
@@ -123,7 +123,7 @@ class Even(Map):
 
     every: int = 2
 
-    def apply(self, batch: pa.RecordBatch, work: Work) -> pa.RecordBatch:
+    def apply(self, batch: pa.RecordBatch, context: StageContext) -> pa.RecordBatch:
         """The verdicts."""
         keep = [n % self.every == 0 for n in batch["sent_id"].to_pylist()]
         batch = batch.append_column("keep", pa.array(keep, pa.bool_()))
@@ -136,7 +136,7 @@ class Echo(Map):
 
     rows: ClassVar[Literal["same", "many"]] = "many"
 
-    def apply(self, batch: pa.RecordBatch, work: Work) -> pa.RecordBatch:
+    def apply(self, batch: pa.RecordBatch, context: StageContext) -> pa.RecordBatch:
         """The copies, traced."""
         source = [row for row, n in enumerate(batch["sent_id"].to_pylist()) for _ in range(n % 3)]
         return batch.take(pa.array(source, pa.int32())).append_column("_source", pa.array(source, pa.int32()))
@@ -146,22 +146,22 @@ class Echo(Map):
 class Needy(Map):
     """Wants a column that is not there."""
 
-    reads: ClassVar[tuple[str, ...]] = ("txet",)
+    input_columns: ClassVar[tuple[str, ...]] = ("txet",)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Above(Map):
     """Adds whether a sentence's number is above the mean, which a survey finds."""
 
-    def survey(self, corpus: Corpus, work: Work) -> Json:
+    def survey(self, corpus: Corpus, context: StageContext) -> Json:
         """The mean."""
         mark("survey")
         numbers = [n for batch in corpus.batches(["sent_id"]) for n in batch["sent_id"].to_pylist()]
         return sum(numbers) / len(numbers)
 
-    def apply(self, batch: pa.RecordBatch, work: Work) -> pa.RecordBatch:
+    def apply(self, batch: pa.RecordBatch, context: StageContext) -> pa.RecordBatch:
         """The comparison."""
-        above = [n > work.survey for n in batch["sent_id"].to_pylist()]
+        above = [n > context.survey for n in batch["sent_id"].to_pylist()]
         return batch.append_column("above", pa.array(above))
 
 
@@ -172,7 +172,7 @@ class Faulty(Map):
     how: Literal["data", "batch", "lose", "bug", "die", "kill", "columns", "full"]
     at: int = 50
 
-    def apply(self, batch: pa.RecordBatch, work: Work) -> pa.RecordBatch:
+    def apply(self, batch: pa.RecordBatch, context: StageContext) -> pa.RecordBatch:
         """The rows, unless `at` is among them."""
         numbers = batch["sent_id"].to_pylist()
         if self.at not in numbers:
@@ -206,12 +206,12 @@ class Total(Fit):
     delay: float = 0.0
     times: int = 1
 
-    def fit(self, folder: Path, work: Work) -> dict[str, Json]:
+    def fit(self, folder: Path, context: StageContext) -> dict[str, Json]:
         """The sum, in `total.txt`."""
         checkpoint = folder / "checkpoint" / "done"
         checkpoint.parent.mkdir(exist_ok=True)
         done = [int(each) for each in checkpoint.read_text().split()] if checkpoint.exists() else []
-        shards = [shard for path in work.each("corpora") for shard in Corpus.open(path).shards]
+        shards = [shard for path in context.each("corpora") for shard in Corpus.open(path).shards]
         with progress("adding", len(shards), done=len(done), unit="shards") as advance:
             for shard in shards[len(done) :]:
                 mark(f"fit {shard.parent.name}/{shard.name}")

@@ -51,7 +51,7 @@ def candidates_of(source: Matrix, target: Matrix, most: int) -> Candidates:
 
     source, target: (n, d) and (m, d).  At most `most` · (n + m) pairs; of equals those that come first, and none whose
     product is 0.  Long rows are looked up by their 48 greatest entries alone, so that the nearest may be missed.
-    Work: for each document its strongest words times the documents that have them.
+    StageContext: for each document its strongest words times the documents that have them.
     """
     rows, columns = _nearest(source, target, most)
     others, theirs = _nearest(target, source, most)

@@ -69,7 +69,7 @@ def align_sentences(
         return
     from paraloom.workflows.align import align_files
 
-    books = align_files(
+    counts = align_files(
         source,
         target,
         output,
@@ -84,7 +84,7 @@ def align_sentences(
         pivot=pivot,
         languages=(src_lang, tgt_lang),
     )
-    typer.echo(books.render(), err=True)
+    typer.echo(counts.render(), err=True)
 
 
 def align_documents(

@@ -62,11 +62,11 @@ def extract(
         least=least,
         media=media or (),
     )
-    books = extract_documents(named, output, config, workers=workers)
+    counts = extract_documents(named, output, config, workers=workers)
     if as_json:
-        typer.echo(json.dumps(books.to_json()))
+        typer.echo(json.dumps(counts.to_json()))
     else:
-        typer.echo(books.render(), err=True)
+        typer.echo(counts.render(), err=True)
 
 
 VERBS = {"extract": extract}

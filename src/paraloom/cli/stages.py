@@ -14,7 +14,7 @@ import typer
 if TYPE_CHECKING:
     from paraloom.core.stage import Stage
 
-_SAYS_KIND = "reads: files into a corpus.  maps: a corpus, its `input`, row by row.  makes: an artefact out of corpora."
+_SAYS_KIND = "reads: files into a corpus.  maps: a corpus, its `input`, row by row.  makes: an artifact out of corpora."
 
 
 def stages(

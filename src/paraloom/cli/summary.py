@@ -14,13 +14,13 @@ def summary(result: RunResult) -> str:
     width = max(len(stage.name) for stage in result.stages)
     lines = [f"{'stage':<{width}}  {'in':>11} {'out':>11} {'rejected':>9} {'failed':>7} {'seconds':>8}"]
     for stage in result.stages:
-        books = stage.books
+        counts = stage.counts
         if stage.kind == "fit":
             lines.append(f"{stage.name:<{width}}  {'':>41} {stage.seconds:>8,.1f}")
             lines += [f"{'':<{width}}    {name}: {value}" for name, value in stage.figures.items()]
         else:
             lines.append(
-                f"{stage.name:<{width}}  {books.read:>11,} {books.out:>11,} {books.rejected:>9,} {books.failed:>7,}"
+                f"{stage.name:<{width}}  {counts.read:>11,} {counts.out:>11,} {counts.rejected:>9,} {counts.failed:>7,}"
                 f" {stage.seconds:>8,.1f}"
             )
             lines += [f"{'':<{width}}    {rows:,} rejected: {reason}" for reason, rows in stage.reasons.items()][

@@ -11,23 +11,23 @@ from typing import Any, Literal, Union, get_args, get_origin
 _PLAIN: dict[Any, str] = {str: "text", int: "a whole number", float: "a finite number", bool: "true or false"}
 
 
-class MisfitError(Exception):
+class FieldTypeError(Exception):
     """The value is not what the annotation asks for; its text says both."""
 
 
-def fitted(value: object, annotation: Any, base: Path) -> Any:
+def coerce(value: object, annotation: Any, base: Path) -> Any:
     """`value` as the field wants it: lists become tuples, whole numbers floats, text a Path below `base`.
 
-    Raises MisfitError with a clause that says what is wanted and what was found.
+    Raises FieldTypeError with a clause that says what is wanted and what was found.
 
-    >>> fitted([1, 2], tuple[float, ...], Path("/data"))
+    >>> coerce([1, 2], tuple[float, ...], Path("/data"))
     (1.0, 2.0)
-    >>> fitted("a.tsv", Path | None, Path("/data"))
+    >>> coerce("a.tsv", Path | None, Path("/data"))
     PosixPath('/data/a.tsv')
-    >>> fitted("5", int, Path("/data"))
+    >>> coerce("5", int, Path("/data"))
     Traceback (most recent call last):
         ...
-    paraloom.core.config.MisfitError: must be a whole number, not '5'
+    paraloom.core.config.FieldTypeError: must be a whole number, not '5'
     """
     origin, parts = get_origin(annotation), get_args(annotation)
     if annotation is Any or annotation is object:
@@ -47,14 +47,14 @@ def fitted(value: object, annotation: Any, base: Path) -> Any:
             return value
     elif origin is tuple and isinstance(value, list):
         if len(parts) == 2 and parts[1] is Ellipsis:
-            return tuple(fitted(each, parts[0], base) for each in value)
+            return tuple(coerce(each, parts[0], base) for each in value)
         if len(parts) == len(value):
-            return tuple(fitted(each, part, base) for each, part in zip(value, parts, strict=True))
+            return tuple(coerce(each, part, base) for each, part in zip(value, parts, strict=True))
     elif origin is list and isinstance(value, list):
-        return [fitted(each, parts[0], base) for each in value]
+        return [coerce(each, parts[0], base) for each in value]
     elif origin in (dict, Mapping) and isinstance(value, dict):
-        return {key: fitted(each, parts[1], base) for key, each in value.items()}
-    raise MisfitError(f"must be {described(annotation)}, not {value!r}")
+        return {key: coerce(each, parts[1], base) for key, each in value.items()}
+    raise FieldTypeError(f"must be {described(annotation)}, not {value!r}")
 
 
 def described(annotation: Any) -> str:
@@ -85,10 +85,10 @@ def _first_fit(value: object, parts: tuple[Any, ...], annotation: Any, base: Pat
     for part in parts:
         if part is not NoneType:
             try:
-                return fitted(value, part, base)
-            except MisfitError:
+                return coerce(value, part, base)
+            except FieldTypeError:
                 continue
-    raise MisfitError(f"must be {described(annotation)}, not {value!r}")
+    raise FieldTypeError(f"must be {described(annotation)}, not {value!r}")
 
 
 def _plural(words: str) -> str:

@@ -74,7 +74,7 @@ class ModelError(ParaloomError):
 
 
 class RunError(ParaloomError):
-    """A run cannot go on: a full disk, a dead worker, books that do not close."""
+    """A run cannot go on: a full disk, a dead worker, row counts that do not add up."""
 
 
 class MissingExtra(ParaloomError):  # noqa: N818

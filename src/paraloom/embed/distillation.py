@@ -69,12 +69,12 @@ class StudentConfig(PartsConfig):
 class Taught:
     """n sentences and the teacher's vectors of them, float16 (n, d), of length 1.
 
-    books: `read` = `used` + `empty` (no word, or no vector) + `too_long`.
+    counts: `read` = `used` + `empty` (no word, or no vector) + `too_long`.
     """
 
     units: dict[str, Numbered]
     vectors: npt.NDArray[np.float16]
-    books: dict[str, int]
+    counts: dict[str, int]
     digest: str
 
 
@@ -126,10 +126,10 @@ def distil_encoder(
     }
     write_records(folder, progress.curve, timings)
     encoder = learner.encoder()
-    save(encoder, folder, {**settings, **data.books})
+    save(encoder, folder, {**settings, **data.counts})
     shutil.rmtree(folder / "checkpoint")
     return {
-        "sentences": data.books,
+        "sentences": data.counts,
         "steps": progress.step,
         "loss": next(line["loss"] for line in reversed(progress.curve) if "loss" in line),
         "dev": next((line["dev"] for line in reversed(progress.curve) if "dev" in line), {}),
@@ -142,7 +142,7 @@ def stream_sentences(
     sentences: Iterable[pa.RecordBatch], folder: Path, max_tokens: int, sizes: dict[str, int]
 ) -> Taught:
     """Number the units of every sentence into files in `folder`, its vector beside them; no text stays in memory."""
-    books = {"read": 0, "used": 0, "empty": 0, "too_long": 0}
+    counts = {"read": 0, "used": 0, "empty": 0, "too_long": 0}
     width = 0
     with no_room_named(folder), Numbering(folder, sizes) as numbering:
         stored = numbering.file("vectors")
@@ -154,16 +154,16 @@ def stream_sentences(
             empty = (lengths == 0) | ~known
             too_long = (lengths > max_tokens) & ~empty
             kept = ~(empty | too_long)
-            books["read"] += len(kept)
-            books["empty"] += int(empty.sum())
-            books["too_long"] += int(too_long.sum())
-            books["used"] += int(kept.sum())
+            counts["read"] += len(kept)
+            counts["empty"] += int(empty.sum())
+            counts["too_long"] += int(too_long.sum())
+            counts["used"] += int(kept.sum())
             if kept.any():
                 numbering.add(texts.filter(pa.array(kept)))
                 stored.append(vectors[kept])
-    if books["used"] < 2:
-        raise DataError(f"no sentences are left to learn from: {books}")
-    return Taught(numbering.numbered(), stored.mapped(np.float16).reshape(-1, width), books, digest(numbering.digests))
+    if counts["used"] < 2:
+        raise DataError(f"no sentences are left to learn from: {counts}")
+    return Taught(numbering.numbered(), stored.mapped(np.float16).reshape(-1, width), counts, digest(numbering.digests))
 
 
 def neighbourly_order(

@@ -39,16 +39,16 @@ class TrainingPairs:
     keys: uint64 (2n,), equal for sentences of the same words, in the same order where that counts.
     digest: of all of it.
 
-    books: `read` = `used` + `empty` (a side without a word) + `too_long` (a side of more than max_tokens words).
+    counts: `read` = `used` + `empty` (a side without a word) + `too_long` (a side of more than max_tokens words).
     """
 
     units: dict[str, Numbered]
     keys: npt.NDArray[np.uint64]
-    books: dict[str, int]
+    counts: dict[str, int]
     digest: str
 
     def __len__(self) -> int:
-        return self.books["used"]
+        return self.counts["used"]
 
 
 def stream_pairs(
@@ -66,21 +66,21 @@ def stream_pairs(
     settled already instead.  ordered: whether sentences of the same words in another order are
     different ones.  Raises DataError where no pair is left.
     """
-    books = {"read": 0, "used": 0, "empty": 0, "too_long": 0}
+    counts = {"read": 0, "used": 0, "empty": 0, "too_long": 0}
     with no_room_named(folder), Numbering(folder, sizes, known) as numbering:
         keys = numbering.file("keys")
-        for texts in _usable(pairs, max_tokens, books):
+        for texts in _usable(pairs, max_tokens, counts):
             keys.append(_keys(texts, ordered))
             numbering.add(texts)
-    if not books["used"]:
+    if not counts["used"]:
         raise DataError(
-            f"no pair is left to train on: of {books['read']}, {books['empty']} empty, {books['too_long']} too long",
+            f"no pair is left to train on: of {counts['read']}, {counts['empty']} empty, {counts['too_long']} too long",
             remedy=f"A pair has two sides of 1 to {max_tokens} words.",
         )
-    return TrainingPairs(numbering.numbered(), keys.mapped(np.uint64), books, digest(numbering.digests))
+    return TrainingPairs(numbering.numbered(), keys.mapped(np.uint64), counts, digest(numbering.digests))
 
 
-def _usable(pairs: Pairs, max_tokens: int, books: dict[str, int]) -> Iterable[pa.Array]:
+def _usable(pairs: Pairs, max_tokens: int, counts: dict[str, int]) -> Iterable[pa.Array]:
     """The texts of each batch, the sides of a pair one after the other, without the pairs that cannot be used."""
     batches = pairs.batches(["src", "tgt"]) if isinstance(pairs, Batched) else pairs
     for batch in batches:
@@ -97,10 +97,10 @@ def _usable(pairs: Pairs, max_tokens: int, books: dict[str, int]) -> Iterable[pa
         empty = (lengths == 0).any(axis=1)
         too_long = (lengths > max_tokens).any(axis=1) & ~empty
         kept = ~(empty | too_long)
-        books["read"] += count
-        books["empty"] += int(empty.sum())
-        books["too_long"] += int(too_long.sum())
-        books["used"] += int(kept.sum())
+        counts["read"] += count
+        counts["empty"] += int(empty.sum())
+        counts["too_long"] += int(too_long.sum())
+        counts["used"] += int(kept.sum())
         if kept.any():
             yield texts.filter(pa.array(np.repeat(kept, 2)))
 

@@ -126,9 +126,9 @@ def train_phrases(
     network.eval()
     best = state.take_best()
     write_records(folder, progress.curve, {})
-    save(encoder, folder, {**settings, **data.books})
+    save(encoder, folder, {**settings, **data.counts})
     shutil.rmtree(folder / "checkpoint", ignore_errors=True)
-    return {"examples": data.books, "development": best, "signature": encoder.signature}
+    return {"examples": data.counts, "development": best, "signature": encoder.signature}
 
 
 def _learn(
@@ -193,13 +193,13 @@ def clip_gradient(parameters: Any, longest: float) -> float:
 class _Phrases:
     """All distinct phrases as lists of words.  pairs: int64 (n, 2); contrasts: of each pair, int64 (m, 2).
 
-    books: `read` = `used` + `unknown`.
+    counts: `read` = `used` + `unknown`.
     """
 
     lists: Rows
     pairs: npt.NDArray[np.int64]
     contrasts: list[npt.NDArray[np.int64]]
-    books: dict[str, int]
+    counts: dict[str, int]
 
     @classmethod
     def of(cls, examples: Sequence[Example], vocabulary: Vocabulary) -> _Phrases:
@@ -216,11 +216,11 @@ class _Phrases:
         lists = vocabulary.rows(tokens(pa.array(list(numbers), pa.large_string())))
         known = np.diff(lists.offsets) > 0
         usable: npt.NDArray[np.bool_] = np.all(known[pairs], axis=1)
-        books = {"read": len(pairs), "used": int(usable.sum()), "unknown": int((~usable).sum())}
-        if not books["used"]:
-            raise DataError(f"no pair of phrases is left to train on: {books}")
+        counts = {"read": len(pairs), "used": int(usable.sum()), "unknown": int((~usable).sum())}
+        if not counts["used"]:
+            raise DataError(f"no pair of phrases is left to train on: {counts}")
         kept = [each[known[each].all(axis=1)] for each, use in zip(contrasts, usable, strict=True) if use]
-        return cls(lists, pairs[usable], kept, books)
+        return cls(lists, pairs[usable], kept, counts)
 
     @property
     def known(self) -> npt.NDArray[np.int64]:

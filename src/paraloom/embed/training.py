@@ -108,11 +108,11 @@ def train_encoder(
         "pairs_per_second": done * len(data) * config.epochs / trained,
     }
     write_records(folder, progress.curve, timings)
-    save(encoder, folder, {**settings, **data.books})
+    save(encoder, folder, {**settings, **data.counts})
     shutil.rmtree(folder / "checkpoint")
     last = [line for line in progress.curve if "loss" in line][-1]
     return {
-        "pairs": data.books,
+        "pairs": data.counts,
         "steps": progress.step,
         "loss": last["loss"],
         "violations": last["violations"],

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any, get_type_hints
 
-from paraloom.core.config import MisfitError, fitted
+from paraloom.core.config import FieldTypeError, coerce
 from paraloom.core.errors import ConfigError
 from paraloom.mt.presets import method
 from paraloom.workflows.settings import read_settings
@@ -156,6 +156,6 @@ def read_experiment(path: Path, *, small: bool = False) -> tuple[str, int, Exper
 
 def _fitted(key: str, value: object, annotation: Any) -> Any:
     try:
-        return fitted(value, annotation, Path())
-    except MisfitError as error:
+        return coerce(value, annotation, Path())
+    except FieldTypeError as error:
         raise ConfigError(f"'{key}' {error}") from None

@@ -108,7 +108,7 @@ class _Loop:
 
     def result(self, stage: str) -> dict[str, Any]:
         """The result.json of a stage."""
-        path = self.folder / self.stages[stage]["folder"] / "artefact" / "result.json"
+        path = self.folder / self.stages[stage]["folder"] / "artifact" / "result.json"
         found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
         return found
 

@@ -95,7 +95,7 @@ class Study:
 
     def found(self, stages: Sequence[Mapping[str, Any]], folder: Path) -> dict[str, Any]:
         """The result.json of each stage that writes one."""
-        results = {name: path / "artefact/result.json" for name, path in self.run(stages, folder).items()}
+        results = {name: path / "artifact/result.json" for name, path in self.run(stages, folder).items()}
         return {name: json.loads(path.read_text(encoding="utf-8")) for name, path in results.items() if path.is_file()}
 
     def tuning(

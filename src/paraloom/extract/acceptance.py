@@ -11,7 +11,7 @@ from typing import Any, BinaryIO
 import numpy as np
 import numpy.typing as npt
 
-from paraloom.extract.counts import Books
+from paraloom.extract.counts import ExtractionCounts
 from paraloom.extract.images import Fingerprint
 from paraloom.pairs.scoring.language import LanguageIdentifier
 
@@ -44,12 +44,12 @@ class Acceptance:
     repeated: Repeated
     repeated_pictures: Repeated
     pictures: Mapping[str, Fingerprint]
-    books: Books
+    counts: ExtractionCounts
     aside: BinaryIO
     _first: dict[bytes, str] = field(default_factory=dict)
 
     def documents(self, rows: Sequence[Row]) -> list[Row]:
-        """The rows of DOCUMENTS that some pages become; the others are in the books and in `aside`."""
+        """The rows of DOCUMENTS that some pages become; the others are in the counts and in `aside`."""
         long_enough = list(self._long_enough(rows))
         return [self._document(row, text, dropped) for row, text, dropped in self._in_their_language(long_enough)]
 
@@ -86,7 +86,7 @@ class Acceptance:
             if first != row["doc_id"]:
                 self._set_aside(row, "duplicate", f"the main text of {first}")
                 continue
-            self.books.unchecked += reads_as is None
+            self.counts.unchecked += reads_as is None
             yield {**row, "lang": lang}, text, dropped
 
     def _read_as(self, held: Sequence[tuple[Row, str, int]]) -> list[str | None]:
@@ -115,14 +115,14 @@ class Acceptance:
     def _document(self, row: Row, text: str, dropped: int) -> Row:
         repeated = set(self.repeated_pictures.get(row["site"], _NONE).tolist())
         images = [self._picture(each) for each in row["images"] if each["hash"] not in repeated]
-        books = self.books
-        books.documents += 1
-        books.paragraphs += text.count("\n") + 1
-        books.repeated += dropped
-        books.pictures += len(images)
-        books.missing += sum(image["sha256"] is None for image in images)
-        books.repeated_pictures += len(row["images"]) - len(images)
-        books.replaced += row["replaced"] > 0
+        counts = self.counts
+        counts.documents += 1
+        counts.paragraphs += text.count("\n") + 1
+        counts.repeated += dropped
+        counts.pictures += len(images)
+        counts.missing += sum(image["sha256"] is None for image in images)
+        counts.repeated_pictures += len(row["images"]) - len(images)
+        counts.replaced += row["replaced"] > 0
         return {name: row[name] for name in ("doc_id", "lang", "url", "title")} | {"text": text, "images": images}
 
     def _picture(self, image: Row) -> Row:
@@ -132,6 +132,6 @@ class Acceptance:
         return made
 
     def _set_aside(self, row: Row, reason: str, detail: str) -> None:
-        self.books.aside[reason] += 1
+        self.counts.aside[reason] += 1
         line = {"doc_id": row["doc_id"], "url": row["url"], "reason": reason, "detail": detail}
         self.aside.write(json.dumps(line, ensure_ascii=False).encode("utf-8", "replace") + b"\n")

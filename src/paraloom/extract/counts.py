@@ -1,4 +1,4 @@
-"""The books of an extraction: what became of each page, paragraph and picture."""
+"""The counts of an extraction: what became of each page, paragraph and picture."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from paraloom.core.errors import RunError
 
 
 @dataclass
-class Books:
+class ExtractionCounts:
     """Counts that grow while pages are read and written.
 
     read: pages found.  documents: pages that became one.  aside: the others, by reason.  by: pages by the way their
@@ -31,11 +31,11 @@ class Books:
     replaced: int = 0
     unchecked: int = 0
 
-    def check(self) -> Books:
-        """These books when they close; RunError when a page was lost on the way."""
+    def check(self) -> ExtractionCounts:
+        """These counts when they close; RunError when a page was lost on the way."""
         if self.read != self.documents + self.aside.total():
             raise RunError(
-                f"the books do not close: read {self.read}, documents {self.documents}, aside {self.aside.total()}",
+                f"the counts do not close: read {self.read}, documents {self.documents}, aside {self.aside.total()}",
                 stage="extract",
                 remedy="Every page must be one or the other: this is a fault of the program, not of the data.",
             )
@@ -44,8 +44,8 @@ class Books:
     def render(self) -> str:
         """A few lines.
 
-        >>> books = Books(read=3, documents=1, aside=Counter(short=2), by=Counter(site=3), paragraphs=9, pictures=1)
-        >>> print(books.render())
+        >>> counts = ExtractionCounts(read=3, documents=1, aside=Counter(short=2), by=Counter(site=3), paragraphs=9, pictures=1)
+        >>> print(counts.render())
         pages: 3 read = 1 document + 2 set aside (short 2); main text by site 3
         paragraphs: 9 kept, 0 dropped that their site repeats
         pictures: 1 kept, 0 of them missing, 0 dropped that their site repeats

@@ -123,7 +123,7 @@ def normalised(text: str) -> str:
 def _by_trafilatura(tree: Tree) -> list[str]:
     import trafilatura
 
-    # It logs each page without text, which the logging module shows; here that is a reason in the books.
+    # It logs each page without text, which the logging module shows; here that is a reason in the counts.
     logging.getLogger("trafilatura").setLevel(logging.CRITICAL)
     found = trafilatura.bare_extraction(tree, favor_recall=True, include_comments=False, include_tables=True)
     body = getattr(found, "body", None)

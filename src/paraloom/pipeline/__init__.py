@@ -1,1 +1,1 @@
-"""Pipelines as shards, books and digests, on this machine or on a cluster."""
+"""Pipelines as shards' counts and digests, on this machine or on a cluster."""

@@ -1,4 +1,4 @@
-"""The books of a stage: each row that went in was kept, rejected or failed, and the sums must show it."""
+"""The row counts of a stage: each row that went in was kept, rejected or failed, and the sums must show it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from paraloom.core.errors import RunError
 
 
 @dataclass(frozen=True)
-class Books:
+class RowCounts:
     """Row counts of a shard, or of a whole stage.
 
     read: rows that went in.  kept, rejected, failed: what became of each of those.  out: rows that came out for the
@@ -22,24 +22,24 @@ class Books:
     failed: int = 0
     out: int = 0
 
-    def __add__(self, other: Books) -> Books:
-        return Books(*(getattr(self, f.name) + getattr(other, f.name) for f in fields(self)))
+    def __add__(self, other: RowCounts) -> RowCounts:
+        return RowCounts(*(getattr(self, f.name) + getattr(other, f.name) for f in fields(self)))
 
-    def check(self, *, stage: str, file: str | None = None) -> Books:
-        """These books, when they close; RunError, which shows the counts, when they do not.
+    def check(self, *, stage: str, file: str | None = None) -> RowCounts:
+        """These counts, when they add up; RunError, which shows the counts, when they do not.
 
-        >>> Books(read=3, kept=1, rejected=1, failed=1, out=1).check(stage="20-filter").kept
+        >>> RowCounts(read=3, kept=1, rejected=1, failed=1, out=1).check(stage="20-filter").kept
         1
-        >>> Books(read=3, kept=1, out=1).check(stage="20-filter")
+        >>> RowCounts(read=3, kept=1, out=1).check(stage="20-filter")
         Traceback (most recent call last):
             ...
-        paraloom.core.errors.RunError: stage 20-filter: the books do not close: in 3, kept 1, rejected 0, failed 0.
+        paraloom.core.errors.RunError: stage 20-filter: row counts do not add up: in 3, kept 1, rejected 0, failed 0.
         A stage must give every row back: this is a fault of the stage, not of the data.
         """
         if self.read != self.kept + self.rejected + self.failed:
             counts = f"in {self.read}, kept {self.kept}, rejected {self.rejected}, failed {self.failed}"
             raise RunError(
-                f"the books do not close: {counts}",
+                f"row counts do not add up: {counts}",
                 stage=stage,
                 file=file,
                 remedy="A stage must give every row back: this is a fault of the stage, not of the data.",
@@ -51,10 +51,10 @@ class Books:
         return asdict(self)
 
 
-def total(books: Iterable[Books]) -> Books:
-    """The sum of shards' books.
+def total(counts: Iterable[RowCounts]) -> RowCounts:
+    """The sum of shards' counts.
 
-    >>> total([Books(1, 1, 0, 0, 1), Books(2, 1, 1, 0, 3)])
-    Books(read=3, kept=2, rejected=1, failed=0, out=4)
+    >>> total([RowCounts(1, 1, 0, 0, 1), RowCounts(2, 1, 1, 0, 3)])
+    RowCounts(read=3, kept=2, rejected=1, failed=0, out=4)
     """
-    return sum(books, Books())
+    return sum(counts, RowCounts())

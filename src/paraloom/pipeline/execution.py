@@ -8,13 +8,13 @@ from typing import Any, TypeAlias
 
 from paraloom.core.errors import DataError, nearest
 from paraloom.core.progress import Position, progress, showing
-from paraloom.core.stage import Fit, Json, Map, Source, Work
+from paraloom.core.stage import Fit, Json, Map, Source, StageContext
 from paraloom.io import Corpus
 from paraloom.pipeline.engines.base import Engine, Inline
 from paraloom.pipeline.engines.local import Local
-from paraloom.pipeline.fit import ARTEFACT, FitTask, settle
+from paraloom.pipeline.fit import ARTIFACT, FitTask, commit_artifact
 from paraloom.pipeline.shard import OnError, ShardTask, seed_of
-from paraloom.pipeline.shard_records import Ledger
+from paraloom.pipeline.shard_records import ShardRecords
 from paraloom.pipeline.source import read_source
 from paraloom.pipeline.state import State, shard_keys, survey_of
 
@@ -27,10 +27,10 @@ Closed: TypeAlias = tuple[dict[str, Any], int]
 
 def read(source: Source, state: State, seeds: Seeds) -> Closed:
     """Read a Source to its end."""
-    ledger = Ledger(state, source.makes, source.makes)
-    work = Work(seed_of(*seeds), state.inputs)
+    ledger = ShardRecords(state, source.output_schema, source.output_schema)
+    context = StageContext(seed_of(*seeds), state.inputs)
     with progress(state.label) as advance:
-        for record, new in read_source(source, work, state, advance):
+        for record, new in read_source(source, context, state, advance):
             ledger.enter(record, new=new)
     if not ledger.records:
         raise DataError("there are no rows to read", file=next(iter(source.files()), None), remedy="Name other files.")
@@ -42,7 +42,7 @@ def map_shards(mapping: Map, state: State, seeds: Seeds, engine: Engine, on_erro
     assert state.source is not None, "the pipeline gives every Map a corpus"
     corpus = Corpus.open(state.source.folder)
     _check_input(mapping, corpus)
-    ledger = Ledger(state, mapping.makes or corpus.kind, corpus.kind)
+    ledger = ShardRecords(state, mapping.output_schema or corpus.kind, corpus.kind)
     survey = _survey(mapping, corpus, state, seeds)
     keys = shard_keys(state, survey)
     tasks = []
@@ -76,8 +76,8 @@ def map_shards(mapping: Map, state: State, seeds: Seeds, engine: Engine, on_erro
 
 def fit(fitting: Fit, state: State, seeds: Seeds, engine: Engine) -> Closed:
     """Run a Fit, in a process of its own on this machine whatever the engine: its memory goes back when it ends."""
-    work = Work(seed_of(*seeds), state.inputs)
-    task = FitTask(state.place, str(state.folder / ARTEFACT), fitting, state.folder, state.key, work)
+    context = StageContext(seed_of(*seeds), state.inputs)
+    task = FitTask(state.place, str(state.folder / ARTIFACT), fitting, state.folder, state.key, context)
     hands = engine if isinstance(engine, Inline) else Local(1, threads=True)
     with showing(Position(state.label, 0, None, "")) as show:
 
@@ -88,14 +88,14 @@ def fit(fitting: Fit, state: State, seeds: Seeds, engine: Engine) -> Closed:
             (record,) = records
     end = asdict(record)
     state.manifest.put("end", end)
-    settle(state.folder, end)
+    commit_artifact(state.folder, end)
     return end, 1
 
 
 def _check_input(mapping: Map, corpus: Corpus) -> None:
     if not corpus.rows:
         raise DataError("the corpus has no rows", file=corpus.folder, remedy="Its folder rejected/ may show why.")
-    for column in mapping.reads:
+    for column in mapping.input_columns:
         if column not in corpus.schema.names:
             raise DataError(
                 f"there is no column '{column}'{nearest(column, corpus.schema.names)}",
@@ -107,6 +107,6 @@ def _check_input(mapping: Map, corpus: Corpus) -> None:
 def _survey(mapping: Map, corpus: Corpus, state: State, seeds: Seeds) -> Json:
     known, survey = survey_of(state, mapping)
     if not known:
-        survey = mapping.survey(corpus, Work(seed_of(*seeds), state.inputs))
+        survey = mapping.survey(corpus, StageContext(seed_of(*seeds), state.inputs))
         state.manifest.put("survey", {"key": state.whole, "value": survey})
     return survey

@@ -11,17 +11,17 @@ from pathlib import Path
 
 from paraloom.core.errors import RunError
 from paraloom.core.progress import telling
-from paraloom.core.stage import Fit, Json, Work
-from paraloom.pipeline.engines.base import Tell
-from paraloom.pipeline.manifest import artefact_digest
+from paraloom.core.stage import Fit, Json, StageContext
+from paraloom.pipeline.engines.base import ProgressCallback
+from paraloom.pipeline.manifest import artifact_digest
 from paraloom.pipeline.memory import peak_memory
 
-ARTEFACT = "artefact"
+ARTIFACT = "artifact"
 
 
 @dataclass(frozen=True)
 class FitRecord:
-    """An artefact that is done.  key: digest of all that it depends on.  output: its own digest."""
+    """An artifact that is done.  key: digest of all that it depends on.  output: its own digest."""
 
     key: str
     output: str
@@ -39,10 +39,10 @@ class FitTask:
     fitting: Fit
     folder: Path
     key: str
-    work: Work
+    context: StageContext
     rows: int = 0
 
-    def __call__(self, tell: Tell) -> FitRecord:
+    def __call__(self, tell: ProgressCallback) -> FitRecord:
         started = time.monotonic()
         scratch = scratch_folder(self.folder, self.key)
         for stale in self.folder.glob("scratch-*"):
@@ -50,10 +50,10 @@ class FitTask:
                 shutil.rmtree(stale)
         scratch.mkdir(parents=True, exist_ok=True)
         with telling(tell):
-            figures = self.fitting.fit(scratch, self.work)
+            figures = self.fitting.fit(scratch, self.context)
         _check_figures(figures)
         seconds = round(time.monotonic() - started, 3)
-        return FitRecord(self.key, artefact_digest(scratch), figures, seconds, peak_memory())
+        return FitRecord(self.key, artifact_digest(scratch), figures, seconds, peak_memory())
 
 
 def scratch_folder(folder: Path, key: str) -> Path:
@@ -61,22 +61,22 @@ def scratch_folder(folder: Path, key: str) -> Path:
     return folder / f"scratch-{key[:16]}"
 
 
-def whereabouts(folder: Path, record: Mapping[str, Json]) -> Path | None:
-    """Where the artefact of `record` is, judged by digest: still in the scratch folder, in its place, or nowhere."""
-    places = (scratch_folder(folder, record["key"]), folder / ARTEFACT)
-    return next((each for each in places if each.is_dir() and artefact_digest(each) == record["output"]), None)
+def find_artifact(folder: Path, record: Mapping[str, Json]) -> Path | None:
+    """Where the artifact of `record` is, judged by digest: still in the scratch folder, in its place, or nowhere."""
+    places = (scratch_folder(folder, record["key"]), folder / ARTIFACT)
+    return next((each for each in places if each.is_dir() and artifact_digest(each) == record["output"]), None)
 
 
-def settle(folder: Path, record: Mapping[str, Json]) -> None:
-    """Put the artefact of `record` in its place, unless it is there.
+def commit_artifact(folder: Path, record: Mapping[str, Json]) -> None:
+    """Put the artifact of `record` in its place, unless it is there.
 
     It is recorded first and renamed then, so that a kill between the two costs nothing.
     """
-    found, artefact = whereabouts(folder, record), folder / ARTEFACT
-    if found is not None and found != artefact:
+    found, artifact = find_artifact(folder, record), folder / ARTIFACT
+    if found is not None and found != artifact:
         shutil.rmtree(found / "checkpoint", ignore_errors=True)
-        shutil.rmtree(artefact, ignore_errors=True)
-        found.rename(artefact)
+        shutil.rmtree(artifact, ignore_errors=True)
+        found.rename(artifact)
 
 
 def _check_figures(figures: object) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 
 from paraloom.core.digests import digest, file_digest
 from paraloom.io.atomic import no_room_named
-from paraloom.pipeline.counts import Books
+from paraloom.pipeline.counts import RowCounts
 
 JOURNAL = "manifest.jsonl"
 
@@ -29,16 +29,16 @@ class ShardRecord:
     key: str
     files: Mapping[str, str]
     columns: str
-    books: Books
+    counts: RowCounts
     seconds: float
     memory: int
 
     def as_dict(self) -> dict[str, Any]:
-        return {**vars(self), "files": dict(self.files), "books": self.books.as_dict()}
+        return {**vars(self), "files": dict(self.files), "counts": self.counts.as_dict()}
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> ShardRecord:
-        return cls(**{**values, "books": Books(**values["books"])})
+        return cls(**{**values, "counts": RowCounts(**values["counts"])})
 
 
 class Manifest:
@@ -99,7 +99,7 @@ def intact(folder: Path, files: Mapping[str, str]) -> bool:
     return all((folder / name).is_file() and file_digest(folder / name) == recorded for name, recorded in files.items())
 
 
-def artefact_digest(folder: Path) -> str:
+def artifact_digest(folder: Path) -> str:
     """SHA-256 of a Fit's folder: names and bytes, all but `checkpoint/` and files named `timings.*`."""
     files = {path.relative_to(folder): path for path in sorted(folder.rglob("*")) if path.is_file()}
     return digest(

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeAlias, get_type_hints
 
-from paraloom.core.config import MisfitError, fitted
+from paraloom.core.config import FieldTypeError, coerce
 from paraloom.core.errors import ConfigError, ParaloomError, nearest
 from paraloom.core.stage import Fit, Map, Stage
 from paraloom.pipeline.registry import load
@@ -140,8 +140,8 @@ def _values(kind: type[Stage], given: dict[str, Any], base: Path) -> dict[str, A
     for f in dataclasses.fields(kind):
         if f.name in given:
             try:
-                values[f.name] = fitted(given[f.name], annotations[f.name], base)
-            except MisfitError as error:
+                values[f.name] = coerce(given[f.name], annotations[f.name], base)
+            except FieldTypeError as error:
                 raise ConfigError(f"key '{f.name}' {error}") from error
         elif f.default is dataclasses.MISSING and f.default_factory is dataclasses.MISSING:
             raise ConfigError(f"key '{f.name}' is missing", remedy=f"Write {f.name} = … below its [[stage]].")

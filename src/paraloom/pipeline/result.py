@@ -12,14 +12,14 @@ import pyarrow.compute as pc
 from paraloom.core.digests import digest
 from paraloom.core.stage import Json
 from paraloom.io.shards import read_batches
-from paraloom.pipeline.counts import Books
+from paraloom.pipeline.counts import RowCounts
 
 
 @dataclass(frozen=True)
 class StageResult:
     """One stage that is done.
 
-    kind: what it is.  books: its rows (none of a Fit).  figures: what a Fit returned.  seconds: of work, summed over
+    kind: what it is.  counts: its rows (none of a Fit).  figures: what a Fit returned.  seconds: of work, summed over
     workers and over the runs it took.  memory: peak of its largest worker, in bytes.  shards: how many it has, of
     which `made` in this run.  why: the reason that it was worked at, '' where all of it was there.
     reasons: why rows were rejected, and how many for each; empty unless somebody counted (see `rejections`).
@@ -29,7 +29,7 @@ class StageResult:
     folder: Path
     kind: Literal["source", "map", "fit"]
     digest: str
-    books: Books = field(default_factory=Books)
+    counts: RowCounts = field(default_factory=RowCounts)
     figures: dict[str, Json] = field(default_factory=dict)
     seconds: float = 0.0
     memory: int = 0
@@ -41,7 +41,7 @@ class StageResult:
     def as_dict(self) -> dict[str, Any]:
         """For run.json."""
         told = {name: value for name, value in vars(self).items() if name != "reasons"}
-        return {**told, "folder": self.folder.name, "books": self.books.as_dict()}
+        return {**told, "folder": self.folder.name, "counts": self.counts.as_dict()}
 
 
 @dataclass(frozen=True)

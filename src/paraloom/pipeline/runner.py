@@ -11,10 +11,10 @@ from paraloom.core.digests import digest
 from paraloom.core.errors import ConfigError, ParaloomError, nearest
 from paraloom.core.stage import Fit, Map, Source, Stage
 from paraloom.pipeline import execution as execute
-from paraloom.pipeline.counts import Books
+from paraloom.pipeline.counts import RowCounts
 from paraloom.pipeline.engines.base import Engine
 from paraloom.pipeline.engines.registry import make_engine
-from paraloom.pipeline.fit import settle
+from paraloom.pipeline.fit import commit_artifact
 from paraloom.pipeline.pipeline import Pipeline, Step
 from paraloom.pipeline.result import RunResult, StageResult
 from paraloom.pipeline.shard import OnError
@@ -89,7 +89,7 @@ class _Run:
                 state.manifest.put("begin", state.described)
             end, made = self._do(step, state)
         elif isinstance(step.stage, Fit):
-            settle(folder, end)
+            commit_artifact(folder, end)
         self.outputs[step.name] = output_of(state, end, step.stage)
         return _result(step, folder, end, made, why)
 
@@ -128,7 +128,7 @@ def _result(step: Step, folder: Path, end: Mapping[str, Any], made: int, why: st
         folder=folder,
         kind=next(kind for kind, base in _KINDS.items() if isinstance(step.stage, base)),
         digest=end.get("output") or digest(end["files"]),
-        books=Books(**end.get("books", {})),
+        counts=RowCounts(**end.get("counts", {})),
         figures=end.get("figures", {}),
         seconds=end["seconds"],
         memory=end["memory"],

@@ -1,4 +1,4 @@
-"""What a worker does with one shard of a Map: batch by batch, nothing lost, the books closed."""
+"""What a worker does with one shard of a Map: batch by batch, nothing lost, the counts add upd."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from paraloom.core.digests import digest
 from paraloom.core.errors import DataError, RunError
 from paraloom.core.progress import Advance
 from paraloom.core.schema import SCHEMAS, require
-from paraloom.core.stage import Json, Map, Work
+from paraloom.core.stage import Json, Map, StageContext
 from paraloom.io import read_batches
-from paraloom.pipeline.counts import Books
+from paraloom.pipeline.counts import RowCounts
 from paraloom.pipeline.encoding_check import check_text, readable
 from paraloom.pipeline.manifest import ShardRecord
 from paraloom.pipeline.memory import peak_memory
 from paraloom.pipeline.splits import ShardWriter
-from paraloom.pipeline.stage_cache import let_go_unless
+from paraloom.pipeline.stage_cache import clear_unless
 
 BATCH_ROWS = 1024
 """Rows to a batch; fixed, because seeds, and so bytes, depend on it."""
@@ -65,7 +65,7 @@ class ShardTask:
         return Path(self.file).name
 
     def __call__(self, advance: Advance) -> ShardRecord:
-        let_go_unless(self.stage_key)
+        clear_unless(self.stage_key)
         started = time.monotonic()
         read = kept = 0
         with ShardWriter(self.folder, self.name) as writer:
@@ -74,11 +74,11 @@ class ShardTask:
                 read += batch.num_rows
                 advance(batch.num_rows)
         rows = writer.rows
-        books = Books(read, kept, rows["rejected"], rows["failed"], rows["kept"]).check(
+        counts = RowCounts(read, kept, rows["rejected"], rows["failed"], rows["kept"]).check(
             stage=self.stage, file=self.file
         )
         seconds = round(time.monotonic() - started, 3)
-        return ShardRecord(self.name, self.key, writer.files(), writer.columns, books, seconds, peak_memory())
+        return ShardRecord(self.name, self.key, writer.files(), writer.columns, counts, seconds, peak_memory())
 
     def _pass(self, batch: pa.RecordBatch, first: int, writer: ShardWriter) -> int:
         """Bring a batch, whose first row is the shard's row `first` (from 0), to the writer; returns rows kept."""
@@ -109,10 +109,10 @@ class ShardTask:
         return kept
 
     def _apply(self, batch: pa.RecordBatch, first: int) -> _Done:
-        work = Work(seed_of(*self.seeds, self.name, first), self.inputs, self.survey)
+        context = StageContext(seed_of(*self.seeds, self.name, first), self.inputs, self.survey)
         try:
             check_text(batch)
-            out = self.mapping.apply(batch, work)
+            out = self.mapping.apply(batch, context)
         except DataError as error:
             if error.row is not None:
                 error.row += first
@@ -123,7 +123,7 @@ class ShardTask:
             return self._traced(batch, out)
         if out.num_rows != batch.num_rows:
             raise RunError(
-                f"the books do not close: {batch.num_rows} rows went in, {out.num_rows} came out",
+                f"row counts do not add up: {batch.num_rows} rows went in, {out.num_rows} came out",
                 row=first + 1,
                 remedy="A stage of rows 'same' gives each row once: this is a fault of the stage, not of the data.",
             )

@@ -1,4 +1,4 @@
-"""Collects the shards of a stage as they are done, closes its books, and makes a corpus of them."""
+"""Collects the shards of a stage as they are done, closes its counts, and makes a corpus of them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from paraloom.pipeline.state import State
 from paraloom.pipeline.store import sweep
 
 
-class Ledger:
+class ShardRecords:
     """The shards of one stage.  Until `close`, its folder is no corpus that anyone could open.
 
     kind: the schema of what comes out.  given: that of what goes in, which failed rows keep.
@@ -49,12 +49,12 @@ class Ledger:
             self.made += 1
 
     def close(self) -> dict[str, Any]:
-        """The closing record, which is put in the manifest, once the books close and the folder is a corpus."""
+        """The closing record, which is put in the manifest, once the counts add up and the folder is a corpus."""
         records = [self.records[name] for name in sorted(self.records)]
         folder = self.state.folder
-        books = total(record.books for record in records).check(stage=self.state.place)
+        counts = total(record.counts for record in records).check(stage=self.state.place)
         files = {name: found for record in records for name, found in record.files.items()}
-        if not books.out:
+        if not counts.out:
             name = self._write_empty(records)
             files[name] = file_digest(folder / name)
         sweep(folder, set(files))
@@ -67,7 +67,7 @@ class Ledger:
             "key": self.state.whole,
             "kind": self.kinds["kept"],
             "files": files,
-            "books": books.as_dict(),
+            "counts": counts.as_dict(),
             "shards": len(records),
             "seconds": round(sum(record.seconds for record in records), 3),
             "memory": max(record.memory for record in records),

@@ -11,23 +11,25 @@ import pyarrow as pa
 from paraloom.core.digests import digest
 from paraloom.core.progress import Advance
 from paraloom.core.schema import SCHEMAS, require
-from paraloom.core.stage import Source, Work
-from paraloom.pipeline.counts import Books
+from paraloom.core.stage import Source, StageContext
+from paraloom.pipeline.counts import RowCounts
 from paraloom.pipeline.manifest import ShardRecord
 from paraloom.pipeline.memory import peak_memory
 from paraloom.pipeline.splits import ShardWriter
 from paraloom.pipeline.state import State
 
 
-def read_source(source: Source, work: Work, state: State, advance: Advance) -> Iterator[tuple[ShardRecord, bool]]:
+def read_source(
+    source: Source, context: StageContext, state: State, advance: Advance
+) -> Iterator[tuple[ShardRecord, bool]]:
     """The record of each shard in order, and whether it was written now rather than found done."""
-    for number, pieces in groupby(_cut(source.batches(work), source.shard_rows), key=lambda piece: piece[0]):
+    for number, pieces in groupby(_cut(source.batches(context), source.shard_rows), key=lambda piece: piece[0]):
         name = f"part-{number:05d}.parquet"
         key = digest([state.key, name])
         found = state.shard(name, key)
         batches = _counted((batch for _, batch in pieces), advance)
         if found is None:
-            yield _write(name, key, batches, source.makes, state), True
+            yield _write(name, key, batches, source.output_schema, state), True
         else:
             for _ in batches:
                 pass
@@ -42,9 +44,9 @@ def _write(name: str, key: str, batches: Iterator[pa.RecordBatch], kind: str, st
             writer.write_split(batch)
             read += batch.num_rows
     rows = writer.rows
-    books = Books(read, rows["kept"], rows["rejected"], 0, out=rows["kept"]).check(stage=state.place, file=name)
+    counts = RowCounts(read, rows["kept"], rows["rejected"], 0, out=rows["kept"]).check(stage=state.place, file=name)
     seconds = round(time.monotonic() - started, 3)
-    return ShardRecord(name, key, writer.files(), writer.columns, books, seconds, peak_memory())
+    return ShardRecord(name, key, writer.files(), writer.columns, counts, seconds, peak_memory())
 
 
 def _counted(batches: Iterator[pa.RecordBatch], advance: Advance) -> Iterator[pa.RecordBatch]:

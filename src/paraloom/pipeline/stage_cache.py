@@ -35,7 +35,7 @@ def kept_open(most: int = 1) -> Callable[[Callable[_Given, _Opened]], Callable[_
     return decorated
 
 
-def let_go_unless(stage: str) -> None:
+def clear_unless(stage: str) -> None:
     """Let go what was opened for another stage.  stage: a digest of the stage and of all that it works with."""
     global _stage
     if stage != _stage:

@@ -12,7 +12,7 @@ from typing import Any
 from paraloom.core.digests import digest, file_digest, folder_digest
 from paraloom.core.stage import Fit, Json, Map
 from paraloom.io import Corpus
-from paraloom.pipeline.fit import ARTEFACT, whereabouts
+from paraloom.pipeline.fit import ARTIFACT, find_artifact
 from paraloom.pipeline.manifest import Manifest, ShardRecord, intact
 from paraloom.pipeline.pipeline import Pipeline, Step
 from paraloom.pipeline.shard import BATCH_ROWS
@@ -25,7 +25,7 @@ _LAYOUT = ["paraloom-run", "1", BATCH_ROWS]
 class Output:
     """What a stage, or a path outside of the run, gives to others.
 
-    folder: for Work.inputs.  digest: of its content.  shards: of a corpus, name → SHA-256.
+    folder: for StageContext.inputs.  digest: of its content.  shards: of a corpus, name → SHA-256.
     """
 
     folder: Path
@@ -62,7 +62,7 @@ class State:
         end = self.manifest.get("end")
         if end is None or end["key"] != self.whole:
             return None
-        there = intact(self.folder, end["files"]) if "files" in end else whereabouts(self.folder, end) is not None
+        there = intact(self.folder, end["files"]) if "files" in end else find_artifact(self.folder, end) is not None
         return end if there else None
 
     def why(self) -> str:
@@ -128,7 +128,7 @@ def shard_keys(state: State, survey: Json) -> dict[str, str]:
 def output_of(state: State, end: Mapping[str, Any], stage: object) -> Output:
     """What a finished stage gives to the stages after it."""
     if isinstance(stage, Fit):
-        return Output(state.folder / ARTEFACT, end["output"])
+        return Output(state.folder / ARTIFACT, end["output"])
     shards = {name: found for name, found in sorted(end["files"].items()) if _is_kept(name)}
     return Output(state.folder, digest([end["kind"], shards]), shards)
 

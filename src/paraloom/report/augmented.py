@@ -26,7 +26,7 @@ _ALL = "all of the test"
 
 def augmented(run: RunView) -> Part:
     """The parts of the page that the stages of a run allow; None where there are none."""
-    points = {stage.name: records_of(run.artefact(stage) / "curve.jsonl") for stage in run.stages if _is_final(stage)}
+    points = {stage.name: records_of(run.artifact(stage) / "curve.jsonl") for stage in run.stages if _is_final(stage)}
     parts = [side_by_side(run.stages), frontier(run.stages), perplexities(points), gains(run.stages)]
     return join([part for part in parts if part is not None]) or None
 

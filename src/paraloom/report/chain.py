@@ -64,7 +64,7 @@ def _books(stage: StageView) -> Part:
             facts.append(_fact(stage.failed, f"failed ({share(stage.failed, stage.read)})", "failed"))
         if stage.out != stage.kept:
             facts.append(_fact(stage.out, "out", "kept"))
-    return element("ul", facts, element("li", duration(stage.seconds), class_="quiet"), class_="books")
+    return element("ul", facts, element("li", duration(stage.seconds), class_="quiet"), class_="counts")
 
 
 def _fact(n: int, what: str, lane: str) -> Html:

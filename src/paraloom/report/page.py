@@ -156,14 +156,14 @@ def _pairs(columns: Sequence[ScoreColumn]) -> Part:
 
 
 def _training(run: RunView) -> Part:
-    found = [training(stage.name, run.artefact(stage)) for stage in run.stages if stage.kind == "fit"]
+    found = [training(stage.name, run.artifact(stage)) for stage in run.stages if stage.kind == "fit"]
     return join([each for each in found if each is not None]) or None
 
 
 def _results(run: RunView) -> Part:
     found: list[Part] = []
     for stage in run.stages:
-        path = run.artefact(stage) / "result.json"
+        path = run.artifact(stage) / "result.json"
         if stage.kind == "fit" and path.is_file():
             try:
                 told = json.loads(path.read_text(encoding="utf-8"))

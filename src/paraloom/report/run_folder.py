@@ -1,4 +1,4 @@
-"""A run folder as the page sees it: stages in order, their counts, and where their corpora and artefacts are."""
+"""A run folder as the page sees it: stages in order, their counts, and where their corpora and artifacts are."""
 
 from __future__ import annotations
 
@@ -67,9 +67,9 @@ class RunView:
         """The shards of rows that the stage set aside."""
         return sorted((self.root / stage.folder / lane).glob("*.parquet"))
 
-    def artefact(self, stage: StageView) -> Path:
-        """The folder of what a stage fitted."""
-        return self.root / stage.folder / "artefact"
+    def artifact(self, stage: StageView) -> Path:
+        """The folder of what a stage coerce."""
+        return self.root / stage.folder / "artifact"
 
 
 def open_run(folder: str | Path) -> RunView:
@@ -106,10 +106,10 @@ def score_columns(schema: pa.Schema) -> dict[str, str]:
 
 
 def _stage(told: Mapping[str, Any]) -> StageView:
-    books = told.get("books") or {}
+    counts = told.get("counts") or {}
     use = str(told.get("use", ""))
     configuration = told.get("configuration") or {}
-    counts = {key: int(books.get(key, 0)) for key in ("read", "kept", "rejected", "failed", "out")}
+    counts = {key: int(counts.get(key, 0)) for key in ("read", "kept", "rejected", "failed", "out")}
     return StageView(
         folder=str(told["folder"]),
         name=str(told["name"]),

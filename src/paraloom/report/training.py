@@ -16,9 +16,9 @@ _LESS_TOLD = frozenset({*_PROGRESS, "seconds", "minutes", "time", "rate", "learn
 _POINTS = 300
 
 
-def training(name: str, artefact: Path) -> Html | None:
-    """The curves of one artefact folder, None where it recorded none."""
-    records = records_of(artefact / "curve.jsonl")
+def training(name: str, artifact: Path) -> Html | None:
+    """The curves of one artifact folder, None where it recorded none."""
+    records = records_of(artifact / "curve.jsonl")
     progress = next((key for key in _PROGRESS if any(key in record for record in records)), None)
     if progress is None:
         return None

@@ -14,7 +14,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from paraloom.core.errors import DataError
-from paraloom.core.stage import Fit, Json, Work
+from paraloom.core.stage import Fit, Json, StageContext
 from paraloom.core.stats import Z_95, Estimate, Moments
 from paraloom.diversity.corpus_statistics import TextStatistics
 from paraloom.io import Corpus
@@ -43,14 +43,14 @@ class Statistics(Fit):
     pairs: str
     sample: int = 150_000
 
-    def fit(self, folder: Path, work: Work) -> dict[str, Json]:
+    def fit(self, folder: Path, context: StageContext) -> dict[str, Json]:
         """Write result.json: figures of both sides and of their difference, each with its 95 % interval."""
         sides = {name: TextStatistics() for name in _SIDES}
         means: dict[str, Moments] = {}
         columns: dict[str, list[npt.NDArray[np.float64]]] = {
             name: [] for name in (*_OF_PROBABILITY, "reference_probability")
         }
-        for batch in _sampled(Corpus.open(work.inputs["pairs"]), self.sample, work.seed):
+        for batch in _sampled(Corpus.open(context.inputs["pairs"]), self.sample, context.seed):
             batch = score(batch, ["repetition", "tgt_tokens"])
             for name, side in _SIDES.items():
                 sides[name] += TextStatistics.of(batch.column(side), _skeletons(batch, f"{side}_parse"))
@@ -101,15 +101,15 @@ class Lexicon(LexiconConfig, Fit):
     pairs: tuple[str, ...]
     sample: int = 500_000
 
-    def fit(self, folder: Path, work: Work) -> dict[str, Json]:
+    def fit(self, folder: Path, context: StageContext) -> dict[str, Json]:
         """Write lexicon.parquet."""
         import pyarrow.parquet as pq
 
-        share = self.sample // max(1, len(work.each("pairs")))
+        share = self.sample // max(1, len(context.each("pairs")))
         batches = [
             batch.select(["src", "tgt"])
-            for path in work.each("pairs")
-            for batch in _sampled(Corpus.open(path), share, work.seed)
+            for path in context.each("pairs")
+            for batch in _sampled(Corpus.open(path), share, context.seed)
         ]
         if not batches:
             raise DataError("there is no pair to make a lexicon of")

@@ -11,7 +11,7 @@ import pyarrow as pa
 from paraloom.core.errors import ConfigError
 from paraloom.core.protocols import Translator
 from paraloom.core.schema import PAIRS
-from paraloom.core.stage import Map, Work
+from paraloom.core.stage import Map, StageContext
 from paraloom.mt import load_translator
 from paraloom.pairs.backtranslation import backtranslate
 from paraloom.pipeline.stage_cache import kept_open
@@ -27,8 +27,8 @@ class Backtranslate(Map):
 
     inputs: ClassVar[tuple[str, ...]] = ("translator",)
     version: ClassVar[str] = "2"
-    makes: ClassVar[str] = "PAIRS"
-    reads: ClassVar[tuple[str, ...]] = tuple(PAIRS.names)
+    output_schema: ClassVar[str] = "PAIRS"
+    input_columns: ClassVar[tuple[str, ...]] = tuple(PAIRS.names)
     rows: ClassVar[Literal["same", "many"]] = "many"
 
     translator: str
@@ -39,10 +39,10 @@ class Backtranslate(Map):
         if self.side not in ("src", "tgt"):
             raise ConfigError(f"'side' is src or tgt, not '{self.side}'")
 
-    def apply(self, batch: pa.RecordBatch, work: Work) -> pa.RecordBatch:
+    def apply(self, batch: pa.RecordBatch, context: StageContext) -> pa.RecordBatch:
         """The pairs of one batch of bitext; the translator is loaded once a worker."""
-        translator = _translator(work.inputs["translator"], self.decode)
-        return backtranslate(batch, translator, side=self.side, seed=work.seed, method=self.decode)
+        translator = _translator(context.inputs["translator"], self.decode)
+        return backtranslate(batch, translator, side=self.side, seed=context.seed, method=self.decode)
 
 
 @kept_open(2)

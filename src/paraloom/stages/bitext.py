@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from paraloom.core.errors import ConfigError, DataError
 from paraloom.core.schema import PAIRS, require
-from paraloom.core.stage import Source, Work
+from paraloom.core.stage import Source, StageContext
 from paraloom.io import Corpus, read_pairs
 
 
@@ -26,8 +26,8 @@ class Bitext(Source):
     bad_rows: 'stop' at a row that cannot be read (wrong number of fields, not UTF-8), or 'reject' it with its reason.
     """
 
-    makes: ClassVar[str] = "PAIRS"
-    later: ClassVar[tuple[str, ...]] = ("skip",)
+    output_schema: ClassVar[str] = "PAIRS"
+    optional_fields: ClassVar[tuple[str, ...]] = ("skip",)
 
     source: Path
     src_lang: str | None = None
@@ -47,7 +47,7 @@ class Bitext(Source):
         """The file, or both sides of Moses pairs."""
         return sides(self.source)
 
-    def batches(self, work: Work) -> Iterator[pa.RecordBatch]:
+    def batches(self, context: StageContext) -> Iterator[pa.RecordBatch]:
         """All pairs in order, at most `limit` of them; rejected rows follow the batch in which they stood."""
         rejected: list[tuple[int, str, str]] = []
         over, left = self.skip, self.limit or None
@@ -90,7 +90,7 @@ class JoinPairs(Source):
     Columns beside those of pairs are left behind.
     """
 
-    makes: ClassVar[str] = "PAIRS"
+    output_schema: ClassVar[str] = "PAIRS"
     inputs: ClassVar[tuple[str, ...]] = ("corpora",)
 
     corpora: tuple[str, ...]
@@ -100,10 +100,10 @@ class JoinPairs(Source):
         if not self.corpora:
             raise ConfigError("'corpora' names no corpus of pairs")
 
-    def batches(self, work: Work) -> Iterator[pa.RecordBatch]:
+    def batches(self, context: StageContext) -> Iterator[pa.RecordBatch]:
         """All rows of all corpora, in order."""
         other = {"src": "tgt", "tgt": "src", "src_lang": "tgt_lang", "tgt_lang": "src_lang"} if self.turned else {}
-        for folder in work.each("corpora"):
+        for folder in context.each("corpora"):
             corpus = Corpus.open(folder)
             try:
                 require(corpus.schema, PAIRS)

@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from paraloom.core.errors import ConfigError, DataError
 from paraloom.core.schema import LANGUAGE_OF
-from paraloom.core.stage import Map, Work
+from paraloom.core.stage import Map, StageContext
 from paraloom.io.bitext import UNKNOWN
 from paraloom.pairs.filtering.cleaning import CleaningRules, line_faults
 from paraloom.pairs.filtering.held_out import IN_HELD_OUT
@@ -42,13 +42,13 @@ class Clean(CleaningRules, Map):
         if len(self.languages) == 1:
             raise ConfigError("'languages' are all that may occur, two or more")
 
-    def apply(self, batch: pa.RecordBatch, work: Work) -> pa.RecordBatch:
+    def apply(self, batch: pa.RecordBatch, context: StageContext) -> pa.RecordBatch:
         """The batch with keep and reason; held-out texts and language models are loaded once a worker."""
         columns = _columns(batch.schema.names)
         rules = CleaningRules(**{f.name: getattr(self, f.name) for f in fields(CleaningRules)})
         reasons = line_faults({name: batch.column(name) for name in columns}, rules)
         if self.held_out:
-            held = held_out(work.each("held_out"))
+            held = held_out(context.each("held_out"))
             for name in columns:
                 kept = np.array([each is None for each in reasons])
                 reasons[kept & held.holds(batch.column(name))] = f"{name}: {IN_HELD_OUT}"

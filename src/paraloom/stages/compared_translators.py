@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import ClassVar
 
 from paraloom.core.errors import ConfigError
-from paraloom.core.stage import Fit, Json, Work
+from paraloom.core.stage import Fit, Json, StageContext
 from paraloom.evaluate.translation_differences import differences, differences_signature
 from paraloom.io import Corpus
 from paraloom.io.compression import read_lines
@@ -37,16 +37,16 @@ class CompareTranslators(Fit):
         if len(set(self.names)) < 2:
             raise ConfigError("there are no two translators to compare")
 
-    def fit(self, folder: Path, work: Work) -> dict[str, Json]:
+    def fit(self, folder: Path, context: StageContext) -> dict[str, Json]:
         """Write result.json, `differences`: a row a pair of systems and measure; figures: those of BLEU, as text.
 
         lowest, highest: of one training of the system, less the mean of the other's.
         """
         systems: dict[str, list[Sequence[str]]] = {}
-        for name, path in zip(self.names, work.each("measured"), strict=True):
+        for name, path in zip(self.names, context.each("measured"), strict=True):
             systems.setdefault(name, []).append(list(read_lines(path / "hypotheses.txt")))
         references: list[str] = []
-        for batch in Corpus.open(work.inputs["pairs"]).batches(["tgt"]):
+        for batch in Corpus.open(context.inputs["pairs"]).batches(["tgt"]):
             references += normalise(batch.column("tgt")).to_pylist()
         found = differences(systems, references)
         rows = [

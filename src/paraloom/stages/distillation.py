@@ -12,7 +12,7 @@ from typing import ClassVar
 import pyarrow as pa
 
 from paraloom.core.errors import ConfigError
-from paraloom.core.stage import Fit, Json, Work
+from paraloom.core.stage import Fit, Json, StageContext
 from paraloom.embed.average import SentenceEncoder
 from paraloom.embed.distillation import StudentConfig, distil_encoder
 from paraloom.embed.loading import open_encoder
@@ -35,7 +35,7 @@ class DistilEncoder(StudentConfig, Fit):
     times, for the curve.  The other fields are those of paraloom.embed.distillation.StudentConfig.
     """
 
-    mark: ClassVar[str] = "*.vocabulary.txt"
+    sentinel: ClassVar[str] = "*.vocabulary.txt"
     inputs: ClassVar[tuple[str, ...]] = ("sentences", "vectors", "sts")
 
     sentences: tuple[str, ...]
@@ -46,18 +46,19 @@ class DistilEncoder(StudentConfig, Fit):
     def __post_init__(self) -> None:
         self.check()
 
-    def fit(self, folder: Path, work: Work) -> dict[str, Json]:
+    def fit(self, folder: Path, context: StageContext) -> dict[str, Json]:
         """Train and save the encoder; the curve has the loss and, with `sts`, the development task."""
         batches = chain.from_iterable(
-            Corpus.open(path).batches(["text", "vector"], label="reading sentences") for path in work.each("sentences")
+            Corpus.open(path).batches(["text", "vector"], label="reading sentences")
+            for path in context.each("sentences")
         )
 
         def measure(encoder: SentenceEncoder) -> Mapping[str, float]:
-            return {"dev_pearson": evaluate_sts(encoder, work.inputs["sts"], [self.development]).table[0].pearson}
+            return {"dev_pearson": evaluate_sts(encoder, context.inputs["sts"], [self.development]).table[0].pearson}
 
         config = StudentConfig(**{f.name: getattr(self, f.name) for f in fields(StudentConfig)})
-        dev = measure if "sts" in work.inputs else None
-        return distil_encoder(batches, config, folder, dev, seed=work.seed, vectors=work.inputs.get("vectors"))
+        dev = measure if "sts" in context.inputs else None
+        return distil_encoder(batches, config, folder, dev, seed=context.seed, vectors=context.inputs.get("vectors"))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -71,7 +72,7 @@ class DistilWords(Fit):
     limit: words at most, the first of the file or the commonest of the texts.
     """
 
-    mark: ClassVar[str] = "vectors.txt.gz"
+    sentinel: ClassVar[str] = "vectors.txt.gz"
     inputs: ClassVar[tuple[str, ...]] = ("encoder", "corpora", "tasks")
 
     encoder: str
@@ -90,17 +91,17 @@ class DistilWords(Fit):
         if not (self.words or self.corpora or self.tasks):
             raise ConfigError("there are no words without 'words', 'corpora' or 'tasks'")
 
-    def fit(self, folder: Path, work: Work) -> dict[str, Json]:
+    def fit(self, folder: Path, context: StageContext) -> dict[str, Json]:
         """Write the vectors."""
         counts: Counter[str] = Counter()
         if self.words is not None:
             counts.update(dict(zip(*read_words(self.words, self.limit), strict=True)))
         counter = VocabularyCounter("word")
-        for texts in self._texts(work):
+        for texts in self._texts(context):
             counter.number(texts, UNITS["word"].cut(texts))
         counts.update(counter.counts())
         found = sorted(counts, key=lambda word: (-counts[word], word))[: self.limit]
-        encoder = open_encoder(work.inputs["encoder"], Team().threads)
+        encoder = open_encoder(context.inputs["encoder"], Team().threads)
         numbers = [counts[word] for word in found]
         vectors = word_vectors(
             found, numbers, encoder, self.dimension, rarity=self.rarity, length=self.length, widen=self.widen
@@ -108,12 +109,12 @@ class DistilWords(Fit):
         write_vectors(folder / FILE, found, vectors)
         return {"words": len(found), "dimension": self.dimension, "encoder": encoder.signature}
 
-    def _texts(self, work: Work) -> Iterator[pa.Array]:
+    def _texts(self, context: StageContext) -> Iterator[pa.Array]:
         """Every text whose words are wanted, some at a time."""
-        for path in work.each("corpora"):
+        for path in context.each("corpora"):
             corpus = Corpus.open(path)
             columns = [name for name in ("src", "tgt", "text") if name in corpus.schema.names]
             for batch in corpus.batches(columns, label="counting words"):
                 yield from (batch.column(column).cast(pa.large_string()).fill_null("") for column in columns)
-        if "tasks" in work.inputs:
-            yield pa.array(texts_of_tasks(work.inputs["tasks"]), pa.large_string())
+        if "tasks" in context.inputs:
+            yield pa.array(texts_of_tasks(context.inputs["tasks"]), pa.large_string())

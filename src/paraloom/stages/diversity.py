@@ -12,7 +12,7 @@ from typing import ClassVar, Literal
 import pyarrow as pa
 
 from paraloom.core.errors import ConfigError, DataError, nearest
-from paraloom.core.stage import Fit, Json, Work
+from paraloom.core.stage import Fit, Json, StageContext
 from paraloom.core.stats import Estimate, added_up
 from paraloom.diversity.groups import Drawn, whole_groups
 from paraloom.diversity.measures import VariantStatistics, named_kernels
@@ -52,13 +52,13 @@ class MeasureDiversity(Fit):
             raise ConfigError("trees are compared by kernels, and there are none", remedy='Write kernels = ["sst"].')
         named_kernels(self.kernels)
 
-    def fit(self, folder: Path, work: Work) -> dict[str, Json]:
+    def fit(self, folder: Path, context: StageContext) -> dict[str, Json]:
         """Write result.json; figures: each as `name` and `name_interval`, half the width of its 95 % interval."""
-        corpus = Corpus.open(work.inputs["variants"])
+        corpus = Corpus.open(context.inputs["variants"])
         columns = self._columns(corpus)
         try:
             drawn = Drawn.of(corpus.batches(["pair_id"]), self.limit)
-            references = self._references(work, corpus, drawn)
+            references = self._references(context, corpus, drawn)
             found = added_up(
                 (
                     VariantStatistics.of(
@@ -97,11 +97,11 @@ class MeasureDiversity(Fit):
                 )
         return ["text", *(name for name in ("logprob", "tokens", self.trees) if name in names)]
 
-    def _references(self, work: Work, corpus: Corpus, drawn: Drawn) -> dict[str, str] | None:
+    def _references(self, context: StageContext, corpus: Corpus, drawn: Drawn) -> dict[str, str] | None:
         """The references of the groups drawn, by pair_id; None where there are to be none."""
-        if "references" not in work.inputs:
+        if "references" not in context.inputs:
             return None
-        pairs = Corpus.open(work.inputs["references"])
+        pairs = Corpus.open(context.inputs["references"])
         self._check_language(corpus, pairs)
         ids = _of(corpus.batches(["pair_id"]), drawn)
         wanted = {pair_id for batch in ids for pair_id in batch.column("pair_id").to_pylist()}

@@ -12,12 +12,12 @@ from paraloom.align.document_pairs import NamedPair, named, read_document_pairs,
 from paraloom.align.documents import EVIDENCE, DocumentsConfig, align_documents
 from paraloom.align.pivot import agree, turned_as_met
 from paraloom.core.errors import ConfigError, DataError, nearest
-from paraloom.core.stage import Fit, Json, Work
+from paraloom.core.stage import Fit, Json, StageContext
 from paraloom.evaluate.alignment import score_documents
 from paraloom.io import Corpus
 
 PAIRS_FILE = "pairs.tsv"
-"""In the artefact of align-documents and agree-documents: a pair of documents a line."""
+"""In the artifact of align-documents and agree-documents: a pair of documents a line."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -61,12 +61,12 @@ class AlignDocuments(Fit):
             rounds=self.rounds,
         )
 
-    def fit(self, folder: Path, work: Work) -> dict[str, Json]:
+    def fit(self, folder: Path, context: StageContext) -> dict[str, Json]:
         """Write pairs.tsv; figures: how many, and with `gold` precision, recall and F1."""
         source, target = (
-            open_documents(Corpus.open(work.inputs[side]), pivot=self.pivot) for side in ("source", "target")
+            open_documents(Corpus.open(context.inputs[side]), pivot=self.pivot) for side in ("source", "target")
         )
-        found = align_documents(source, target, self.settings, seed=work.seed)
+        found = align_documents(source, target, self.settings, seed=context.seed)
         pairs = list(named(found, source.ids, target.ids))
         write_document_pairs(folder / PAIRS_FILE, pairs)
         figures: dict[str, Json] = {"documents": [len(source), len(target)], "pairs": len(found)}
@@ -99,12 +99,12 @@ class AgreeDocuments(Fit):
                 remedy="For each further language name both: with the source in 'there', with the target in 'back'.",
             )
 
-    def fit(self, folder: Path, work: Work) -> dict[str, Json]:
+    def fit(self, folder: Path, context: StageContext) -> dict[str, Json]:
         """Write pairs.tsv; figures: pairs before and after, and with `gold` precision, recall and F1."""
-        direct = read_pairs(work.inputs["pairs"])
+        direct = read_pairs(context.inputs["pairs"])
         names = {pair.source for pair in direct}
         through = []
-        for there, back in zip(work.each("there"), work.each("back"), strict=True):
+        for there, back in zip(context.each("there"), context.each("back"), strict=True):
             try:
                 through.append(turned_as_met(read_pairs(there), read_pairs(back), names))
             except DataError as error:
@@ -121,7 +121,7 @@ class AgreeDocuments(Fit):
 
 
 def read_pairs(listed: Path) -> list[NamedPair]:
-    """The pairs in a file, or in the artefact of a stage that made some."""
+    """The pairs in a file, or in the artifact of a stage that made some."""
     return read_document_pairs(listed / PAIRS_FILE if listed.is_dir() else listed)
 
 

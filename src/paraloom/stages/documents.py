@@ -20,7 +20,7 @@ from paraloom.core.errors import DataError
 from paraloom.core.progress import progress
 from paraloom.core.protocols import Encoder
 from paraloom.core.schema import DOCUMENTS, PAIRS, add_column
-from paraloom.core.stage import Fit, Json, Map, Source, Work
+from paraloom.core.stage import Fit, Json, Map, Source, StageContext
 from paraloom.evaluate.alignment import AlignmentScore
 from paraloom.io import Corpus
 from paraloom.io.formats.gold_beads import GoldDocument, read_gold_documents
@@ -41,17 +41,17 @@ class TranslateDocuments(Map):
     """
 
     inputs: ClassVar[tuple[str, ...]] = ("translator",)
-    reads: ClassVar[tuple[str, ...]] = tuple(DOCUMENTS.names)
+    input_columns: ClassVar[tuple[str, ...]] = tuple(DOCUMENTS.names)
 
     translator: str
     decode: str = "beam:1"
 
-    def apply(self, batch: pa.RecordBatch, work: Work) -> pa.RecordBatch:
+    def apply(self, batch: pa.RecordBatch, context: StageContext) -> pa.RecordBatch:
         """The documents of one batch with their translations; the translator is loaded once a worker."""
-        translator = _translator(work.inputs["translator"], self.decode)
+        translator = _translator(context.inputs["translator"], self.decode)
         texts = [paragraphs_in(text or "") for text in batch.column("text").to_pylist()]
         lines = [line for text in texts for line in text]
-        made = iter(translator.translate(lines, seed=work.seed) if lines else [])
+        made = iter(translator.translate(lines, seed=context.seed) if lines else [])
         found = ["\n".join(_one_line(next(made)[0].text) or line for line in text) for text in texts]
         return add_column(batch, TRANSLATION, pa.array(found, pa.string()), translator.signature)
 
@@ -65,7 +65,7 @@ class AlignWithin(Source):
     """
 
     inputs: ClassVar[tuple[str, ...]] = ("source", "target", "pairs")
-    makes: ClassVar[str] = "PAIRS"
+    output_schema: ClassVar[str] = "PAIRS"
 
     source: str
     target: str
@@ -76,15 +76,15 @@ class AlignWithin(Source):
     def __post_init__(self) -> None:
         AlignerConfig(most=self.most).check()
 
-    def batches(self, work: Work) -> Iterator[pa.RecordBatch]:
+    def batches(self, context: StageContext) -> Iterator[pa.RecordBatch]:
         """A batch a pair of documents that have a sentence in common."""
-        corpora = [Corpus.open(work.inputs[side]) for side in ("source", "target")]
+        corpora = [Corpus.open(context.inputs[side]) for side in ("source", "target")]
         langs = [_language(corpus) for corpus in corpora]
         sides = [open_documents(corpus, pivot=self.pivot) for corpus in corpora]
-        pairs = read_pairs(work.inputs["pairs"])
+        pairs = read_pairs(context.inputs["pairs"])
         if not pairs:
             raise DataError("no documents were paired", remedy="Lower the threshold, or give documents that belong.")
-        for found in align_within(sides[0], sides[1], pairs, AlignerConfig(most=self.most), seed=work.seed):
+        for found in align_within(sides[0], sides[1], pairs, AlignerConfig(most=self.most), seed=context.seed):
             both = [bead for bead in found.beads if bead.source and bead.target]
             origin = f"{found.pair.source} {found.pair.target}"
             if both:
@@ -108,13 +108,13 @@ class GoldPairs(Source):
     documents: JSON lines of source, target and gold.
     """
 
-    makes: ClassVar[str] = "PAIRS"
+    output_schema: ClassVar[str] = "PAIRS"
 
     documents: Path
     src_lang: str = "und"
     tgt_lang: str = "und"
 
-    def batches(self, work: Work) -> Iterator[pa.RecordBatch]:
+    def batches(self, context: StageContext) -> Iterator[pa.RecordBatch]:
         """A batch a document."""
         for number, each in enumerate(read_gold_documents(self.documents), 1):
             single = [bead for bead in each.gold if len(bead.source) == len(bead.target) == 1]
@@ -146,10 +146,10 @@ class EvaluateAligner(Fit):
     decode: str = "beam:1"
     most: int = 3
 
-    def fit(self, folder: Path, work: Work) -> dict[str, Json]:
+    def fit(self, folder: Path, context: StageContext) -> dict[str, Json]:
         """Write result.json; figures: precision, recall and F1 of all beads."""
         documents = read_gold_documents(self.documents)
-        translator = _translator(work.inputs["translator"], self.decode) if "translator" in work.inputs else None
+        translator = _translator(context.inputs["translator"], self.decode) if "translator" in context.inputs else None
         score = score_aligner(documents, AlignerConfig(most=self.most), translator)
         (folder / "result.json").write_text(json.dumps(score.to_json(), indent=1) + "\n", encoding="utf-8")
         figures: dict[str, Json] = {name: round(value, 4) for name, value in score.exact._asdict().items()}

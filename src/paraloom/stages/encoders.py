@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import ClassVar, Literal
 
 from paraloom.core.errors import ConfigError
-from paraloom.core.stage import Fit, Json, Work
+from paraloom.core.stage import Fit, Json, StageContext
 from paraloom.embed.average import SentenceEncoder
 from paraloom.embed.config import EncoderConfig
 from paraloom.embed.store import load_encoder
@@ -32,7 +32,7 @@ class TrainEncoder(EncoderConfig, Fit):
     The other fields are those of paraloom.embed.config.EncoderConfig.
     """
 
-    mark: ClassVar[str] = "*.vocabulary.txt"
+    sentinel: ClassVar[str] = "*.vocabulary.txt"
     inputs: ClassVar[tuple[str, ...]] = ("pairs", "start", "vectors", "sts")
 
     pairs: tuple[str, ...]
@@ -50,28 +50,28 @@ class TrainEncoder(EncoderConfig, Fit):
         if self.keep == "best" and self.sts is None:
             raise ConfigError("keep = 'best' needs 'sts', which says what is best")
 
-    def fit(self, folder: Path, work: Work) -> dict[str, Json]:
+    def fit(self, folder: Path, context: StageContext) -> dict[str, Json]:
         """Train and save the encoder; the curve has the loss and, with `sts`, the development task."""
         from itertools import chain
 
         batches = chain.from_iterable(
-            Corpus.open(path).batches(["src", "tgt"], label="reading pairs") for path in work.each("pairs")
+            Corpus.open(path).batches(["src", "tgt"], label="reading pairs") for path in context.each("pairs")
         )
 
         def measure(encoder: SentenceEncoder) -> Mapping[str, float]:
-            table = evaluate_sts(encoder, work.inputs["sts"], [self.development])
+            table = evaluate_sts(encoder, context.inputs["sts"], [self.development])
             return {"dev_pearson": table.table[0].pearson}
 
         config = EncoderConfig(**{f.name: getattr(self, f.name) for f in fields(EncoderConfig)})
-        dev = measure if "sts" in work.inputs else None
+        dev = measure if "sts" in context.inputs else None
         return train_encoder(
             batches,
             config,
             folder,
             dev,
-            seed=work.seed,
-            start=work.inputs.get("start"),
-            vectors=work.inputs.get("vectors"),
+            seed=context.seed,
+            start=context.inputs.get("start"),
+            vectors=context.inputs.get("vectors"),
             devices=self.devices,
             keep_best=self.keep == "best",
         )
@@ -92,9 +92,9 @@ class EvaluateSts(Fit):
     tasks: tuple[str, ...] = ()
     published: bool = True
 
-    def fit(self, folder: Path, work: Work) -> dict[str, Json]:
+    def fit(self, folder: Path, context: StageContext) -> dict[str, Json]:
         """Write result.json and return each group's mean Pearson."""
-        table = evaluate_sts(load_encoder(work.inputs["encoder"]), work.inputs["sts"], self.tasks or None)
+        table = evaluate_sts(load_encoder(context.inputs["encoder"]), context.inputs["sts"], self.tasks or None)
         result = table.to_json()
         if self.published:
             result["published"] = [
@@ -118,15 +118,15 @@ class ChooseParaphrase(Fit):
     encoders: tuple[str, ...]
     candidates: int = 100
 
-    def fit(self, folder: Path, work: Work) -> dict[str, Json]:
+    def fit(self, folder: Path, context: StageContext) -> dict[str, Json]:
         """Write result.json: an accuracy an encoder, in percent."""
-        table = [batch for batch in Corpus.open(work.inputs["pairs"]).batches(["src", "tgt"])]
+        table = [batch for batch in Corpus.open(context.inputs["pairs"]).batches(["src", "tgt"])]
         anchors, paraphrases = (
             [text for batch in table for text in batch[side].to_pylist()] for side in ("src", "tgt")
         )
         found = [
-            choose_among(load_encoder(path), anchors, paraphrases, n=self.candidates, seed=work.seed)
-            for path in work.each("encoders")
+            choose_among(load_encoder(path), anchors, paraphrases, n=self.candidates, seed=context.seed)
+            for path in context.each("encoders")
         ]
         accuracy = [round(100 * choice.accuracy, 2) for choice in found]
         result = {

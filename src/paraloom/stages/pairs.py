@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 import pyarrow as pa
 
 from paraloom.core.errors import ConfigError, DataError, ModelError, nearest
-from paraloom.core.stage import Fit, Json, Map, Work
+from paraloom.core.stage import Fit, Json, Map, StageContext
 from paraloom.io import Corpus
 from paraloom.pairs.filtering.duplicates import DuplicateConfig, find_duplicates, is_duplicate
 from paraloom.pairs.filtering.filters import Criteria, select, survey
@@ -27,11 +27,11 @@ class Filter(Criteria, Map):
     Its other fields are those of paraloom.pairs.filtering.filters.Criteria, which says what each means.
     """
 
-    later: ClassVar[tuple[str, ...]] = ("enough",)
+    optional_fields: ClassVar[tuple[str, ...]] = ("enough",)
 
     enough: bool = False
 
-    def survey(self, corpus: Corpus, work: Work) -> Json:
+    def survey(self, corpus: Corpus, context: StageContext) -> Json:
         """The cuts for top, tenth and sample, and a check of the columns before any row is touched."""
         if self.enough and isinstance(self.sample, int) and corpus.rows < self.sample:
             raise DataError(
@@ -39,11 +39,11 @@ class Filter(Criteria, Map):
                 file=corpus.folder,
                 remedy="Draw fewer, or bring more text.",
             )
-        return survey(self, corpus.schema, corpus.batches, work.seed)
+        return survey(self, corpus.schema, corpus.batches, context.seed)
 
-    def apply(self, batch: pa.RecordBatch, work: Work) -> pa.RecordBatch:
+    def apply(self, batch: pa.RecordBatch, context: StageContext) -> pa.RecordBatch:
         """The batch with keep and reason."""
-        return select(self, batch, work.survey)
+        return select(self, batch, context.survey)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,10 +57,10 @@ class CountSurvivors(Criteria, Fit):
 
     pairs: str
 
-    def fit(self, folder: Path, work: Work) -> dict[str, Json]:
+    def fit(self, folder: Path, context: StageContext) -> dict[str, Json]:
         """Write result.json: rows of criterion, rows, alone, together."""
-        corpus = Corpus.open(work.inputs["pairs"])
-        found = [asdict(each) for each in survivors(self, corpus.schema, corpus.batches, work.seed)]
+        corpus = Corpus.open(context.inputs["pairs"])
+        found = [asdict(each) for each in survivors(self, corpus.schema, corpus.batches, context.seed)]
         (folder / "result.json").write_text(json.dumps(found, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
         return {"kept": found[-1]["together"] if found else corpus.rows}
 
@@ -80,11 +80,11 @@ class FindDuplicates(DuplicateConfig, Fit):
     def __post_init__(self) -> None:
         self.check()
 
-    def fit(self, folder: Path, work: Work) -> dict[str, Json]:
+    def fit(self, folder: Path, context: StageContext) -> dict[str, Json]:
         """Write the hashes of the rows that go."""
         import numpy as np
 
-        corpus = Corpus.open(work.inputs["pairs"])
+        corpus = Corpus.open(context.inputs["pairs"])
         known = corpus.schema.names
         for name in self.columns:
             if name not in known:
@@ -109,9 +109,9 @@ class DropDuplicates(Map):
 
     duplicates: str
 
-    def apply(self, batch: pa.RecordBatch, work: Work) -> pa.RecordBatch:
+    def apply(self, batch: pa.RecordBatch, context: StageContext) -> pa.RecordBatch:
         """The batch with keep and reason."""
-        goes = is_duplicate(batch, _hashes(work.inputs["duplicates"]))
+        goes = is_duplicate(batch, _hashes(context.inputs["duplicates"]))
         reason = pa.array(["near-duplicate of an earlier one" if gone else None for gone in goes], pa.string())
         batch = batch.append_column(pa.field("keep", pa.bool_()), pa.array(~goes))
         return batch.append_column(pa.field("reason", pa.string()), reason)

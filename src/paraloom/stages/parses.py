@@ -13,7 +13,7 @@ import pyarrow as pa
 from paraloom.core.digests import file_digest, signature
 from paraloom.core.errors import ConfigError, DataError, nearest
 from paraloom.core.schema import add_column
-from paraloom.core.stage import Source, Work
+from paraloom.core.stage import Source, StageContext
 from paraloom.io import Corpus
 from paraloom.syntax.parsers.files import read_parses
 
@@ -24,7 +24,7 @@ class ReadParses(Source):
 
     corpus: of pairs, variants or sentences.  parses: for each of `columns` the file of its trees, one for each row of
     the corpus: a bracketed tree a line, or CoNLL-U (paraloom.syntax.parsers.files says how a missing tree is written).
-    columns: the text columns that were parsed.  makes: the corpus's schema.
+    columns: the text columns that were parsed.  output_schema: the corpus's schema.
     """
 
     inputs: ClassVar[tuple[str, ...]] = ("corpus",)
@@ -32,20 +32,20 @@ class ReadParses(Source):
     corpus: str
     parses: tuple[Path, ...]
     columns: tuple[str, ...] = ("tgt",)
-    makes: str = "PAIRS"  # type: ignore[misc]  # other sources have one schema, this one its input's
+    output_schema: str = "PAIRS"  # type: ignore[misc]  # other sources have one schema, this one its input's
 
     def __post_init__(self) -> None:
         if len(self.parses) != len(self.columns) or not self.columns:
             raise ConfigError(f"there are {len(self.parses)} files of parses for {len(self.columns)} columns")
 
-    def batches(self, work: Work) -> Iterator[pa.RecordBatch]:
+    def batches(self, context: StageContext) -> Iterator[pa.RecordBatch]:
         """All rows in order.  Raises DataError with file and row where a file has fewer trees than rows, or more."""
-        corpus = Corpus.open(work.inputs["corpus"])
+        corpus = Corpus.open(context.inputs["corpus"])
         for name in self.columns:
             if name not in corpus.schema.names:
                 raise ConfigError(f"there is no column '{name}'{nearest(name, corpus.schema.names)}")
-        if corpus.kind != self.makes:
-            raise ConfigError(f"the corpus is of kind {corpus.kind}", remedy=f'Write makes = "{corpus.kind}".')
+        if corpus.kind != self.output_schema:
+            raise ConfigError(f"the corpus is of kind {corpus.kind}", remedy=f'Write output_schema = "{corpus.kind}".')
         files = [
             (f"{name}_parse", path, read_parses(path), signature("parses", file=file_digest(path)[:12]))
             for name, path in zip(self.columns, self.parses, strict=True)

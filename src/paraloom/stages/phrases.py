@@ -12,7 +12,7 @@ import numpy as np
 
 from paraloom.core.errors import ConfigError
 from paraloom.core.protocols import Encoder
-from paraloom.core.stage import Fit, Json, Work
+from paraloom.core.stage import Fit, Json, StageContext
 from paraloom.embed.average import Average, SentenceEncoder, Vectors
 from paraloom.embed.phrases import Example, PhraseConfig, train_phrases
 from paraloom.embed.spec import parse_spec
@@ -43,7 +43,7 @@ class TrainPhrases(PhraseConfig, Fit):
     The other fields are those of paraloom.embed.phrases.PhraseConfig.
     """
 
-    mark: ClassVar[str] = "*.vocabulary.txt"
+    sentinel: ClassVar[str] = "*.vocabulary.txt"
     inputs: ClassVar[tuple[str, ...]] = ("pairs", "vectors", "tasks")
 
     pairs: tuple[str, ...] = ()
@@ -66,52 +66,52 @@ class TrainPhrases(PhraseConfig, Fit):
         if not 0 <= self.held_out < 0.5:
             raise ConfigError(f"'held_out' is {self.held_out}, and must be from 0 to below 0.5")
 
-    def fit(self, folder: Path, work: Work) -> dict[str, Json]:
+    def fit(self, folder: Path, context: StageContext) -> dict[str, Json]:
         """Train and save the encoder; result.json has the figures of the held-out pairs and of the tasks."""
-        known, table = self._vectors(work)
-        parts, books = self._pairs(work, set(known))
-        examples = [self._example(*pair) for pair in parts["train"]] + self.repeats * list(self._of_task(work))
+        known, table = self._vectors(context)
+        parts, counts = self._pairs(context, set(known))
+        examples = [self._example(*pair) for pair in parts["train"]] + self.repeats * list(self._of_task(context))
 
         def choose(encoder: Encoder, part: str) -> float:
-            return self._chosen(encoder, parts[part], work.seed, self.similarity)
+            return self._chosen(encoder, parts[part], context.seed, self.similarity)
 
         measure = (lambda encoder: choose(encoder, "development")) if self._measurable(parts["development"]) else None
         config = PhraseConfig(**{f.name: getattr(self, f.name) for f in fields(PhraseConfig)})
-        figures = train_phrases(examples, (known, table), config, folder, measure, seed=work.seed)
+        figures = train_phrases(examples, (known, table), config, folder, measure, seed=context.seed)
         average = SentenceEncoder(parse_spec("word"), {"word": Average(Vocabulary("word", known), table)})
-        result: dict[str, Json] = {"pairs": books, **figures}
+        result: dict[str, Json] = {"pairs": counts, **figures}
         for name, encoder in (("trained", load_encoder(folder)), ("average", average)):
             result[name] = self._measured(
-                encoder, parts["test"], work, "cosine" if name == "average" else self.similarity
+                encoder, parts["test"], context, "cosine" if name == "average" else self.similarity
             )
         (folder / "result.json").write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
         return result
 
-    def _vectors(self, work: Work) -> tuple[list[str], Vectors]:
+    def _vectors(self, context: StageContext) -> tuple[list[str], Vectors]:
         """The words of the file, lower-cased, and their vectors, twice as long as 1 on the average.
 
         At that length a GRU's gates neither sleep nor stick.
         """
-        names = read_words_of(work.inputs["vectors"])
-        given = read_vectors(work.inputs["vectors"], Vocabulary("word", names))
+        names = read_words_of(context.inputs["vectors"])
+        given = read_vectors(context.inputs["vectors"], Vocabulary("word", names))
         lengths = np.linalg.norm(given.vectors, axis=1)
         table: Vectors = given.vectors * np.float32(2 / max(float(lengths.mean()), 1e-9))
         return [names[row] for row in given.rows.tolist()], table
 
-    def _pairs(self, work: Work, known: set[str]) -> tuple[dict[str, list[tuple[str, str]]], dict[str, int]]:
+    def _pairs(self, context: StageContext, known: set[str]) -> tuple[dict[str, list[tuple[str, str]]], dict[str, int]]:
         """The usable pairs of each part, by a hash of their words, and how many were left out for each reason."""
         parts: dict[str, list[tuple[str, str]]] = {"train": [], "development": [], "test": []}
-        books = {"read": 0, "used": 0}
-        for path in work.each("pairs"):
+        counts = {"read": 0, "used": 0}
+        for path in context.each("pairs"):
             for batch in Corpus.open(path).batches(["src", "tgt"]):
                 for src, tgt in zip(batch.column("src").to_pylist(), batch.column("tgt").to_pylist(), strict=True):
-                    books["read"] += 1
+                    counts["read"] += 1
                     fault = phrase_fault(src, tgt, known)
                     if fault is None:
                         place = token_hash(f"{src}\t{tgt}") / 2.0**64
                         parts[self._part(place)].append((src, tgt))
-                    books[fault or "used"] = books.get(fault or "used", 0) + 1
-        return parts, books
+                    counts[fault or "used"] = counts.get(fault or "used", 0) + 1
+        return parts, counts
 
     def _part(self, place: float) -> str:
         if place >= 2 * self.held_out:
@@ -124,16 +124,16 @@ class TrainPhrases(PhraseConfig, Fit):
             return Example(phrase, paraphrase)
         return Example(phrase, paraphrase, ((" ".join(reversed(pieces)), paraphrase),))
 
-    def _of_task(self, work: Work) -> Iterator[Example]:
+    def _of_task(self, context: StageContext) -> Iterator[Example]:
         if self.task == "turney":
-            for question in read_questions(work.inputs["tasks"] / FILES["turney-train"]):
+            for question in read_questions(context.inputs["tasks"] / FILES["turney-train"]):
                 near = [(question.phrase, choice) for choice in question.choices[1:]]
                 far = [(question.reversed, choice) for choice in question.choices]
                 yield Example(question.phrase, question.choices[0], (*near, *far))
         elif self.task == "semeval":
-            items = read_judged(work.inputs["tasks"] / FILES["semeval-train"])
+            items = read_judged(context.inputs["tasks"] / FILES["semeval-train"])
             different = [(item.phrase, item.word) for item in items if not item.same]
-            draw = np.random.default_rng([work.seed, 23])
+            draw = np.random.default_rng([context.seed, 23])
             for item in items:
                 if item.same:
                     chosen = draw.choice(len(different), _JUDGED, replace=False)
@@ -150,11 +150,11 @@ class TrainPhrases(PhraseConfig, Fit):
         return round(100 * found.accuracy, 2)
 
     def _measured(
-        self, encoder: Encoder, test: list[tuple[str, str]], work: Work, similarity: Literal["dot", "cosine"]
+        self, encoder: Encoder, test: list[tuple[str, str]], context: StageContext, similarity: Literal["dot", "cosine"]
     ) -> dict[str, Json]:
         found: dict[str, Json] = {}
         if self._measurable(test):
-            found[f"choosing among {self.choices}"] = self._chosen(encoder, test, work.seed, similarity)
-        if "tasks" in work.inputs:
-            found |= evaluate_phrases(encoder, work.inputs["tasks"], similarity=similarity).to_json()
+            found[f"choosing among {self.choices}"] = self._chosen(encoder, test, context.seed, similarity)
+        if "tasks" in context.inputs:
+            found |= evaluate_phrases(encoder, context.inputs["tasks"], similarity=similarity).to_json()
         return found

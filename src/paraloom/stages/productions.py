@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
 
 from paraloom.core.errors import ConfigError, DataError
-from paraloom.core.stage import Fit, Json, Work
+from paraloom.core.stage import Fit, Json, StageContext
 from paraloom.core.stats import paired_difference
 from paraloom.io import Corpus
 from paraloom.stages.syntax_groups import read_productions
@@ -44,18 +44,18 @@ class CountProductions(Fit):
         if self.wanted and len(self.wanted) != len(self.after):
             raise ConfigError(f"'wanted' names {len(self.wanted)} groups for {len(self.after)} corpora in 'after'")
 
-    def fit(self, folder: Path, work: Work) -> dict[str, Json]:
+    def fit(self, folder: Path, context: StageContext) -> dict[str, Json]:
         """Write result.json: productions (counts before and after), wanted (each group's share, 0 to 1, before and
         after, of the rows with a tree in both, and whether it rose), translations (rows, and those unparsed).
 
         low and high are the 95 % interval of the difference; `rose` is yes where it lies above 0, no where it lies
         below, else 'not clearly'.  Raises DataError where no translation has a tree, or the sentences are not the same.
         """
-        groups = Groups.load(work.inputs["groups"])
+        groups = Groups.load(context.inputs["groups"])
         wanted = [groups.named(number) for number in self.wanted or range(1, len(self.after) + 1)]
         names = [f"group {group.group}" for group in wanted]
-        before = _Parsed.of(Corpus.open(work.inputs["before"]), self.column)
-        after = [_Parsed.of(Corpus.open(path), self.column) for path in work.each("after")]
+        before = _Parsed.of(Corpus.open(context.inputs["before"]), self.column)
+        after = [_Parsed.of(Corpus.open(path), self.column) for path in context.each("after")]
         for name, each in zip(["before", *names], [before, *after], strict=True):
             if not each.counts.parsed:
                 raise DataError(

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
-from paraloom.core.stage import Fit, Json, Work
+from paraloom.core.stage import Fit, Json, StageContext
 from paraloom.embed.average import quantise
 from paraloom.embed.store import load_encoder, save
 from paraloom.evaluate.sts import evaluate_sts
@@ -25,16 +25,16 @@ class QuantiseEncoder(Fit):
     encoder: str
     sts: str | None = None
 
-    def fit(self, folder: Path, work: Work) -> dict[str, Json]:
+    def fit(self, folder: Path, context: StageContext) -> dict[str, Json]:
         """Write the small encoder and result.json; return the loss of each group."""
-        exact = load_encoder(work.inputs["encoder"])
+        exact = load_encoder(context.inputs["encoder"])
         small = quantise(exact)
         save(small, folder)
-        if "sts" not in work.inputs:
+        if "sts" not in context.inputs:
             return {}
         figures: dict[str, Json] = {}
         for name, encoder in (("exact", exact), ("quantised", small)):
-            table = evaluate_sts(encoder, work.inputs["sts"])
+            table = evaluate_sts(encoder, context.inputs["sts"])
             figures[name] = {row.group: round(row.pearson, 2) for row in table.table if row.subset == "mean"}
         figures["loss"] = {
             group: round(figures["exact"][group] - figures["quantised"][group], 3) for group in figures["exact"]

@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from paraloom.core.errors import ConfigError, DataError, ParaloomError
 from paraloom.core.schema import VARIANTS
-from paraloom.core.stage import Source, Work
+from paraloom.core.stage import Source, StageContext
 from paraloom.io.compression import decode, read_raw_lines, without_compression
 from paraloom.io.shards import open_shard, read_batches
 
@@ -57,12 +57,12 @@ class ReadVariants(Source):
     of .parquet all further columns are kept.
     """
 
-    makes: ClassVar[str] = "VARIANTS"
+    output_schema: ClassVar[str] = "VARIANTS"
     version: ClassVar[str] = "2"
 
     source: Path
 
-    def batches(self, work: Work) -> Iterator[pa.RecordBatch]:
+    def batches(self, context: StageContext) -> Iterator[pa.RecordBatch]:
         """All variants in order.  Raises DataError with the row that lacks an id or a text, or cannot be read."""
         kind = without_compression(self.source).suffix
         if kind == ".parquet":

@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from paraloom.core.errors import DataError
 from paraloom.core.schema import PAIRS, require
-from paraloom.core.stage import Source, Work
+from paraloom.core.stage import Source, StageContext
 from paraloom.io.shards import open_shard, read_batches
 
 
@@ -22,11 +22,11 @@ class ScoredPairs(Source):
     source: the file; a path stands relative to the pipeline file.
     """
 
-    makes: ClassVar[str] = "PAIRS"
+    output_schema: ClassVar[str] = "PAIRS"
 
     source: Path
 
-    def batches(self, work: Work) -> Iterator[pa.RecordBatch]:
+    def batches(self, context: StageContext) -> Iterator[pa.RecordBatch]:
         """All pairs in order.  Raises DataError for a missing column, a null side, or text that is no UTF-8."""
         row = 0
         for batch in read_batches(self.source):

@@ -10,7 +10,7 @@ from typing import ClassVar
 import pyarrow as pa
 
 from paraloom.core.errors import ConfigError
-from paraloom.core.stage import Fit, Json, Map, Work
+from paraloom.core.stage import Fit, Json, Map, StageContext
 from paraloom.embed.sentence_transformer import SentenceTransformerEncoder
 from paraloom.embed.store import load_encoder
 from paraloom.io import Corpus
@@ -36,7 +36,7 @@ class Score(Map):
     """
 
     inputs: ClassVar[tuple[str, ...]] = ("encoder", "word_counts", "language_model", "classifier")
-    reads: ClassVar[tuple[str, ...]] = ("src", "tgt")
+    input_columns: ClassVar[tuple[str, ...]] = ("src", "tgt")
 
     scores: tuple[str, ...] = ("common",)
     encoder: str | None = None
@@ -53,9 +53,9 @@ class Score(Map):
         if len(self.languages) == 1:
             raise ConfigError("'languages' are all that may occur, two or more")
 
-    def apply(self, batch: pa.RecordBatch, work: Work) -> pa.RecordBatch:
+    def apply(self, batch: pa.RecordBatch, context: StageContext) -> pa.RecordBatch:
         """The batch with its scores; models are loaded once a worker."""
-        models = tuple(sorted(work.inputs.items()))
+        models = tuple(sorted(context.inputs.items()))
         return score(batch, [*self.scores, *_by_model(models, self.sentence_transformer, self.languages)])
 
 
@@ -66,15 +66,15 @@ class CountWords(Fit):
     corpora: of sentences or pairs.  columns: the text columns to count in.
     """
 
-    mark: ClassVar[str] = "rarity.safetensors"
+    sentinel: ClassVar[str] = "rarity.safetensors"
     inputs: ClassVar[tuple[str, ...]] = ("corpora",)
 
     corpora: tuple[str, ...]
     columns: tuple[str, ...] = ("src",)
 
-    def fit(self, folder: Path, work: Work) -> dict[str, Json]:
+    def fit(self, folder: Path, context: StageContext) -> dict[str, Json]:
         """Write the table of counts."""
-        rarity = count_words(_texts(work, "corpora", self.columns))
+        rarity = count_words(_texts(context, "corpora", self.columns))
         rarity.save(folder)
         return {"words": len(rarity.words), "sentences": rarity.sentences}
 
@@ -86,16 +86,16 @@ class TrainLanguageModel(Fit):
     corpora: of sentences or pairs.  columns: the text columns to learn from.
     """
 
-    mark: ClassVar[str] = "language_model.safetensors"
+    sentinel: ClassVar[str] = "language_model.safetensors"
     inputs: ClassVar[tuple[str, ...]] = ("corpora",)
 
     corpora: tuple[str, ...]
     columns: tuple[str, ...] = ("src",)
     order: int = 3
 
-    def fit(self, folder: Path, work: Work) -> dict[str, Json]:
+    def fit(self, folder: Path, context: StageContext) -> dict[str, Json]:
         """Write the model."""
-        model = train_language_model(_texts(work, "corpora", self.columns), folder, order=self.order)
+        model = train_language_model(_texts(context, "corpora", self.columns), folder, order=self.order)
         return {"order": model.order, "ngrams": len(model.keys)}
 
 
@@ -107,7 +107,7 @@ class TrainClassifier(ClassifierConfig, Fit):
     of paraloom.pairs.scoring.classifier.ClassifierConfig.
     """
 
-    mark: ClassVar[str] = "classifier.safetensors"
+    sentinel: ClassVar[str] = "classifier.safetensors"
     inputs: ClassVar[tuple[str, ...]] = ("pairs_from",)
 
     pairs_from: tuple[str, ...]
@@ -115,15 +115,15 @@ class TrainClassifier(ClassifierConfig, Fit):
     def __post_init__(self) -> None:
         self.check()
 
-    def fit(self, folder: Path, work: Work) -> dict[str, Json]:
+    def fit(self, folder: Path, context: StageContext) -> dict[str, Json]:
         """Write the classifier; its accuracies are the figures."""
         from itertools import chain
 
         batches = chain.from_iterable(
-            Corpus.open(path).batches(["pair_id", "src", "tgt"]) for path in work.each("pairs_from")
+            Corpus.open(path).batches(["pair_id", "src", "tgt"]) for path in context.each("pairs_from")
         )
         config = ClassifierConfig(**{f.name: getattr(self, f.name) for f in fields(ClassifierConfig)})
-        return train_classifier(batches, config, folder, seed=work.seed)
+        return train_classifier(batches, config, folder, seed=context.seed)
 
 
 @kept_open(2)
@@ -148,7 +148,7 @@ def _by_model(
     return tuple(found)
 
 
-def _texts(work: Work, name: str, columns: tuple[str, ...]) -> Iterator[pa.Array]:
-    for path in work.each(name):
+def _texts(context: StageContext, name: str, columns: tuple[str, ...]) -> Iterator[pa.Array]:
+    for path in context.each(name):
         for batch in Corpus.open(path).batches(list(columns), label="reading"):
             yield from batch.columns

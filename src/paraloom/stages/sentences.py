@@ -15,7 +15,7 @@ import pyarrow as pa
 from paraloom.core.errors import ConfigError, nearest
 from paraloom.core.protocols import Encoder
 from paraloom.core.schema import LANGUAGE_OF, SENTENCES, add_column
-from paraloom.core.stage import Fit, Json, Map, Source, Work
+from paraloom.core.stage import Fit, Json, Map, Source, StageContext
 from paraloom.embed.loading import open_encoder
 from paraloom.embed.transformer import TransformerEncoder, convert_transformer
 from paraloom.io import Corpus
@@ -48,7 +48,7 @@ class Sentences(Source):
     bad_rows: 'stop' at a line that cannot be read (not UTF-8, no JSON), or 'reject' it with its reason.
     """
 
-    makes: ClassVar[str] = "SENTENCES"
+    output_schema: ClassVar[str] = "SENTENCES"
     version: ClassVar[str] = "2"
     inputs: ClassVar[tuple[str, ...]] = ("corpora",)
 
@@ -70,10 +70,10 @@ class Sentences(Source):
         if self.limit < 0:
             raise ConfigError("'limit' is 0 (all) or more texts")
 
-    def batches(self, work: Work) -> Iterator[pa.RecordBatch]:
+    def batches(self, context: StageContext) -> Iterator[pa.RecordBatch]:
         """All sentences in order, with `keep` and `reason`."""
         seen, count = Seen(), 0
-        for name, texts, langs, faults in self._within_limit(work):
+        for name, texts, langs, faults in self._within_limit(context):
             stripped = [" ".join(text.split()) for text in texts]
             wanted = (None, "", UNKNOWN, self.lang)
             foreign = [None if lang in wanted or self.lang == UNKNOWN else f"in '{lang}'" for lang in langs]
@@ -98,18 +98,18 @@ class Sentences(Source):
             )
             count += len(texts)
 
-    def _within_limit(self, work: Work) -> Iterator[_Texts]:
+    def _within_limit(self, context: StageContext) -> Iterator[_Texts]:
         left = self.limit or sys.maxsize
-        for found in self._texts(work):
+        for found in self._texts(context):
             if len(found.texts) >= left:
                 yield _Texts(found.name, found.texts[:left], found.langs[:left], found.faults[:left])
                 return
             left -= len(found.texts)
             yield found
 
-    def _texts(self, work: Work) -> Iterator[_Texts]:
+    def _texts(self, context: StageContext) -> Iterator[_Texts]:
         left = self.limit or sys.maxsize
-        for reference, path in zip(self.corpora, work.each("corpora"), strict=True):
+        for reference, path in zip(self.corpora, context.each("corpora"), strict=True):
             corpus = Corpus.open(path)
             columns = [name for name in self.columns if name in corpus.schema.names]
             if not columns:
@@ -148,9 +148,9 @@ class LoadEncoder(Fit):
         if bool(self.folder) == bool(self.model):
             raise ConfigError("there is no encoder without a 'folder' or a 'model'", remedy="Give one of them.")
 
-    def fit(self, folder: Path, work: Work) -> dict[str, Json]:
-        """Convert the model into the artefact."""
-        convert_transformer(work.inputs.get("folder") or self.model, folder, precision=self.precision)
+    def fit(self, folder: Path, context: StageContext) -> dict[str, Json]:
+        """Convert the model into the artifact."""
+        convert_transformer(context.inputs.get("folder") or self.model, folder, precision=self.precision)
         encoder = TransformerEncoder(folder)
         return {"dimension": encoder.dimension, "signature": encoder.signature}
 
@@ -168,9 +168,9 @@ class Encode(Map):
     encoder: str
     column: str = "text"
 
-    def apply(self, batch: pa.RecordBatch, work: Work) -> pa.RecordBatch:
+    def apply(self, batch: pa.RecordBatch, context: StageContext) -> pa.RecordBatch:
         """The batch with its vectors; the encoder is opened once a worker."""
-        encoder = _opened(work.inputs["encoder"])
+        encoder = _opened(context.inputs["encoder"])
         vectors = encoder.encode([text or "" for text in batch.column(self.column).to_pylist()])
         norms = np.linalg.norm(vectors, axis=1, keepdims=True)
         halves = (vectors / np.where(norms > 0, norms, 1)).astype(np.float16)

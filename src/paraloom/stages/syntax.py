@@ -11,7 +11,7 @@ import pyarrow as pa
 from paraloom.core.errors import ConfigError, DataError, ModelError
 from paraloom.core.protocols import Parser
 from paraloom.core.schema import add_column
-from paraloom.core.stage import Fit, Json, Map, Work
+from paraloom.core.stage import Fit, Json, Map, StageContext
 from paraloom.pipeline.stage_cache import kept_open
 from paraloom.syntax.accuracy import bracket_f1
 from paraloom.syntax.grammar import Grammar
@@ -28,7 +28,7 @@ class TrainParser(Fit):
     last ones, is set apart to measure on, and then learned from as well.
     """
 
-    mark: ClassVar[str] = "grammar.json"
+    sentinel: ClassVar[str] = "grammar.json"
     inputs: ClassVar[tuple[str, ...]] = ("treebank",)
 
     treebank: tuple[str, ...]
@@ -38,9 +38,9 @@ class TrainParser(Fit):
         if not 0 <= self.held_out < 1:
             raise ConfigError("held_out is a share from 0 to below 1")
 
-    def fit(self, folder: Path, work: Work) -> dict[str, Json]:
+    def fit(self, folder: Path, context: StageContext) -> dict[str, Json]:
         """Write grammar.json; the figures are those of a grammar without the held-out trees."""
-        trees = [tree for path in work.each("treebank") for tree in read_treebank(path)]
+        trees = [tree for path in context.each("treebank") for tree in read_treebank(path)]
         if not trees:
             raise DataError("the treebank has no trees", file=", ".join(self.treebank))
         figures: dict[str, Json] = {"trees": len(trees)}
@@ -82,9 +82,9 @@ class Parse(Map):
             if Path(self.model.partition(":")[2]).is_dir():
                 raise ConfigError(f"'{self.model}' is a folder, not a name", remedy="Give the folder as 'parser'.")
 
-    def apply(self, batch: pa.RecordBatch, work: Work) -> pa.RecordBatch:
+    def apply(self, batch: pa.RecordBatch, context: StageContext) -> pa.RecordBatch:
         """The batch with its trees; the parser is loaded once a worker.  A row that it gives nothing for has none."""
-        parser = _parser(work.inputs.get("parser", self.model))
+        parser = _parser(context.inputs.get("parser", self.model))
         for name in self.columns:
             if name not in batch.schema.names:
                 raise ConfigError(

@@ -10,7 +10,7 @@ from typing import ClassVar
 import pyarrow as pa
 
 from paraloom.core.errors import ConfigError, DataError, nearest
-from paraloom.core.stage import Fit, Json, Map, Work
+from paraloom.core.stage import Fit, Json, Map, StageContext
 from paraloom.core.stats import added_up
 from paraloom.io import Corpus
 from paraloom.syntax.groups import Groups, choose_groups
@@ -25,7 +25,7 @@ class SyntaxGroups(Fit):
     do; smaller productions are joined, as paraloom.syntax.groups.choose_groups says.
     """
 
-    mark: ClassVar[str] = "groups.json"
+    sentinel: ClassVar[str] = "groups.json"
     inputs: ClassVar[tuple[str, ...]] = ("pairs",)
 
     pairs: str
@@ -33,9 +33,9 @@ class SyntaxGroups(Fit):
     groups: int = 3
     least: int = 0
 
-    def fit(self, folder: Path, work: Work) -> dict[str, Json]:
+    def fit(self, folder: Path, context: StageContext) -> dict[str, Json]:
         """Write groups.json: of each group its productions and their rows; figures: rows, those unparsed, groups."""
-        counts = count_productions(Corpus.open(work.inputs["pairs"]), self.column)
+        counts = count_productions(Corpus.open(context.inputs["pairs"]), self.column)
         chosen = choose_groups(counts.counts, self.groups, self.least)
         Groups(self.column, counts.rows, counts.unparsed, len(counts.counts), chosen).save(folder)
         return {
@@ -58,17 +58,17 @@ class PickGroup(Map):
     groups: str
     group: int = 1
 
-    def survey(self, corpus: Corpus, work: Work) -> Json:
+    def survey(self, corpus: Corpus, context: StageContext) -> Json:
         """The column of the trees, and the group of each production; checked before any row is touched."""
-        groups = Groups.load(work.inputs["groups"])
+        groups = Groups.load(context.inputs["groups"])
         groups.named(self.group)
         check_column(corpus, groups.column)
         return {"column": groups.column, "group": groups.of_production()}
 
-    def apply(self, batch: pa.RecordBatch, work: Work) -> pa.RecordBatch:
+    def apply(self, batch: pa.RecordBatch, context: StageContext) -> pa.RecordBatch:
         """The batch with keep and reason: another group's number, none, or no parse."""
-        group_of: dict[str, int] = work.survey["group"]
-        found = productions(batch.column(work.survey["column"]).to_pylist())
+        group_of: dict[str, int] = context.survey["group"]
+        found = productions(batch.column(context.survey["column"]).to_pylist())
         reasons = [None if group_of.get(each or "") == self.group else _reason(each, group_of) for each in found]
         keep = pa.array([reason is None for reason in reasons], pa.bool_())
         batch = batch.append_column(pa.field("keep", pa.bool_()), keep)

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import ClassVar, NamedTuple
 
 from paraloom.core.errors import ConfigError, DataError, MissingExtra, nearest
-from paraloom.core.stage import Fit, Json, Work
+from paraloom.core.stage import Fit, Json, StageContext
 from paraloom.evaluate.comet import comet_figures, comet_scores, has_comet, is_there
 from paraloom.evaluate.test_sets import groups_of_rows, read_sets, row_number
 from paraloom.evaluate.translation import by_group, evaluate_translation
@@ -63,10 +63,10 @@ class EvaluateTranslator(Fit):
         there = bool(self.comet_python) and has_comet(self.comet_python) and is_there(self.comet_model)
         return found | ({"comet": True} if there else {})
 
-    def fit(self, folder: Path, work: Work) -> dict[str, Json]:
+    def fit(self, folder: Path, context: StageContext) -> dict[str, Json]:
         """Write result.json and hypotheses.txt; figures: bleu and chrf with intervals and signatures, comet, groups."""
-        test = self._test(Corpus.open(work.inputs["pairs"]))
-        translator = load_translator(work.inputs["translator"], self.decode)
+        test = self._test(Corpus.open(context.inputs["pairs"]))
+        translator = load_translator(context.inputs["translator"], self.decode)
         hypotheses = best_translations(translator, test.sources)
         (folder / "hypotheses.txt").write_text("".join(f"{text}\n" for text in hypotheses), encoding="utf-8")
         comet = self._comet(test, hypotheses)

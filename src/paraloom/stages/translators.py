@@ -13,7 +13,7 @@ import numpy as np
 
 from paraloom.core.digests import file_digest
 from paraloom.core.errors import DataError
-from paraloom.core.stage import Fit, Json, Work
+from paraloom.core.stage import Fit, Json, StageContext
 from paraloom.evaluate.translation import evaluate_translation
 from paraloom.io import Corpus
 from paraloom.mt.checkpoint import CHECKPOINT, convert, write_card
@@ -40,9 +40,9 @@ class TrainTranslator(TranslatorConfig, Fit):
     title, licence, about: for the model card.  The other fields are those of paraloom.mt.training.TranslatorConfig.
     """
 
-    mark: ClassVar[str] = "shared_vocabulary.json"
+    sentinel: ClassVar[str] = "shared_vocabulary.json"
     inputs: ClassVar[tuple[str, ...]] = ("bitext", "development", "test", "start", "subwords_of")
-    later: ClassVar[tuple[str, ...]] = ("weights", "symbols", "last_weights")
+    optional_fields: ClassVar[tuple[str, ...]] = ("weights", "symbols", "last_weights")
     version: ClassVar[str] = "1"
 
     bitext: tuple[str, ...]
@@ -61,23 +61,23 @@ class TrainTranslator(TranslatorConfig, Fit):
         if self.weights:
             mixed_rows([1] * len(self.bitext), self.weights)
 
-    def fit(self, folder: Path, work: Work) -> dict[str, Json]:
+    def fit(self, folder: Path, context: StageContext) -> dict[str, Json]:
         """Train, measure BLEU on the test pairs as converted and in float32, write the card."""
-        corpora = [Corpus.open(path) for path in work.each("bitext")]
+        corpora = [Corpus.open(path) for path in context.each("bitext")]
         rows = sum(corpus.rows for corpus in corpora)
         if not rows:
             raise DataError("there are no pairs to train on", file=corpora[0].folder)
         share = 0.0
-        if "development" not in work.inputs:
+        if "development" not in context.inputs:
             if rows < 2 * self.held_out:
                 raise DataError(
                     f"{rows} pairs are too few to hold {self.held_out} out",
                     remedy="Name a development corpus, or lower held_out.",
                 )
             share = self.held_out / rows
-        start = work.inputs.get("start")
+        start = context.inputs.get("start")
         development = list(
-            _sides([Corpus.open(work.inputs["development"])], lambda target: True)
+            _sides([Corpus.open(context.inputs["development"])], lambda target: True)
             if not share
             else _sides(corpora, lambda target: _drawn(target, share))
         )
@@ -86,18 +86,18 @@ class TrainTranslator(TranslatorConfig, Fit):
             return not (share and _drawn(target, share))
 
         figures = train_translator(
-            _mixture([partial(_sides, [corpus], learned) for corpus in corpora], self.weights, work.seed),
+            _mixture([partial(_sides, [corpus], learned) for corpus in corpora], self.weights, context.seed),
             development,
             TranslatorConfig(**{f.name: getattr(self, f.name) for f in fields(TranslatorConfig)}),
             folder,
-            seed=work.seed,
+            seed=context.seed,
             start=start,
-            subwords_of=work.inputs.get("subwords_of"),
+            subwords_of=context.inputs.get("subwords_of"),
         )
-        test = "test" in work.inputs
+        test = "test" in context.inputs
         figures |= self._measure(
             folder,
-            list(_sides([Corpus.open(work.inputs["test"])], lambda target: True)) if test else development,
+            list(_sides([Corpus.open(context.inputs["test"])], lambda target: True)) if test else development,
             "test" if test else "held-out" if share else "development",
         )
         self._card(folder, corpora, figures)
@@ -143,8 +143,8 @@ class LoadTranslator(Fit):
     revision: str | None = None
     precision: str = "int8"
 
-    def fit(self, folder: Path, work: Work) -> dict[str, Json]:
-        """Convert the checkpoint into the artefact."""
+    def fit(self, folder: Path, context: StageContext) -> dict[str, Json]:
+        """Convert the checkpoint into the artifact."""
         engine = folder / "checkpoint" / "engine"
         convert(self.model, engine, precision=self.precision, revision=self.revision)
         for path in sorted(engine.iterdir()):

@@ -11,7 +11,7 @@ from statistics import fmean, stdev
 from typing import Any, ClassVar
 
 from paraloom.core.errors import ConfigError
-from paraloom.core.stage import Fit, Json, Work
+from paraloom.core.stage import Fit, Json, StageContext
 from paraloom.embed.store import load_encoder
 from paraloom.evaluate.sts import evaluate_sts
 from paraloom.io import Corpus
@@ -43,14 +43,16 @@ class CompareSelections(Fit):
         if self.against is not None and self.against not in self.labels:
             raise ConfigError(f"'against' is none of the labels: '{self.against}'")
 
-    def fit(self, folder: Path, work: Work) -> dict[str, Json]:
+    def fit(self, folder: Path, context: StageContext) -> dict[str, Json]:
         """Write result.json: rows, the best first."""
         found: dict[str, list[dict[str, Any]]] = {}
-        for label, encoder, corpus in zip(self.labels, work.each("encoders"), work.each("selections"), strict=True):
+        for label, encoder, corpus in zip(
+            self.labels, context.each("encoders"), context.each("selections"), strict=True
+        ):
             epoch, figure = best_epoch(encoder)
             run = {"epoch": epoch, "dev_pearson": figure, "pairs": Corpus.open(corpus).rows}
-            if "sts" in work.inputs:
-                run["test_pearson"] = test_figure(encoder, work.inputs["sts"], self.development)
+            if "sts" in context.inputs:
+                run["test_pearson"] = test_figure(encoder, context.inputs["sts"], self.development)
             found.setdefault(label, []).append(run)
         rows = [_row(label, runs) for label, runs in found.items()]
         if self.against is not None and self.sts is not None:

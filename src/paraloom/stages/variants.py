@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 from paraloom.core.errors import ConfigError, DataError
 from paraloom.core.protocols import Translator, Variant
 from paraloom.core.schema import PAIRS, SENTENCES, VARIANTS
-from paraloom.core.stage import Map, Work
+from paraloom.core.stage import Map, StageContext
 from paraloom.mt import load_translator
 from paraloom.mt.decoding import parse_decoding
 from paraloom.mt.presets import method
@@ -36,7 +36,7 @@ class TranslateVariants(Map):
 
     inputs: ClassVar[tuple[str, ...]] = ("translator",)
     version: ClassVar[str] = "2"
-    makes: ClassVar[str] = "VARIANTS"
+    output_schema: ClassVar[str] = "VARIANTS"
     rows: ClassVar[Literal["same", "many"]] = "many"
 
     translator: tuple[str, ...]
@@ -58,13 +58,13 @@ class TranslateVariants(Map):
                 f"not {len(self.translator)}"
             )
 
-    def apply(self, batch: pa.RecordBatch, work: Work) -> pa.RecordBatch:
+    def apply(self, batch: pa.RecordBatch, context: StageContext) -> pa.RecordBatch:
         """The variants of one batch; translators are loaded once a worker."""
         originals = _originals(batch, self.column)
         texts = pc.fill_null(originals.column("original"), "").to_pylist()
         decoding = method(self.method, self.outputs).decoding if self.method else parse_decoding(self.decode)
-        translators = [_translator(path, decoding) for path in work.each("translator")]
-        found = [each.translate(texts, seed=_seed(work.seed, place)) for place, each in enumerate(translators)]
+        translators = [_translator(path, decoding) for path in context.each("translator")]
+        found = [each.translate(texts, seed=_seed(context.seed, place)) for place, each in enumerate(translators)]
         joined = [_joined(of_text) for of_text in zip(*found, strict=True)]
         made_by = " + ".join(each.signature for each in translators)
         return variant_rows(originals, joined, self.method or self.decode, signature=made_by)
@@ -80,15 +80,15 @@ class VariantsToBitext(TrainingPairs, Map):
     """
 
     inputs: ClassVar[tuple[str, ...]] = ("held_out",)
-    makes: ClassVar[str] = "PAIRS"
-    reads: ClassVar[tuple[str, ...]] = (*VARIANTS.names, *ORIGINALS.names)
+    output_schema: ClassVar[str] = "PAIRS"
+    input_columns: ClassVar[tuple[str, ...]] = (*VARIANTS.names, *ORIGINALS.names)
 
     held_out: tuple[str, ...] = ()
 
-    def apply(self, batch: pa.RecordBatch, work: Work) -> pa.RecordBatch:
+    def apply(self, batch: pa.RecordBatch, context: StageContext) -> pa.RecordBatch:
         """The pairs of one batch, with keep and reason."""
         config = TrainingPairs(**{f.name: getattr(self, f.name) for f in fields(TrainingPairs)})
-        held = held_out(work.each("held_out")) if self.held_out else None
+        held = held_out(context.each("held_out")) if self.held_out else None
         return training_pairs(batch, config, held)
 
 

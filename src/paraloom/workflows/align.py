@@ -39,7 +39,7 @@ _PAIRS = (".tsv", ".tmx", ".jsonl", "")
 
 
 @dataclass(frozen=True)
-class Books:
+class AlignmentCounts:
     """What became of the sentences: aligned on each side, and left alone on each side."""
 
     beads: int
@@ -49,7 +49,7 @@ class Books:
     def render(self) -> str:
         """One line.
 
-        >>> Books(1, (1, 2), (0, 1)).render()
+        >>> AlignmentCounts(1, (1, 2), (0, 1)).render()
         'aligned: 1 bead of 1 and 2 sentences; without a counterpart: 0 and 1'
         """
         word = "bead" if self.beads == 1 else "beads"
@@ -83,7 +83,7 @@ def align_files(
     bound: str | None = None,
     pivot: bool = False,
     languages: tuple[str | None, str | None] = (None, None),
-) -> Books:
+) -> AlignmentCounts:
     """Align two files of sentences; see `paraloom align sentences --help`.
 
     Raises DataError where a translation has not one line for each sentence, or a text has none.
@@ -131,7 +131,7 @@ def align_files(
         write_pairs(_pairs(shown, texts, source, languages), output)
     both = [bead for bead in beads if bead.source and bead.target]
     aligned = (sum(len(bead.source) for bead in both), sum(len(bead.target) for bead in both))
-    return Books(len(both), aligned, (len(texts[0]) - aligned[0], len(texts[1]) - aligned[1]))
+    return AlignmentCounts(len(both), aligned, (len(texts[0]) - aligned[0], len(texts[1]) - aligned[1]))
 
 
 def _parts(

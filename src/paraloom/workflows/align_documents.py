@@ -121,6 +121,6 @@ def _pairs_of(stages: list[dict[str, Any]], output: str, seed: int) -> dict[str,
     folder = Path(output + WORK)
     result = run_pipeline(parse_pipeline(compose(stages, seed=seed), file=Path.cwd() / "verb.toml"), folder)
     with replacing(Path(output)) as temporary:
-        shutil.copyfile(result.stages[-1].folder / "artefact" / PAIRS_FILE, temporary)
+        shutil.copyfile(result.stages[-1].folder / "artifact" / PAIRS_FILE, temporary)
     shutil.rmtree(folder, ignore_errors=True)
     return dict(result.stages[-1].figures)

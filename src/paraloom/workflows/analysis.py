@@ -21,15 +21,15 @@ from paraloom.workflows.run import compose, corpus_stages
 def result_of(work: Mapping[str, Any], field: str, pairs: str, *, seed: int = 1) -> Any:
     """What a stage that writes result.json finds in a corpus; `field` of the stage names the corpus."""
     with tempfile.TemporaryDirectory() as scratch:
-        artefact = _run(work, field, pairs, Path(scratch), seed)
-        return json.loads((artefact / "result.json").read_text(encoding="utf-8"))
+        artifact = _run(work, field, pairs, Path(scratch), seed)
+        return json.loads((artifact / "result.json").read_text(encoding="utf-8"))
 
 
 def write_lexicon(pairs: str, output: str, *, seed: int = 1, **settings: Any) -> int:
     """Make a paraphrase lexicon and write it as a table, the format by the suffix; returns how many entries it has."""
     with tempfile.TemporaryDirectory() as scratch:
-        artefact = _run({"use": "lexicon", **settings}, "pairs", pairs, Path(scratch), seed, many=True)
-        table = pq.read_table(artefact / "lexicon.parquet")
+        artifact = _run({"use": "lexicon", **settings}, "pairs", pairs, Path(scratch), seed, many=True)
+        table = pq.read_table(artifact / "lexicon.parquet")
         write_table(table, output)
         return table.num_rows
 
@@ -57,4 +57,4 @@ def _run(work: Mapping[str, Any], field: str, pairs: str, scratch: Path, seed: i
     stages, reference = corpus_stages(pairs)
     stages.append({"name": "found", **work, field: [reference] if many else reference})
     pipeline = parse_pipeline(compose(stages, seed=seed), file=Path.cwd() / "verb.toml")
-    return run_pipeline(pipeline, scratch / "run").stages[-1].folder / "artefact"
+    return run_pipeline(pipeline, scratch / "run").stages[-1].folder / "artifact"

@@ -72,7 +72,7 @@ def measure_diversity(
     result = run_pipeline(composed(stages, seed=seed, name="diversity"), folder, workers=workers)
     found = []
     for name in names:
-        told = (result.stage(name).folder / "artefact" / "result.json").read_text(encoding="utf-8")
+        told = (result.stage(name).folder / "artifact" / "result.json").read_text(encoding="utf-8")
         found.append({"corpus": name, **json.loads(told)})
     return found
 

@@ -18,7 +18,7 @@ from paraloom.core.schema import DOCUMENTS
 from paraloom.extract import html as main_text
 from paraloom.extract.acceptance import Acceptance
 from paraloom.extract.boilerplate import COUNTED, repeated_texts, text_hash
-from paraloom.extract.counts import Books
+from paraloom.extract.counts import ExtractionCounts
 from paraloom.extract.images import Fingerprint
 from paraloom.extract.pages import Archive, Files, Origin, Page, origins
 from paraloom.extract.parsed import Job
@@ -77,7 +77,7 @@ class ExtractConfig:
 
 def extract_documents(
     sources: Sequence[str], output: str, config: ExtractConfig | None = None, *, workers: int | None = None
-) -> Books:
+) -> ExtractionCounts:
     """Write the documents of some sources as the corpus `output`; see `paraloom extract --help`.
 
     Nothing is at `output` before all is: an error or Ctrl-C leaves nothing.  The bytes do not depend on `workers`.
@@ -98,13 +98,13 @@ def extract_documents(
         with replacing_folder(folder, DESCRIPTION) as temporary:
             work = temporary / "work"
             work.mkdir()
-            books = _Extraction(found, config, identifier, engine, work).write(temporary)
+            counts = _Extraction(found, config, identifier, engine, work).write(temporary)
             shutil.rmtree(work)
     except KeyboardInterrupt:
         raise KeyboardInterrupt("stopped; nothing was written, the same command starts anew") from None
     finally:
         engine.close()
-    return books.check()
+    return counts.check()
 
 
 @dataclass
@@ -117,12 +117,12 @@ class _Extraction:
     engine: Engine
     work: Path
 
-    def write(self, folder: Path) -> Books:
-        books = Books()
+    def write(self, folder: Path) -> ExtractionCounts:
+        counts = ExtractionCounts()
         sizes: Counter[str] = Counter()
         pictures = self._survey(sizes)
         with progress("reading pages", sizes.total(), unit="pages") as advance:
-            shards = sorted(self.engine.run(parsing(self._jobs(sizes, books), self.work), advance))
+            shards = sorted(self.engine.run(parsing(self._jobs(sizes, counts), self.work), advance))
         repeated = repeated_texts(shards, "hashes", self.work)
         repeated_pictures = repeated_texts(shards, "list_transform(images, lambda x: x.hash)", self.work)
         files = self._files(shards)
@@ -137,11 +137,11 @@ class _Extraction:
                 repeated,
                 repeated_pictures,
                 pictures,
-                books,
+                counts,
                 aside,
             )
             write_corpus(folder, self._documents(shards, accept), kind="DOCUMENTS", shard_rows=_SHARD)
-        return books
+        return counts
 
     def _survey(self, sizes: Counter[str]) -> dict[str, Fingerprint]:
         """Count the pages of each site, and hash the pictures of archives on the way: of equal addresses, the first."""
@@ -159,7 +159,7 @@ class _Extraction:
         with progress("hashing pictures of archives", unit="pictures") as advance:
             return {key: value for hashes in self.engine.run(hashing(pictures()), advance) for key, value in hashes}
 
-    def _jobs(self, sizes: Counter[str], books: Books) -> Iterator[Job]:
+    def _jobs(self, sizes: Counter[str], counts: ExtractionCounts) -> Iterator[Job]:
         config = self.config
         met: Counter[str] = Counter()
         names: Counter[int] = Counter()
@@ -170,8 +170,8 @@ class _Extraction:
                 if method == "auto":
                     method = "site" if sizes[page.site] >= LARGE else "trafilatura"
                 met[page.site] += 1
-                books.read += 1
-                books.by[method] += 1
+                counts.read += 1
+                counts.by[method] += 1
                 name = self._name(page)
                 names[key := text_hash(name)] += 1
                 # An address may be in an archive twice, and two folders may have one name.
@@ -199,7 +199,7 @@ class _Extraction:
         made = signature("extract", main_text=self.config.main_text, least=self.config.least, **_versions())
         text = DOCUMENTS.field("text").with_metadata({"signature": made})
         schema = DOCUMENTS.set(DOCUMENTS.get_field_index("text"), text)
-        with progress("writing documents", accept.books.read, unit="pages") as advance:
+        with progress("writing documents", accept.counts.read, unit="pages") as advance:
             for shard in shards:
                 for batch in read_batches(shard, batch_rows=_BATCH):
                     yield pa.RecordBatch.from_pylist(accept.documents(batch.to_pylist()), schema=schema)

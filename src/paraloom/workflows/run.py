@@ -107,7 +107,7 @@ def composed(stages: Sequence[Mapping[str, Any]], *, seed: int = 1, name: str = 
 
 def _has_made(work: Path) -> bool:
     """Whether an unfinished verb has anything to go on from."""
-    return any(True for pattern in ("*/part-*", "*/artefact", "*/scratch-*") for _ in work.glob(pattern))
+    return any(True for pattern in ("*/part-*", "*/artifact", "*/scratch-*") for _ in work.glob(pattern))
 
 
 def _check_place(stage: Stage, target: Path) -> None:
@@ -116,16 +116,16 @@ def _check_place(stage: Stage, target: Path) -> None:
         return
     if not target.is_dir():
         raise ConfigError("this is a file, and a folder was to be made", file=target, remedy="Name a new folder.")
-    if any(target.iterdir()) and not (stage.mark and any(target.glob(stage.mark))):
+    if any(target.iterdir()) and not (stage.sentinel and any(target.glob(stage.sentinel))):
         raise ConfigError("this folder holds something else", file=target, remedy="Name a new folder.")
 
 
 def _deliver(product: Path, output: str) -> None:
-    artefact = product / "artefact"
-    if artefact.is_dir():
+    artifact = product / "artifact"
+    if artifact.is_dir():
         target = Path(output)
         target.parent.mkdir(parents=True, exist_ok=True)
         shutil.rmtree(target, ignore_errors=True)
-        shutil.move(artefact, target)
+        shutil.move(artifact, target)
         return
     write_table(Corpus.open(product), output)

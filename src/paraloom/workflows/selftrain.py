@@ -213,7 +213,7 @@ def _round(result: RunResult, number: int) -> Table:
         if kind in ("documents", "third-documents", "sentences") and "f1" in stage.figures:
             found[f"{kind.replace('-', '_')}_f1"] = stage.figures["f1"]
         if kind == "pairs":
-            found["pairs"] = float(stage.books.kept)
+            found["pairs"] = float(stage.counts.kept)
         if kind.startswith("bleu-"):
             found[f"bleu_{kind.removeprefix('bleu-')}"] = stage.figures["bleu"]
     return {"round": number, **found} if found else {}

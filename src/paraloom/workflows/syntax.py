@@ -36,7 +36,7 @@ def parsing_stages(
             "corpus": reference,
             "columns": list(named),
             "parses": list(named.values()),
-            "makes": kind,
+            "output_schema": kind,
         },
     ]
 

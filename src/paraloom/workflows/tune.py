@@ -171,7 +171,7 @@ def _compared(runs: Sequence[_Run]) -> dict[str, list[str]]:
 
 
 def _rows(folder: Path) -> list[dict[str, Any]]:
-    rows: list[dict[str, Any]] = json.loads((folder / "artefact/result.json").read_text(encoding="utf-8"))["selections"]
+    rows: list[dict[str, Any]] = json.loads((folder / "artifact/result.json").read_text(encoding="utf-8"))["selections"]
     return rows
 
 

@@ -157,11 +157,11 @@ def by_languages(identifier: LanguageModelOfLanguages) -> tuple[Scorer, ...]:
     )
 
 
-def _scorer(column: Column, function: object, reads: tuple[str, ...] = ("src", "tgt"), *, model: str) -> Scorer:
+def _scorer(column: Column, function: object, input_columns: tuple[str, ...] = ("src", "tgt"), *, model: str) -> Scorer:
     described = {field.name: getattr(column, field.name) for field in fields(Column)}
     # A model's signature has bars of its own; in ours it is one part.
     made = (("model", model.replace("|", "/")),)
-    return Scorer(**described, function=function, reads=reads, made=made)  # type: ignore[arg-type]
+    return Scorer(**described, function=function, input_columns=input_columns, made=made)  # type: ignore[arg-type]
 
 
 def _texts(pairs: PairStatistics, column: str) -> list[str]:

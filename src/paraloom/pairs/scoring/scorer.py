@@ -37,13 +37,13 @@ class Scorer(Column):
     """A column and how it is made.
 
     function: from the statistics of a batch of n pairs to an array (n,), NaN where the score is undefined (it becomes
-    null in the column).  reads: columns that the function needs; where one of them is missing the whole column is
+    null in the column).  input_columns: columns that the function needs; where one of them is missing the whole column is
     null.  made: parts of the signature.
     A scorer that needs a model is a Scorer too, made by a function that receives the model (see scores_by_model).
     """
 
     function: Callable[[PairStatistics], Values]
-    reads: tuple[str, ...] = ("src", "tgt")
+    input_columns: tuple[str, ...] = ("src", "tgt")
     made: tuple[tuple[str, object], ...] = ()
 
     @property

@@ -60,7 +60,7 @@ _LENGTHS = (
             name=f"{side}_tokens",
             what=f"words of the {which} (W17 §5.3)",
             function=of_side(lambda pairs, side: pairs.lists(side).lengths.astype(np.int32), side),
-            reads=(side,),
+            input_columns=(side,),
             unit="words",
             made=_WORDS,
         )
@@ -71,7 +71,7 @@ _LENGTHS = (
             name=f"{side}_words",
             what=f"words of the {which}, cut at white space, as OpusFilter's LengthFilter counts",
             function=of_side(lambda pairs, side: white_words(pairs.points(side)), side),
-            reads=(side,),
+            input_columns=(side,),
             unit="words",
             made=_WHITE,
         )
@@ -82,7 +82,7 @@ _LENGTHS = (
             name=f"{side}_characters",
             what=f"characters of the {which}",
             function=of_side(lambda pairs, side: pairs.characters(side), side),
-            reads=(side,),
+            input_columns=(side,),
             unit="characters",
         )
         for side, which in _SIDES
@@ -164,7 +164,7 @@ _REPETITION = (
             what=f"share of the words of {SHORTEST_WORD} letters or more in the {which} that it said before "
             "(W17 Table 9)",
             function=of_side(lambda pairs, side: unigram_repetition(pairs.spans(side), pairs.lists(side)), side),
-            reads=(side,),
+            input_columns=(side,),
             better="lower",
             high=1,
             unit="share",
@@ -177,7 +177,7 @@ _REPETITION = (
             name=f"{side}_trigram_repetition",
             what=f"share of the trigrams of the {which} that it said before (W17 Table 9)",
             function=of_side(lambda pairs, side: trigram_repetition(pairs.lists(side)), side),
-            reads=(side,),
+            input_columns=(side,),
             better="lower",
             high=1,
             unit="share",
@@ -191,7 +191,7 @@ _REPETITION = (
             what=f"how often a stretch of the {which} comes again on the spot, twice or more, as OpusFilter's "
             "RepetitionFilter counts",
             function=of_side(lambda pairs, side: repeats(pairs.points(side)), side),
-            reads=(side,),
+            input_columns=(side,),
             better="lower",
             unit="times",
             made=(("length", "-".join(map(str, REPEAT_LENGTHS))), ("threshold", REPEAT_THRESHOLD)),
@@ -225,7 +225,7 @@ _COST = Scorer(
     name="translation_cost",
     what="what the translator paid for the translation: -log p / sub-words (W17 §5.4)",
     function=_translation_cost,
-    reads=("logprob", "tokens"),
+    input_columns=("logprob", "tokens"),
     better="lower",
     unit="nats a sub-word",
 )

@@ -58,7 +58,7 @@ def score(batch: pa.RecordBatch, names: Sequence[str | Scorer]) -> pa.RecordBatc
     """
     pairs = PairStatistics(batch)
     for scorer in scorers(names):
-        if all(column in batch.schema.names for column in scorer.reads):
+        if all(column in batch.schema.names for column in scorer.input_columns):
             values = pa.array(scorer.function(pairs), from_pandas=True)
         else:
             values = pa.nulls(batch.num_rows, pa.float32())

@@ -12,7 +12,7 @@ from paraloom.core.errors import ParaloomError, RunError
 Result = TypeVar("Result")
 Result_co = TypeVar("Result_co", covariant=True)
 
-Tell: TypeAlias = Callable[[Any], None]
+ProgressCallback: TypeAlias = Callable[[Any], None]
 """Called by a task on its way with what its caller wants to know: rows done, or where its work stands."""
 
 
@@ -28,13 +28,13 @@ class Task(Protocol[Result_co]):
     @property
     def rows(self) -> int: ...
 
-    def __call__(self, tell: Tell, /) -> Result_co: ...
+    def __call__(self, tell: ProgressCallback, /) -> Result_co: ...
 
 
 class Engine(Protocol):
     """Calls tasks, a few at a time, wherever it has hands.  What a task returns never depends on the engine."""
 
-    def run(self, tasks: Iterable[Task[Result]], tell: Tell) -> Generator[Result, None, None]:
+    def run(self, tasks: Iterable[Task[Result]], tell: ProgressCallback) -> Generator[Result, None, None]:
         """The results, each as soon as it is there, in any order; tasks are drawn from `tasks` as hands get free.
 
         Raises the first task's error, or RunError when a worker died, after all hands have been stopped.
@@ -60,7 +60,7 @@ class Outcome(Generic[Result]):
         return self.result  # type: ignore[return-value]
 
 
-def attempt(task: Task[Result], tell: Tell) -> Outcome[Result]:
+def attempt(task: Task[Result], tell: ProgressCallback) -> Outcome[Result]:
     """Call a task; whatever it raises comes back as an error of ours that knows its place."""
     try:
         return Outcome(result=task(tell))
@@ -85,7 +85,7 @@ def _named(error: Exception) -> RunError:
 class Inline:
     """Calls the tasks in this very process, one after another: for debuggers, notebooks and small tests."""
 
-    def run(self, tasks: Iterable[Task[Result]], tell: Tell) -> Generator[Result, None, None]:
+    def run(self, tasks: Iterable[Task[Result]], tell: ProgressCallback) -> Generator[Result, None, None]:
         for task in tasks:
             yield attempt(task, tell).get()
 

@@ -18,7 +18,7 @@ from typing import Any
 from paraloom.core.arrow import start_without_pandas
 from paraloom.core.errors import RunError
 from paraloom.core.progress import silence
-from paraloom.pipeline.engines.base import Outcome, Result, Task, Tell, attempt
+from paraloom.pipeline.engines.base import Outcome, ProgressCallback, Result, Task, attempt
 
 # Several workers with several threads each would fight for the cores; one thread a worker also makes sums of
 # floats independent of the machine.  What the user has set stands.
@@ -39,7 +39,7 @@ class Local:
         self.workers = workers or os.cpu_count() or 1
         self.threads = threads
 
-    def run(self, tasks: Iterable[Task[Result]], tell: Tell) -> Generator[Result, None, None]:
+    def run(self, tasks: Iterable[Task[Result]], tell: ProgressCallback) -> Generator[Result, None, None]:
         """The results as they come; see Engine.  A worker is started when there is a task for it."""
         waiting = iter(tasks)
         crew: list[_Worker] = []

@@ -14,7 +14,7 @@ from typing import Any
 
 from paraloom.core.errors import MissingExtra, RunError
 from paraloom.core.progress import silence
-from paraloom.pipeline.engines.base import Outcome, Result, Task, Tell, attempt
+from paraloom.pipeline.engines.base import Outcome, ProgressCallback, Result, Task, attempt
 
 
 class Cluster:
@@ -30,7 +30,7 @@ class Cluster:
         self.address = address
         self.ours = False
 
-    def run(self, tasks: Iterable[Task[Result]], tell: Tell) -> Generator[Result, None, None]:
+    def run(self, tasks: Iterable[Task[Result]], tell: ProgressCallback) -> Generator[Result, None, None]:
         """The results as they come; see Engine.  Twice as many tasks as processors are on their way, never more."""
         waiting = iter(tasks)
         begun: dict[Any, Task[Result]] = {}
