@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from test_diversity_stage import OURS, REFERENCES, plain_ibleu, write_references, write_variants
+from stages.test_diversity import OURS, REFERENCES, plain_ibleu, write_references, write_variants
 
 from paraloom.pipeline.pipeline import parse_pipeline
 from paraloom.pipeline.runner import run_pipeline

@@ -16,7 +16,7 @@ from paraloom.pipeline.pipeline import parse_pipeline
 from paraloom.pipeline.runner import run_pipeline
 
 Run = Callable[..., tuple[int, str, str]]
-BUNDLED = Path(__file__).parents[1] / "src/paraloom/bundled"
+BUNDLED = Path(__file__).parents[2] / "src/paraloom/bundled"
 
 NOUNS = ["dog", "cat", "man", "child", "horse", "woman", "bird", "boy"]
 VERBS = ["runs", "sleeps", "jumps", "sits", "eats", "waits"]

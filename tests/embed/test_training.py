@@ -239,7 +239,7 @@ def test_a_killed_training_goes_on_to_the_same_bytes(tmp_path):
     run = subprocess.run(
         [sys.executable, "-c", script, str(tmp_path / "killed")],
         env=os.environ,
-        cwd=Path(__file__).resolve().parent.parent,
+        cwd=Path(__file__).resolve().parents[2],
     )
     assert run.returncode == -signal.SIGKILL
     assert (tmp_path / "killed" / "checkpoint" / "state.safetensors").exists()

@@ -17,7 +17,7 @@ from paraloom.embed.training import train_encoder
 pytest.importorskip("torch", reason="encoders that read in order need torch: pip install 'paraloom[train]'")
 
 import torch
-from test_embed_ordered import learning, lists_of, toy_pairs
+from embed.test_ordered import learning, lists_of, toy_pairs
 
 from paraloom.embed.networks import NETWORKS
 from paraloom.embed.recurrent import LearningOrdered

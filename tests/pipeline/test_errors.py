@@ -77,7 +77,7 @@ print(run(text, sys.argv[1]).stage("upper").counts.kept)
 
 def test_a_full_disk(tmp_path: Path) -> None:
     """As a limit on file sizes plays it: no half-written shard is left, and with room the run goes on."""
-    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parent)}
+    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[1])}
     command = [sys.executable, "-c", FULL, str(tmp_path / "run")]
     done = subprocess.run(command, env=environment, capture_output=True, text=True)
     place = tmp_path / "run" / "10-bulk" / "part-00000.parquet"

@@ -95,7 +95,7 @@ def test_a_killed_distilling_goes_on_to_the_same_bytes(tmp_path):
         "c.write_checkpoint = kill\n"
         "distil_encoder(taught(), SMALL, sys.argv[1], threads=1, checkpoint_seconds=0)\n"
     )
-    root = Path(__file__).resolve().parent.parent
+    root = Path(__file__).resolve().parents[2]
     run = subprocess.run([sys.executable, "-c", script, str(tmp_path / "killed")], cwd=root)
     assert run.returncode == -9
     distil_encoder(taught(), SMALL, tmp_path / "killed", threads=2)

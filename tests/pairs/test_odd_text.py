@@ -27,7 +27,7 @@ from paraloom.pairs.scoring.table import score
 from paraloom.pipeline.pipeline import parse_pipeline
 from paraloom.pipeline.runner import run_pipeline
 
-BUNDLED = Path(__file__).parents[1] / "src/paraloom/bundled"
+BUNDLED = Path(__file__).parents[2] / "src/paraloom/bundled"
 ARPA = "\\data\\\nngram 1=4\n\n\\1-grams:\n-1.0 <unk>\n-9.0 <s>\n-0.7 a\n-0.4 </s>\n\n\\end\\\n"
 
 ODD = [

@@ -157,7 +157,7 @@ def test_memory_is_bounded_by_the_batch(tmp_path: Path) -> None:
     peaks = []
     for rows in (20_000, 400_000):
         command = [sys.executable, "-c", MEMORY, str(rows), str(tmp_path / str(rows))]
-        environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parent)}
+        environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[1])}
         done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
         main, worker, read = map(int, done.stdout.split())
         assert read == rows

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pyarrow as pa
 import pytest
-from test_augment import Command
+from experiments.test_augmentation import Command
 
 from paraloom.core.schema import PAIRS
 from paraloom.io import write_corpus

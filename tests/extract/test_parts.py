@@ -12,7 +12,7 @@ for _package in ("trafilatura", "justext", "warcio", "imagehash"):
     pytest.importorskip(_package, reason=WHY)
 
 import pyarrow as pa  # noqa: E402
-from test_extract import ENGLISH, GERMAN, html, picture  # noqa: E402
+from extract.test_extraction import ENGLISH, GERMAN, html, picture  # noqa: E402
 
 from paraloom.extract.boilerplate import repeated_texts  # noqa: E402
 from paraloom.extract.charset import decode_page  # noqa: E402

@@ -12,7 +12,7 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
-from test_report_page import Reader
+from report.test_page import Reader
 from toy_run import ODD
 
 import paraloom.report

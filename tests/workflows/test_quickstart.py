@@ -21,7 +21,7 @@ from paraloom.workflows.run import compose
 from paraloom.workflows.selftrain import read_loop
 from paraloom.workflows.selftrain import stages_of as loop_stages
 
-EXAMPLES = sorted((Path(__file__).parent.parent / "examples").glob("*.toml"))
+EXAMPLES = sorted((Path(__file__).parents[2] / "examples").glob("*.toml"))
 
 
 def size(folder: Path) -> int:

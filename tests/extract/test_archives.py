@@ -13,7 +13,7 @@ WHY = "extraction needs packages: pip install 'paraloom[extract]'"
 for _package in ("trafilatura", "justext", "warcio", "imagehash"):
     pytest.importorskip(_package, reason=WHY)
 
-from test_extract import ENGLISH, GERMAN, html, picture  # noqa: E402
+from extract.test_extraction import ENGLISH, GERMAN, html, picture  # noqa: E402
 from warcio.statusandheaders import StatusAndHeaders  # noqa: E402
 from warcio.warcwriter import WARCWriter  # noqa: E402
 
