@@ -48,14 +48,16 @@ class Stage:
     inputs: names of the fields (str, a tuple of str, or either or None) that hold a reference to an earlier stage, or
     a path; the engine resolves them into StageContext.inputs and their digests are part of this stage's digest.
     output_schema: the schema of the corpus that comes out (PAIRS, VARIANTS …); '' where a Map keeps that of its input.
-    optional_fields: fields that came when there were runs without them: while they are empty they are not in the digest, so that
-    those runs stay valid.
+    optional_fields: fields that are left out of the digest while they are empty, so that runs made before the field
+    existed stay valid.
+    renamed_fields: old name → new name, for errors that say what to write now.
     """
 
     version: ClassVar[str] = "1"
     inputs: ClassVar[tuple[str, ...]] = ()
     output_schema: ClassVar[str] = ""
     optional_fields: ClassVar[tuple[str, ...]] = ()
+    renamed_fields: ClassVar[Mapping[str, str]] = {}
 
     def configuration(self) -> dict[str, Json]:
         """The fields as JSON values; references and paths left out: they count by the digest of what they point to."""
