@@ -16,7 +16,7 @@ from paraloom.core.schema import PAIRS
 from paraloom.io import write_corpus
 from paraloom.mt.presets import METHODS, method
 from paraloom.mt.training import TranslatorConfig, train_translator
-from paraloom.pipeline.pipeline import parse_pipeline
+from paraloom.pipeline.toml import parse_pipeline
 from paraloom.pipeline.runner import run_pipeline
 from paraloom.stages.translators import TrainTranslator
 

@@ -8,7 +8,7 @@ import pyarrow as pa
 import pytest
 
 from paraloom.core.errors import DataError
-from paraloom.core.protocols import Translator, Variant
+from paraloom.core.protocols import TranslatorLike, Variant
 from paraloom.core.schema import PAIRS, require, signature_of
 from paraloom.pairs.backtranslation import backtranslate, pair_translations
 
@@ -35,7 +35,7 @@ def bitext() -> pa.RecordBatch:
 
 
 def test_each_reference_meets_each_of_its_translations(bitext: pa.RecordBatch) -> None:
-    assert isinstance(Numbered(), Translator)
+    assert isinstance(Numbered(), TranslatorLike)
     pairs = backtranslate(bitext, Numbered(), seed=7, method="toy:2")
     require(pairs.schema, PAIRS)
     assert pairs.drop_columns(["logprob"]).to_pylist() == [

@@ -225,7 +225,7 @@ def test_a_sample_of_more_than_there_is_may_be_an_error(tmp_path):
     from paraloom.core.errors import DataError
     from paraloom.core.schema import PAIRS
     from paraloom.io import write_corpus
-    from paraloom.pipeline.pipeline import parse_pipeline
+    from paraloom.pipeline.toml import parse_pipeline
     from paraloom.pipeline.runner import run_pipeline
 
     row = {"pair_id": "1", "src": "a", "tgt": "b", "src_lang": "en", "tgt_lang": "en", "origin": "x"}

@@ -24,7 +24,7 @@ from paraloom.pairs.scoring.models import (
 from paraloom.pairs.scoring.rarity import count_words
 from paraloom.pairs.scoring.scorer import Scorer
 from paraloom.pairs.scoring.table import score
-from paraloom.pipeline.pipeline import parse_pipeline
+from paraloom.pipeline.toml import parse_pipeline
 from paraloom.pipeline.runner import run_pipeline
 
 BUNDLED = Path(__file__).parents[2] / "src/paraloom/bundled"

@@ -18,7 +18,7 @@ from paraloom.core.errors import ConfigError, DataError, ModelError
 from paraloom.core.schema import PAIRS
 from paraloom.core.stats import paired_difference
 from paraloom.io import Corpus, write_corpus
-from paraloom.pipeline.pipeline import parse_pipeline
+from paraloom.pipeline.toml import parse_pipeline
 from paraloom.pipeline.runner import run_pipeline
 from paraloom.syntax.groups import Groups, choose_groups
 from paraloom.syntax.productions import ProductionCounts, root_production

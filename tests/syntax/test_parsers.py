@@ -13,11 +13,11 @@ import pyarrow.parquet as pq
 import pytest
 
 from paraloom.core.errors import ConfigError, DataError, MissingExtra, ModelError, ParaloomError
-from paraloom.core.protocols import Parser
+from paraloom.core.protocols import ParserLike
 from paraloom.core.schema import PAIRS, VARIANTS, signature_of
 from paraloom.core.stage import StageContext
 from paraloom.io import Corpus, write_corpus
-from paraloom.pipeline.pipeline import parse_pipeline
+from paraloom.pipeline.toml import parse_pipeline
 from paraloom.pipeline.runner import run_pipeline
 from paraloom.syntax.parsers.loading import load_parser
 from paraloom.syntax.productions import ProductionCounts, root_production
@@ -121,7 +121,7 @@ class Mute:
         return [None] * len(sentences) if self.trees is None else self.trees
 
 
-def _parsed(monkeypatch: pytest.MonkeyPatch, parser: Parser, folder: Path) -> list[str | None]:
+def _parsed(monkeypatch: pytest.MonkeyPatch, parser: ParserLike, folder: Path) -> list[str | None]:
     """The trees of a corpus of two variants, as the stage makes them of what the parser gives."""
     from paraloom.stages import syntax
 
@@ -208,7 +208,7 @@ def spacy_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_spacy_gives_relations_over_words(spacy_folder: Path) -> None:
     for name in (spacy_folder, f"spacy:{spacy_folder}"):
         parser = load_parser(name)
-        assert isinstance(parser, Parser)
+        assert isinstance(parser, ParserLike)
         assert parser.parse(["The dog sleeps .", "", " \n ", "Go home !"]) == [
             "(root (nsubj (det The) dog) sleeps (punct .))",
             None,
@@ -285,7 +285,7 @@ def test_stanza_gives_constituency_trees(monkeypatch: pytest.MonkeyPatch) -> Non
     }
     made = _fake_stanza(monkeypatch, documents)
     parser = load_parser("stanza:en")
-    assert isinstance(parser, Parser)
+    assert isinstance(parser, ParserLike)
     found = parser.parse(["He\n\nleft .", "", "Odd", " ", "Nothing", "Two"])
     assert found == [tree, None, None, None, None, "(TOP (ROOT (S a)) (ROOT (S b)))"]
     assert root_production(found[0]) == "S -> NP VP ."

@@ -10,6 +10,7 @@ import numpy.typing as npt
 from scipy import sparse
 
 from paraloom.align.band import Band
+from paraloom.core.seeds import generator
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
@@ -93,7 +94,7 @@ class VectorMatch:
 
 def usual_cosine(source: Scores, target: Scores) -> float:
     """The mean cosine of sentences drawn by chance; always the same draw."""
-    draw = np.random.default_rng(1)
+    draw = generator(1)
     pairs = draw.integers(0, (len(source), len(target)), (_RANDOM, 2))
     a, b = source[pairs[:, 0]], target[pairs[:, 1]]
     norms = np.linalg.norm(a, axis=1) * np.linalg.norm(b, axis=1)

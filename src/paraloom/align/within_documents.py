@@ -14,6 +14,7 @@ from paraloom.align.sentences import AlignerConfig, Knowledge, TextPair, beads_o
 from paraloom.core.beads import Bead
 from paraloom.core.errors import DataError
 from paraloom.core.progress import progress
+from paraloom.core.seeds import generator
 
 # Pairs that the aligner learns from, drawn by chance, and those whose texts are in memory at a time.
 _LEARN, _AT_A_TIME = 500, 1000
@@ -48,7 +49,7 @@ def align_within(
     places = [_places(each.ids) for each in (source, target)]
     numbered = [(_place(places[0], pair.source), _place(places[1], pair.target)) for pair in pairs]
     if knowledge is None:
-        draw = np.random.default_rng(seed)
+        draw = generator(seed)
         chosen = np.sort(draw.permutation(len(pairs))[:_LEARN])
         texts = list(_texts(source, target, [numbered[place] for place in chosen]))
         knowledge = learn(texts, config) if texts else None

@@ -1,21 +1,25 @@
-"""What a room may ask of a translator, an encoder or a parser without knowing which one it is."""
+"""Protocols: what packages may expect of a translator, an encoder, a parser or a corpus that another one made."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
 
 
 class Variant(NamedTuple):
     """One translation of one sentence.
 
-    text: detokenised.  logprob: natural log of p(text | source), the sum over its tokens (0 or less).
-    tokens: how many sub-words were scored, the end of sentence included (1 or more), so that the translation cost of
-    W17 §5.4 is `-logprob / tokens`, in nats a token, lower is better.
-    cut: whether the decoder stopped it before its end, as it does one that goes round in a circle.
+    Args:
+        text: Detokenized text.
+        logprob: Natural log of p(text | source), summed over its tokens; 0 or less.
+        tokens: Number of subwords that were scored, the end of the sentence included; 1 or more. The translation cost
+            of W17 §5.4 is `-logprob / tokens`, in nats per token, lower is better.
+        cut: Whether the decoder stopped the translation before its end, as it does with one that repeats itself.
     """
 
     text: str
@@ -25,40 +29,87 @@ class Variant(NamedTuple):
 
 
 @runtime_checkable
-class Translator(Protocol):
-    """Sentences in, their translations out, best first.  The decoding (beam, sampling …) is part of it."""
+class TranslatorLike(Protocol):
+    """Translates sentences. The decoding (beam search, sampling …) is part of the object."""
 
     @property
     def signature(self) -> str:
-        """Model digest and decoding, for field metadata."""
+        """Digest of the model, and the decoding: for the metadata of the columns that it produces."""
 
     def translate(self, sentences: Sequence[str], *, seed: int = 0) -> list[list[Variant]]:
-        """One list of variants a sentence, in order; the same seed gives the same lists."""
+        """Translate each sentence.
+
+        Args:
+            sentences: n sentences.
+            seed: Seed of a decoding that samples; equal seeds give equal results.
+
+        Returns:
+            n lists of variants in the order of the sentences, each list best first.
+        """
 
 
 @runtime_checkable
-class Encoder(Protocol):
-    """Sentences in, one vector each out."""
+class EncoderLike(Protocol):
+    """Turns sentences into vectors."""
 
     @property
     def signature(self) -> str:
-        """Model digest, for field metadata and results."""
+        """Digest of the model: for the metadata of columns and for results."""
 
     @property
     def dimension(self) -> int:
-        """Width d of the vectors."""
+        """Dimension d of the vectors."""
 
     def encode(self, sentences: Sequence[str]) -> npt.NDArray[np.float32]:
-        """float32 (n, d), one row a sentence; a sentence of unknown tokens alone gets a defined vector."""
+        """Encode each sentence.
+
+        Returns:
+            float32 `(n, d)`, one row per sentence; a sentence of unknown tokens only has a defined vector too.
+        """
 
 
 @runtime_checkable
-class Parser(Protocol):
-    """Sentences in, one bracketed constituency tree each out."""
+class ParserLike(Protocol):
+    """Parses sentences to bracketed constituency trees."""
 
     @property
     def signature(self) -> str:
-        """Parser and model, for field metadata."""
+        """Parser and model: for the metadata of the columns that it produces."""
 
     def parse(self, sentences: Sequence[str]) -> list[str | None]:
-        """One bracketed tree a sentence, None where parsing failed."""
+        """Parse each sentence.
+
+        Returns:
+            One bracketed tree per sentence, None where parsing failed.
+        """
+
+
+class CorpusReader(Protocol):
+    """The reading side of a corpus (`paraloom.io.Corpus`), as surveys of a stage need it."""
+
+    @property
+    def folder(self) -> Path:
+        """The folder of the corpus."""
+
+    @property
+    def kind(self) -> str:
+        """Name of the schema that its columns include: PAIRS, SENTENCES …"""
+
+    @property
+    def schema(self) -> pa.Schema:
+        """All its columns."""
+
+    @property
+    def rows(self) -> int:
+        """Number of rows."""
+
+    def batches(
+        self, columns: Sequence[str] | None = None, batch_rows: int = 1024, *, label: str = ""
+    ) -> Iterator[pa.RecordBatch]:
+        """Read all rows in order.
+
+        Args:
+            columns: Names of the columns to read; all by default.
+            batch_rows: Rows of a batch at most.
+            label: Shows progress under this label; no progress where it is empty.
+        """

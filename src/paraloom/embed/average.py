@@ -82,7 +82,7 @@ class Average:
 
 
 class SentenceEncoder:
-    """A composition of parts that meets `core.protocols.Encoder`; `load_encoder` opens one, `train_encoder` makes one.
+    """A composition of parts that meets `core.protocols.EncoderLike`; `load_encoder` opens one, `train_encoder` makes one.
 
     threads: how many share the work of `encode`; the vectors are the same for any number.
 

@@ -17,6 +17,7 @@ import pyarrow as pa
 from paraloom.core.digests import digest, file_digest
 from paraloom.core.errors import DataError, ModelError
 from paraloom.core.progress import progress as shown
+from paraloom.core.seeds import generator
 from paraloom.embed.checkpoint import Progress, keep_checkpoints, read_checkpoint, write_records
 from paraloom.embed.config import PartsConfig, positive, whole
 from paraloom.embed.initialization import new_parts
@@ -195,7 +196,7 @@ def _learn(
     with shown("distilling", config.steps, unit="batches", done=progress.step) as advance:
         while progress.step < config.steps:
             # The order depends on seed and epoch alone, so a checkpoint needs no state of a generator.
-            draw = np.random.default_rng([seed, len(learner.parts), progress.epoch])
+            draw = generator(seed, len(learner.parts), progress.epoch)
             order = neighbourly_order(data.vectors, block, config.planes, draw)
             while (progress.megabatch + 1) * size <= len(order) and progress.step < config.steps:
                 _step(config, data, learner, progress, order[progress.megabatch * size :][:size])

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from paraloom.core.errors import ConfigError
+from paraloom.core.seeds import generator
 from paraloom.embed.average import SentenceEncoder
 from paraloom.embed.average_training import LearningAverage, LearningPart
 from paraloom.embed.config import PartsConfig
@@ -51,7 +52,7 @@ def new_parts(
         if given is not None:
             table = given.vectors
         else:
-            draw = np.random.default_rng([seed, position])
+            draw = generator(seed, position)
             table = draw.standard_normal((len(vocabulary), config.dimension), np.float32)
             damping = 0.0 if kind.ordered else config.damping
             table *= (config.scale(name) / (1 + damping * shares)).astype(np.float32)[:, None]

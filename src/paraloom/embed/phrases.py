@@ -17,6 +17,7 @@ import pyarrow as pa
 from paraloom.core.digests import digest
 from paraloom.core.errors import ConfigError, DataError, ModelError, nearest
 from paraloom.core.progress import progress as shown
+from paraloom.core.seeds import generator
 from paraloom.embed.average import SentenceEncoder, Vectors
 from paraloom.embed.checkpoint import Progress, keep_checkpoints, read_checkpoint, write_records
 from paraloom.embed.config import positive, whole
@@ -107,7 +108,7 @@ def train_phrases(
     folder = Path(folder)
     words, table = vectors
     vocabulary = Vocabulary("word", words)
-    draw = np.random.default_rng([seed, 17])
+    draw = generator(seed, 17)
     data = _Phrases.of(_part(examples, config.share, draw), vocabulary)
     from paraloom.embed.networks import new_network
 

@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from paraloom.core.errors import ConfigError, MissingExtra
 from paraloom.core.progress import progress
+from paraloom.core.seeds import generator
 from paraloom.embed.average import Vectors, unit
 
 BLOCK = 65_536
@@ -121,7 +122,7 @@ def _centres(corpus: npt.NDArray[np.floating[Any]], seed: int) -> Vectors:
     """√n unit vectors, the means of the regions of a sample."""
     faiss = _faiss()
     count = max(1, round(len(corpus) ** 0.5))
-    chosen = np.sort(np.random.default_rng(seed).permutation(len(corpus))[: _SAMPLE * count])
+    chosen = np.sort(generator(seed).permutation(len(corpus))[: _SAMPLE * count])
     sample = unit(corpus[chosen].astype(np.float32))
     means = faiss.Kmeans(corpus.shape[1], count, niter=10, spherical=True, seed=seed, min_points_per_centroid=1)
     means.train(sample)

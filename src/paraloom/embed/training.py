@@ -16,6 +16,7 @@ import numpy.typing as npt
 from paraloom.core.digests import digest, file_digest
 from paraloom.core.errors import ConfigError, ModelError
 from paraloom.core.progress import progress as shown
+from paraloom.core.seeds import generator
 from paraloom.embed.average import SentenceEncoder, unit
 from paraloom.embed.checkpoint import Progress, keep_checkpoints, read_checkpoint, write_records
 from paraloom.embed.config import EncoderConfig
@@ -137,7 +138,7 @@ class _Training:
             while progress.epoch < epochs:
                 size = self._size(progress.epoch)
                 # The order depends on seed and epoch alone, so a checkpoint needs no state of a generator.
-                order = np.random.default_rng([self.seed, self._salt, progress.epoch]).permutation(pairs)
+                order = generator(self.seed, self._salt, progress.epoch).permutation(pairs)
                 while progress.megabatch * size < pairs:
                     chosen = order[progress.megabatch * size : (progress.megabatch + 1) * size]
                     self._megabatch(chosen, progress)
@@ -198,7 +199,7 @@ class _Training:
         ordered = [name for name in self.learner.parts if PARTS[name].ordered]
         if not ordered or not self.config.scramble:
             return lists
-        draw = np.random.default_rng([self.seed, self._salt + 1, step])
+        draw = generator(self.seed, self._salt + 1, step)
         shuffled = scrambled(lists[ordered[0]], self.config.scramble, draw)
         return {name: shuffled if name in ordered else each for name, each in lists.items()}
 

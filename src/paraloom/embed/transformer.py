@@ -63,7 +63,7 @@ def is_transformer(folder: str | Path) -> bool:
 
 
 class TransformerEncoder:
-    """A folder of convert_transformer as `core.protocols.Encoder`.  threads: how many share the work of `encode`."""
+    """A folder of convert_transformer as `core.protocols.EncoderLike`.  threads: how many share the work of `encode`."""
 
     def __init__(self, folder: str | Path, threads: int = 1) -> None:
         from tokenizers import Tokenizer

@@ -11,7 +11,8 @@ import numpy.typing as npt
 
 from paraloom.core.errors import ConfigError, DataError
 from paraloom.core.progress import progress
-from paraloom.core.protocols import Encoder
+from paraloom.core.protocols import EncoderLike
+from paraloom.core.seeds import generator
 from paraloom.io import open_write, read_lines
 
 _CHUNK = 2048
@@ -22,7 +23,7 @@ _DRAWN = 0.1
 def word_vectors(
     words: Sequence[str],
     counts: Sequence[int],
-    encoder: Encoder,
+    encoder: EncoderLike,
     dimension: int,
     *,
     rarity: float = 1e-3,
@@ -60,7 +61,7 @@ def word_vectors(
     if length:
         reduced *= np.float32(length) / np.maximum(np.linalg.norm(reduced, axis=1, keepdims=True), np.float32(1e-6))
     if dimension > reduced.shape[1]:
-        drawn = np.random.default_rng(0).standard_normal((len(words), dimension - reduced.shape[1]), np.float32)
+        drawn = generator(0).standard_normal((len(words), dimension - reduced.shape[1]), np.float32)
         reduced = np.hstack([reduced, np.float32(_DRAWN) * reduced.std() * drawn])
     if rarity:
         shares = np.asarray(counts, np.float64) / max(1, sum(counts))

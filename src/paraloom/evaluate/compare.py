@@ -12,7 +12,8 @@ import numpy.typing as npt
 
 from paraloom.core.digests import signature
 from paraloom.core.errors import DataError
-from paraloom.core.protocols import Encoder
+from paraloom.core.protocols import EncoderLike
+from paraloom.core.seeds import generator
 from paraloom.evaluate.correlation import pearson
 from paraloom.evaluate.sts import cosine
 from paraloom.evaluate.sts_tasks import choose_tasks, read_task
@@ -78,7 +79,7 @@ class Comparison:
 
 
 def compare_encoders(
-    encoders: Mapping[str, Encoder],
+    encoders: Mapping[str, EncoderLike],
     folder: str | Path,
     tasks: Iterable[str] | None = None,
     *,
@@ -100,7 +101,7 @@ def compare_encoders(
         pairs = read_task(folder, task)
         cosines = np.stack([cosine(each.encode(pairs.first), each.encode(pairs.second)) for each in encoders.values()])
         exact[:, place] = [100 * pearson(pairs.scores, each) for each in cosines]
-        draw = np.random.default_rng([seed, place])
+        draw = generator(seed, place)
         for start in range(0, resamples, _CHUNK):
             chosen = draw.integers(0, len(pairs.scores), (min(_CHUNK, resamples - start), len(pairs.scores)))
             for k, each in enumerate(cosines):

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from paraloom.core.digests import digest, signature
 from paraloom.core.errors import DataError
-from paraloom.core.protocols import Encoder
+from paraloom.core.protocols import EncoderLike
 from paraloom.core.stats import wilson_interval
 from paraloom.io import read_lines
 
@@ -143,7 +143,7 @@ def texts_of_tasks(folder: str | Path) -> Iterator[str]:
 
 
 def evaluate_phrases(
-    encoder: Encoder, folder: str | Path, *, similarity: Similarity = "cosine", threshold: float | None = None
+    encoder: EncoderLike, folder: str | Path, *, similarity: Similarity = "cosine", threshold: float | None = None
 ) -> PhraseTable:
     """Accuracy on SemEval2013 (5a), Turney2012(5) and Turney2012(10), as PGRU Table 1.
 
@@ -187,7 +187,7 @@ def best_threshold(scores: npt.NDArray[np.float32], same: npt.NDArray[np.bool_])
 
 
 def answer_shares(
-    encoder: Encoder, questions: Sequence[Question], similarity: Similarity = "cosine"
+    encoder: EncoderLike, questions: Sequence[Question], similarity: Similarity = "cosine"
 ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
     """For each question 1 where the answer is the nearest choice, its share where others are as near, else 0.
 
@@ -205,7 +205,7 @@ def answer_shares(
 
 
 def _judged(
-    encoder: Encoder, items: Sequence[Judged], similarity: Similarity
+    encoder: EncoderLike, items: Sequence[Judged], similarity: Similarity
 ) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.bool_]]:
     first = _vectors(encoder, [item.phrase for item in items], similarity)
     second = _vectors(encoder, [item.word for item in items], similarity)
@@ -218,7 +218,7 @@ def _shares(scores: npt.NDArray[np.float32]) -> npt.NDArray[np.float64]:
     return np.where(best[:, 0], 1 / best.sum(axis=1), 0.0)
 
 
-def _vectors(encoder: Encoder, texts: list[str], similarity: Similarity) -> npt.NDArray[np.float32]:
+def _vectors(encoder: EncoderLike, texts: list[str], similarity: Similarity) -> npt.NDArray[np.float32]:
     vectors = encoder.encode(texts)
     if similarity == "dot":
         return vectors

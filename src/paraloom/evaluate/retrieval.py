@@ -11,7 +11,8 @@ import numpy.typing as npt
 
 from paraloom.core.digests import digest, signature
 from paraloom.core.errors import DataError
-from paraloom.core.protocols import Encoder
+from paraloom.core.protocols import EncoderLike
+from paraloom.core.seeds import generator
 
 # Rounding may part the cosines of two equal vectors by some 1e-7; what is nearer than this is a tie.
 _TIE = 1e-6
@@ -27,7 +28,7 @@ class Choice:
 
 
 def choose_among(
-    encoder: Encoder,
+    encoder: EncoderLike,
     a: Sequence[str],
     b: Sequence[str],
     n: int = 100,
@@ -54,7 +55,7 @@ def choose_among(
     anchors, paraphrases = encoder.encode(a), encoder.encode(list(distinct))
     if similarity == "cosine":
         anchors, paraphrases = _unit(anchors), _unit(paraphrases)
-    draw = np.random.default_rng(seed)
+    draw = generator(seed)
     right = 0
     for anchor, text in zip(anchors, b, strict=True):
         own = distinct[text]

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from paraloom.core.digests import digest, signature
 from paraloom.core.errors import DataError
-from paraloom.core.protocols import Encoder
+from paraloom.core.protocols import EncoderLike
 from paraloom.evaluate.correlation import pearson, pearson_interval, spearman
 from paraloom.evaluate.published import PUBLISHED, W17_MEAN
 from paraloom.evaluate.sts_tasks import W17_TASKS, choose_tasks, read_task
@@ -80,7 +80,7 @@ class SimilarityTable:
         return self.render()
 
 
-def evaluate_sts(encoder: Encoder, folder: str | Path, tasks: Iterable[str] | None = None) -> SimilarityTable:
+def evaluate_sts(encoder: EncoderLike, folder: str | Path, tasks: Iterable[str] | None = None) -> SimilarityTable:
     """Pearson and Spearman × 100 of the encoder's cosines with the human scores of each similarity task.
 
     folder: holds `2012/MSRpar.test.tsv` and so on, see TASKS.  tasks: names or groups (`2012`, `STS-B/dev`); None for

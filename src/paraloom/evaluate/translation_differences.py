@@ -12,6 +12,7 @@ import numpy.typing as npt
 from paraloom.core.digests import signature
 from paraloom.core.errors import DataError
 from paraloom.core.progress import progress
+from paraloom.core.seeds import generator
 
 SAMPLES = 1000
 """Times that the test's sentences are drawn anew."""
@@ -67,7 +68,7 @@ def differences(
                 f"the translations of '{name}' are not one a reference, of which there are {len(references)}",
                 remedy="Compare translators that were measured on the same test.",
             )
-    drawn = np.random.default_rng(seed).integers(len(references), size=(samples, len(references)))
+    drawn = generator(seed).integers(len(references), size=(samples, len(references)))
     times = np.stack([np.bincount(rows, minlength=len(references)) for rows in drawn])
     found = []
     metrics = _metrics()

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from paraloom.core.errors import ConfigError
+from paraloom.core.seeds import generator
 
 Batch: TypeAlias = tuple[Sequence[str], Sequence[str]]
 """Source sentences and target sentences, of equal count."""
@@ -45,7 +46,7 @@ def repeated(read: Callable[[], Iterable[Batch]], rows: int, wanted: int, seed: 
     for _ in range(passes):
         yield from read()
     if rest:
-        yield from _drawn(read(), rows, rest, np.random.default_rng(seed))
+        yield from _drawn(read(), rows, rest, generator(seed))
 
 
 def _drawn(batches: Iterable[Batch], rows: int, wanted: int, draw: np.random.Generator) -> Iterator[Batch]:

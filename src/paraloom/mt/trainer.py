@@ -18,6 +18,7 @@ from safetensors.torch import save_file
 from torch import Tensor
 
 from paraloom.core.processor import has_bfloat16
+from paraloom.core.seeds import worker_seed
 from paraloom.mt.checkpoint import CHECKPOINT
 from paraloom.mt.data import Examples, padded
 from paraloom.mt.model import load_model, new_model
@@ -61,7 +62,7 @@ class Trainer:
         self._slices = [
             {n: v.detach().requires_grad_() for n, v in self.parameters.items()} for _ in range(config.threads)
         ]
-        self._generators = [torch.Generator().manual_seed(seed * 1000 + i) for i in range(config.threads + 1)]
+        self._generators = [torch.Generator().manual_seed(worker_seed(seed, i)) for i in range(config.threads + 1)]
         self.step = self.epoch = self.position = self.tokens = self.poor = 0
         self._last_weights = config.last_weights
         self.seconds, self.best_loss, self._loss_sum, self._loss_count = 0.0, float("inf"), 0.0, 0

@@ -17,6 +17,7 @@ import numpy as np
 from paraloom.core.digests import digest, file_digest
 from paraloom.core.errors import ConfigError, ModelError
 from paraloom.core.progress import progress
+from paraloom.core.seeds import generator, spawn_seed
 from paraloom.io.atomic import replacing
 from paraloom.mt.checkpoint import CHECKPOINT, convert, save_checkpoint
 from paraloom.mt.data import Examples, batches, encode_examples
@@ -205,14 +206,13 @@ class _Passes:
             if trainer.plan:
                 trainer.epoch += 1
                 trainer.position = 0
-            place = [trainer.seed, trainer.epoch]
             # Where the epoch began, also for a training that goes on in the middle of it.
             begun = trainer.step - trainer.position
             if self.config.sampling and begun < self.config.steps * (1 - self.config.plain_subwords):
-                self.examples = self.again(trainer.epoch, int(np.random.SeedSequence(place).generate_state(1)[0]))
+                self.examples = self.again(trainer.epoch, spawn_seed(trainer.seed, trainer.epoch))
             else:
                 self.examples = self.plain
-            trainer.plan = batches(self.examples, self.config.batch_tokens, np.random.default_rng(place))
+            trainer.plan = batches(self.examples, self.config.batch_tokens, generator(trainer.seed, trainer.epoch))
         batch = trainer.plan[trainer.position]
         trainer.position += 1
         return batch, self.examples

@@ -10,12 +10,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from paraloom.core.digests import file_digest, signature
 from paraloom.core.errors import ModelError, RunError
 from paraloom.core.progress import progress
 from paraloom.core.protocols import Variant
+from paraloom.core.seeds import generator, spawn_seed
 from paraloom.mt.decoding import Beam, Decoding, describe_decoding
 from paraloom.mt.shortlist import FILE as SHORTLIST
 from paraloom.mt.subwords import END, UNKNOWN, Subwords
@@ -32,7 +31,7 @@ _seeding = threading.Lock()
 
 
 class CTranslate2Translator:
-    """A translator folder under CTranslate2, on one core; implements core.protocols.Translator.
+    """A translator folder under CTranslate2, on one core; implements core.protocols.TranslatorLike.
 
     folder: model.bin, config.json and the vocabulary as CTranslate2 writes them, source.spm and target.spm beside.
     One object decodes on one thread and lets go of the interpreter meanwhile: to use more cores, give each its own
@@ -131,7 +130,7 @@ class CTranslate2Translator:
 
     def _read(self, results: Iterable[Any], seed: int, most: int) -> Iterator[list[Variant]]:
         penalty = self.decoding.options()["length_penalty"]
-        order = np.random.default_rng(seed)
+        order = generator(seed)
         flat = [hypothesis for result in results for hypothesis in result.hypotheses]
         texts = iter(self._subwords.join(flat))
         for result in results:
@@ -193,7 +192,7 @@ def translate_stream(
     def work(position: int, chunk: Sequence[str]) -> list[list[Variant]]:
         mine = idle.popleft()
         try:
-            return mine.translate(chunk, seed=chunk_seed(seed, position))
+            return mine.translate(chunk, seed=spawn_seed(seed, position) % 2**31)
         finally:
             idle.append(mine)
 
@@ -219,11 +218,6 @@ def best_translations(translator: CTranslate2Translator, sentences: Sequence[str
             made += [variants[0].text for variants in found]
             advance(len(found))
     return made
-
-
-def chunk_seed(seed: int, position: int) -> int:
-    """A seed for chunk `position` of a stream, below 2**31, unlike its neighbours'."""
-    return int(np.random.SeedSequence([seed, position]).generate_state(1)[0]) % 2**31
 
 
 def replace_translators(translator: CTranslate2Translator, count: int) -> list[CTranslate2Translator]:

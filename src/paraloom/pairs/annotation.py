@@ -12,6 +12,7 @@ import numpy as np
 import pyarrow as pa
 
 from paraloom.core.errors import ConfigError, DataError
+from paraloom.core.seeds import generator
 from paraloom.io.atomic import replacing
 from paraloom.pairs.filtering.cuts import keys
 
@@ -74,7 +75,7 @@ def write_sheet(draws: Sequence[Draw], sheet: Path, *, seed: int = 1) -> Path:
     `SHEET.key.tsv`; give each rater a copy of the sheet, and keep the key.
     """
     rows = [(each, row) for each in draws for row in each.rows]
-    order = np.random.default_rng(seed).permutation(len(rows))
+    order = generator(seed).permutation(len(rows))
     key = sheet.with_name(f"{sheet.name}.key.tsv")
     with replacing(key) as temporary, temporary.open("w", encoding="utf-8", newline="") as stream:
         table = csv.writer(stream, delimiter="\t", lineterminator="\n")

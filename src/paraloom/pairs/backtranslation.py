@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from paraloom.core.errors import DataError
-from paraloom.core.protocols import Translator, Variant
+from paraloom.core.protocols import TranslatorLike, Variant
 from paraloom.core.schema import PAIRS, require
 
 
@@ -58,7 +58,7 @@ def pair_translations(
 
 
 def backtranslate(
-    batch: pa.RecordBatch, translator: Translator, *, side: str = "src", seed: int = 0, method: str = ""
+    batch: pa.RecordBatch, translator: TranslatorLike, *, side: str = "src", seed: int = 0, method: str = ""
 ) -> pa.RecordBatch:
     """Translate one side of a bitext and pair the other side, the reference, with what comes out.
 

@@ -8,12 +8,13 @@ from typing import Any, TypeAlias
 
 from paraloom.core.errors import DataError, nearest
 from paraloom.core.progress import Position, progress, showing
+from paraloom.core.seeds import derive_seed
 from paraloom.core.stage import Fit, Json, Map, Source, StageContext
 from paraloom.io import Corpus
 from paraloom.pipeline.engines.base import Engine, Inline
 from paraloom.pipeline.engines.local import Local
 from paraloom.pipeline.fit import ARTIFACT, FitTask, commit_artifact
-from paraloom.pipeline.shard import OnError, ShardTask, seed_of
+from paraloom.pipeline.shard import OnError, ShardTask
 from paraloom.pipeline.shard_records import ShardRecords
 from paraloom.pipeline.source import read_source
 from paraloom.pipeline.state import State, shard_keys, survey_of
@@ -28,7 +29,7 @@ Closed: TypeAlias = tuple[dict[str, Any], int]
 def read(source: Source, state: State, seeds: Seeds) -> Closed:
     """Read a Source to its end."""
     ledger = ShardRecords(state, source.output_schema, source.output_schema)
-    context = StageContext(seed_of(*seeds), state.inputs)
+    context = StageContext(derive_seed(*seeds), state.inputs)
     with progress(state.label) as advance:
         for record, new in read_source(source, context, state, advance):
             ledger.enter(record, new=new)
@@ -76,7 +77,7 @@ def map_shards(mapping: Map, state: State, seeds: Seeds, engine: Engine, on_erro
 
 def fit(fitting: Fit, state: State, seeds: Seeds, engine: Engine) -> Closed:
     """Run a Fit, in a process of its own on this machine whatever the engine: its memory goes back when it ends."""
-    context = StageContext(seed_of(*seeds), state.inputs)
+    context = StageContext(derive_seed(*seeds), state.inputs)
     task = FitTask(state.place, str(state.folder / ARTIFACT), fitting, state.folder, state.key, context)
     hands = engine if isinstance(engine, Inline) else Local(1, threads=True)
     with showing(Position(state.label, 0, None, "")) as show:
@@ -107,6 +108,6 @@ def _check_input(mapping: Map, corpus: Corpus) -> None:
 def _survey(mapping: Map, corpus: Corpus, state: State, seeds: Seeds) -> Json:
     known, survey = survey_of(state, mapping)
     if not known:
-        survey = mapping.survey(corpus, StageContext(seed_of(*seeds), state.inputs))
+        survey = mapping.survey(corpus, StageContext(derive_seed(*seeds), state.inputs))
         state.manifest.put("survey", {"key": state.whole, "value": survey})
     return survey

@@ -62,17 +62,36 @@ STAGES: dict[str, str] = {
 """Name in the TOML file → 'module:Class'."""
 
 
-def load(use: str) -> type[Stage]:
-    """The class behind the name of a stage.  Raises ConfigError when there is none."""
+RENAMED: dict[str, str] = {}
+"""Old name of a kind of stage → its name now."""
+
+
+def load_stage(use: str) -> type[Stage]:
+    """The class of a kind of stage.
+
+    Args:
+        use: A name in `STAGES`, or 'package.module:Class' of a stage defined elsewhere.
+
+    Raises:
+        ConfigError: The name is unknown (with its new name, or the nearest known one), or is not a stage.
+    """
+    if use in RENAMED:
+        raise ConfigError(f"stage '{use}' is now called '{RENAMED[use]}'", remedy=f'Write use = "{RENAMED[use]}".')
     if use not in STAGES and ":" not in use:
-        raise ConfigError(f"there is no stage '{use}'{nearest(use, list(STAGES))}")
+        raise ConfigError(f"unknown stage '{use}'{nearest(use, list(STAGES))}")
     module, _, name = STAGES.get(use, use).partition(":")
     try:
-        found = getattr(import_module(module), name)
+        kind = getattr(import_module(module), name)
     except (ImportError, AttributeError, ValueError) as error:
         raise ConfigError(
             f"stage '{use}' cannot be loaded ({error})", remedy="Name it 'package.module:Class', importable from here."
         ) from error
-    if not (isinstance(found, type) and issubclass(found, (Map, Fit, Source)) and dataclasses.is_dataclass(found)):
-        raise ConfigError(f"'{use}' is no stage", remedy="A stage is a frozen dataclass: a Map, a Fit or a Source.")
-    return found
+    if not (isinstance(kind, type) and issubclass(kind, (Map, Fit, Source)) and dataclasses.is_dataclass(kind)):
+        raise ConfigError(f"'{use}' is not a stage", remedy="A stage is a frozen dataclass: a Map, a Fit or a Source.")
+    return kind
+
+
+def use_of(kind: type[Stage]) -> str:
+    """The name that TOML files use for a class of stages: the inverse of `load_stage`."""
+    place = f"{kind.__module__}:{kind.__qualname__}"
+    return next((use for use, target in STAGES.items() if target == place), place)

@@ -15,7 +15,7 @@ from paraloom.pipeline.counts import RowCounts
 from paraloom.pipeline.engines.base import Engine
 from paraloom.pipeline.engines.registry import make_engine
 from paraloom.pipeline.fit import commit_artifact
-from paraloom.pipeline.pipeline import Pipeline, Step
+from paraloom.pipeline.definition import Definition, Step
 from paraloom.pipeline.result import RunResult, StageResult
 from paraloom.pipeline.shard import OnError
 from paraloom.pipeline.state import Output, State, output_of, state_of

@@ -11,10 +11,10 @@ from typing import Literal, NamedTuple, TypeAlias
 import numpy as np
 import pyarrow as pa
 
-from paraloom.core.digests import digest
 from paraloom.core.errors import DataError, RunError
 from paraloom.core.progress import Advance
 from paraloom.core.schema import SCHEMAS, require
+from paraloom.core.seeds import derive_seed
 from paraloom.core.stage import Json, Map, StageContext
 from paraloom.io import read_batches
 from paraloom.pipeline.counts import RowCounts
@@ -109,7 +109,7 @@ class ShardTask:
         return kept
 
     def _apply(self, batch: pa.RecordBatch, first: int) -> _Done:
-        context = StageContext(seed_of(*self.seeds, self.name, first), self.inputs, self.survey)
+        context = StageContext(derive_seed(*self.seeds, self.name, first), self.inputs, self.survey)
         try:
             check_text(batch)
             out = self.mapping.apply(batch, context)
@@ -157,15 +157,6 @@ class ShardTask:
         place = f"{self.stage}/failed/"
         error.remedy = error.remedy or f"Repair the row, or run with --on-error=reject to set it aside in {place}."
         return error
-
-
-def seed_of(*parts: int | str) -> int:
-    """A seed, 0 to 2**31 − 1, that depends on all of `parts` and on nothing else.
-
-    >>> seed_of(1, "back", "part-00000.parquet", 0) == seed_of(1, "back", "part-00000.parquet", 1024)
-    False
-    """
-    return int(digest(list(parts))[:8], 16) >> 1
 
 
 def _with_error(row: pa.RecordBatch, error: str) -> pa.RecordBatch:

@@ -14,7 +14,7 @@ from paraloom.core.stage import Fit, Json, Map
 from paraloom.io import Corpus
 from paraloom.pipeline.fit import ARTIFACT, find_artifact
 from paraloom.pipeline.manifest import Manifest, ShardRecord, intact
-from paraloom.pipeline.pipeline import Pipeline, Step
+from paraloom.pipeline.definition import Definition, Step
 from paraloom.pipeline.shard import BATCH_ROWS
 
 _LAYOUT = ["paraloom-run", "1", BATCH_ROWS]

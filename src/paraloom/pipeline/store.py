@@ -16,7 +16,7 @@ from typing import Any
 from paraloom import __version__
 from paraloom.core.errors import RunError
 from paraloom.io.atomic import is_temporary, replacing
-from paraloom.pipeline.pipeline import Step
+from paraloom.pipeline.definition import Step
 
 REPORT = "run.json"
 _LOCK = ".lock"

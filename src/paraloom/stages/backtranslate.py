@@ -9,9 +9,9 @@ from typing import ClassVar, Literal
 import pyarrow as pa
 
 from paraloom.core.errors import ConfigError
-from paraloom.core.protocols import Translator
+from paraloom.core.protocols import TranslatorLike
 from paraloom.core.schema import PAIRS
-from paraloom.core.stage import Map, StageContext
+from paraloom.core.stage import Map, Ref, StageContext
 from paraloom.mt import load_translator
 from paraloom.pairs.backtranslation import backtranslate
 from paraloom.pipeline.stage_cache import kept_open
@@ -31,11 +31,11 @@ class Backtranslate(Map):
     input_columns: ClassVar[tuple[str, ...]] = tuple(PAIRS.names)
     rows: ClassVar[Literal["same", "many"]] = "many"
 
-    translator: str
+    translator: Ref
     decode: str = "beam:5"
     side: Literal["src", "tgt"] = "src"
 
-    def __post_init__(self) -> None:
+    def validate(self) -> None:
         if self.side not in ("src", "tgt"):
             raise ConfigError(f"'side' is src or tgt, not '{self.side}'")
 
@@ -46,6 +46,6 @@ class Backtranslate(Map):
 
 
 @kept_open(2)
-def _translator(folder: Path, decode: str) -> Translator:
-    translator: Translator = load_translator(folder, decode=decode)
+def _translator(folder: Path, decode: str) -> TranslatorLike:
+    translator: TranslatorLike = load_translator(folder, decode=decode)
     return translator

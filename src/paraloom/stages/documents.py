@@ -18,9 +18,9 @@ from paraloom.align.within_documents import align_within
 from paraloom.core.beads import joined
 from paraloom.core.errors import DataError
 from paraloom.core.progress import progress
-from paraloom.core.protocols import Encoder
+from paraloom.core.protocols import EncoderLike
 from paraloom.core.schema import DOCUMENTS, PAIRS, add_column
-from paraloom.core.stage import Fit, Json, Map, Source, StageContext
+from paraloom.core.stage import Fit, Json, Map, Ref, Source, StageContext
 from paraloom.evaluate.alignment import AlignmentScore
 from paraloom.io import Corpus
 from paraloom.io.formats.gold_beads import GoldDocument, read_gold_documents
@@ -43,7 +43,7 @@ class TranslateDocuments(Map):
     inputs: ClassVar[tuple[str, ...]] = ("translator",)
     input_columns: ClassVar[tuple[str, ...]] = tuple(DOCUMENTS.names)
 
-    translator: str
+    translator: Ref
     decode: str = "beam:1"
 
     def apply(self, batch: pa.RecordBatch, context: StageContext) -> pa.RecordBatch:
@@ -67,13 +67,13 @@ class AlignWithin(Source):
     inputs: ClassVar[tuple[str, ...]] = ("source", "target", "pairs")
     output_schema: ClassVar[str] = "PAIRS"
 
-    source: str
-    target: str
-    pairs: str
+    source: Ref
+    target: Ref
+    pairs: Ref
     most: int = 3
     pivot: bool = False
 
-    def __post_init__(self) -> None:
+    def validate(self) -> None:
         AlignerConfig(most=self.most).check()
 
     def batches(self, context: StageContext) -> Iterator[pa.RecordBatch]:
@@ -142,7 +142,7 @@ class EvaluateAligner(Fit):
     version: ClassVar[str] = "2"
 
     documents: Path
-    translator: str | None = None
+    translator: Ref | None = None
     decode: str = "beam:1"
     most: int = 3
 
@@ -161,7 +161,7 @@ def score_aligner(
     config: AlignerConfig,
     translator: CTranslate2Translator | None = None,
     method: str = "evidence",
-    encoder: Encoder | None = None,
+    encoder: EncoderLike | None = None,
 ) -> AlignmentScore:
     """Align the documents, with what is learned from all of them together, and count; the gold is not looked at before.
 

@@ -11,8 +11,9 @@ from typing import ClassVar, Literal
 import numpy as np
 
 from paraloom.core.errors import ConfigError
-from paraloom.core.protocols import Encoder
-from paraloom.core.stage import Fit, Json, StageContext
+from paraloom.core.protocols import EncoderLike
+from paraloom.core.seeds import generator
+from paraloom.core.stage import Fit, Json, Ref, StageContext
 from paraloom.embed.average import Average, SentenceEncoder, Vectors
 from paraloom.embed.phrases import Example, PhraseConfig, train_phrases
 from paraloom.embed.spec import parse_spec
@@ -46,16 +47,16 @@ class TrainPhrases(PhraseConfig, Fit):
     sentinel: ClassVar[str] = "*.vocabulary.txt"
     inputs: ClassVar[tuple[str, ...]] = ("pairs", "vectors", "tasks")
 
-    pairs: tuple[str, ...] = ()
-    vectors: str
-    tasks: str | None = None
+    pairs: tuple[Ref, ...] = ()
+    vectors: Ref
+    tasks: Ref | None = None
     task: Literal["", "semeval", "turney"] = ""
     repeats: int = 5
     reversed_contrast: bool = False
     held_out: float = 0.1
     choices: int = 100
 
-    def __post_init__(self) -> None:
+    def validate(self) -> None:
         self.check()
         if self.task not in ("", "semeval", "turney"):
             raise ConfigError(f"'task' is semeval or turney, not '{self.task}'")
@@ -72,7 +73,7 @@ class TrainPhrases(PhraseConfig, Fit):
         parts, counts = self._pairs(context, set(known))
         examples = [self._example(*pair) for pair in parts["train"]] + self.repeats * list(self._of_task(context))
 
-        def choose(encoder: Encoder, part: str) -> float:
+        def choose(encoder: EncoderLike, part: str) -> float:
             return self._chosen(encoder, parts[part], context.seed, self.similarity)
 
         measure = (lambda encoder: choose(encoder, "development")) if self._measurable(parts["development"]) else None
@@ -102,7 +103,7 @@ class TrainPhrases(PhraseConfig, Fit):
         """The usable pairs of each part, by a hash of their words, and how many were left out for each reason."""
         parts: dict[str, list[tuple[str, str]]] = {"train": [], "development": [], "test": []}
         counts = {"read": 0, "used": 0}
-        for path in context.each("pairs"):
+        for path in context.paths("pairs"):
             for batch in Corpus.open(path).batches(["src", "tgt"]):
                 for src, tgt in zip(batch.column("src").to_pylist(), batch.column("tgt").to_pylist(), strict=True):
                     counts["read"] += 1
@@ -133,7 +134,7 @@ class TrainPhrases(PhraseConfig, Fit):
         elif self.task == "semeval":
             items = read_judged(context.inputs["tasks"] / FILES["semeval-train"])
             different = [(item.phrase, item.word) for item in items if not item.same]
-            draw = np.random.default_rng([context.seed, 23])
+            draw = generator(context.seed, 23)
             for item in items:
                 if item.same:
                     chosen = draw.choice(len(different), _JUDGED, replace=False)
@@ -143,14 +144,14 @@ class TrainPhrases(PhraseConfig, Fit):
         return len({second for _, second in pairs}) >= self.choices
 
     def _chosen(
-        self, encoder: Encoder, pairs: list[tuple[str, str]], seed: int, similarity: Literal["dot", "cosine"]
+        self, encoder: EncoderLike, pairs: list[tuple[str, str]], seed: int, similarity: Literal["dot", "cosine"]
     ) -> float:
         first, second = zip(*pairs, strict=True)
         found = choose_among(encoder, first, second, n=self.choices, seed=seed, similarity=similarity)
         return round(100 * found.accuracy, 2)
 
     def _measured(
-        self, encoder: Encoder, test: list[tuple[str, str]], context: StageContext, similarity: Literal["dot", "cosine"]
+        self, encoder: EncoderLike, test: list[tuple[str, str]], context: StageContext, similarity: Literal["dot", "cosine"]
     ) -> dict[str, Json]:
         found: dict[str, Json] = {}
         if self._measurable(test):

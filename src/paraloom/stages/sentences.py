@@ -13,9 +13,9 @@ import numpy as np
 import pyarrow as pa
 
 from paraloom.core.errors import ConfigError, nearest
-from paraloom.core.protocols import Encoder
+from paraloom.core.protocols import EncoderLike
 from paraloom.core.schema import LANGUAGE_OF, SENTENCES, add_column
-from paraloom.core.stage import Fit, Json, Map, Source, StageContext
+from paraloom.core.stage import Fit, Json, Map, Ref, Source, StageContext
 from paraloom.embed.loading import open_encoder
 from paraloom.embed.transformer import TransformerEncoder, convert_transformer
 from paraloom.io import Corpus
@@ -52,7 +52,7 @@ class Sentences(Source):
     version: ClassVar[str] = "2"
     inputs: ClassVar[tuple[str, ...]] = ("corpora",)
 
-    corpora: tuple[str, ...] = ()
+    corpora: tuple[Ref, ...] = ()
     columns: tuple[str, ...] = ("src", "tgt", "text")
     files_of_lines: tuple[Path, ...] = ()
     field: int | str = 0
@@ -61,7 +61,7 @@ class Sentences(Source):
     limit: int = 0
     bad_rows: Literal["stop", "reject"] = "stop"
 
-    def __post_init__(self) -> None:
+    def validate(self) -> None:
         for column in self.columns:
             if column not in LANGUAGE_OF:
                 raise ConfigError(f"there is no text column '{column}'{nearest(column, list(LANGUAGE_OF))}")
@@ -109,7 +109,7 @@ class Sentences(Source):
 
     def _texts(self, context: StageContext) -> Iterator[_Texts]:
         left = self.limit or sys.maxsize
-        for reference, path in zip(self.corpora, context.each("corpora"), strict=True):
+        for reference, path in zip(self.corpora, context.paths("corpora"), strict=True):
             corpus = Corpus.open(path)
             columns = [name for name in self.columns if name in corpus.schema.names]
             if not columns:
@@ -140,11 +140,11 @@ class LoadEncoder(Fit):
 
     inputs: ClassVar[tuple[str, ...]] = ("folder",)
 
-    folder: str | None = None
+    folder: Ref | None = None
     model: str = ""
     precision: str = "int8"
 
-    def __post_init__(self) -> None:
+    def validate(self) -> None:
         if bool(self.folder) == bool(self.model):
             raise ConfigError("there is no encoder without a 'folder' or a 'model'", remedy="Give one of them.")
 
@@ -165,7 +165,7 @@ class Encode(Map):
 
     inputs: ClassVar[tuple[str, ...]] = ("encoder",)
 
-    encoder: str
+    encoder: Ref
     column: str = "text"
 
     def apply(self, batch: pa.RecordBatch, context: StageContext) -> pa.RecordBatch:
@@ -179,7 +179,7 @@ class Encode(Map):
 
 
 @kept_open()
-def _opened(path: Path) -> Encoder:
+def _opened(path: Path) -> EncoderLike:
     return open_encoder(path)
 
 

@@ -9,9 +9,9 @@ from typing import ClassVar
 import pyarrow as pa
 
 from paraloom.core.errors import ConfigError, DataError, ModelError
-from paraloom.core.protocols import Parser
+from paraloom.core.protocols import ParserLike
 from paraloom.core.schema import add_column
-from paraloom.core.stage import Fit, Json, Map, StageContext
+from paraloom.core.stage import Fit, Json, Map, Ref, StageContext
 from paraloom.pipeline.stage_cache import kept_open
 from paraloom.syntax.accuracy import bracket_f1
 from paraloom.syntax.grammar import Grammar
@@ -31,16 +31,16 @@ class TrainParser(Fit):
     sentinel: ClassVar[str] = "grammar.json"
     inputs: ClassVar[tuple[str, ...]] = ("treebank",)
 
-    treebank: tuple[str, ...]
+    treebank: tuple[Ref, ...]
     held_out: float = 0.05
 
-    def __post_init__(self) -> None:
+    def validate(self) -> None:
         if not 0 <= self.held_out < 1:
             raise ConfigError("held_out is a share from 0 to below 1")
 
     def fit(self, folder: Path, context: StageContext) -> dict[str, Json]:
         """Write grammar.json; the figures are those of a grammar without the held-out trees."""
-        trees = [tree for path in context.each("treebank") for tree in read_treebank(path)]
+        trees = [tree for path in context.paths("treebank") for tree in read_treebank(path)]
         if not trees:
             raise DataError("the treebank has no trees", file=", ".join(self.treebank))
         figures: dict[str, Json] = {"trees": len(trees)}
@@ -70,11 +70,11 @@ class Parse(Map):
 
     inputs: ClassVar[tuple[str, ...]] = ("parser",)
 
-    parser: str | None = None
+    parser: Ref | None = None
     model: str = ""
     columns: tuple[str, ...] = ("src", "tgt")
 
-    def __post_init__(self) -> None:
+    def validate(self) -> None:
         if bool(self.parser) == bool(self.model):
             raise ConfigError("there is no parser without 'parser' or 'model'", remedy="Give one of them.")
         if self.model:
@@ -99,5 +99,5 @@ class Parse(Map):
 
 
 @kept_open()
-def _parser(source: str | Path) -> Parser:
+def _parser(source: str | Path) -> ParserLike:
     return load_parser(source)

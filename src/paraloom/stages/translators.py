@@ -9,11 +9,10 @@ from itertools import chain
 from pathlib import Path
 from typing import ClassVar
 
-import numpy as np
-
 from paraloom.core.digests import file_digest
 from paraloom.core.errors import DataError
-from paraloom.core.stage import Fit, Json, StageContext
+from paraloom.core.seeds import spawn_seeds
+from paraloom.core.stage import Fit, Json, Ref, StageContext
 from paraloom.evaluate.translation import evaluate_translation
 from paraloom.io import Corpus
 from paraloom.mt.checkpoint import CHECKPOINT, convert, write_card
@@ -45,25 +44,25 @@ class TrainTranslator(TranslatorConfig, Fit):
     optional_fields: ClassVar[tuple[str, ...]] = ("weights", "symbols", "last_weights")
     version: ClassVar[str] = "1"
 
-    bitext: tuple[str, ...]
+    bitext: tuple[Ref, ...]
     weights: tuple[float, ...] = ()
-    development: str | None = None
-    test: str | None = None
-    start: str | None = None
-    subwords_of: str | None = None
+    development: Ref | None = None
+    test: Ref | None = None
+    start: Ref | None = None
+    subwords_of: Ref | None = None
     held_out: int = 1000
     title: str = "A translator"
     licence: str = "other"
     about: str = "Trained by Paraloom."
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
+    def validate(self) -> None:
+        super().validate()
         if self.weights:
             mixed_rows([1] * len(self.bitext), self.weights)
 
     def fit(self, folder: Path, context: StageContext) -> dict[str, Json]:
         """Train, measure BLEU on the test pairs as converted and in float32, write the card."""
-        corpora = [Corpus.open(path) for path in context.each("bitext")]
+        corpora = [Corpus.open(path) for path in context.paths("bitext")]
         rows = sum(corpus.rows for corpus in corpora)
         if not rows:
             raise DataError("there are no pairs to train on", file=corpora[0].folder)
@@ -168,7 +167,7 @@ def _mixture(
         return lambda: chain.from_iterable(part() for part in parts)
     rows = [sum(len(sources) for sources, _ in part()) for part in parts]
     wanted = mixed_rows(rows, weights)
-    seeds = np.random.SeedSequence(seed).generate_state(len(parts)).tolist()
+    seeds = spawn_seeds(seed, len(parts))
     plans = list(zip(parts, rows, wanted, seeds, strict=True))
     return lambda: chain.from_iterable(repeated(*plan) for plan in plans)
 

@@ -12,9 +12,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from paraloom.core.errors import ConfigError, DataError
-from paraloom.core.protocols import Translator, Variant
+from paraloom.core.protocols import TranslatorLike, Variant
 from paraloom.core.schema import PAIRS, SENTENCES, VARIANTS
-from paraloom.core.stage import Map, StageContext
+from paraloom.core.seeds import strided_seed
+from paraloom.core.stage import Map, Ref, StageContext
 from paraloom.mt import load_translator
 from paraloom.mt.decoding import parse_decoding
 from paraloom.mt.presets import method
@@ -39,13 +40,13 @@ class TranslateVariants(Map):
     output_schema: ClassVar[str] = "VARIANTS"
     rows: ClassVar[Literal["same", "many"]] = "many"
 
-    translator: tuple[str, ...]
+    translator: tuple[Ref, ...]
     decode: str = ""
     method: str = ""
     outputs: int = 3
     column: Literal["", "text", "src", "tgt"] = ""
 
-    def __post_init__(self) -> None:
+    def validate(self) -> None:
         if bool(self.decode) == bool(self.method):
             raise ConfigError("say how to translate: 'decode' or 'method'", remedy="Give one of them.")
         if not self.translator:
@@ -63,8 +64,8 @@ class TranslateVariants(Map):
         originals = _originals(batch, self.column)
         texts = pc.fill_null(originals.column("original"), "").to_pylist()
         decoding = method(self.method, self.outputs).decoding if self.method else parse_decoding(self.decode)
-        translators = [_translator(path, decoding) for path in context.each("translator")]
-        found = [each.translate(texts, seed=_seed(context.seed, place)) for place, each in enumerate(translators)]
+        translators = [_translator(path, decoding) for path in context.paths("translator")]
+        found = [each.translate(texts, seed=strided_seed(context.seed, place)) for place, each in enumerate(translators)]
         joined = [_joined(of_text) for of_text in zip(*found, strict=True)]
         made_by = " + ".join(each.signature for each in translators)
         return variant_rows(originals, joined, self.method or self.decode, signature=made_by)
@@ -83,12 +84,12 @@ class VariantsToBitext(TrainingPairs, Map):
     output_schema: ClassVar[str] = "PAIRS"
     input_columns: ClassVar[tuple[str, ...]] = (*VARIANTS.names, *ORIGINALS.names)
 
-    held_out: tuple[str, ...] = ()
+    held_out: tuple[Ref, ...] = ()
 
     def apply(self, batch: pa.RecordBatch, context: StageContext) -> pa.RecordBatch:
         """The pairs of one batch, with keep and reason."""
         config = TrainingPairs(**{f.name: getattr(self, f.name) for f in fields(TrainingPairs)})
-        held = held_out(context.each("held_out")) if self.held_out else None
+        held = held_out(context.paths("held_out")) if self.held_out else None
         return training_pairs(batch, config, held)
 
 
@@ -121,12 +122,7 @@ def _joined(of_translators: Sequence[Sequence[Variant]]) -> list[Variant]:
     return variants[:1] if all(not each.tokens for each in variants) else variants
 
 
-def _seed(seed: int, place: int) -> int:
-    """Another seed for each translator, so that two of the same model do not draw the same."""
-    return (seed + place * 0x9E3779B1) % 2**31
-
-
 @kept_open(8)
-def _translator(folder: Path, decoding: object) -> Translator:
-    translator: Translator = load_translator(folder, decode=decoding)  # type: ignore[arg-type]
+def _translator(folder: Path, decoding: object) -> TranslatorLike:
+    translator: TranslatorLike = load_translator(folder, decode=decoding)  # type: ignore[arg-type]
     return translator

@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 
 from paraloom.core.errors import DataError
 from paraloom.core.progress import progress
-from paraloom.core.protocols import Encoder
+from paraloom.core.protocols import EncoderLike
 from paraloom.embed.average import SentenceEncoder
 from paraloom.embed.loading import open_encoder
 from paraloom.embed.store import load_encoder
@@ -46,7 +46,7 @@ def encode_lines(encoder: str | Path, source: str, output: Path) -> int:
     return count
 
 
-def _to_parquet(model: Encoder, source: str, output: Path) -> int:
+def _to_parquet(model: EncoderLike, source: str, output: Path) -> int:
     schema = pa.schema([("text", pa.string()), ("vector", pa.list_(pa.float32(), model.dimension))])
     count = 0
     with (

@@ -15,6 +15,7 @@ import pyarrow as pa
 from paraloom.core.counts import Counts
 from paraloom.core.errors import DataError
 from paraloom.core.progress import progress
+from paraloom.core.seeds import generator
 from paraloom.pairs.scoring.classifier import Classifier, ClassifierConfig, flat, new_network
 from paraloom.text.tokens import TokenLists, tokens
 
@@ -46,7 +47,7 @@ def draw_candidates(batches: Iterable[pa.RecordBatch], count: int, seed: int) ->
     batches: pairs (pair_id, src the reference, tgt a translation), those of one reference next to each other.
     Keeps `count` references in memory, whatever the size of the corpus (reservoir sampling).
     """
-    rng = np.random.default_rng(seed)
+    rng = generator(seed)
     kept: list[tuple[str, list[str]]] = []
     for seen, (reference, translations) in enumerate(_groups(batches)):
         place = seen if seen < count else int(rng.integers(seen + 1))
@@ -78,7 +79,7 @@ def train_classifier(
             f"{len(drawn)} references are too few to train a classifier", remedy="Back-translate more of the bitext."
         )
     torch.manual_seed(seed)
-    rng = np.random.default_rng(seed)
+    rng = generator(seed)
     development, test = range(held_out), range(held_out, 2 * held_out)
     training = np.arange(2 * held_out, len(drawn))
     words = _vocabulary(drawn, training, config.vocabulary)

@@ -11,7 +11,7 @@ from typing import Protocol
 import numpy as np
 import numpy.typing as npt
 
-from paraloom.core.protocols import Encoder
+from paraloom.core.protocols import EncoderLike
 from paraloom.pairs.scoring.rarity import WordRarity
 from paraloom.pairs.scoring.scorer import Column, Scorer, Values, of_side
 from paraloom.pairs.scoring.statistics import PairStatistics, Side
@@ -90,7 +90,7 @@ class LanguageModelOfLanguages(Protocol):
         """Probabilities, float32 (n,); NaN for a language that is not known."""
 
 
-def by_encoder(encoder: Encoder) -> tuple[Scorer, ...]:
+def by_encoder(encoder: EncoderLike) -> tuple[Scorer, ...]:
     """`paraphrase_score` under an encoder."""
 
     def cosine(pairs: PairStatistics) -> Values:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from paraloom.core.errors import ConfigError, ModelError, nearest
-from paraloom.core.protocols import Parser
+from paraloom.core.protocols import ParserLike
 from paraloom.syntax.parsers.own import GrammarParser
 from paraloom.syntax.parsers.spacy import SpacyParser
 from paraloom.syntax.parsers.stanza import StanzaParser
@@ -15,7 +15,7 @@ _REMEDY = (
 )
 
 
-def load_parser(source: str | Path) -> Parser:
+def load_parser(source: str | Path) -> ParserLike:
     """Open a parser.
 
     source: a folder that `paraloom train parser` or spaCy made; `spacy:` and the name or the folder of a model, for

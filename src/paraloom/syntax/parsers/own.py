@@ -25,7 +25,7 @@ _BRACKETS = str.maketrans({"(": "-LRB-", ")": "-RRB-", "[": "-LSB-", "]": "-RSB-
 
 
 class GrammarParser:
-    """The likeliest tree of each sentence under a grammar; implements core.protocols.Parser.
+    """The likeliest tree of each sentence under a grammar; implements core.protocols.ParserLike.
 
     grammar: what `paraloom train parser` made.  Words are cut as the Penn Treebank cuts them (do n't).
 

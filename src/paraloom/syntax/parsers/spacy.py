@@ -15,7 +15,7 @@ _UNUSED = ("ner", "entity_linker", "entity_ruler", "lemmatizer", "textcat", "tex
 
 
 class SpacyParser:
-    """The dependency tree of each sentence (see dependencies.bracketed); implements core.protocols.Parser.
+    """The dependency tree of each sentence (see dependencies.bracketed); implements core.protocols.ParserLike.
 
     pipeline: of spaCy, with a part that sets the heads and relations of words.  name: of the model, for the signature.
 

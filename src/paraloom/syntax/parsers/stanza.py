@@ -15,7 +15,7 @@ PROCESSORS = {"constituency": "tokenize,pos,constituency", "depparse": "tokenize
 
 
 class StanzaParser:
-    """The tree of each sentence, by its phrases or by its words' relations; implements core.protocols.Parser.
+    """The tree of each sentence, by its phrases or by its words' relations; implements core.protocols.ParserLike.
 
     pipeline: of Stanza, one sentence a text.  language: its code.  processor: a key of PROCESSORS.
 
