@@ -17,18 +17,10 @@ from hypothesis import strategies as st
 
 from paraloom.core.errors import ConfigError
 from paraloom.text.characters import character_class, class_table
-from paraloom.text.tokens import (
-    TokenLists,
-    character_ngrams,
-    lowered,
-    ngrams,
-    normalise,
-    sentences,
-    spellings,
-    token_hash,
-    tokens,
-    words,
-)
+from paraloom.text.ngrams import character_ngrams, ngrams
+from paraloom.text.normalize import lowercase, normalize
+from paraloom.text.sentences import split_sentences
+from paraloom.text.tokens import TokenLists, token_hash, token_strings, tokenize, words
 
 # Few characters that meet often, beside all of Unicode: joiners, digits, marks, wide characters, space of all kinds.
 TEXT = st.text(st.one_of(st.sampled_from("aБ9½'’-‐.,: \t\u0301\u200d\u00a0字🙂!_"), st.characters(codec="utf-8")))
@@ -60,8 +52,8 @@ TEXTS = st.lists(TEXT, max_size=5)
 )
 def test_words(text: str, expected: list[str]) -> None:
     assert words(text) == expected
-    assert spellings([text]).to_pylist() == [expected]
-    assert tokens([text])[0].tolist() == [token_hash(word) for word in expected]
+    assert token_strings([text]).to_pylist() == [expected]
+    assert tokenize([text])[0].tolist() == [token_hash(word) for word in expected]
 
 
 @settings(max_examples=150, deadline=None)
@@ -70,17 +62,17 @@ def test_words(text: str, expected: list[str]) -> None:
 @example(["a'", "'b", "1.", "2"], False, False)
 def test_kernel_is_the_regular_expression(texts: list[str], lower: bool, punctuation: bool) -> None:
     expected = [words(text, lower=lower, punctuation=punctuation) for text in texts]
-    found = tokens(texts, lower=lower, punctuation=punctuation)
+    found = tokenize(texts, lower=lower, punctuation=punctuation)
     assert found.lengths.tolist() == [len(each) for each in expected]
     assert found.ids.tolist() == [token_hash(word) for each in expected for word in each]
-    assert spellings(texts, lower=lower, punctuation=punctuation).to_pylist() == expected
+    assert token_strings(texts, lower=lower, punctuation=punctuation).to_pylist() == expected
 
 
 @settings(max_examples=100, deadline=None)
 @given(TEXTS, st.integers(1, 5), st.booleans())
 def test_character_ngrams(texts: list[str], n: int, boundary: bool) -> None:
     expected = []
-    for text in lowered(texts).to_pylist():
+    for text in lowercase(texts).to_pylist():
         padded = f" {text} " if boundary else text
         expected.append([token_hash(padded[i : i + n]) for i in range(len(padded) - n + 1)])
     found = character_ngrams(texts, n, boundary=boundary)
@@ -112,25 +104,25 @@ def test_ngrams_are_equal_exactly_where_their_parts_are(lists: list[list[int]], 
 )
 def test_every_kind_of_arrow_text(array: pa.Array) -> None:
     expected = [[token_hash("a"), token_hash("b")], [], [token_hash("ä")]]
-    assert tokens(array.slice(1)).to_arrow().to_pylist() == expected
+    assert tokenize(array.slice(1)).to_arrow().to_pylist() == expected
     assert character_ngrams(array.slice(1)).lengths.tolist() == [3, 0, 1]
 
 
 @pytest.mark.parametrize("array", [[], pa.array([], pa.string()), pa.chunked_array([], pa.string()), [""], [None]])
 def test_no_text(array: pa.Array) -> None:
-    assert tokens(array).ids.tolist() == []
-    assert len(tokens(array)) == len(array) == len(ngrams(tokens(array), 2)) == len(character_ngrams(array))
+    assert tokenize(array).ids.tolist() == []
+    assert len(tokenize(array)) == len(array) == len(ngrams(tokenize(array), 2)) == len(character_ngrams(array))
 
 
 @pytest.mark.parametrize("content", [b"\xf8\xff\xff\xff\xff", b"a\xf0\x9f", b"\xf7\xbf\xbf\xbf", b"\xc3"])
 def test_broken_bytes_stay_in_bounds(content: bytes) -> None:
     buffers = [None, pa.py_buffer(np.array([0, len(content)], np.int32)), pa.py_buffer(content)]
     broken = pa.Array.from_buffers(pa.string(), 1, buffers)
-    assert tokens(broken, lower=False).lengths.tolist()[0] >= 1
+    assert tokenize(broken, lower=False).lengths.tolist()[0] >= 1
 
 
 def test_lists_share_memory_with_arrow() -> None:
-    lists = tokens(["a b", "c"])
+    lists = tokenize(["a b", "c"])
     assert lists.to_arrow().values.buffers()[1].address == lists.ids.ctypes.data
     assert not lists.ids.flags.writeable
 
@@ -156,14 +148,14 @@ def test_class_table_knows_all_that_unicode_assigns() -> None:
     ],
 )
 def test_normalise(text: str, expected: str) -> None:
-    assert normalise([text]).to_pylist() == [expected]
+    assert normalize([text]).to_pylist() == [expected]
 
 
 @settings(deadline=None)
 @given(TEXTS)
 def test_normalise_is_stable(texts: list[str]) -> None:
-    once = normalise(texts)
-    assert normalise(once) == once
+    once = normalize(texts)
+    assert normalize(once) == once
 
 
 @pytest.mark.parametrize(
@@ -175,19 +167,19 @@ def test_normalise_is_stable(texts: list[str]) -> None:
     ],
 )
 def test_sentences(lang: str, text: str, count: int) -> None:
-    found = sentences(text, lang)
+    found = split_sentences(text, lang)
     assert len(found) == count
     assert "".join("".join(found).split()) == "".join(text.split())
 
 
 def test_sentences_of_an_unknown_language() -> None:
     with pytest.raises(ConfigError, match=r"no rules .* 'tlh'; known are am, ar, .*en"):
-        sentences("nuqneH", "tlh")
+        split_sentences("nuqneH", "tlh")
 
 
 @pytest.mark.parametrize("n", [0, -1])
 def test_ngrams_of_nothing(n: int) -> None:
-    for make in (lambda: ngrams(tokens(["a"]), n), lambda: character_ngrams(["a"], n)):
+    for make in (lambda: ngrams(tokenize(["a"]), n), lambda: character_ngrams(["a"], n)):
         with pytest.raises(ConfigError, match="one part or more"):
             make()
 
@@ -201,4 +193,4 @@ def test_real_sentences(data: Path) -> None:
     for name in ("en", "cs"):
         packed = (data / f"bitext/multi30k/task1/val.{name}.gz").read_bytes()
         lines = gzip.decompress(packed).decode().split("\n")
-        assert spellings(lines).to_pylist() == [words(line) for line in lines]
+        assert token_strings(lines).to_pylist() == [words(line) for line in lines]

@@ -10,14 +10,13 @@ import numpy.typing as npt
 
 from paraloom.core.errors import DataError
 from paraloom.diversity.mteval_kernels import mteval_words
+from paraloom.text.bleu import BLEU_ORDER, bleu_from_counts
+from paraloom.text.buffers import Texts, code_points, text_buffers
 from paraloom.text.characters import white_table
 from paraloom.text.chrf import CHRF_ORDER, chrf_from_counts
 from paraloom.text.ngram_kernels import prefixes_of, shared_ngrams, visible
+from paraloom.text.normalize import lowercase_in_context
 from paraloom.text.token_kernels import hash_spans
-from paraloom.text.tokens import Texts, code_points, lowered_in_context, text_buffers
-
-BLEU_ORDER = 4
-"""Longest n-grams of BLEU, words."""
 
 # Pairs of variants at a time: some 30 MB of counts, however many variants a group has.
 _PAIRS = 1 << 17
@@ -63,7 +62,7 @@ def overlap_of_groups(texts: Texts, groups: npt.ArrayLike, *, effective_order: b
     """
     data, offsets = text_buffers(texts)
     bounds = _checked(groups, len(offsets) - 1)
-    words, word_bounds = mteval_words(*code_points(lowered_in_context(texts)), white_table())
+    words, word_bounds = mteval_words(*code_points(lowercase_in_context(texts)), white_table())
     characters, character_bounds = visible(*code_points(texts), white_table())
     of_words, of_characters = (prefixes_of(words), word_bounds), (prefixes_of(characters), character_bounds)
     sizes = np.diff(bounds)
@@ -76,37 +75,16 @@ def overlap_of_groups(texts: Texts, groups: npt.ArrayLike, *, effective_order: b
     return Overlaps(sizes, empty, ibleu, ichrf, _repeated(hash_spans(data, offsets[:-1], offsets[1:]), group, sizes))
 
 
-def bleu_from_counts(
-    shared: npt.NDArray[np.integer], made: Ints, wanted: Ints, effective_order: bool = True
-) -> Figures:
-    """Sentence BLEU from its sufficient statistics, 0 to 100: float64 (n,).
-
-    shared: (n, 4), n-grams of 1 to 4 words that both texts have.  made, wanted: (n,), words of the translation and of
-    the reference.  The k-th order without a match counts as 1 / 2ᵏ of one (sacreBLEU's 'exp'); 0 where no word is
-    shared.  effective_order: leave out the orders that the translation is too short for, instead of giving it 0.
-
-    >>> bleu_from_counts(np.array([[2, 1, 0, 0]]), np.array([3]), np.array([3])).round(2)
-    array([55.03])
-    """
-    totals = np.maximum(made[:, None] - np.arange(BLEU_ORDER), 0)
-    smoothed = 0.5 ** np.cumsum(shared == 0, axis=1)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        logs = np.where(totals > 0, np.log(np.where(shared > 0, shared, smoothed) / totals), 0).sum(1)
-        orders = (totals > 0).sum(1) if effective_order else BLEU_ORDER
-        bleu: Figures = 100 * np.exp(logs / orders + np.minimum(0, 1 - wanted / made))
-    bleu[shared[:, 0] == 0] = 0
-    if not effective_order:
-        bleu[made < BLEU_ORDER] = 0
-    return bleu
-
-
 def _means(lists: tuple[npt.NDArray[np.uint64], Ints], order: int, a: Ints, b: Ints, effective_order: bool) -> Figures:
     """The mean of the scores of a against b and of b against a: float64 (pairs,)."""
     prefixes, offsets = lists
     shared = shared_ngrams(prefixes, offsets, a, b, order)
     lengths = np.diff(offsets)
     if order == BLEU_ORDER:
-        each = [bleu_from_counts(shared, lengths[x], lengths[y], effective_order) for x, y in ((a, b), (b, a))]
+        each = [
+            bleu_from_counts(shared, lengths[x], lengths[y], effective_order=effective_order)
+            for x, y in ((a, b), (b, a))
+        ]
     else:
         each = [np.nan_to_num(chrf_from_counts(shared, lengths[x], lengths[y])) for x, y in ((a, b), (b, a))]
     return (each[0] + each[1]) / 2

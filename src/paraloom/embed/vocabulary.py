@@ -14,8 +14,9 @@ import pyarrow as pa
 from paraloom.core.errors import ModelError
 from paraloom.embed import list_kernels
 from paraloom.embed.units import UNITS
+from paraloom.text.buffers import Texts
 from paraloom.text.token_kernels import hash_spans
-from paraloom.text.tokens import Texts, TokenLists
+from paraloom.text.tokens import TokenLists
 
 IdArray = npt.NDArray[np.uint64]
 

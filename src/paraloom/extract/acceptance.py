@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from paraloom.extract.counts import ExtractionCounts
 from paraloom.extract.images import Fingerprint
-from paraloom.pairs.scoring.language import LanguageIdentifier
+from paraloom.text.languages import LanguageIdentifier
 
 Row = dict[str, Any]
 Repeated = Mapping[str, npt.NDArray[np.uint64]]
@@ -106,7 +106,7 @@ class Acceptance:
         doubted = [place for place in asked if held[place][0]["lang"] not in (None, found[place])]
         if doubted:
             said = [held[place][0]["lang"] for place in doubted]
-            shares = self.identifier.measure_languages([held[place][1][:_SAMPLE] for place in doubted], said)
+            shares = self.identifier.probabilities([held[place][1][:_SAMPLE] for place in doubted], said)
             for place, lang, share in zip(doubted, said, shares.tolist(), strict=True):
                 if not share <= _DOUBT:
                     found[place] = lang

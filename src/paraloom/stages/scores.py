@@ -10,19 +10,19 @@ from typing import ClassVar
 import pyarrow as pa
 
 from paraloom.core.errors import ConfigError
-from paraloom.core.stage import Fit, Json, Map, StageContext
+from paraloom.core.stage import Fit, Json, Map, Ref, StageContext
+from paraloom.core.stage_cache import cached_per_stage
 from paraloom.embed.sentence_transformer import SentenceTransformerEncoder
 from paraloom.embed.store import load_encoder
 from paraloom.io import Corpus
 from paraloom.pairs.scoring import models as by
 from paraloom.pairs.scoring.classifier import Classifier, ClassifierConfig
 from paraloom.pairs.scoring.classifier_training import train_classifier
-from paraloom.pairs.scoring.language import LanguageIdentifier
 from paraloom.pairs.scoring.language_model import NgramModel, train_language_model
 from paraloom.pairs.scoring.rarity import WordRarity, count_words
 from paraloom.pairs.scoring.scorer import Scorer
 from paraloom.pairs.scoring.table import score, scorers
-from paraloom.pipeline.stage_cache import kept_open
+from paraloom.text.languages import LanguageIdentifier
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,14 +39,14 @@ class Score(Map):
     input_columns: ClassVar[tuple[str, ...]] = ("src", "tgt")
 
     scores: tuple[str, ...] = ("common",)
-    encoder: str | None = None
-    word_counts: str | None = None
-    language_model: str | None = None
-    classifier: str | None = None
+    encoder: Ref | None = None
+    word_counts: Ref | None = None
+    language_model: Ref | None = None
+    classifier: Ref | None = None
     sentence_transformer: str = ""
     languages: tuple[str, ...] = ()
 
-    def __post_init__(self) -> None:
+    def validate(self) -> None:
         scorers(self.scores)
         if self.encoder and self.sentence_transformer:
             raise ConfigError("'encoder' and 'sentence_transformer' both make paraphrase_score", remedy="Give one.")
@@ -69,7 +69,7 @@ class CountWords(Fit):
     sentinel: ClassVar[str] = "rarity.safetensors"
     inputs: ClassVar[tuple[str, ...]] = ("corpora",)
 
-    corpora: tuple[str, ...]
+    corpora: tuple[Ref, ...]
     columns: tuple[str, ...] = ("src",)
 
     def fit(self, folder: Path, context: StageContext) -> dict[str, Json]:
@@ -89,7 +89,7 @@ class TrainLanguageModel(Fit):
     sentinel: ClassVar[str] = "language_model.safetensors"
     inputs: ClassVar[tuple[str, ...]] = ("corpora",)
 
-    corpora: tuple[str, ...]
+    corpora: tuple[Ref, ...]
     columns: tuple[str, ...] = ("src",)
     order: int = 3
 
@@ -110,9 +110,9 @@ class TrainClassifier(ClassifierConfig, Fit):
     sentinel: ClassVar[str] = "classifier.safetensors"
     inputs: ClassVar[tuple[str, ...]] = ("pairs_from",)
 
-    pairs_from: tuple[str, ...]
+    pairs_from: tuple[Ref, ...]
 
-    def __post_init__(self) -> None:
+    def validate(self) -> None:
         self.check()
 
     def fit(self, folder: Path, context: StageContext) -> dict[str, Json]:
@@ -120,13 +120,13 @@ class TrainClassifier(ClassifierConfig, Fit):
         from itertools import chain
 
         batches = chain.from_iterable(
-            Corpus.open(path).batches(["pair_id", "src", "tgt"]) for path in context.each("pairs_from")
+            Corpus.open(path).batches(["pair_id", "src", "tgt"]) for path in context.paths("pairs_from")
         )
         config = ClassifierConfig(**{f.name: getattr(self, f.name) for f in fields(ClassifierConfig)})
         return train_classifier(batches, config, folder, seed=context.seed)
 
 
-@kept_open(2)
+@cached_per_stage(2)
 def _by_model(
     models: tuple[tuple[str, Path], ...], sentence_transformer: str, languages: tuple[str, ...]
 ) -> tuple[Scorer, ...]:
@@ -149,6 +149,6 @@ def _by_model(
 
 
 def _texts(context: StageContext, name: str, columns: tuple[str, ...]) -> Iterator[pa.Array]:
-    for path in context.each(name):
+    for path in context.paths(name):
         for batch in Corpus.open(path).batches(list(columns), label="reading"):
             yield from batch.columns

@@ -1,6 +1,8 @@
-"""chrF (Popović 2015), of pairs of texts and from its sufficient statistics: for pairs and for groups of variants."""
+"""chrF2 of pairs of texts, and from shared character n-grams and lengths."""
 
 from __future__ import annotations
+
+from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -9,51 +11,76 @@ from paraloom.text.characters import white_table
 from paraloom.text.ngram_kernels import prefixes_of, shared_ngrams, visible
 
 CHRF_ORDER = 6
-"""Longest n-grams of characters."""
+"""Maximum order of the n-grams, in characters."""
 
 CHRF_BETA = 2
-"""How much more recall counts than precision."""
+"""Weight of recall against precision."""
 
-Points = tuple[npt.NDArray[np.int32], npt.NDArray[np.int64]]
-"""Code points of n texts and their offsets, as core.text.code_points gives them."""
+Points: TypeAlias = tuple[npt.NDArray[np.int32], npt.NDArray[np.int64]]
+"""Code points of n texts and their offsets, as `paraloom.text.buffers.code_points` returns them."""
 
 
 def chrf_from_points(translations: Points, references: Points) -> npt.NDArray[np.float32]:
-    """chrF2 of each text against its reference, float32 (n,), 0 to 100; NaN where a side has no visible character.
+    """Compute chrF2 of each text against its reference.
 
-    >>> from paraloom.text.tokens import code_points
-    >>> chrf_from_points(code_points(["the cat"]), code_points(["the cats"])).round(2)
-    array([77.57], dtype=float32)
+    Args:
+        translations: Code points and offsets of n texts.
+        references: Code points and offsets of their n references.
+
+    Returns:
+        float32 `(n,)`, 0 to 100, higher is more alike; NaN where a side has no visible character.
+
+    Reference:
+        Popović 2015, "chrF: character n-gram F-score for automatic MT evaluation".
+
+    Example:
+        >>> from paraloom.text.buffers import code_points
+        >>> chrf_from_points(code_points(["the cat"]), code_points(["the cats"])).round(2)
+        array([77.57], dtype=float32)
     """
-    (made, made_offsets), (wanted, wanted_offsets) = (
+    (ours, our_offsets), (theirs, their_offsets) = (
         visible(*side, white_table()) for side in (translations, references)
     )
-    n = len(made_offsets) - 1
+    n = len(our_offsets) - 1
     rows = np.arange(n)
-    ids, offsets = np.concatenate([made, wanted]), np.concatenate([made_offsets, wanted_offsets[1:] + len(made)])
+    ids, offsets = np.concatenate([ours, theirs]), np.concatenate([our_offsets, their_offsets[1:] + len(ours)])
     shared = shared_ngrams(prefixes_of(ids), offsets, rows, rows + n, CHRF_ORDER)
-    return chrf_from_counts(shared, np.diff(made_offsets), np.diff(wanted_offsets)).astype(np.float32)
+    return chrf_from_counts(shared, np.diff(our_offsets), np.diff(their_offsets)).astype(np.float32)
 
 
 def chrf_from_counts(
-    shared: npt.NDArray[np.integer], made: npt.NDArray[np.integer], wanted: npt.NDArray[np.integer]
+    shared: npt.NDArray[np.integer],
+    translation_lengths: npt.NDArray[np.integer],
+    reference_lengths: npt.NDArray[np.integer],
 ) -> npt.NDArray[np.float64]:
-    """chrF2, 0 (nothing in common) to 100 (the same): float64 (n,); NaN where a side has no visible character.
+    """Compute chrF2 from its sufficient statistics.
 
-    shared: (n, CHRF_ORDER), n-grams of 1, 2 … characters that both texts have.  made, wanted: (n,), visible characters
-    of the translation and of the reference.  Orders that a side is too short for count for neither precision nor
-    recall: sacreBLEU's default.
+    As in sacreBLEU, orders that a side is too short for count neither for precision nor for recall.
 
-    >>> chrf_from_counts(np.array([[6, 5, 4, 3, 2, 1]]), np.array([6]), np.array([7])).round(2)
-    array([77.57])
+    Args:
+        shared: `(n, CHRF_ORDER)`, n-grams of 1, 2 … characters that both texts have.
+        translation_lengths: Visible characters of the translations, `(n,)`.
+        reference_lengths: Visible characters of the references, `(n,)`.
+
+    Returns:
+        float64 `(n,)`, 0 (nothing in common) to 100 (the same); NaN where a side has no visible character.
+
+    Reference:
+        Popović 2015; `sacrebleu.sentence_chrf`.
+
+    Example:
+        >>> chrf_from_counts(np.array([[6, 5, 4, 3, 2, 1]]), np.array([6]), np.array([7])).round(2)
+        array([77.57])
     """
     orders = np.arange(CHRF_ORDER)
-    has, needs = (np.maximum(side[:, None] - orders, 0).astype(np.float64) for side in (made, wanted))
-    counted = (has > 0) & (needs > 0)
+    ours, theirs = (
+        np.maximum(side[:, None] - orders, 0).astype(np.float64) for side in (translation_lengths, reference_lengths)
+    )
+    counted = (ours > 0) & (theirs > 0)
     effective = counted.sum(1)
     with np.errstate(invalid="ignore", divide="ignore"):
-        precision = np.where(counted, shared / has, 0).sum(1) / effective
-        recall = np.where(counted, shared / needs, 0).sum(1) / effective
+        precision = np.where(counted, shared / ours, 0).sum(1) / effective
+        recall = np.where(counted, shared / theirs, 0).sum(1) / effective
         weight = CHRF_BETA**2
         score: npt.NDArray[np.float64] = 100 * (1 + weight) * precision * recall / (weight * precision + recall)
     score[(effective > 0) & (precision + recall == 0)] = 0

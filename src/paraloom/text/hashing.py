@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from paraloom.text import token_kernels as kernels
-from paraloom.text.tokens import Texts, text_buffers
+from paraloom.text.buffers import Texts, text_buffers
 
 
 class Seen:

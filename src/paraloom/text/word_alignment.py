@@ -30,8 +30,8 @@ def align_words(a: TokenLists, b: TokenLists, config: AlignmentConfig | None = N
     a, b: the sentences of n pairs, as ids.  Returns int32, one entry a word: for the words of `b` the place of their
     word in the sentence of `a`, and for the words of `a` that in `b`; -1 for none.
 
-    >>> from paraloom.text.tokens import tokens
-    >>> a, b = tokens(["a big dog", "a big cat", "the dog"]), tokens(["a large dog", "a large cat", "the dog"])
+    >>> from paraloom.text.tokens import tokenize
+    >>> a, b = tokenize(["a big dog", "a big cat", "the dog"]), tokenize(["a large dog", "a large cat", "the dog"])
     >>> align_words(a, b)[0].tolist()
     [0, 1, 2, 0, 1, 2, 0, 1]
     """

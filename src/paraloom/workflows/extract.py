@@ -27,9 +27,9 @@ from paraloom.extract.warc import records_of
 from paraloom.io import read_batches, write_corpus
 from paraloom.io.atomic import replacing_folder
 from paraloom.io.corpus import DESCRIPTION
-from paraloom.pairs.scoring.language import LanguageIdentifier, known_languages
 from paraloom.pipeline.engines.base import Engine, Inline
 from paraloom.pipeline.engines.local import Local
+from paraloom.text.languages import LanguageIdentifier, known_languages
 
 ASIDE = "set-aside.jsonl"
 """In the corpus folder: the pages that became no document, one a line, with doc_id, url, reason and detail."""
@@ -214,9 +214,9 @@ def _pages(origin: Origin) -> Iterator[Page]:
 
 def _identifier(config: ExtractConfig) -> LanguageIdentifier | None:
     if config.languages:
-        return LanguageIdentifier(config.languages, long=True)
+        return LanguageIdentifier(config.languages, long_texts=True)
     try:
-        return LanguageIdentifier(known_languages(), long=True)
+        return LanguageIdentifier(known_languages(), long_texts=True)
     except ConfigError:
         warnings.warn(
             "lingua is not installed: the languages that pages say they are in are believed"

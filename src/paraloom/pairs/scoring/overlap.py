@@ -2,34 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 import numpy.typing as npt
 
 from paraloom.pairs.scoring.kernels import shared_counts
-from paraloom.text.tokens import TokenLists, ngrams
-
-BLEU_ORDER = 4
-"""Longest n-grams of BLEU."""
+from paraloom.text.bleu import BLEU_ORDER, bleu_plus_one_from_counts
+from paraloom.text.ngrams import ngram_totals, ngrams
+from paraloom.text.tokens import TokenLists
 
 
 def shared_ngrams(a: TokenLists, b: TokenLists, n: int) -> npt.NDArray[np.int32]:
     """How many n-grams each pair of sentences shares, as multisets: int32 (rows,).
 
-    >>> from paraloom.text.tokens import tokens
-    >>> shared_ngrams(tokens(["the cat and the dog"]), tokens(["the dog and the man"]), 1).tolist()
+    >>> from paraloom.text.tokens import tokenize
+    >>> shared_ngrams(tokenize(["the cat and the dog"]), tokenize(["the dog and the man"]), 1).tolist()
     [4]
     """
     a, b = ngrams(a, n), ngrams(b, n)
     counts: npt.NDArray[np.int32] = shared_counts(a.ids, a.offsets, b.ids, b.offsets)
     return counts
-
-
-def ngram_totals(lengths: npt.NDArray[np.integer], n: int) -> npt.NDArray[np.int32]:
-    """How many n-grams sentences of `lengths` words have: int32, 0 where they are too short."""
-    totals: npt.NDArray[np.int32] = np.maximum(np.asarray(lengths, np.int32) - np.int32(n - 1), 0)
-    return totals
 
 
 def overlap(a: TokenLists, b: TokenLists, n: int) -> npt.NDArray[np.float32]:
@@ -40,8 +31,8 @@ def overlap(a: TokenLists, b: TokenLists, n: int) -> npt.NDArray[np.float32]:
     whichever has fewer": totals, so both are counted as multisets, a repeated n-gram as often as both sides have it.
     Use to drop pairs that say the same words: the best upper bounds there are 0.6 to 0.7.
 
-    >>> from paraloom.text.tokens import tokens
-    >>> overlap(tokens(["a b c"]), tokens(["a b d e"]), 1)
+    >>> from paraloom.text.tokens import tokenize
+    >>> overlap(tokenize(["a b c"]), tokenize(["a b d e"]), 1)
     array([0.6666667], dtype=float32)
     """
     return overlap_from_counts(shared_ngrams(a, b, n), a.lengths, b.lengths, n)
@@ -64,31 +55,9 @@ def bleu_plus_one(translation: TokenLists, reference: TokenLists) -> npt.NDArray
     for sentence-level BLEU+1 yields short translations", as W17 §5.7 uses it), so that equal sentences of c words
     score exp(-1/c), not 1.
 
-    >>> from paraloom.text.tokens import tokens
-    >>> bleu_plus_one(tokens(["a b c d"]), tokens(["a b c d"])).round(4)
+    >>> from paraloom.text.tokens import tokenize
+    >>> bleu_plus_one(tokenize(["a b c d"]), tokenize(["a b c d"])).round(4)
     array([0.7788], dtype=float32)
     """
     shared = [shared_ngrams(translation, reference, n) for n in range(1, BLEU_ORDER + 1)]
-    return bleu_from_counts(shared, translation.lengths, reference.lengths)
-
-
-def bleu_from_counts(
-    shared: Sequence[npt.NDArray[np.integer]],
-    translation_lengths: npt.NDArray[np.integer],
-    reference_lengths: npt.NDArray[np.integer],
-) -> npt.NDArray[np.float32]:
-    """BLEU+1 from its sufficient statistics: shared n-grams of each order, and the words of both sides.
-
-    With m_n matches among t_n n-grams, c words against r:
-    exp(mean_n log((m_n + 1) / (t_n + 1)) + min(0, 1 - (r + 1) / c)).
-
-    >>> moses = bleu_from_counts([np.array([m]) for m in (6, 4, 2, 1)], np.array([6]), np.array([7]))
-    >>> moses.round(4)
-    array([0.5067], dtype=float32)
-    """
-    c = np.where(np.asarray(translation_lengths) > 0, translation_lengths, np.nan)
-    r = np.where(np.asarray(reference_lengths) > 0, reference_lengths, np.nan)
-    logs = [np.log((m + 1.0) / (ngram_totals(translation_lengths, n) + 1.0)) for n, m in enumerate(shared, start=1)]
-    brevity = np.minimum(0.0, 1.0 - (r + 1.0) / c)
-    bleu: npt.NDArray[np.float64] = np.exp(np.mean(logs, axis=0) + brevity)
-    return bleu.astype(np.float32)
+    return bleu_plus_one_from_counts(shared, translation.lengths, reference.lengths)

@@ -15,10 +15,11 @@ from paraloom.pairs.scoring.characters import (
     white_words,
 )
 from paraloom.pairs.scoring.mismatch import name_mismatch, number_mismatch
-from paraloom.pairs.scoring.overlap import BLEU_ORDER, bleu_from_counts, overlap_from_counts
+from paraloom.pairs.scoring.overlap import overlap_from_counts
 from paraloom.pairs.scoring.repetition import SHORTEST_WORD, trigram_repetition, unigram_repetition
 from paraloom.pairs.scoring.scorer import Scorer, Values, of_side
 from paraloom.pairs.scoring.statistics import PairStatistics, Side
+from paraloom.text.bleu import BLEU_ORDER, bleu_plus_one_from_counts
 from paraloom.text.chrf import CHRF_BETA, CHRF_ORDER, chrf_from_points
 
 _WORDS = (("case", "lower"), ("tok", "words"))
@@ -40,7 +41,7 @@ def _overlap(n: int) -> Callable[[PairStatistics], Values]:
 
 def _bleu1(pairs: PairStatistics) -> Values:
     shared = [pairs.shared(n) for n in range(1, BLEU_ORDER + 1)]
-    return bleu_from_counts(shared, pairs.tgt.lengths, pairs.src.lengths)
+    return bleu_plus_one_from_counts(shared, pairs.tgt.lengths, pairs.src.lengths)
 
 
 def _translation_cost(pairs: PairStatistics) -> Values:

@@ -1,0 +1,70 @@
+"""Texts as the flat NumPy arrays that numba kernels read."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from paraloom.text import token_kernels as kernels
+
+Texts: TypeAlias = Sequence[str] | pa.Array | pa.ChunkedArray
+"""n texts: a sequence of strings or an Arrow array of them, in which null counts as an empty text."""
+
+
+def string_array(texts: Texts) -> pa.Array:
+    """Convert texts to one Arrow array of large strings without nulls."""
+    array = texts if isinstance(texts, pa.Array | pa.ChunkedArray) else pa.array(texts, pa.large_string())
+    # With 64-bit offsets more than 2 GB of text fit, and kernels are compiled for one type only.
+    array = array.cast(pa.large_string())
+    if isinstance(array, pa.ChunkedArray):
+        array = pa.concat_arrays(array.chunks) if array.num_chunks else pa.array([], pa.large_string())
+    return array.fill_null("") if array.null_count else array
+
+
+def text_buffers(texts: Texts) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.int64]]:
+    """View texts as UTF-8 bytes and offsets; an array of large strings is not copied.
+
+    Args:
+        texts: n texts.
+
+    Returns:
+        The bytes, uint8 `(bytes,)`, and the offsets of the texts, int64 `(n + 1,)`; both read-only.
+
+    Example:
+        >>> data, offsets = text_buffers(["ab", "", "ü"])
+        >>> data.tobytes().decode(), offsets.tolist()
+        ('abü', [0, 2, 2, 4])
+    """
+    array = string_array(texts)
+    _, offsets, data = array.buffers()
+    if not len(array):
+        return np.empty(0, np.uint8), np.zeros(1, np.int64)
+    bounds = np.frombuffer(offsets, np.int64, len(array) + 1, array.offset * 8)
+    content = np.frombuffer(data, np.uint8) if data else np.empty(0, np.uint8)
+    for values in (bounds, content):
+        values.setflags(write=False)
+    return content, bounds
+
+
+def code_points(texts: Texts) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int64]]:
+    """Decode texts to Unicode code points.
+
+    Args:
+        texts: n texts.
+
+    Returns:
+        The code points, int32 `(characters,)`, and the offsets of the texts, int64 `(n + 1,)`; both read-only.
+
+    Example:
+        >>> points, offsets = code_points(["aü", "€"])
+        >>> points.tolist(), offsets.tolist()
+        ([97, 252, 8364], [0, 2, 3])
+    """
+    points, offsets = kernels.code_points(*text_buffers(texts))
+    for values in (points, offsets):
+        values.setflags(write=False)
+    return points, offsets

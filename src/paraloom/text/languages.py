@@ -1,0 +1,109 @@
+"""Identifies the language of texts with lingua."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from paraloom.core.digests import signature
+from paraloom.core.errors import ConfigError, nearest
+
+
+class LanguageIdentifier:
+    """Identifies the language of texts among some candidates.
+
+    Models load on first use, a few megabytes per language.
+
+    Args:
+        languages: ISO 639-1 codes of all languages that may occur, two or more; fewer are faster and more accurate.
+        long_texts: The texts have 120 characters or more. lingua then needs trigrams only, a tenth of the memory.
+
+    Raises:
+        ConfigError: lingua does not know a language, there are fewer than two, or lingua is not installed.
+    """
+
+    def __init__(self, languages: Sequence[str], *, long_texts: bool = False) -> None:
+        self.languages = tuple(sorted(set(languages)))
+        self.long_texts = long_texts
+        if len(self.languages) < 2:
+            raise ConfigError(
+                f"language identification needs two languages or more, got {len(self.languages)}",
+                remedy="Name all languages that may occur, such as ['de', 'en', 'fr'].",
+            )
+        known = _codes()
+        for language in self.languages:
+            if language not in known:
+                raise ConfigError(f"unknown language '{language}' for lingua{nearest(language, sorted(known))}")
+        self._codes = [known[language] for language in self.languages]
+
+    @property
+    def signature(self) -> str:
+        """Version of lingua, size of its models and the languages."""
+        from importlib.metadata import version
+
+        by = f"lingua-{version('lingua-language-detector')}{'-trigrams' if self.long_texts else ''}"
+        return signature("language", by=by, among="+".join(self.languages))
+
+    def identify(self, texts: list[str]) -> list[str | None]:
+        """Identify the most probable language of each text.
+
+        Args:
+            texts: n texts.
+
+        Returns:
+            n ISO 639-1 codes out of `languages`; None for a text without words.
+        """
+        detected = self._detector.detect_languages_in_parallel_of(texts)
+        return [None if language is None else language.iso_code_639_1.name.lower() for language in detected]
+
+    def probabilities(self, texts: list[str], languages: list[str]) -> npt.NDArray[np.float32]:
+        """Measure how probable it is that text i is in `languages[i]`, among the candidates.
+
+        Args:
+            texts: n texts.
+            languages: n ISO 639-1 codes.
+
+        Returns:
+            float32 `(n,)`, 0 to 1; NaN where the text is empty or its language is not a candidate.
+        """
+        probabilities = np.full(len(texts), np.nan, np.float32)
+        codes = dict(zip(self.languages, self._codes, strict=True))
+        rows = [i for i, text in enumerate(texts) if text.strip() and languages[i] in codes]
+        values = self._detector.compute_language_confidence_values_in_parallel([texts[i] for i in rows])
+        for row, confidences in zip(rows, values, strict=True):
+            code = codes[languages[row]]
+            probabilities[row] = next(value.value for value in confidences if value.language.iso_code_639_1 == code)
+        return probabilities
+
+    @cached_property
+    def _detector(self) -> Any:
+        builder = _lingua().LanguageDetectorBuilder.from_iso_codes_639_1(*self._codes)
+        return (builder.with_low_accuracy_mode() if self.long_texts else builder).build()
+
+
+def known_languages() -> list[str]:
+    """List the ISO 639-1 codes of all languages that lingua knows, sorted.
+
+    Raises:
+        ConfigError: lingua is not installed.
+    """
+    return sorted(_codes())
+
+
+def _codes() -> dict[str, Any]:
+    return {code.name.lower(): code for code in _lingua().IsoCode639_1.__dict__.values() if hasattr(code, "name")}
+
+
+def _lingua() -> Any:
+    try:
+        import lingua
+    except ImportError:
+        raise ConfigError(
+            "language identification needs lingua, which is not installed",
+            remedy="Run: pip install 'paraloom[language]'",
+        ) from None
+    return lingua

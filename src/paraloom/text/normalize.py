@@ -1,0 +1,58 @@
+"""Normalizes texts: Unicode NFC, white space, lower case."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from paraloom.text.buffers import Texts, string_array
+
+_ODD_SPACE = r"[\pZ\p{Cc}\x{200B}\x{FEFF}]+"
+
+
+def normalize(texts: Texts) -> pa.Array:
+    """Normalize to Unicode NFC with single spaces.
+
+    Every run of spaces, control characters, zero-width spaces and byte order marks becomes one space; none is left at
+    the ends.
+
+    Args:
+        texts: n texts.
+
+    Returns:
+        n large strings.
+
+    Example:
+        >>> normalize(["  a\\u00a0\\tb\\u2028 "]).to_pylist()
+        ['a b']
+    """
+    composed = pc.utf8_normalize(string_array(texts), form="NFC")
+    return pc.utf8_trim(pc.replace_substring_regex(composed, pattern=_ODD_SPACE, replacement=" "), characters=" ")
+
+
+def lowercase(texts: Texts) -> pa.Array:
+    """Lowercase character by character, without context ('Σ' is always 'σ').
+
+    Args:
+        texts: n texts.
+
+    Returns:
+        n large strings.
+    """
+    return pc.utf8_lower(string_array(texts))
+
+
+def lowercase_in_context(texts: Texts) -> pa.Array:
+    """Lowercase as `str.lower` does, which sacreBLEU uses: 'Σ' at the end of a word becomes 'ς'.
+
+    Args:
+        texts: n texts.
+
+    Returns:
+        n large strings.
+
+    Example:
+        >>> lowercase_in_context(["ΌΣΟΣ"]).to_pylist(), lowercase(["ΌΣΟΣ"]).to_pylist()
+        (['όσος'], ['όσοσ'])
+    """
+    return pa.array([text.lower() for text in string_array(texts).to_pylist()], pa.large_string())
