@@ -1,28 +1,34 @@
-"""What all tests share: where the real data is."""
+"""Fixtures that all tests share: the real data, the command line in this process, and a trained toy translator."""
 
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from toy_models import cached_model, training_digest
 
 
 def pytest_configure() -> None:
     """Let processes of the tests be interrupted even where the tests run in the background of a shell."""
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        # Several workers share the cores: threads of one would only wait for those of another.
+        for name in ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
+            os.environ.setdefault(name, "1")
 
 
 @pytest.fixture(scope="session")
 def data() -> Path:
-    """The folder of real corpora; a test that asks for it is skipped where there is none."""
+    """The folder of real corpora; a test that asks for it is skipped where $PARALOOM_DATA is not set."""
     folder = os.environ.get("PARALOOM_DATA")
     if not folder or not Path(folder).is_dir():
-        pytest.skip("real corpora are not here: set PARALOOM_DATA to their folder to run this test")
+        pytest.skip("real corpora not found: set PARALOOM_DATA to their folder to run this test")
     return Path(folder).absolute()
 
 
@@ -49,14 +55,29 @@ def paraloom(
 
 
 @pytest.fixture(scope="session")
-def toy_translator(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A translator from Kal to English (tests/world.py), trained in seconds; skipped without torch."""
+def toy_translator(pytestconfig: pytest.Config, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A translator from Kal to English (tests/toy_language.py), trained in seconds; skipped without torch.
+
+    Each process of a test run has a copy of its own of the one that was trained, so that no test sees what another
+    leaves in the folder.
+    """
     pytest.importorskip("torch", reason="training needs torch: pip install 'paraloom[train]'")
     pytest.importorskip("transformers", reason="training needs transformers: pip install 'paraloom[train]'")
-    from world import TOY_CONFIG, toy_bitext
+    from toy_language import TOY_CONFIG, toy_bitext
 
     from paraloom.mt.training import train_translator
 
-    folder = tmp_path_factory.mktemp("kal-en")
-    train_translator(lambda: toy_bitext(1500), toy_bitext(100, seed=2), TOY_CONFIG, folder)
-    return folder
+    def train(folder: Path) -> None:
+        train_translator(lambda: toy_bitext(1500), toy_bitext(100, seed=2), TOY_CONFIG, folder)
+
+    digest = training_digest(
+        ["core", "io", "text", "mt"],
+        ["ctranslate2", "numpy", "sentencepiece", "torch", "transformers"],
+        f"{TOY_CONFIG} {toy_bitext(1500)} {toy_bitext(100, seed=2)}",
+    )
+    shared = tmp_path_factory.getbasetemp()
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        shared = shared.parent
+    cache = getattr(pytestconfig, "cache", None)
+    trained = cached_model(cache.mkdir("toy-models") if cache else shared / "toy-models", digest, train)
+    return Path(shutil.copytree(trained, tmp_path_factory.mktemp("toy") / "kal-en"))

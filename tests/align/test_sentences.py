@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from world import bitext
+from toy_language import bitext
 
 from paraloom.align.band import Band, band_along, path_of_anchors, path_of_lengths, whole_band
 from paraloom.align.lengths import LengthMatch, habits_of, log_probabilities
@@ -21,7 +21,7 @@ from paraloom.align.sentences import AlignerConfig, TextPair, align, beads_of, l
 from paraloom.core.beads import Bead
 from paraloom.core.errors import ConfigError, DataError
 from paraloom.evaluate.alignment import AlignmentScore
-from paraloom.text.tokens import TokenLists, token_hash, tokens
+from paraloom.text.tokens import TokenLists, token_hash, tokenize
 
 
 class Table:
@@ -107,7 +107,7 @@ def plain_gain(givers: list[str], receivers: list[str], background: dict[str, fl
 def test_word_evidence_is_the_plain_formula() -> None:
     rng = random.Random(3)
     source, target = ([" ".join(rng.choices("abcdefg", k=rng.randint(1, 6))) for _ in range(9)] for _ in range(2))
-    lists = tokens(source), tokens(target)
+    lists = tokenize(source), tokenize(target)
     shares = np.array([0.3, 0.7])
     directions = [
         Direction(
@@ -129,7 +129,7 @@ def test_word_evidence_is_the_plain_formula() -> None:
 
 def test_evidence_in_a_band_is_what_it_is_without_one() -> None:
     pairs = bitext(60, seed=5)
-    lists = tokens([s for s, _ in pairs]), tokens([t for _, t in pairs])
+    lists = tokenize([s for s, _ in pairs]), tokenize([t for _, t in pairs])
     shares = np.array([0.5, 0.5])
     directions = [
         Direction(
@@ -175,13 +175,13 @@ def test_anchors_make_the_heaviest_rising_chain() -> None:
 
 def test_a_lexicon_gives_what_went_together_more_than_once() -> None:
     pairs = bitext(200, seed=2)
-    lexicon = lexicon_of(tokens([s for s, _ in pairs]), tokens([t for _, t in pairs]))
+    lexicon = lexicon_of(tokenize([s for s, _ in pairs]), tokenize([t for _, t in pairs]))
     assert lexicon is not None
-    bags = lexicon.bags(tokens(["rako", "never", "mili rako"]))
+    bags = lexicon.bags(tokenize(["rako", "never", "mili rako"]))
     assert bags.offsets[1] == bags.offsets[2] and bags.sizes.tolist() == [1, 1, 2]
     first = dict(zip(bags.ids[: bags.offsets[1]].tolist(), bags.masses.tolist(), strict=False))
     assert first[token_hash("dog")] > 0.6 > 0.1 > first.get(token_hash("cat"), 0)
-    assert lexicon_of(tokens(["a b"]), tokens(["c d"])) is None
+    assert lexicon_of(tokenize(["a b"]), tokenize(["c d"])) is None
 
 
 def dated(count: int, seed: int) -> list[tuple[str, str]]:

@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
-from world import bitext
+from toy_language import bitext
 
 from paraloom.cli.main import app
 

@@ -12,8 +12,8 @@ import pyarrow.parquet as pq
 import pytest
 from stages.test_diversity import OURS, REFERENCES, plain_ibleu, write_references, write_variants
 
-from paraloom.pipeline.pipeline import parse_pipeline
 from paraloom.pipeline.runner import run_pipeline
+from paraloom.pipeline.toml import parse_pipeline
 from paraloom.workflows.diversity import _names
 
 Run = Callable[..., tuple[int, str, str]]
@@ -148,7 +148,7 @@ def test_a_null_in_parquet_is_an_error_with_its_row(paraloom: Run, tmp_path: Pat
 
 
 def test_variants_are_made_parsed_and_measured(paraloom: Run, toy_translator: Path, tmp_path: Path) -> None:
-    from world import bitext
+    from toy_language import bitext
 
     pairs = bitext(12, seed=5)
     (tmp_path / "kal.txt").write_text("".join(f"{kal}\n" for kal, _ in pairs[:4]))

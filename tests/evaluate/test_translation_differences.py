@@ -12,8 +12,8 @@ from sacrebleu import corpus_bleu, corpus_chrf
 
 from paraloom.core.errors import ConfigError, DataError
 from paraloom.evaluate.translation_differences import differences
-from paraloom.pipeline.pipeline import parse_pipeline
 from paraloom.pipeline.runner import run_pipeline
+from paraloom.pipeline.toml import parse_pipeline
 
 WORDS = ["the", "a", "big", "small", "dog", "cat", "sees", "hears", "runs", "away", "from", "to", "in", "park"]
 
@@ -82,7 +82,7 @@ def test_other_sentences_are_refused() -> None:
 
 
 def test_translators_are_compared_in_a_run(toy_translator: Path, tmp_path: Path) -> None:
-    from world import bitext
+    from toy_language import bitext
 
     (tmp_path / "news.tsv").write_text("".join(f"{kal}\t{en}\n" for kal, en in bitext(20, seed=4)))
     measuring = f'use = "evaluate-translator"\npairs = "news"\ntranslator = "{toy_translator}"\n'

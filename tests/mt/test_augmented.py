@@ -9,15 +9,15 @@ from pathlib import Path
 
 import pyarrow as pa
 import pytest
-from world import TOY_CONFIG, bitext, toy_bitext
+from toy_language import TOY_CONFIG, bitext, toy_bitext
 
 from paraloom.core.errors import ConfigError, ModelError
 from paraloom.core.schema import PAIRS
 from paraloom.io import write_corpus
 from paraloom.mt.presets import METHODS, method
 from paraloom.mt.training import TranslatorConfig, train_translator
-from paraloom.pipeline.toml import parse_pipeline
 from paraloom.pipeline.runner import run_pipeline
+from paraloom.pipeline.toml import parse_pipeline
 from paraloom.stages.translators import TrainTranslator
 
 torch = pytest.importorskip("torch", reason="training needs torch: pip install 'paraloom[train]'")

@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from world import TOY_CONFIG, bitext, toy_bitext
+from toy_language import TOY_CONFIG, bitext, toy_bitext
 
 from paraloom.core.digests import file_digest
 from paraloom.core.errors import DataError, ModelError

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from world import bitext
+from toy_language import bitext
 
 from paraloom.core.errors import ModelError
 from paraloom.core.protocols import TranslatorLike, Variant
@@ -129,7 +129,7 @@ def test_empty_and_very_long_sentences_have_a_defined_answer(toy_translator: Pat
 
 def test_a_translator_that_says_the_same_for_ever_is_stopped_by_the_length_of_its_source(tmp_path: Path) -> None:
     pytest.importorskip("torch", reason="training needs torch: pip install 'paraloom[train]'")
-    from world import TOY_CONFIG, toy_bitext
+    from toy_language import TOY_CONFIG, toy_bitext
 
     from paraloom.mt.training import train_translator
 
@@ -207,7 +207,7 @@ def test_a_name_that_cannot_be_had_says_what_to_give(tmp_path: Path) -> None:
 
 
 def test_a_shortlist_holds_what_words_come_to_and_decodes_the_same(toy_translator: Path, tmp_path: Path) -> None:
-    from world import TOY_CONFIG, toy_bitext
+    from toy_language import TOY_CONFIG, toy_bitext
 
     from paraloom.mt.training import train_translator
 

@@ -16,9 +16,9 @@ from paraloom.core.errors import ConfigError, DataError, ParaloomError
 from paraloom.core.protocols import Variant
 from paraloom.core.schema import PAIRS
 from paraloom.io import Corpus, read_shard, write_corpus
-from paraloom.pipeline.pipeline import parse_pipeline
 from paraloom.pipeline.result import RunResult
 from paraloom.pipeline.runner import run_pipeline
+from paraloom.pipeline.toml import parse_pipeline
 from paraloom.stages import variants as stage
 
 
@@ -265,7 +265,7 @@ def test_a_column_that_no_file_has_is_an_error(folder: Path, name: str, field: s
 
 
 def test_a_translator_is_measured_over_each_group(toy_translator: Path, tmp_path: Path) -> None:
-    from world import bitext
+    from toy_language import bitext
 
     from paraloom.evaluate.translation import evaluate_translation
 

@@ -12,14 +12,14 @@ import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from world import TOY_CONFIG, bitext
+from toy_language import TOY_CONFIG, bitext
 
 from paraloom.core.errors import ConfigError, DataError, ModelError
 from paraloom.core.schema import PAIRS
 from paraloom.core.stats import paired_difference
 from paraloom.io import Corpus, write_corpus
-from paraloom.pipeline.toml import parse_pipeline
 from paraloom.pipeline.runner import run_pipeline
+from paraloom.pipeline.toml import parse_pipeline
 from paraloom.syntax.groups import Groups, choose_groups
 from paraloom.syntax.productions import ProductionCounts, root_production
 
