@@ -16,8 +16,9 @@ import pyarrow.compute as pc
 
 from paraloom.core.errors import DataError
 from paraloom.core.progress import progress
+from paraloom.core.protocols import CorpusReader
 from paraloom.core.schema import SENTENCES
-from paraloom.core.stage import Fit, Json, Map, Source, StageContext
+from paraloom.core.stage import Fit, Json, Map, Ref, Source, StageContext
 from paraloom.io import Corpus, read_shard
 
 
@@ -153,7 +154,7 @@ class Needy(Map):
 class Above(Map):
     """Adds whether a sentence's number is above the mean, which a survey finds."""
 
-    def survey(self, corpus: Corpus, context: StageContext) -> Json:
+    def survey(self, corpus: CorpusReader, context: StageContext) -> Json:
         """The mean."""
         mark("survey")
         numbers = [n for batch in corpus.batches(["sent_id"]) for n in batch["sent_id"].to_pylist()]
@@ -201,8 +202,8 @@ class Total(Fit):
 
     inputs: ClassVar[tuple[str, ...]] = ("corpora", "other")
 
-    corpora: tuple[str, ...]
-    other: str | None = None
+    corpora: tuple[Ref, ...]
+    other: Ref | None = None
     delay: float = 0.0
     times: int = 1
 
@@ -211,7 +212,7 @@ class Total(Fit):
         checkpoint = folder / "checkpoint" / "done"
         checkpoint.parent.mkdir(exist_ok=True)
         done = [int(each) for each in checkpoint.read_text().split()] if checkpoint.exists() else []
-        shards = [shard for path in context.each("corpora") for shard in Corpus.open(path).shards]
+        shards = [shard for path in context.paths("corpora") for shard in Corpus.open(path).shards]
         with progress("adding", len(shards), done=len(done), unit="shards") as advance:
             for shard in shards[len(done) :]:
                 mark(f"fit {shard.parent.name}/{shard.name}")

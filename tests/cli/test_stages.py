@@ -8,7 +8,7 @@ import pytest
 from typer.testing import CliRunner
 
 from paraloom.cli.main import app
-from paraloom.pipeline.registry import STAGES, load
+from paraloom.pipeline.registry import STAGES, load_stage
 
 
 def said(*arguments: str) -> str:
@@ -27,7 +27,7 @@ def test_all_stages_are_listed_with_what_they_do() -> None:
 @pytest.mark.parametrize("use", STAGES)
 def test_a_stage_says_its_keys(use: str) -> None:
     keys = [line.split()[0] for line in said(use).rpartition(" default")[2].splitlines()[1:] if line.strip()]
-    expected = [field.name for field in dataclasses.fields(load(use))]
+    expected = [field.name for field in dataclasses.fields(load_stage(use))]
     assert [key for key in keys if key not in ("name", "input")] == expected
 
 

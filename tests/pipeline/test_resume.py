@@ -13,10 +13,10 @@ from paraloom.core.errors import RunError
 from paraloom.io import Corpus
 from paraloom.pipeline.fit import FitTask
 from paraloom.pipeline.manifest import Manifest
-from paraloom.pipeline.pipeline import parse_pipeline
 from paraloom.pipeline.plan import plan
 from paraloom.pipeline.result import RunResult
 from paraloom.pipeline.store import claimed
+from paraloom.pipeline.toml import parse_pipeline
 
 STAGES = (
     {"use": "Count", "sentences": 120},
@@ -197,7 +197,7 @@ def test_until(tmp_path: Path) -> None:
 def test_an_outside_corpus(done: Path, tmp_path: Path) -> None:
     """A stage may map a corpus that another run, or another tool, has made."""
     result = run(toml({"use": "Upper", "input": "run/10-count"}), tmp_path / "other")
-    assert result.stage("upper").books.read == 120
+    assert result.stage("upper").counts.read == 120
 
 
 def test_two_runs_in_one_folder(done: Path) -> None:

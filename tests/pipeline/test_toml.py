@@ -9,14 +9,15 @@ import pytest
 
 from paraloom.core.config import FieldTypeError, coerce
 from paraloom.core.errors import ConfigError
-from paraloom.pipeline.pipeline import Pipeline, parse_pipeline, read_pipeline
+from paraloom.pipeline.definition import Definition
+from paraloom.pipeline.toml import parse_pipeline, read_pipeline
 
 COUNT = '[[stage]]\nname = "count"\nuse = "toy_stages:Count"\n'
 UPPER = '[[stage]]\nname = "upper"\nuse = "toy_stages:Upper"\n'
 TOTAL = '[[stage]]\nname = "total"\nuse = "toy_stages:Total"\n'
 
 
-def parsed(text: str, folder: Path = Path()) -> Pipeline:
+def parsed(text: str, folder: Path = Path()) -> Definition:
     return parse_pipeline(text, file=folder / "toy.toml")
 
 
@@ -41,37 +42,37 @@ def test_the_form(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 WRONG = [
-    ("stage = 3", "there are no stages"),
-    ("", "there are no stages"),
-    ("seed = ", "this is not TOML: Invalid value (at end of document)"),
-    ("sead = 1\n" + COUNT, "there is no key 'sead'; did you mean 'seed'?"),
+    ("stage = 3", "is not a list of tables"),
+    ("", "the pipeline has no stages"),
+    ("seed = ", "invalid TOML: Invalid value (at end of document)"),
+    ("sead = 1\n" + COUNT, "unknown key 'sead'; did you mean 'seed'?"),
     ("seed = -1\n" + COUNT, "key 'seed' must be a whole number, 0 or more, not -1"),
     ("seed = true\n" + COUNT, "key 'seed' must be a whole number, 0 or more, not True"),
     ('[[stage]]\nname = "x"\n', "key 'use' is missing: the kind of stage"),
-    ('[[stage]]\nuse = "backtranslat"\n', "there is no stage 'backtranslat'; did you mean 'backtranslate'?"),
+    ('[[stage]]\nuse = "backtranslat"\n', "unknown stage 'backtranslat'; did you mean 'backtranslate'?"),
     ('[[stage]]\nuse = "toy_stages:Cuont"\n', "stage 'toy_stages:Cuont' cannot be loaded"),
-    ('[[stage]]\nuse = "toy_stages:mark"\n', "'toy_stages:mark' is no stage"),
-    (COUNT + "sentense = 3\n", "there is no key 'sentense'; did you mean 'sentences'?"),
-    (COUNT + 'input = "x"\n', "there is no key 'input'"),
+    ('[[stage]]\nuse = "toy_stages:mark"\n', "'toy_stages:mark' is not a stage"),
+    (COUNT + "sentense = 3\n", "unknown key 'sentense'; did you mean 'sentences'?"),
+    (COUNT + 'input = "x"\n', "unknown key 'input'"),
     (COUNT + 'sentences = "3"\n', "key 'sentences' must be a whole number, not '3'"),
     (COUNT + "sentences = true\n", "key 'sentences' must be a whole number, not True"),
     (COUNT + COUNT, "an earlier stage has this name"),
     (COUNT.replace("count", "../up"), "key 'name' must be letters, digits, - and _, not '../up'"),
     (UPPER, "no earlier stage yields a corpus"),
-    (COUNT + UPPER + 'input = "cuont"\n', "key 'input': there is neither an earlier stage nor a path 'cuont'; did you"),
+    (COUNT + UPPER + 'input = "cuont"\n', "key 'input': 'cuont' is neither an earlier stage nor a path; did you"),
     (COUNT + UPPER + "delay = nan\n", "key 'delay' must be a finite number, not nan"),
     (COUNT + TOTAL, "key 'corpora' is missing"),
-    (COUNT + TOTAL + 'corpora = "count"\n', "key 'corpora' must be a list of texts, not 'count'"),
-    (COUNT + TOTAL + 'corpora = ["upper"]\n' + UPPER, "neither an earlier stage nor a path 'upper'"),
+    (COUNT + TOTAL + 'corpora = "count"\n', "key 'corpora' must be a list of stages or paths, not 'count'"),
+    (COUNT + TOTAL + 'corpora = ["upper"]\n' + UPPER, "'upper' is neither an earlier stage nor a path"),
     (
         COUNT + TOTAL + 'corpora = ["count"]\n' + UPPER + 'input = "total"\n',
         "'total' yields a model, not a corpus",
     ),
     (COUNT + '[[stage]]\nuse = "toy_stages:Faulty"\nhow = "dye"\n', "key 'how' must be 'data' or 'batch' or"),
-    ('[[stage]]\nuse = "toy_stages:Lines"\npath = "none.txt"\n', "there is no file '"),
+    ('[[stage]]\nuse = "toy_stages:Lines"\npath = "none.txt"\n', "none.txt' not found"),
     (
         '[[stage]]\nuse = "toy_stages:Lines"\npath = "${TOY_NOWHERE}/a"\n',
-        "has no variable 'TOY_NOWHERE'",
+        "environment variable 'TOY_NOWHERE' is not set",
     ),
 ]
 
@@ -87,7 +88,7 @@ def test_what_is_wrong_is_named(text: str, what: str, tmp_path: Path) -> None:
 def test_the_stage_is_named() -> None:
     with pytest.raises(ConfigError) as raised:
         parsed(COUNT + UPPER + "sufixes = 1\n")
-    assert str(raised.value).startswith("stage upper, toy.toml: there is no key 'sufixes'; did you mean 'suffixes'?")
+    assert str(raised.value).startswith("stage upper, toy.toml: unknown key 'sufixes'; did you mean 'suffixes'?")
 
 
 @pytest.mark.parametrize("content", [None, b"name = '\xff'"])
@@ -102,7 +103,7 @@ def test_a_file_that_cannot_be_read(content: bytes | None, tmp_path: Path) -> No
 def test_until() -> None:
     pipeline = parsed(COUNT + UPPER)
     assert [step.name for step in pipeline.until("count")] == ["count"]
-    with pytest.raises(ConfigError, match="no stage 'uper'; did you mean 'upper'"):
+    with pytest.raises(ConfigError, match="unknown stage 'uper'; did you mean 'upper'"):
         pipeline.until("uper")
 
 

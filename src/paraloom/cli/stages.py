@@ -29,18 +29,18 @@ def stages(
     from rich.table import Table
 
     from paraloom.core.stage import Map
-    from paraloom.pipeline.registry import STAGES, load
+    from paraloom.pipeline.registry import STAGES, load_stage
 
     console = Console(highlight=False)
     if name is None:
         table = Table("stage", "", "what it does", box=None, header_style="bold")
         for use in STAGES:
-            stage = load(use)
+            stage = load_stage(use)
             table.add_row(use, _kind(stage), escape(next(_paragraphs(stage))))
         console.print(table)
         console.print(f"\n{_SAYS_KIND}\nThe keys of one: paraloom stages STAGE.", markup=False)
         return
-    stage = load(name)
+    stage = load_stage(name)
     console.print(f"{name} ({_kind(stage)})\n", style="bold", markup=False)
     for paragraph in _paragraphs(stage):
         console.print(f"{paragraph}\n", markup=False)

@@ -1,67 +1,153 @@
-"""Checks a value of a TOML file against the annotation of the dataclass field that it is for."""
+"""Configurations: frozen dataclasses whose values are checked against their annotations when one is made."""
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from collections.abc import Mapping
+from functools import cache
 from pathlib import Path
 from types import NoneType, UnionType
-from typing import Any, Literal, Union, get_args, get_origin
+from typing import Any, ClassVar, Literal, Union, get_args, get_origin, get_type_hints
+
+from paraloom.core.errors import ConfigError, nearest
 
 _PLAIN: dict[Any, str] = {str: "text", int: "a whole number", float: "a finite number", bool: "true or false"}
 
 
 class FieldTypeError(Exception):
-    """The value is not what the annotation asks for; its text says both."""
+    """A value does not have the type that its field asks for; the message says both."""
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Config:
+    """Base of all configurations: values are coerced to their annotations, then `validate` is called.
+
+    Lists become tuples, whole numbers floats where a float is wanted, text a `Path` where a path is wanted.
+
+    Raises:
+        ConfigError: A value has the wrong type (the message names the key), or `validate` refuses it.
+
+    Example:
+        >>> @dataclasses.dataclass(frozen=True, kw_only=True)
+        ... class Training(Config):
+        ...     epochs: int = 5
+        >>> Training(epochs="five")
+        Traceback (most recent call last):
+            ...
+        paraloom.core.errors.ConfigError: key 'epochs' must be a whole number, not 'five'.
+    """
+
+    renamed_fields: ClassVar[Mapping[str, str]] = {}
+
+    def __post_init__(self) -> None:
+        annotations = type_hints(type(self))
+        for field in dataclasses.fields(self):
+            try:
+                value = coerce(getattr(self, field.name), annotations[field.name], Path.cwd())
+            except FieldTypeError as error:
+                raise ConfigError(f"key '{field.name}' {error}") from error
+            object.__setattr__(self, field.name, value)
+        self.validate()
+
+    def validate(self) -> None:
+        """Check values that depend on each other or on a range; raises ConfigError."""
+
+
+def check_keys(kind: type[Config], keys: Mapping[str, Any], also: tuple[str, ...] = ()) -> None:
+    """Check that `keys` are fields of a configuration and that every required field is there.
+
+    Args:
+        kind: The configuration class.
+        keys: Keys as somebody wrote them.
+        also: Further keys that are allowed.
+
+    Raises:
+        ConfigError: For an unknown key (with its new name, or the nearest known one) or a missing one.
+    """
+    fields = dataclasses.fields(kind)
+    known = [*also, *(field.name for field in fields)]
+    for key in keys:
+        if key in kind.renamed_fields and key not in known:
+            raise ConfigError(
+                f"key '{key}' is now called '{kind.renamed_fields[key]}'",
+                remedy=f"Write {kind.renamed_fields[key]} = … instead.",
+            )
+        if key not in known:
+            raise ConfigError(f"unknown key '{key}'{nearest(key, known)}")
+    for field in fields:
+        required = field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING
+        if required and field.name not in keys:
+            raise ConfigError(f"key '{field.name}' is missing", remedy=f"Add {field.name} = … to it.")
+
+
+@cache
+def type_hints(kind: Any) -> dict[str, Any]:
+    """The annotations of a class, evaluated; cached, because evaluating them takes longer than checking values."""
+    return get_type_hints(kind)
 
 
 def coerce(value: object, annotation: Any, base: Path) -> Any:
-    """`value` as the field wants it: lists become tuples, whole numbers floats, text a Path below `base`.
+    """Convert `value` to what an annotation asks for.
 
-    Raises FieldTypeError with a clause that says what is wanted and what was found.
+    Args:
+        value: As it was written in TOML or Python.
+        annotation: Of the field: str, int, float, bool, Path, Literal, unions, tuples, lists and mappings of these,
+            or a class.
+        base: Folder that relative paths are resolved against.
 
-    >>> coerce([1, 2], tuple[float, ...], Path("/data"))
-    (1.0, 2.0)
-    >>> coerce("a.tsv", Path | None, Path("/data"))
-    PosixPath('/data/a.tsv')
-    >>> coerce("5", int, Path("/data"))
-    Traceback (most recent call last):
-        ...
-    paraloom.core.config.FieldTypeError: must be a whole number, not '5'
+    Returns:
+        The value: lists as tuples where a tuple is wanted, whole numbers as floats, text as a Path below `base`.
+
+    Raises:
+        FieldTypeError: Says what is wanted and what was given.
+
+    Example:
+        >>> coerce([1, 2], tuple[float, ...], Path("/data"))
+        (1.0, 2.0)
+        >>> coerce("a.tsv", Path | None, Path("/data"))
+        PosixPath('/data/a.tsv')
+        >>> coerce("5", int, Path("/data"))
+        Traceback (most recent call last):
+            ...
+        paraloom.core.config.FieldTypeError: must be a whole number, not '5'
     """
     origin, parts = get_origin(annotation), get_args(annotation)
-    if annotation is Any or annotation is object:
+    if annotation is Any or annotation is object or (annotation is NoneType and value is None):
         return value
     if origin in (Union, UnionType):
-        return _first_fit(value, parts, annotation, base)
+        return _first_match(value, parts, annotation, base)
     if origin is Literal:
-        if any(value == each and type(value) is type(each) for each in parts):
+        if any(value == part and type(value) is type(part) for part in parts):
             return value
     elif annotation is Path:
-        if isinstance(value, str) and value:
+        if isinstance(value, (str, Path)) and str(value):
             return base / Path(value).expanduser()
     elif annotation in _PLAIN:
         if annotation is float and type(value) in (int, float):
             value = float(value)  # type: ignore[arg-type]
         if type(value) is annotation and (not isinstance(value, float) or math.isfinite(value)):
             return value
-    elif origin is tuple and isinstance(value, list):
+    elif origin is tuple and isinstance(value, (list, tuple)):
         if len(parts) == 2 and parts[1] is Ellipsis:
-            return tuple(coerce(each, parts[0], base) for each in value)
+            return tuple(coerce(item, parts[0], base) for item in value)
         if len(parts) == len(value):
-            return tuple(coerce(each, part, base) for each, part in zip(value, parts, strict=True))
-    elif origin is list and isinstance(value, list):
-        return [coerce(each, parts[0], base) for each in value]
-    elif origin in (dict, Mapping) and isinstance(value, dict):
-        return {key: coerce(each, parts[1], base) for key, each in value.items()}
-    raise FieldTypeError(f"must be {described(annotation)}, not {value!r}")
+            return tuple(coerce(item, part, base) for item, part in zip(value, parts, strict=True))
+    elif origin is list and isinstance(value, (list, tuple)):
+        return [coerce(item, parts[0], base) for item in value]
+    elif (origin in (dict, Mapping) or annotation in (dict, Mapping)) and isinstance(value, Mapping):
+        return {key: coerce(item, parts[1] if parts else Any, base) for key, item in value.items()}
+    elif isinstance(annotation, type) and origin is None and isinstance(value, annotation):
+        return value
+    raise FieldTypeError(f"must be {describe_type(annotation)}, not {value!r}")
 
 
-def described(annotation: Any) -> str:
+def describe_type(annotation: Any) -> str:
     """What an annotation asks for, in words.
 
-    >>> described(tuple[int, ...]), described(Literal["a", "b"] | None)
-    ('a list of whole numbers', "'a' or 'b'")
+    Example:
+        >>> describe_type(tuple[int, ...]), describe_type(Literal["a", "b"] | None)
+        ('a list of whole numbers', "'a' or 'b'")
     """
     origin, parts = get_origin(annotation), get_args(annotation)
     if annotation in _PLAIN:
@@ -69,28 +155,37 @@ def described(annotation: Any) -> str:
     if annotation is Path:
         return "a path"
     if origin is Literal:
-        return " or ".join(repr(each) for each in parts)
+        return " or ".join(repr(part) for part in parts)
     if origin in (Union, UnionType):
-        return " or ".join(described(each) for each in parts if each is not NoneType)
+        reference = next((part.type_description for part in parts if hasattr(part, "type_description")), None)
+        return reference or " or ".join(describe_type(part) for part in parts if part is not NoneType)
     if origin is list or (origin is tuple and parts[-1] is Ellipsis):
-        return f"a list of {_plural(described(parts[0]))}"
+        return f"a list of {_plural(describe_type(parts[0]))}"
     if origin is tuple:
-        return f"a list of {len(parts)}: {', '.join(described(each) for each in parts)}"
+        return f"a list of {len(parts)}: {', '.join(describe_type(part) for part in parts)}"
     if origin in (dict, Mapping):
-        return f"a table of {_plural(described(parts[1]))}"
-    return str(annotation)
+        return f"a table of {_plural(describe_type(parts[1]))}"
+    return getattr(annotation, "__name__", str(annotation))
 
 
-def _first_fit(value: object, parts: tuple[Any, ...], annotation: Any, base: Path) -> Any:
+def _first_match(value: object, parts: tuple[Any, ...], annotation: Any, base: Path) -> Any:
+    if value is None and NoneType in parts:
+        return None
     for part in parts:
         if part is not NoneType:
             try:
                 return coerce(value, part, base)
             except FieldTypeError:
                 continue
-    raise FieldTypeError(f"must be {described(annotation)}, not {value!r}")
+    raise FieldTypeError(f"must be {describe_type(annotation)}, not {value!r}")
 
 
 def _plural(words: str) -> str:
-    known = {"text": "texts", "a whole number": "whole numbers", "a finite number": "finite numbers", "a path": "paths"}
+    known = {
+        "text": "texts",
+        "a whole number": "whole numbers",
+        "a finite number": "finite numbers",
+        "a path": "paths",
+        "a stage or a path": "stages or paths",
+    }
     return known.get(words, words)

@@ -18,9 +18,10 @@ from paraloom.experiments.augmentation_results import (
 )
 from paraloom.io.atomic import replacing
 from paraloom.mt.presets import method
-from paraloom.pipeline.pipeline import Pipeline, parse_pipeline
+from paraloom.pipeline.definition import Definition
 from paraloom.pipeline.runner import run_pipeline
 from paraloom.pipeline.store import check_name
+from paraloom.pipeline.toml import parse_pipeline
 from paraloom.workflows.run import compose
 from paraloom.workflows.syntax import parser_named
 
@@ -120,7 +121,7 @@ def augment(
     return outcomes
 
 
-def pipeline_of(path: Path, name: str, seed: int, experiment: Experiment) -> Pipeline:
+def pipeline_of(path: Path, name: str, seed: int, experiment: Experiment) -> Definition:
     """The experiment as a pipeline; raises ConfigError for settings and files that a stage cannot have."""
     return parse_pipeline(compose(stages_of(experiment), seed=seed, name=name), file=path)
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Literal
 
 from paraloom.core.stage import Map
-from paraloom.pipeline.pipeline import Pipeline
+from paraloom.pipeline.definition import Definition
 from paraloom.pipeline.state import Output, output_of, shard_keys, state_of, survey_of
 from paraloom.pipeline.store import check, stage_folder
 
@@ -27,7 +27,7 @@ class StagePlan:
     shards: int | None = None
 
 
-def plan(pipeline: Pipeline, folder: str | Path, *, until: str | None = None) -> list[StagePlan]:
+def plan(pipeline: Definition, folder: str | Path, *, until: str | None = None) -> list[StagePlan]:
     """What `run_pipeline` would do, stage by stage; reads the folder, changes nothing in it."""
     folder = Path(folder).absolute()
     check(folder)

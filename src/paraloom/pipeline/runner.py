@@ -12,10 +12,10 @@ from paraloom.core.errors import ConfigError, ParaloomError, nearest
 from paraloom.core.stage import Fit, Map, Source, Stage
 from paraloom.pipeline import execution as execute
 from paraloom.pipeline.counts import RowCounts
+from paraloom.pipeline.definition import Definition, Step
 from paraloom.pipeline.engines.base import Engine
 from paraloom.pipeline.engines.registry import make_engine
 from paraloom.pipeline.fit import commit_artifact
-from paraloom.pipeline.definition import Definition, Step
 from paraloom.pipeline.result import RunResult, StageResult
 from paraloom.pipeline.shard import OnError
 from paraloom.pipeline.state import Output, State, output_of, state_of
@@ -25,7 +25,7 @@ _KINDS: dict[Literal["source", "map", "fit"], type[Stage]] = {"source": Source, 
 
 
 def run_pipeline(
-    pipeline: Pipeline,
+    pipeline: Definition,
     folder: str | Path,
     *,
     engine: str = "local",
@@ -54,7 +54,7 @@ def run_pipeline(
 class _Run:
     """One run in its folder, which it has for itself."""
 
-    def __init__(self, pipeline: Pipeline, folder: Path, engine: Engine, on_error: OnError) -> None:
+    def __init__(self, pipeline: Definition, folder: Path, engine: Engine, on_error: OnError) -> None:
         self.pipeline = pipeline
         self.folder = folder
         self.engine = engine

@@ -22,7 +22,7 @@ from paraloom.pipeline.encoding_check import check_text, readable
 from paraloom.pipeline.manifest import ShardRecord
 from paraloom.pipeline.memory import peak_memory
 from paraloom.pipeline.splits import ShardWriter
-from paraloom.pipeline.stage_cache import clear_unless
+from paraloom.core.stage_cache import begin_stage
 
 BATCH_ROWS = 1024
 """Rows to a batch; fixed, because seeds, and so bytes, depend on it."""
@@ -65,7 +65,7 @@ class ShardTask:
         return Path(self.file).name
 
     def __call__(self, advance: Advance) -> ShardRecord:
-        clear_unless(self.stage_key)
+        begin_stage(self.stage_key)
         started = time.monotonic()
         read = kept = 0
         with ShardWriter(self.folder, self.name) as writer:

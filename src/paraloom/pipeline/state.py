@@ -12,9 +12,9 @@ from typing import Any
 from paraloom.core.digests import digest, file_digest, folder_digest
 from paraloom.core.stage import Fit, Json, Map
 from paraloom.io import Corpus
+from paraloom.pipeline.definition import Definition, Step
 from paraloom.pipeline.fit import ARTIFACT, find_artifact
 from paraloom.pipeline.manifest import Manifest, ShardRecord, intact
-from paraloom.pipeline.definition import Definition, Step
 from paraloom.pipeline.shard import BATCH_ROWS
 
 _LAYOUT = ["paraloom-run", "1", BATCH_ROWS]
@@ -78,7 +78,7 @@ class State:
         return "its files are missing or not as they were left"
 
 
-def state_of(step: Step, pipeline: Pipeline, folder: Path, outputs: Mapping[str, Output]) -> State | str:
+def state_of(step: Step, pipeline: Definition, folder: Path, outputs: Mapping[str, Output]) -> State | str:
     """The state of a step in its `folder`, or the name of a stage that it needs and that is not in `outputs`."""
     references = {**step.references, **({"": step.source} if step.source is not None else {})}
     resolved: dict[str, Output] = {}

@@ -14,14 +14,14 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from paraloom.core.errors import DataError
-from paraloom.core.stage import Fit, Json, StageContext
+from paraloom.core.stage import Fit, Json, Ref, StageContext
 from paraloom.core.stats import Z_95, Estimate, Moments
 from paraloom.diversity.corpus_statistics import TextStatistics
 from paraloom.io import Corpus
 from paraloom.pairs.filtering.cuts import IDENTITY, survey_cut
 from paraloom.pairs.lexicon import LexiconConfig, paraphrase_lexicon
 from paraloom.pairs.scoring.table import score
-from paraloom.text.tokens import tokens
+from paraloom.text.tokens import tokenize
 from paraloom.text.trees import skeleton
 
 _SIDES = {"reference": "src", "translation": "tgt"}
@@ -40,7 +40,7 @@ class Statistics(Fit):
 
     inputs: ClassVar[tuple[str, ...]] = ("pairs",)
 
-    pairs: str
+    pairs: Ref
     sample: int = 150_000
 
     def fit(self, folder: Path, context: StageContext) -> dict[str, Json]:
@@ -98,17 +98,17 @@ class Lexicon(LexiconConfig, Fit):
 
     inputs: ClassVar[tuple[str, ...]] = ("pairs",)
 
-    pairs: tuple[str, ...]
+    pairs: tuple[Ref, ...]
     sample: int = 500_000
 
     def fit(self, folder: Path, context: StageContext) -> dict[str, Json]:
         """Write lexicon.parquet."""
         import pyarrow.parquet as pq
 
-        share = self.sample // max(1, len(context.each("pairs")))
+        share = self.sample // max(1, len(context.paths("pairs")))
         batches = [
             batch.select(["src", "tgt"])
-            for path in context.each("pairs")
+            for path in context.paths("pairs")
             for batch in _sampled(Corpus.open(path), share, context.seed)
         ]
         if not batches:
@@ -153,7 +153,7 @@ def _per_sentence(batch: pa.RecordBatch) -> dict[str, npt.NDArray[np.float64]]:
 
 
 def _words(batch: pa.RecordBatch, side: str) -> npt.NDArray[np.int64]:
-    return tokens(batch.column(side)).offsets
+    return tokenize(batch.column(side)).offsets
 
 
 def _numbers(batch: pa.RecordBatch, name: str) -> npt.NDArray[np.float64]:

@@ -14,7 +14,7 @@ from paraloom.core.schema import PAIRS
 from paraloom.core.stage import Map, Ref, StageContext
 from paraloom.mt import load_translator
 from paraloom.pairs.backtranslation import backtranslate
-from paraloom.pipeline.stage_cache import kept_open
+from paraloom.core.stage_cache import cached_per_stage
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,7 +45,7 @@ class Backtranslate(Map):
         return backtranslate(batch, translator, side=self.side, seed=context.seed, method=self.decode)
 
 
-@kept_open(2)
+@cached_per_stage(2)
 def _translator(folder: Path, decode: str) -> TranslatorLike:
     translator: TranslatorLike = load_translator(folder, decode=decode)
     return translator

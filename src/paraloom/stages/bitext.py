@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from paraloom.core.errors import ConfigError, DataError
 from paraloom.core.schema import PAIRS, require
-from paraloom.core.stage import Source, StageContext
+from paraloom.core.stage import Ref, Source, StageContext
 from paraloom.io import Corpus, read_pairs
 
 
@@ -39,7 +39,7 @@ class Bitext(Source):
     limit: int = 0
     bad_rows: Literal["stop", "reject"] = "stop"
 
-    def __post_init__(self) -> None:
+    def validate(self) -> None:
         if self.skip < 0 or self.limit < 0:
             raise ConfigError("'skip' and 'limit' are 0 or more rows")
 
@@ -93,17 +93,17 @@ class JoinPairs(Source):
     output_schema: ClassVar[str] = "PAIRS"
     inputs: ClassVar[tuple[str, ...]] = ("corpora",)
 
-    corpora: tuple[str, ...]
+    corpora: tuple[Ref, ...]
     turned: bool = False
 
-    def __post_init__(self) -> None:
+    def validate(self) -> None:
         if not self.corpora:
             raise ConfigError("'corpora' names no corpus of pairs")
 
     def batches(self, context: StageContext) -> Iterator[pa.RecordBatch]:
         """All rows of all corpora, in order."""
         other = {"src": "tgt", "tgt": "src", "src_lang": "tgt_lang", "tgt_lang": "src_lang"} if self.turned else {}
-        for folder in context.each("corpora"):
+        for folder in context.paths("corpora"):
             corpus = Corpus.open(folder)
             try:
                 require(corpus.schema, PAIRS)

@@ -11,13 +11,13 @@ import pyarrow as pa
 
 from paraloom.core.errors import ConfigError, DataError
 from paraloom.core.schema import LANGUAGE_OF
-from paraloom.core.stage import Map, StageContext
+from paraloom.core.stage import Map, Ref, StageContext
+from paraloom.core.stage_cache import cached_per_stage
 from paraloom.io.bitext import UNKNOWN
 from paraloom.pairs.filtering.cleaning import CleaningRules, line_faults
 from paraloom.pairs.filtering.held_out import IN_HELD_OUT
-from paraloom.pairs.scoring.language import LanguageIdentifier
-from paraloom.pipeline.stage_cache import kept_open
 from paraloom.stages.held_out import held_out
+from paraloom.text.languages import LanguageIdentifier
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,11 +34,11 @@ class Clean(CleaningRules, Map):
 
     inputs: ClassVar[tuple[str, ...]] = ("held_out",)
 
-    held_out: tuple[str, ...] = ()
+    held_out: tuple[Ref, ...] = ()
     languages: tuple[str, ...] = ()
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
+    def validate(self) -> None:
+        super().validate()
         if len(self.languages) == 1:
             raise ConfigError("'languages' are all that may occur, two or more")
 
@@ -48,7 +48,7 @@ class Clean(CleaningRules, Map):
         rules = CleaningRules(**{f.name: getattr(self, f.name) for f in fields(CleaningRules)})
         reasons = line_faults({name: batch.column(name) for name in columns}, rules)
         if self.held_out:
-            held = held_out(context.each("held_out"))
+            held = held_out(context.paths("held_out"))
             for name in columns:
                 kept = np.array([each is None for each in reasons])
                 reasons[kept & held.holds(batch.column(name))] = f"{name}: {IN_HELD_OUT}"
@@ -85,6 +85,6 @@ def _columns(names: list[str]) -> list[str]:
     )
 
 
-@kept_open()
+@cached_per_stage()
 def _identifier(languages: tuple[str, ...]) -> LanguageIdentifier:
     return LanguageIdentifier(languages)

@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import ClassVar
 
 from paraloom.core.errors import ConfigError
-from paraloom.core.stage import Fit, Json, StageContext
+from paraloom.core.stage import Fit, Json, Ref, StageContext
 from paraloom.evaluate.translation_differences import differences, differences_signature
 from paraloom.io import Corpus
 from paraloom.io.compression import read_lines
-from paraloom.text.tokens import normalise
+from paraloom.text.normalize import normalize
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -27,11 +27,11 @@ class CompareTranslators(Fit):
     version: ClassVar[str] = "2"
     inputs: ClassVar[tuple[str, ...]] = ("measured", "pairs")
 
-    measured: tuple[str, ...]
+    measured: tuple[Ref, ...]
     names: tuple[str, ...]
-    pairs: str
+    pairs: Ref
 
-    def __post_init__(self) -> None:
+    def validate(self) -> None:
         if len(self.names) != len(self.measured):
             raise ConfigError(f"'names' are {len(self.names)} for {len(self.measured)} measured translators")
         if len(set(self.names)) < 2:
@@ -43,11 +43,11 @@ class CompareTranslators(Fit):
         lowest, highest: of one training of the system, less the mean of the other's.
         """
         systems: dict[str, list[Sequence[str]]] = {}
-        for name, path in zip(self.names, context.each("measured"), strict=True):
+        for name, path in zip(self.names, context.paths("measured"), strict=True):
             systems.setdefault(name, []).append(list(read_lines(path / "hypotheses.txt")))
         references: list[str] = []
         for batch in Corpus.open(context.inputs["pairs"]).batches(["tgt"]):
-            references += normalise(batch.column("tgt")).to_pylist()
+            references += normalize(batch.column("tgt")).to_pylist()
         found = differences(systems, references)
         rows = [
             {name: _rounded(value) for name, value in vars(each).items() if name != "seeds"}

@@ -12,7 +12,7 @@ from typing import ClassVar
 import pyarrow as pa
 
 from paraloom.core.errors import ConfigError
-from paraloom.core.stage import Fit, Json, StageContext
+from paraloom.core.stage import Fit, Json, Ref, StageContext
 from paraloom.embed.average import SentenceEncoder
 from paraloom.embed.distillation import StudentConfig, distil_encoder
 from paraloom.embed.loading import open_encoder
@@ -38,19 +38,19 @@ class DistilEncoder(StudentConfig, Fit):
     sentinel: ClassVar[str] = "*.vocabulary.txt"
     inputs: ClassVar[tuple[str, ...]] = ("sentences", "vectors", "sts")
 
-    sentences: tuple[str, ...]
-    vectors: str | None = None
-    sts: str | None = None
+    sentences: tuple[Ref, ...]
+    vectors: Ref | None = None
+    sts: Ref | None = None
     development: str = "STS-B/dev"
 
-    def __post_init__(self) -> None:
+    def validate(self) -> None:
         self.check()
 
     def fit(self, folder: Path, context: StageContext) -> dict[str, Json]:
         """Train and save the encoder; the curve has the loss and, with `sts`, the development task."""
         batches = chain.from_iterable(
             Corpus.open(path).batches(["text", "vector"], label="reading sentences")
-            for path in context.each("sentences")
+            for path in context.paths("sentences")
         )
 
         def measure(encoder: SentenceEncoder) -> Mapping[str, float]:
@@ -75,17 +75,17 @@ class DistilWords(Fit):
     sentinel: ClassVar[str] = "vectors.txt.gz"
     inputs: ClassVar[tuple[str, ...]] = ("encoder", "corpora", "tasks")
 
-    encoder: str
+    encoder: Ref
     words: Path | None = None
-    corpora: tuple[str, ...] = ()
-    tasks: str | None = None
+    corpora: tuple[Ref, ...] = ()
+    tasks: Ref | None = None
     dimension: int = 200
     widen: bool = False
     rarity: float = 1e-3
     length: float = 0.0
     limit: int = 200_000
 
-    def __post_init__(self) -> None:
+    def validate(self) -> None:
         if self.dimension < 1 or self.limit < 1 or self.rarity < 0 or self.length < 0:
             raise ConfigError("'dimension' and 'limit' are 1 or more, 'rarity' and 'length' 0 or more")
         if not (self.words or self.corpora or self.tasks):
@@ -111,7 +111,7 @@ class DistilWords(Fit):
 
     def _texts(self, context: StageContext) -> Iterator[pa.Array]:
         """Every text whose words are wanted, some at a time."""
-        for path in context.each("corpora"):
+        for path in context.paths("corpora"):
             corpus = Corpus.open(path)
             columns = [name for name in ("src", "tgt", "text") if name in corpus.schema.names]
             for batch in corpus.batches(columns, label="counting words"):

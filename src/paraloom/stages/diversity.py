@@ -12,7 +12,7 @@ from typing import ClassVar, Literal
 import pyarrow as pa
 
 from paraloom.core.errors import ConfigError, DataError, nearest
-from paraloom.core.stage import Fit, Json, StageContext
+from paraloom.core.stage import Fit, Json, Ref, StageContext
 from paraloom.core.stats import Estimate, added_up
 from paraloom.diversity.groups import Drawn, whole_groups
 from paraloom.diversity.measures import VariantStatistics, named_kernels
@@ -37,15 +37,15 @@ class MeasureDiversity(Fit):
     inputs: ClassVar[tuple[str, ...]] = ("variants", "references")
     version: ClassVar[str] = "2"
 
-    variants: str
-    references: str | None = None
+    variants: Ref
+    references: Ref | None = None
     reference_column: Literal["src", "tgt"] = "tgt"
     limit: int = 30_000
     trees: str = ""
     kernels: tuple[str, ...] = ("sst",)
     labels: tuple[str, ...] = ()
 
-    def __post_init__(self) -> None:
+    def validate(self) -> None:
         if self.limit < 1:
             raise ConfigError(f"key 'limit' is 1 group or more, not {self.limit}")
         if self.trees and not self.kernels:

@@ -12,7 +12,7 @@ from paraloom.align.document_pairs import NamedPair, named, read_document_pairs,
 from paraloom.align.documents import EVIDENCE, DocumentsConfig, align_documents
 from paraloom.align.pivot import agree, turned_as_met
 from paraloom.core.errors import ConfigError, DataError, nearest
-from paraloom.core.stage import Fit, Json, StageContext
+from paraloom.core.stage import Fit, Json, Ref, StageContext
 from paraloom.evaluate.alignment import score_documents
 from paraloom.io import Corpus
 
@@ -34,8 +34,8 @@ class AlignDocuments(Fit):
     inputs: ClassVar[tuple[str, ...]] = ("source", "target")
     version: ClassVar[str] = "1"
 
-    source: str
-    target: str
+    source: Ref
+    target: Ref
     evidence: str = "all"
     how: str = "one-to-one"
     by: Literal["margin", "score"] = "margin"
@@ -46,7 +46,7 @@ class AlignDocuments(Fit):
     gold_turned: bool = False
     pivot: bool = False
 
-    def __post_init__(self) -> None:
+    def validate(self) -> None:
         self.settings.check()
 
     @property
@@ -86,13 +86,13 @@ class AgreeDocuments(Fit):
 
     inputs: ClassVar[tuple[str, ...]] = ("pairs", "there", "back")
 
-    pairs: str
-    there: tuple[str, ...]
-    back: tuple[str, ...]
+    pairs: Ref
+    there: tuple[Ref, ...]
+    back: tuple[Ref, ...]
     gold: Path | None = None
     gold_turned: bool = False
 
-    def __post_init__(self) -> None:
+    def validate(self) -> None:
         if not self.there or len(self.there) != len(self.back):
             raise ConfigError(
                 f"there are {len(self.there)} pairs of the source and {len(self.back)} of the target",
@@ -104,7 +104,7 @@ class AgreeDocuments(Fit):
         direct = read_pairs(context.inputs["pairs"])
         names = {pair.source for pair in direct}
         through = []
-        for there, back in zip(context.each("there"), context.each("back"), strict=True):
+        for there, back in zip(context.paths("there"), context.paths("back"), strict=True):
             try:
                 through.append(turned_as_met(read_pairs(there), read_pairs(back), names))
             except DataError as error:

@@ -26,7 +26,7 @@ from paraloom.io import Corpus
 from paraloom.io.formats.gold_beads import GoldDocument, read_gold_documents
 from paraloom.mt.loading import load_translator
 from paraloom.mt.translator import best_translations
-from paraloom.pipeline.stage_cache import kept_open
+from paraloom.core.stage_cache import cached_per_stage
 from paraloom.stages.document_pairs import read_pairs
 
 if TYPE_CHECKING:
@@ -195,6 +195,6 @@ def _language(corpus: Corpus) -> str:
     return next((str(batch.column(0)[0]) for batch in corpus.batches(["lang"]) if batch.num_rows), "und")
 
 
-@kept_open(2)
+@cached_per_stage(2)
 def _translator(folder: Path, decode: str) -> CTranslate2Translator:
     return load_translator(folder, decode=decode)

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import ClassVar, Literal
 
 from paraloom.core.errors import ConfigError
-from paraloom.core.stage import Fit, Json, StageContext
+from paraloom.core.stage import Fit, Json, Ref, StageContext
 from paraloom.embed.average import SentenceEncoder
 from paraloom.embed.config import EncoderConfig
 from paraloom.embed.store import load_encoder
@@ -35,15 +35,15 @@ class TrainEncoder(EncoderConfig, Fit):
     sentinel: ClassVar[str] = "*.vocabulary.txt"
     inputs: ClassVar[tuple[str, ...]] = ("pairs", "start", "vectors", "sts")
 
-    pairs: tuple[str, ...]
-    start: str | None = None
-    vectors: str | None = None
-    sts: str | None = None
+    pairs: tuple[Ref, ...]
+    start: Ref | None = None
+    vectors: Ref | None = None
+    sts: Ref | None = None
     development: str = "STS-B/dev"
     keep: Literal["last", "best"] = "last"
     devices: str = "cpu"
 
-    def __post_init__(self) -> None:
+    def validate(self) -> None:
         self.check()
         if self.keep not in ("last", "best"):
             raise ConfigError(f"'keep' is last or best, not '{self.keep}'")
@@ -55,7 +55,7 @@ class TrainEncoder(EncoderConfig, Fit):
         from itertools import chain
 
         batches = chain.from_iterable(
-            Corpus.open(path).batches(["src", "tgt"], label="reading pairs") for path in context.each("pairs")
+            Corpus.open(path).batches(["src", "tgt"], label="reading pairs") for path in context.paths("pairs")
         )
 
         def measure(encoder: SentenceEncoder) -> Mapping[str, float]:
@@ -87,8 +87,8 @@ class EvaluateSts(Fit):
 
     inputs: ClassVar[tuple[str, ...]] = ("encoder", "sts")
 
-    encoder: str
-    sts: str
+    encoder: Ref
+    sts: Ref
     tasks: tuple[str, ...] = ()
     published: bool = True
 
@@ -114,8 +114,8 @@ class ChooseParaphrase(Fit):
 
     inputs: ClassVar[tuple[str, ...]] = ("pairs", "encoders")
 
-    pairs: str
-    encoders: tuple[str, ...]
+    pairs: Ref
+    encoders: tuple[Ref, ...]
     candidates: int = 100
 
     def fit(self, folder: Path, context: StageContext) -> dict[str, Json]:
@@ -126,7 +126,7 @@ class ChooseParaphrase(Fit):
         )
         found = [
             choose_among(load_encoder(path), anchors, paraphrases, n=self.candidates, seed=context.seed)
-            for path in context.each("encoders")
+            for path in context.paths("encoders")
         ]
         accuracy = [round(100 * choice.accuracy, 2) for choice in found]
         result = {

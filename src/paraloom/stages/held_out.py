@@ -11,10 +11,10 @@ from paraloom.core.errors import DataError
 from paraloom.core.schema import LANGUAGE_OF
 from paraloom.io import Corpus
 from paraloom.pairs.filtering.held_out import HeldOut
-from paraloom.pipeline.stage_cache import kept_open
+from paraloom.core.stage_cache import cached_per_stage
 
 
-@kept_open()
+@cached_per_stage()
 def held_out(folders: tuple[Path, ...]) -> HeldOut:
     """All texts of corpora of pairs or of sentences; DataError for a corpus of something else."""
 

@@ -11,12 +11,13 @@ from typing import Any, ClassVar
 import pyarrow as pa
 
 from paraloom.core.errors import ConfigError, DataError, ModelError, nearest
-from paraloom.core.stage import Fit, Json, Map, StageContext
+from paraloom.core.protocols import CorpusReader
+from paraloom.core.stage import Fit, Json, Map, Ref, StageContext
 from paraloom.io import Corpus
 from paraloom.pairs.filtering.duplicates import DuplicateConfig, find_duplicates, is_duplicate
 from paraloom.pairs.filtering.filters import Criteria, select, survey
 from paraloom.pairs.filtering.survivors import survivors
-from paraloom.pipeline.stage_cache import kept_open
+from paraloom.core.stage_cache import cached_per_stage
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -31,7 +32,7 @@ class Filter(Criteria, Map):
 
     enough: bool = False
 
-    def survey(self, corpus: Corpus, context: StageContext) -> Json:
+    def survey(self, corpus: CorpusReader, context: StageContext) -> Json:
         """The cuts for top, tenth and sample, and a check of the columns before any row is touched."""
         if self.enough and isinstance(self.sample, int) and corpus.rows < self.sample:
             raise DataError(
@@ -55,7 +56,7 @@ class CountSurvivors(Criteria, Fit):
 
     inputs: ClassVar[tuple[str, ...]] = ("pairs",)
 
-    pairs: str
+    pairs: Ref
 
     def fit(self, folder: Path, context: StageContext) -> dict[str, Json]:
         """Write result.json: rows of criterion, rows, alone, together."""
@@ -75,9 +76,9 @@ class FindDuplicates(DuplicateConfig, Fit):
     inputs: ClassVar[tuple[str, ...]] = ("pairs",)
     version: ClassVar[str] = "2"
 
-    pairs: str
+    pairs: Ref
 
-    def __post_init__(self) -> None:
+    def validate(self) -> None:
         self.check()
 
     def fit(self, folder: Path, context: StageContext) -> dict[str, Json]:
@@ -107,7 +108,7 @@ class DropDuplicates(Map):
 
     inputs: ClassVar[tuple[str, ...]] = ("duplicates",)
 
-    duplicates: str
+    duplicates: Ref
 
     def apply(self, batch: pa.RecordBatch, context: StageContext) -> pa.RecordBatch:
         """The batch with keep and reason."""
@@ -117,7 +118,7 @@ class DropDuplicates(Map):
         return batch.append_column(pa.field("reason", pa.string()), reason)
 
 
-@kept_open(2)
+@cached_per_stage(2)
 def _hashes(folder: Path) -> Any:
     import numpy as np
 

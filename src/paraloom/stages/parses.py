@@ -13,7 +13,7 @@ import pyarrow as pa
 from paraloom.core.digests import file_digest, signature
 from paraloom.core.errors import ConfigError, DataError, nearest
 from paraloom.core.schema import add_column
-from paraloom.core.stage import Source, StageContext
+from paraloom.core.stage import Ref, Source, StageContext
 from paraloom.io import Corpus
 from paraloom.syntax.parsers.files import read_parses
 
@@ -29,12 +29,12 @@ class ReadParses(Source):
 
     inputs: ClassVar[tuple[str, ...]] = ("corpus",)
 
-    corpus: str
+    corpus: Ref
     parses: tuple[Path, ...]
     columns: tuple[str, ...] = ("tgt",)
     output_schema: str = "PAIRS"  # type: ignore[misc]  # other sources have one schema, this one its input's
 
-    def __post_init__(self) -> None:
+    def validate(self) -> None:
         if len(self.parses) != len(self.columns) or not self.columns:
             raise ConfigError(f"there are {len(self.parses)} files of parses for {len(self.columns)} columns")
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
 
 from paraloom.core.errors import ConfigError, DataError
-from paraloom.core.stage import Fit, Json, StageContext
+from paraloom.core.stage import Fit, Json, Ref, StageContext
 from paraloom.core.stats import paired_difference
 from paraloom.io import Corpus
 from paraloom.stages.syntax_groups import read_productions
@@ -31,14 +31,14 @@ class CountProductions(Fit):
     inputs: ClassVar[tuple[str, ...]] = ("before", "after", "groups")
     version: ClassVar[str] = "2"
 
-    before: str
-    after: tuple[str, ...]
-    groups: str
+    before: Ref
+    after: tuple[Ref, ...]
+    groups: Ref
     wanted: tuple[int, ...] = ()
     column: str = "tgt_parse"
     most: int = 10
 
-    def __post_init__(self) -> None:
+    def validate(self) -> None:
         if not self.after:
             raise ConfigError("there are no translations to compare in 'after'")
         if self.wanted and len(self.wanted) != len(self.after):
@@ -55,7 +55,7 @@ class CountProductions(Fit):
         wanted = [groups.named(number) for number in self.wanted or range(1, len(self.after) + 1)]
         names = [f"group {group.group}" for group in wanted]
         before = _Parsed.of(Corpus.open(context.inputs["before"]), self.column)
-        after = [_Parsed.of(Corpus.open(path), self.column) for path in context.each("after")]
+        after = [_Parsed.of(Corpus.open(path), self.column) for path in context.paths("after")]
         for name, each in zip(["before", *names], [before, *after], strict=True):
             if not each.counts.parsed:
                 raise DataError(

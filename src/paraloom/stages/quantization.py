@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
-from paraloom.core.stage import Fit, Json, StageContext
+from paraloom.core.stage import Fit, Json, Ref, StageContext
 from paraloom.embed.average import quantise
 from paraloom.embed.store import load_encoder, save
 from paraloom.evaluate.sts import evaluate_sts
@@ -22,8 +22,8 @@ class QuantiseEncoder(Fit):
 
     inputs: ClassVar[tuple[str, ...]] = ("encoder", "sts")
 
-    encoder: str
-    sts: str | None = None
+    encoder: Ref
+    sts: Ref | None = None
 
     def fit(self, folder: Path, context: StageContext) -> dict[str, Json]:
         """Write the small encoder and result.json; return the loss of each group."""

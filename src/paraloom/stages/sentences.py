@@ -21,7 +21,7 @@ from paraloom.embed.transformer import TransformerEncoder, convert_transformer
 from paraloom.io import Corpus
 from paraloom.io.bitext import UNKNOWN
 from paraloom.io.texts import read_texts
-from paraloom.pipeline.stage_cache import kept_open
+from paraloom.core.stage_cache import cached_per_stage
 from paraloom.text.hashing import Seen
 
 _CHUNK = 5000
@@ -120,7 +120,7 @@ class Sentences(Source):
                     texts = [text or "" for text in batch.column(column).to_pylist()]
                     langs = batch.column(said[column]).to_pylist() if column in said else [None] * len(texts)
                     left -= len(texts)
-                    yield _Texts(Path(reference).name, texts, langs, [None] * len(texts))
+                    yield _Texts(Path(str(reference)).name, texts, langs, [None] * len(texts))
         for path in self.files_of_lines:
             rows = read_texts(path, self.field, reject=self.bad_rows == "reject")
             # A line behind the limit is not read, so it cannot be at fault.
@@ -178,7 +178,7 @@ class Encode(Map):
         return add_column(batch, "vector", column, encoder.signature)
 
 
-@kept_open()
+@cached_per_stage()
 def _opened(path: Path) -> EncoderLike:
     return open_encoder(path)
 

@@ -12,7 +12,7 @@ from paraloom.core.errors import ConfigError, DataError, ModelError
 from paraloom.core.protocols import ParserLike
 from paraloom.core.schema import add_column
 from paraloom.core.stage import Fit, Json, Map, Ref, StageContext
-from paraloom.pipeline.stage_cache import kept_open
+from paraloom.core.stage_cache import cached_per_stage
 from paraloom.syntax.accuracy import bracket_f1
 from paraloom.syntax.grammar import Grammar
 from paraloom.syntax.parsers.loading import check_name, load_parser
@@ -42,7 +42,7 @@ class TrainParser(Fit):
         """Write grammar.json; the figures are those of a grammar without the held-out trees."""
         trees = [tree for path in context.paths("treebank") for tree in read_treebank(path)]
         if not trees:
-            raise DataError("the treebank has no trees", file=", ".join(self.treebank))
+            raise DataError("the treebank has no trees", file=", ".join(map(str, context.paths("treebank"))))
         figures: dict[str, Json] = {"trees": len(trees)}
         held = trees[len(trees) - int(len(trees) * self.held_out) :]
         if held:
@@ -98,6 +98,6 @@ class Parse(Map):
         return batch
 
 
-@kept_open()
+@cached_per_stage()
 def _parser(source: str | Path) -> ParserLike:
     return load_parser(source)

@@ -10,7 +10,8 @@ from typing import ClassVar
 import pyarrow as pa
 
 from paraloom.core.errors import ConfigError, DataError, nearest
-from paraloom.core.stage import Fit, Json, Map, StageContext
+from paraloom.core.protocols import CorpusReader
+from paraloom.core.stage import Fit, Json, Map, Ref, StageContext
 from paraloom.core.stats import added_up
 from paraloom.io import Corpus
 from paraloom.syntax.groups import Groups, choose_groups
@@ -28,7 +29,7 @@ class SyntaxGroups(Fit):
     sentinel: ClassVar[str] = "groups.json"
     inputs: ClassVar[tuple[str, ...]] = ("pairs",)
 
-    pairs: str
+    pairs: Ref
     column: str = "tgt_parse"
     groups: int = 3
     least: int = 0
@@ -55,10 +56,10 @@ class PickGroup(Map):
 
     inputs: ClassVar[tuple[str, ...]] = ("groups",)
 
-    groups: str
+    groups: Ref
     group: int = 1
 
-    def survey(self, corpus: Corpus, context: StageContext) -> Json:
+    def survey(self, corpus: CorpusReader, context: StageContext) -> Json:
         """The column of the trees, and the group of each production; checked before any row is touched."""
         groups = Groups.load(context.inputs["groups"])
         groups.named(self.group)

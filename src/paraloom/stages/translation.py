@@ -10,14 +10,14 @@ from pathlib import Path
 from typing import ClassVar, NamedTuple
 
 from paraloom.core.errors import ConfigError, DataError, MissingExtra, nearest
-from paraloom.core.stage import Fit, Json, StageContext
+from paraloom.core.stage import Fit, Json, Ref, StageContext
 from paraloom.evaluate.comet import comet_figures, comet_scores, has_comet, is_there
 from paraloom.evaluate.test_sets import groups_of_rows, read_sets, row_number
 from paraloom.evaluate.translation import by_group, evaluate_translation
 from paraloom.io import Corpus
 from paraloom.mt.loading import load_translator
 from paraloom.mt.translator import best_translations
-from paraloom.text.tokens import normalise
+from paraloom.text.normalize import normalize
 
 _DIGITS = {"comet": 4, "comet_interval": 4}
 
@@ -45,15 +45,15 @@ class EvaluateTranslator(Fit):
     inputs: ClassVar[tuple[str, ...]] = ("translator", "pairs")
     version: ClassVar[str] = "2"
 
-    translator: str
-    pairs: str
+    translator: Ref
+    pairs: Ref
     decode: str = "beam:5"
     sets: Path | None = None
     group_by: str = ""
     comet_python: str = ""
     comet_model: str = "wmt20-comet-da"
 
-    def __post_init__(self) -> None:
+    def validate(self) -> None:
         if self.sets is not None and self.group_by:
             raise ConfigError("'sets' and 'group_by' both make groups", remedy="Give one of them.")
 
@@ -92,8 +92,8 @@ class EvaluateTranslator(Fit):
         references: list[str] = []
         groups: list[tuple[str, ...]] = []
         for batch in corpus.batches(["pair_id", "src", "tgt", *([self.group_by] if self.group_by else [])]):
-            sources += normalise(batch.column("src")).to_pylist()
-            references += normalise(batch.column("tgt")).to_pylist()
+            sources += normalize(batch.column("src")).to_pylist()
+            references += normalize(batch.column("tgt")).to_pylist()
             if self.group_by:
                 values = batch.column(self.group_by).to_pylist()
                 groups += [() if value is None else (str(value),) for value in values]

@@ -20,7 +20,8 @@ from paraloom.mt.loading import load_translator
 from paraloom.mt.mixing import mixed_rows, repeated
 from paraloom.mt.training import TranslatorConfig, train_translator
 from paraloom.mt.translator import best_translations
-from paraloom.text.tokens import normalise, token_hash
+from paraloom.text.normalize import normalize
+from paraloom.text.tokens import token_hash
 
 Sides = tuple[Sequence[str], Sequence[str]]
 
@@ -154,7 +155,7 @@ class LoadTranslator(Fit):
 def _sides(corpora: list[Corpus], wanted: Callable[[str], bool]) -> Iterator[Sides]:
     for corpus in corpora:
         for batch in corpus.batches(["src", "tgt"]):
-            sources, targets = (normalise(batch[name]).to_pylist() for name in ("src", "tgt"))
+            sources, targets = (normalize(batch[name]).to_pylist() for name in ("src", "tgt"))
             kept = [row for row, target in enumerate(targets) if wanted(target)]
             yield [sources[row] for row in kept], [targets[row] for row in kept]
 

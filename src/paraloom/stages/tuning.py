@@ -11,7 +11,7 @@ from statistics import fmean, stdev
 from typing import Any, ClassVar
 
 from paraloom.core.errors import ConfigError
-from paraloom.core.stage import Fit, Json, StageContext
+from paraloom.core.stage import Fit, Json, Ref, StageContext
 from paraloom.embed.store import load_encoder
 from paraloom.evaluate.sts import evaluate_sts
 from paraloom.io import Corpus
@@ -30,14 +30,14 @@ class CompareSelections(Fit):
 
     inputs: ClassVar[tuple[str, ...]] = ("encoders", "selections", "sts")
 
-    encoders: tuple[str, ...]
-    selections: tuple[str, ...]
+    encoders: tuple[Ref, ...]
+    selections: tuple[Ref, ...]
     labels: tuple[str, ...]
-    sts: str | None = None
+    sts: Ref | None = None
     development: str = "STS-B/dev"
     against: str | None = None
 
-    def __post_init__(self) -> None:
+    def validate(self) -> None:
         if not len(self.encoders) == len(self.selections) == len(self.labels):
             raise ConfigError("'encoders', 'selections' and 'labels' are one for each other")
         if self.against is not None and self.against not in self.labels:
@@ -47,7 +47,7 @@ class CompareSelections(Fit):
         """Write result.json: rows, the best first."""
         found: dict[str, list[dict[str, Any]]] = {}
         for label, encoder, corpus in zip(
-            self.labels, context.each("encoders"), context.each("selections"), strict=True
+            self.labels, context.paths("encoders"), context.paths("selections"), strict=True
         ):
             epoch, figure = best_epoch(encoder)
             run = {"epoch": epoch, "dev_pearson": figure, "pairs": Corpus.open(corpus).rows}

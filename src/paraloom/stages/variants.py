@@ -20,7 +20,7 @@ from paraloom.mt import load_translator
 from paraloom.mt.decoding import parse_decoding
 from paraloom.mt.presets import method
 from paraloom.pairs.variants import ORIGINALS, TrainingPairs, training_pairs, variant_rows
-from paraloom.pipeline.stage_cache import kept_open
+from paraloom.core.stage_cache import cached_per_stage
 from paraloom.stages.held_out import held_out
 
 
@@ -122,7 +122,7 @@ def _joined(of_translators: Sequence[Sequence[Variant]]) -> list[Variant]:
     return variants[:1] if all(not each.tokens for each in variants) else variants
 
 
-@kept_open(8)
+@cached_per_stage(8)
 def _translator(folder: Path, decoding: object) -> TranslatorLike:
     translator: TranslatorLike = load_translator(folder, decode=decoding)  # type: ignore[arg-type]
     return translator

@@ -18,8 +18,8 @@ from paraloom.io.atomic import replacing
 from paraloom.io.compression import PIPE, without_compression
 from paraloom.io.formats.alignments import links_of
 from paraloom.io.shards import write_shard
-from paraloom.pipeline.pipeline import parse_pipeline
 from paraloom.pipeline.runner import run_pipeline
+from paraloom.pipeline.toml import parse_pipeline
 from paraloom.stages.document_pairs import PAIRS_FILE
 from paraloom.workflows.run import WORK, compose, run_verb
 

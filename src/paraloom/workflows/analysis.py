@@ -13,8 +13,8 @@ import pyarrow.parquet as pq
 from paraloom.core.errors import ConfigError
 from paraloom.io import Corpus, write_table
 from paraloom.pairs.annotation import draw, write_sheet
-from paraloom.pipeline.pipeline import parse_pipeline
 from paraloom.pipeline.runner import run_pipeline
+from paraloom.pipeline.toml import parse_pipeline
 from paraloom.workflows.run import compose, corpus_stages
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from paraloom.pipeline.pipeline import read_pipeline
 from paraloom.pipeline.result import RunResult
 from paraloom.pipeline.runner import run_pipeline
+from paraloom.pipeline.toml import read_pipeline
 
 BUNDLED = Path(__file__).parents[1] / "bundled"
 """The sample, the translator, the encoder and the pipeline that come with the package, each with its card."""

@@ -13,9 +13,10 @@ from typing import Any
 from paraloom.core.errors import ConfigError, ParaloomError, RunError
 from paraloom.core.stage import Fit, Stage
 from paraloom.io import Corpus, write_table
-from paraloom.pipeline.pipeline import Pipeline, parse_pipeline
+from paraloom.pipeline.definition import Definition
 from paraloom.pipeline.result import RunResult, rejections
 from paraloom.pipeline.runner import run_pipeline
+from paraloom.pipeline.toml import parse_pipeline
 from paraloom.stages.read_variants import holds_variants
 from paraloom.stages.scored_pairs import has_further_columns
 
@@ -95,7 +96,7 @@ def run_verb(
     return result
 
 
-def composed(stages: Sequence[Mapping[str, Any]], *, seed: int = 1, name: str = "verb") -> Pipeline:
+def composed(stages: Sequence[Mapping[str, Any]], *, seed: int = 1, name: str = "verb") -> Definition:
     """The pipeline of stages that are in no file; its errors name none, and paths are seen from where we are."""
     file = Path.cwd() / f"{name}.toml"
     try:

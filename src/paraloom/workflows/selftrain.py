@@ -10,9 +10,9 @@ from typing import Any
 
 from paraloom.core.errors import ConfigError, nearest
 from paraloom.io.atomic import replacing
-from paraloom.pipeline.pipeline import parse_pipeline
 from paraloom.pipeline.result import RunResult
 from paraloom.pipeline.runner import run_pipeline
+from paraloom.pipeline.toml import parse_pipeline
 from paraloom.workflows.run import compose
 from paraloom.workflows.settings import read_settings
 

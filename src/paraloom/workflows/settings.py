@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from paraloom.core.errors import ConfigError, ParaloomError, nearest
-from paraloom.pipeline.pipeline import expanded
+from paraloom.pipeline.toml import expand_variables
 
 
 def read_settings(path: Path, known: Collection[str], needed: Collection[str]) -> tuple[str, int, dict[str, Any]]:
@@ -19,7 +19,7 @@ def read_settings(path: Path, known: Collection[str], needed: Collection[str]) -
     a whole number.
     """
     try:
-        table = expanded(tomllib.loads(path.read_text(encoding="utf-8")))
+        table = expand_variables(tomllib.loads(path.read_text(encoding="utf-8")))
     except FileNotFoundError:
         raise ConfigError("there is no such file", file=path) from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:

@@ -10,8 +10,9 @@ from typing import Any
 
 from paraloom.core.errors import ConfigError
 from paraloom.experiments.filter_grids import Candidate, grid
-from paraloom.pipeline.pipeline import Pipeline, parse_pipeline
+from paraloom.pipeline.definition import Definition
 from paraloom.pipeline.runner import run_pipeline
+from paraloom.pipeline.toml import parse_pipeline
 from paraloom.workflows.run import compose, corpus_stages
 
 RANDOM = "random"
@@ -97,7 +98,7 @@ def compare(
     return _rows(run_pipeline(pipeline, folder, workers=workers).stages[-1].folder)
 
 
-def tuning_pipeline(tuning: Tuning, *, winner: str | None = None, measured: bool = False, seed: int = 1) -> Pipeline:
+def tuning_pipeline(tuning: Tuning, *, winner: str | None = None, measured: bool = False, seed: int = 1) -> Definition:
     """The pipeline of a tuning: for each candidate a filter and an encoder, then `compare-selections`, named `tuned`.
 
     winner: a candidate's label; it and the random selection are then trained `random_seeds` times each and compared

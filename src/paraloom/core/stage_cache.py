@@ -1,0 +1,52 @@
+"""What a worker keeps loaded from shard to shard of one stage: models and tables, dropped when another stage begins.
+
+A folder may hold another model than before: a stage that runs again writes to the same path. So nothing that is loaded
+by its path outlives the stage; otherwise a process that runs several stages would take the old model for the new one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import lru_cache
+from typing import Any, ParamSpec, TypeVar
+
+_Args = ParamSpec("_Args")
+_Result = TypeVar("_Result")
+
+_caches: list[Any] = []
+_stage = ""
+
+
+def cached_per_stage(max_size: int = 1) -> Callable[[Callable[_Args, _Result]], Callable[_Args, _Result]]:
+    """Decorator that caches what a function loads, until another stage begins.
+
+    Args:
+        max_size: Number of results that are kept.
+
+    Example:
+        >>> @cached_per_stage()
+        ... def load(path):
+        ...     return [path]
+        >>> load("a") is load("a")
+        True
+    """
+
+    def decorate(function: Callable[_Args, _Result]) -> Callable[_Args, _Result]:
+        cached = lru_cache(maxsize=max_size)(function)
+        _caches.append(cached)
+        return cached  # type: ignore[return-value]
+
+    return decorate
+
+
+def begin_stage(stage: str) -> None:
+    """Drop what was loaded for another stage.
+
+    Args:
+        stage: Digest of the stage and of everything it depends on.
+    """
+    global _stage
+    if stage != _stage:
+        for cached in _caches:
+            cached.cache_clear()
+        _stage = stage

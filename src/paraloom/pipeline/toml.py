@@ -1,0 +1,155 @@
+"""Pipelines in TOML: read with every key checked, and written."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import fields, is_dataclass
+from pathlib import Path
+from typing import Any
+
+from paraloom.core.config import FieldTypeError, check_keys, coerce, type_hints
+from paraloom.core.errors import ConfigError, ParaloomError, nearest
+from paraloom.core.stage import Stage
+from paraloom.pipeline.definition import Definition, define_steps
+from paraloom.pipeline.registry import load_stage, use_of
+
+_TOP_KEYS = ("name", "seed", "stage")
+
+
+def read_pipeline(path: str | Path) -> Definition:
+    """Read a pipeline from a TOML file.
+
+    Relative paths in it are resolved against its folder. `${NAME}` is replaced with the environment variable NAME,
+    which, at the beginning of a path, is relative to the current folder.
+
+    Raises:
+        ConfigError: Names file, stage and key, and the nearest known one.
+    """
+    path = Path(path)
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        reason = getattr(error, "strerror", None) or "it is not UTF-8"
+        raise ConfigError(
+            f"the pipeline cannot be read: {reason}", file=path, remedy="Name a pipeline's TOML file."
+        ) from error
+    return parse_pipeline(text, file=path)
+
+
+def parse_pipeline(text: str, *, file: str | Path = "pipeline.toml") -> Definition:
+    """Parse a pipeline.
+
+    Args:
+        text: TOML.
+        file: Gives the default name and the folder that relative paths are resolved against.
+
+    Example:
+        >>> parse_pipeline("seed = 1\\ndepth = 2")
+        Traceback (most recent call last):
+            ...
+        paraloom.core.errors.ConfigError: pipeline.toml: unknown key 'depth'; known are name, seed, stage.
+    """
+    try:
+        return _parse(text, Path(file))
+    except ParaloomError as error:
+        error.at(file=file)
+        raise
+
+
+def format_pipeline(stages: Sequence[Stage], *, name: str, seed: int) -> str:
+    """Stages as the TOML text that makes the same pipeline; values that are the default are left out.
+
+    References must be names or paths: a pipeline replaces stage objects by their names first.
+    """
+    lines = [f"name = {_toml(name)}", f"seed = {seed}"]
+    for stage in stages:
+        use = use_of(type(stage))
+        lines += ["", "[[stage]]", f"use = {_toml(use)}"]
+        for field in fields(stage):
+            value = getattr(stage, field.name)
+            if value is not None and value != field.default:
+                lines.append(f"{field.name} = {_toml(value)}")
+    return "\n".join(lines) + "\n"
+
+
+def expand_variables(value: Any) -> Any:
+    """`value` with `${NAME}` replaced in every string by the environment variable NAME."""
+    if isinstance(value, str):
+        return re.sub(r"\$\{(\w+)\}", _from_environment, value)
+    if isinstance(value, list):
+        return [expand_variables(item) for item in value]
+    if isinstance(value, dict):
+        return {key: expand_variables(item) for key, item in value.items()}
+    return value
+
+
+def _parse(text: str, file: Path) -> Definition:
+    try:
+        document = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise ConfigError(f"invalid TOML: {error}", remedy="See https://toml.io for the syntax.") from error
+    document = expand_variables(document)
+    for key in document:
+        if key not in _TOP_KEYS:
+            raise ConfigError(f"unknown key '{key}'{nearest(key, _TOP_KEYS)}")
+    name, seed, tables = document.get("name", file.stem), document.get("seed", 1), document.get("stage", [])
+    if not isinstance(name, str):
+        raise ConfigError(f"key 'name' must be text, not {name!r}")
+    if type(seed) is not int or seed < 0:
+        raise ConfigError(f"key 'seed' must be a whole number, 0 or more, not {seed!r}")
+    if not isinstance(tables, list) or not all(isinstance(table, dict) for table in tables):
+        raise ConfigError("'stage' is not a list of tables", remedy="Begin each stage with a line [[stage]].")
+    base = file.absolute().parent
+    stages = []
+    for number, table in enumerate(tables, start=1):
+        try:
+            stages.append(stage_from_table(table, base))
+        except ParaloomError as error:
+            error.at(stage=str(table.get("name", table.get("use", f"number {number}"))))
+            raise
+    return Definition(name, seed, define_steps(stages, base), text)
+
+
+def stage_from_table(table: Mapping[str, Any], base: Path) -> Stage:
+    """The stage that a TOML table describes.
+
+    Args:
+        table: Its key `use` names the kind of stage; the others are fields of it.
+        base: Folder that relative paths are resolved against.
+    """
+    use = table.get("use")
+    if not isinstance(use, str):
+        raise ConfigError("key 'use' is missing: the kind of stage", remedy='Write, for example, use = "score".')
+    kind = load_stage(use)
+    assert is_dataclass(kind)
+    given = {key: value for key, value in table.items() if key != "use"}
+    check_keys(kind, given, also=("use",))
+    annotations = type_hints(kind)
+    values = {}
+    for key, value in given.items():
+        try:
+            values[key] = coerce(value, annotations[key], base)
+        except FieldTypeError as error:
+            raise ConfigError(f"key '{key}' {error}") from error
+    return kind(**values)
+
+
+def _from_environment(match: re.Match[str]) -> str:
+    name = match.group(1)
+    if name not in os.environ:
+        raise ConfigError(f"environment variable '{name}' is not set", remedy=f"Set it: export {name}=…")
+    value = os.environ[name]
+    # A relative path in the environment is meant from where the command is called, not from the pipeline's folder.
+    return str(Path(value).absolute()) if match.start() == 0 and value and Path(value).exists() else value
+
+
+def _toml(value: Any) -> str:
+    if isinstance(value, (list, tuple)):
+        return f"[{', '.join(map(_toml, value))}]"
+    if isinstance(value, Mapping):
+        return f"{{ {', '.join(f'{_toml(key)} = {_toml(item)}' for key, item in value.items())} }}"
+    return json.dumps(str(value) if isinstance(value, Path) else value, ensure_ascii=False)
