@@ -16,7 +16,7 @@ from paraloom.align.candidates import Candidates
 from paraloom.align.evidence import topic_cosines
 from paraloom.align.topics import topic_vectors
 from paraloom.core.errors import ConfigError, MissingExtra
-from paraloom.text.tokens import tokens
+from paraloom.text.tokens import tokenize
 
 
 def scored(table: list[list[float | None]]) -> tuple[Candidates, np.ndarray, tuple[int, int]]:
@@ -140,7 +140,7 @@ def test_the_margin_of_a_pair_is_its_score_less_half_of_both_rivals(table: list[
 def test_topics_are_shares_and_the_same_for_the_same_seed() -> None:
     pytest.importorskip("tomotopy", reason="topics need tomotopy: pip install 'paraloom[topics]'")
     world = made_up_world()
-    sides = [tokens([*(page.translation for page in world.source), ""]), tokens([page.text for page in world.target])]
+    sides = [tokenize([*(page.translation for page in world.source), ""]), tokenize([page.text for page in world.target])]
     first, again, other = (topic_vectors(sides, topics=10, passes=45, seed=seed) for seed in (3, 3, 4))
     assert [each.shape for each in first] == [(61, 10), (60, 10)]
     assert all(each.dtype == np.float32 for each in first)
@@ -153,7 +153,7 @@ def test_topics_are_shares_and_the_same_for_the_same_seed() -> None:
 @pytest.mark.parametrize("texts", [[], [""], ["a b", "c"], ["a"] * 40, ["a b c d e f " * 50] * 5])
 def test_too_few_words_for_topics_give_all_of_them_alike(texts: list[str]) -> None:
     pytest.importorskip("tomotopy", reason="topics need tomotopy: pip install 'paraloom[topics]'")
-    found = topic_vectors([tokens(texts), tokens(["z"])], topics=4)
+    found = topic_vectors([tokenize(texts), tokenize(["z"])], topics=4)
     assert [each.shape for each in found] == [(len(texts), 4), (1, 4)]
     assert (np.concatenate(found) == 0.25).all()
 
@@ -175,4 +175,4 @@ def test_topics_compare_in_the_language_that_there_is_a_translation_to() -> None
 def test_topics_without_tomotopy_name_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "tomotopy", None)
     with pytest.raises(MissingExtra, match=r"paraloom\[topics\]"):
-        topic_vectors([tokens(["a"])])
+        topic_vectors([tokenize(["a"])])

@@ -19,7 +19,7 @@ from paraloom.align.evidence import multinews, picture_vectors, pivoted, word_ve
 from paraloom.align.lexicon import Lexicon
 from paraloom.align.same_images import NEAR, Picture, same_pictures
 from paraloom.core.errors import DataError
-from paraloom.text.tokens import token_hash, tokens
+from paraloom.text.tokens import token_hash, tokenize
 
 
 def all_pairs(source: Documents, target: Documents) -> Candidates:
@@ -135,7 +135,7 @@ def test_the_pivot_is_the_translation_or_the_lexicon_s_best_guess() -> None:
     table = lexicon_from({"a": {"x": 0.2, "y": 0.7}})
     assert pivoted(documents(["a b"]), table).ids.tolist() == [token_hash("y"), token_hash("b")]
     assert pivoted(documents(["a b"], ["z"]), table).ids.tolist() == [token_hash("z")]
-    assert pivoted(documents(["a b"]), None).ids.tolist() == tokens(["a b"]).ids.tolist()
+    assert pivoted(documents(["a b"]), None).ids.tolist() == tokenize(["a b"]).ids.tolist()
 
 
 def hash_of(*bits: int) -> str:
@@ -232,8 +232,8 @@ def test_of_candidates_that_are_alike_the_first_are_taken() -> None:
 
 
 def test_counts_leave_out_what_is_no_column() -> None:
-    columns = np.sort(tokens(["a b"]).ids)
-    found = counts_of(tokens(["a a c", "", "b z"]), columns).toarray()
+    columns = np.sort(tokenize(["a b"]).ids)
+    found = counts_of(tokenize(["a a c", "", "b z"]), columns).toarray()
     places = {word: columns.tolist().index(token_hash(word)) for word in "ab"}
     assert found[:, places["a"]].tolist() == [2, 0, 0] and found[:, places["b"]].tolist() == [0, 0, 1]
 

@@ -13,8 +13,8 @@ from toy_documents import World, made_up_world, write_pages
 
 from paraloom.core.errors import ConfigError, DataError
 from paraloom.io import Corpus, write_corpus
-from paraloom.pipeline.pipeline import parse_pipeline
 from paraloom.pipeline.runner import run_pipeline
+from paraloom.pipeline.toml import parse_pipeline
 from paraloom.workflows.run import compose
 from paraloom.workflows.selftrain import LoopConfig, stages_of
 

@@ -10,7 +10,7 @@ import pytest
 from paraloom.align.document_pairs import NamedPair, read_document_pairs, write_document_pairs
 from paraloom.align.pivot import agree, turned_as_met
 from paraloom.core.errors import ConfigError, DataError
-from paraloom.stages.document_pairs import AgreeDocuments
+from paraloom.stages.documents import AgreeDocuments
 
 Command = Callable[..., tuple[int, str, str]]
 

@@ -1,4 +1,4 @@
-"""Progress: a bar on a terminal, lines in a log, told to another process from within one; silent where asked to be."""
+"""Progress: a bar on a terminal, lines in a log, calls of a callback, or nothing."""
 
 from __future__ import annotations
 
@@ -10,11 +10,18 @@ import pytest
 from screen import Screen
 
 from paraloom.core import progress as module
-from paraloom.core.progress import Position, duration, progress, showing, silence, telling
+from paraloom.core.progress import (
+    ProgressState,
+    disable_progress,
+    format_duration,
+    progress,
+    report_progress_to,
+    show_progress,
+)
 
 
 def stderr(monkeypatch: pytest.MonkeyPatch, *, terminal: bool) -> Screen:
-    """Called within the test: before it, pytest sets its own."""
+    """Replace stderr; to be called within the test, because pytest replaces it too."""
     screen = Screen(terminal)
     monkeypatch.setattr("sys.stderr", screen)
     monkeypatch.setenv("COLUMNS", "120")
@@ -23,15 +30,15 @@ def stderr(monkeypatch: pytest.MonkeyPatch, *, terminal: bool) -> Screen:
 
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> Callable[[float], None]:
-    """Lets seconds go by."""
+    """Advance the clock by some seconds."""
     now = 1000.0
 
-    def go_on(seconds: float) -> None:
+    def wait(seconds: float) -> None:
         nonlocal now
         now += seconds
 
     monkeypatch.setattr("time.monotonic", lambda: now)
-    return go_on
+    return wait
 
 
 def test_a_bar_on_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -59,21 +66,21 @@ def test_the_bar_fits_into_a_narrow_terminal(monkeypatch: pytest.MonkeyPatch) ->
     assert any("a-stage" in line and "701/1,500 steps" in line for line in lines)
 
 
-def test_a_bar_becomes_other_work_and_ends_as_a_whole(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_bar_of_several_parts_ends_under_its_first_label(monkeypatch: pytest.MonkeyPatch) -> None:
     terminal = stderr(monkeypatch, terminal=True)
-    whole = Position("first (3 of 9)", 0, None, "")
-    with showing(whole) as show:
-        show(Position("first (3 of 9): training", 0, 50, "steps"))
-        show(Position("first (3 of 9): training", 49, 50, "steps"))
-        show(Position("first (3 of 9): translating", 8, 10, "sentences"))
+    whole = ProgressState("first (3 of 9)", 0, None, "")
+    with show_progress(whole) as show:
+        show(ProgressState("first (3 of 9): training", 0, 50, "steps"))
+        show(ProgressState("first (3 of 9): training", 49, 50, "steps"))
+        show(ProgressState("first (3 of 9): translating", 8, 10, "sentences"))
     last = [line for line in re.split(r"[\r\n]+", terminal.text()) if line.strip()][-1]
     assert "first (3 of 9) " in last
     assert "translating" not in last
     assert "0 s" in last
-    assert "\x1b[?25h" in terminal.getvalue(), "the cursor is back"
+    assert "\x1b[?25h" in terminal.getvalue(), "the cursor is visible again"
 
 
-def test_a_line_a_minute_in_a_log(clock: Callable[[float], None], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_one_log_line_per_minute(clock: Callable[[float], None], monkeypatch: pytest.MonkeyPatch) -> None:
     log = stderr(monkeypatch, terminal=False)
     with progress("training", 1500, done=300, unit="steps") as advance:
         for _ in range(5):
@@ -82,7 +89,7 @@ def test_a_line_a_minute_in_a_log(clock: Callable[[float], None], monkeypatch: p
     assert log.getvalue() == "training: 390/1,500 steps, 1.5/s, 12 min 20 s left\n"
 
 
-def test_short_work_leaves_no_line(clock: Callable[[float], None], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_short_work_logs_nothing(clock: Callable[[float], None], monkeypatch: pytest.MonkeyPatch) -> None:
     log = stderr(monkeypatch, terminal=False)
     with progress("training", 10) as advance:
         for _ in range(10):
@@ -91,50 +98,52 @@ def test_short_work_leaves_no_line(clock: Callable[[float], None], monkeypatch: 
     assert log.getvalue() == ""
 
 
-def test_lines_of_work_that_becomes_other_work(clock: Callable[[float], None], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_log_lines_of_several_parts(clock: Callable[[float], None], monkeypatch: pytest.MonkeyPatch) -> None:
     log = stderr(monkeypatch, terminal=False)
-    with showing(Position("first", 0, None, "")) as show:
+    with show_progress(ProgressState("first", 0, None, "")) as show:
         clock(50)
-        show(Position("first: training", 0, 100, "rows"))
+        show(ProgressState("first: training", 0, 100, "rows"))
         clock(10)
-        show(Position("first: training", 30, 100, "rows"))
+        show(ProgressState("first: training", 30, 100, "rows"))
         clock(50)
-        show(Position("first: translating", 8, 100, "rows"))
+        show(ProgressState("first: translating", 8, 100, "rows"))
         clock(20)
-        show(Position("first: translating", 28, 100, "rows"))
+        show(ProgressState("first: translating", 28, 100, "rows"))
     assert log.getvalue() == (
         "first: training: 30/100 rows, 3.0/s, 23 s left\nfirst: translating: 28/100 rows, 1.0/s, 1 min 12 s left\n"
-    ), "the rate is that of the work itself"
+    ), "the rate is that of the current part"
 
 
-def test_the_bar_says_in_the_end_how_long_all_of_it_took(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_bar_ends_with_the_total_duration(monkeypatch: pytest.MonkeyPatch) -> None:
     terminal = stderr(monkeypatch, terminal=True)
-    with showing(Position("first", 0, None, "")) as show:
+    with show_progress(ProgressState("first", 0, None, "")) as show:
         time.sleep(1.1)
-        show(Position("first: training", 0, 100, "rows"))
+        show(ProgressState("first: training", 0, 100, "rows"))
     assert terminal.text().rstrip().endswith("1 s")
 
 
-def test_silence(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_disabled_progress_shows_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     terminal = stderr(monkeypatch, terminal=True)
-    monkeypatch.setattr(module, "_listener", None)
-    silence()
+    monkeypatch.setattr(module, "_callback", None)
+    disable_progress()
     with progress("decoding", 3) as advance:
         advance(3)
-    with showing(Position("decoding", 0, 3, "rows")) as show:
-        show(Position("decoding", 3, 3, "rows"))
+    with show_progress(ProgressState("decoding", 0, 3, "rows")) as show:
+        show(ProgressState("decoding", 3, 3, "rows"))
     assert terminal.getvalue() == ""
 
 
-def test_it_is_told_a_few_times_a_second(clock: Callable[[float], None], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_callback_is_called_a_few_times_a_second(
+    clock: Callable[[float], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
     terminal = stderr(monkeypatch, terminal=True)
-    heard: list[Position] = []
-    with telling(heard.append), progress("training", 1000, unit="steps") as advance:
+    states: list[ProgressState] = []
+    with report_progress_to(states.append), progress("training", 1000, unit="steps") as advance:
         for _ in range(1000):
             clock(0.001)
             advance(1)
-    assert [each.done for each in heard] == pytest.approx([0, 200, 400, 600, 800], abs=5)
-    assert heard[0] == Position("training", 0, 1000, "steps")
+    assert [state.done for state in states] == pytest.approx([0, 200, 400, 600, 800], abs=5)
+    assert states[0] == ProgressState("training", 0, 1000, "steps")
     assert terminal.getvalue() == ""
     with progress("shown again") as advance:
         advance(1)
@@ -142,8 +151,8 @@ def test_it_is_told_a_few_times_a_second(clock: Callable[[float], None], monkeyp
 
 
 @pytest.mark.parametrize(
-    ("seconds", "said"),
+    ("seconds", "expected"),
     [(0.4, "0 s"), (59.4, "59 s"), (59.6, "1 min 00 s"), (3599.7, "1 h 00 min"), (90000, "25 h 00 min")],
 )
-def test_durations(seconds: float, said: str) -> None:
-    assert duration(seconds) == said
+def test_durations(seconds: float, expected: str) -> None:
+    assert format_duration(seconds) == expected

@@ -10,8 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import entropy as peer_entropy
 
-from paraloom.core.counts import Counts
-from paraloom.core.stats import Estimate, Moments, Ratio, entropy
+from paraloom.core.stats import Estimate, IdCounts, Moments, Ratio, entropy
 
 NUMBERS = st.lists(st.floats(-1e6, 1e6), max_size=30)
 
@@ -69,8 +68,8 @@ def test_a_difference_is_wider_than_either() -> None:
 
 @given(st.lists(st.integers(0, 20)), st.lists(st.integers(0, 20)))
 def test_counts_add_up(a: list[int], b: list[int]) -> None:
-    first, second = (Counts.of(np.array(each, np.uint64)) for each in (a, b))
-    joined = Counts.of(np.array(a + b, np.uint64))
-    assert (first + second).keys.tolist() == joined.keys.tolist()
-    assert (first + second).times.tolist() == joined.times.tolist()
+    first, second = (IdCounts.of(np.array(each, np.uint64)) for each in (a, b))
+    joined = IdCounts.of(np.array(a + b, np.uint64))
+    assert (first + second).ids.tolist() == joined.ids.tolist()
+    assert (first + second).counts.tolist() == joined.counts.tolist()
     assert (first + second).total == len(a) + len(b)

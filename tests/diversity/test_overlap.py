@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from sacrebleu.metrics import BLEU, CHRF
 
 from paraloom.core.errors import DataError
-from paraloom.core.stats import Moments, added_up
+from paraloom.core.stats import Moments, merge_all
 from paraloom.diversity.corpus_statistics import TextStatistics, text_statistics
 from paraloom.diversity.groups import group_bounds, whole_groups
 from paraloom.diversity.lexical import LexicalDiversity, lexical_diversity, signatures
@@ -263,7 +263,7 @@ def test_nothing_has_no_mean() -> None:
 
 @given(st.lists(st.text(max_size=3), max_size=20))
 def test_sums_keep_their_order(parts: list[str]) -> None:
-    assert added_up(parts, "") == "".join(parts)
+    assert merge_all(parts, "") == "".join(parts)
 
 
 def test_text_statistics_of_batches_are_those_of_all() -> None:

@@ -46,13 +46,13 @@ def test_a_second_device_changes_nothing(kind: str) -> None:
 @pytest.fixture
 def bfloat16(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """bfloat16 on any processor: torch's own loops have it where oneDNN's LSTM asks for instructions."""
-    monkeypatch.setattr("paraloom.embed.devices.has_bfloat16", lambda: True)
+    monkeypatch.setattr("paraloom.embed.devices.supports_bfloat16", lambda: True)
     with torch.backends.mkldnn.flags(enabled=False):
         yield
 
 
 def test_bfloat16_without_instructions_for_it_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("paraloom.embed.devices.has_bfloat16", lambda: False)
+    monkeypatch.setattr("paraloom.embed.devices.supports_bfloat16", lambda: False)
     part = learning("gran")
     with pytest.raises(ConfigError, match="no instructions for bfloat16"):
         LearningOrdered(part.vocabulary, part.table, part.network, Team(1), precision="bfloat16")

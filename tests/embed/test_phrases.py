@@ -7,12 +7,12 @@ import json
 import numpy as np
 import pyarrow as pa
 import pytest
+from paraloom.pairs.filtering.phrases import phrase_fault
 
 from paraloom.core.errors import ConfigError, DataError, ModelError
 from paraloom.embed.store import load_encoder
 from paraloom.embed.vocabulary import Vocabulary
 from paraloom.io import read_pairs
-from paraloom.pairs.filtering.phrases import phrase_fault
 
 pytest.importorskip("torch", reason="training needs torch: pip install 'paraloom[train]'")
 

@@ -1,4 +1,4 @@
-"""Text: the kernels against the regular expression, ids against the hash written out, real sentences."""
+"""Tokens, n-grams, normalization and sentences: kernels against plain-Python references, and real text."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from paraloom.text.normalize import lowercase, normalize
 from paraloom.text.sentences import split_sentences
 from paraloom.text.tokens import TokenLists, token_hash, token_strings, tokenize, words
 
-# Few characters that meet often, beside all of Unicode: joiners, digits, marks, wide characters, space of all kinds.
+# A few characters, so that they often meet, beside all of Unicode: joiners, digits, marks, wide characters, spaces.
 TEXT = st.text(st.one_of(st.sampled_from("aБ9½'’-‐.,: \t\u0301\u200d\u00a0字🙂!_"), st.characters(codec="utf-8")))
 TEXTS = st.lists(TEXT, max_size=5)
 
@@ -60,11 +60,11 @@ def test_words(text: str, expected: list[str]) -> None:
 @given(TEXTS, st.booleans(), st.booleans())
 @example(["", "a", ""], True, True)
 @example(["a'", "'b", "1.", "2"], False, False)
-def test_kernel_is_the_regular_expression(texts: list[str], lower: bool, punctuation: bool) -> None:
+def test_the_kernel_equals_the_regular_expression(texts: list[str], lower: bool, punctuation: bool) -> None:
     expected = [words(text, lower=lower, punctuation=punctuation) for text in texts]
-    found = tokenize(texts, lower=lower, punctuation=punctuation)
-    assert found.lengths.tolist() == [len(each) for each in expected]
-    assert found.ids.tolist() == [token_hash(word) for each in expected for word in each]
+    lists = tokenize(texts, lower=lower, punctuation=punctuation)
+    assert lists.lengths.tolist() == [len(tokens) for tokens in expected]
+    assert lists.ids.tolist() == [token_hash(token) for tokens in expected for token in tokens]
     assert token_strings(texts, lower=lower, punctuation=punctuation).to_pylist() == expected
 
 
@@ -75,20 +75,19 @@ def test_character_ngrams(texts: list[str], n: int, boundary: bool) -> None:
     for text in lowercase(texts).to_pylist():
         padded = f" {text} " if boundary else text
         expected.append([token_hash(padded[i : i + n]) for i in range(len(padded) - n + 1)])
-    found = character_ngrams(texts, n, boundary=boundary)
-    assert [found[i].tolist() for i in range(len(found))] == expected
+    lists = character_ngrams(texts, n, boundary=boundary)
+    assert [lists[i].tolist() for i in range(len(lists))] == expected
 
 
 @settings(deadline=None)
 @given(st.lists(st.lists(st.integers(0, 3), max_size=6), max_size=4), st.integers(1, 4))
-def test_ngrams_are_equal_exactly_where_their_parts_are(lists: list[list[int]], n: int) -> None:
+def test_ngrams_have_equal_ids_if_and_only_if_their_tokens_are_equal(lists: list[list[int]], n: int) -> None:
     flat = TokenLists(np.array([*chain(*lists)], np.uint64), np.cumsum([0, *map(len, lists)]))
-    expected = [tuple(each[i : i + n]) for each in lists for i in range(len(each) - n + 1)]
-    found = ngrams(flat, n)
-    assert found.lengths.tolist() == [max(0, len(each) - n + 1) for each in lists]
-    assert (
-        len(set(found.ids.tolist())) == len(set(expected)) == len(set(zip(found.ids.tolist(), expected, strict=True)))
-    )
+    expected = [tuple(parts[i : i + n]) for parts in lists for i in range(len(parts) - n + 1)]
+    grams = ngrams(flat, n)
+    assert grams.lengths.tolist() == [max(0, len(parts) - n + 1) for parts in lists]
+    ids = grams.ids.tolist()
+    assert len(set(ids)) == len(set(expected)) == len(set(zip(ids, expected, strict=True)))
 
 
 @pytest.mark.parametrize(
@@ -102,20 +101,20 @@ def test_ngrams_are_equal_exactly_where_their_parts_are(lists: list[list[int]], 
     ],
     ids=lambda array: str(array.type),
 )
-def test_every_kind_of_arrow_text(array: pa.Array) -> None:
+def test_all_arrow_string_types(array: pa.Array) -> None:
     expected = [[token_hash("a"), token_hash("b")], [], [token_hash("ä")]]
     assert tokenize(array.slice(1)).to_arrow().to_pylist() == expected
     assert character_ngrams(array.slice(1)).lengths.tolist() == [3, 0, 1]
 
 
 @pytest.mark.parametrize("array", [[], pa.array([], pa.string()), pa.chunked_array([], pa.string()), [""], [None]])
-def test_no_text(array: pa.Array) -> None:
+def test_empty_input(array: pa.Array) -> None:
     assert tokenize(array).ids.tolist() == []
     assert len(tokenize(array)) == len(array) == len(ngrams(tokenize(array), 2)) == len(character_ngrams(array))
 
 
 @pytest.mark.parametrize("content", [b"\xf8\xff\xff\xff\xff", b"a\xf0\x9f", b"\xf7\xbf\xbf\xbf", b"\xc3"])
-def test_broken_bytes_stay_in_bounds(content: bytes) -> None:
+def test_invalid_utf8_does_not_read_out_of_bounds(content: bytes) -> None:
     buffers = [None, pa.py_buffer(np.array([0, len(content)], np.int32)), pa.py_buffer(content)]
     broken = pa.Array.from_buffers(pa.string(), 1, buffers)
     assert tokenize(broken, lower=False).lengths.tolist()[0] >= 1
@@ -127,7 +126,7 @@ def test_lists_share_memory_with_arrow() -> None:
     assert not lists.ids.flags.writeable
 
 
-def test_class_table_knows_all_that_unicode_assigns() -> None:
+def test_class_table_covers_all_assigned_code_points() -> None:
     table = class_table()
     unassigned = {"Cn", "Co", "Cs"}
     for point in range(0, 0x110000, 7):
@@ -147,13 +146,13 @@ def test_class_table_knows_all_that_unicode_assigns() -> None:
         ("می\u200cخواهم", "می\u200cخواهم"),
     ],
 )
-def test_normalise(text: str, expected: str) -> None:
+def test_normalize(text: str, expected: str) -> None:
     assert normalize([text]).to_pylist() == [expected]
 
 
 @settings(deadline=None)
 @given(TEXTS)
-def test_normalise_is_stable(texts: list[str]) -> None:
+def test_normalize_is_idempotent(texts: list[str]) -> None:
     once = normalize(texts)
     assert normalize(once) == once
 
@@ -166,26 +165,26 @@ def test_normalise_is_stable(texts: list[str]) -> None:
         ("ja", "はい。そうです。", 2),
     ],
 )
-def test_sentences(lang: str, text: str, count: int) -> None:
-    found = split_sentences(text, lang)
-    assert len(found) == count
-    assert "".join("".join(found).split()) == "".join(text.split())
+def test_split_sentences(lang: str, text: str, count: int) -> None:
+    sentences = split_sentences(text, lang)
+    assert len(sentences) == count
+    assert "".join("".join(sentences).split()) == "".join(text.split())
 
 
-def test_sentences_of_an_unknown_language() -> None:
-    with pytest.raises(ConfigError, match=r"no rules .* 'tlh'; known are am, ar, .*en"):
+def test_split_sentences_of_an_unknown_language() -> None:
+    with pytest.raises(ConfigError, match=r"no sentence splitting rules .* 'tlh'; known are am, ar, .*en"):
         split_sentences("nuqneH", "tlh")
 
 
 @pytest.mark.parametrize("n", [0, -1])
-def test_ngrams_of_nothing(n: int) -> None:
-    for make in (lambda: ngrams(tokenize(["a"]), n), lambda: character_ngrams(["a"], n)):
-        with pytest.raises(ConfigError, match="one part or more"):
-            make()
+def test_order_of_ngrams_must_be_positive(n: int) -> None:
+    for call in (lambda: ngrams(tokenize(["a"]), n), lambda: character_ngrams(["a"], n)):
+        with pytest.raises(ConfigError, match=f"must be 1 or more, got {n}"):
+            call()
 
 
 def test_import_is_light() -> None:
-    code = "import sys, paraloom.text.tokens; print({'numba', 'pysbd', 'torch'} & set(sys.modules))"
+    code = "import sys, paraloom.text.sentences, paraloom.text.tokens; print({'pysbd', 'torch'} & set(sys.modules))"
     assert subprocess.check_output([sys.executable, "-c", code], text=True).strip() == "set()"
 
 

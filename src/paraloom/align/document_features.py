@@ -16,7 +16,7 @@ from paraloom.align.same_images import Picture
 from paraloom.core.errors import DataError
 from paraloom.core.schema import DOCUMENTS, require
 from paraloom.io import Corpus
-from paraloom.text.tokens import TokenLists, tokens
+from paraloom.text.tokens import TokenLists, tokenize
 
 Ints = npt.NDArray[np.int64]
 
@@ -69,18 +69,18 @@ def open_documents(corpus: Corpus, *, pivot: bool = False) -> Documents:
     known = TRANSLATION in corpus.schema.names and not pivot
     ids: list[str] = []
     pictures: list[list[Picture]] = []
-    words, names, translations = [tokens([])], [entity_lists([])], [tokens([])]
+    words, names, translations = [tokenize([])], [entity_lists([])], [tokenize([])]
     lines: list[int] = []
     for batch in corpus.batches(["doc_id", read, "images", *([TRANSLATION] if known else [])]):
         texts = [text or "" for text in batch.column(read).to_pylist()]
         ids += batch.column("doc_id").to_pylist()
-        words.append(tokens(texts))
+        words.append(tokenize(texts))
         names.append(entity_lists(texts))
         lines += [len(paragraphs_in(text)) for text in texts]
         for shown in batch.column("images").to_pylist():
             pictures.append([Picture(each["sha256"], each["phash"]) for each in shown or []])
         if known:
-            translations.append(tokens(batch.column(TRANSLATION)))
+            translations.append(tokenize(batch.column(TRANSLATION)))
     return Documents(
         ids,
         together(words),

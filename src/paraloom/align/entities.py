@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from paraloom.text.tokens import TokenLists, tokens
+from paraloom.text.tokens import TokenLists, tokenize
 
 _A = "".join(letter for letter in map(chr, range(0x41, 0x250)) if letter.isupper())
 """Latin capitals, those with accents too."""
@@ -40,4 +40,4 @@ def entities(text: str) -> list[str]:
 def entity_lists(texts: Sequence[str]) -> TokenLists:
     """The entities of n texts as ids, each once a text: TokenLists of n lists."""
     # One token a name, whatever is in it: what is no letter would part it.
-    return tokens([" ".join(re.sub(r"[\W_]", "x", name) for name in entities(text)) for text in texts])
+    return tokenize([" ".join(re.sub(r"[\W_]", "x", name) for name in entities(text)) for text in texts])

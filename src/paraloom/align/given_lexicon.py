@@ -10,7 +10,7 @@ import numpy as np
 from paraloom.align.lexicon import Lexicon
 from paraloom.core.errors import DataError
 from paraloom.io import read_lines
-from paraloom.text.tokens import tokens
+from paraloom.text.tokens import tokenize
 
 
 def read_lexicon(path: str | Path) -> tuple[Lexicon, Lexicon]:
@@ -50,7 +50,7 @@ def read_lexicon(path: str | Path) -> tuple[Lexicon, Lexicon]:
         words.append(source)
         others.append(target)
         weights.append(max(weight, 0.0))
-    ours, theirs = tokens(words), tokens(others)
+    ours, theirs = tokenize(words), tokenize(others)
     single = (ours.lengths == 1) & (theirs.lengths == 1) & (np.array(weights) > 0)
     if not single.any():
         raise DataError("there is no entry of one word on each side", file=str(path))

@@ -21,7 +21,7 @@ from paraloom.align.stems import stems
 from paraloom.core.beads import Bead
 from paraloom.core.errors import ConfigError, DataError
 from paraloom.core.progress import progress
-from paraloom.text.tokens import TokenLists, tokens
+from paraloom.text.tokens import TokenLists, tokenize
 
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
@@ -218,7 +218,7 @@ class _Prepared:
         if config.length > 0:
             evidence.append(LengthMatch(*self.characters, config.length, habits=knowledge.lengths))
         if self.vectors is not None and config.vectors > 0:
-            words = tokens(self.texts[0]).lengths, tokens(self.texts[1]).lengths
+            words = tokenize(self.texts[0]).lengths, tokenize(self.texts[1]).lengths
             evidence.append(VectorMatch(*self.vectors, words, config.vectors))
         for unit, weight in _units(config).items():
             forward, backward = self.directions(unit, knowledge)
@@ -292,7 +292,7 @@ def _characters(texts: Sequence[str]) -> Floats:
 
 
 def _cut(unit: str, texts: Sequence[str]) -> TokenLists:
-    return tokens(texts) if unit == "word" else stems(texts)
+    return tokenize(texts) if unit == "word" else stems(texts)
 
 
 def _backgrounds(lists: Sequence[tuple[TokenLists, TokenLists]]) -> tuple[Background, Background]:

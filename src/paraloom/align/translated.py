@@ -14,7 +14,7 @@ from paraloom.align.lengths import VARIANCE, LengthMatch, log_probabilities
 from paraloom.align.search import Evidence, Found, best_alignment
 from paraloom.align.sentences import TextPair
 from paraloom.core.beads import Bead
-from paraloom.text.tokens import TokenLists, tokens
+from paraloom.text.tokens import TokenLists, tokenize
 
 Floats = npt.NDArray[np.float64]
 
@@ -39,7 +39,7 @@ def align_by_cosine(pair: TextPair, most: int = 3) -> list[Bead]:
     characters = [np.array([len(text) for text in texts], np.float64) for texts in (source, target)]
     lengths = LengthMatch(characters[0], characters[1], LENGTH / math.log(2))
     translated = pair.source_translations[0] if pair.source_translations else source
-    evidence: list[Evidence] = [lengths, CosineMatch(word_rows(tokens(translated), tokens(target)), COSINE)]
+    evidence: list[Evidence] = [lengths, CosineMatch(word_rows(tokenize(translated), tokenize(target)), COSINE)]
     priors = np.full((most + 1, most + 1), FIXED)
     for side, ratio, place in ((0, lengths.ratio, (1, 0)), (1, 1 / lengths.ratio, (0, 1))):
         deviation = math.sqrt((characters[side].mean() + 1) * ratio / VARIANCE)

@@ -1,4 +1,4 @@
-"""How far long work is, with rate and time left: a bar on a terminal, a line a minute in a log; never in a result."""
+"""Shows the progress of long work on stderr: a bar on a terminal, one line per minute in a log."""
 
 from __future__ import annotations
 
@@ -7,160 +7,189 @@ import time
 from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 if TYPE_CHECKING:
     from rich.progress import Task
 
 Advance: TypeAlias = Callable[[int], None]
-"""Called with the number of rows (steps, sentences …) that were done since the last call."""
+"""Called with the number of rows (steps, sentences …) finished since the last call."""
 
-# Seconds: between two lines of a log, and between two signs to another process.
-_LINE = 60.0
-_SIGN = 0.2
+ProgressCallback: TypeAlias = Callable[[Any], None]
+"""Called by a task while it runs: with a ProgressState, or with the number of rows finished since the last call."""
+
+_LOG_INTERVAL = 60.0
+"""Seconds between two lines of a log."""
+
+_REPORT_INTERVAL = 0.2
+"""Seconds between two calls of a callback."""
 
 
 @dataclass(frozen=True)
-class Position:
-    """Where some work stands.  done, total: in `unit`; total is None where nobody knows it."""
+class ProgressState:
+    """How far some work is.
+
+    Args:
+        label: What is being done.
+        done: Units that are finished.
+        total: Units of the whole work; None where unknown.
+        unit: What is counted: rows, steps, sentences …
+    """
 
     label: str
     done: int
     total: int | None
     unit: str
 
-    def continues(self, before: Position) -> bool:
-        """Whether it is the same work, further on."""
+    def continues(self, before: ProgressState) -> bool:
+        """Whether this is the same work as `before`, equally far or further."""
         return replace(self, done=before.done) == before and self.done >= before.done
 
 
-Listener: TypeAlias = Callable[[Position], None]
-"""Called with where the work stands, whenever it has moved."""
-
-_listener: Listener | None = None
+_callback: ProgressCallback | None = None
 
 
-def silence() -> None:
-    """Nothing is shown by this process from now on: for workers, whose progress is shown by who started them."""
-    global _listener
-    _listener = _ignore
+def disable_progress() -> None:
+    """Show no progress in this process: for workers, whose progress their parent process shows."""
+    global _callback
+    _callback = _ignore
 
 
 @contextmanager
-def telling(listener: Listener) -> Iterator[None]:
-    """What the block's work would show is told to `listener` instead, a few times a second at most."""
-    global _listener
-    before, _listener = _listener, listener
+def report_progress_to(callback: ProgressCallback) -> Iterator[None]:
+    """Send the progress of the block to a callback, a few times a second, instead of showing it.
+
+    Args:
+        callback: Called with a ProgressState.
+    """
+    global _callback
+    before, _callback = _callback, callback
     try:
         yield
     finally:
-        _listener = before
+        _callback = before
 
 
 @contextmanager
 def progress(label: str, total: int | None = None, *, done: int = 0, unit: str = "rows") -> Iterator[Advance]:
-    """Shows on stderr how far the block is, from `done` of `total`, None where nobody knows how much there is.
+    """Show the progress of the block.
 
-    On a terminal it is a bar, elsewhere a line for each minute that it takes.
+    Args:
+        label: What is being done.
+        total: Units of the whole work; None where unknown.
+        done: Units finished before the block starts.
+        unit: What is counted.
 
-    >>> with progress("decoding", total=3) as advance:
-    ...     for _ in range(3):
-    ...         advance(1)
+    Yields:
+        A function to call with the number of units finished since its last call.
+
+    Example:
+        >>> with progress("decoding", total=3) as advance:
+        ...     for _ in range(3):
+        ...         advance(1)
     """
-    start = Position(label, done, total, unit)
-    if _listener is None:
-        with showing(start) as show:
-            yield _counting(start, show)
+    start = ProgressState(label, done, total, unit)
+    if _callback is None:
+        with show_progress(start) as show:
+            yield _counter(start, show)
     else:
-        _listener(start)
-        yield _counting(start, _seldom(_listener))
+        _callback(start)
+        yield _counter(start, _throttled(_callback))
 
 
 @contextmanager
-def showing(start: Position) -> Generator[Listener, None, None]:
-    """Shows on stderr where work stands that tells it by itself, and which may become other work on its way."""
-    if _listener is not None:
-        yield _listener
+def show_progress(start: ProgressState) -> Generator[ProgressCallback, None, None]:
+    """Show the progress of work that reports its own states, and that may have several parts.
+
+    Args:
+        start: The state at the beginning.
+
+    Yields:
+        A callback to call with each new ProgressState; a state with another label or total starts another part.
+    """
+    if _callback is not None:
+        yield _callback
     elif sys.stderr.isatty():
         with _bar(start) as show:
             yield show
     else:
-        yield _lines(start)
+        yield _log_lines(start)
 
 
 @contextmanager
-def _bar(start: Position) -> Generator[Listener, None, None]:
+def _bar(start: ProgressState) -> Generator[ProgressCallback, None, None]:
     from rich.console import Console
     from rich.progress import BarColumn, Progress, ProgressColumn, TextColumn
     from rich.table import Column
     from rich.text import Text
 
-    class Rest(ProgressColumn):
-        """How much is done, how fast lately and how long it will take; at the end, how long it took."""
+    class Figures(ProgressColumn):
+        """Units done, current rate and time left; at the end, the time it took."""
 
         def render(self, task: Task) -> Text:
             took = task.fields.get("took")
-            words = _words(task.fields["position"], task.speed if took is None else None)
-            if took is not None or not words:
-                words.append(duration((task.elapsed or 0) if took is None else took))
-            return Text(", ".join(words), style="progress.remaining")
+            parts = _figures(task.fields["state"], task.speed if took is None else None)
+            if took is not None or not parts:
+                parts.append(format_duration((task.elapsed or 0) if took is None else took))
+            return Text(", ".join(parts), style="progress.remaining")
 
-    # What does not fit in the line is taken from the label.
+    # Where a line is too short, the label is truncated.
     label = TextColumn("{task.description}", table_column=Column(no_wrap=True, ratio=1))
-    rest = Rest(Column(no_wrap=True, min_width=34))  # so that the bar stays in its place
-    with Progress(label, BarColumn(20), rest, console=Console(stderr=True), expand=True) as shown:
-        task = shown.add_task(start.label, total=start.total, completed=start.done, position=start)
-        before, began = start, time.monotonic()
+    figures = Figures(Column(no_wrap=True, min_width=34))  # so that the bar does not move
+    with Progress(label, BarColumn(20), figures, console=Console(stderr=True), expand=True) as bar:
+        task = bar.add_task(start.label, total=start.total, completed=start.done, state=start)
+        before, started = start, time.monotonic()
 
-        def show(now: Position) -> None:
+        def show(state: ProgressState) -> None:
             nonlocal before
-            if now.continues(before):
-                shown.update(task, completed=now.done, position=now)
+            if state.continues(before):
+                bar.update(task, completed=state.done, state=state)
             else:
-                shown.reset(task, total=now.total, completed=now.done, description=now.label, position=now)
-            before = now
+                bar.reset(task, total=state.total, completed=state.done, description=state.label, state=state)
+            before = state
 
         yield show
-        # What became other work on its way ends as a whole.
+        # Work in several parts ends as a whole, under its first label.
         last = before if before.label == start.label else start
-        shown.update(task, description=start.label, total=1, completed=1, position=last, took=time.monotonic() - began)
+        bar.update(task, description=start.label, total=1, completed=1, state=last, took=time.monotonic() - started)
 
 
-def _lines(start: Position) -> Listener:
-    """A line where a minute has gone by, so that short work leaves none."""
-    said = since = time.monotonic()
+def _log_lines(start: ProgressState) -> ProgressCallback:
+    """Print a line for each minute; short work prints none."""
+    printed = since = time.monotonic()
     before = start
 
-    def show(now: Position) -> None:
-        nonlocal said, since, before
-        clock = time.monotonic()
-        if not now.continues(before):
-            before, since = now, clock
-        elif clock - said >= _LINE and clock > since:
-            words = _words(now, (now.done - before.done) / (clock - since))
-            print(f"{now.label}: {', '.join(words)}", file=sys.stderr, flush=True)
-            before, since, said = now, clock, clock
+    def show(state: ProgressState) -> None:
+        nonlocal printed, since, before
+        now = time.monotonic()
+        if not state.continues(before):
+            before, since = state, now
+        elif now - printed >= _LOG_INTERVAL and now > since:
+            parts = _figures(state, (state.done - before.done) / (now - since))
+            print(f"{state.label}: {', '.join(parts)}", file=sys.stderr, flush=True)
+            before, since, printed = state, now, now
 
     return show
 
 
-def _words(at: Position, speed: float | None) -> list[str]:
-    """How much is done, the rate and the time left, as far as they are known."""
-    words = []
-    if at.done or at.total is not None:
-        words.append(f"{at.done:,}{'' if at.total is None else f'/{at.total:,}'} {at.unit}")
+def _figures(state: ProgressState, speed: float | None) -> list[str]:
+    """Units done, rate and time left, as far as they are known."""
+    parts = []
+    if state.done or state.total is not None:
+        parts.append(f"{state.done:,}{'' if state.total is None else f'/{state.total:,}'} {state.unit}")
     if speed:
-        words.append(f"{speed:,.{0 if speed >= 10 else 1}f}/s")
-        if at.total is not None and at.total > at.done:
-            words.append(f"{duration((at.total - at.done) / speed)} left")
-    return words
+        parts.append(f"{speed:,.{0 if speed >= 10 else 1}f}/s")
+        if state.total is not None and state.total > state.done:
+            parts.append(f"{format_duration((state.total - state.done) / speed)} left")
+    return parts
 
 
-def duration(seconds: float) -> str:
-    """A time as people say it, in the two largest units.
+def format_duration(seconds: float) -> str:
+    """Format a duration in its two largest units.
 
-    >>> duration(42), duration(125), duration(7384)
-    ('42 s', '2 min 05 s', '2 h 03 min')
+    Example:
+        >>> format_duration(42), format_duration(125), format_duration(7384)
+        ('42 s', '2 min 05 s', '2 h 03 min')
     """
     minutes, rest = divmod(round(seconds), 60)
     hours = minutes // 60
@@ -169,28 +198,28 @@ def duration(seconds: float) -> str:
     return f"{minutes} min {rest:02d} s" if minutes else f"{rest} s"
 
 
-def _counting(start: Position, show: Listener) -> Advance:
+def _counter(start: ProgressState, callback: ProgressCallback) -> Advance:
     done = start.done
 
     def advance(rows: int) -> None:
         nonlocal done
         done += rows
-        show(replace(start, done=done))
+        callback(replace(start, done=done))
 
     return advance
 
 
-def _seldom(listener: Listener) -> Listener:
-    told = time.monotonic()
+def _throttled(callback: ProgressCallback) -> ProgressCallback:
+    reported = time.monotonic()
 
-    def tell(now: Position) -> None:
-        nonlocal told
-        if time.monotonic() - told >= _SIGN:
-            listener(now)
-            told = time.monotonic()
+    def report(state: ProgressState) -> None:
+        nonlocal reported
+        if time.monotonic() - reported >= _REPORT_INTERVAL:
+            callback(state)
+            reported = time.monotonic()
 
-    return tell
+    return report
 
 
-def _ignore(position: Position) -> None:
+def _ignore(state: ProgressState) -> None:
     pass

@@ -1,4 +1,4 @@
-"""Sufficient statistics that merge over shards, and the confidence intervals that come free with them."""
+"""Sufficient statistics that can be merged over shards, and confidence intervals computed from them."""
 
 from __future__ import annotations
 
@@ -16,10 +16,16 @@ Z_95 = 1.959963984540054
 
 @dataclass(frozen=True)
 class Estimate:
-    """A figure and its 95 % confidence interval.
+    """A figure with its 95 % confidence interval.
 
-    >>> str(Estimate(0.46, 0.44, 0.48))
-    '0.46 [0.44, 0.48]'
+    Args:
+        value: The figure; NaN where it is undefined.
+        low: Lower bound of the interval.
+        high: Upper bound of the interval.
+
+    Example:
+        >>> Estimate(0.46, 0.44, 0.48).format()
+        '0.46 [0.44, 0.48]'
     """
 
     value: float
@@ -27,7 +33,7 @@ class Estimate:
     high: float
 
     def __str__(self) -> str:
-        return f"{self.value:.4g} [{self.low:.4g}, {self.high:.4g}]"
+        return self.format()
 
     def __sub__(self, other: Estimate) -> Estimate:
         """The difference of two figures of independent samples."""
@@ -35,19 +41,30 @@ class Estimate:
         value = self.value - other.value
         return Estimate(value, value - half, value + half)
 
-    def to_json(self) -> dict[str, float]:
-        """As JSON values."""
+    def format(self) -> str:
+        """The figure and its interval, four significant digits each."""
+        return f"{self.value:.4g} [{self.low:.4g}, {self.high:.4g}]"
+
+    def to_dict(self) -> dict[str, float]:
+        """The three numbers by name."""
         return {"value": self.value, "low": self.low, "high": self.high}
 
 
 @dataclass(frozen=True)
 class Moments:
-    """Count, mean and sum of squared deviations of numbers; NaN among them is left out.
+    """Count, mean and sum of squared deviations of numbers; two of them can be added in any grouping.
 
-    Two of them add up to those of all their numbers (Chan, Golub, LeVeque 1983), in any grouping.
+    Args:
+        count: How many numbers, NaN excluded.
+        mean: Their mean.
+        deviations: Sum of their squared deviations from the mean.
 
-    >>> (Moments.of(np.array([1.0, 2.0])) + Moments.of(np.array([6.0]))).mean
-    3.0
+    Reference:
+        Chan, Golub, LeVeque 1983, "Algorithms for computing the sample variance".
+
+    Example:
+        >>> (Moments.of(np.array([1.0, 2.0])) + Moments.of(np.array([6.0]))).mean
+        3.0
     """
 
     count: int = 0
@@ -56,7 +73,7 @@ class Moments:
 
     @classmethod
     def of(cls, values: npt.NDArray[np.floating] | npt.NDArray[np.integer]) -> Moments:
-        """Of an array of any shape."""
+        """Compute the moments of an array of any shape; NaN is ignored."""
         numbers = np.asarray(values, np.float64).ravel()
         numbers = numbers[~np.isnan(numbers)]
         if not len(numbers):
@@ -74,11 +91,11 @@ class Moments:
 
     @property
     def variance(self) -> float:
-        """Of the population that the numbers are drawn from; NaN for fewer than two."""
+        """Unbiased estimate of the population's variance; NaN for fewer than two numbers."""
         return self.deviations / (self.count - 1) if self.count > 1 else math.nan
 
     def estimate(self) -> Estimate:
-        """The mean with its interval, by the central limit theorem; NaN bounds for fewer than two numbers."""
+        """The mean with its interval by the central limit theorem; bounds are NaN for fewer than two numbers."""
         if not self.count:
             return Estimate(math.nan, math.nan, math.nan)
         half = Z_95 * math.sqrt(self.variance / self.count) if self.count > 1 else math.nan
@@ -87,13 +104,19 @@ class Moments:
 
 @dataclass(frozen=True)
 class Ratio:
-    """One sum over another, of clusters whose members are alike, such as words by sentences of groups of sentences.
+    """A ratio of two sums over clusters (words per sentence over documents, say); two of them can be added.
 
-    clusters: how many.  over, under: the sums; the others are of squares and products of what each cluster adds.
-    Two of them add up to that of all clusters.
+    Args:
+        clusters: Number of clusters.
+        over: Sum of the numerator.
+        under: Sum of the denominator.
+        over_over: Sum of the squares of the clusters' numerators.
+        over_under: Sum of the products of the clusters' numerators and denominators.
+        under_under: Sum of the squares of the clusters' denominators.
 
-    >>> round((Ratio.of(np.array([6.0, 1.0]), np.array([2.0, 1.0])) + Ratio.of([5.0], [1.0])).estimate().value, 2)
-    3.0
+    Example:
+        >>> round((Ratio.of(np.array([6.0, 1.0]), np.array([2.0, 1.0])) + Ratio.of([5.0], [1.0])).estimate().value, 2)
+        3.0
     """
 
     clusters: int = 0
@@ -105,15 +128,19 @@ class Ratio:
 
     @classmethod
     def of(cls, over: npt.ArrayLike, under: npt.ArrayLike) -> Ratio:
-        """Of what each cluster adds to the two sums."""
+        """Sum up what each cluster adds to numerator and denominator, two arrays `(clusters,)`."""
         y, x = np.asarray(over, np.float64), np.asarray(under, np.float64)
         return cls(len(y), float(y.sum()), float(x.sum()), float(y @ y), float(y @ x), float(x @ x))
 
     def __add__(self, other: Ratio) -> Ratio:
-        return Ratio(*(getattr(self, each.name) + getattr(other, each.name) for each in fields(self)))
+        return Ratio(*(getattr(self, field.name) + getattr(other, field.name) for field in fields(self)))
 
     def estimate(self) -> Estimate:
-        """The ratio with its interval, clusters taken for independent (Cochran 1977, §6.3); NaN where there is none."""
+        """The ratio with its interval for independent clusters; NaN where the denominator is 0.
+
+        Reference:
+            Cochran 1977, "Sampling Techniques", §6.3.
+        """
         if not self.under:
             return Estimate(math.nan, math.nan, math.nan)
         value, half = self.over / self.under, math.nan
@@ -123,16 +150,71 @@ class Ratio:
         return Estimate(value, value - half, value + half)
 
 
+@dataclass(frozen=True, eq=False)
+class IdCounts:
+    """Counts of 64-bit ids, such as hashes of tokens; two of them can be added.
+
+    Args:
+        ids: uint64 `(k,)`, distinct, in ascending order.
+        counts: int64 `(k,)`, 1 or more.
+
+    Example:
+        >>> both = IdCounts.of(np.array([3, 5, 3], np.uint64)) + IdCounts.of(np.array([5], np.uint64))
+        >>> both.ids.tolist(), both.counts.tolist()
+        ([3, 5], [2, 2])
+    """
+
+    ids: npt.NDArray[np.uint64]
+    counts: npt.NDArray[np.int64]
+
+    @classmethod
+    def empty(cls) -> IdCounts:
+        """Counts of no ids."""
+        return cls(np.empty(0, np.uint64), np.empty(0, np.int64))
+
+    @classmethod
+    def of(cls, ids: npt.NDArray[np.uint64]) -> IdCounts:
+        """Count ids, `(n,)`, in any order."""
+        distinct, counts = np.unique(ids, return_counts=True)
+        return cls(distinct, counts.astype(np.int64))
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    def __add__(self, other: IdCounts) -> IdCounts:
+        if not len(self) or not len(other):
+            return other if len(other) else self
+        ids, index = np.unique(np.concatenate([self.ids, other.ids]), return_inverse=True)
+        counts = np.zeros(len(ids), np.int64)
+        np.add.at(counts, index, np.concatenate([self.counts, other.counts]))
+        return IdCounts(ids, counts)
+
+    @property
+    def total(self) -> int:
+        """Sum of all counts."""
+        return int(self.counts.sum())
+
+    def most_common(self, size: int) -> npt.NDArray[np.uint64]:
+        """The `size` most frequent ids (ties by id), in ascending order of the ids."""
+        return np.sort(self.ids[np.lexsort((self.ids, -self.counts))[:size]])
+
+
 Mergeable = TypeVar("Mergeable")
 
 
-def added_up(parts: Iterable[Mergeable], nothing: Mergeable) -> Mergeable:
-    """The sum of statistics that merge, in order, each carried through log n additions instead of n.
+def merge_all(parts: Iterable[Mergeable], empty: Mergeable) -> Mergeable:
+    """Add up statistics, in order.
 
-    For sums that grow with what they sum, such as vocabularies.  nothing: what no parts add up to.
+    Each part takes part in log n additions instead of n, which matters for sums that grow with what they sum, such as
+    vocabularies.
 
-    >>> added_up(["a", "b", "c", "d", "e"], "")
-    'abcde'
+    Args:
+        parts: Statistics with `+`.
+        empty: The sum of no parts.
+
+    Example:
+        >>> merge_all(["a", "b", "c", "d", "e"], "")
+        'abcde'
     """
     # As a binary counter: sums of 1, 2, 4 … parts, at most one of each, the larger ones first.
     sums: list[tuple[int, Mergeable]] = []
@@ -142,21 +224,30 @@ def added_up(parts: Iterable[Mergeable], nothing: Mergeable) -> Mergeable:
             part = sums.pop()[1] + part  # type: ignore[operator]
             size *= 2
         sums.append((size, part))
-    total = sums.pop()[1] if sums else nothing
+    total = sums.pop()[1] if sums else empty
     while sums:
         total = sums.pop()[1] + total  # type: ignore[operator]
     return total
 
 
 def entropy(counts: npt.NDArray[np.integer]) -> Estimate:
-    """Shannon entropy, in nats, of what was counted, with its interval; 0 when there is one kind of thing.
+    """Estimate Shannon entropy in nats, with its interval; 0 where there is one kind of thing.
 
-    counts: how often each kind was seen, any shape.  The plug-in estimate -Σ p ln p, whose variance is that of -ln p
-    over the observations (Basharin 1959).  It is too low where most kinds were seen once or never, so compare samples
-    of equal size.
+    The plug-in estimate -Σ p ln p. It is too low where most kinds were seen once or never, so compare samples of equal
+    size.
 
-    >>> entropy(np.array([8, 8])).value == math.log(2)
-    True
+    Args:
+        counts: How often each kind was seen, of any shape.
+
+    Returns:
+        The entropy, 0 or more; NaN where nothing was counted.
+
+    Reference:
+        Basharin 1959 (the variance is that of -ln p over the observations).
+
+    Example:
+        >>> entropy(np.array([8, 8])).value == math.log(2)
+        True
     """
     seen = np.asarray(counts, np.float64).ravel()
     seen = seen[seen > 0]
@@ -171,38 +262,135 @@ def entropy(counts: npt.NDArray[np.integer]) -> Estimate:
     return Estimate(value, value - half, value + half)
 
 
-def wilson_interval(right: float, n: int) -> tuple[float, float]:
-    """The 95 % interval of a share of n items (Wilson 1927), which stays within 0 and 1.
+def wilson_interval(successes: float, n: int) -> tuple[float, float]:
+    """Compute the 95 % interval of a proportion, which stays within 0 and 1.
 
-    >>> [round(end, 3) for end in wilson_interval(5, 10)]
-    [0.237, 0.763]
+    Args:
+        successes: How many of the n items count, 0 to n.
+        n: Number of items, 1 or more.
+
+    Reference:
+        Wilson 1927.
+
+    Example:
+        >>> [round(end, 3) for end in wilson_interval(5, 10)]
+        [0.237, 0.763]
     """
-    share, z = right / n, Z_95
-    centre = (share + z * z / (2 * n)) / (1 + z * z / n)
+    share, z = successes / n, Z_95
+    center = (share + z * z / (2 * n)) / (1 + z * z / n)
     half = z / (1 + z * z / n) * math.sqrt(share * (1 - share) / n + z * z / (4 * n * n))
-    return max(0.0, centre - half), min(1.0, centre + half)
+    return max(0.0, center - half), min(1.0, center + half)
 
 
 def paired_difference(both: int, first: int, second: int, neither: int) -> Estimate:
-    """Of two shares of the same items, the second's less the first's (Newcombe 1998, Statistics in Medicine 17:2635).
+    """Estimate the difference of two proportions of the same items, the second minus the first.
 
-    both, neither: items that both counts have, or none of them has.  first, second: items that only one has.  The
-    interval is that of his method 10, Wilson's two joined by their correlation.
+    Args:
+        both: Items that count for both.
+        first: Items that count for the first only.
+        second: Items that count for the second only.
+        neither: Items that count for none.
 
-    >>> str(paired_difference(59, 6, 16, 80))
-    '0.06211 [0.004625, 0.1186]'
+    Reference:
+        Newcombe 1998, Statistics in Medicine 17:2635, method 10.
+
+    Example:
+        >>> str(paired_difference(59, 6, 16, 80))
+        '0.06211 [0.004625, 0.1186]'
     """
     n = both + first + second + neither
-    was, became = (both + first) / n, (both + second) / n
-    (was_low, was_high), (low, high) = wilson_interval(both + first, n), wilson_interval(both + second, n)
+    before, after = (both + first) / n, (both + second) / n
+    (before_low, before_high), (after_low, after_high) = (
+        wilson_interval(both + first, n),
+        wilson_interval(both + second, n),
+    )
     agreement = float(both * neither - first * second)
     if agreement > 0:
         agreement = max(0.0, agreement - n / 2)
     product = (both + first) * (second + neither) * (both + second) * (first + neither)
     correlation = agreement / math.sqrt(product) if product else 0.0
 
-    def joined(one: float, other: float) -> float:
+    def half_width(one: float, other: float) -> float:
         return math.sqrt(max(0.0, one * one - 2 * correlation * one * other + other * other))
 
-    value = became - was
-    return Estimate(value, value - joined(became - low, was_high - was), value + joined(high - became, was - was_low))
+    value = after - before
+    low = value - half_width(after - after_low, before_high - before)
+    return Estimate(value, low, value + half_width(after_high - after, before - before_low))
+
+
+def welch_interval(a: npt.ArrayLike, b: npt.ArrayLike) -> Estimate:
+    """The difference of the means of two samples, `a` minus `b`, with Welch's interval for unequal variances.
+
+    Args:
+        a: Numbers, two or more.
+        b: Numbers, two or more.
+
+    Reference:
+        Welch 1947, "The generalization of 'Student's' problem when several different population variances are involved".
+
+    Example:
+        >>> welch_interval([70.0, 71.0, 72.0], [68.0, 69.0, 70.0]).format()
+        '2.00 [-0.27, 4.27]'
+    """
+    x, y = np.asarray(a, np.float64), np.asarray(b, np.float64)
+    errors = float(x.var(ddof=1)) / len(x), float(y.var(ddof=1)) / len(y)
+    value, both = float(x.mean() - y.mean()), sum(errors)
+    if not both:
+        return Estimate(value, value, value)
+    degrees = both**2 / (errors[0] ** 2 / (len(x) - 1) + errors[1] ** 2 / (len(y) - 1))
+    half = student_t_quantile(0.975, degrees) * math.sqrt(both)
+    return Estimate(value, value - half, value + half)
+
+
+def student_t_quantile(probability: float, degrees: float) -> float:
+    """The value that a t-distributed variable is below with a given probability.
+
+    Args:
+        probability: Above 0.5 and below 1.
+        degrees: Degrees of freedom, above 0; not necessarily whole.
+
+    Example:
+        >>> round(student_t_quantile(0.975, 4), 6)
+        2.776445
+    """
+    low, high = 0.0, 1.0
+    while _student_t_tail(high, degrees) > 1 - probability:
+        low, high = high, 2 * high
+    while low < (middle := (low + high) / 2) < high:
+        if _student_t_tail(middle, degrees) > 1 - probability:
+            low = middle
+        else:
+            high = middle
+    return high
+
+
+def _student_t_tail(t: float, degrees: float) -> float:
+    """P(T > t) for t ≥ 0: half the regularized incomplete beta function of degrees / 2 and ½."""
+    x = degrees / (degrees + t * t)
+    a, b = degrees / 2, 0.5
+    if x > (a + 1) / (a + b + 2):
+        # The continued fraction converges quickly for small arguments only; I_x(a, b) = 1 - I_{1-x}(b, a).
+        return 0.5 - 0.5 * _incomplete_beta(t * t / (degrees + t * t), b, a)
+    return 0.5 * _incomplete_beta(x, a, b)
+
+
+def _incomplete_beta(x: float, a: float, b: float) -> float:
+    """The regularized incomplete beta function by Lentz's continued fraction (NIST DLMF 8.17.22)."""
+    if x <= 0:
+        return 0.0
+    front = math.exp(math.lgamma(a + b) - math.lgamma(a) - math.lgamma(b) + a * math.log(x) + b * math.log1p(-x)) / a
+    value, c, d = 1.0, 1.0, 0.0
+    for step in range(500):
+        m = step // 2
+        if step == 0:
+            numerator = 1.0
+        elif step % 2:
+            numerator = -(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1))
+        else:
+            numerator = m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m))
+        d = 1 / (1 + numerator * d)
+        c = 1 + numerator / c
+        value *= c * d
+        if step and abs(c * d - 1) < 1e-16:
+            break
+    return front * (value - 1)

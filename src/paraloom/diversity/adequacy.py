@@ -11,8 +11,8 @@ import numpy.typing as npt
 from paraloom.core.digests import signature
 from paraloom.core.errors import DataError
 from paraloom.core.stats import Estimate, Moments
+from paraloom.text.buffers import Texts, code_points
 from paraloom.text.chrf import CHRF_BETA, CHRF_ORDER, chrf_from_points
-from paraloom.text.tokens import Texts, code_points
 
 UNITS = {"cost": "nats a token, lower is likelier", "chrf": "0 to 100, higher is nearer to the reference"}
 """What each of Adequacy.figures counts."""

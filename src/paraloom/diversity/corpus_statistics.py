@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from paraloom.core.counts import Counts
-from paraloom.core.stats import Estimate, Moments, added_up, entropy
-from paraloom.text.tokens import Texts, ngrams, token_hash, tokens
+from paraloom.core.stats import Estimate, IdCounts, Moments, entropy, merge_all
+from paraloom.text.buffers import Texts
+from paraloom.text.ngrams import ngrams
+from paraloom.text.tokens import token_hash, tokenize
 
 
 @dataclass(frozen=True)
@@ -21,9 +22,9 @@ class TextStatistics:
 
     sentences: int = 0
     length: Moments = field(default_factory=Moments)
-    unigrams: Counts = field(default_factory=Counts.none)
-    trigrams: Counts = field(default_factory=Counts.none)
-    trees: Counts = field(default_factory=Counts.none)
+    unigrams: IdCounts = field(default_factory=IdCounts.empty)
+    trigrams: IdCounts = field(default_factory=IdCounts.empty)
+    trees: IdCounts = field(default_factory=IdCounts.empty)
 
     @classmethod
     def of(cls, texts: Texts, skeletons: Texts | None = None) -> TextStatistics:
@@ -35,14 +36,14 @@ class TextStatistics:
         >>> statistics.sentences, len(statistics.unigrams), round(statistics.length.mean, 2)
         (3, 3, 1.67)
         """
-        lists = tokens(texts)
+        lists = tokenize(texts)
         lengths = lists.lengths
         return cls(
             sentences=int((lengths > 0).sum()),
             length=Moments.of(lengths[lengths > 0]),
-            unigrams=Counts.of(lists.ids),
-            trigrams=Counts.of(ngrams(lists, 3).ids),
-            trees=_whole(skeletons) if skeletons is not None else Counts.none(),
+            unigrams=IdCounts.of(lists.ids),
+            trigrams=IdCounts.of(ngrams(lists, 3).ids),
+            trees=_whole(skeletons) if skeletons is not None else IdCounts.empty(),
         )
 
     def __add__(self, other: TextStatistics) -> TextStatistics:
@@ -62,20 +63,20 @@ class TextStatistics:
         found = {
             "length": self.length.estimate(),
             "vocabulary": Estimate(len(self.unigrams), len(self.unigrams), len(self.unigrams)),
-            "unigram_entropy": entropy(self.unigrams.times),
-            "trigram_entropy": entropy(self.trigrams.times),
+            "unigram_entropy": entropy(self.unigrams.counts),
+            "trigram_entropy": entropy(self.trigrams.counts),
         }
-        return found | ({"parse_entropy": entropy(self.trees.times)} if len(self.trees) else {})
+        return found | ({"parse_entropy": entropy(self.trees.counts)} if len(self.trees) else {})
 
 
 def text_statistics(batches: Iterable[Texts]) -> TextStatistics:
     """Of all batches; memory grows with the number of different trigrams."""
-    return added_up(map(TextStatistics.of, batches), TextStatistics())
+    return merge_all(map(TextStatistics.of, batches), TextStatistics())
 
 
-def _whole(texts: Texts) -> Counts:
+def _whole(texts: Texts) -> IdCounts:
     """Each non-empty text as one thing."""
     import numpy as np
 
     values = texts if isinstance(texts, list) else texts.to_pylist()  # type: ignore[union-attr]
-    return Counts.of(np.array([token_hash(value) for value in values if value], np.uint64))
+    return IdCounts.of(np.array([token_hash(value) for value in values if value], np.uint64))

@@ -11,9 +11,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from paraloom.core.errors import ConfigError, DataError
+from paraloom.text.buffers import Texts, text_buffers
 from paraloom.text.hashing import Seen
 from paraloom.text.token_kernels import hash_spans
-from paraloom.text.tokens import Texts, text_buffers
 
 _REMEDY = "Sort the variants by pair_id."
 

@@ -8,11 +8,10 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
-from paraloom.core.counts import Counts
-from paraloom.core.stats import Estimate, Ratio, added_up
+from paraloom.core.stats import Estimate, IdCounts, Ratio, merge_all
 from paraloom.diversity.surface_kernels import spaced_words
+from paraloom.text.buffers import Texts, code_points, text_buffers
 from paraloom.text.characters import white_table
-from paraloom.text.tokens import Texts, code_points, text_buffers
 
 UNITS = {
     "sentence_length": "words a sentence",
@@ -42,8 +41,8 @@ class SurfaceStatistics:
     size: int = 0
     length: Ratio = field(default_factory=Ratio)
     characters: Ratio = field(default_factory=Ratio)
-    vocabulary: Counts = field(default_factory=Counts.none)
-    folded: Counts = field(default_factory=Counts.none)
+    vocabulary: IdCounts = field(default_factory=IdCounts.empty)
+    folded: IdCounts = field(default_factory=IdCounts.empty)
 
     @classmethod
     def of(cls, texts: Texts, groups: npt.NDArray[np.int64] | None = None) -> SurfaceStatistics:
@@ -67,8 +66,8 @@ class SurfaceStatistics:
             size=int(offsets[-1] - offsets[0]) + len(words),
             length=Ratio.of(said, np.diff([*starts, len(words)])),
             characters=Ratio.of(written, said),
-            vocabulary=Counts.of(ids),
-            folded=Counts.of(folded[folded != 0]),
+            vocabulary=IdCounts.of(ids),
+            folded=IdCounts.of(folded[folded != 0]),
         )
 
     def __add__(self, other: SurfaceStatistics) -> SurfaceStatistics:
@@ -101,7 +100,7 @@ class SurfaceStatistics:
 
 def surface_statistics(batches: Iterable[Texts]) -> SurfaceStatistics:
     """Of all batches; memory grows with the vocabulary, some 32 bytes a word."""
-    return added_up(map(SurfaceStatistics.of, batches), SurfaceStatistics())
+    return merge_all(map(SurfaceStatistics.of, batches), SurfaceStatistics())
 
 
 def _exact(value: float) -> Estimate:

@@ -10,8 +10,9 @@ import numpy as np
 import numpy.typing as npt
 
 from paraloom.core.errors import ConfigError, DataError, nearest
+from paraloom.text.buffers import Texts, text_buffers
 from paraloom.text.token_kernels import enter
-from paraloom.text.tokens import Texts, text_buffers, token_hash
+from paraloom.text.tokens import token_hash
 
 Leaves: TypeAlias = Literal["dummy", "words"]
 

@@ -8,7 +8,7 @@ from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING
 
 from paraloom.core.errors import ConfigError
-from paraloom.core.processor import has_bfloat16
+from paraloom.core.hardware import supports_bfloat16
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -53,7 +53,7 @@ class Replicas:
     """
 
     def __init__(self, network: Network, devices: Sequence[str] = ("cpu",), precision: str = "float32") -> None:
-        if precision == "bfloat16" and "cpu" in devices and not has_bfloat16():
+        if precision == "bfloat16" and "cpu" in devices and not supports_bfloat16():
             raise ConfigError(
                 "this processor has no instructions for bfloat16", remedy="Compute in float32, or on a GPU (cuda)."
             )

@@ -27,7 +27,7 @@ from paraloom.embed.phrase_state import PhraseState
 from paraloom.embed.spec import parse_spec
 from paraloom.embed.store import save
 from paraloom.embed.vocabulary import Rows, Vocabulary
-from paraloom.text.tokens import tokens
+from paraloom.text.tokens import tokenize
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -214,7 +214,7 @@ class _Phrases:
         contrasts = [
             np.array([[number(a), number(b)] for a, b in each.contrasts], np.int64).reshape(-1, 2) for each in examples
         ]
-        lists = vocabulary.rows(tokens(pa.array(list(numbers), pa.large_string())))
+        lists = vocabulary.rows(tokenize(pa.array(list(numbers), pa.large_string())))
         known = np.diff(lists.offsets) > 0
         usable: npt.NDArray[np.bool_] = np.all(known[pairs], axis=1)
         counts = {"read": len(pairs), "used": int(usable.sum()), "unknown": int((~usable).sum())}

@@ -15,7 +15,7 @@ from paraloom.core.errors import MissingExtra, ModelError
 from paraloom.embed.average import Average, SentenceEncoder
 from paraloom.embed.spec import parse_spec
 from paraloom.embed.vocabulary import Rows, Vocabulary
-from paraloom.text.tokens import Texts
+from paraloom.text.buffers import Texts
 
 UNIT = "token"
 _MODEL2VEC, _STATIC = "embeddings", "embedding.weight"

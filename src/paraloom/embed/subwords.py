@@ -13,7 +13,8 @@ import sentencepiece
 
 from paraloom.core.errors import DataError, ModelError
 from paraloom.embed.vocabulary import Rows, Vocabulary
-from paraloom.text.tokens import Texts, lowered, normalise
+from paraloom.text.buffers import Texts
+from paraloom.text.normalize import lowercase, normalize
 
 UNIT = "subword"
 MARK = "▁"
@@ -54,8 +55,8 @@ class SubwordVocabulary(Vocabulary):
 
 def plain(texts: Texts) -> list[str]:
     """Normalised, lower-cased, and without the mark that stands for a space: what is learned from, and cut."""
-    unmarked = pc.replace_substring(normalise(texts), pattern=MARK, replacement=" ")
-    found: list[str] = lowered(normalise(unmarked)).to_pylist()
+    unmarked = pc.replace_substring(normalize(texts), pattern=MARK, replacement=" ")
+    found: list[str] = lowercase(normalize(unmarked)).to_pylist()
     return found
 
 

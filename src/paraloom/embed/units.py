@@ -9,7 +9,10 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from paraloom.text.tokens import Texts, TokenLists, character_ngrams, lowered, spellings, tokens
+from paraloom.text.buffers import Texts
+from paraloom.text.ngrams import character_ngrams
+from paraloom.text.normalize import lowercase
+from paraloom.text.tokens import TokenLists, token_strings, tokenize
 
 _N = 3
 
@@ -30,18 +33,18 @@ def _cut_trigrams(texts: Texts) -> TokenLists:
 
 
 def _spell_words(texts: Texts, positions: npt.NDArray[np.int64]) -> list[str]:
-    lists = spellings(texts)
+    lists = token_strings(texts)
     offsets = lists.offsets.to_numpy()
     return lists.values.take(pa.array(offsets[:-1] + positions)).to_pylist()
 
 
 def _spell_trigrams(texts: Texts, positions: npt.NDArray[np.int64]) -> list[str]:
-    bounded: Sequence[str] = lowered(texts).to_pylist()
+    bounded: Sequence[str] = lowercase(texts).to_pylist()
     return [f" {text} "[at : at + _N] for text, at in zip(bounded, positions.tolist(), strict=True)]
 
 
 UNITS: dict[str, Unit] = {
-    "word": Unit(tokens, _spell_words),
+    "word": Unit(tokenize, _spell_words),
     "trigram": Unit(_cut_trigrams, _spell_trigrams),
 }
 """By the name that a spec uses: PNMT's WORD and TRIGRAM (§4.1), lower-cased, marks of punctuation kept."""

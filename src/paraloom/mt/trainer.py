@@ -1,4 +1,4 @@
-"""The state of one translator's training: parameters, their running mean, moments, place, and the update."""
+"""The state of a translator's training: weights, their moving average, optimizers, position, and the update step."""
 
 from __future__ import annotations
 
@@ -17,88 +17,112 @@ from safetensors import safe_open
 from safetensors.torch import save_file
 from torch import Tensor
 
-from paraloom.core.processor import has_bfloat16
-from paraloom.core.seeds import worker_seed
+from paraloom.core.hardware import supports_bfloat16
+from paraloom.core.seeds import generator, spawn_seed, worker_seed
 from paraloom.mt.checkpoint import CHECKPOINT
-from paraloom.mt.data import Examples, padded
-from paraloom.mt.model import load_model, new_model
+from paraloom.mt.config import TranslatorConfig
+from paraloom.mt.data import Examples, batches, pad
 from paraloom.mt.muon import Muon
-from paraloom.mt.network import EMBEDDING, Forward, Shape, cross_entropy, smoothed_cross_entropy
+from paraloom.mt.network import (
+    EMBEDDING,
+    Forward,
+    Shape,
+    cross_entropy,
+    load_model,
+    new_model,
+    smoothed_cross_entropy,
+)
 
 ADAM_BETAS = (0.9, 0.98)
 
-PROBED = 128
-"""Tokens of a slice whose plain cross-entropy over all words is measured at each step, for the training perplexity."""
+PROBE_TOKENS = 128
+"""Tokens of a slice whose cross-entropy over the whole vocabulary is measured at each step, for training perplexity."""
 
 
 class Trainer:
     """Updates a translator batch by batch.
 
-    A batch is cut into `threads` slices, a core each, whose gradients are added in slice order: the result depends on
-    the number of slices, never on which was ready first.
+    A batch is cut into `config.threads` slices, one per core, whose gradients are added in slice order: the result
+    depends on the number of slices, never on which one is ready first.
+
+    Args:
+        config: Sizes and training settings.
+        vocab_size: Subwords, `<pad>` included.
+        seed: Of the initial weights, the dropout and the sampled softmax.
+        init_from: A translator folder whose weights to start from.
     """
 
-    def __init__(self, config: Any, vocabulary: int, seed: int = 1, start: Path | None = None) -> None:
+    def __init__(
+        self, config: TranslatorConfig, vocab_size: int, seed: int = 1, init_from: Path | None = None
+    ) -> None:
         torch.set_num_threads(1)
         self.config = config
         self.seed = seed
-        self.padding = vocabulary - 1
-        model = new_model(config, vocabulary, seed) if start is None else load_model(start / CHECKPOINT)
+        self.padding = vocab_size - 1
+        model = new_model(config, vocab_size, seed) if init_from is None else load_model(init_from / CHECKPOINT)
         self._model = model
-        self.shape = Shape.of(model.config)
+        self.shape = Shape.from_config(model.config)
         self.positions = model.model.encoder.embed_positions.weight.detach().clone()
         self.parameters: dict[str, Tensor] = {
             name: value.detach() for name, value in model.named_parameters() if "embed_positions" not in name
         }
-        self.mean = {name: value.clone() for name, value in self.parameters.items()}
+        self.averaged = {name: value.clone() for name, value in self.parameters.items()}
         self.best = {name: value.clone() for name, value in self.parameters.items()}
         matrices = [name for name, value in self.parameters.items() if value.dim() == 2 and name != EMBEDDING]
         self._vectors = [value for name, value in self.parameters.items() if name not in set(matrices)]
-        self._bfloat16 = has_bfloat16()
+        self._bfloat16 = supports_bfloat16()
         self._muon = Muon(
             [self.parameters[name] for name in matrices], precision=torch.bfloat16 if self._bfloat16 else torch.float32
         )
-        self._adam = torch.optim.Adam(self._vectors, lr=config.vector_rate, betas=ADAM_BETAS, eps=1e-9)
+        self._adam = torch.optim.Adam(self._vectors, lr=config.adam_learning_rate, betas=ADAM_BETAS, eps=1e-9)
         self._slices = [
             {n: v.detach().requires_grad_() for n, v in self.parameters.items()} for _ in range(config.threads)
         ]
         self._generators = [torch.Generator().manual_seed(worker_seed(seed, i)) for i in range(config.threads + 1)]
-        self.step = self.epoch = self.position = self.tokens = self.poor = 0
-        self._last_weights = config.last_weights
+        self.step = self.epoch = self.position = self.tokens = self.evaluations_without_gain = 0
         self.seconds, self.best_loss, self._loss_sum, self._loss_count = 0.0, float("inf"), 0.0, 0
-        self._surprise, self._probed = 0.0, 0
+        self._probe_loss, self._probe_count = 0.0, 0
         self.plan: list[npt.NDArray[np.int64]] = []
 
     @property
     def parameter_count(self) -> int:
-        """Trained numbers, each counted once."""
+        """Trained parameters, shared ones counted once."""
         return sum(value.numel() for value in self.parameters.values())
 
     @property
     def exhausted(self) -> bool:
-        """Whether the development loss has not fallen for as long as the configuration's patience."""
-        return 0 < self.config.patience <= self.poor
+        """Whether the development loss has not fallen for `config.patience` evaluations."""
+        return 0 < self.config.patience <= self.evaluations_without_gain
 
     def update(self, batch: npt.NDArray[np.int64], examples: Examples, pool: ThreadPoolExecutor) -> float:
-        """One step on the pairs numbered in `batch`; returns the mean loss a token (nats, smoothed)."""
+        """Take one training step.
+
+        Args:
+            batch: Numbers of the pairs, int64.
+            examples: The encoded pairs.
+            pool: Runs the slices.
+
+        Returns:
+            The mean loss per token, in nats, with label smoothing.
+        """
         tokens = int(examples.target_lengths[batch].sum())
-        words = self._candidates(batch, examples)
+        words = self._sampled_softmax(batch, examples)
         slices = [batch[i :: self.config.threads] for i in range(self.config.threads)]
         jobs = [
             pool.submit(self._slice_loss, i, part, examples, words, tokens)
             for i, part in enumerate(slices)
             if len(part)
         ]
-        found = [job.result() for job in jobs]
-        loss = sum(each for each, _, _ in found) / tokens
-        self._surprise += sum(each for _, each, _ in found)
-        self._probed += sum(each for _, _, each in found)
+        results = [job.result() for job in jobs]
+        loss = sum(smoothed for smoothed, _, _ in results) / tokens
+        self._probe_loss += sum(plain for _, plain, _ in results)
+        self._probe_count += sum(count for _, _, count in results)
         self._gather(len(jobs), pool)
-        rate = self._rate()
+        factor = self._schedule()
         for group in self._adam.param_groups:
-            group["lr"] = self.config.vector_rate * rate
+            group["lr"] = self.config.adam_learning_rate * factor
         self._adam.step()
-        self._muon.step(self.config.matrix_rate * rate, lambda pieces: _run(pieces, pool))
+        self._muon.step(self.config.muon_learning_rate * factor, lambda tasks: _run(tasks, pool))
         for slice_parameters in self._slices:
             for value in slice_parameters.values():
                 value.grad = None
@@ -106,42 +130,44 @@ class Trainer:
         self.tokens += tokens
         self._loss_sum += loss
         self._loss_count += 1
-        decay = min(self.config.average, (self.step + 1) / (self.step + 10))
-        torch._foreach_lerp_(list(self.mean.values()), list(self.parameters.values()), 1 - decay)
+        decay = min(self.config.ema_decay, (self.step + 1) / (self.step + 10))
+        torch._foreach_lerp_(list(self.averaged.values()), list(self.parameters.values()), 1 - decay)
         return loss
 
-    def assess(self, examples: Examples, pool: ThreadPoolExecutor) -> dict[str, float]:
-        """Development loss of the mean weights; keeps them when they are the best so far, or the last ones are wanted.
+    def evaluate(self, examples: Examples, pool: ThreadPoolExecutor) -> dict[str, float]:
+        """Measure the development loss of the averaged weights, and keep them if they are the best so far.
 
-        Returns a curve's point.
+        With `config.keep_last` they are kept in any case.
 
-        loss, dev_loss: nats a token, with smoothing; what is learned from.  train_perplexity, dev_perplexity: the
-        exponential of the mean of −log p(word), without smoothing and over all words; that of training, since the
-        point before, with the weights and the dropout of each step (BBH22 Figure 4), on at most PROBED tokens a slice.
+        Returns:
+            A point of the training curve. `loss` and `dev_loss` are in nats per token, with label smoothing: what is
+            optimized. `train_perplexity` and `dev_perplexity` are without smoothing and over the whole vocabulary;
+            that of training is measured since the previous point, with the weights and the dropout of each step (as in
+            BBH22 Figure 4), on at most `PROBE_TOKENS` tokens per slice.
         """
         order = np.argsort(examples.target_lengths, kind="stable")
         parts = [order[i : i + 64] for i in range(0, len(order), 64)]
         with torch.no_grad():
-            found = list(pool.map(lambda part: self._loss(part, examples), parts))
+            losses = list(pool.map(lambda part: self._loss(part, examples), parts))
         tokens = int(examples.target_lengths.sum())
-        loss = sum(each for each, _ in found) / tokens
-        self.poor = 0 if loss < self.best_loss else self.poor + 1
-        if not self.poor or self._last_weights:
+        loss = sum(smoothed for smoothed, _ in losses) / tokens
+        self.evaluations_without_gain = 0 if loss < self.best_loss else self.evaluations_without_gain + 1
+        if not self.evaluations_without_gain or self.config.keep_last:
             self.best_loss = loss
             for name, value in self.best.items():
-                value.copy_(self.mean[name])
+                value.copy_(self.averaged[name])
         point = {
             "step": self.step,
             "loss": round(self._loss_sum / self._loss_count, 4),
             "dev_loss": round(loss, 4),
-            "train_perplexity": _perplexity(self._surprise, self._probed),
-            "dev_perplexity": _perplexity(sum(each for _, each in found), tokens),
+            "train_perplexity": _perplexity(self._probe_loss, self._probe_count),
+            "dev_perplexity": _perplexity(sum(plain for _, plain in losses), tokens),
         }
-        self._loss_sum, self._loss_count, self._surprise, self._probed = 0.0, 0, 0.0, 0
+        self._loss_sum, self._loss_count, self._probe_loss, self._probe_count = 0.0, 0, 0.0, 0
         return point
 
     def model(self) -> Any:
-        """The MarianMTModel with the mean weights that were kept: the best, or the last ones."""
+        """The MarianMTModel with the averaged weights that `evaluate` kept."""
         own = dict(self._model.named_parameters())
         with torch.no_grad():
             for name, value in self.best.items():
@@ -149,37 +175,42 @@ class Trainer:
         return self._model.eval()
 
     def save(self, path: Path, identity: str) -> None:
-        """Write all that going on needs, whole or not at all."""
-        tensors = {f"{kind}.{n}": v for kind in ("parameters", "mean", "best") for n, v in getattr(self, kind).items()}
+        """Write everything that `resume` needs; the file appears complete or not at all."""
+        kinds = {"parameters": self.parameters, "averaged": self.averaged, "best": self.best}
+        tensors = {f"{kind}.{name}": value for kind, values in kinds.items() for name, value in values.items()}
         tensors |= self._muon.state()
         for i, vector in enumerate(self._vectors):
             state = self._adam.state[vector]
             tensors |= {f"adam.{i}.first": state["exp_avg"], f"adam.{i}.second": state["exp_avg_sq"]}
-        for i, generator in enumerate(self._generators):
-            tensors[f"random.{i}"] = generator.get_state()
-        place = (self.step, self.epoch, self.position, self.tokens, self.poor, self.seconds, self.best_loss)
-        notes = {"identity": identity, "place": " ".join(repr(number) for number in place)}
+        for i, random in enumerate(self._generators):
+            tensors[f"random.{i}"] = random.get_state()
+        counters = (self.step, self.epoch, self.position, self.tokens, self.evaluations_without_gain)
+        progress = " ".join(repr(number) for number in (*counters, self.seconds, self.best_loss))
         part = path.with_suffix(".part")
-        save_file({name: value.contiguous() for name, value in tensors.items()}, part, metadata=notes)
+        save_file(
+            {name: value.contiguous() for name, value in tensors.items()},
+            part,
+            metadata={"identity": identity, "progress": progress},
+        )
         with part.open("rb+") as stream:
             os.fsync(stream.fileno())
         part.replace(path)
 
     def resume(self, path: Path, identity: str) -> None:
-        """Go on from `path` if it is there and was written by a training of the same data and configuration."""
+        """Continue from `path` if it exists and was saved by a training of the same data and configuration."""
         if not path.is_file():
             return
         with safe_open(path, "pt") as stored:
-            notes = stored.metadata()
-            if notes.get("identity") != identity:
+            metadata = stored.metadata()
+            if metadata.get("identity") != identity:
                 return
             tensors = {name: stored.get_tensor(name) for name in stored.keys()}  # noqa: SIM118
-        for kind in ("parameters", "mean", "best"):
-            for name, value in getattr(self, kind).items():
+        for kind, values in (("parameters", self.parameters), ("averaged", self.averaged), ("best", self.best)):
+            for name, value in values.items():
                 value.copy_(tensors[f"{kind}.{name}"])
         self._muon.load(tensors)
-        numbers = notes["place"].split()
-        self.step, self.epoch, self.position, self.tokens, self.poor = map(int, numbers[:5])
+        numbers = metadata["progress"].split()
+        self.step, self.epoch, self.position, self.tokens, self.evaluations_without_gain = map(int, numbers[:5])
         self.seconds, self.best_loss = map(float, numbers[5:])
         for i, vector in enumerate(self._vectors):
             self._adam.state[vector] = {
@@ -187,65 +218,65 @@ class Trainer:
                 "exp_avg": tensors[f"adam.{i}.first"],
                 "exp_avg_sq": tensors[f"adam.{i}.second"],
             }
-        for i, generator in enumerate(self._generators):
-            generator.set_state(tensors[f"random.{i}"])
+        for i, random in enumerate(self._generators):
+            random.set_state(tensors[f"random.{i}"])
 
     def _slice_loss(
         self, number: int, part: npt.NDArray[np.int64], examples: Examples, words: Tensor | None, tokens: int
     ) -> tuple[float, float, int]:
-        """The smoothed loss of a slice, whose gradient is kept; the plain one of some of its tokens, and how many."""
+        """The smoothed loss of a slice (its gradient stays in the slice), the plain loss of some tokens, their count."""
         parameters = self._slices[number]
-        states, wanted = self._states(parameters, part, examples, self._generators[number])
+        states, targets = self._states(parameters, part, examples, self._generators[number])
         embedding = parameters[EMBEDDING][: self.padding]
-        # While the loss ranges over some words only, its own perplexity would be too low: few words are few rivals.
-        every = -(-len(wanted) // PROBED)
-        probed = wanted[::every]
-        surprise = cross_entropy(states[::every], embedding, probed)
+        # A softmax over a sample of the words has fewer competitors: its own perplexity would be too low.
+        stride = -(-len(targets) // PROBE_TOKENS)
+        probe = targets[::stride]
+        plain = cross_entropy(states[::stride], embedding, probe)
         if words is not None:
-            places = torch.zeros(self.padding + 1, dtype=torch.int64)
-            places[words] = torch.arange(len(words))
-            embedding, wanted = embedding[words], places[wanted]
-        loss = smoothed_cross_entropy(states, embedding, wanted, self.config.smoothing)
+            index = torch.zeros(self.padding + 1, dtype=torch.int64)
+            index[words] = torch.arange(len(words))
+            embedding, targets = embedding[words], index[targets]
+        loss = smoothed_cross_entropy(states, embedding, targets, self.config.label_smoothing)
         (loss / tokens).backward()
-        return float(loss.detach()), surprise, len(probed)
+        return float(loss.detach()), plain, len(probe)
 
     def _loss(self, part: npt.NDArray[np.int64], examples: Examples) -> tuple[float, float]:
-        """The loss of some pairs under the mean weights, a sum over tokens: smoothed, and plain."""
-        states, wanted = self._states(self.mean, part, examples, None)
-        embedding = self.mean[EMBEDDING][: self.padding]
-        smoothed = smoothed_cross_entropy(states, embedding, wanted, self.config.smoothing)
-        return float(smoothed), cross_entropy(states, embedding, wanted)
+        """The loss of some pairs under the averaged weights, summed over tokens: smoothed, and plain."""
+        states, targets = self._states(self.averaged, part, examples, None)
+        embedding = self.averaged[EMBEDDING][: self.padding]
+        smoothed = smoothed_cross_entropy(states, embedding, targets, self.config.label_smoothing)
+        return float(smoothed), cross_entropy(states, embedding, targets)
 
     def _states(
         self,
         parameters: dict[str, Tensor],
         part: npt.NDArray[np.int64],
         examples: Examples,
-        draws: torch.Generator | None,
+        dropout: torch.Generator | None,
     ) -> tuple[Tensor, Tensor]:
-        """Hidden states (n, width) and the words (n,) that they should predict, padding left out."""
-        source = padded([examples.source(i) for i in part], self.padding)
-        target = padded([examples.target(i) for i in part], self.padding)
-        begun = torch.cat([torch.full((len(part), 1), self.padding), target[:, :-1]], 1)
-        forward = Forward(self.shape, parameters, self.positions, self.config.dropout, draws)
+        """Hidden states (n, d_model) and the words (n,) that they should predict, without padding."""
+        source = pad([examples.source(i) for i in part], self.padding)
+        target = pad([examples.target(i) for i in part], self.padding)
+        decoder_input = torch.cat([torch.full((len(part), 1), self.padding), target[:, :-1]], 1)
+        forward = Forward(self.shape, parameters, self.positions, self.config.dropout, dropout)
         with torch.autocast("cpu", torch.bfloat16, enabled=self._bfloat16):
-            states = forward(source, source != self.padding, begun)
-        real = target != self.padding
-        return states[real].float(), target[real]
+            states = forward(source, source != self.padding, decoder_input)
+        mask = target != self.padding
+        return states[mask].float(), target[mask]
 
-    def _candidates(self, batch: npt.NDArray[np.int64], examples: Examples) -> Tensor | None:
-        """The words that this step's softmax ranges over: the batch's own and some drawn ones; None for all."""
+    def _sampled_softmax(self, batch: npt.NDArray[np.int64], examples: Examples) -> Tensor | None:
+        """The words that the softmax of this step covers: those of the batch and random ones; None for all."""
         config = self.config
-        if not config.candidates or self.step >= config.steps * (1 - config.whole_softmax):
+        if not config.sampled_softmax_size or self.step >= config.steps * (1 - config.full_softmax_share):
             return None
         chosen = torch.zeros(self.padding + 1, dtype=torch.bool)
         for pair in batch:
             chosen[torch.from_numpy(examples.target(pair).astype(np.int64))] = True
-        chosen[torch.randint(self.padding, (config.candidates,), generator=self._generators[-1])] = True
+        chosen[torch.randint(self.padding, (config.sampled_softmax_size,), generator=self._generators[-1])] = True
         return chosen.nonzero()[:, 0]
 
     def _gather(self, slices: int, pool: ThreadPoolExecutor) -> None:
-        """Add the slices' gradients, in slice order, into the parameters' own; the row of `<pad>` stays frozen."""
+        """Add the gradients of the slices, in order, into the parameters' own; the row of `<pad>` stays frozen."""
         names = list(self.parameters)
 
         def add(some: list[str]) -> None:
@@ -259,18 +290,53 @@ class Trainer:
         self.parameters[EMBEDDING].grad[self.padding] = 0  # type: ignore[index]
         torch.nn.utils.clip_grad_norm_(self._vectors, 1.0)
 
-    def _rate(self) -> float:
-        """Share of the full learning rate: up over the warm-up, level, down to nothing over the cool-down."""
+    def _schedule(self) -> float:
+        """Factor of the learning rates: linear warm-up, constant, linear cool-down to zero."""
         config = self.config
-        left = (config.steps - self.step) / max(1, config.steps * config.cooldown)
-        return min(1.0, (self.step + 1) / max(1, config.warmup), left)
+        cooldown = (config.steps - self.step) / max(1, config.steps * config.cooldown_share)
+        return min(1.0, (self.step + 1) / max(1, config.warmup_steps), cooldown)
 
 
-def _perplexity(surprise: float, tokens: int) -> float:
-    """exp of the mean; of a loss too large for that, the largest number there is."""
-    return round(math.exp(min(surprise / max(1, tokens), 700.0)), 4)
+class BatchSchedule:
+    """The batches of a training in order, from the trainer's position on.
+
+    The order and the subword segmentation of an epoch follow from the trainer's seed and the epoch's number alone.
+
+    Args:
+        examples: The pairs in their most likely segmentation.
+        resample: (epoch, seed) → the pairs in another segmentation.
+        trainer: Holds the position, which `next` advances.
+    """
+
+    def __init__(self, examples: Examples, resample: Callable[[int, int], Examples], trainer: Trainer) -> None:
+        self.examples = self.plain = examples
+        self.resample, self.trainer = resample, trainer
+
+    def next(self) -> tuple[npt.NDArray[np.int64], Examples]:
+        """The pair numbers of the next batch, and the examples that they refer to."""
+        trainer, config = self.trainer, self.trainer.config
+        # Runs twice when the training that is resumed was stopped at the end of an epoch.
+        while trainer.position >= len(trainer.plan):
+            if trainer.plan:
+                trainer.epoch += 1
+                trainer.position = 0
+            # The first step of the epoch, also when a training is resumed in the middle of it.
+            first_step = trainer.step - trainer.position
+            if config.subword_sampling and first_step < config.steps * (1 - config.plain_subword_share):
+                self.examples = self.resample(trainer.epoch, spawn_seed(trainer.seed, trainer.epoch))
+            else:
+                self.examples = self.plain
+            trainer.plan = batches(self.examples, config.batch_tokens, generator(trainer.seed, trainer.epoch))
+        batch = trainer.plan[trainer.position]
+        trainer.position += 1
+        return batch, self.examples
 
 
-def _run(pieces: Iterable[Callable[[], None]], pool: ThreadPoolExecutor) -> None:
-    for job in [pool.submit(piece) for piece in pieces]:
+def _perplexity(loss: float, tokens: int) -> float:
+    """The exponential of the mean loss; of a very large loss, exp(700), which is still a finite number."""
+    return round(math.exp(min(loss / max(1, tokens), 700.0)), 4)
+
+
+def _run(tasks: Iterable[Callable[[], None]], pool: ThreadPoolExecutor) -> None:
+    for job in [pool.submit(task) for task in tasks]:
         job.result()

@@ -7,7 +7,7 @@ from dataclasses import asdict, replace
 from typing import Any, TypeAlias
 
 from paraloom.core.errors import DataError, nearest
-from paraloom.core.progress import Position, progress, showing
+from paraloom.core.progress import ProgressState, progress, show_progress
 from paraloom.core.seeds import derive_seed
 from paraloom.core.stage import Fit, Json, Map, Source, StageContext
 from paraloom.io import Corpus
@@ -80,9 +80,9 @@ def fit(fitting: Fit, state: State, seeds: Seeds, engine: Engine) -> Closed:
     context = StageContext(derive_seed(*seeds), state.inputs)
     task = FitTask(state.place, str(state.folder / ARTIFACT), fitting, state.folder, state.key, context)
     hands = engine if isinstance(engine, Inline) else Local(1, threads=True)
-    with showing(Position(state.label, 0, None, "")) as show:
+    with show_progress(ProgressState(state.label, 0, None, "")) as show:
 
-        def show_inner(at: Position) -> None:
+        def show_inner(at: ProgressState) -> None:
             show(replace(at, label=f"{state.label}: {at.label}"))
 
         with closing(hands.run([task], show_inner)) as records:

@@ -10,9 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from paraloom.core.errors import RunError
-from paraloom.core.progress import telling
+from paraloom.core.progress import ProgressCallback, report_progress_to
 from paraloom.core.stage import Fit, Json, StageContext
-from paraloom.pipeline.engines.base import ProgressCallback
 from paraloom.pipeline.manifest import artifact_digest
 from paraloom.pipeline.memory import peak_memory
 
@@ -49,7 +48,7 @@ class FitTask:
             if stale != scratch:
                 shutil.rmtree(stale)
         scratch.mkdir(parents=True, exist_ok=True)
-        with telling(tell):
+        with report_progress_to(tell):
             figures = self.fitting.fit(scratch, self.context)
         _check_figures(figures)
         seconds = round(time.monotonic() - started, 3)

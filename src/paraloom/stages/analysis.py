@@ -78,7 +78,7 @@ class Statistics(Fit):
             "reference_minus_translation": _jsons(apart),
         }
         if "paraphrase_score" in means:
-            result["paraphrase_score"] = means["paraphrase_score"].estimate().to_json()
+            result["paraphrase_score"] = means["paraphrase_score"].estimate().to_dict()
         if columns["reference_probability"]:
             result["spearman_of_reference_probability"] = _spearmans(columns)
         (folder / "result.json").write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
@@ -177,9 +177,9 @@ def _spearmans(columns: dict[str, list[npt.NDArray[np.float64]]]) -> dict[str, A
         rho = float(spearmanr(probability[both], values[both]).statistic)
         half = Z_95 * math.sqrt((1 + rho**2 / 2) / (count - 3))
         centre = math.atanh(max(-1 + 1e-12, min(1 - 1e-12, rho)))
-        found[name] = Estimate(rho, math.tanh(centre - half), math.tanh(centre + half)).to_json()
+        found[name] = Estimate(rho, math.tanh(centre - half), math.tanh(centre + half)).to_dict()
     return found
 
 
 def _jsons(figures: dict[str, Estimate]) -> dict[str, Any]:
-    return {name: estimate.to_json() for name, estimate in figures.items()}
+    return {name: estimate.to_dict() for name, estimate in figures.items()}

@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from paraloom.core.errors import ConfigError, DataError, nearest
 from paraloom.core.stage import Fit, Json, Ref, StageContext
-from paraloom.core.stats import Estimate, added_up
+from paraloom.core.stats import Estimate, merge_all
 from paraloom.diversity.groups import Drawn, whole_groups
 from paraloom.diversity.measures import VariantStatistics, named_kernels
 from paraloom.diversity.tree_differences import TreeStatistics
@@ -59,7 +59,7 @@ class MeasureDiversity(Fit):
         try:
             drawn = Drawn.of(corpus.batches(["pair_id"]), self.limit)
             references = self._references(context, corpus, drawn)
-            found = added_up(
+            found = merge_all(
                 (
                     VariantStatistics.of(
                         batch,
@@ -182,7 +182,7 @@ def _books(trees: TreeStatistics) -> dict[str, Json]:
 
 
 def _plain(estimate: Estimate) -> Mapping[str, float | None]:
-    return {name: value if math.isfinite(value) else None for name, value in estimate.to_json().items()}
+    return {name: value if math.isfinite(value) else None for name, value in estimate.to_dict().items()}
 
 
 def _flat(found: VariantStatistics, result: Mapping[str, Json]) -> dict[str, Json]:

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import traceback
-from collections.abc import Callable, Generator, Iterable
+from collections.abc import Generator, Iterable
 from dataclasses import dataclass
-from typing import Any, Generic, Protocol, TypeAlias, TypeVar
+from typing import Generic, Protocol, TypeVar
 
 from paraloom.core.errors import ParaloomError, RunError
+from paraloom.core.progress import ProgressCallback
 
 Result = TypeVar("Result")
 Result_co = TypeVar("Result_co", covariant=True)
-
-ProgressCallback: TypeAlias = Callable[[Any], None]
-"""Called by a task on its way with what its caller wants to know: rows done, or where its work stands."""
 
 
 class Task(Protocol[Result_co]):

@@ -17,8 +17,8 @@ from typing import Any
 
 from paraloom.core.arrow import start_without_pandas
 from paraloom.core.errors import RunError
-from paraloom.core.progress import silence
-from paraloom.pipeline.engines.base import Outcome, ProgressCallback, Result, Task, attempt
+from paraloom.core.progress import ProgressCallback, disable_progress
+from paraloom.pipeline.engines.base import Outcome, Result, Task, attempt
 
 # Several workers with several threads each would fight for the cores; one thread a worker also makes sums of
 # floats independent of the machine.  What the user has set stands.
@@ -145,7 +145,7 @@ class _Worker:
 def _serve(connection: Connection) -> None:
     """The life of a worker: a task in, its outcome out, until there is None, or nobody, to send one."""
     threading.Thread(target=_end_with_parent, daemon=True).start()
-    silence()
+    disable_progress()
     warnings.showwarning = _say  # type: ignore[assignment]
     start_without_pandas()
     with suppress(EOFError, ConnectionError):

@@ -13,8 +13,8 @@ from itertools import islice
 from typing import Any
 
 from paraloom.core.errors import MissingExtra, RunError
-from paraloom.core.progress import silence
-from paraloom.pipeline.engines.base import Outcome, ProgressCallback, Result, Task, attempt
+from paraloom.core.progress import ProgressCallback, disable_progress
+from paraloom.pipeline.engines.base import Outcome, Result, Task, attempt
 
 
 class Cluster:
@@ -95,5 +95,5 @@ class Cluster:
 
 
 def _call(task: Task[Result]) -> Outcome[Result]:
-    silence()
+    disable_progress()
     return attempt(task, lambda rows: None)
