@@ -9,8 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import entropy as peer_entropy
+from scipy.stats import t as student_t
+from scipy.stats import ttest_ind
 
-from paraloom.core.stats import Estimate, IdCounts, Moments, Ratio, entropy
+from paraloom.core.stats import Estimate, IdCounts, Moments, Ratio, entropy, student_t_quantile, welch_interval
 
 NUMBERS = st.lists(st.floats(-1e6, 1e6), max_size=30)
 
@@ -73,3 +75,19 @@ def test_counts_add_up(a: list[int], b: list[int]) -> None:
     assert (first + second).ids.tolist() == joined.ids.tolist()
     assert (first + second).counts.tolist() == joined.counts.tolist()
     assert (first + second).total == len(a) + len(b)
+
+
+@pytest.mark.parametrize("degrees", [0.5, 1, 1.7, 2, 4, 7.77, 30, 1000])
+@pytest.mark.parametrize("probability", [0.6, 0.975, 0.995])
+def test_quantiles_of_students_t(probability: float, degrees: float) -> None:
+    assert student_t_quantile(probability, degrees) == pytest.approx(student_t.ppf(probability, degrees), rel=1e-9)
+
+
+def test_welchs_interval_is_scipys() -> None:
+    rng = np.random.default_rng(4)
+    for sizes in ((2, 2), (3, 5), (8, 4)):
+        a, b = (rng.normal(70, scale, size) for scale, size in zip((1, 3), sizes, strict=True))
+        peer = ttest_ind(a, b, equal_var=False).confidence_interval(0.95)
+        estimate = welch_interval(a, b)
+        assert (estimate.low, estimate.high) == pytest.approx((peer.low, peer.high), rel=1e-9)
+    assert welch_interval([2.0, 2.0], [1.0, 1.0]).format() == "1.00 [1.00, 1.00]"

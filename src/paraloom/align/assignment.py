@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import numpy.typing as npt
-from scipy import sparse
-from scipy.sparse.csgraph import min_weight_full_bipartite_matching
 
-from paraloom.align.candidates import Candidates
+from paraloom.align.candidates import Candidates, sparse
 from paraloom.core.errors import ConfigError, nearest
+from paraloom.core.optional import OptionalModule
+
+csgraph = OptionalModule("scipy.sparse.csgraph", "aligning documents", "align")
 
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
@@ -97,7 +98,7 @@ def _one_to_one(pairs: Candidates, scores: Floats, sizes: tuple[int, int]) -> In
     excess = scores - (usual[0] + usual[1]) / 2
     worth = np.concatenate([np.maximum(excess + _SLACK, 0) + 1e-6, np.full(sources, 1e-9)])
     graph = sparse.csr_matrix((worth, (rows, columns)), (sources, targets + sources))
-    left, right = min_weight_full_bipartite_matching(graph, maximize=True)
+    left, right = csgraph.min_weight_full_bipartite_matching(graph, maximize=True)
     real = right < targets
     cells = pairs.sources * targets + pairs.targets
     order = np.argsort(cells)

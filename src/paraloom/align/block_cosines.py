@@ -7,7 +7,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from scipy import sparse
 
 from paraloom.align.band import Band
 from paraloom.core.seeds import generator
@@ -50,7 +49,7 @@ class BlockCosines:
                 continue
             lines = min(most, band.sources - i)
             found = source[i : i + lines] @ target[low : low + reach].T
-            dots = (found.toarray() if sparse.issparse(found) else found).astype(np.float64).cumsum(axis=0)
+            dots = (found if isinstance(found, np.ndarray) else found.toarray()).astype(np.float64).cumsum(axis=0)
             sums = np.concatenate([np.zeros((lines, 1)), dots.cumsum(axis=1)], axis=1)
             ours = np.array([lengths[0][a][i] for a in range(lines)])
             for b in range(min(most, reach)):
@@ -107,7 +106,7 @@ def _block_lengths(rows: Any, most: int) -> list[Floats]:
     found = []
     block = rows
     for count in range(1, most + 1):
-        squares = block.multiply(block).sum(axis=1) if sparse.issparse(block) else (block * block).sum(axis=1)
+        squares = (block * block if isinstance(block, np.ndarray) else block.multiply(block)).sum(axis=1)
         found.append(np.sqrt(np.asarray(squares, np.float64).ravel()))
         block = block[: max(0, block.shape[0] - 1)] + rows[count:]
     return found

@@ -8,10 +8,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
-from scipy import sparse
 
 from paraloom.align.assignment import ASSIGNMENTS, assign, margins
-from paraloom.align.candidates import Candidates, candidates_of, counts_of, products
+from paraloom.align.candidates import Candidates, candidates_of, counts_of, products, sparse
 from paraloom.align.document_features import Documents
 from paraloom.align.evidence import Lexicons, multinews, picture_vectors, topic_cosines, word_vectors
 from paraloom.align.sentences import AlignerConfig, Knowledge, TextPair, learn

@@ -7,9 +7,8 @@ from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from scipy import sparse
 
-from paraloom.align.candidates import Candidates, Matrix, counts_of, products, unit_rows
+from paraloom.align.candidates import Candidates, Matrix, counts_of, products, sparse, unit_rows
 from paraloom.align.document_features import Documents
 from paraloom.align.lexicon import Lexicon
 from paraloom.align.same_images import same_pictures

@@ -6,7 +6,6 @@ import math
 
 import numpy as np
 import numpy.typing as npt
-from scipy import sparse
 
 from paraloom.align.band import Band, band_along, path_of_lengths
 from paraloom.align.block_cosines import BlockCosines, CosineMatch
@@ -14,7 +13,10 @@ from paraloom.align.lengths import VARIANCE, LengthMatch, log_probabilities
 from paraloom.align.search import Evidence, Found, best_alignment
 from paraloom.align.sentences import TextPair
 from paraloom.core.beads import Bead
+from paraloom.core.optional import OptionalModule
 from paraloom.text.tokens import TokenLists, tokenize
+
+sparse = OptionalModule("scipy.sparse", "the method 'park17'", "align")
 
 Floats = npt.NDArray[np.float64]
 

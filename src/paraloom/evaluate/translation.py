@@ -6,6 +6,9 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from paraloom.core.errors import DataError
+from paraloom.core.optional import OptionalModule
+
+sacrebleu = OptionalModule("sacrebleu.metrics", "evaluating translations", "evaluate")
 
 _SAMPLES = 1000
 
@@ -29,11 +32,8 @@ def evaluate_translation(hypotheses: Sequence[str], references: Sequence[str]) -
     if not hypotheses:
         raise DataError("there are no sentences to score")
 
-    from sacrebleu.metrics.bleu import BLEU
-    from sacrebleu.metrics.chrf import CHRF
-
     figures: dict[str, Any] = {"n": len(hypotheses)}
-    for name, metric in (("bleu", BLEU()), ("chrf", CHRF())):
+    for name, metric in (("bleu", sacrebleu.BLEU()), ("chrf", sacrebleu.CHRF())):
         found, interval = _with_interval(metric, list(hypotheses), [list(references)])
         figures[name] = found.score
         figures[f"{name}_interval"] = interval

@@ -13,6 +13,7 @@ from paraloom.core.digests import signature
 from paraloom.core.errors import DataError
 from paraloom.core.progress import progress
 from paraloom.core.seeds import generator
+from paraloom.evaluate.translation import sacrebleu
 
 SAMPLES = 1000
 """Times that the test's sentences are drawn anew."""
@@ -104,10 +105,7 @@ def differences_signature(sentences: int, *, samples: int = SAMPLES, seed: int =
 
 
 def _metrics() -> tuple[tuple[str, Any], ...]:
-    from sacrebleu.metrics.bleu import BLEU
-    from sacrebleu.metrics.chrf import CHRF
-
-    return ("bleu", BLEU()), ("chrf", CHRF())
+    return ("bleu", sacrebleu.BLEU()), ("chrf", sacrebleu.CHRF())
 
 
 def _scores(

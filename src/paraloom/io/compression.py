@@ -14,10 +14,12 @@ from pathlib import Path
 from typing import Any, BinaryIO, cast
 
 import pyarrow as pa
-import zstandard
 
 from paraloom.core.errors import DataError
+from paraloom.core.optional import OptionalModule
 from paraloom.io.atomic import replacing
+
+zstandard = OptionalModule("zstandard", "writing .zst files", "zstd")
 
 SUFFIXES = (".gz", ".zst", ".xz")
 """Suffixes of compressed files, each read and written transparently."""

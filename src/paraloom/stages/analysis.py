@@ -17,6 +17,7 @@ from paraloom.core.errors import DataError
 from paraloom.core.stage import Fit, Json, Ref, StageContext
 from paraloom.core.stats import Z_95, Estimate, Moments
 from paraloom.diversity.corpus_statistics import TextStatistics
+from paraloom.evaluate.correlation import ranks
 from paraloom.io import Corpus
 from paraloom.pairs.filtering.cuts import IDENTITY, survey_cut
 from paraloom.pairs.lexicon import LexiconConfig, paraphrase_lexicon
@@ -162,8 +163,6 @@ def _numbers(batch: pa.RecordBatch, name: str) -> npt.NDArray[np.float64]:
 
 def _spearmans(columns: dict[str, list[npt.NDArray[np.float64]]]) -> dict[str, Any]:
     """Rank correlations with p(reference), -1 to 1, with their intervals (Bonett, Wright 2000)."""
-    from scipy.stats import spearmanr
-
     probability = np.concatenate(columns["reference_probability"])
     found = {}
     for name in _OF_PROBABILITY:
@@ -174,11 +173,16 @@ def _spearmans(columns: dict[str, list[npt.NDArray[np.float64]]]) -> dict[str, A
         count = int(both.sum())
         if count < 4:
             continue  # Too few for an interval, so for a correlation.
-        rho = float(spearmanr(probability[both], values[both]).statistic)
+        rho = _rank_correlation(probability[both], values[both])
         half = Z_95 * math.sqrt((1 + rho**2 / 2) / (count - 3))
         centre = math.atanh(max(-1 + 1e-12, min(1 - 1e-12, rho)))
         found[name] = Estimate(rho, math.tanh(centre - half), math.tanh(centre + half)).to_dict()
     return found
+
+
+def _rank_correlation(a: npt.NDArray[np.float64], b: npt.NDArray[np.float64]) -> float:
+    with np.errstate(invalid="ignore"):  # NaN where one is constant
+        return float(np.corrcoef(ranks(a), ranks(b))[1, 0])
 
 
 def _jsons(figures: dict[str, Estimate]) -> dict[str, Any]:
