@@ -90,4 +90,4 @@ def test_welchs_interval_is_scipys() -> None:
         peer = ttest_ind(a, b, equal_var=False).confidence_interval(0.95)
         estimate = welch_interval(a, b)
         assert (estimate.low, estimate.high) == pytest.approx((peer.low, peer.high), rel=1e-9)
-    assert welch_interval([2.0, 2.0], [1.0, 1.0]).format() == "1.00 [1.00, 1.00]"
+    assert welch_interval([2.0, 2.0], [1.0, 1.0]).format() == "1 [1, 1]"

@@ -330,7 +330,7 @@ def welch_interval(a: npt.ArrayLike, b: npt.ArrayLike) -> Estimate:
 
     Example:
         >>> welch_interval([70.0, 71.0, 72.0], [68.0, 69.0, 70.0]).format()
-        '2.00 [-0.27, 4.27]'
+        '2 [-0.267, 4.267]'
     """
     x, y = np.asarray(a, np.float64), np.asarray(b, np.float64)
     errors = float(x.var(ddof=1)) / len(x), float(y.var(ddof=1)) / len(y)
