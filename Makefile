@@ -3,12 +3,13 @@ PYTHON ?= python3.11
 VENV := .venv
 BIN := $(VENV)/bin
 INSTALL := $(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt
+XDIST := --numprocesses auto --dist worksteal
 BUNDLED := src/paraloom/bundled
 PAPERS = --sts $(PARALOOM_DATA)/sts --parser runs/parser \
     --pairs tatoeba=runs/german/120-tatoeba-back --pairs captions=runs/german/150-captions-back \
     --pairs help=runs/german/180-help-back --pairs news=runs/german/210-news-back
 
-.PHONY: quickstart test lint bench reproduce clean
+.PHONY: quickstart test test-all lint docs wheel bench reproduce clean
 
 $(VENV)/base: pyproject.toml constraints.txt
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV) || python3 -m venv $(VENV)
@@ -19,6 +20,10 @@ $(VENV)/dev: $(VENV)/base
 	$(INSTALL) -e '.[dev]'
 	touch $@
 
+$(VENV)/docs: $(VENV)/base
+	$(INSTALL) -e '.[docs]'
+	touch $@
+
 $(VENV)/bench: $(VENV)/dev
 	$(INSTALL) -e '.[bench]'
 	touch $@
@@ -26,13 +31,24 @@ $(VENV)/bench: $(VENV)/dev
 quickstart: $(VENV)/base
 	$(BIN)/paraloom quickstart runs/quickstart
 
+# The tests without the slow ones, on all cores.
 test: $(VENV)/dev
-	$(BIN)/pytest
+	$(BIN)/pytest -m "not slow" $(XDIST)
+
+# All tests; those of real corpora need PARALOOM_DATA.
+test-all: $(VENV)/dev
+	$(BIN)/pytest $(XDIST)
 
 lint: $(VENV)/dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+
+docs: $(VENV)/docs
+	$(BIN)/sphinx-build -W --keep-going -b html docs build/docs
+
+wheel: $(VENV)/dev
+	$(BIN)/python -m build --wheel --outdir dist
 
 # Hours on two cores; both need PARALOOM_DATA.  bench measures the translator that reproduce trains.
 reproduce: $(VENV)/dev
@@ -62,4 +78,4 @@ bench: $(VENV)/bench
 	$(BIN)/python benchmarks/contract.py --translator $(BUNDLED)/de-en
 
 clean:
-	rm -rf $(VENV) runs build
+	rm -rf $(VENV) runs build dist

@@ -14,7 +14,7 @@ from paraloom.embed.spec import parse_spec
 from paraloom.embed.vocabulary import Vocabulary
 from paraloom.text.tokens import words
 
-pytest.importorskip("sentence_transformers", reason="pip install 'paraloom[distil]'")
+pytest.importorskip("sentence_transformers", reason="pip install 'paraloom[distill]'")
 
 WORDS = ["a", "dog", "don't", "3.14", "!", "well-known", "ü", "σ", "x", ",", "▁"]
 TEXTS = [

@@ -30,7 +30,7 @@ TABLE = np.random.default_rng(2).normal(size=(9, 16)).astype(np.float32)
 
 @pytest.mark.filterwarnings("ignore:.*no unit")
 def test_a_static_embedding_gives_its_librarys_vectors(tmp_path):
-    pytest.importorskip("sentence_transformers", reason="pip install 'paraloom[distil]'")
+    pytest.importorskip("sentence_transformers", reason="pip install 'paraloom[distill]'")
     from sentence_transformers import SentenceTransformer
     from sentence_transformers.sentence_transformer.modules import StaticEmbedding
 

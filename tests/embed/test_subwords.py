@@ -107,7 +107,7 @@ def test_the_tokenizers_library_cuts_alike(tmp_path):
 
 
 def test_the_exported_folder_gives_the_same_vectors(tmp_path):
-    pytest.importorskip("sentence_transformers", reason="pip install 'paraloom[distil]'")
+    pytest.importorskip("sentence_transformers", reason="pip install 'paraloom[distill]'")
     from sentence_transformers import SentenceTransformer
 
     from paraloom.embed.export import export_sentence_transformer

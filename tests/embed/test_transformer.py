@@ -17,7 +17,7 @@ from paraloom.embed.vectors import read_vectors
 from paraloom.embed.vocabulary import Vocabulary
 from paraloom.embed.word_vectors import read_words, word_vectors, write_vectors
 
-pytest.importorskip("sentence_transformers", reason="pip install 'paraloom[distil]'")
+pytest.importorskip("sentence_transformers", reason="pip install 'paraloom[distill]'")
 
 TEXTS = ["a dog runs", "the cat", "", "a dog and the cat run and run " * 12, "unseen words"]
 

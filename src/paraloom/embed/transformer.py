@@ -35,7 +35,7 @@ def convert_transformer(model: str | Path, folder: Path, *, precision: str = "in
         from ctranslate2.converters import TransformersConverter
         from sentence_transformers import SentenceTransformer
     except ImportError:
-        raise MissingExtra.for_verb("a sentence-transformers model", "distil") from None
+        raise MissingExtra.for_verb("a sentence-transformers model", "distill") from None
     source = Path(model)
     if not (source / "modules.json").is_file():
         if source.exists():
