@@ -15,7 +15,7 @@ from paraloom.align.assignment import ASSIGNMENTS, assign, margins
 from paraloom.align.candidates import Candidates
 from paraloom.align.evidence import topic_cosines
 from paraloom.align.topics import topic_vectors
-from paraloom.core.errors import ConfigError, MissingExtra
+from paraloom.core.errors import ConfigError, MissingExtraError
 from paraloom.text.tokens import tokenize
 
 
@@ -174,5 +174,5 @@ def test_topics_compare_in_the_language_that_there_is_a_translation_to() -> None
 
 def test_topics_without_tomotopy_name_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "tomotopy", None)
-    with pytest.raises(MissingExtra, match=r"paraloom\[topics\]"):
+    with pytest.raises(MissingExtraError, match=r"paraloom\[topics\]"):
         topic_vectors([tokenize(["a"])])

@@ -1,4 +1,4 @@
-"""pyarrow is started without pandas, and finds it all the same when it is asked for."""
+"""pyarrow starts without pandas, and still imports it when a data frame is asked for."""
 
 import subprocess
 import sys
@@ -16,7 +16,7 @@ print(table.to_pandas().shape, pa.Table.from_pandas(table.to_pandas()).num_rows)
 """
 
 
-def test_arrays_do_not_import_pandas_and_data_frames_do() -> None:
+def test_only_data_frames_import_pandas() -> None:
     pytest.importorskip("pandas")
-    done = subprocess.run([sys.executable, "-c", PROBE], capture_output=True, text=True, check=True)
-    assert done.stdout.split(" ", 1) == ["False", "(2, 1) 2\n"]
+    process = subprocess.run([sys.executable, "-c", PROBE], capture_output=True, text=True, check=True)
+    assert process.stdout.split(" ", 1) == ["False", "(2, 1) 2\n"]

@@ -117,7 +117,7 @@ def test_an_aligner_is_tried_on_documents_with_gold(
     status, shown, _ = paraloom("evaluate", "aligner", "gold.jsonl", "--json")
     assert status == 0 and json.loads(shown)["exact"]["f1"] == 1.0 and json.loads(shown)["kinds"]["1:1"]["gold"] == 24
     for wrong, message in (
-        ({**document, "gold": [[[0], [12]]]}, "row 1: target sentence 12 is not among the 12"),
+        ({**document, "gold": [[[0], [12]]]}, "row 1: target sentence 12 is out of range: the text has 12"),
         ({"source": []}, "row 1: the line is no document with its beads"),
     ):
         (tmp_path / "wrong.jsonl").write_text(json.dumps(wrong) + "\n")

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from paraloom.core.errors import DataError, MissingExtra, RunError
+from paraloom.core.errors import DataError, MissingExtraError, RunError
 from paraloom.evaluate.comet import comet_figures, comet_scores, has_comet
-from paraloom.stages.translation import EvaluateTranslator
+from paraloom.stages.translators import EvaluateTranslator
 
 PACKAGE = """
 import sys
@@ -64,10 +64,10 @@ def test_a_mean_has_its_interval() -> None:
 
 
 def test_what_is_missing_is_named_with_the_way_to_get_it(interpreter: Callable[..., Path], tmp_path: Path) -> None:
-    with pytest.raises(MissingExtra, match=r"left out: there is no interpreter '.*nope'") as missing:
+    with pytest.raises(MissingExtraError, match=r"left out: there is no interpreter '.*nope'") as missing:
         comet_scores(*SIDES, python=tmp_path / "nope")
     assert "pip install unbabel-comet" in str(missing.value)
-    with pytest.raises(MissingExtra, match="no unbabel-comet"):
+    with pytest.raises(MissingExtraError, match="no unbabel-comet"):
         comet_scores(*SIDES, python=interpreter(None))
 
 
@@ -91,7 +91,7 @@ def test_a_stage_with_comet_is_another_than_one_without(
 
 
 def test_a_model_that_cannot_be_fetched_is_missing(interpreter: Callable[..., Path]) -> None:
-    with pytest.raises(MissingExtra, match=r"there is no model 'nowhere' \(no network"):
+    with pytest.raises(MissingExtraError, match=r"there is no model 'nowhere' \(no network"):
         comet_scores(*SIDES, python=interpreter(), model="nowhere")
 
 
@@ -99,7 +99,7 @@ def test_a_file_that_is_no_program_is_missing(tmp_path: Path) -> None:
     broken = tmp_path / "python"
     broken.write_bytes(b"\x7fnot a program")
     broken.chmod(0o755)
-    with pytest.raises(MissingExtra, match="cannot be run"):
+    with pytest.raises(MissingExtraError, match="cannot be run"):
         comet_scores(*SIDES, python=broken)
 
 

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pytest
 from toy_runs import run, toml
 
-from paraloom.core.errors import ConfigError, DataError, MissingExtra, ParaloomError, RunError
+from paraloom.core.errors import ConfigError, DataError, MissingExtraError, ParaloomError, RunError
 from paraloom.pipeline.counts import RowCounts
 from paraloom.pipeline.splits import split
 
@@ -126,7 +126,7 @@ def test_unknown_words(tmp_path: Path) -> None:
 
 def test_ray_is_an_extra(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "ray", None)
-    with pytest.raises(MissingExtra) as raised:
+    with pytest.raises(MissingExtraError) as raised:
         run(toml(COUNT), tmp_path / "run", engine="ray")
     assert raised.value.remedy == "Run: pip install 'paraloom[cluster]'"
 

@@ -12,13 +12,13 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from paraloom.core.errors import ConfigError, DataError, MissingExtra, ModelError, ParaloomError
+from paraloom.core.errors import ConfigError, DataError, MissingExtraError, ModelError, ParaloomError
 from paraloom.core.protocols import ParserLike
 from paraloom.core.schema import PAIRS, VARIANTS, signature_of
 from paraloom.core.stage import StageContext
 from paraloom.io import Corpus, write_corpus
-from paraloom.pipeline.toml import parse_pipeline
 from paraloom.pipeline.runner import run_pipeline
+from paraloom.pipeline.toml import parse_pipeline
 from paraloom.syntax.parsers.loading import load_parser
 from paraloom.syntax.productions import ProductionCounts, root_production
 
@@ -175,7 +175,7 @@ def test_without_the_package_the_error_says_what_to_install(
     monkeypatch: pytest.MonkeyPatch, name: str, package: str
 ) -> None:
     monkeypatch.setitem(sys.modules, package, None)
-    with pytest.raises(MissingExtra, match="not installed") as caught:
+    with pytest.raises(MissingExtraError, match="not installed") as caught:
         load_parser(name)
     assert caught.value.remedy == f"Run: pip install 'paraloom[{package}]'"
 

@@ -99,7 +99,7 @@ def align_documents(
     come by their source, then their target.  Documents without a counterpart are in no pair, nor are those that nothing
     speaks for: a threshold on the margin leaves out what is no nearer to each other than to others.  seed: of the
     topics.  Raises ConfigError for settings that cannot be, DataError where a translation has other lines than its
-    text, MissingExtra where topics are asked for and tomotopy is not there.
+    text, MissingExtraError where topics are asked for and tomotopy is not there.
     """
     config = config or DocumentsConfig()
     config.check()

@@ -68,7 +68,7 @@ def picture_vectors(source: Documents, target: Documents) -> Vectors:
 def topic_cosines(source: Documents, target: Documents, lexicons: Lexicons, pairs: Candidates, seed: int) -> Floats:
     """Cosine of the topics of each pair (PARK17 §3), float64 (pairs,), 0 to 1.
 
-    Both texts are in the target's language; in the source's, where only the target was translated.  Raises MissingExtra
+    Both texts are in the target's language; in the source's, where only the target was translated.  Raises MissingExtraError
     without tomotopy.
     """
     if source.translation is None and target.translation is not None:

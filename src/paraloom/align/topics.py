@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from paraloom.align.lexicon import together
-from paraloom.core.errors import MissingExtra
+from paraloom.core.errors import MissingExtraError
 from paraloom.core.progress import progress
 from paraloom.text.tokens import TokenLists
 
@@ -24,13 +24,13 @@ def topic_vectors(
     """float32 (n, topics) of each side's documents, the share of each topic; rows add up to 1.
 
     sides: documents in one language (the translations of those that are not).  A document without words has all topics
-    alike, as have all where no word tells topics apart.  The same seed gives the same vectors.  Raises MissingExtra
+    alike, as have all where no word tells topics apart.  The same seed gives the same vectors.  Raises MissingExtraError
     without tomotopy.
     """
     try:
         import tomotopy
     except ImportError:
-        raise MissingExtra.for_verb("topics of documents", "topics") from None
+        raise MissingExtraError.for_verb("topics of documents", "topics") from None
     vectors = np.full((sum(len(side) for side in sides), topics), 1 / topics, np.float32)
     if not _words_are_left(sides):
         return _parted(vectors, sides)

@@ -1,1 +1,1 @@
-"""The ground every other room stands on: schemas, protocols, readers and writers, text, errors."""
+"""What every other package builds on: errors, schemas, stages, protocols, seeds, digests, progress and statistics."""

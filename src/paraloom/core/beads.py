@@ -1,4 +1,4 @@
-"""Beads: the sentences of two texts that stand for each other, none to several on either side."""
+"""Beads: groups of sentences of two texts that are translations of each other."""
 
 from __future__ import annotations
 
@@ -9,9 +9,12 @@ from paraloom.core.errors import DataError
 
 
 class Bead(NamedTuple):
-    """source, target: places of sentences in their texts, from 0, in order; empty for what stands alone.
+    """Sentences of two texts that an aligner puts together, any number on either side.
 
-    score: the aligner's, higher is surer; 0 where there is none.
+    Args:
+        source: Indices of the source sentences, from 0, in order; empty for an unaligned target sentence.
+        target: Indices of the target sentences, from 0, in order; empty for an unaligned source sentence.
+        score: Confidence of the aligner, higher is better; 0 where it has none.
     """
 
     source: tuple[int, ...]
@@ -20,28 +23,43 @@ class Bead(NamedTuple):
 
 
 def check_beads(beads: Sequence[Bead], sources: int | None = None, targets: int | None = None) -> None:
-    """That no sentence is in two beads and none beyond the text's end; raises DataError that names the sentence.
+    """Check that no sentence is in two beads and that every index is within its text.
 
-    >>> check_beads([Bead((0,), (0,)), Bead((0, 1), (1,))])
-    Traceback (most recent call last):
-        ...
-    paraloom.core.errors.DataError: source sentence 0 is in two beads.
+    Args:
+        beads: The beads of one pair of texts.
+        sources: Number of source sentences; None to skip that check.
+        targets: Number of target sentences; None to skip that check.
+
+    Raises:
+        DataError: A sentence is in two beads, or its index is out of range.
+
+    Example:
+        >>> check_beads([Bead((0,), (0,)), Bead((0, 1), (1,))])
+        Traceback (most recent call last):
+            ...
+        paraloom.core.errors.DataError: source sentence 0 is in two beads.
     """
-    for side, sentences in (("source", sources), ("target", targets)):
+    for side, count in (("source", sources), ("target", targets)):
         seen: set[int] = set()
         for bead in beads:
-            for place in bead.source if side == "source" else bead.target:
-                if place in seen:
-                    raise DataError(f"{side} sentence {place} is in two beads")
-                if place < 0 or (sentences is not None and place >= sentences):
-                    raise DataError(f"{side} sentence {place} is not among the {sentences} of the text")
-                seen.add(place)
+            for index in bead.source if side == "source" else bead.target:
+                if index in seen:
+                    raise DataError(f"{side} sentence {index} is in two beads")
+                if index < 0 or (count is not None and index >= count):
+                    raise DataError(f"{side} sentence {index} is out of range: the text has {count} sentences")
+                seen.add(index)
 
 
-def joined(sentences: Sequence[str], places: Sequence[int], between: str = " ") -> str:
-    """The sentences at these places as one text.
+def join_sentences(sentences: Sequence[str], indices: Sequence[int], separator: str = " ") -> str:
+    """Join some sentences of a text.
 
-    >>> joined(["One.", "Two.", "Three."], (1, 2))
-    'Two. Three.'
+    Args:
+        sentences: All sentences of the text.
+        indices: Indices of those to join, from 0.
+        separator: What goes between them.
+
+    Example:
+        >>> join_sentences(["One.", "Two.", "Three."], (1, 2))
+        'Two. Three.'
     """
-    return between.join(sentences[place].strip() for place in places)
+    return separator.join(sentences[index].strip() for index in indices)

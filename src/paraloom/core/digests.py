@@ -1,4 +1,4 @@
-"""Signatures: the short text beside a figure that says how it was made, and digests of files and settings."""
+"""Signatures that say how a figure was computed, and digests of values, files and folders."""
 
 from __future__ import annotations
 
@@ -11,36 +11,53 @@ from paraloom import __version__
 
 
 def signature(name: str, **parts: object) -> str:
-    """`name|key:value|…|version:V`, keys in the order given, sacreBLEU's way.
+    """Format a signature in the style of sacreBLEU: `name|key:value|…|version:V`.
 
-    >>> signature("trigram_overlap", lower=True).startswith("trigram_overlap|lower:yes|version:")
-    True
+    Args:
+        name: Name of the metric or column.
+        parts: Its settings, in the order in which they are to be shown; bools become `yes` and `no`.
+
+    Example:
+        >>> signature("trigram_overlap", lower=True).startswith("trigram_overlap|lower:yes|version:")
+        True
     """
-    words = [name]
+    settings = [name]
     for key, value in parts.items():
-        shown = ("yes" if value else "no") if isinstance(value, bool) else str(value)
-        words.append(f"{key}:{shown}")
-    return "|".join([*words, f"version:{__version__}"])
+        formatted = ("yes" if value else "no") if isinstance(value, bool) else str(value)
+        settings.append(f"{key}:{formatted}")
+    return "|".join([*settings, f"version:{__version__}"])
 
 
 def digest(value: object) -> str:
-    """SHA-256 (hex, 64 characters) of anything JSON can say; the order of keys does not matter.
+    """Compute the SHA-256 of a JSON value, whatever the order of its keys.
 
-    >>> digest({"a": 1, "b": 2}) == digest({"b": 2, "a": 1})
-    True
+    Args:
+        value: Anything that `json.dumps` accepts, without NaN and infinities.
+
+    Returns:
+        64 hexadecimal characters.
+
+    Example:
+        >>> digest({"a": 1, "b": 2}) == digest({"b": 2, "a": 1})
+        True
     """
     text = json.dumps(value, sort_keys=True, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
     return hashlib.sha256(text.encode()).hexdigest()
 
 
 def file_digest(path: str | Path) -> str:
-    """SHA-256 (hex) of a file's bytes, read in pieces."""
+    """Compute the SHA-256 (hexadecimal) of a file, without reading it whole."""
     with Path(path).open("rb") as stream:
         return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
 def folder_digest(folder: str | Path, ignore: tuple[str, ...] = ()) -> str:
-    """SHA-256 (hex) of a folder's files: their names below it and their bytes; `ignore` are names left out."""
+    """Compute the SHA-256 (hexadecimal) of the names and bytes of all files below a folder.
+
+    Args:
+        folder: The folder.
+        ignore: Names of files to leave out.
+    """
     root = Path(folder)
     files: Mapping[str, str] = {
         path.relative_to(root).as_posix(): file_digest(path)

@@ -1,19 +1,27 @@
-"""The errors Paraloom raises: one small tree, each saying what, where and what to do."""
+"""The errors that Paraloom raises: what went wrong, where, and how to fix it."""
 
 from __future__ import annotations
 
+from difflib import get_close_matches
 from pathlib import Path
 
 
 class ParaloomError(Exception):
-    """Base of every error that is about the user's data, run or models rather than our code.
+    """Base of all errors that are caused by the user's data, configuration, models or system.
 
-    what: one clause, no full stop.  stage, file, row: where, as far as it is known (row counts from 1).
-    remedy: one sentence that says what to do.  The command line prints it and exits with status 1.
+    The command line prints them and exits with status 1 (2 for a wrong command line).
 
-    >>> print(DataError("'src' is empty", file="a.tsv", row=3, remedy="Remove the row."))
-    a.tsv, row 3: 'src' is empty.
-    Remove the row.
+    Args:
+        what: What went wrong: one clause without a full stop.
+        stage: Name of the stage where it happened.
+        file: File or folder where it happened.
+        row: Row of the file, from 1.
+        remedy: One sentence that says how to fix it.
+
+    Example:
+        >>> print(DataError("'src' is empty", file="a.tsv", row=3, remedy="Remove the row."))
+        a.tsv, row 3: 'src' is empty.
+        Remove the row.
     """
 
     def __init__(
@@ -39,50 +47,64 @@ class ParaloomError(Exception):
         file: str | Path | None = None,
         row: int | None = None,
     ) -> ParaloomError:
-        """Fill in the parts of the place that the raiser did not know; returns itself."""
+        """Add the location, as far as it is not known yet.
+
+        Args:
+            stage: Name of the stage.
+            file: File or folder.
+            row: Row of the file, from 1.
+
+        Returns:
+            The error itself, to be raised.
+        """
         self.stage = self.stage or stage
         self.file = self.file or (str(file) if file is not None else None)
         self.row = self.row if self.row is not None else row
         return self
 
     def __str__(self) -> str:
-        place = [
+        location = [
             f"stage {self.stage}" if self.stage else "",
             self.file or "",
             f"row {self.row}" if self.row is not None else "",
         ]
-        where = ", ".join(part for part in place if part)
+        where = ", ".join(part for part in location if part)
         end = "" if self.what.endswith("?") else "."
         sentence = f"{where}: {self.what}{end}" if where else f"{self.what}{end}"
         return f"{sentence}\n{self.remedy}" if self.remedy else sentence
 
     def __reduce__(self) -> tuple[object, ...]:
-        # An error crosses process borders whole: pickling by args alone would lose the place.
+        # Pickling by `args` alone would lose the location when an error crosses a process boundary.
         return _rebuild, (type(self), self.what, self.stage, self.file, self.row, self.remedy)
 
 
 class DataError(ParaloomError):
-    """The input is at fault: row counts, encoding, columns, a corrupt file."""
+    """The input data is wrong: encoding, columns, row counts, a missing or corrupt file."""
 
 
 class ConfigError(ParaloomError):
-    """A pipeline, an option or an expression asks for something that does not exist."""
+    """A pipeline, an option, an argument or an expression is not valid."""
 
 
 class ModelError(ParaloomError):
-    """A model folder lacks a file, holds the wrong one, or training left the finite numbers."""
+    """A model folder is incomplete or of another kind, or a training diverged."""
 
 
 class RunError(ParaloomError):
-    """A run cannot go on: a full disk, a dead worker, row counts that do not add up."""
+    """A run cannot continue: the disk is full, a worker crashed, row counts do not add up."""
 
 
-class MissingExtra(ParaloomError):  # noqa: N818
-    """A verb needs packages that are not installed."""
+class MissingExtraError(ParaloomError):
+    """A command or function needs optional packages that are not installed."""
 
     @classmethod
-    def for_verb(cls, verb: str, extra: str) -> MissingExtra:
-        """The error for `verb`, whose packages come with `pip install 'paraloom[extra]'`."""
+    def for_verb(cls, verb: str, extra: str) -> MissingExtraError:
+        """Create the error for a command.
+
+        Args:
+            verb: The command or function.
+            extra: Its extra, as in `pip install 'paraloom[extra]'`.
+        """
         return cls(f"{verb} needs packages that are not installed", remedy=f"Run: pip install 'paraloom[{extra}]'")
 
 
@@ -93,12 +115,18 @@ def _rebuild(
 
 
 def nearest(name: str, known: list[str] | tuple[str, ...]) -> str:
-    """`"; did you mean 'x'?"`, or the known names when none is near; for the end of a `what`.
+    """Format a suggestion to append to "unknown X 'name'".
 
-    >>> nearest("tranlsate", ["translate", "score"])
-    "; did you mean 'translate'?"
+    Args:
+        name: The unknown name.
+        known: The valid names.
+
+    Returns:
+        `"; did you mean 'x'?"` where a valid name is similar, else a list of all.
+
+    Example:
+        >>> nearest("tranlsate", ["translate", "score"])
+        "; did you mean 'translate'?"
     """
-    from difflib import get_close_matches
-
     close = get_close_matches(name, known, n=1, cutoff=0.6)
     return f"; did you mean '{close[0]}'?" if close else f"; known are {', '.join(sorted(known))}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import Any
 
-from paraloom.core.errors import MissingExtra
+from paraloom.core.errors import MissingExtraError
 
 
 class OptionalModule:
@@ -17,7 +17,7 @@ class OptionalModule:
         extra: The extra of paraloom that installs it.
 
     Raises:
-        MissingExtra: On reading an attribute, where the package is not installed.
+        MissingExtraError: On reading an attribute, where the package is not installed.
 
     Example:
         >>> statistics = OptionalModule("statistics", "counting", "numbers")
@@ -26,7 +26,7 @@ class OptionalModule:
         >>> OptionalModule("no_such_package", "counting", "numbers").mean
         Traceback (most recent call last):
         ...
-        paraloom.core.errors.MissingExtra: counting needs packages that are not installed.
+        paraloom.core.errors.MissingExtraError: counting needs packages that are not installed.
         Run: pip install 'paraloom[numbers]'
     """
 
@@ -39,7 +39,7 @@ class OptionalModule:
         try:
             module = import_module(self._name)
         except ModuleNotFoundError as error:
-            raise MissingExtra.for_verb(self._purpose, self._extra) from error
+            raise MissingExtraError.for_verb(self._purpose, self._extra) from error
         value = getattr(module, attribute)
         setattr(self, attribute, value)
         return value

@@ -1,4 +1,4 @@
-"""The five schemas that corpora have, and the check that a table has one."""
+"""The five schemas of corpora, and functions that check and extend them."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ VARIANTS = pa.schema(
 )
 
 LANGUAGE_OF = {"src": "src_lang", "tgt": "tgt_lang", "text": "lang"}
-"""The text columns of pairs and of sentences, and the column where the language of each is said."""
+"""Text column → the column with its language, in PAIRS and SENTENCES."""
 
 SCHEMAS = {
     "DOCUMENTS": DOCUMENTS,
@@ -64,42 +64,56 @@ SCHEMAS = {
 }
 
 
-def require(schema: pa.Schema, wanted: pa.Schema) -> None:
-    """Check that `schema` has every column of `wanted` with its type; further columns are welcome.
+def require(schema: pa.Schema, expected: pa.Schema) -> None:
+    """Check that a schema has all expected columns with their types; it may have more.
 
-    Raises DataError that names the missing or mistyped column.
+    Args:
+        schema: The schema to check.
+        expected: The columns that it must have: PAIRS, SENTENCES …
+
+    Raises:
+        DataError: A column is missing or has another type.
     """
-    for field in wanted:
+    for field in expected:
         position = schema.get_field_index(field.name)
         if position < 0:
             raise DataError(
-                f"column '{field.name}' is missing; there are {', '.join(schema.names) or 'none'}",
-                remedy=f"A corpus of this kind has the columns {', '.join(wanted.names)}.",
+                f"column '{field.name}' is missing; the columns are {', '.join(schema.names) or 'none'}",
+                remedy=f"A corpus of this kind has the columns {', '.join(expected.names)}.",
             )
-        found = schema.field(position).type
-        if found != field.type:
-            raise DataError(f"column '{field.name}' is {found}, not {field.type}")
+        actual = schema.field(position).type
+        if actual != field.type:
+            raise DataError(f"column '{field.name}' must be {field.type}, got {actual}")
 
 
 def add_column(batch: pa.RecordBatch, name: str, values: pa.Array, signature: str) -> pa.RecordBatch:
-    """`batch` with one more column; `signature`, what produced it, stands in the field's metadata.
+    """Add a column with the signature of what produced it.
 
-    Columns only ever accrete: a name that is there already with another signature is a DataError,
-    with the same signature it is replaced (the same score again).
+    A column of the same name and signature is replaced.
+
+    Args:
+        batch: n rows.
+        name: Name of the new column.
+        values: n values.
+        signature: Goes to the metadata of the field.
+
+    Raises:
+        DataError: The batch has a column of that name with another signature.
     """
     field = pa.field(name, values.type, metadata={"signature": signature})
     position = batch.schema.get_field_index(name)
     if position < 0:
         return batch.append_column(field, values)
-    if signature_of(batch.schema.field(position)) != signature:
+    existing = signature_of(batch.schema.field(position))
+    if existing != signature:
         raise DataError(
-            f"column '{name}' is there already, made by {signature_of(batch.schema.field(position)) or 'the input'}",
+            f"column '{name}' exists already, produced by {existing or 'the input'}",
             remedy="Rename the existing column, or leave this score out.",
         )
     return batch.set_column(position, field, values)
 
 
 def signature_of(field: pa.Field) -> str:
-    """The signature in a field's metadata, '' where there is none."""
+    """The signature in the metadata of a field, '' where it has none."""
     stored: bytes = (field.metadata or {}).get(b"signature", b"")
     return stored.decode()

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from paraloom import __version__
-from paraloom.core.errors import MissingExtra
+from paraloom.core.errors import MissingExtraError
 from paraloom.embed import model_card as card
 from paraloom.embed.average import Average, SentenceEncoder
 from paraloom.embed.store import save
@@ -63,7 +63,7 @@ def word_tokeniser(words: tuple[str, ...]) -> Any:
     try:
         from tokenizers import Regex, Tokenizer, models, normalizers, pre_tokenizers
     except ImportError:
-        raise MissingExtra.for_verb("export", "train") from None
+        raise MissingExtraError.for_verb("export", "train") from None
 
     tokeniser = Tokenizer(models.BPE({f"{MARK}{word}": row for row, word in enumerate(words)}, [], ignore_merges=True))
     tokeniser.normalizer = normalizers.Lowercase()
@@ -81,7 +81,7 @@ def subword_tokeniser(vocabulary: SubwordVocabulary) -> Any:
     try:
         from tokenizers import Regex, Tokenizer, models, normalizers, pre_tokenizers
     except ImportError:
-        raise MissingExtra.for_verb("export", "train") from None
+        raise MissingExtraError.for_verb("export", "train") from None
 
     pieces = list(zip(vocabulary.entries, vocabulary.scores, strict=True))
     tokeniser = Tokenizer(models.Unigram(pieces, unk_id=0, byte_fallback=False))

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from paraloom.core.errors import ConfigError, MissingExtra
+from paraloom.core.errors import ConfigError, MissingExtraError
 from paraloom.embed.average import Average, SentenceEncoder
 from paraloom.embed.ordered import Ordered, padded
 from paraloom.embed.parts import PARTS
@@ -130,7 +130,7 @@ def _model(encoder: SentenceEncoder) -> Any:
     try:
         from onnx import TensorProto, checker, helper
     except ImportError:
-        raise MissingExtra.for_verb("export --onnx", "onnx") from None
+        raise MissingExtraError.for_verb("export --onnx", "onnx") from None
 
     graph = _Graph()
     lists = {unit: _read(graph, f"{unit}_rows") for unit in _units(encoder)}

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from paraloom.core.errors import ConfigError, MissingExtra
+from paraloom.core.errors import ConfigError, MissingExtraError
 from paraloom.core.progress import progress
 from paraloom.core.seeds import generator
 from paraloom.embed.average import Vectors, unit
@@ -114,7 +114,7 @@ def _faiss() -> Any:
     try:
         import faiss
     except ImportError:
-        raise MissingExtra.for_verb("search", "search") from None
+        raise MissingExtraError.for_verb("search", "search") from None
     return faiss
 
 

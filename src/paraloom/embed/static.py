@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from paraloom.core.errors import MissingExtra, ModelError
+from paraloom.core.errors import MissingExtraError, ModelError
 from paraloom.embed.average import Average, SentenceEncoder
 from paraloom.embed.spec import parse_spec
 from paraloom.embed.vocabulary import Rows, Vocabulary
@@ -32,7 +32,7 @@ class TokeniserVocabulary(Vocabulary):
         try:
             from tokenizers import Tokenizer
         except ImportError:
-            raise MissingExtra.for_verb("a static model", "train") from None
+            raise MissingExtraError.for_verb("a static model", "train") from None
 
         self._tokeniser = Tokenizer.from_str(tokeniser)
         self._tokeniser.no_padding()

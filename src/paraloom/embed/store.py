@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from paraloom import __version__
-from paraloom.core.errors import MissingExtra, ModelError, ParaloomError
+from paraloom.core.errors import MissingExtraError, ModelError, ParaloomError
 from paraloom.embed import model_card as card
 from paraloom.embed.average import Average, Part, SentenceEncoder
 from paraloom.embed.ordered import Ordered
@@ -139,7 +139,7 @@ def _with_network(name: str, part: Average, tensors: Mapping[str, Any], file: Pa
     try:
         from paraloom.embed.networks import loaded_network
     except ImportError:
-        raise MissingExtra.for_verb(f"an encoder with the part '{name}'", "train") from None
+        raise MissingExtraError.for_verb(f"an encoder with the part '{name}'", "train") from None
 
     weights = {key.partition(".")[2]: value for key, value in tensors.items() if key.startswith("network.")}
     try:

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from paraloom.core.digests import file_digest, signature
-from paraloom.core.errors import ConfigError, MissingExtra, ModelError
+from paraloom.core.errors import ConfigError, MissingExtraError, ModelError
 from paraloom.io.atomic import replacing
 
 CONFIG = "transformer.json"
@@ -35,7 +35,7 @@ def convert_transformer(model: str | Path, folder: Path, *, precision: str = "in
         from ctranslate2.converters import TransformersConverter
         from sentence_transformers import SentenceTransformer
     except ImportError:
-        raise MissingExtra.for_verb("a sentence-transformers model", "distill") from None
+        raise MissingExtraError.for_verb("a sentence-transformers model", "distill") from None
     source = Path(model)
     if not (source / "modules.json").is_file():
         if source.exists():

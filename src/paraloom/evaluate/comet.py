@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from paraloom.core.digests import signature
-from paraloom.core.errors import DataError, MissingExtra, RunError
+from paraloom.core.errors import DataError, MissingExtraError, RunError
 from paraloom.core.stats import Moments
 from paraloom.evaluate import comet_process
 
@@ -58,7 +58,7 @@ def comet_scores(
     """A score for each translation, higher is better, and the signature; about 0 to 1 for most models.
 
     python: an interpreter that has unbabel-comet; ours need not.  model: one of COMET's names, or a file .ckpt.
-    Raises DataError where the counts differ, MissingExtra where there is no such interpreter, package or model, and
+    Raises DataError where the counts differ, MissingExtraError where there is no such interpreter, package or model, and
     RunError where the process fails otherwise.
     """
     if not len(sources) == len(hypotheses) == len(references):
@@ -70,7 +70,7 @@ def comet_scores(
         raise DataError("there are no sentences to score")
     command = shutil.which(str(python))
     if command is None:
-        raise MissingExtra(f"COMET is left out: there is no interpreter '{python}'", remedy=_INSTALL)
+        raise MissingExtraError(f"COMET is left out: there is no interpreter '{python}'", remedy=_INSTALL)
     sentences = [
         {"src": source, "mt": hypothesis, "ref": reference}
         for source, hypothesis, reference in zip(sources, hypotheses, references, strict=True)
@@ -114,12 +114,12 @@ def _ask(command: str, question: dict[str, Any]) -> dict[str, Any]:
                 encoding="utf-8",
             )
         except OSError as error:
-            raise MissingExtra(f"COMET is left out: '{command}' cannot be run ({error})", remedy=_INSTALL) from None
+            raise MissingExtraError(f"COMET is left out: '{command}' cannot be run ({error})", remedy=_INSTALL) from None
     said = (done.stderr.strip().splitlines() or ["it said nothing"])[-1].rstrip(".")
     if done.returncode == comet_process.MISSING:
-        raise MissingExtra(f"COMET is left out: '{command}' has no unbabel-comet ({said})", remedy=_INSTALL)
+        raise MissingExtraError(f"COMET is left out: '{command}' has no unbabel-comet ({said})", remedy=_INSTALL)
     if done.returncode == comet_process.NO_MODEL:
-        raise MissingExtra(
+        raise MissingExtraError(
             f"COMET is left out: there is no model '{question['model']}' ({said})",
             remedy="Fetch it where there is a network, then remove the folder of this stage; or name the .ckpt file.",
         )

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from functools import cache
 from typing import Any
 
-from paraloom.core.errors import ConfigError, MissingExtra, nearest
+from paraloom.core.errors import ConfigError, MissingExtraError, nearest
 
 METHODS = ("site", "trafilatura", "justext")
 """Ways to the main text.  site: all paragraphs, those that the site repeats to be dropped later (align/repeated.py);
@@ -25,14 +25,14 @@ _SUBTAG = re.compile(r"[a-z]{2,3}")
 
 
 def check_method(name: str) -> None:
-    """Raises ConfigError where there is no such way, MissingExtra where its packages are missing."""
+    """Raises ConfigError where there is no such way, MissingExtraError where its packages are missing."""
     if name not in (*METHODS, "auto"):
         raise ConfigError(f"there is no main text by '{name}'{nearest(name, [*METHODS, 'auto'])}")
     try:
         import justext  # noqa: F401
         import trafilatura  # noqa: F401
     except ImportError:
-        raise MissingExtra.for_verb("extract", "extract") from None
+        raise MissingExtraError.for_verb("extract", "extract") from None
 
 
 def parse_html(text: str) -> Tree | None:

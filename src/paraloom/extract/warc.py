@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 from urllib.parse import urlsplit
 
-from paraloom.core.errors import DataError, MissingExtra
+from paraloom.core.errors import DataError, MissingExtraError
 from paraloom.extract.pages import Page
 from paraloom.io.compression import open_read
 
@@ -42,7 +42,7 @@ def records_of(path: Path) -> Iterator[Page | Picture]:
     try:
         from warcio.recordloader import ArcWarcRecordLoader
     except ImportError:
-        raise MissingExtra.for_verb("extract", "extract") from None
+        raise MissingExtraError.for_verb("extract", "extract") from None
     loader = ArcWarcRecordLoader(verify_http=False)
     with open_read(path) as opened:
         stream = io.BufferedReader(opened) if isinstance(opened, io.RawIOBase) else opened

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from paraloom.core.errors import DataError, MissingExtra
+from paraloom.core.errors import DataError, MissingExtraError
 from paraloom.io import read_lines
 
 if TYPE_CHECKING:
@@ -108,5 +108,5 @@ def _tree_class() -> type[Tree]:
     try:
         from nltk.tree import Tree
     except ImportError:
-        raise MissingExtra.for_verb("a grammar", "syntax") from None
+        raise MissingExtraError.for_verb("a grammar", "syntax") from None
     return Tree

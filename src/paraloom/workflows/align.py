@@ -15,7 +15,7 @@ from paraloom.align.given_lexicon import read_lexicon
 from paraloom.align.lexicon import Lexicon
 from paraloom.align.sentences import AlignerConfig, TextPair, align, beads_of, learn
 from paraloom.align.translated import align_by_cosine
-from paraloom.core.beads import Bead, joined
+from paraloom.core.beads import Bead, join_sentences
 from paraloom.core.errors import ConfigError, DataError, nearest
 from paraloom.core.schema import PAIRS
 from paraloom.embed.loading import open_encoder
@@ -23,7 +23,7 @@ from paraloom.io import read_lines, write_pairs
 from paraloom.io.compression import PIPE, without_compression
 from paraloom.io.formats.alignments import write_beads
 from paraloom.io.formats.base import languages_in_name, origin_of, stem
-from paraloom.mt.loading import load_translator
+from paraloom.mt.translator import Translator
 from paraloom.mt.translator import best_translations
 
 METHODS: dict[str, dict[str, Any]] = {
@@ -105,7 +105,7 @@ def align_files(
     ahead = [_translation(path, source, texts[0]) for path in translations]
     back = [_translation(path, target, texts[1]) for path in target_translations]
     if translator is not None:
-        ahead.append(best_translations(load_translator(translator), texts[0]))
+        ahead.append(best_translations(Translator.load(translator), texts[0]))
     words = read_lexicon(lexicon) if lexicon is not None else None
     if pivot and (len(ahead), len(back)) != (1, 1):
         raise ConfigError(
@@ -179,8 +179,8 @@ def _pairs(
     origin = origin_of(stem(source))
     columns = {
         "pair_id": [f"{origin}:{bead.source[0] + 1}" for bead in both],
-        "src": [joined(texts[0], bead.source) for bead in both],
-        "tgt": [joined(texts[1], bead.target) for bead in both],
+        "src": [join_sentences(texts[0], bead.source) for bead in both],
+        "tgt": [join_sentences(texts[1], bead.target) for bead in both],
         "src_lang": [langs[0]] * len(both),
         "tgt_lang": [langs[1]] * len(both),
         "origin": [origin] * len(both),

@@ -12,7 +12,7 @@ from pathlib import Path
 import pyarrow as pa
 
 from paraloom.core.digests import signature
-from paraloom.core.errors import ConfigError, MissingExtra, RunError
+from paraloom.core.errors import ConfigError, MissingExtraError, RunError
 from paraloom.core.progress import progress
 from paraloom.core.schema import DOCUMENTS
 from paraloom.extract import html as main_text
@@ -59,7 +59,7 @@ class ExtractConfig:
     media: Sequence[Path] = ()
 
     def check(self) -> None:
-        """Raises ConfigError for what cannot be, MissingExtra where the extractors are not installed."""
+        """Raises ConfigError for what cannot be, MissingExtraError where the extractors are not installed."""
         main_text.check_method(self.main_text)
         if self.least < 1:
             raise ConfigError(f"a document has 1 character or more, not {self.least}")
@@ -72,7 +72,7 @@ class ExtractConfig:
             import imagehash  # noqa: F401
             import warcio  # noqa: F401
         except ImportError:
-            raise MissingExtra.for_verb("extract", "extract") from None
+            raise MissingExtraError.for_verb("extract", "extract") from None
 
 
 def extract_documents(

@@ -12,7 +12,7 @@ from collections.abc import Generator, Iterable
 from itertools import islice
 from typing import Any
 
-from paraloom.core.errors import MissingExtra, RunError
+from paraloom.core.errors import MissingExtraError, RunError
 from paraloom.core.progress import ProgressCallback, disable_progress
 from paraloom.pipeline.engines.base import Outcome, Result, Task, attempt
 
@@ -24,7 +24,7 @@ class Cluster:
         try:
             import ray
         except ImportError as error:
-            raise MissingExtra.for_verb("run --engine ray", "cluster") from error
+            raise MissingExtraError.for_verb("run --engine ray", "cluster") from error
         self.ray: Any = ray
         self.workers = workers or (os.cpu_count() or 1)
         self.address = address

@@ -20,7 +20,7 @@ def load_parser(source: str | Path) -> ParserLike:
 
     source: a folder that `paraloom train parser` or spaCy made; `spacy:` and the name or the folder of a model, for
     dependency parses; `stanza:` and a language, for constituency parses, or `stanza:LANGUAGE:depparse`.
-    Nothing is fetched.  Raises ConfigError for another kind, ModelError where there is no such model, MissingExtra
+    Nothing is fetched.  Raises ConfigError for another kind, ModelError where there is no such model, MissingExtraError
     where its package is not installed.
 
     >>> load_parser("spcay:en_core_web_sm")

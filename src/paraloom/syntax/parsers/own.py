@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from paraloom.core.digests import signature
-from paraloom.core.errors import MissingExtra
+from paraloom.core.errors import MissingExtraError
 from paraloom.syntax import cky as chart_kernels
 from paraloom.syntax.grammar import Grammar
 from paraloom.syntax.treebank import opened
@@ -71,7 +71,7 @@ class GrammarParser:
         try:
             from nltk.tokenize import NLTKWordTokenizer
         except ImportError:
-            raise MissingExtra.for_verb("parsing", "syntax") from None
+            raise MissingExtraError.for_verb("parsing", "syntax") from None
         return NLTKWordTokenizer()
 
     def _filled(self, words: Sequence[str]) -> _Chart:

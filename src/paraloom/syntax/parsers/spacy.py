@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from paraloom.core.digests import folder_digest, signature
-from paraloom.core.errors import MissingExtra, ModelError
+from paraloom.core.errors import MissingExtraError, ModelError
 from paraloom.syntax.dependencies import bracketed
 
 _UNUSED = ("ner", "entity_linker", "entity_ruler", "lemmatizer", "textcat", "textcat_multilabel")
@@ -32,13 +32,13 @@ class SpacyParser:
     def load(cls, model: str | Path) -> SpacyParser:
         """A model by the name of its package, or in a folder; nothing is fetched.
 
-        Raises MissingExtra without spaCy, ModelError where there is no such model, it cannot be read, or it has no
+        Raises MissingExtraError without spaCy, ModelError where there is no such model, it cannot be read, or it has no
         dependency parser.
         """
         try:
             import spacy
         except ImportError:
-            raise MissingExtra.for_verb("parsing by spaCy", "spacy") from None
+            raise MissingExtraError.for_verb("parsing by spaCy", "spacy") from None
         try:
             pipeline = spacy.load(model, disable=list(_UNUSED))
         except OSError:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from paraloom.core.digests import signature
-from paraloom.core.errors import ConfigError, MissingExtra, ModelError, nearest
+from paraloom.core.errors import ConfigError, MissingExtraError, ModelError, nearest
 from paraloom.syntax.brackets import tree_of
 from paraloom.syntax.dependencies import TOP, bracketed
 
@@ -32,14 +32,14 @@ class StanzaParser:
     def load(cls, language: str, processor: str = "constituency") -> StanzaParser:
         """Of the weights that lie in Stanza's own folder ($STANZA_RESOURCES_DIR moves it); nothing is fetched.
 
-        Raises ConfigError for another processor, MissingExtra without Stanza, ModelError where weights are not there.
+        Raises ConfigError for another processor, MissingExtraError without Stanza, ModelError where weights are not there.
         """
         if processor not in PROCESSORS:
             raise ConfigError(f"Stanza parses by no '{processor}'{nearest(processor, list(PROCESSORS))}")
         try:
             import stanza
         except ImportError:
-            raise MissingExtra.for_verb("parsing by Stanza", "stanza") from None
+            raise MissingExtraError.for_verb("parsing by Stanza", "stanza") from None
         wanted = PROCESSORS[processor]
         try:
             pipeline = stanza.Pipeline(
