@@ -13,11 +13,10 @@ from paraloom.evaluate.test_sets import read_sets
 from paraloom.experiments.augmentation import stages_of as experiment_stages
 from paraloom.experiments.augmentation_config import read_experiment
 from paraloom.io import read_pairs
-from paraloom.mt import load_translator
-from paraloom.pipeline.pipeline import parse_pipeline, read_pipeline
+from paraloom.mt import Translator
+from paraloom.pipeline.toml import read_pipeline
 from paraloom.report import write_report
 from paraloom.workflows.quickstart import BUNDLED, quickstart
-from paraloom.workflows.run import compose
 from paraloom.workflows.selftrain import read_loop
 from paraloom.workflows.selftrain import stages_of as loop_stages
 
@@ -50,7 +49,7 @@ def test_the_bundled_models_are_small_and_carry_their_cards() -> None:
 
 
 def test_the_bundled_translator_translates() -> None:
-    ((best,),) = load_translator(BUNDLED / "de-en").translate(["Er hat mir nicht geholfen."])
+    ((best,),) = Translator.load(BUNDLED / "de-en").translate(["Er hat mir nicht geholfen."])
     assert best.text == "He didn't help me."
 
 
@@ -78,7 +77,7 @@ def test_the_example_pipelines_are_well_formed(
     else:
         name, seed, loop = read_loop(path)
         stages = loop_stages(loop, loop.rounds)
-    assert parse_pipeline(compose(stages, seed=seed), file=path).steps and name
+    assert pipeline_from_tables(stages, name="toy", seed=seed, base=path.parent).steps and name
 
 
 def test_the_halves_of_a_test_set_are_those_of_its_original_languages(data: Path) -> None:

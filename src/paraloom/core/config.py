@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Mapping
-from functools import cache
 from pathlib import Path
 from types import NoneType, UnionType
 from typing import Any, ClassVar, Literal, Union, get_args, get_origin, get_type_hints
@@ -81,10 +80,14 @@ def check_keys(kind: type[Config], keys: Mapping[str, Any], also: tuple[str, ...
             raise ConfigError(f"key '{field.name}' is missing", remedy=f"Add {field.name} = … to it.")
 
 
-@cache
-def type_hints(kind: Any) -> dict[str, Any]:
+def type_hints(kind: type) -> dict[str, Any]:
     """The annotations of a class, evaluated; cached, because evaluating them takes longer than checking values."""
-    return get_type_hints(kind)
+    if kind not in _type_hints:
+        _type_hints[kind] = get_type_hints(kind)
+    return _type_hints[kind]
+
+
+_type_hints: dict[type, dict[str, Any]] = {}
 
 
 def coerce(value: object, annotation: Any, base: Path) -> Any:

@@ -60,12 +60,14 @@ class Stage(Config):
         optional_fields: Fields that are left out of the digest while they are empty, so that runs made before the
             field existed stay valid.
         renamed_fields: Old name → new name of fields, for errors that say what to write now.
+        in_memory: Names of fields that hold data, which cannot be written down in TOML.
     """
 
     version: ClassVar[str] = "1"
     inputs: ClassVar[tuple[str, ...]] = ()
     output_schema: ClassVar[str] = ""
     optional_fields: ClassVar[tuple[str, ...]] = ()
+    in_memory: ClassVar[tuple[str, ...]] = ()
     type_description: ClassVar[str] = "a stage or a path"  # for messages about fields that refer to stages
 
     name: str = ""

@@ -21,8 +21,7 @@ from paraloom.mt.presets import method
 from paraloom.pipeline.definition import Definition
 from paraloom.pipeline.runner import run_pipeline
 from paraloom.pipeline.store import check_name
-from paraloom.pipeline.toml import parse_pipeline
-from paraloom.workflows.run import compose
+from paraloom.pipeline.toml import pipeline_from_tables
 from paraloom.workflows.syntax import parser_named
 
 RESULT = "augment.json"
@@ -47,15 +46,15 @@ def stages_of(experiment: Experiment) -> list[Table]:
         stages += _bitext(joined[-1], languages | table)
     for number, table in enumerate(each.monolingual, 1):
         texts.append(f"monolingual-{number}")
-        stages.append({"name": texts[-1], "use": "sentences", "lang": each.tgt_lang, **table})
+        stages.append({"name": texts[-1], "use": "read-sentences", "lang": each.tgt_lang, **table})
     clean = {"use": "clean", **each.clean}
     held += each.clean.get("held_out", [])
     stages += [
         {"name": "parallel-all", "use": "join-pairs", "corpora": joined},
         {"name": "parallel", **clean, "held_out": held, "input": "parallel-all"},
-        {"name": "turned", "use": "join-pairs", "corpora": ["parallel"], "turned": True},
-        {"name": "development-turned", "use": "join-pairs", "corpora": ["development"], "turned": True},
-        {"name": "monolingual-all", "use": "sentences", "lang": each.tgt_lang, **_longest(each), "corpora": texts},
+        {"name": "turned", "use": "join-pairs", "corpora": ["parallel"], "swap": True},
+        {"name": "development-turned", "use": "join-pairs", "corpora": ["development"], "swap": True},
+        {"name": "monolingual-all", "use": "read-sentences", "lang": each.tgt_lang, **_longest(each), "corpora": texts},
         # What stands in the parallel text has a translation already, by which the back-translator has learned.
         {
             "name": "monolingual-clean",
@@ -123,16 +122,16 @@ def augment(
 
 def pipeline_of(path: Path, name: str, seed: int, experiment: Experiment) -> Definition:
     """The experiment as a pipeline; raises ConfigError for settings and files that a stage cannot have."""
-    return parse_pipeline(compose(stages_of(experiment), seed=seed, name=name), file=path)
+    return pipeline_from_tables(stages_of(experiment), name=name, seed=seed, base=path.parent)
 
 
 def _bitext(name: str, table: Table) -> list[Table]:
     """The pairs of a file, or so many rows drawn from them."""
     if "sample" not in table:
-        return [{"name": name, "use": "bitext", **table}]
+        return [{"name": name, "use": "read-pairs", **table}]
     whole = {key: value for key, value in table.items() if key != "sample"}
     return [
-        {"name": f"whole-{name}", "use": "bitext", **whole},
+        {"name": f"whole-{name}", "use": "read-pairs", **whole},
         {"name": name, "use": "filter", "sample": table["sample"]},
     ]
 
@@ -141,7 +140,7 @@ def _back_on(each: Experiment, test: str) -> list[Table]:
     """What the back-translator has on a test the other way around."""
     turned = f"turned-{test}"
     return [
-        {"name": turned, "use": "join-pairs", "corpora": [f"test-{test}"], "turned": True},
+        {"name": turned, "use": "join-pairs", "corpora": [f"test-{test}"], "swap": True},
         {"name": f"{BACK}{test}", "use": "evaluate-translator", "translator": "back", "pairs": turned, **_comet(each)},
     ]
 
@@ -203,9 +202,9 @@ def _syntax_groups(each: Experiment) -> list[Table]:
         {"name": "groups", "use": "syntax-groups", "pairs": "parsed", **groups},
     ]
     for group in range(1, each.outputs + 1):
-        tuned = {"start": "back", "bitext": [f"group-{group}"], "development": "development-turned"}
+        tuned = {"init_from": "back", "bitext": [f"group-{group}"], "development": "development-turned"}
         stages += [
-            {"name": f"group-{group}", "use": "pick-group", "input": "parsed", "groups": "groups", "group": group},
+            {"name": f"group-{group}", "use": "pick-syntax-group", "input": "parsed", "groups": "groups", "group": group},
             {
                 "name": f"tuned-{group}",
                 "use": "train-translator",
@@ -214,7 +213,7 @@ def _syntax_groups(each: Experiment) -> list[Table]:
                 **each.back,
                 "patience": 0,
                 # By the development pairs, of all kinds of sentences, the one would be kept that has changed least.
-                "last_weights": True,
+                "keep_last": True,
                 **settings,
             },
         ]
@@ -239,14 +238,14 @@ def _monolingual(each: Experiment) -> list[Table]:
 
 
 def _symbols(each: Experiment) -> Table:
-    return {"symbols": [each.tag]} if each.tag else {}
+    return {"special_tokens": [each.tag]} if each.tag else {}
 
 
 def _training(each: Experiment, name: str, settings: Table) -> Table:
     """A translator into the experiment's target, of the parallel text alone unless `settings` name another bitext."""
     training = {"name": name, "use": "train-translator", "bitext": ["parallel"], "development": "development"}
     # All have the sub-words of one: perplexities count words of their own otherwise, and do not compare.
-    return {**training, "subwords_of": "back", **_symbols(each), **each.translator, **settings}
+    return {**training, "subwords_from": "back", **_symbols(each), **each.translator, **settings}
 
 
 def _final(each: Experiment, name: str, seed: int) -> list[Table]:
@@ -256,7 +255,7 @@ def _final(each: Experiment, name: str, seed: int) -> list[Table]:
     if each.weights and name != NONE:
         mixed["weights"] = list(each.weights)
     if each.first:
-        mixed["start"] = f"first-{seed}"
+        mixed["init_from"] = f"first-{seed}"
     stages = [_training(each, translator, {**each.final, **mixed})]
     for test, table in each.tests.items():
         sets = {"sets": table["sets"]} if "sets" in table else {}

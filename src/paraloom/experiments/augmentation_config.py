@@ -16,7 +16,7 @@ Table = dict[str, Any]
 NONE = "none"
 """The method of the parallel text alone."""
 
-_SMALL: Table = {"steps": 400, "batch_tokens": 1000, "evaluate_every": 100, "vocabulary": 4000}
+_SMALL: Table = {"steps": 400, "batch_tokens": 1000, "evaluate_every": 100, "vocab_size": 4000}
 _SMALL_TEST, _SMALL_DEVELOPMENT = 400, 60
 _SMALL_SENTENCES, _SMALL_MEASURED = 2500, 1500
 _SMALL_METHODS = ("base", "beam", "nucleus")
@@ -81,7 +81,7 @@ class Experiment:
         if "syntax" in self.methods and not self.parser:
             raise ConfigError("the method 'syntax' needs a 'parser'", remedy="Name one, or leave that method out.")
         for name in ("first", "final"):
-            if "vocabulary" in getattr(self, name):
+            if "vocab_size" in getattr(self, name):
                 raise ConfigError(
                     f"'{name}' has a vocabulary of its own, and all translators have one",
                     remedy="Write it under [translator].",

@@ -6,8 +6,8 @@ from dataclasses import fields
 from typing import Any
 
 from paraloom.experiments.augmentation_config import NONE, Experiment, Table
+from paraloom.mt.config import TranslatorConfig
 from paraloom.mt.presets import Method, method
-from paraloom.mt.training import TranslatorConfig
 
 # On two cores of an Intel Xeon with instructions for bfloat16 and for products of bytes: seconds of a training beside
 # its steps, seconds of a step whatever it reads, sub-words a second that it reads at the default sizes; captions a
@@ -94,7 +94,7 @@ def _seconds(experiment: Experiment, settings: dict[str, Any]) -> float:
 
 def _size(config: TranslatorConfig) -> float:
     layers = config.encoder_layers + 1.5 * config.decoder_layers
-    return layers * config.width * (4 * config.width + 2 * config.inner)
+    return layers * config.d_model * (4 * config.d_model + 2 * config.ffn_dim)
 
 
 def _said(hours_: float) -> str:

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 from paraloom.core.stats import wilson_interval
 from paraloom.experiments.published import PAPERS
 from paraloom.experiments.study import Study
 from paraloom.experiments.tables import Figure, Reproduced
-from paraloom.pipeline.pipeline import parse_pipeline
 from paraloom.pipeline.runner import run_pipeline
-from paraloom.workflows.run import compose
+from paraloom.pipeline.toml import pipeline_from_tables
 
 _PAIRS = 5_000
 """Pairs that a classifier of each source learns from (W17: 40,000): as many of each, and an LSTM ends in minutes."""
@@ -33,7 +31,7 @@ def classifiers(study: Study, name: str) -> Reproduced:
         for source, path in corpora.items()
         for kind in kinds
     ]
-    pipeline = parse_pipeline(compose(stages, seed=study.seed), file=Path.cwd() / "reproduce.toml")
+    pipeline = pipeline_from_tables(stages, name="reproduce", seed=study.seed)
     result = run_pipeline(pipeline, study.folder / name, workers=study.workers)
     found = {
         kind: {source: _accuracies(result.stage(f"{source}-{kind}").figures) for source in corpora} for kind in kinds

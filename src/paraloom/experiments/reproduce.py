@@ -59,7 +59,7 @@ def _tuned(*grids: str) -> Callable[[Study, str], Reproduced]:
 
 def _statistics(study: Study) -> dict[str, Any]:
     stages = [
-        {"name": f"{source}-statistics", "use": "statistics", "pairs": str(path)}
+        {"name": f"{source}-statistics", "use": "pair-statistics", "pairs": str(path)}
         for source, path in study.scored().items()
     ]
     found = study.found(stages, study.folder / "statistics")
@@ -100,7 +100,7 @@ def _parsed(study: Study) -> dict[str, Any]:
         stages += [
             {"name": sample, "use": "filter", "input": str(path), "sample": _PARSED},
             {"name": trees, "use": "parse", "input": sample, "parser": parser, "columns": ["src"]},
-            {"name": source, "use": "statistics", "pairs": trees},
+            {"name": source, "use": "pair-statistics", "pairs": trees},
         ]
     return study.found(stages, study.folder / "parsed")
 

@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from paraloom.core.digests import signature
-from paraloom.pipeline.pipeline import parse_pipeline
 from paraloom.pipeline.runner import run_pipeline
+from paraloom.pipeline.toml import pipeline_from_tables
 from paraloom.workflows.quickstart import BUNDLED
-from paraloom.workflows.run import compose, corpus_stages
+from paraloom.workflows.run import corpus_stages
 from paraloom.workflows.tune import Tuning
 
 
@@ -90,7 +90,7 @@ class Study:
 
     def run(self, stages: Sequence[Mapping[str, Any]], folder: Path) -> dict[str, Path]:
         """The folders of the stages of a pipeline, which is run first."""
-        pipeline = parse_pipeline(compose(stages, seed=self.seed), file=Path.cwd() / "reproduce.toml")
+        pipeline = pipeline_from_tables(stages, name="reproduce", seed=self.seed)
         return {stage.name: stage.folder for stage in run_pipeline(pipeline, folder, workers=self.workers).stages}
 
     def found(self, stages: Sequence[Mapping[str, Any]], folder: Path) -> dict[str, Any]:

@@ -5,10 +5,9 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 from paraloom.core.stage import Stage
-from paraloom.pipeline.definition import Definition, Step, define_steps
+from paraloom.pipeline.definition import Definition, define_steps
 from paraloom.pipeline.plan import StagePlan, plan
 from paraloom.pipeline.result import RunResult
 from paraloom.pipeline.runner import run_pipeline
@@ -46,7 +45,7 @@ class Pipeline:
 
     def __init__(self, stages: Sequence[Stage], *, name: str = "pipeline", seed: int = 1) -> None:
         definition = Definition(name, seed, define_steps(stages, Path.cwd()))
-        self.definition = dataclasses.replace(definition, text=_text(definition))
+        self.definition = dataclasses.replace(definition, text=format_pipeline(definition))
 
     @classmethod
     def from_toml(cls, path: str | Path) -> Pipeline:
@@ -115,21 +114,3 @@ class Pipeline:
         names = ", ".join(step.name for step in self.definition.steps)
         return f"Pipeline({self.definition.name!r}, {len(self.stages)} stages: {names})"
 
-
-def _text(definition: Definition) -> str:
-    stages = [_named(step) for step in definition.steps]
-    return format_pipeline(stages, name=definition.name, seed=definition.seed)
-
-
-def _named(step: Step) -> Stage:
-    """The stage with references by name or path in place of stage objects."""
-    values: dict[str, Any] = {}
-    for field in step.stage.inputs:
-        value = getattr(step.stage, field)
-        if isinstance(value, tuple):
-            values[field] = tuple(step.references[f"{field}.{index}"] for index in range(len(value)))
-        elif value:
-            values[field] = step.references[field]
-    if getattr(step.stage, "input", None) is not None:
-        values["input"] = step.source
-    return dataclasses.replace(step.stage, **values) if values else step.stage

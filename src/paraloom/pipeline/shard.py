@@ -16,13 +16,13 @@ from paraloom.core.progress import Advance
 from paraloom.core.schema import SCHEMAS, require
 from paraloom.core.seeds import derive_seed
 from paraloom.core.stage import Json, Map, StageContext
+from paraloom.core.stage_cache import begin_stage
 from paraloom.io import read_batches
 from paraloom.pipeline.counts import RowCounts
 from paraloom.pipeline.encoding_check import check_text, readable
 from paraloom.pipeline.manifest import ShardRecord
 from paraloom.pipeline.memory import peak_memory
 from paraloom.pipeline.splits import ShardWriter
-from paraloom.core.stage_cache import begin_stage
 
 BATCH_ROWS = 1024
 """Rows to a batch; fixed, because seeds, and so bytes, depend on it."""

@@ -7,15 +7,15 @@ import os
 import re
 import tomllib
 from collections.abc import Mapping, Sequence
-from dataclasses import fields, is_dataclass
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
 from paraloom.core.config import FieldTypeError, check_keys, coerce, type_hints
 from paraloom.core.errors import ConfigError, ParaloomError, nearest
 from paraloom.core.stage import Stage
-from paraloom.pipeline.definition import Definition, define_steps
-from paraloom.pipeline.registry import load_stage, use_of
+from paraloom.pipeline.definition import Definition, Step, define_steps
+from paraloom.pipeline.registry import load_stage
 
 _TOP_KEYS = ("name", "seed", "stage")
 
@@ -60,18 +60,35 @@ def parse_pipeline(text: str, *, file: str | Path = "pipeline.toml") -> Definiti
         raise
 
 
-def format_pipeline(stages: Sequence[Stage], *, name: str, seed: int) -> str:
-    """Stages as the TOML text that makes the same pipeline; values that are the default are left out.
+def pipeline_from_tables(
+    tables: Sequence[Mapping[str, Any]], *, name: str, seed: int = 1, base: Path | None = None
+) -> Definition:
+    """A pipeline from tables, as a TOML file has them: for experiments whose own files hold settings of stages.
 
-    References must be names or paths: a pipeline replaces stage objects by their names first.
+    Args:
+        tables: A table for each stage; a value of None leaves its key out.
+        name: Name of the pipeline.
+        seed: Seed that all random choices derive from.
+        base: Folder that relative paths are resolved against; default: the current one.
+
+    Raises:
+        ConfigError: Names stage and key, and the nearest known one.
     """
-    lines = [f"name = {_toml(name)}", f"seed = {seed}"]
-    for stage in stages:
-        use = use_of(type(stage))
-        lines += ["", "[[stage]]", f"use = {_toml(use)}"]
+    base = (base or Path.cwd()).absolute()
+    stages = _stages([{key: value for key, value in table.items() if value is not None} for table in tables], base)
+    definition = Definition(name, seed, define_steps(stages, base))
+    return replace(definition, text=format_pipeline(definition))
+
+
+def format_pipeline(definition: Definition) -> str:
+    """A pipeline as TOML text, with absolute paths; values that are the default are left out."""
+    lines = [f"name = {_toml(definition.name)}", f"seed = {definition.seed}"]
+    for step in definition.steps:
+        lines += ["", "[[stage]]", f"use = {_toml(step.use)}"]
+        stage = _with_names(step)
         for field in fields(stage):
             value = getattr(stage, field.name)
-            if value is not None and value != field.default:
+            if value is not None and value != field.default and field.name not in stage.in_memory:
                 lines.append(f"{field.name} = {_toml(value)}")
     return "\n".join(lines) + "\n"
 
@@ -104,13 +121,7 @@ def _parse(text: str, file: Path) -> Definition:
     if not isinstance(tables, list) or not all(isinstance(table, dict) for table in tables):
         raise ConfigError("'stage' is not a list of tables", remedy="Begin each stage with a line [[stage]].")
     base = file.absolute().parent
-    stages = []
-    for number, table in enumerate(tables, start=1):
-        try:
-            stages.append(stage_from_table(table, base))
-        except ParaloomError as error:
-            error.at(stage=str(table.get("name", table.get("use", f"number {number}"))))
-            raise
+    stages = _stages(tables, base)
     return Definition(name, seed, define_steps(stages, base), text)
 
 
@@ -125,7 +136,6 @@ def stage_from_table(table: Mapping[str, Any], base: Path) -> Stage:
     if not isinstance(use, str):
         raise ConfigError("key 'use' is missing: the kind of stage", remedy='Write, for example, use = "score".')
     kind = load_stage(use)
-    assert is_dataclass(kind)
     given = {key: value for key, value in table.items() if key != "use"}
     check_keys(kind, given, also=("use",))
     annotations = type_hints(kind)
@@ -136,6 +146,31 @@ def stage_from_table(table: Mapping[str, Any], base: Path) -> Stage:
         except FieldTypeError as error:
             raise ConfigError(f"key '{key}' {error}") from error
     return kind(**values)
+
+
+def _stages(tables: Sequence[Mapping[str, Any]], base: Path) -> list[Stage]:
+    stages = []
+    for number, table in enumerate(tables, start=1):
+        try:
+            stages.append(stage_from_table(table, base))
+        except ParaloomError as error:
+            error.at(stage=str(table.get("name", table.get("use", f"number {number}"))))
+            raise
+    return stages
+
+
+def _with_names(step: Step) -> Stage:
+    """The stage with references by name or path in place of stage objects."""
+    values: dict[str, Any] = {}
+    for name in step.stage.inputs:
+        value = getattr(step.stage, name)
+        if isinstance(value, tuple):
+            values[name] = tuple(step.references[f"{name}.{index}"] for index in range(len(value)))
+        elif value:
+            values[name] = step.references[name]
+    if getattr(step.stage, "input", None) is not None:
+        values["input"] = step.source
+    return replace(step.stage, **values) if values else step.stage
 
 
 def _from_environment(match: re.Match[str]) -> str:

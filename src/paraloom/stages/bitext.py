@@ -1,4 +1,4 @@
-"""Where a pipeline begins: bitext read from files, or corpora of pairs joined into one."""
+"""Stages that bring pairs in: bitext, scored pairs, joined corpora, cleaning."""
 
 from __future__ import annotations
 
@@ -6,13 +6,28 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar, Literal
-
 import pyarrow as pa
-
 from paraloom.core.errors import ConfigError, DataError
 from paraloom.core.schema import PAIRS, require
 from paraloom.core.stage import Ref, Source, StageContext
 from paraloom.io import Corpus, read_pairs
+from typing import ClassVar
+from paraloom.core.errors import DataError
+from paraloom.core.stage import Source, StageContext
+from paraloom.io.shards import open_shard, read_batches
+from dataclasses import dataclass, fields
+import numpy as np
+import numpy.typing as npt
+from paraloom.core.schema import LANGUAGE_OF
+from paraloom.core.stage import Map, Ref, StageContext
+from paraloom.core.stage_cache import cached_per_stage
+from paraloom.io.bitext import UNKNOWN
+from paraloom.pairs.filtering.cleaning import CleaningRules, line_faults
+from paraloom.pairs.filtering.held_out import IN_HELD_OUT
+from paraloom.text.languages import LanguageIdentifier
+from paraloom.io import Corpus
+from paraloom.pairs.filtering.held_out import HeldOut
+
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -146,3 +161,130 @@ def sides(source: Path) -> tuple[Path, ...]:
     if not closed or languages.count(",") != 1:
         raise ConfigError(f"'{source}' is no pair of files", remedy="Write PREFIX.{de,en} for PREFIX.de and PREFIX.en.")
     return tuple(Path(f"{head}{language}{tail}") for language in languages.split(","))
+
+
+@dataclass(frozen=True, kw_only=True)
+class ScoredPairs(Source):
+    """Reads a Parquet file that a verb of ours wrote, all its columns kept; `bitext` reads two columns of any file.
+
+    source: the file; a path stands relative to the pipeline file.
+    """
+
+    output_schema: ClassVar[str] = "PAIRS"
+
+    source: Path
+
+    def batches(self, context: StageContext) -> Iterator[pa.RecordBatch]:
+        """All pairs in order.  Raises DataError for a missing column, a null side, or text that is no UTF-8."""
+        row = 0
+        for batch in read_batches(self.source):
+            require(batch.schema, PAIRS)
+            for side in ("src", "tgt"):
+                if batch.column(side).null_count:
+                    empty = batch.column(side).is_null().to_pylist().index(True)
+                    raise DataError(f"column '{side}' is null", file=self.source, row=row + empty + 1)
+            try:
+                batch.validate(full=True)
+            except pa.ArrowInvalid as error:
+                raise DataError(f"not fit to read: {error}", file=self.source) from None
+            yield batch
+            row += batch.num_rows
+
+
+def has_further_columns(source: str) -> bool:
+    """Whether a file is a Parquet file of pairs, as our verbs write them, with columns beside those of PAIRS."""
+    if not source.endswith(".parquet") or not Path(source).is_file():
+        return False
+    try:
+        with open_shard(source) as file:
+            schema = file.schema_arrow
+        require(schema, PAIRS)
+    except DataError:
+        return False
+    return len(schema) > len(PAIRS)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Clean(CleaningRules, Map):
+    """Sets aside the lines of pairs or sentences that are not fit to train on (BBH22 §3), with the first reason.
+
+    held_out: corpora of test sets; a line of which a side stands in one of them, on any side, goes, so that no test
+    sentence is learned (case and punctuation do not count).  languages: all that may occur, two or more; a side that
+    is more probably in another one of them than in the one it is said to be in, or of which none can be told, goes,
+    unless nothing is said.
+    The other fields are those of paraloom.pairs.filtering.cleaning.CleaningRules.  Copies within the corpus are found by
+    `find-duplicates`, with similarity 1.
+    """
+
+    inputs: ClassVar[tuple[str, ...]] = ("held_out",)
+
+    held_out: tuple[Ref, ...] = ()
+    languages: tuple[str, ...] = ()
+
+    def validate(self) -> None:
+        super().validate()
+        if len(self.languages) == 1:
+            raise ConfigError("'languages' are all that may occur, two or more")
+
+    def apply(self, batch: pa.RecordBatch, context: StageContext) -> pa.RecordBatch:
+        """The batch with keep and reason; held-out texts and language models are loaded once a worker."""
+        columns = _columns(batch.schema.names)
+        rules = CleaningRules(**{f.name: getattr(self, f.name) for f in fields(CleaningRules)})
+        reasons = line_faults({name: batch.column(name) for name in columns}, rules)
+        if self.held_out:
+            held = held_out(context.paths("held_out"))
+            for name in columns:
+                kept = np.array([each is None for each in reasons])
+                reasons[kept & held.holds(batch.column(name))] = f"{name}: {IN_HELD_OUT}"
+        if self.languages:
+            self._identify(batch, columns, reasons)
+        batch = batch.append_column(pa.field("keep", pa.bool_()), pa.array([each is None for each in reasons]))
+        return batch.append_column(pa.field("reason", pa.string()), pa.array(reasons, pa.string()))
+
+    def _identify(self, batch: pa.RecordBatch, columns: list[str], reasons: npt.NDArray[np.object_]) -> None:
+        identifier = _identifier(self.languages)
+        for name in columns:
+            said = batch.column(LANGUAGE_OF[name]).to_pylist() if LANGUAGE_OF[name] in batch.schema.names else []
+            rows = [i for i, lang in enumerate(said) if reasons[i] is None and lang not in (None, "", UNKNOWN)]
+            strange = next((said[row] for row in rows if said[row] not in self.languages), None)
+            if strange is not None:
+                raise DataError(
+                    f"the {name} is said to be in '{strange}', which is not among the languages",
+                    remedy="'languages' are all that may occur.",
+                )
+            texts = batch.column(name).take(pa.array(rows, pa.int64())).to_pylist()
+            for row, found in zip(rows, identifier.identify(texts), strict=True):
+                if found != said[row]:
+                    looks = f"looks like '{found}'" if found else "in no language known here"
+                    reasons[row] = f"{name}: {looks}, not '{said[row]}'"
+
+
+def _columns(names: list[str]) -> list[str]:
+    for columns in (["src", "tgt"], ["text"]):
+        if set(columns) <= set(names):
+            return columns
+    raise DataError(
+        f"there are neither src and tgt nor text among the columns {', '.join(names)}",
+        remedy="Clean a corpus of pairs or of sentences.",
+    )
+
+
+@cached_per_stage()
+def _identifier(languages: tuple[str, ...]) -> LanguageIdentifier:
+    return LanguageIdentifier(languages)
+
+
+@cached_per_stage()
+def held_out(folders: tuple[Path, ...]) -> HeldOut:
+    """All texts of corpora of pairs or of sentences; DataError for a corpus of something else."""
+
+    def texts() -> Iterator[pa.Array]:
+        for folder in folders:
+            corpus = Corpus.open(folder)
+            columns = [name for name in LANGUAGE_OF if name in corpus.schema.names]
+            if not columns:
+                raise DataError("it holds neither pairs nor sentences", file=folder)
+            for batch in corpus.batches(columns):
+                yield from batch.columns
+
+    return HeldOut(texts())

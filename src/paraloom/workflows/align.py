@@ -23,8 +23,7 @@ from paraloom.io import read_lines, write_pairs
 from paraloom.io.compression import PIPE, without_compression
 from paraloom.io.formats.alignments import write_beads
 from paraloom.io.formats.base import languages_in_name, origin_of, stem
-from paraloom.mt.translator import Translator
-from paraloom.mt.translator import best_translations
+from paraloom.mt.translator import Translator, best_translations
 
 METHODS: dict[str, dict[str, Any]] = {
     "evidence": {},

@@ -19,9 +19,9 @@ from paraloom.io.compression import PIPE, without_compression
 from paraloom.io.formats.alignments import links_of
 from paraloom.io.shards import write_shard
 from paraloom.pipeline.runner import run_pipeline
-from paraloom.pipeline.toml import parse_pipeline
-from paraloom.stages.document_pairs import PAIRS_FILE
-from paraloom.workflows.run import WORK, compose, run_verb
+from paraloom.pipeline.toml import pipeline_from_tables
+from paraloom.stages.documents import PAIRS_FILE
+from paraloom.workflows.run import WORK, run_tables
 
 
 def pair_documents(
@@ -63,7 +63,7 @@ def agree_documents(pairs: Path, through: Sequence[tuple[Path, Path]], output: s
     through: for each language the pairs with the source, and with the target.  Returns figures: read, fell, brought.
     """
     work = {
-        "use": "agree-documents",
+        "use": "pivot-documents",
         "pairs": str(pairs.absolute()),
         "there": [str(each.absolute()) for each, _ in through],
         "back": [str(each.absolute()) for _, each in through],
@@ -93,14 +93,15 @@ def align_paired(
         raise DataError("there is no pair of documents in it", file=str(pairs))
     if suffix != ".parquet":
         work = {
-            "use": "align-within",
+            "name": "align-within",  # its seed derives from this name
+            "use": "align-document-sentences",
             "source": str(Path(source).absolute()),
             "target": str(Path(target).absolute()),
             "pairs": str(pairs.absolute()),
             "most": most,
             "pivot": pivot,
         }
-        run_verb([work], output, seed=seed)
+        run_tables([work], output, seed=seed)
         return
     sides = [open_documents(Corpus.open(path), pivot=pivot) for path in (source, target)]
     found = align_within(sides[0], sides[1], listed, config, seed=seed)
@@ -119,7 +120,7 @@ def _check(source: str, target: str) -> None:
 def _pairs_of(stages: list[dict[str, Any]], output: str, seed: int) -> dict[str, Any]:
     """Run the stages, whose last one makes pairs of documents; they become the output, its figures come back."""
     folder = Path(output + WORK)
-    result = run_pipeline(parse_pipeline(compose(stages, seed=seed), file=Path.cwd() / "verb.toml"), folder)
+    result = run_pipeline(pipeline_from_tables(stages, name="verb", seed=seed), folder)
     with replacing(Path(output)) as temporary:
         shutil.copyfile(result.stages[-1].folder / "artifact" / PAIRS_FILE, temporary)
     shutil.rmtree(folder, ignore_errors=True)

@@ -14,8 +14,8 @@ from paraloom.core.errors import ConfigError
 from paraloom.io import Corpus, write_table
 from paraloom.pairs.annotation import draw, write_sheet
 from paraloom.pipeline.runner import run_pipeline
-from paraloom.pipeline.toml import parse_pipeline
-from paraloom.workflows.run import compose, corpus_stages
+from paraloom.pipeline.toml import pipeline_from_tables
+from paraloom.workflows.run import corpus_stages
 
 
 def result_of(work: Mapping[str, Any], field: str, pairs: str, *, seed: int = 1) -> Any:
@@ -28,7 +28,7 @@ def result_of(work: Mapping[str, Any], field: str, pairs: str, *, seed: int = 1)
 def write_lexicon(pairs: str, output: str, *, seed: int = 1, **settings: Any) -> int:
     """Make a paraphrase lexicon and write it as a table, the format by the suffix; returns how many entries it has."""
     with tempfile.TemporaryDirectory() as scratch:
-        artifact = _run({"use": "lexicon", **settings}, "pairs", pairs, Path(scratch), seed, many=True)
+        artifact = _run({"use": "extract-lexicon", **settings}, "pairs", pairs, Path(scratch), seed, many=True)
         table = pq.read_table(artifact / "lexicon.parquet")
         write_table(table, output)
         return table.num_rows
@@ -40,7 +40,7 @@ def draw_sheet(pairs: str, sheet: Path, *, by: str, count: int, seed: int = 1) -
         stages, reference = corpus_stages(pairs)
         folder = Path(reference)
         if stages:
-            pipeline = parse_pipeline(compose(stages, seed=seed), file=Path.cwd() / "verb.toml")
+            pipeline = pipeline_from_tables(stages, name="verb", seed=seed)
             folder = run_pipeline(pipeline, Path(scratch) / "run").stages[-1].folder
         corpus = Corpus.open(folder)
         if by not in corpus.schema.names:
@@ -56,5 +56,5 @@ def draw_sheet(pairs: str, sheet: Path, *, by: str, count: int, seed: int = 1) -
 def _run(work: Mapping[str, Any], field: str, pairs: str, scratch: Path, seed: int, *, many: bool = False) -> Path:
     stages, reference = corpus_stages(pairs)
     stages.append({"name": "found", **work, field: [reference] if many else reference})
-    pipeline = parse_pipeline(compose(stages, seed=seed), file=Path.cwd() / "verb.toml")
+    pipeline = pipeline_from_tables(stages, name="verb", seed=seed)
     return run_pipeline(pipeline, scratch / "run").stages[-1].folder / "artifact"

@@ -10,7 +10,7 @@ from paraloom.core.errors import ConfigError, DataError
 from paraloom.io.compression import decode, read_raw_lines, without_compression
 from paraloom.mt.presets import method as method_of
 from paraloom.pipeline.result import RunResult
-from paraloom.workflows.run import run_verb
+from paraloom.workflows.run import run_tables
 
 
 def augment_text(
@@ -55,7 +55,7 @@ def augment_text(
         # Of pairs the target is what a person wrote; sentences have a column of their own.
         given["columns"] = ["tgt", "text"]
     stages: list[dict[str, Any]] = [
-        {"name": "sentences", "use": "sentences", "lang": languages[1], **given, "longest": 1000},
+        {"name": "sentences", "use": "read-sentences", "lang": languages[1], **given, "longest": 1000},
         {"name": "clean", "use": "clean", "fewest": fewest},
         {
             "name": "variants",
@@ -66,7 +66,7 @@ def augment_text(
         },
         {"name": "bitext", "use": "variants-to-bitext", "src_lang": languages[0], "tag": tag},
     ]
-    return run_verb(stages, output, seed=seed, engine=engine, workers=workers)
+    return run_tables(stages, output, seed=seed, engine=engine, workers=workers)
 
 
 def _check_one_column(path: Path) -> None:

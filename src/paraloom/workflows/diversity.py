@@ -13,8 +13,9 @@ from paraloom.core.errors import ConfigError
 from paraloom.io import Corpus
 from paraloom.io.compression import without_compression
 from paraloom.pipeline.runner import run_pipeline
-from paraloom.stages.read_variants import columns_of_file
-from paraloom.workflows.run import composed, corpus_stages
+from paraloom.pipeline.toml import pipeline_from_tables
+from paraloom.stages.variants import columns_of_file
+from paraloom.workflows.run import corpus_stages
 from paraloom.workflows.syntax import parser_named
 
 PARSES = "text_parse"
@@ -69,7 +70,7 @@ def measure_diversity(
         measuring = {"name": name, "use": "measure-diversity", "variants": reference, "references": beside}
         given = {key: value for key, value in settings.items() if value is not None}
         stages.append(measuring | {"trees": PARSES if parsed else None} | given)
-    result = run_pipeline(composed(stages, seed=seed, name="diversity"), folder, workers=workers)
+    result = run_pipeline(pipeline_from_tables(stages, name="diversity", seed=seed), folder, workers=workers)
     found = []
     for name in names:
         told = (result.stage(name).folder / "artifact" / "result.json").read_text(encoding="utf-8")

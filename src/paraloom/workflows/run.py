@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 import tempfile
 from collections.abc import Mapping, Sequence
@@ -11,37 +10,18 @@ from pathlib import Path
 from typing import Any
 
 from paraloom.core.errors import ConfigError, ParaloomError, RunError
-from paraloom.core.stage import Fit, Stage
+from paraloom.core.stage import Fit, Ref, Stage
 from paraloom.io import Corpus, write_table
-from paraloom.pipeline.definition import Definition
+from paraloom.pipeline.definition import Definition, define_steps
 from paraloom.pipeline.result import RunResult, rejections
 from paraloom.pipeline.runner import run_pipeline
-from paraloom.pipeline.toml import parse_pipeline
-from paraloom.stages.read_variants import holds_variants
-from paraloom.stages.scored_pairs import has_further_columns
+from paraloom.pipeline.shard import OnError
+from paraloom.pipeline.toml import format_pipeline, pipeline_from_tables
+from paraloom.stages.bitext import ReadPairs, ReadScoredPairs, has_further_columns
+from paraloom.stages.variants import ReadVariants, holds_variants
 
 WORK = ".paraloom"
 """Suffix of the folder beside an output where an unfinished verb keeps what it has done."""
-
-
-def compose(stages: Sequence[Mapping[str, Any]], *, seed: int = 1, name: str = "verb") -> str:
-    """A pipeline's TOML text; a value of None leaves its key out.
-
-    >>> print(compose([{"use": "score", "scores": ["overlap"], "input": None}]))
-    name = "verb"
-    seed = 1
-    <BLANKLINE>
-    [[stage]]
-    use = "score"
-    scores = ["overlap"]
-    """
-    lines = [f"name = {json.dumps(name, ensure_ascii=False)}", f"seed = {seed}"]
-    for stage in stages:
-        lines += ["", "[[stage]]"]
-        lines += [
-            f"{key} = {json.dumps(value, ensure_ascii=False)}" for key, value in stage.items() if value is not None
-        ]
-    return "\n".join(lines)
 
 
 def corpus_stages(source: str, **options: Any) -> tuple[list[dict[str, Any]], str]:
@@ -57,53 +37,109 @@ def corpus_stages(source: str, **options: Any) -> tuple[list[dict[str, Any]], st
     named = {name for name, value in options.items() if value is not None and name != "shard_rows"}
     if not named and has_further_columns(source):
         rows = {name: value for name, value in options.items() if value is not None}
-        return [{"name": "input", "use": "scored-pairs", "source": str(Path(source).absolute()), **rows}], "input"
+        return [{"name": "input", "use": "read-scored-pairs", "source": str(Path(source).absolute()), **rows}], "input"
     if not named and holds_variants(source):
         return [{"name": "input", "use": "read-variants", "source": str(Path(source).absolute())}], "input"
-    return [{"name": "input", "use": "bitext", "source": str(Path(source).absolute()), **options}], "input"
+    return [{"name": "input", "use": "read-pairs", "source": str(Path(source).absolute()), **options}], "input"
 
 
-def run_verb(
-    stages: Sequence[Mapping[str, Any]],
+def run_tables(
+    tables: Sequence[Mapping[str, Any]],
     output: str,
     *,
     seed: int = 1,
     engine: str = "local",
     workers: int | None = None,
-    on_error: str = "stop",
+    on_error: OnError = "stop",
 ) -> RunResult:
-    """Run the stages in a work folder beside `output`, write the last one's product there, and clear up.
+    """`run_stages` for stages that are given as tables."""
+    definition = pipeline_from_tables(tables, name="verb", seed=seed)
+    return run_definition(definition, output, engine=engine, workers=workers, on_error=on_error)
 
-    A corpus goes out in the format of the suffix (a folder where there is none), a model as its folder.  After a kill
-    the same call goes on where it was.  Raises ConfigError, before any work, where a model would replace a folder of
-    something else.
+
+def input_stages(source: str, *, name: str = "input", **options: Any) -> tuple[list[Stage], Ref]:
+    """The stages that read what a user names as pairs, and what later stages refer to.
+
+    A corpus folder, and a Parquet file that Paraloom wrote (unless languages or columns are given), keep all their
+    columns. A file of VARIANTS, as the commands write them, is read as that.
+
+    Args:
+        source: A bitext, as `read_pairs` takes it.
+        name: Name of the stage that reads it.
+        **options: Fields of `ReadPairs`; None leaves one out.
+
+    Raises:
+        ConfigError: The source is standard input, which cannot be read twice.
     """
+    if source == "-":
+        raise ConfigError("standard input cannot be read more than once", remedy="Write the pairs to a file first.")
+    path = Path(source).absolute()
+    if (path / "corpus.json").is_file():
+        return [], path
+    given = {key: value for key, value in options.items() if value is not None}
+    named = set(given) - {"shard_rows"}
+    stage: Stage
+    if not named and has_further_columns(source):
+        stage = ReadScoredPairs(name=name, source=path, **given)
+    elif not named and holds_variants(source):
+        stage = ReadVariants(name=name, source=path)
+    else:
+        stage = ReadPairs(name=name, source=path, **given)
+    return [stage], stage
+
+
+def run_stages(
+    stages: Sequence[Stage],
+    output: str,
+    *,
+    seed: int = 1,
+    engine: str = "local",
+    workers: int | None = None,
+    on_error: OnError = "stop",
+) -> RunResult:
+    """Run stages in a work folder beside `output`, write the last one's result there, and remove the folder.
+
+    A corpus is written in the format of the suffix (a folder where there is none), a model as its folder. Stopped, the
+    same call resumes.
+
+    Args:
+        stages: In the order they run.
+        output: A path, or '-' for standard output.
+        seed: Seed of every random choice.
+        engine: 'local', 'inline' or 'ray'.
+        workers: Number of processes; default: one per core.
+        on_error: 'stop' at a row that cannot be processed, or 'reject' it.
+
+    Returns:
+        The result, with the reasons of rejected rows.
+
+    Raises:
+        ConfigError: Before anything runs, if a model would replace a folder of something else.
+    """
+    definition = Definition("verb", seed, define_steps(stages, Path.cwd()))
+    definition = replace(definition, text=format_pipeline(definition))
+    return run_definition(definition, output, engine=engine, workers=workers, on_error=on_error)
+
+
+def run_definition(
+    definition: Definition, output: str, *, engine: str, workers: int | None, on_error: OnError
+) -> RunResult:
+    """Run a pipeline in a work folder beside `output` and deliver its last result there; see `run_stages`."""
     with tempfile.TemporaryDirectory() as nowhere:
         work = Path(nowhere) / "run" if output == "-" else Path(output.rstrip("/") + WORK)
-        pipeline = composed(stages, seed=seed)
-        _check_place(pipeline.steps[-1].stage, Path(output))
-        begun = work.exists()
+        _check_place(definition.steps[-1].stage, Path(output))
+        resumed = work.exists()
         try:
-            result = run_pipeline(pipeline, work, engine=engine, workers=workers, on_error=on_error)  # type: ignore[arg-type]
+            result = run_pipeline(definition, work, engine=engine, workers=workers, on_error=on_error)
         except ParaloomError as error:
-            # A RunError may be that another call is at work there.
-            if not isinstance(error, RunError) and not begun and not _has_made(work):
+            # A RunError may mean that another call is at work there.
+            if not isinstance(error, RunError) and not resumed and not _has_made(work):
                 shutil.rmtree(work, ignore_errors=True)
             raise
         result = replace(result, stages=tuple(replace(each, reasons=rejections(each.folder)) for each in result.stages))
         _deliver(result.stages[-1].folder, output)
         shutil.rmtree(work, ignore_errors=True)
     return result
-
-
-def composed(stages: Sequence[Mapping[str, Any]], *, seed: int = 1, name: str = "verb") -> Definition:
-    """The pipeline of stages that are in no file; its errors name none, and paths are seen from where we are."""
-    file = Path.cwd() / f"{name}.toml"
-    try:
-        return parse_pipeline(compose(stages, seed=seed, name=name), file=file)
-    except ParaloomError as error:
-        error.file = None if error.file == str(file) else error.file
-        raise
 
 
 def _has_made(work: Path) -> bool:

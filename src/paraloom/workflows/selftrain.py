@@ -12,8 +12,7 @@ from paraloom.core.errors import ConfigError, nearest
 from paraloom.io.atomic import replacing
 from paraloom.pipeline.result import RunResult
 from paraloom.pipeline.runner import run_pipeline
-from paraloom.pipeline.toml import parse_pipeline
-from paraloom.workflows.run import compose
+from paraloom.pipeline.toml import pipeline_from_tables
 from paraloom.workflows.settings import read_settings
 
 Table = dict[str, Any]
@@ -92,13 +91,13 @@ def stages_of(config: LoopConfig, rounds: int) -> list[Table]:
     """The stages of the loop up to a round; those of earlier rounds are the same, so nothing of them is done twice."""
     stages: list[Table] = []
     names = [f"bitext-{number}" for number in range(1, len(config.bitext) + 1)]
-    stages += [{"name": name, "use": "bitext", **table} for name, table in zip(names, config.bitext, strict=True)]
+    stages += [{"name": name, "use": "read-pairs", **table} for name, table in zip(names, config.bitext, strict=True)]
     if config.development:
-        stages.append({"name": "development", "use": "bitext", **config.development})
+        stages.append({"name": "development", "use": "read-pairs", **config.development})
     for name, table in config.tests.items():
-        stages.append({"name": f"test-{name}", "use": "bitext", **table})
+        stages.append({"name": f"test-{name}", "use": "read-pairs", **table})
     if config.gold_sentences is not None:
-        stages.append({"name": "test-aligned", "use": "gold-pairs", "documents": config.gold_sentences})
+        stages.append({"name": "test-aligned", "use": "read-gold-pairs", "documents": config.gold_sentences})
     held = {"development": "development"} if config.development else {}
     if names:
         first = {"bitext": names, **held, **config.translator, **config.first}
@@ -117,7 +116,7 @@ def stages_of(config: LoopConfig, rounds: int) -> list[Table]:
         gold = {"gold": config.gold_documents, "gold_turned": config.gold_turned} if config.gold_documents else {}
         documents, within = f"documents-{number}", f"within-{number}"
         stages.append({"name": documents, "use": "align-documents", **sides, **gold, **config.documents})
-        stages.append({"name": within, "use": "align-within", **sides, "pairs": documents, **config.within})
+        stages.append({"name": within, "use": "align-document-sentences", **sides, "pairs": documents, **config.within})
         if config.third and translated:
             stages += _third(config, number, source)
         stages.append({"name": f"pairs-{number}", "use": "filter", "input": within, "where": config.keep})
@@ -142,8 +141,8 @@ def selftrain(
         stages = stages_of(config, number)
         if not stages:
             continue
-        text = compose(stages, seed=seed).replace('name = "verb"', f"name = {json.dumps(name)}", 1)
-        result = run_pipeline(parse_pipeline(text, file=path), folder, workers=workers)
+        definition = pipeline_from_tables(stages, name=name, seed=seed, base=path.absolute().parent)
+        result = run_pipeline(definition, folder, workers=workers)
         figures = [found for each in range(number + 1) if (found := _round(result, each))]
         with replacing(folder / RESULT) as temporary:
             temporary.write_text(json.dumps(figures, indent=1) + "\n", encoding="utf-8")
@@ -181,7 +180,7 @@ def _third(config: LoopConfig, number: int, source: str) -> list[Table]:
     documents = f"third-documents-{number}"
     return [
         {"name": documents, "use": "align-documents", **sides, **gold, **config.documents},
-        {"name": f"third-pairs-{number}", "use": "align-within", **sides, "pairs": documents, **config.within},
+        {"name": f"third-pairs-{number}", "use": "align-document-sentences", **sides, "pairs": documents, **config.within},
     ]
 
 

@@ -27,7 +27,7 @@ def parsing_stages(
     named = dict(_named(each) for each in parses)
     if len(named) < len(parses):
         raise ConfigError("--parses names a column twice", remedy="Give each column one file.")
-    kinds = {"bitext": "PAIRS", "scored-pairs": "PAIRS", "read-variants": "VARIANTS"}
+    kinds = {"read-pairs": "PAIRS", "read-scored-pairs": "PAIRS", "read-variants": "VARIANTS"}
     kind = kinds[stages[0]["use"]] if stages else Corpus.open(reference).kind
     return [
         *stages,

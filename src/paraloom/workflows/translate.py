@@ -15,7 +15,7 @@ from paraloom.core.protocols import Variant
 from paraloom.core.schema import VARIANTS
 from paraloom.io import read_lines, write_table
 from paraloom.io.compression import open_write
-from paraloom.mt import load_translator, parse_decoding, translate_stream
+from paraloom.mt import Translator, parse_decoding, translate_stream
 from paraloom.mt.decoding import Beam
 
 CHUNK = 500
@@ -42,7 +42,7 @@ def translate_lines(
         if isinstance(decoding, Beam):
             decoding = replace(decoding, size=max(nbest, decoding.size))
         decoding = replace(decoding, nbest=nbest)
-    translator = load_translator(model, decoding)
+    translator = Translator.load(model, decode=decoding)
     table = any(f".{kind}" in output for kind in ("tsv", "jsonl", "parquet"))
     if decoding.nbest > 1 and not table:
         raise ConfigError(

@@ -12,8 +12,8 @@ from paraloom.core.errors import ConfigError
 from paraloom.experiments.filter_grids import Candidate, grid
 from paraloom.pipeline.definition import Definition
 from paraloom.pipeline.runner import run_pipeline
-from paraloom.pipeline.toml import parse_pipeline
-from paraloom.workflows.run import compose, corpus_stages
+from paraloom.pipeline.toml import pipeline_from_tables
+from paraloom.workflows.run import corpus_stages
 
 RANDOM = "random"
 """The label of selections by chance, what every other one is compared with."""
@@ -129,7 +129,7 @@ def tuning_pipeline(tuning: Tuning, *, winner: str | None = None, measured: bool
                 "against": RANDOM,
             }
         )
-    return parse_pipeline(compose(stages, seed=seed), file=Path.cwd() / "tune.toml")
+    return pipeline_from_tables(stages, name="tune", seed=seed)
 
 
 @dataclass(frozen=True)
