@@ -1,21 +1,18 @@
-"""Toy pipelines and runs of them: in this process, or in one of their own that can be killed."""
+"""Runs of toy pipelines: in this process, or in one of their own that can be killed."""
 
 from __future__ import annotations
 
 import json
-import os
-import signal
 import subprocess
-import sys
-import time
 from collections import Counter
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from paraloom.pipeline.pipeline import parse_pipeline
+from processes import start
+
 from paraloom.pipeline.result import RunResult
 from paraloom.pipeline.runner import run_pipeline
+from paraloom.pipeline.toml import parse_pipeline
 
 DRIVER = """
 import sys
@@ -44,49 +41,18 @@ def run(text: str, folder: str | Path, **options: Any) -> RunResult:
     return run_pipeline(pipeline, folder, **{"engine": "inline", **options})
 
 
-def begin(text: str, folder: Path, marks: Path) -> subprocess.Popen[str]:
-    """Start a run with two workers in a process group of its own, for `killpg`."""
+def begin(text: str, folder: Path, marks: Path, hold: int | None = None) -> subprocess.Popen[str]:
+    """Start a run with two workers in a process group of its own; each stage waits when `hold` marks are there."""
     file = folder.with_suffix(".toml")
     file.write_text(text)
-    environment = {**os.environ, "TOY_MARKS": str(marks), "PYTHONPATH": str(Path(__file__).parent)}
-    return subprocess.Popen(
-        [sys.executable, "-c", DRIVER, str(file), str(folder)],
-        env=environment,
-        start_new_session=True,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
+    changes = {"TOY_MARKS": str(marks), **({} if hold is None else {"TOY_HOLD": str(hold)})}
+    return start(DRIVER, file, folder, **changes)
 
 
 def marks_in(folder: Path) -> list[str]:
     """What toy stages noted in $TOY_MARKS."""
     path = folder / "marks"
     return path.read_text().split("\n")[:-1] if path.exists() else []
-
-
-def until(condition: Callable[[], bool], seconds: float = 60) -> None:
-    """Wait for `condition`; an AssertionError when it does not come."""
-    end = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < end, "waited in vain"
-        time.sleep(0.01)
-
-
-def group_is_gone(process: subprocess.Popen[str]) -> bool:
-    """Whether no process of the group is left."""
-    process.poll()
-    try:
-        os.killpg(process.pid, 0)
-    except ProcessLookupError:
-        return True
-    return False
-
-
-def kill(process: subprocess.Popen[str]) -> None:
-    """`kill -9` of the whole group."""
-    os.killpg(process.pid, signal.SIGKILL)
-    process.communicate()
 
 
 def shards_done(stage_folder: Path) -> Counter[str]:

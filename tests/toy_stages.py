@@ -1,4 +1,4 @@
-"""Toy stages, quick and with known results, for the tests of runs; they mark what they do in the folder $TOY_MARKS."""
+"""Toy stages, quick and with known results, for the tests of runs; they record what they do in $TOY_MARKS/marks."""
 
 from __future__ import annotations
 
@@ -23,11 +23,14 @@ from paraloom.io import Corpus, read_shard
 
 
 def mark(event: str) -> None:
-    """Note that something happened, in a file that all processes append to."""
-    folder = os.environ.get("TOY_MARKS")
+    """Record an event in a file that all processes append to; with $TOY_HOLD events there, wait to be killed."""
+    folder, hold = os.environ.get("TOY_MARKS"), os.environ.get("TOY_HOLD")
     if folder:
-        with (Path(folder) / "marks").open("a") as stream:
+        path = Path(folder) / "marks"
+        with path.open("a") as stream:
             stream.write(event + "\n")
+        if hold and len(path.read_text().splitlines()) >= int(hold):
+            time.sleep(3600)
 
 
 @dataclass(frozen=True, kw_only=True)

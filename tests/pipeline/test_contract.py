@@ -9,15 +9,14 @@ import random
 import re
 import signal
 import subprocess
-import sys
 from contextlib import suppress
-from functools import partial
 from pathlib import Path
 
 import pyarrow as pa
 import pytest
+from processes import TIMEOUT, is_gone, kill, python, wait_until
 from screen import Screen
-from toy_runs import begin, contents, group_is_gone, kill, marks_in, run, shards_done, toml, until
+from toy_runs import begin, contents, marks_in, run, shards_done, toml
 
 from paraloom.core.errors import DataError, RunError
 from paraloom.core.schema import SENTENCES
@@ -31,9 +30,6 @@ CHAIN = toml(
     {"use": "Echo"},
     {"use": "Total", "corpora": ["count", "echo"]},
 )
-SLOW = CHAIN.replace('"toy_stages:Upper"', '"toy_stages:Upper"\ndelay = 0.25').replace(
-    '"toy_stages:Total"', '"toy_stages:Total"\ndelay = 0.1'
-)
 
 
 @pytest.mark.parametrize(
@@ -43,7 +39,10 @@ SLOW = CHAIN.replace('"toy_stages:Upper"', '"toy_stages:Upper"\ndelay = 0.25').r
         {"engine": "local", "workers": 2},
         pytest.param(
             {"engine": "ray", "workers": 2},
-            marks=pytest.mark.skipif(not importlib.util.find_spec("ray"), reason="ray is not installed"),
+            marks=[
+                pytest.mark.skipif(not importlib.util.find_spec("ray"), reason="ray is not installed"),
+                pytest.mark.slow,
+            ],
         ),
     ],
     ids=["local 1", "local 2", "ray 2"],
@@ -77,28 +76,25 @@ def test_seeds_differ(tmp_path: Path) -> None:
     assert len(set(drawn)) == 160
 
 
-def works_again(process: subprocess.Popen[str], marks: Path, seen: int) -> bool:
-    """Whether a run has done something since `seen` marks were there, or is over."""
-    return process.poll() is not None or len(marks_in(marks)) > seen
-
-
+@pytest.mark.slow
 def test_killed_in_the_middle_of_a_shard(tmp_path: Path) -> None:
-    """Clause 2: six kills at random moments, the first in the middle of a shard; every shard is done once."""
-    expected = run(SLOW, tmp_path / "clean").digest
+    """Clause 2: six kills, the first in the middle of a shard; every shard is recorded once, with the same bytes."""
+    expected = run(CHAIN, tmp_path / "clean").digest
     draw = random.Random(5)
     folder, kills = tmp_path / "killed", 0
-    process = begin(SLOW, folder, tmp_path)
-    until(lambda: "upper 80" in marks_in(tmp_path))
-    while process.poll() is None and kills < 6:
-        kill(process)
-        kills += 1
-        seen = len(marks_in(tmp_path))
-        process = begin(SLOW, folder, tmp_path)
-        until(partial(works_again, process, tmp_path, seen))
+    while kills < 6:
+        # A stage holds still at one of the next events, while the other worker and the main process continue.
+        hold = len(marks_in(tmp_path)) + draw.randint(1, 3)
+        process = begin(CHAIN, folder, tmp_path, hold)
+        wait_until(lambda hold=hold, process=process: len(marks_in(tmp_path)) >= hold or process.poll() is not None)
         with suppress(subprocess.TimeoutExpired):
             process.wait(draw.random() * 0.4)
-    digest, error = process.communicate()
+        if process.poll() is not None:
+            break
+        kill(process)
+        kills += 1
     assert kills >= 3, "the run was over before it could be killed"
+    digest, error = begin(CHAIN, folder, tmp_path).communicate(timeout=TIMEOUT)
     assert digest.strip() == expected, error
     assert contents(folder) == contents(tmp_path / "clean")
     for stage in ("10-count", "20-upper", "30-even", "40-echo"):
@@ -106,24 +102,26 @@ def test_killed_in_the_middle_of_a_shard(tmp_path: Path) -> None:
     assert not [path for path in folder.rglob("*") if path.name.endswith(".tmp")]
 
 
+@pytest.mark.slow
 def test_workers_end_with_a_killed_run(tmp_path: Path) -> None:
-    """Clause 2: `kill -9` of the main process alone leaves no worker that goes on writing."""
-    process = begin(SLOW.replace("0.25", "60"), tmp_path / "run", tmp_path)
-    until(lambda: "upper 0" in marks_in(tmp_path))
+    """Clause 2: `kill -9` of the main process alone leaves no worker that writes on."""
+    process = begin(CHAIN, tmp_path / "run", tmp_path, hold=1)
+    wait_until(lambda: "upper 0" in marks_in(tmp_path), process)
     process.kill()
-    until(lambda: group_is_gone(process))
+    wait_until(lambda: is_gone(process))
     process.communicate()
 
 
+@pytest.mark.slow
 def test_interrupted(tmp_path: Path) -> None:
     """Ctrl-C, which a terminal sends to the whole group, ends a run at once, with one plain message."""
-    process = begin(SLOW.replace("0.25", "60"), tmp_path / "run", tmp_path)
-    until(lambda: "upper 0" in marks_in(tmp_path))
+    process = begin(CHAIN, tmp_path / "run", tmp_path, hold=1)
+    wait_until(lambda: "upper 0" in marks_in(tmp_path), process)
     os.killpg(process.pid, signal.SIGINT)
-    _, message = process.communicate(timeout=20)
+    _, message = process.communicate(timeout=TIMEOUT)
     assert message == "Interrupted in stage 20-upper.  Run the same again: it goes on from there.\n"
-    until(lambda: group_is_gone(process))
-    assert run(SLOW.replace("0.25", "0"), tmp_path / "run").stage("count").made == 0
+    wait_until(lambda: is_gone(process))
+    assert run(CHAIN, tmp_path / "run").stage("count").made == 0
 
 
 @pytest.mark.parametrize("engine", ["inline", "local"])
@@ -149,6 +147,7 @@ print(peak_memory(), result.stage("grow").memory, result.stage("grow").counts.re
 """
 
 
+@pytest.mark.slow
 def test_memory_is_bounded_by_the_batch(tmp_path: Path) -> None:
     """Clause 3: twenty times the rows, 130 MB of text more, in the memory of the few, for main process and worker.
 
@@ -156,10 +155,7 @@ def test_memory_is_bounded_by_the_batch(tmp_path: Path) -> None:
     """
     peaks = []
     for rows in (20_000, 400_000):
-        command = [sys.executable, "-c", MEMORY, str(rows), str(tmp_path / str(rows))]
-        environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[1])}
-        done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
-        main, worker, read = map(int, done.stdout.split())
+        main, worker, read = map(int, python(MEMORY, rows, tmp_path / str(rows)).stdout.split())
         assert read == rows
         peaks.append((main, worker))
     (few_main, few_worker), (many_main, many_worker) = peaks

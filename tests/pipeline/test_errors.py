@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
 import sys
 from pathlib import Path
 
 import pyarrow as pa
 import pytest
+from processes import python
 from toy_runs import run, toml
 
 from paraloom.core.errors import ConfigError, DataError, MissingExtraError, ParaloomError, RunError
@@ -62,6 +61,7 @@ def test_a_dead_worker(how: str, what: str, tmp_path: Path) -> None:
 
 FULL = """
 import resource, sys
+from processes import python
 from toy_runs import run, toml
 from paraloom.core.errors import RunError
 text = toml({"use": "Bulk", "sentences": 8000}, {"use": "Upper"})
@@ -75,11 +75,10 @@ print(run(text, sys.argv[1]).stage("upper").counts.kept)
 """
 
 
+@pytest.mark.slow
 def test_a_full_disk(tmp_path: Path) -> None:
     """As a limit on file sizes plays it: no half-written shard is left, and with room the run goes on."""
-    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[1])}
-    command = [sys.executable, "-c", FULL, str(tmp_path / "run")]
-    done = subprocess.run(command, env=environment, capture_output=True, text=True)
+    done = python(FULL, tmp_path / "run")
     place = tmp_path / "run" / "10-bulk" / "part-00000.parquet"
     what, remedy, kept = done.stdout.splitlines()
     assert what == f"stage 10-bulk, {place}: there is no room to write it (File too large)."
