@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from paraloom.core.lazy import lazy_exports
 
 if TYPE_CHECKING:
     from paraloom import stages as stages
@@ -49,21 +50,8 @@ _EXPORTS = {
     "filter_pairs": "paraloom.workflows.pairs",
     "read_pairs": "paraloom.workflows.pairs",
     "score": "paraloom.workflows.pairs",
+    "stages": "paraloom.stages",
 }
 """Public name → the module that defines it; imported when it is first used."""
 
-__all__ = [*sorted(_EXPORTS), "__version__", "stages"]
-
-
-def __getattr__(name: str) -> Any:
-    if name == "stages":
-        return import_module("paraloom.stages")
-    if name not in _EXPORTS:
-        raise AttributeError(f"module 'paraloom' has no attribute '{name}'")
-    value = getattr(import_module(_EXPORTS[name]), name)
-    globals()[name] = value
-    return value
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)
+__getattr__, __dir__, __all__ = lazy_exports("paraloom", _EXPORTS)
