@@ -22,7 +22,7 @@ seed = 7
 
 [[stage]]
 name = "captions"
-use = "bitext"
+use = "read-pairs"
 source = "${{PARALOOM_DATA}}/bitext/multi30k/task1/val.{{de,en}}.gz"
 shard_rows = 100
 

@@ -34,7 +34,7 @@ PROSE = {
     r"(normal|token|optim|serial|recogn|initial|summar|organ|minim|maxim|general|special|capital|lemmat|random|"
     r"quant|parallel|standard|vector|visual|penal|util)is(e|ed|es|er|ers|ing|ation)": "-ize",
     r"colours?|coloured|behaviour|neighbours?|neighbouring|favour|centres?|centred|licences?|catalogues?|"
-    r"judgements?|programmes?|analyse[sd]?|unlabelled|labelled|labelling|modelling|distil|distils": "American spelling",
+    r"judgements?|programmes?|analyse[sd]?|unlabelled|labelled|labelling|modelling|distil(?!-encoder)|distils": "American spelling",
 }
 """What is not written → what is."""
 

@@ -14,8 +14,7 @@ from toy_documents import World, made_up_world, write_pages
 from paraloom.core.errors import ConfigError, DataError
 from paraloom.io import Corpus, write_corpus
 from paraloom.pipeline.runner import run_pipeline
-from paraloom.pipeline.toml import parse_pipeline
-from paraloom.workflows.run import compose
+from paraloom.pipeline.toml import pipeline_from_tables
 from paraloom.workflows.selftrain import LoopConfig, stages_of
 
 Command = Callable[..., tuple[int, str, str]]
@@ -41,12 +40,12 @@ def folder(world: World, tmp_path: Path) -> Path:
 
 
 def run(folder: Path, *stages: dict[str, Any]) -> Any:
-    return run_pipeline(parse_pipeline(compose(stages, seed=1), file=folder / "toy.toml"), folder / "run")
+    return run_pipeline(pipeline_from_tables(stages, name="toy", seed=1, base=folder), folder / "run")
 
 
 def test_documents_and_sentences_are_aligned_in_the_pivot_and_restored(folder: Path, world: World) -> None:
     align = {"use": "align-documents", "source": "kal", "target": "tri", "evidence": "words", "rounds": 0}
-    within = {"use": "align-within", "source": "kal", "target": "tri", "pairs": "align-documents", "pivot": True}
+    within = {"use": "align-document-sentences", "source": "kal", "target": "tri", "pairs": "align-documents", "pivot": True}
     result = run(folder, {**align, "pivot": True}, within)
     assert result.stages[0].figures["pairs"] == len(world.gold)
     rows = [row for batch in Corpus.open(result.stages[1].folder).batches() for row in batch.to_pylist()]
@@ -82,7 +81,7 @@ def test_a_translation_with_other_lines_is_named(folder: Path, world: World) -> 
     source, target = sorted(world.gold)[0]
     (folder / "pairs.tsv").write_text(f"{source}\t{target}\n")
     with pytest.raises(DataError, match=f"{target}: it has .* lines, and its translation"):
-        run(folder, {"use": "align-within", "source": "kal", "target": "short", "pairs": "pairs.tsv", "pivot": True})
+        run(folder, {"use": "align-document-sentences", "source": "kal", "target": "short", "pairs": "pairs.tsv", "pivot": True})
 
 
 def test_two_texts_are_aligned_by_their_translations_into_a_third_language(paraloom: Command) -> None:

@@ -10,7 +10,7 @@ import pytest
 from paraloom.align.document_pairs import NamedPair, read_document_pairs, write_document_pairs
 from paraloom.align.pivot import agree, turned_as_met
 from paraloom.core.errors import ConfigError, DataError
-from paraloom.stages.documents import AgreeDocuments
+from paraloom.stages.documents import PivotDocuments
 
 Command = Callable[..., tuple[int, str, str]]
 
@@ -78,4 +78,4 @@ def test_the_command_writes_what_stands(paraloom: Command) -> None:
 
 def test_each_further_language_has_both_of_its_files() -> None:
     with pytest.raises(ConfigError, match="1 pairs of the source and 2 of the target"):
-        AgreeDocuments(pairs="p", there=("a",), back=("b", "c"), gold=Path("g"))
+        PivotDocuments(pairs="p", there=("a",), back=("b", "c"), gold=Path("g"))

@@ -41,6 +41,6 @@ def test_types_are_those_of_a_toml_file() -> None:
 
 
 def test_an_unknown_stage_is_an_error_that_suggests() -> None:
-    result = CliRunner().invoke(app, ["stages", "bitxt"])
+    result = CliRunner().invoke(app, ["stages", "read-pairz"])
     assert result.exit_code == 1
-    assert "did you mean 'bitext'?" in result.output
+    assert "did you mean 'read-pairs'?" in result.output

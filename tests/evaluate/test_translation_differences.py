@@ -87,7 +87,7 @@ def test_translators_are_compared_in_a_run(toy_translator: Path, tmp_path: Path)
     (tmp_path / "news.tsv").write_text("".join(f"{kal}\t{en}\n" for kal, en in bitext(20, seed=4)))
     measuring = f'use = "evaluate-translator"\npairs = "news"\ntranslator = "{toy_translator}"\n'
     text = (
-        '[[stage]]\nname = "news"\nuse = "bitext"\nsource = "news.tsv"\n'
+        '[[stage]]\nname = "news"\nuse = "read-pairs"\nsource = "news.tsv"\n'
         f'[[stage]]\nname = "searched"\n{measuring}[[stage]]\nname = "greedy"\n{measuring}decode = "greedy"\n'
         '[[stage]]\nuse = "compare-translators"\nmeasured = ["searched", "greedy"]\nnames = ["beam", "greedy"]\n'
         'pairs = "news"\n'

@@ -18,8 +18,7 @@ from paraloom.experiments.augmentation_config import Experiment, read_experiment
 from paraloom.experiments.augmentation_cost import hours, statement
 from paraloom.experiments.augmentation_results import Outcome, collect, render
 from paraloom.mt.presets import METHODS
-from paraloom.pipeline.pipeline import parse_pipeline
-from paraloom.workflows.run import compose
+from paraloom.pipeline.toml import pipeline_from_tables
 
 Command = Callable[..., tuple[int, str, str]]
 
@@ -43,12 +42,12 @@ def test_the_longest_sentence_is_what_any_table_says() -> None:
 
 def test_each_method_back_translates_trains_and_is_measured() -> None:
     found = stages(methods=("none", "nucleus"), seeds=2, weights=(1, 2), tag="<BT>")
-    assert found["back"]["bitext"] == ["turned"] and found["turned"]["turned"]
+    assert found["back"]["bitext"] == ["turned"] and found["turned"]["swap"]
     assert found["variants-nucleus"]["translator"] == ["back"]
     assert found["made-nucleus"]["src_lang"] == "tr" and found["made-nucleus"]["tag"] == "<BT>"
     assert found["final-none-1"]["bitext"] == ["parallel"] and "weights" not in found["final-none-1"]
     assert found["final-nucleus-2"]["bitext"] == ["parallel", "made-nucleus"]
-    assert found["final-nucleus-2"]["weights"] == [1, 2] and found["final-nucleus-2"]["symbols"] == ["<BT>"]
+    assert found["final-nucleus-2"]["weights"] == [1, 2] and found["final-nucleus-2"]["special_tokens"] == ["<BT>"]
     assert found["test-news-nucleus-2"]["pairs"] == "test-news"
     assert found["back-on-news"]["translator"] == "back" and found["back-on-news"]["pairs"] == "turned-news"
     assert found["turned-news"]["corpora"] == ["test-news"] and found["turned-news"]["turned"]
@@ -74,7 +73,7 @@ def test_a_test_may_be_drawn_from_the_parallel_text() -> None:
         assert names.index(name) == names.index(f"whole-{name}") + 1
     assert found["test-news-base-1"]["sets"] == "s.tsv"
     some = stages(parallel=({**TABLE, "sample": 70}, TABLE))
-    assert some["whole-parallel-1"]["use"] == "bitext" and some["parallel-1"]["sample"] == 70
+    assert some["whole-parallel-1"]["use"] == "read-pairs" and some["parallel-1"]["sample"] == 70
     assert some["parallel-all"]["corpora"] == ["parallel-1", "parallel-2"]
     assert found["parallel"]["held_out"] == ["development", "test-news"]
     small = experiment(tests={"news": drawn}, development={"source": "b.tsv"}).small
@@ -99,20 +98,20 @@ def test_base_big_takes_more_text_and_syntax_a_translator_for_each_output() -> N
     assert found["variants-syntax"]["input"] == "monolingual" == stages()["variants-base"]["input"]
     assert stages()["monolingual"]["input"] == "monolingual-clean" and "monolingual-more" not in stages()
     # A tuned translator is not chosen by sentences of other kinds than it is tuned for.
-    assert found["tuned-1"]["last_weights"]
+    assert found["tuned-1"]["keep_last"]
     assert found["variants-syntax"]["translator"] == ["tuned-1", "tuned-2"]
-    assert found["tuned-2"]["start"] == "back" and found["tuned-2"]["steps"] == 9 and "least" not in found["tuned-2"]
+    assert found["tuned-2"]["init_from"] == "back" and found["tuned-2"]["steps"] == 9 and "least" not in found["tuned-2"]
     assert found["groups"]["least"] == 7 and found["diversity-syntax"]["trees"] == "text_parse"
 
 
 def test_all_final_translators_have_the_same_sub_words_and_may_go_on_from_one() -> None:
     found = stages(methods=("none", "base"), tag="<BT>")
-    assert {found[f"final-{name}-1"]["subwords_of"] for name in ("none", "base")} == {"back"}
-    assert found["back"]["symbols"] == ["<BT>"] and "start" not in found["final-none-1"] and "first-1" not in found
+    assert {found[f"final-{name}-1"]["subwords_from"] for name in ("none", "base")} == {"back"}
+    assert found["back"]["special_tokens"] == ["<BT>"] and "init_from" not in found["final-none-1"] and "first-1" not in found
     whole = experiment(methods=("none", "base"), seeds=2, first={"steps": 90}, final={"steps": 30})
     found = {stage["name"]: stage for stage in stages_of(whole)}
     assert found["first-2"]["bitext"] == ["parallel"] and found["first-2"]["steps"] == 90
-    assert [found[f"final-{name}-2"]["start"] for name in ("none", "base")] == ["first-2"] * 2
+    assert [found[f"final-{name}-2"]["init_from"] for name in ("none", "base")] == ["first-2"] * 2
     assert found["final-none-1"]["bitext"] == ["parallel"] and found["final-base-1"]["steps"] == 30
     assert "first-1" not in {stage["name"] for stage in stages_of(whole.small)}
     assert hours(whole)["training"] > hours(replace(whole, first={}))["training"]
@@ -139,7 +138,7 @@ def test_a_pipeline_can_be_read_from_the_stages(tmp_path: Path) -> None:
     for name in ("a.tsv", "m"):
         (tmp_path / name).write_text("")
     made = stages_of(experiment(methods=("none", "base", "base-big", "syntax"), parser="spacy:some"))
-    parsed = parse_pipeline(compose(made), file=tmp_path / "toy.toml")
+    parsed = pipeline_from_tables(made, name="toy", base=tmp_path)
     assert [step.name for step in parsed.steps] == [stage["name"] for stage in made]
 
 
@@ -180,7 +179,7 @@ def test_what_comet_takes_is_not_known_and_said_to_be_left_out() -> None:
         ({"methods": ("base", "base")}, "each method once"),
         ({"methods": ("syntax",)}, "needs a 'parser'"),
         ({"seeds": 0}, "'seeds' is 1 or more"),
-        ({"final": {"vocabulary": 9}}, "'final' has a vocabulary of its own"),
+        ({"final": {"vocab_size": 9}}, "'final' has a vocabulary of its own"),
         ({"weights": (1,)}, "two numbers"),
         ({"parallel": ()}, "no 'parallel'"),
         ({"tests": {"news-2018": TABLE}}, "without '-'"),
@@ -237,10 +236,10 @@ def test_figures_are_gathered_by_method_test_and_seed() -> None:
 
 
 TINY = """
-vocabulary = 150
-width = 16
+vocab_size = 150
+d_model = 16
 heads = 2
-inner = 16
+ffn_dim = 16
 encoder_layers = 1
 decoder_layers = 1
 steps = 4
@@ -327,7 +326,7 @@ def test_syntax_groups_are_found_tuned_for_and_measured(paraloom: Command, tmp_p
     assert outcome.tests["news"][0]["n"] == 30
     for group in (1, 2):
         (tuned,) = (tmp_path / "run").glob(f"*-tuned-{group}/artifact/training.json")
-        assert json.loads(tuned.read_text())["config"]["last_weights"]
+        assert json.loads(tuned.read_text())["config"]["keep_last"]
 
 
 def test_the_command_says_how_long_it_takes(paraloom: Command, tmp_path: Path) -> None:

@@ -145,6 +145,6 @@ def test_a_relative_path_in_the_environment_starts_where_the_command_is_called(
     (tmp_path / "pipelines").mkdir()
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("CORPORA", "corpora")
-    text = '[[stage]]\nuse = "bitext"\nsource = "${CORPORA}/a.tsv"\n'
+    text = '[[stage]]\nuse = "read-pairs"\nsource = "${CORPORA}/a.tsv"\n'
     (step,) = parse_pipeline(text, file=tmp_path / "pipelines/p.toml").steps
     assert str(step.stage.source) == str(tmp_path / "corpora/a.tsv")  # type: ignore[union-attr]

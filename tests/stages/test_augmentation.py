@@ -68,7 +68,7 @@ def write_pairs(folder: Path, *lines: tuple[str, str]) -> None:
     write_corpus(folder, [pa.RecordBatch.from_pylist(table, schema=PAIRS)], kind="PAIRS")
 
 
-MONO = '[[stage]]\nuse = "sentences"\nfiles_of_lines = ["mono.txt"]\n'
+MONO = '[[stage]]\nuse = "read-sentences"\nfiles_of_lines = ["mono.txt"]\n'
 
 
 def test_text_becomes_variants_and_pairs_to_train_on(folder: Path) -> None:
@@ -214,7 +214,7 @@ def test_sentences_are_cleaned_by_language_too(folder: Path) -> None:
 def test_copies_among_sentences_are_dropped_and_short_ones_are_told_apart(folder: Path) -> None:
     (folder / "mono.txt").write_text("A dog sleeps.\na dog sleeps\nab\ncd\nAB\n")
     text = (
-        MONO + '[[stage]]\nname = "copies"\nuse = "find-duplicates"\npairs = "sentences"\ncolumns = ["text"]\n'
+        MONO + '[[stage]]\nname = "copies"\nuse = "find-duplicates"\npairs = "read-sentences"\ncolumns = ["text"]\n'
         'similarity = 1\n[[stage]]\nuse = "drop-duplicates"\nduplicates = "copies"\n'
     )
     found = run(text, folder).stages[-1]
@@ -225,7 +225,7 @@ def test_copies_among_sentences_are_dropped_and_short_ones_are_told_apart(folder
 def test_text_is_read_from_every_kind_of_file(folder: Path) -> None:
     (folder / "a.tsv").write_text("id\ttext\n1\tone dog\n2\n")
     (folder / "c.jsonl.gz").write_bytes(gzip.compress(b'{"id": 7, "text": "two dogs"}\n\n{"text": "three dogs"}\n'))
-    text = '[[stage]]\nuse = "sentences"\nfiles_of_lines = ["a.tsv", "c.jsonl.gz"]\nfield = "text"\nlimit = 4\n'
+    text = '[[stage]]\nuse = "read-sentences"\nfiles_of_lines = ["a.tsv", "c.jsonl.gz"]\nfield = "text"\nlimit = 4\n'
     found = run(text, folder).stages[-1]
     assert [row["text"] for row in rows(found.folder)] == ["one dog", "two dogs", "three dogs"]
     assert reasons(found.folder) == {"empty": 1}
@@ -261,7 +261,7 @@ def test_a_line_that_cannot_be_read_stops_the_run_or_is_set_aside(
 def test_a_column_that_no_file_has_is_an_error(folder: Path, name: str, field: str, message: str) -> None:
     (folder / name).write_text('text\n{"text": "a"}\n')
     with pytest.raises(ConfigError, match=message):
-        run(f'[[stage]]\nuse = "sentences"\nfiles_of_lines = ["{name}"]\nfield = {field}\n', folder)
+        run(f'[[stage]]\nuse = "read-sentences"\nfiles_of_lines = ["{name}"]\nfield = {field}\n', folder)
 
 
 def test_a_translator_is_measured_over_each_group(toy_translator: Path, tmp_path: Path) -> None:
@@ -274,7 +274,7 @@ def test_a_translator_is_measured_over_each_group(toy_translator: Path, tmp_path
     sets = "set\tfirst_row\tlast_row\trows\nkal-eng/one\t1\t10\t10\nkal-eng/two\t11\t15\t5\neng-kal/two\t16\t29\t14\n"
     (tmp_path / "sets.tsv").write_text(sets)
     found = run(
-        '[[stage]]\nuse = "bitext"\nsource = "news.tsv"\n[[stage]]\nuse = "evaluate-translator"\npairs = "bitext"\n'
+        '[[stage]]\nuse = "read-pairs"\nsource = "news.tsv"\n[[stage]]\nuse = "evaluate-translator"\npairs = "read-pairs"\n'
         f'translator = "{toy_translator}"\nsets = "sets.tsv"\n',
         tmp_path,
     ).stages[-1]
@@ -334,7 +334,7 @@ def test_the_tables_of_sets_cover_their_files(data: Path) -> None:
 def test_corpora_of_pairs_are_joined_and_turned(folder: Path) -> None:
     write_pairs(folder / "one", ("ein Hund", "a dog"))
     write_pairs(folder / "two", ("eine Katze", "a cat"))
-    text = '[[stage]]\nuse = "join-pairs"\ncorpora = ["one", "two"]\nturned = {}\n'
+    text = '[[stage]]\nuse = "join-pairs"\ncorpora = ["one", "two"]\nswap = {}\n'
     straight = rows(run(text.format("false"), folder).stages[-1].folder)
     assert [(row["src"], row["tgt"]) for row in straight] == [("ein Hund", "a dog"), ("eine Katze", "a cat")]
     (folder / "back").mkdir()
@@ -350,7 +350,7 @@ def test_corpora_of_pairs_are_joined_and_turned(folder: Path) -> None:
 def test_what_is_no_corpus_of_pairs_is_not_joined(folder: Path) -> None:
     (folder / "mono.txt").write_text("A dog.\n")
     with pytest.raises(DataError, match="column 'pair_id' is missing"):
-        run(f'{MONO}[[stage]]\nuse = "join-pairs"\ncorpora = ["sentences"]\n', folder)
+        run(f'{MONO}[[stage]]\nuse = "join-pairs"\ncorpora = ["read-sentences"]\n', folder)
     with pytest.raises(ConfigError, match="names no corpus"):
         run('[[stage]]\nuse = "join-pairs"\ncorpora = []\n', folder)
 
@@ -358,7 +358,7 @@ def test_what_is_no_corpus_of_pairs_is_not_joined(folder: Path) -> None:
 @pytest.mark.parametrize(("skip", "limit", "kept"), [(0, 0, "abcde"), (2, 2, "cd"), (4, 0, "e"), (0, 1, "a")])
 def test_rows_at_the_start_are_passed_over(folder: Path, skip: int, limit: int, kept: str) -> None:
     (folder / "five.tsv").write_text("".join(f"{letter}\t{letter}{letter}\n" for letter in "abcde"))
-    text = f'[[stage]]\nuse = "bitext"\nsource = "five.tsv"\nskip = {skip}\nlimit = {limit}\n'
+    text = f'[[stage]]\nuse = "read-pairs"\nsource = "five.tsv"\nskip = {skip}\nlimit = {limit}\n'
     found = rows(run(text, folder).stages[-1].folder)
     assert "".join(row["src"] for row in found) == kept
     assert [row["pair_id"].rpartition(":")[2] for row in found] == [str("abcde".index(letter) + 1) for letter in kept]
@@ -367,7 +367,7 @@ def test_rows_at_the_start_are_passed_over(folder: Path, skip: int, limit: int, 
 def test_a_bad_row_behind_those_passed_over_stays_in_the_books(folder: Path) -> None:
     lines = [b"a\tb\n"] * 4 + [b"bad\n"] + [b"c\td\n"] * 2 + [b"\xff\t\n"] + [b"e\tf\n"]
     (folder / "rows.tsv").write_bytes(b"".join(lines))
-    text = '[[stage]]\nuse = "bitext"\nsource = "rows.tsv"\nbad_rows = "reject"\nskip = {}\n'
+    text = '[[stage]]\nuse = "read-pairs"\nsource = "rows.tsv"\nbad_rows = "reject"\nskip = {}\n'
     for name, skip, kept, bad in (("whole", 0, 7, 2), ("some", 2, 5, 2), ("behind", 5, 2, 1)):
         (folder / name).mkdir()
         (folder / name / "rows.tsv").write_bytes((folder / "rows.tsv").read_bytes())
@@ -377,7 +377,7 @@ def test_a_bad_row_behind_those_passed_over_stays_in_the_books(folder: Path) -> 
 
 def test_text_in_any_language_is_taken_where_none_is_named(folder: Path) -> None:
     write_pairs(folder / "pairs", ("ein Hund", "a dog"))
-    text = '[[stage]]\nuse = "sentences"\ncorpora = ["pairs"]\nlang = "{}"\n'
+    text = '[[stage]]\nuse = "read-sentences"\ncorpora = ["pairs"]\nlang = "{}"\n'
     assert [row["text"] for row in rows(run(text.format("und"), folder).stages[-1].folder)] == ["ein Hund", "a dog"]
 
 
@@ -402,6 +402,6 @@ def test_a_language_that_is_not_among_those_that_may_occur_is_named(folder: Path
 def test_more_rows_passed_over_than_there_are_leave_nothing_to_read(folder: Path) -> None:
     (folder / "one.tsv").write_text("a\tb\n")
     with pytest.raises(DataError, match="no rows to read"):
-        run('[[stage]]\nuse = "bitext"\nsource = "one.tsv"\nskip = 9\n', folder)
+        run('[[stage]]\nuse = "read-pairs"\nsource = "one.tsv"\nskip = 9\n', folder)
     with pytest.raises(ConfigError, match="0 or more rows"):
-        run('[[stage]]\nuse = "bitext"\nsource = "one.tsv"\nskip = -1\n', folder)
+        run('[[stage]]\nuse = "read-pairs"\nsource = "one.tsv"\nskip = -1\n', folder)

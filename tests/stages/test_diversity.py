@@ -23,8 +23,8 @@ from paraloom.diversity.adequacy import Adequacy
 from paraloom.diversity.groups import Drawn, whole_groups
 from paraloom.diversity.measures import VariantStatistics
 from paraloom.io import write_corpus
-from paraloom.pipeline.pipeline import parse_pipeline
 from paraloom.pipeline.runner import run_pipeline
+from paraloom.pipeline.toml import parse_pipeline
 
 Groups = Sequence[tuple[str, Sequence[str]]]
 

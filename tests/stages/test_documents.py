@@ -13,18 +13,17 @@ import pyarrow.parquet as pq
 import pytest
 from toy_documents import Page, World, made_up_world, write_pages
 
-from paraloom.align.document_pairs import NamedPair, read_document_pairs, write_document_pairs
+from paraloom.align.document_pairs import DocumentPair, read_document_pairs, write_document_pairs
 from paraloom.align.documents import EVIDENCE
 from paraloom.core.errors import ConfigError, DataError
 from paraloom.core.schema import LINKS, signature_of
 from paraloom.io import Corpus, write_corpus
 from paraloom.pipeline.counts import RowCounts
-from paraloom.pipeline.pipeline import parse_pipeline
 from paraloom.pipeline.result import RunResult
 from paraloom.pipeline.runner import run_pipeline
-from paraloom.stages.document_pairs import PAIRS_FILE, evidence_of
+from paraloom.pipeline.toml import pipeline_from_tables
+from paraloom.stages.documents import PAIRS_FILE, evidence_of
 from paraloom.workflows.quickstart import BUNDLED
-from paraloom.workflows.run import compose
 
 Command = Callable[..., tuple[int, str, str]]
 
@@ -39,17 +38,17 @@ def folder(world: World, tmp_path: Path) -> Path:
     """Corpora kal and eng, and gold.tsv, English names first."""
     write_pages(tmp_path / "kal", world.source, shard_rows=10)
     write_pages(tmp_path / "eng", world.target)
-    write_document_pairs(tmp_path / "gold.tsv", [NamedPair(b, a) for a, b in sorted(world.gold)])
+    write_document_pairs(tmp_path / "gold.tsv", [DocumentPair(b, a) for a, b in sorted(world.gold)])
     return tmp_path
 
 
 def run(folder: Path, *stages: dict[str, Any], seed: int = 1) -> RunResult:
-    pipeline = parse_pipeline(compose(stages, seed=seed), file=folder / "toy.toml")
+    pipeline = pipeline_from_tables(stages, name="toy", seed=seed, base=folder)
     return run_pipeline(pipeline, folder / "run", engine="inline")
 
 
 ALIGN = {"use": "align-documents", "source": "kal", "target": "eng"}
-WITHIN = {"use": "align-within", "source": "kal", "target": "eng", "pairs": "align-documents"}
+WITHIN = {"use": "align-document-sentences", "source": "kal", "target": "eng", "pairs": "align-documents"}
 
 
 def test_a_pipeline_pairs_documents_and_gives_their_sentences(folder: Path, world: World) -> None:
@@ -93,7 +92,7 @@ def test_translated_documents_are_paired_and_their_own_sentences_come_out(tmp_pa
     stages = [
         {"use": "translate-documents", "input": "de", "translator": str(BUNDLED / "de-en")},
         {"use": "align-documents", "source": "translate-documents", "target": "en", "rounds": 0},
-        {"use": "align-within", "source": "translate-documents", "target": "en", "pairs": "align-documents"},
+        {"use": "align-document-sentences", "source": "translate-documents", "target": "en", "pairs": "align-documents"},
     ]
     result = run(tmp_path, *stages)
     translated, paired, aligned = result.stages

@@ -10,10 +10,9 @@ import pytest
 from paraloom.core.errors import ConfigError
 from paraloom.core.schema import PAIRS
 from paraloom.io import Corpus, read_shard, write_corpus
-from paraloom.pipeline.pipeline import parse_pipeline
 from paraloom.pipeline.runner import run_pipeline
-from paraloom.stages.backtranslate import Backtranslate
-from paraloom.stages.pairs import Filter
+from paraloom.pipeline.toml import parse_pipeline
+from paraloom.stages.pairs import BackTranslate, Filter
 from paraloom.stages.scores import Score
 
 ROWS = 60
@@ -89,5 +88,5 @@ def test_a_filter_that_cannot_be_is_refused_when_the_pipeline_is_read(pairs: Pat
 def test_a_stage_is_told_apart_by_what_it_does_and_not_by_its_model_path() -> None:
     assert Score(scores=("bleu1",)).digest() != Score(scores=("length",)).digest()
     assert Filter(sample=10).digest() != Filter(sample=11).digest()
-    assert Backtranslate(translator="a").digest() == Backtranslate(translator="b").digest()
-    assert Backtranslate(translator="a", decode="beam:12").digest() != Backtranslate(translator="a").digest()
+    assert BackTranslate(translator="a").digest() == BackTranslate(translator="b").digest()
+    assert BackTranslate(translator="a", decode="beam:12").digest() != BackTranslate(translator="a").digest()

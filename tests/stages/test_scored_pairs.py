@@ -12,7 +12,7 @@ import pytest
 from paraloom.core.errors import DataError
 from paraloom.core.schema import signature_of
 from paraloom.core.stage import StageContext
-from paraloom.stages.scored_pairs import ScoredPairs, has_further_columns
+from paraloom.stages.bitext import ReadScoredPairs, has_further_columns
 
 Run = Callable[..., tuple[int, str, str]]
 
@@ -47,5 +47,5 @@ def test_a_null_side_is_named_with_its_row(scored: Path) -> None:
     sides = pa.array(["a", None, "c"], table.schema.field("tgt").type)
     pq.write_table(table.set_column(table.schema.names.index("tgt"), table.schema.field("tgt"), sides), scored)
     with pytest.raises(DataError, match="'tgt' is null") as caught:
-        list(ScoredPairs(source=scored).batches(StageContext(1)))
+        list(ReadScoredPairs(source=scored).batches(StageContext(1)))
     assert caught.value.row == 2

@@ -16,9 +16,9 @@ from paraloom.embed.spec import parse_spec
 from paraloom.embed.store import save
 from paraloom.embed.vocabulary import Vocabulary
 from paraloom.io import Corpus, write_corpus
-from paraloom.pipeline.pipeline import parse_pipeline
 from paraloom.pipeline.runner import run_pipeline
-from paraloom.text.hashing import Seen
+from paraloom.pipeline.toml import parse_pipeline
+from paraloom.text.hashing import TextSet
 
 
 def pipeline(text: str, folder: Path):
@@ -43,7 +43,7 @@ def inputs(tmp_path):
 
 TEXT = """
 [[stage]]
-use = "sentences"
+use = "read-sentences"
 corpora = ["pairs"]
 files_of_lines = ["lines.tsv"]
 field = {field}
@@ -79,19 +79,19 @@ def test_what_is_in_another_language_does_not_hide_its_equal(tmp_path):
 
 def test_what_cannot_be_read_is_named(inputs):
     with pytest.raises(ConfigError, match="corpora"):
-        pipeline('[[stage]]\nuse = "sentences"', inputs)
+        pipeline('[[stage]]\nuse = "read-sentences"', inputs)
     with pytest.raises(ConfigError, match="did you mean 'text'"):
-        pipeline('[[stage]]\nuse = "sentences"\ncorpora = ["pairs"]\ncolumns = ["texts"]', inputs)
+        pipeline('[[stage]]\nuse = "read-sentences"\ncorpora = ["pairs"]\ncolumns = ["texts"]', inputs)
     with pytest.raises(ParaloomError, match="none of the columns"):
-        text = '[[stage]]\nuse = "sentences"\ncorpora = ["pairs"]\ncolumns = ["text"]'
+        text = '[[stage]]\nuse = "read-sentences"\ncorpora = ["pairs"]\ncolumns = ["text"]'
         run_pipeline(pipeline(text, inputs), inputs / "run", workers=1)
     with pytest.raises(ConfigError, match="'folder' or a 'model'"):
         pipeline('[[stage]]\nuse = "load-encoder"', inputs)
 
 
 def test_a_growing_set_forgets_nothing():
-    seen = Seen()
+    seen = TextSet()
     texts = [f"text {i}" for i in range(5000)]
-    assert seen.first(texts[:3000]).all()
-    assert seen.first(texts).tolist() == [False] * 3000 + [True] * 2000
-    assert not seen.first(texts).any() and len(seen) == 5000
+    assert seen.add(texts[:3000]).all()
+    assert seen.add(texts).tolist() == [False] * 3000 + [True] * 2000
+    assert not seen.add(texts).any() and len(seen) == 5000

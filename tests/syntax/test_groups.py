@@ -202,7 +202,7 @@ GROUPS = 'use = "syntax-groups"\npairs = "parsed"\nleast = 15'
 
 def test_a_group_is_picked_and_the_others_are_set_aside(tmp_path: Path) -> None:
     _write(tmp_path / "parsed", TREES)
-    folder = _run(tmp_path, GROUPS, 'use = "pick-group"\ninput = "parsed"\ngroups = "syntax-groups"\ngroup = 3')
+    folder = _run(tmp_path, GROUPS, 'use = "pick-syntax-group"\ninput = "parsed"\ngroups = "syntax-groups"\ngroup = 3')
     kept = Corpus.open(folder)
     assert kept.rows == 18
     assert set(kept.head(20).column("tgt_parse").to_pylist()) == {FRAGMENT, QUESTION}
@@ -221,8 +221,8 @@ def test_a_group_is_picked_and_the_others_are_set_aside(tmp_path: Path) -> None:
     [
         (['use = "syntax-groups"\npairs = "parsed"\ncolumn = "src_parse"'], ConfigError, "no column 'src_parse'"),
         (['use = "syntax-groups"\npairs = "parsed"\ngroups = 9'], DataError, "only 4"),
-        ([GROUPS, 'use = "pick-group"\ninput = "parsed"\ngroups = "syntax-groups"\ngroup = 4'], ConfigError, "group 4"),
-        (['use = "pick-group"\ninput = "parsed"\ngroups = "parsed"'], ModelError, "groups.json is missing"),
+        ([GROUPS, 'use = "pick-syntax-group"\ninput = "parsed"\ngroups = "syntax-groups"\ngroup = 4'], ConfigError, "group 4"),
+        (['use = "pick-syntax-group"\ninput = "parsed"\ngroups = "parsed"'], ModelError, "groups.json is missing"),
     ],
 )
 def test_what_cannot_be_grouped(tmp_path: Path, stages: list[str], error: type[Exception], said: str) -> None:
@@ -277,7 +277,7 @@ def test_the_report_shows_figure_1() -> None:
     rows = [{"production": "S -> NP VP .", "before": 70, "group 2": 30}, {"production": "X", "before": 0, "group 2": 7}]
     page = str(result("figure-1", {"productions": rows}))
     assert page.count("<svg") == 1 and page.count("<rect") == 4
-    assert "S -&gt; NP VP .: 70, then 30" in page
+    assert "S -&gt; NP VP .: 70 before, 30 after" in page
     # The longest bar fills the chart, the one after it is three sevenths as long.
     assert 'width="282"' in page and 'width="120.9"' in page
     assert "<svg" not in str(result("other", {"productions": [{"production": "x"}]}))
@@ -359,7 +359,7 @@ def test_a_translator_goes_on_with_one_group(toy_translator: Path, tmp_path: Pat
     folder = _run(
         tmp_path,
         'use = "syntax-groups"\npairs = "parsed"\ngroups = 2',
-        'name = "group-2"\nuse = "pick-group"\ninput = "parsed"\ngroups = "syntax-groups"\ngroup = 2',
+        'name = "group-2"\nuse = "pick-syntax-group"\ninput = "parsed"\ngroups = "syntax-groups"\ngroup = 2',
         f'use = "train-translator"\nbitext = ["group-2"]\nstart = "{toy_translator}"\nheld_out = 20\nsteps = 20\n'
         f"evaluate_every = 10\n{settings}",
     )

@@ -25,7 +25,7 @@ def stats(
 
     Example: `paraloom stats pairs.parquet`
     """
-    found = _result({"use": "statistics", "sample": sample}, "pairs", pairs, seed)
+    found = _result({"use": "pair-statistics", "sample": sample}, "pairs", pairs, seed)
     if as_json:
         typer.echo(json.dumps(found))
         return

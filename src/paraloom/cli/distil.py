@@ -37,7 +37,7 @@ def encoder(
     """
     from paraloom.embed.distillation import StudentConfig
     from paraloom.embed.spec import parse_spec
-    from paraloom.workflows.run import corpus_stages, run_verb
+    from paraloom.workflows.run import corpus_stages, run_tables
 
     stages: list[dict[str, Any]] = [loaded(teacher)]
     corpora, files = [], []
@@ -52,7 +52,7 @@ def encoder(
     if "word" in parse_spec(spec).units:
         starting = [
             {
-                "use": "distil-words",
+                "use": "distill-words",
                 "encoder": "load-encoder",
                 "corpora": ["sentences"],
                 "dimension": dimension,
@@ -62,16 +62,17 @@ def encoder(
                 "limit": StudentConfig.word_entries,
             }
         ]
-    result = run_verb(
+    result = run_tables(
         [
             *stages,
-            {"use": "sentences", "corpora": corpora, "files_of_lines": files, "lang": lang},
+            {"name": "sentences", "use": "read-sentences", "corpora": corpora, "files_of_lines": files, "lang": lang},
             {"use": "encode", "encoder": "load-encoder"},
             *starting,
             {
-                "use": "distil-encoder",
+                "name": "distil-encoder",  # its seed derives from this name
+                "use": "distill-encoder",
                 "sentences": ["encode"],
-                **({"vectors": "distil-words"} if starting else {}),
+                **({"vectors": "distill-words"} if starting else {}),
                 "spec": spec,
                 "dimension": dimension,
                 "steps": steps,
@@ -97,16 +98,16 @@ def words(
 
     Example: `paraloom distil words sentence-transformers/all-MiniLM-L6-v2 words.txt -o vectors`
     """
-    from paraloom.workflows.run import run_verb
+    from paraloom.workflows.run import run_tables
 
     work = {
-        "use": "distil-words",
+        "use": "distill-words",
         "encoder": "load-encoder",
         "words": str(words.absolute()),
         "dimension": dimension,
         "limit": limit,
     }
-    result = run_verb([loaded(teacher), work], output)
+    result = run_tables([loaded(teacher), work], output)
     typer.echo(f"{result.stages[-1].figures['words']:,} vectors in {output}/vectors.txt.gz")
 
 

@@ -34,7 +34,7 @@ def filter_pairs(
     """
     from paraloom.cli.summary import summary
     from paraloom.core.errors import ConfigError
-    from paraloom.workflows.run import corpus_stages, run_verb
+    from paraloom.workflows.run import corpus_stages, run_tables
 
     criteria = {
         "where": where,
@@ -48,14 +48,14 @@ def filter_pairs(
         from paraloom.pairs.filtering.survivors import Survivors, render
         from paraloom.workflows.analysis import result_of
 
-        found = result_of({"use": "count-survivors", **criteria}, "pairs", pairs, seed=seed)
+        found = result_of({"use": "preview-filter", **criteria}, "pairs", pairs, seed=seed)
         typer.echo(render([Survivors(**each) for each in found]))
         return
     if not output:
         raise ConfigError("there is no output", remedy="Give -o, or --preview to count only.")
     stages, reference = corpus_stages(pairs)
     work = {"use": "filter", "input": reference, **criteria}
-    result = run_verb([*stages, work], output, engine=engine, workers=workers, seed=seed)
+    result = run_tables([*stages, work], output, engine=engine, workers=workers, seed=seed)
     typer.echo(summary(result), err=True)
 
 

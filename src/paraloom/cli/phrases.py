@@ -41,7 +41,7 @@ def train_phrases(
     """
     from paraloom.cli.distil import loaded
     from paraloom.core.errors import ConfigError
-    from paraloom.workflows.run import corpus_stages, run_verb
+    from paraloom.workflows.run import corpus_stages, run_tables
 
     if bool(vectors) == bool(teacher):
         raise ConfigError("words have vectors from --vectors or from --teacher", remedy="Give one of them.")
@@ -54,7 +54,7 @@ def train_phrases(
     folder = str(tasks.absolute()) if tasks else None
     if teacher:
         words = {
-            "use": "distil-words",
+            "use": "distill-words",
             "encoder": "load-encoder",
             "corpora": references,
             "tasks": folder,
@@ -64,7 +64,7 @@ def train_phrases(
     work = {
         "use": "train-phrases",
         "pairs": references,
-        "vectors": str(vectors.absolute()) if vectors else "distil-words",
+        "vectors": str(vectors.absolute()) if vectors else "distill-words",
         "network": network,
         "contrasts": contrasts,
         "share": share,
@@ -74,7 +74,7 @@ def train_phrases(
         "task": task,
         "reversed_contrast": reversed_contrast,
     }
-    result = run_verb([*stages, work], output, seed=seed)
+    result = run_tables([*stages, work], output, seed=seed)
     for name, value in result.stages[-1].figures.items():
         typer.echo(f"{name}: {json.dumps(value) if isinstance(value, dict) else value}")
 

@@ -31,7 +31,7 @@ _OF_PROBABILITY = ("tgt_unigram_repetition", "tgt_trigram_repetition", "tgt_idf"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Statistics(Fit):
+class PairStatistics(Fit):
     """What references and translations are like, and how they differ (W17 Tables 9 and 10, PNMT Table 1).
 
     pairs: a corpus of back-translated pairs, src the reference.  sample: pairs to look at, by chance; W17 takes
@@ -90,7 +90,7 @@ class Statistics(Fit):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Lexicon(LexiconConfig, Fit):
+class ExtractLexicon(LexiconConfig, Fit):
     """Makes a paraphrase lexicon out of pairs: words aligned, phrases counted and scored, with examples.
 
     pairs: corpora of pairs in one language.  sample: pairs to learn from, by chance, what memory bounds.

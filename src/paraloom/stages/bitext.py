@@ -2,36 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import ClassVar, Literal
-import pyarrow as pa
-from paraloom.core.errors import ConfigError, DataError
-from paraloom.core.schema import PAIRS, require
-from paraloom.core.stage import Ref, Source, StageContext
-from paraloom.io import Corpus, read_pairs
-from typing import ClassVar
-from paraloom.core.errors import DataError
-from paraloom.core.stage import Source, StageContext
-from paraloom.io.shards import open_shard, read_batches
-from dataclasses import dataclass, fields
+
 import numpy as np
 import numpy.typing as npt
-from paraloom.core.schema import LANGUAGE_OF
-from paraloom.core.stage import Map, Ref, StageContext
-from paraloom.core.stage_cache import cached_per_stage
-from paraloom.io.bitext import UNKNOWN
-from paraloom.pairs.filtering.cleaning import CleaningRules, line_faults
-from paraloom.pairs.filtering.held_out import IN_HELD_OUT
-from paraloom.text.languages import LanguageIdentifier
-from paraloom.io import Corpus
-from paraloom.pairs.filtering.held_out import HeldOut
+import pyarrow as pa
 
+from paraloom.core.errors import ConfigError, DataError
+from paraloom.core.schema import LANGUAGE_OF, PAIRS, require
+from paraloom.core.stage import Map, Ref, Source, StageContext
+from paraloom.core.stage_cache import cached_per_stage
+from paraloom.io import Corpus, read_pairs
+from paraloom.io.bitext import UNKNOWN
+from paraloom.io.shards import open_shard, read_batches
+from paraloom.pairs.filtering.cleaning import CleaningRules, line_faults
+from paraloom.pairs.filtering.held_out import IN_HELD_OUT, HeldOut
+from paraloom.text.languages import LanguageIdentifier
 
 
 @dataclass(frozen=True, kw_only=True)
-class Bitext(Source):
+class ReadPairs(Source):
     """Reads sentence pairs: Moses pairs, TSV, JSONL, Parquet, TMX, plain or compressed.
 
     source: a file with both sides, or `PREFIX.{de,en}` for Moses pairs; paths stand relative to the pipeline file.
@@ -100,7 +93,7 @@ class Bitext(Source):
 
 @dataclass(frozen=True, kw_only=True)
 class JoinPairs(Source):
-    """Corpora of pairs, one after another, as one; turned: with source and target, and their languages, exchanged.
+    """Corpora of pairs, one after another, as one; swap: with source and target, and their languages, exchanged.
 
     Columns beside those of pairs are left behind.
     """
@@ -108,8 +101,10 @@ class JoinPairs(Source):
     output_schema: ClassVar[str] = "PAIRS"
     inputs: ClassVar[tuple[str, ...]] = ("corpora",)
 
+    renamed_fields: ClassVar[Mapping[str, str]] = {"turned": "swap"}
+
     corpora: tuple[Ref, ...]
-    turned: bool = False
+    swap: bool = False
 
     def validate(self) -> None:
         if not self.corpora:
@@ -117,7 +112,7 @@ class JoinPairs(Source):
 
     def batches(self, context: StageContext) -> Iterator[pa.RecordBatch]:
         """All rows of all corpora, in order."""
-        other = {"src": "tgt", "tgt": "src", "src_lang": "tgt_lang", "tgt_lang": "src_lang"} if self.turned else {}
+        other = {"src": "tgt", "tgt": "src", "src_lang": "tgt_lang", "tgt_lang": "src_lang"} if self.swap else {}
         for folder in context.paths("corpora"):
             corpus = Corpus.open(folder)
             try:
@@ -164,7 +159,7 @@ def sides(source: Path) -> tuple[Path, ...]:
 
 
 @dataclass(frozen=True, kw_only=True)
-class ScoredPairs(Source):
+class ReadScoredPairs(Source):
     """Reads a Parquet file that a verb of ours wrote, all its columns kept; `bitext` reads two columns of any file.
 
     source: the file; a path stands relative to the pipeline file.

@@ -27,7 +27,7 @@ from paraloom.io import Corpus
 
 
 @dataclass(frozen=True, kw_only=True)
-class DistilEncoder(StudentConfig, Fit):
+class DistillEncoder(StudentConfig, Fit):
     """Trains a sentence encoder whose cosines are those of another one's vectors; nothing is labelled.
 
     sentences: corpora with `text` and the `vector` that the stage `encode` adds.  vectors: a text file of word vectors
@@ -62,7 +62,7 @@ class DistilEncoder(StudentConfig, Fit):
 
 
 @dataclass(frozen=True, kw_only=True)
-class DistilWords(Fit):
+class DistillWords(Fit):
     """Vectors of single words out of an encoder of sentences, as a text file to start encoders from.
 
     words: a file of `word` or `word count` lines; corpora, tasks: texts, and a folder of phrase tasks, whose words are

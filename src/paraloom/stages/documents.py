@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 
 import pyarrow as pa
 
-from paraloom.align.document_features import TRANSLATION, open_documents, paragraphs_in
-from paraloom.align.document_pairs import NamedPair, named, read_document_pairs, write_document_pairs
-from paraloom.align.documents import EVIDENCE, DocumentsConfig, align_documents
-from paraloom.align.pivot import agree, turned_as_met
-from paraloom.align.sentences import AlignerConfig, TextPair, beads_of, learn
-from paraloom.align.translated import align_by_cosine
+from paraloom.align.document_features import TRANSLATION, open_documents, split_paragraphs
+from paraloom.align.document_pairs import DocumentPair, read_document_pairs, write_document_pairs
+from paraloom.align.documents import EVIDENCE, DocumentAlignerConfig, align_documents
+from paraloom.align.park17 import align_by_cosine
+from paraloom.align.pivot import apply_pivots, orient_pivot
+from paraloom.align.sentences import AlignerConfig, TextPair, fit_aligner
 from paraloom.align.within_documents import align_within
 from paraloom.core.beads import join_sentences
 from paraloom.core.errors import ConfigError, DataError, nearest
@@ -28,8 +28,7 @@ from paraloom.core.stage_cache import cached_per_stage
 from paraloom.evaluate.alignment import AlignmentScore, score_documents
 from paraloom.io import Corpus
 from paraloom.io.formats.gold_beads import GoldDocument, read_gold_documents
-from paraloom.mt.translator import Translator
-from paraloom.mt.translator import best_translations
+from paraloom.mt.translator import Translator, best_translations
 
 if TYPE_CHECKING:
     from paraloom.mt.translator import Translator
@@ -51,7 +50,7 @@ class TranslateDocuments(Map):
     def apply(self, batch: pa.RecordBatch, context: StageContext) -> pa.RecordBatch:
         """The documents of one batch with their translations; the translator is loaded once a worker."""
         translator = _translator(context.inputs["translator"], self.decode)
-        texts = [paragraphs_in(text or "") for text in batch.column("text").to_pylist()]
+        texts = [split_paragraphs(text or "") for text in batch.column("text").to_pylist()]
         lines = [line for text in texts for line in text]
         made = iter(translator.translate(lines, seed=context.seed) if lines else [])
         found = ["\n".join(_one_line(next(made)[0].text) or line for line in text) for text in texts]
@@ -76,7 +75,7 @@ class AlignDocumentSentences(Source):
     pivot: bool = False
 
     def validate(self) -> None:
-        AlignerConfig(most=self.most).check()
+        AlignerConfig(max_bead_size=self.most).check()
 
     def batches(self, context: StageContext) -> Iterator[pa.RecordBatch]:
         """A batch a pair of documents that have a sentence in common."""
@@ -86,7 +85,7 @@ class AlignDocumentSentences(Source):
         pairs = read_pairs(context.inputs["pairs"])
         if not pairs:
             raise DataError("no documents were paired", remedy="Lower the threshold, or give documents that belong.")
-        for found in align_within(sides[0], sides[1], pairs, AlignerConfig(most=self.most), seed=context.seed):
+        for found in align_within(sides[0], sides[1], pairs, AlignerConfig(max_bead_size=self.most), seed=context.seed):
             both = [bead for bead in found.beads if bead.source and bead.target]
             origin = f"{found.pair.source} {found.pair.target}"
             if both:
@@ -152,7 +151,7 @@ class EvaluateAligner(Fit):
         """Write result.json; figures: precision, recall and F1 of all beads."""
         documents = read_gold_documents(self.documents)
         translator = _translator(context.inputs["translator"], self.decode) if "translator" in context.inputs else None
-        score = score_aligner(documents, AlignerConfig(most=self.most), translator)
+        score = score_aligner(documents, AlignerConfig(max_bead_size=self.most), translator)
         (folder / "result.json").write_text(json.dumps(score.to_json(), indent=1) + "\n", encoding="utf-8")
         figures: dict[str, Json] = {name: round(value, 4) for name, value in score.exact._asdict().items()}
         return figures | {"signature": score.signature}
@@ -178,12 +177,12 @@ def score_aligner(
     for each, text in zip(documents, made, strict=True):
         read = text[0] if text else each.source
         vectors = (encoder.encode(read), encoder.encode(each.target)) if encoder else None
-        pairs.append(TextPair(each.source, each.target, text, vectors=vectors))
-    knowledge = learn(pairs, config) if method != "park17" else None
+        pairs.append(TextPair(each.source, each.target, text, embeddings=vectors))
+    aligner = fit_aligner(pairs, config) if method != "park17" else None
     score = AlignmentScore()
     with progress("aligning", len(pairs), unit="documents") as advance:
         for each, pair in zip(documents, pairs, strict=True):
-            beads = beads_of(pair, knowledge, config) if knowledge else align_by_cosine(pair, config.most)
+            beads = aligner.align(pair) if aligner else align_by_cosine(pair, config.max_bead_size)
             score.add(each.gold, beads)
             advance(1)
     return score
@@ -212,7 +211,7 @@ class AlignDocuments(Fit):
 
     source, target: corpora of documents; one with a column `translation` is compared by that, too.  evidence: words,
     pictures, topics, scores, all, or several of them, as 'words,pictures'.  how, by, threshold, candidates, rounds:
-    see align.documents.DocumentsConfig.  gold: a file of true pairs, target name first where `gold_turned`; it is read
+    see align.documents.DocumentAlignerConfig.  gold: a file of true pairs, target name first where `gold_turned`; it is read
     after the pairs were written, and measures them, as far as both documents are there.  pivot: the translations of
     both are into a third language, and are compared in the place of the texts (PARK17 §5).
     """
@@ -236,13 +235,13 @@ class AlignDocuments(Fit):
         self.settings.check()
 
     @property
-    def settings(self) -> DocumentsConfig:
+    def settings(self) -> DocumentAlignerConfig:
         """How documents are paired."""
-        return DocumentsConfig(
+        return DocumentAlignerConfig(
             weights=evidence_of(self.evidence),
-            candidates=self.candidates,
-            how=self.how,
-            by=self.by,
+            max_candidates=self.candidates,
+            assignment=self.how,
+            threshold_on=self.by,
             threshold=self.threshold,
             rounds=self.rounds,
         )
@@ -253,7 +252,7 @@ class AlignDocuments(Fit):
             open_documents(Corpus.open(context.inputs[side]), pivot=self.pivot) for side in ("source", "target")
         )
         found = align_documents(source, target, self.settings, seed=context.seed)
-        pairs = list(named(found, source.ids, target.ids))
+        pairs = found.pairs()
         write_document_pairs(folder / PAIRS_FILE, pairs)
         figures: dict[str, Json] = {"documents": [len(source), len(target)], "pairs": len(found)}
         if self.gold is not None:
@@ -292,10 +291,10 @@ class PivotDocuments(Fit):
         through = []
         for there, back in zip(context.paths("there"), context.paths("back"), strict=True):
             try:
-                through.append(turned_as_met(read_pairs(there), read_pairs(back), names))
+                through.append(orient_pivot(read_pairs(there), read_pairs(back), names))
             except DataError as error:
                 raise error.at(file=f"{there} and {back}") from None
-        found = agree(direct, through)
+        found = apply_pivots(direct, through)
         write_document_pairs(folder / PAIRS_FILE, found)
         before = {(pair.source, pair.target) for pair in direct}
         stood = sum((pair.source, pair.target) in before for pair in found)
@@ -306,13 +305,13 @@ class PivotDocuments(Fit):
         return figures
 
 
-def read_pairs(listed: Path) -> list[NamedPair]:
+def read_pairs(listed: Path) -> list[DocumentPair]:
     """The pairs in a file, or in the artifact of a stage that made some."""
     return read_document_pairs(listed / PAIRS_FILE if listed.is_dir() else listed)
 
 
 def against_gold(
-    gold: Path, turned: bool, found: Iterable[NamedPair], there: tuple[set[str], set[str]] | None = None
+    gold: Path, turned: bool, found: Iterable[DocumentPair], there: tuple[set[str], set[str]] | None = None
 ) -> dict[str, Json]:
     """Precision, recall and F1; turned: the target's name stands first in the gold.
 

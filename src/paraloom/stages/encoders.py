@@ -109,7 +109,7 @@ class EvaluateSts(Fit):
 
 
 @dataclass(frozen=True, kw_only=True)
-class ChooseParaphrase(Fit):
+class EvaluateRetrieval(Fit):
     """How often an encoder finds a sentence's paraphrase among `candidates`, chance being 1 / candidates.
 
     pairs: a corpus whose src and tgt mean the same.  encoders: measured on the same draws, in the order given.
@@ -143,7 +143,7 @@ class ChooseParaphrase(Fit):
 
 
 @dataclass(frozen=True, kw_only=True)
-class QuantiseEncoder(Fit):
+class QuantizeEncoder(Fit):
     """Stores an encoder's vectors in one byte a number, with a scale a row; states what it costs.
 
     sts: a folder of similarity tasks to measure both on (mean Pearson × 100 of each group).

@@ -2,33 +2,29 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from pathlib import Path
-from typing import ClassVar, Literal
-import pyarrow as pa
-from paraloom.core.errors import ConfigError
-from paraloom.core.protocols import TranslatorLike
-from paraloom.core.schema import PAIRS
-from paraloom.core.stage import Map, Ref, StageContext
-from paraloom.mt import load_translator
-from paraloom.pairs.backtranslation import backtranslate
-from paraloom.core.stage_cache import cached_per_stage
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any, ClassVar
+from pathlib import Path
+from typing import Any, ClassVar, Literal
+
+import pyarrow as pa
+
 from paraloom.core.errors import ConfigError, DataError, ModelError, nearest
-from paraloom.core.protocols import CorpusReader
+from paraloom.core.protocols import CorpusReader, TranslatorLike
+from paraloom.core.schema import PAIRS
 from paraloom.core.stage import Fit, Json, Map, Ref, StageContext
+from paraloom.core.stage_cache import cached_per_stage
 from paraloom.io import Corpus
+from paraloom.mt import Translator
+from paraloom.pairs.backtranslation import backtranslate
 from paraloom.pairs.filtering.duplicates import DuplicateConfig, find_duplicates, is_duplicate
 from paraloom.pairs.filtering.filters import Criteria, select, survey
 from paraloom.pairs.filtering.survivors import survivors
 
 
-
 @dataclass(frozen=True, kw_only=True)
-class Backtranslate(Map):
+class BackTranslate(Map):
     """Pairs each reference of a bitext with the k best translations of its other side (W17 §3, PNMT §3).
 
     translator: a stage that trained one, or a model folder.  decode: how, such as 'beam:12', 'sampling' or
@@ -57,7 +53,7 @@ class Backtranslate(Map):
 
 @cached_per_stage(2)
 def _translator(folder: Path, decode: str) -> TranslatorLike:
-    translator: TranslatorLike = load_translator(folder, decode=decode)
+    translator: TranslatorLike = Translator.load(folder, decode=decode)
     return translator
 
 
@@ -89,7 +85,7 @@ class Filter(Criteria, Map):
 
 
 @dataclass(frozen=True, kw_only=True)
-class CountSurvivors(Criteria, Fit):
+class PreviewFilter(Criteria, Fit):
     """What a filter with these criteria would leave: of each alone, of those so far, of all; nothing is filtered.
 
     pairs: a corpus.  The other fields are those of paraloom.pairs.filtering.filters.Criteria.

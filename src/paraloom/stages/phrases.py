@@ -151,7 +151,11 @@ class TrainPhrases(PhraseConfig, Fit):
         return round(100 * found.accuracy, 2)
 
     def _measured(
-        self, encoder: EncoderLike, test: list[tuple[str, str]], context: StageContext, similarity: Literal["dot", "cosine"]
+        self,
+        encoder: EncoderLike,
+        test: list[tuple[str, str]],
+        context: StageContext,
+        similarity: Literal["dot", "cosine"],
     ) -> dict[str, Json]:
         found: dict[str, Json] = {}
         if self._measurable(test):

@@ -16,13 +16,13 @@ from paraloom.core.errors import ConfigError, nearest
 from paraloom.core.protocols import EncoderLike
 from paraloom.core.schema import LANGUAGE_OF, SENTENCES, add_column
 from paraloom.core.stage import Fit, Json, Map, Ref, Source, StageContext
+from paraloom.core.stage_cache import cached_per_stage
 from paraloom.embed.loading import open_encoder
 from paraloom.embed.transformer import TransformerEncoder, convert_transformer
 from paraloom.io import Corpus
 from paraloom.io.bitext import UNKNOWN
 from paraloom.io.texts import read_texts
-from paraloom.core.stage_cache import cached_per_stage
-from paraloom.text.hashing import Seen
+from paraloom.text.hashing import TextSet
 
 _CHUNK = 5000
 
@@ -37,7 +37,7 @@ class _Texts(NamedTuple):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Sentences(Source):
+class ReadSentences(Source):
     """The distinct sentences of corpora and files; those met before, empty ones and very long ones are set aside.
 
     corpora: of pairs or sentences, of which the text columns `columns` are read, where they are there.
@@ -72,13 +72,13 @@ class Sentences(Source):
 
     def batches(self, context: StageContext) -> Iterator[pa.RecordBatch]:
         """All sentences in order, with `keep` and `reason`."""
-        seen, count = Seen(), 0
+        seen, count = TextSet(), 0
         for name, texts, langs, faults in self._within_limit(context):
             stripped = [" ".join(text.split()) for text in texts]
             wanted = (None, "", UNKNOWN, self.lang)
             foreign = [None if lang in wanted or self.lang == UNKNOWN else f"in '{lang}'" for lang in langs]
             # What is set aside for something else is not met: of two equal texts the other may be the one wanted.
-            first = seen.first(
+            first = seen.add(
                 ["" if fault or other else text for text, fault, other in zip(stripped, faults, foreign, strict=True)]
             ).tolist()
             reasons = [

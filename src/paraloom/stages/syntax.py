@@ -2,28 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import ClassVar
+
 import pyarrow as pa
-from paraloom.core.errors import ConfigError, DataError, ModelError
+
+from paraloom.core.digests import file_digest, signature
+from paraloom.core.errors import ConfigError, DataError, ModelError, nearest
 from paraloom.core.protocols import ParserLike
 from paraloom.core.schema import add_column
-from paraloom.core.stage import Fit, Json, Map, Ref, StageContext
+from paraloom.core.stage import Fit, Json, Map, Ref, Source, StageContext
 from paraloom.core.stage_cache import cached_per_stage
+from paraloom.io import Corpus
 from paraloom.syntax.accuracy import bracket_f1
 from paraloom.syntax.grammar import Grammar
+from paraloom.syntax.parsers.files import read_parses
 from paraloom.syntax.parsers.loading import check_name, load_parser
 from paraloom.syntax.parsers.own import GrammarParser
 from paraloom.syntax.treebank import read_treebank
-from collections.abc import Iterator
-from itertools import islice
-from paraloom.core.digests import file_digest, signature
-from paraloom.core.errors import ConfigError, DataError, nearest
-from paraloom.core.stage import Ref, Source, StageContext
-from paraloom.io import Corpus
-from paraloom.syntax.parsers.files import read_parses
-
 
 
 @dataclass(frozen=True, kw_only=True)

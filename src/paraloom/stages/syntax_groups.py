@@ -51,7 +51,7 @@ class SyntaxGroups(Fit):
 
 
 @dataclass(frozen=True, kw_only=True)
-class PickGroup(Map):
+class PickSyntaxGroup(Map):
     """Keeps the pairs of one syntax group, to fine-tune a translator on; the others are set aside.
 
     groups: a stage `syntax-groups`.  group: the number of the one that stays, from 1.

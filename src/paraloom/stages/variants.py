@@ -2,36 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+import math
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields
-from itertools import chain
+from itertools import chain, islice
 from pathlib import Path
 from typing import ClassVar, Literal
+
 import pyarrow as pa
 import pyarrow.compute as pc
-from paraloom.core.errors import ConfigError, DataError
+
+from paraloom.core.errors import ConfigError, DataError, ParaloomError
 from paraloom.core.protocols import TranslatorLike, Variant
 from paraloom.core.schema import PAIRS, SENTENCES, VARIANTS
 from paraloom.core.seeds import strided_seed
-from paraloom.core.stage import Map, Ref, StageContext
-from paraloom.mt import load_translator
+from paraloom.core.stage import Map, Ref, Source, StageContext
+from paraloom.core.stage_cache import cached_per_stage
+from paraloom.io.compression import decode, read_raw_lines, without_compression
+from paraloom.io.shards import open_shard, read_batches
+from paraloom.mt import Translator
 from paraloom.mt.decoding import parse_decoding
 from paraloom.mt.presets import method
 from paraloom.pairs.variants import ORIGINALS, TrainingPairs, training_pairs, variant_rows
-from paraloom.core.stage_cache import cached_per_stage
 from paraloom.stages.bitext import held_out
-import json
-import math
-from collections.abc import Iterator
-from dataclasses import dataclass
-from itertools import islice
-from typing import ClassVar
-from paraloom.core.errors import ConfigError, DataError, ParaloomError
-from paraloom.core.schema import VARIANTS
-from paraloom.core.stage import Source, StageContext
-from paraloom.io.compression import decode, read_raw_lines, without_compression
-from paraloom.io.shards import open_shard, read_batches
-
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -75,7 +69,9 @@ class TranslateVariants(Map):
         texts = pc.fill_null(originals.column("original"), "").to_pylist()
         decoding = method(self.method, self.outputs).decoding if self.method else parse_decoding(self.decode)
         translators = [_translator(path, decoding) for path in context.paths("translator")]
-        found = [each.translate(texts, seed=strided_seed(context.seed, place)) for place, each in enumerate(translators)]
+        found = [
+            each.translate(texts, seed=strided_seed(context.seed, place)) for place, each in enumerate(translators)
+        ]
         joined = [_joined(of_text) for of_text in zip(*found, strict=True)]
         made_by = " + ".join(each.signature for each in translators)
         return variant_rows(originals, joined, self.method or self.decode, signature=made_by)
@@ -134,7 +130,7 @@ def _joined(of_translators: Sequence[Sequence[Variant]]) -> list[Variant]:
 
 @cached_per_stage(8)
 def _translator(folder: Path, decoding: object) -> TranslatorLike:
-    translator: TranslatorLike = load_translator(folder, decode=decoding)  # type: ignore[arg-type]
+    translator: TranslatorLike = Translator.load(folder, decode=decoding)  # type: ignore[arg-type]
     return translator
 
 

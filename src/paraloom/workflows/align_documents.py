@@ -80,7 +80,7 @@ def align_paired(
     and where one names a document that is not there.
     """
     _check(source, target)
-    config = AlignerConfig(most=most)
+    config = AlignerConfig(max_bead_size=most)
     config.check()
     suffix = without_compression(output).suffix
     if suffix not in (".parquet", ".tsv", ".tmx", ".jsonl", "") and output != PIPE and "{" not in output:
