@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from paraloom.core.errors import DataError, ModelError
-from paraloom.text.trees import phrases, skeleton
+from paraloom.text.trees import constituents, skeleton
 
 pytest.importorskip("nltk", reason="parsing needs nltk: pip install 'paraloom[syntax]'")
 
@@ -39,7 +39,7 @@ def treebank(tmp_path: Path) -> Path:
 
 
 def test_phrases_by_pencil() -> None:
-    found = [(p.label, p.first, p.last, p.depth) for p in phrases("(S (NP (DT The) (NN dog)) (VP (VBZ sleeps)))")]
+    found = [(p.label, p.start, p.end, p.depth) for p in constituents("(S (NP (DT The) (NN dog)) (VP (VBZ sleeps)))")]
     assert found == [
         ("S", 0, 3, 0),
         ("NP", 0, 2, 1),
@@ -53,7 +53,7 @@ def test_phrases_by_pencil() -> None:
 @pytest.mark.parametrize("tree", ["", "snow", "(S", "(S (NP x)", "(S x))", "((S x))", "(S x) (S y)", "()", "(S x) y"])
 def test_what_is_no_tree_is_an_error(tree: str) -> None:
     with pytest.raises(DataError, match="not one bracketed tree"):
-        phrases(tree)
+        constituents(tree)
 
 
 def test_the_skeleton_keeps_the_upper_levels() -> None:
@@ -121,7 +121,7 @@ def test_what_cannot_be_parsed_has_no_tree(treebank: Path) -> None:
 def test_whatever_the_text_a_tree_can_be_read_again(text: str) -> None:
     parser = GrammarParser(Grammar.read_off(plain(Tree.fromstring(each)) for each in _ONE_LINE))
     for tree in (*parser.parse([text]), parser.parse_words(text.split())):
-        assert tree is None or phrases(tree)[0].depth == 0
+        assert tree is None or constituents(tree)[0].depth == 0
 
 
 @settings(deadline=None, max_examples=30)

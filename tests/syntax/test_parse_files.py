@@ -14,7 +14,7 @@ from paraloom.core.errors import DataError
 from paraloom.syntax.dependencies import bracketed
 from paraloom.syntax.parsers.files import read_parses
 from paraloom.syntax.productions import ProductionCounts
-from paraloom.text.trees import phrases
+from paraloom.text.trees import constituents
 
 CONLLU = """# sent_id = 1
 # text = The dog won't sleep.
@@ -74,7 +74,7 @@ def test_every_word_is_in_the_tree_as_deep_as_it_hangs(above: list[int], order: 
         depths.append(depth)
     tree = bracketed([f"w{i}" for i in range(len(above))], heads, [f"r{i}" for i in range(len(above))])
     assert tree is not None
-    assert {node.label: node.depth for node in phrases(tree)} == {f"r{i}": depth for i, depth in enumerate(depths)}
+    assert {node.label: node.depth for node in constituents(tree)} == {f"r{i}": depth for i, depth in enumerate(depths)}
     assert sorted(piece.rstrip(")") for piece in tree.split() if piece[0] == "w") == sorted(
         f"w{i}" for i in range(len(above))
     )

@@ -1,98 +1,199 @@
-"""A bilingual lexicon that the aligner makes out of its own beads, for the next round."""
+"""Bilingual lexicons: learned from beads by word alignment, or read from a file."""
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Sequence
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from paraloom.align.lexical import Bags
-from paraloom.text.tokens import TokenLists
-from paraloom.text.word_alignment import AlignmentConfig, links
+from paraloom.align.lexical import ExpectedWords
+from paraloom.core.errors import DataError
+from paraloom.io import read_lines
+from paraloom.text.tokens import TokenLists, tokenize
+from paraloom.text.word_alignment import WordAlignmentConfig, word_links
 
 Ints = npt.NDArray[np.int64]
 
-# Passes of expectation: what matters is which words go together, not how often to the last digit.
+# EM iterations: which words go together matters, not their exact probabilities.
 _ITERATIONS = 3
 
 
-class Lexicon(NamedTuple):
-    """p(other word | word): words uint64 (kinds,), rising; entries of word k from starts[k] to starts[k + 1]."""
+class BilingualLexicon(NamedTuple):
+    """Translation probabilities p(translation | word).
+
+    Args:
+        words: uint64 (types,), token ids in ascending order.
+        starts: int64 (types + 1,); the entries of word k are those from starts[k] to starts[k + 1].
+        translations: uint64 (entries,), token ids.
+        probabilities: float32 (entries,).
+    """
 
     words: npt.NDArray[np.uint64]
     starts: Ints
-    others: npt.NDArray[np.uint64]
-    shares: npt.NDArray[np.float32]
+    translations: npt.NDArray[np.uint64]
+    probabilities: npt.NDArray[np.float32]
 
-    def bags(self, lists: TokenLists) -> Bags:
-        """What the words of some sentences lead to expect on the other side."""
-        places = np.searchsorted(self.words, lists.ids)
-        there = places < len(self.words)
-        there[there] = self.words[places[there]] == lists.ids[there]
+    def expected_words(self, lists: TokenLists) -> ExpectedWords:
+        """All translations of the words of each sentence, with their probabilities."""
+        indices = np.searchsorted(self.words, lists.ids)
+        present = indices < len(self.words)
+        present[present] = self.words[indices[present]] == lists.ids[present]
         counts = np.zeros(len(lists.ids), np.int64)
-        counts[there] = np.diff(self.starts)[places[there]]
+        counts[present] = np.diff(self.starts)[indices[present]]
         ends = np.cumsum(counts)
-        taken = np.repeat(np.where(there, self.starts[np.minimum(places, len(self.words) - 1)], 0), counts)
-        taken = taken + np.arange(len(taken)) - np.repeat(ends - counts, counts)
+        entries = np.repeat(np.where(present, self.starts[np.minimum(indices, len(self.words) - 1)], 0), counts)
+        entries = entries + np.arange(len(entries)) - np.repeat(ends - counts, counts)
         offsets = np.concatenate([[0], ends])[lists.offsets]
-        return Bags(self.others[taken], self.shares[taken], offsets, lists.lengths.astype(np.float64))
+        return ExpectedWords(
+            self.translations[entries], self.probabilities[entries], offsets, lists.lengths.astype(np.float64)
+        )
 
-    def likeliest(self, lists: TokenLists) -> TokenLists:
-        """Each word as the word that it most often goes with; as it is where the lexicon has none."""
+    def translate(self, lists: TokenLists) -> TokenLists:
+        """Replace each word by its most probable translation; a word without an entry stays."""
         owners = np.repeat(np.arange(len(self.words)), np.diff(self.starts))
-        order = np.lexsort((-self.shares, owners))
-        first = order[np.searchsorted(owners[order], np.arange(len(self.words))).clip(max=max(0, len(order) - 1))]
-        held = np.diff(self.starts) > 0
-        places = np.minimum(np.searchsorted(self.words, lists.ids), len(self.words) - 1)
-        there = (self.words[places] == lists.ids) & held[places]
-        return TokenLists(np.where(there, self.others[first[places]], lists.ids), lists.offsets)
+        order = np.lexsort((-self.probabilities, owners))
+        best = order[np.searchsorted(owners[order], np.arange(len(self.words))).clip(max=max(0, len(order) - 1))]
+        has_entries = np.diff(self.starts) > 0
+        indices = np.minimum(np.searchsorted(self.words, lists.ids), len(self.words) - 1)
+        present = (self.words[indices] == lists.ids) & has_entries[indices]
+        return TokenLists(np.where(present, self.translations[best[indices]], lists.ids), lists.offsets)
 
 
-def lexicon_of(source: TokenLists, target: TokenLists, config: AlignmentConfig | None = None) -> Lexicon | None:
-    """p(target word | source word) by word alignment of n pairs of texts; None where nothing is seen twice.
+def learn_lexicon(
+    source: TokenLists, target: TokenLists, config: WordAlignmentConfig | None = None
+) -> BilingualLexicon | None:
+    """Estimate p(target word | source word) by word alignment.
 
-    One count is taken off each entry: what a bead alone says must not hold that bead together.
+    One is subtracted from each count: a bead must not be held together by a translation that it alone supports.
+
+    Args:
+        source: Tokens of n texts.
+        target: Tokens of their n translations.
+        config: Of the word alignment; by default three iterations.
+
+    Returns:
+        The lexicon; None where no word pair occurs twice.
     """
-    linked = links(source, target, config or AlignmentConfig(iterations=_ITERATIONS))
+    linked = word_links(source, target, config or WordAlignmentConfig(iterations=_ITERATIONS))
     owners = np.repeat(np.arange(len(target)), target.lengths)
-    found = linked >= 0
-    words = source.ids[source.offsets[owners[found]] + linked[found]]
-    pairs, counts = np.unique(np.stack([words, target.ids[found]], axis=1), axis=0, return_counts=True)
+    aligned = linked >= 0
+    words = source.ids[source.offsets[owners[aligned]] + linked[aligned]]
+    pairs, counts = np.unique(np.stack([words, target.ids[aligned]], axis=1), axis=0, return_counts=True)
     pairs, counts = pairs[counts > 1], counts[counts > 1]
     if not len(pairs):
         return None
-    kinds, seen = np.unique(source.ids, return_counts=True)
-    places = np.searchsorted(kinds, pairs[:, 0])
-    shares = ((counts - 1) / seen[places]).astype(np.float32)
-    starts = np.searchsorted(places, np.arange(len(kinds) + 1)).astype(np.int64)
-    return Lexicon(kinds, starts, np.ascontiguousarray(pairs[:, 1]), shares)
+    types, frequencies = np.unique(source.ids, return_counts=True)
+    indices = np.searchsorted(types, pairs[:, 0])
+    probabilities = ((counts - 1) / frequencies[indices]).astype(np.float32)
+    starts = np.searchsorted(indices, np.arange(len(types) + 1)).astype(np.int64)
+    return BilingualLexicon(types, starts, np.ascontiguousarray(pairs[:, 1]), probabilities)
 
 
-def beside(lists: TokenLists, beads: Ints) -> TokenLists:
-    """The words of some beads' sides; beads: int64 (n, 2), first sentence and how many."""
+def read_lexicon(path: str | Path) -> tuple[BilingualLexicon, BilingualLexicon]:
+    """Read a bilingual lexicon as evidence for the aligner.
+
+    A line has a source word, a target word and an optional probability, separated by tabs; or it is hunalign's
+    `target @ source`.  Entries of several words are skipped.  Without probabilities all translations of a word are
+    equally likely.
+
+    Args:
+        path: A text file, possibly compressed.
+
+    Returns:
+        The lexicons from source to target and from target to source.
+
+    Raises:
+        DataError: A line has another form (with file and row), or no entry has one word on each side.
+
+    Example:
+        >>> import tempfile
+        >>> file = Path(tempfile.mkdtemp()) / "de-en.tsv"
+        >>> _ = file.write_text("Hund\\tdog\\nHund\\thound\\n")
+        >>> read_lexicon(file)[0].probabilities.tolist()
+        [0.5, 0.5]
+    """
+    words: list[str] = []
+    translations: list[str] = []
+    weights: list[float] = []
+    for row, line in enumerate(read_lines(path), 1):
+        if not line.strip():
+            continue
+        fields = [field.strip() for field in line.rstrip("\n").split("\t")]
+        if len(fields) == 1 and " @ " in line:
+            target, _, source = line.partition(" @ ")
+            fields = [source.strip(), target.strip()]
+        try:
+            source, target, *rest = fields
+            weight = float(rest[0]) if rest else 1.0
+        except ValueError:
+            raise DataError(
+                f"expected a lexicon entry, got '{line.strip()[:60]}'",
+                file=str(path),
+                row=row,
+                remedy="Write a source word, a target word and optionally a probability, separated by tabs.",
+            ) from None
+        words.append(source)
+        translations.append(target)
+        weights.append(max(weight, 0.0))
+    left, right = tokenize(words), tokenize(translations)
+    single = (left.lengths == 1) & (right.lengths == 1) & (np.array(weights) > 0)
+    if not single.any():
+        raise DataError(
+            "the lexicon has no entry with one word on each side",
+            file=str(path),
+            remedy="Write a source word, a target word and optionally a probability, separated by tabs.",
+        )
+    pairs = list(
+        zip(
+            left.ids[left.offsets[:-1][single]].tolist(),
+            right.ids[right.offsets[:-1][single]].tolist(),
+            np.array(weights)[single].tolist(),
+            strict=True,
+        )
+    )
+    return _lexicon_from_pairs(pairs), _lexicon_from_pairs([(b, a, weight) for a, b, weight in pairs])
+
+
+def _lexicon_from_pairs(pairs: list[tuple[int, int, float]]) -> BilingualLexicon:
+    table: dict[int, dict[int, float]] = defaultdict(dict)
+    for word, translation, weight in pairs:
+        table[word][translation] = max(weight, table[word].get(translation, 0.0))
+    words = np.array(sorted(table), np.uint64)
+    entries = [sorted(table[int(word)].items()) for word in words]
+    starts = np.concatenate([[0], np.cumsum([len(entry) for entry in entries])]).astype(np.int64)
+    translations = np.array([translation for entry in entries for translation, _ in entry], np.uint64)
+    probabilities = [weight / sum(value for _, value in entry) for entry in entries for _, weight in entry]
+    return BilingualLexicon(words, starts, translations, np.array(probabilities, np.float32))
+
+
+def bead_tokens(lists: TokenLists, beads: Ints) -> TokenLists:
+    """The words of one side of some beads, a list for each bead; beads: int64 (n, 2), first sentence and count."""
     begins, ends = lists.offsets[beads[:, 0]], lists.offsets[beads[:, 0] + beads[:, 1]]
     offsets = np.concatenate([[0], np.cumsum(ends - begins)])
-    taken = np.repeat(begins - offsets[:-1], ends - begins) + np.arange(offsets[-1])
-    return TokenLists(lists.ids[taken], offsets)
+    indices = np.repeat(begins - offsets[:-1], ends - begins) + np.arange(offsets[-1])
+    return TokenLists(lists.ids[indices], offsets)
 
 
-def evenly(lengths: Sequence[int], most: int) -> list[Ints]:
-    """The places of `most` entries at most of several lists together, spread evenly over them all: int64, by list.
+def spread_evenly(lengths: Sequence[int], max_count: int) -> list[Ints]:
+    """Indices of at most `max_count` entries of several lists together, spread evenly over all of them, by list.
 
-    >>> [places.tolist() for places in evenly([3, 0, 5], 4)]
-    [[0, 2], [], [1, 3]]
+    Example:
+        >>> [indices.tolist() for indices in spread_evenly([3, 0, 5], 4)]
+        [[0, 2], [], [1, 3]]
     """
     starts = np.cumsum([0, *lengths])
-    count = min(int(starts[-1]), most)
+    count = min(int(starts[-1]), max_count)
     chosen = np.arange(count) * int(starts[-1]) // max(count, 1)
     bounds = np.searchsorted(chosen, starts)
     return [chosen[a:b] - start for a, b, start in zip(bounds, bounds[1:], starts, strict=False)]
 
 
-def together(lists: Sequence[TokenLists]) -> TokenLists:
-    """Lists of lists, one after the other."""
-    sizes = np.concatenate([[0], np.cumsum([len(each.ids) for each in lists])])
-    offsets = [each.offsets[:-1] + start for each, start in zip(lists, sizes[:-1], strict=True)]
-    return TokenLists(np.concatenate([each.ids for each in lists]), np.concatenate([*offsets, sizes[-1:]]))
+def concatenate(lists: Sequence[TokenLists]) -> TokenLists:
+    """Token lists one after the other."""
+    sizes = np.concatenate([[0], np.cumsum([len(part.ids) for part in lists])])
+    offsets = [part.offsets[:-1] + start for part, start in zip(lists, sizes[:-1], strict=True)]
+    return TokenLists(np.concatenate([part.ids for part in lists]), np.concatenate([*offsets, sizes[-1:]]))

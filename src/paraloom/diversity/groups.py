@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 
 from paraloom.core.errors import ConfigError, DataError
 from paraloom.text.buffers import Texts, text_buffers
-from paraloom.text.hashing import Seen
+from paraloom.text.hashing import TextSet
 from paraloom.text.token_kernels import hash_spans
 
 _REMEDY = "Sort the variants by pair_id."
@@ -44,7 +44,7 @@ def whole_groups(batches: Iterable[pa.RecordBatch], columns: Sequence[str] = ("t
     >>> [batch.column("text").to_pylist() for batch in whole_groups(parts)]
     [['a'], ['b', 'b'], ['c']]
     """
-    seen = Seen()
+    seen = TextSet()
     rows = 0
     held: list[pa.RecordBatch] = []  # a group that may go on
     for batch in batches:
@@ -61,7 +61,7 @@ def whole_groups(batches: Iterable[pa.RecordBatch], columns: Sequence[str] = ("t
             continue
         begins, last = bounds[:-1], int(bounds[-2])
         goes_on = bool(held) and held[-1].column("pair_id")[-1] == batch.column("pair_id")[0]
-        fresh = seen.first(batch.column("pair_id").take(pa.array(begins)))
+        fresh = seen.add(batch.column("pair_id").take(pa.array(begins)))
         again = np.flatnonzero(~fresh)
         again = again[1:] if goes_on else again
         if len(again):

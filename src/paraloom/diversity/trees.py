@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from paraloom.core.errors import ConfigError, DataError, nearest
 from paraloom.text.buffers import Texts, text_buffers
-from paraloom.text.token_kernels import enter
+from paraloom.text.token_kernels import insert
 from paraloom.text.tokens import token_hash
 
 Leaves: TypeAlias = Literal["dummy", "words"]
@@ -123,7 +123,7 @@ def _table(labels: Iterable[str] | None) -> npt.NDArray[np.uint64]:
         return np.empty(0, np.uint64)
     ids = np.array([token_hash(label) for label in labels], np.uint64)
     table = np.zeros(1 << (2 * len(ids)).bit_length(), np.uint64)
-    enter(ids, table)
+    insert(ids, table)
     return table
 
 

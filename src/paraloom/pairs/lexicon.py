@@ -1,91 +1,123 @@
-"""A paraphrase lexicon out of sentence pairs: words aligned, phrases counted and scored, with examples (PNMT §6)."""
+"""A paraphrase lexicon from sentence pairs: words aligned, phrase pairs counted and scored, with examples (PNMT §6)."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pyarrow as pa
 
-from paraloom.core.errors import DataError
+from paraloom.core.config import Config
+from paraloom.core.errors import ConfigError, DataError
 from paraloom.pairs.lexicon_kernels import phrase_pairs
-from paraloom.text.tokens import Texts, TokenLists, spellings, tokens
-from paraloom.text.word_alignment import AlignmentConfig, Words, align_words
+from paraloom.text.buffers import Texts
+from paraloom.text.tokens import TokenLists, token_strings, tokenize
+from paraloom.text.word_alignment import WordAlignmentConfig, Words, align_words
 
 
 @dataclass(frozen=True, kw_only=True)
-class LexiconConfig(AlignmentConfig):
-    """longest: words of a phrase.  least: times that an entry must have been seen.
+class LexiconConfig(WordAlignmentConfig, Config):
+    """Which phrase pairs go into a lexicon, and how words are aligned.
 
-    The other fields are those of paraloom.text.word_alignment.AlignmentConfig.
+    Args:
+        max_phrase_length: Maximum number of words of a phrase.
+        min_count: Minimum number of times that a phrase pair must occur.
+        iterations: Iterations of EM in each direction.
+        tension: Strength of the diagonal prior of the word alignment, 0 or more.
+        null: Probability that a word is aligned to none, 0 to 1.
+
+    Raises:
+        ConfigError: A value is out of range.
     """
 
-    longest: int = 3
-    least: int = 2
+    renamed_fields: ClassVar[Mapping[str, str]] = {"longest": "max_phrase_length", "least": "min_count"}
+
+    max_phrase_length: int = 3
+    min_count: int = 2
+
+    def validate(self) -> None:
+        for name in ("max_phrase_length", "min_count"):
+            if getattr(self, name) < 1:
+                raise ConfigError(f"'{name}' must be 1 or more, not {getattr(self, name)}")
 
 
 def paraphrase_lexicon(src: Texts, tgt: Texts, config: LexiconConfig | None = None) -> pa.Table:
-    """Phrases that stand for each other in n pairs, the surest first.
+    """Extract phrases that paraphrase each other from sentence pairs.
 
-    Columns: phrase, paraphrase (lower-cased words, blanks between), count (how often they were aligned, either way
-    round), probability (of the paraphrase given the phrase, 0 to 1), inverse (of the phrase given the paraphrase),
-    score (their geometric mean), src, tgt (a pair that has them).  Every entry stands in both directions; a phrase is
-    never its own paraphrase, and has a letter at least.  Raises DataError when there is no pair with words.
+    Args:
+        src: n sentences.
+        tgt: Their paraphrases, in the same language.
+        config: Lengths, counts and word alignment.
 
-    >>> table = paraphrase_lexicon(["a big dog", "a big cat", "big men"], ["a large dog", "a large cat", "large men"])
-    >>> table.select(["phrase", "paraphrase", "count"]).to_pylist()[0]
-    {'phrase': 'big', 'paraphrase': 'large', 'count': 3}
+    Returns:
+        A table, best score first, with the columns `phrase` and `paraphrase` (lower-cased words separated by blanks),
+        `count` (how often they were aligned, in either direction), `probability` (of the paraphrase given the phrase,
+        0 to 1), `inverse` (of the phrase given the paraphrase), `score` (their geometric mean), `src` and `tgt` (a
+        pair that contains them). Every entry is there in both directions; a phrase is never its own paraphrase, and
+        has at least one letter.
+
+    Raises:
+        DataError: No pair has words on both sides.
+
+    Reference:
+        Wieting and Gimpel 2018 (PNMT), §6.
+
+    Example:
+        >>> src, tgt = ["a big dog", "a big cat", "big men"], ["a large dog", "a large cat", "large men"]
+        >>> paraphrase_lexicon(src, tgt).select(["phrase", "paraphrase", "count"]).to_pylist()[0]
+        {'phrase': 'big', 'paraphrase': 'large', 'count': 3}
     """
     config = config or LexiconConfig()
-    a, b = tokens(src), tokens(tgt)
+    a, b = tokenize(src), tokenize(tgt)
     if not len(a.ids) or not len(b.ids):
-        raise DataError("no pair has words on both sides: there is no lexicon to make")
-    forth, back = align_words(a, b, config)
-    found = _phrases(forth, a, back, b, config.longest)
-    spelled = [spellings(side) for side in (src, tgt)]
+        raise DataError("cannot extract a lexicon: no pair has words on both sides")
+    a_of_b, b_of_a = align_words(a, b, config)
+    spans = _phrase_pairs(a_of_b, a, b_of_a, b, config.max_phrase_length)
+    strings = [token_strings(side) for side in (src, tgt)]
     first, second = (
-        _texts(spelled[side], found[:, 0], found[:, 1 + 2 * side], found[:, 2 + 2 * side]) for side in (0, 1)
+        _phrases(strings[side], spans[:, 0], spans[:, 1 + 2 * side], spans[:, 2 + 2 * side]) for side in (0, 1)
     )
-    different = [
-        i for i in range(len(found)) if first[i] != second[i] and _has_letter(first[i]) and _has_letter(second[i])
-    ]
-    entries: dict[tuple[str, str], list[int]] = {}
     totals: dict[str, int] = {}
-    for i in range(len(found)):
+    occurrences: dict[tuple[str, str], list[int]] = {}
+    for i in range(len(spans)):
         for phrase in (first[i], second[i]):
             totals[phrase] = totals.get(phrase, 0) + 1
-    for i in different:
-        for pair in ((first[i], second[i]), (second[i], first[i])):
-            entries.setdefault(pair, []).append(i)
-    kept = [(pair, places) for pair, places in entries.items() if len(places) >= config.least]
-    rows = [_entry(pair, places, totals, int(found[places[0], 0])) for pair, places in kept]
+        if first[i] != second[i] and _has_letter(first[i]) and _has_letter(second[i]):
+            for pair in ((first[i], second[i]), (second[i], first[i])):
+                occurrences.setdefault(pair, []).append(i)
+    rows = [
+        _entry(pair, len(indices), totals, int(spans[indices[0], 0]))
+        for pair, indices in occurrences.items()
+        if len(indices) >= config.min_count
+    ]
     rows.sort(key=lambda row: (-row["score"], -row["count"], row["phrase"], row["paraphrase"]))
     return _with_examples(rows, src, tgt)
 
 
-def _phrases(forth: Words, a: TokenLists, back: Words, b: TokenLists, longest: int) -> Words:
-    found = np.empty((4 * len(a.ids) + 16, 5), np.int32)
-    while (count := phrase_pairs(forth, a.offsets, back, b.offsets, longest, found)) > len(found):
-        found = np.empty((count, 5), np.int32)
-    return found[:count]
+def _phrase_pairs(a_of_b: Words, a: TokenLists, b_of_a: Words, b: TokenLists, max_length: int) -> Words:
+    spans = np.empty((4 * len(a.ids) + 16, 5), np.int32)
+    while (count := phrase_pairs(a_of_b, a.offsets, b_of_a, b.offsets, max_length, spans)) > len(spans):
+        spans = np.empty((count, 5), np.int32)
+    return spans[:count]
 
 
-def _texts(spelled: Any, rows: Words, starts: Words, lengths: Words) -> list[str]:
-    offsets = np.asarray(spelled.offsets)
-    words = spelled.values.to_pylist()
+def _phrases(strings: pa.LargeListArray, rows: Words, starts: Words, lengths: Words) -> list[str]:
+    offsets = np.asarray(strings.offsets)
+    words = strings.values.to_pylist()
     return [
         " ".join(words[offsets[row] + start : offsets[row] + start + length])
         for row, start, length in zip(rows, starts, lengths, strict=True)
     ]
 
 
-def _entry(pair: tuple[str, str], places: list[int], totals: dict[str, int], row: int) -> dict[str, Any]:
-    probability, inverse = (len(places) / totals[phrase] for phrase in pair)
+def _entry(pair: tuple[str, str], count: int, totals: dict[str, int], row: int) -> dict[str, Any]:
+    probability, inverse = (count / totals[phrase] for phrase in pair)
     return {
         "phrase": pair[0],
         "paraphrase": pair[1],
-        "count": len(places),
+        "count": count,
         "probability": probability,
         "inverse": inverse,
         "score": (probability * inverse) ** 0.5,

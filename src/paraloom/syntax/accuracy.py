@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 
-from paraloom.text.trees import Phrase, phrases
+from paraloom.text.trees import Constituent, constituents
 
 
 def bracket_f1(pairs: Iterable[tuple[str | None, str]]) -> float:
@@ -29,11 +29,11 @@ def bracket_f1(pairs: Iterable[tuple[str | None, str]]) -> float:
 def _brackets(tree: str | None) -> Counter[tuple[str, int, int]]:
     if tree is None:
         return Counter()
-    nodes = phrases(tree)
-    followers: list[Phrase | None] = [*nodes[1:], None]
+    nodes = constituents(tree)
+    followers: list[Constituent | None] = [*nodes[1:], None]
     # A tag is a node without a node below it.
     return Counter(
-        (node.label, node.first, node.last)
+        (node.label, node.start, node.end)
         for node, after in zip(nodes, followers, strict=True)
         if after is not None and after.depth > node.depth
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from paraloom.text.trees import phrases
+from paraloom.text.trees import constituents
 
 NOTHING = ("", "null", "None", "()", "(())")
 """How parsers write that they found no tree."""
@@ -25,7 +25,7 @@ def tree_of(line: str) -> str | None:
     if "".join(line.split()) in NOTHING:
         return None
     tree = without_empty_top(line)
-    phrases(tree)
+    constituents(tree)
     return tree
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from paraloom.core.errors import DataError
 from paraloom.syntax.brackets import without_empty_top
 from paraloom.syntax.treebank import TRACE, bare
-from paraloom.text.trees import phrases
+from paraloom.text.trees import constituents
 
 TOPS = ("ROOT", "TOP", "S1")
 """Labels that a treebank or a parser puts above a whole tree, and that say nothing of it."""
@@ -30,9 +30,9 @@ def root_production(tree: str | None) -> str | None:
     """
     if tree is None:
         return None
-    nodes = phrases(without_empty_top(tree))
-    traces = {node.first for node in nodes if node.label == TRACE}
-    sizes = [sum(word not in traces for word in range(node.first, node.last)) for node in nodes]
+    nodes = constituents(without_empty_top(tree))
+    traces = {node.start for node in nodes if node.label == TRACE}
+    sizes = [sum(word not in traces for word in range(node.start, node.end)) for node in nodes]
     spoken = [(node, size) for node, size in zip(nodes, sizes, strict=True) if size]
     if not spoken:
         return None

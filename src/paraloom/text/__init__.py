@@ -1,1 +1,1 @@
-"""Text as numbers: normalization, tokens, n-grams, BLEU, chrF and word alignment."""
+"""Text as data: normalization, tokens, n-grams, BLEU, chrF, sentences, languages, word alignment."""

@@ -1,4 +1,4 @@
-"""Which texts were met before in a stream: a set of 64-bit hashes, 16 to 32 bytes a distinct text."""
+"""A set of texts kept as 64-bit hashes, to find repetitions in a stream."""
 
 from __future__ import annotations
 
@@ -9,12 +9,15 @@ from paraloom.text import token_kernels as kernels
 from paraloom.text.buffers import Texts, text_buffers
 
 
-class Seen:
-    """Remembers texts; two that share a hash count as one, which happens once in some 10⁸ runs over 10⁶ texts.
+class TextSet:
+    """A set of texts that takes 16 to 32 bytes per distinct text.
 
-    >>> seen = Seen()
-    >>> seen.first(["a", "b", "a"]).tolist(), seen.first(["b", "c"]).tolist()
-    ([True, True, False], [False, True])
+    Texts with equal hashes count as one, which happens in one of some 10⁷ sets of 10⁶ texts.
+
+    Example:
+        >>> texts = TextSet()
+        >>> texts.add(["a", "b", "a"]).tolist(), texts.add(["b", "c"]).tolist(), len(texts)
+        ([True, True, False], [False, True], 3)
     """
 
     def __init__(self) -> None:
@@ -24,14 +27,21 @@ class Seen:
     def __len__(self) -> int:
         return self._count
 
-    def first(self, texts: Texts) -> npt.NDArray[np.bool_]:
-        """Whether each text is met for the first time, bool (n,)."""
+    def add(self, texts: Texts) -> npt.NDArray[np.bool_]:
+        """Add texts.
+
+        Args:
+            texts: n texts.
+
+        Returns:
+            bool `(n,)`: whether each text was new.
+        """
         data, offsets = text_buffers(texts)
         ids = kernels.hash_spans(data, offsets[:-1], offsets[1:])
         while 2 * (self._count + len(ids)) > len(self._table):
-            held = self._table[self._table != kernels.EMPTY_SLOT]
+            existing = self._table[self._table != kernels.EMPTY_SLOT]
             self._table = np.zeros(2 * len(self._table), np.uint64)
-            kernels.enter(held, self._table)
-        fresh: npt.NDArray[np.bool_] = kernels.enter(ids, self._table)
-        self._count += int(fresh.sum())
-        return fresh
+            kernels.insert(existing, self._table)
+        new: npt.NDArray[np.bool_] = kernels.insert(ids, self._table)
+        self._count += int(new.sum())
+        return new

@@ -1,6 +1,6 @@
-"""How many n-grams two lists have in common, compiled by numba: chrF of pairs, BLEU and chrF of variants.
+"""Kernels that count the n-grams that two lists share, for BLEU and chrF.
 
-Lists come flat: `ids` uint64 (entries,) and `offsets` int64 (n + 1,), list i is ids[offsets[i] : offsets[i + 1]].
+n lists are flat: `ids` uint64 `(entries,)` and `offsets` int64 `(n + 1,)`; list i is `ids[offsets[i]:offsets[i + 1]]`.
 """
 
 from __future__ import annotations
@@ -14,22 +14,31 @@ from paraloom.text.token_kernels import EMPTY_SLOT, PRIME, Ids, Int, Ints, Point
 Flags = npt.NDArray[np.bool_]
 Counts = npt.NDArray[np.int32]
 
-# Odd: no bit of an entry is lost, however often it is multiplied within an n-gram.
+# Odd, so that multiplication modulo 2⁶⁴ loses no bit of an entry.
 _BASE = np.uint64(0x9E3779B97F4A7C15)
 
-# The topmost bits of a key's multiple hang on all bits of the key (Knuth's multiplicative hashing).
+# Knuth's multiplicative hashing: the top bits of the product depend on all bits of the key.
 _SPREAD = np.uint64(0xD6E8FEB86659FD93)
 
 
 @njit(cache=True, nogil=True)
 def visible(points: Points, offsets: Ints, white: Flags) -> tuple[Ids, Ints]:
-    """The characters of each text that are no white space, as lists of ids; white: of every code point."""
+    """List the characters of each text that are not white space.
+
+    Args:
+        points: Code points of n texts, int32 `(characters,)`.
+        offsets: Offsets of the texts, int64 `(n + 1,)`.
+        white: `characters.white_table()`.
+
+    Returns:
+        n flat lists: their ids (the code points) and their offsets.
+    """
     ids = np.empty(offsets[-1] - offsets[0] + 1, np.uint64)
     lists = np.zeros(len(offsets), np.int64)
     count = 0
     for text in range(len(offsets) - 1):
         for i in range(offsets[text], offsets[text + 1]):
-            # Written always and kept sometimes: a branch here is guessed wrong at every blank.
+            # Always written, sometimes overwritten: a branch here would be mispredicted at every space.
             ids[count] = np.uint64(points[i])
             count += not white[points[i]]
         lists[text + 1] = count
@@ -38,7 +47,14 @@ def visible(points: Points, offsets: Ints, white: Flags) -> tuple[Ids, Ints]:
 
 @njit(cache=True, nogil=True)
 def prefixes_of(ids: Ids) -> Ids:
-    """uint64 (entries + 1,): polynomials of all entries before each; two of them give any n-gram's, modulo 2⁶⁴."""
+    """Compute prefix sums of a rolling hash, from which the hash of any n-gram follows.
+
+    Args:
+        ids: The entries of all lists, uint64 `(entries,)`.
+
+    Returns:
+        uint64 `(entries + 1,)`: the polynomial hash of all entries before each, modulo 2⁶⁴.
+    """
     prefixes = np.zeros(len(ids) + 1, np.uint64)
     for k in range(len(ids)):
         prefixes[k + 1] = prefixes[k] * _BASE + mix(ids[k] * PRIME + _BASE)
@@ -46,32 +62,41 @@ def prefixes_of(ids: Ids) -> Ids:
 
 
 @njit(cache=True, nogil=True)
-def shared_ngrams(prefixes: Ids, offsets: Ints, left: Ints, right: Ints, longest: int) -> Counts:
-    """n-grams that list left[p] and list right[p] share, as multisets: int32 (pairs, longest).
+def shared_ngrams(prefixes: Ids, offsets: Ints, left: Ints, right: Ints, max_order: int) -> Counts:
+    """Count the n-grams that pairs of lists share, as multisets.
 
-    prefixes: of the entries of all lists.  Column n − 1 has the n-grams of n entries.  Pairs with one left list that
-    follow each other count it once, into a small hash table; each right list is taken out of it, and put back for the
-    next.  Memory is that of two lists.
+    Consecutive pairs with the same left list count its n-grams once, into a small hash table. Memory is that of two
+    lists.
+
+    Args:
+        prefixes: `prefixes_of` the entries of all lists.
+        offsets: Offsets of the lists, int64 `(n + 1,)`.
+        left: Index of the left list of each pair, int64 `(pairs,)`.
+        right: Index of the right list of each pair, int64 `(pairs,)`.
+        max_order: Maximum order of the n-grams.
+
+    Returns:
+        int32 `(pairs, max_order)`; column k - 1 counts the k-grams.
     """
     pairs = len(left)
-    shared = np.zeros((pairs, longest), np.int32)
-    most = 1
+    shared = np.zeros((pairs, max_order), np.int32)
+    max_size = 1
     for row in range(len(offsets) - 1):
-        most = max(most, offsets[row + 1] - offsets[row])
-    slots = 1 << _bits(most * longest)
+        max_size = max(max_size, offsets[row + 1] - offsets[row])
+    slots = 1 << _bits(max_size * max_order)
     keys, counts = np.empty(slots, np.uint64), np.empty(slots, np.int32)
-    taken = np.empty(most * longest, np.int64)
-    within = np.empty(most + 1, np.bool_)
+    taken = np.empty(max_size * max_order, np.int64)
+    within = np.empty(max_size + 1, np.bool_)
     first = 0
     while first < pairs:
         end = first + 1
         while end < pairs and left[end] == left[first]:
             end += 1
         begin, size = offsets[left[first]], offsets[left[first] + 1] - offsets[left[first]]
-        bits = _bits(size * longest)
+        bits = _bits(size * max_order)
         keys[: 1 << bits] = EMPTY_SLOT
         power = np.uint64(1)
-        for order in range(1, longest + 1):
+        for order in range(1, max_order + 1):
             power *= _BASE
             for k in range(begin, begin + size - order + 1):
                 key = _key(prefixes, k, order, power)
@@ -84,11 +109,11 @@ def shared_ngrams(prefixes: Ids, offsets: Ints, left: Ints, right: Ints, longest
             within[:size] = True
             total = 0
             power = np.uint64(1)
-            for order in range(1, min(size, longest) + 1):
+            for order in range(1, min(size, max_order) + 1):
                 power *= _BASE
                 before = total
                 for i in range(size - order + 1):
-                    # An n-gram can only be in the left list if both of its (n - 1)-grams are.
+                    # An n-gram can be in the left list only if both of its (n - 1)-grams are.
                     if not (within[i] and (order == 1 or within[i + 1])):
                         within[i] = False
                         continue
@@ -110,13 +135,13 @@ def shared_ngrams(prefixes: Ids, offsets: Ints, left: Ints, right: Ints, longest
 
 @njit(cache=True, nogil=True, inline="always")
 def _key(prefixes: Ids, k: Int, order: Int, power: np.uint64) -> np.uint64:
-    """The key of the n-gram from entry k on; power: of the base, to the order."""
+    """Hash of the n-gram that starts at entry k; `power` is the base to the power of the order."""
     return np.uint64(prefixes[k + order] - prefixes[k] * power + np.uint64(order))
 
 
 @njit(cache=True, nogil=True, inline="always")
 def _slot(keys: Ids, key: np.uint64, bits: Int) -> Int:
-    """Where a key is in a table of 2^bits slots, or the free slot where it would be."""
+    """Slot of a key in a table of 2^bits slots, or the free slot to insert it."""
     slot = np.int64((key * _SPREAD) >> np.uint64(64 - bits))
     while keys[slot] != EMPTY_SLOT and keys[slot] != key:
         slot = (slot + 1) & ((1 << bits) - 1)
@@ -125,7 +150,7 @@ def _slot(keys: Ids, key: np.uint64, bits: Int) -> Int:
 
 @njit(cache=True, nogil=True)
 def _bits(entries: Int) -> int:
-    """Of the size of a hash table: a power of two, at least twice the entries."""
+    """Binary logarithm of the size of a hash table: a power of two, at least twice the entries."""
     bits = 1
     while 1 << bits < 2 * entries:
         bits += 1

@@ -1,8 +1,7 @@
-"""The tokeniser's inner loops, compiled by numba, straight over UTF-8 bytes.
+"""Kernels of the tokenizer, over UTF-8 bytes.
 
-Import it inside functions only: numba takes a second to load.  The kernels release the lock and are cached on disk.
-Texts come as Arrow has them: `data` uint8 (bytes,) and `offsets` int64 (n + 1,);
-text i is data[offsets[i] : offsets[i + 1]].
+n texts are flat, as in Arrow: `data` uint8 `(bytes,)` and `offsets` int64 `(n + 1,)`; text i is
+`data[offsets[i]:offsets[i + 1]]`. All kernels release the GIL and are cached on disk.
 """
 
 from __future__ import annotations
@@ -19,19 +18,19 @@ Int = int | np.int64
 Ids = npt.NDArray[np.uint64]
 Points = npt.NDArray[np.int32]
 
-# FNV-1a over the bytes, then the finaliser of SplitMix64, so that all bits of an id are equally good for bucketing.
+# FNV-1a over the bytes, then the finalizer of SplitMix64, so that any bits of an id serve as a hash table index.
 START = np.uint64(0xCBF29CE484222325)
 PRIME = np.uint64(0x100000001B3)
 _MIX_1 = np.uint64(0xBF58476D1CE4E5B9)
 _MIX_2 = np.uint64(0x94D049BB133111EB)
 
 EMPTY_SLOT = np.uint64(0)
-"""What a slot of a hash table holds when it is free; a key that were 0 would be lost, one in 2⁶⁴."""
+"""Marks a free slot of a hash table; a key of 0 would be lost, one in 2⁶⁴."""
 
 
 @njit(cache=True, nogil=True, inline="always")
 def mix(value: np.uint64) -> np.uint64:
-    """The finaliser of SplitMix64: each bit of the value decides about each bit of what comes out."""
+    """Apply the finalizer of SplitMix64, after which each bit depends on every bit of the value."""
     value = (value ^ (value >> np.uint64(30))) * _MIX_1
     value = (value ^ (value >> np.uint64(27))) * _MIX_2
     return value ^ (value >> np.uint64(31))
@@ -39,7 +38,7 @@ def mix(value: np.uint64) -> np.uint64:
 
 @njit(cache=True, nogil=True)
 def slot_of(table: Ids, key: np.uint64) -> Int:
-    """Where a key is in a hash table, or the free slot where it would be; a table has 2ⁿ slots."""
+    """Find the slot of a key in a hash table of 2ⁿ slots, or the free slot to insert it."""
     mask = len(table) - 1
     slot = np.int64(key & np.uint64(mask))
     while table[slot] != EMPTY_SLOT and table[slot] != key:
@@ -57,7 +56,7 @@ def _hash_bytes(data: Bytes, start: int, end: int) -> np.uint64:
 
 @njit(cache=True, nogil=True, inline="always")
 def _width(byte: Int) -> int:
-    """Bytes of the character that begins with this one."""
+    """Length in bytes of the character that starts with this byte."""
     if byte < 0x80:
         return 1
     if byte < 0xE0:
@@ -67,7 +66,7 @@ def _width(byte: Int) -> int:
 
 @njit(cache=True, nogil=True)
 def point_at(data: Bytes, i: int, end: int) -> tuple[Int, int]:
-    """Code point and width of the character at i; -1 for one that is cut off or out of Unicode."""
+    """Code point and length of the character at i; the code point is -1 for a truncated or invalid one."""
     byte = np.int64(data[i])
     if byte < 0x80:
         return byte, 1
@@ -88,14 +87,14 @@ def point_at(data: Bytes, i: int, end: int) -> tuple[Int, int]:
 
 @njit(cache=True, nogil=True, inline="always")
 def _class_at(data: Bytes, i: int, end: int, table: Bytes) -> tuple[Int, int]:
-    """Class and width of the character at i; a character that is cut off or out of Unicode is OTHER."""
+    """Class and length of the character at i; a truncated or invalid one is OTHER."""
     point, width = point_at(data, i, end)
     return (OTHER if point < 0 else np.int64(table[point])), width
 
 
 @njit(cache=True, nogil=True)
 def code_points(data: Bytes, offsets: Ints) -> tuple[Points, Ints]:
-    """The code point of every character, and where each text begins among them; U+FFFD for what is none."""
+    """Code points of all characters and offsets of the texts; an invalid one becomes U+FFFD."""
     points = np.empty(offsets[-1] - offsets[0], np.int32)
     starts = np.zeros(len(offsets), np.int64)
     count = 0
@@ -112,15 +111,24 @@ def code_points(data: Bytes, offsets: Ints) -> tuple[Points, Ints]:
 
 @njit(cache=True, nogil=True)
 def segment(data: Bytes, offsets: Ints, table: Bytes, punctuation: bool, starts: Ints, ends: Ints) -> Ints:
-    """Where each token begins and ends: fills starts and ends (int64, as long as the bytes), returns list offsets.
+    """Find the tokens of each text: words and, with `punctuation`, single other characters.
 
-    Every token is a word or one other character, and no token spans two texts.
+    Args:
+        data: Bytes of the texts.
+        offsets: Offsets of the texts, `(n + 1,)`.
+        table: `characters.class_table()`.
+        punctuation: Whether to keep tokens that are not words.
+        starts: Output, int64 `(bytes,)`: where each token starts in `data`.
+        ends: Output, int64 `(bytes,)`: where it ends.
+
+    Returns:
+        int64 `(n + 1,)`: offsets of the texts among the tokens.
     """
     lists = np.zeros(len(offsets), np.int64)
     count = 0
     for text in range(len(offsets) - 1):
         i, end = offsets[text], offsets[text + 1]
-        begin = -1  # where the word at hand began; -1 outside of words
+        begin = -1  # start of the current word; -1 outside of words
         last: Int = SPACE  # class of the character before i
         while i < end:
             kind, width = _class_at(data, i, end, table)
@@ -150,7 +158,7 @@ def segment(data: Bytes, offsets: Ints, table: Bytes, punctuation: bool, starts:
 
 @njit(cache=True, nogil=True)
 def hash_spans(data: Bytes, starts: Ints, ends: Ints) -> Ids:
-    """uint64 (n,): the id of each span of bytes."""
+    """Hash each span of bytes to its id, uint64 `(spans,)`."""
     ids = np.empty(len(starts), np.uint64)
     for k in range(len(starts)):
         ids[k] = _hash_bytes(data, starts[k], ends[k])
@@ -159,7 +167,7 @@ def hash_spans(data: Bytes, starts: Ints, ends: Ints) -> Ids:
 
 @njit(cache=True, nogil=True)
 def copy_spans(data: Bytes, starts: Ints, ends: Ints) -> tuple[Bytes, Ints]:
-    """The bytes of the spans one after the other, and their offsets."""
+    """Concatenate the bytes of the spans; returns them and their offsets."""
     offsets = np.zeros(len(starts) + 1, np.int64)
     for k in range(len(starts)):
         offsets[k + 1] = offsets[k] + ends[k] - starts[k]
@@ -171,7 +179,7 @@ def copy_spans(data: Bytes, starts: Ints, ends: Ints) -> tuple[Bytes, Ints]:
 
 @njit(cache=True, nogil=True)
 def ngrams(ids: Ids, offsets: Ints, n: int) -> tuple[Ids, Ints]:
-    """One id for each n neighbouring ids of a list; lists shorter than n have none."""
+    """Hash each n consecutive ids of each list; returns flat ids and offsets."""
     lists = np.zeros(len(offsets), np.int64)
     for i in range(len(offsets) - 1):
         lists[i + 1] = lists[i] + max(0, offsets[i + 1] - offsets[i] - n + 1)
@@ -187,12 +195,12 @@ def ngrams(ids: Ids, offsets: Ints, n: int) -> tuple[Ids, Ints]:
 
 @njit(cache=True, nogil=True)
 def character_ngrams(data: Bytes, offsets: Ints, n: int, boundary: bool) -> tuple[Ids, Ints]:
-    """One id for each n neighbouring characters of a text, with a blank before and after it where `boundary`."""
-    longest = 0
+    """Hash each n consecutive characters of each text, with a space added at both ends where `boundary`."""
+    max_bytes = 0
     for i in range(len(offsets) - 1):
-        longest = max(longest, offsets[i + 1] - offsets[i])
-    padded = np.empty(longest + 2, np.uint8)
-    begins = np.empty(longest + 3, np.int64)
+        max_bytes = max(max_bytes, offsets[i + 1] - offsets[i])
+    padded = np.empty(max_bytes + 2, np.uint8)
+    begins = np.empty(max_bytes + 3, np.int64)
     lists = np.zeros(len(offsets), np.int64)
     grams = np.empty(offsets[-1] - offsets[0] + 2 * len(offsets), np.uint64)
     count = 0
@@ -220,12 +228,12 @@ def character_ngrams(data: Bytes, offsets: Ints, n: int, boundary: bool) -> tupl
 
 
 @njit(cache=True, nogil=True)
-def enter(ids: Ids, table: Ids) -> npt.NDArray[np.bool_]:
-    """Put each id into a hash table that has room; bool (n,): whether it was not there yet."""
-    fresh = np.zeros(len(ids), np.bool_)
+def insert(ids: Ids, table: Ids) -> npt.NDArray[np.bool_]:
+    """Insert ids into a hash table with enough free slots; returns whether each id was new, bool `(n,)`."""
+    new = np.zeros(len(ids), np.bool_)
     for k in range(len(ids)):
         slot = slot_of(table, ids[k])
         if table[slot] == EMPTY_SLOT:
             table[slot] = ids[k]
-            fresh[k] = True
-    return fresh
+            new[k] = True
+    return new

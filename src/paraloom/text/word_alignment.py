@@ -1,4 +1,4 @@
-"""Word alignment of sentence pairs by IBM model 2 with a diagonal prior (Dyer, Chahuneau, Smith 2013, fast_align)."""
+"""Word alignment of sentence pairs by IBM model 2 with a diagonal prior, as fast_align does it."""
 
 from __future__ import annotations
 
@@ -14,9 +14,13 @@ Words = npt.NDArray[np.int32]
 
 
 @dataclass(frozen=True, kw_only=True)
-class AlignmentConfig:
-    """iterations: of EM, each direction.  tension: how strongly words align with those at the same place in the
-    sentence; null: probability that a word comes from none (Dyer et al. have 4 and 0.08).
+class WordAlignmentConfig:
+    """Parameters of word alignment.
+
+    Args:
+        iterations: Iterations of EM in each direction.
+        tension: Strength of the diagonal prior, 0 or more; Dyer et al. use 4.
+        null: Probability that a word is aligned to none, 0 to 1; Dyer et al. use 0.08.
     """
 
     iterations: int = 5
@@ -24,39 +28,60 @@ class AlignmentConfig:
     null: float = 0.08
 
 
-def align_words(a: TokenLists, b: TokenLists, config: AlignmentConfig | None = None) -> tuple[Words, Words]:
-    """The likeliest partner of each word, in both directions.
+def align_words(a: TokenLists, b: TokenLists, config: WordAlignmentConfig | None = None) -> tuple[Words, Words]:
+    """Align the words of n sentence pairs in both directions.
 
-    a, b: the sentences of n pairs, as ids.  Returns int32, one entry a word: for the words of `b` the place of their
-    word in the sentence of `a`, and for the words of `a` that in `b`; -1 for none.
+    Args:
+        a: The n sentences of one side.
+        b: The n sentences of the other side.
+        config: Parameters; the defaults where None.
 
-    >>> from paraloom.text.tokens import tokenize
-    >>> a, b = tokenize(["a big dog", "a big cat", "the dog"]), tokenize(["a large dog", "a large cat", "the dog"])
-    >>> align_words(a, b)[0].tolist()
-    [0, 1, 2, 0, 1, 2, 0, 1]
+    Returns:
+        For each word of `b` the index of its word in the sentence of `a`, and for each word of `a` that in `b`;
+        int32, -1 for none.
+
+    Reference:
+        Dyer, Chahuneau, Smith 2013, "A simple, fast, and effective reparameterization of IBM model 2".
+
+    Example:
+        >>> from paraloom.text.tokens import tokenize
+        >>> a = tokenize(["a big dog", "a big cat", "the dog"])
+        >>> b = tokenize(["a large dog", "a large cat", "the dog"])
+        >>> align_words(a, b)[0].tolist()
+        [0, 1, 2, 0, 1, 2, 0, 1]
     """
-    return links(a, b, config), links(b, a, config)
+    return word_links(a, b, config), word_links(b, a, config)
 
 
-def links(a: TokenLists, b: TokenLists, config: AlignmentConfig | None = None) -> Words:
-    """For each word of `b` the place of its likeliest word in the sentence of `a`, int32; -1 for none.
+def word_links(a: TokenLists, b: TokenLists, config: WordAlignmentConfig | None = None) -> Words:
+    """Align each word of `b` to a word of `a`, in one direction.
 
-    Memory: 12 bytes for each pair of words that ever stands in one sentence pair, twice over.
+    Takes 24 bytes for each pair of words that occurs in some sentence pair.
+
+    Args:
+        a: The n sentences of one side.
+        b: The n sentences of the other side.
+        config: Parameters; the defaults where None.
+
+    Returns:
+        int32 `(tokens of b,)`: the index of the most probable word in the sentence of `a`, -1 for none.
     """
-    config = config or AlignmentConfig()
+    config = config or WordAlignmentConfig()
     words = np.unique(np.concatenate([a.ids, b.ids]))
     first, second = (np.searchsorted(words, side.ids).astype(np.int32) for side in (a, b))
     slots = 1 << 16
     while True:
-        table, full = kernels.cooccurrences(first, a.offsets, second, b.offsets, slots)
-        if 2 * full <= slots:
+        table, taken = kernels.cooccurrences(first, a.offsets, second, b.offsets, slots)
+        if 2 * taken <= slots:
             break
         slots *= 2
-    shares = np.full(len(table), 1 / max(1, len(words)), np.float32)
+    probabilities = np.full(len(table), 1 / max(1, len(words)), np.float32)
     for _ in range(config.iterations):
-        counts, sums, _ = kernels.expect(
-            first, a.offsets, second, b.offsets, table, shares, len(words), config.tension, config.null
+        counts, sums, _ = kernels.expectation(
+            first, a.offsets, second, b.offsets, table, probabilities, len(words), config.tension, config.null
         )
-        shares = kernels.maximise(first, a.offsets, second, b.offsets, table, counts, sums, len(words))
-    found: Words = kernels.best_links(first, a.offsets, second, b.offsets, table, shares, config.tension, config.null)
-    return found
+        probabilities = kernels.maximization(first, a.offsets, second, b.offsets, table, counts, sums, len(words))
+    links: Words = kernels.best_links(
+        first, a.offsets, second, b.offsets, table, probabilities, config.tension, config.null
+    )
+    return links

@@ -1,6 +1,7 @@
-"""Inner loops of word alignment, compiled by numba.
+"""Kernels of word alignment.
 
-Sentences are rows of a joint vocabulary: `a_words`, `b_words` int32 (tokens,) with offsets int64 (n + 1,).
+Sentences are flat lists of indices into one joint vocabulary: `a_words` and `b_words` int32 `(tokens,)`, with offsets
+int64 `(n + 1,)`. Probabilities are kept in a hash table of word pairs.
 """
 
 from __future__ import annotations
@@ -22,18 +23,27 @@ NULL = -1
 
 @njit(cache=True, nogil=True, inline="always")
 def _pair_key(a: int, b: int) -> np.uint64:
-    """An id for a pair of words; a is NULL or a row."""
+    """Key of a pair of words; `a` is NULL or a word."""
     return mix((np.uint64(a + 2) << np.uint64(32)) | np.uint64(b + 1))
 
 
 @njit(cache=True, nogil=True)
 def cooccurrences(a_words: Words, a_offsets: Ints, b_words: Words, b_offsets: Ints, slots: int) -> tuple[Keys, int]:
-    """A hash table of all word pairs that stand in one sentence pair, NULL with each word among them; how full it is.
+    """Collect all pairs of words that occur in one sentence pair, NULL with each word of `b` included.
 
-    When more than half of `slots` fill up it stops and says so by the count: call it again with twice as many.
+    Args:
+        a_words: Words of the sentences of one side.
+        a_offsets: Their offsets.
+        b_words: Words of the sentences of the other side.
+        b_offsets: Their offsets.
+        slots: Size of the table, a power of two.
+
+    Returns:
+        The hash table of keys, uint64 `(slots,)`, and how many slots are taken. It stops when more than half are:
+        call it again with twice as many.
     """
     table = np.zeros(slots, np.uint64)
-    full = 0
+    taken = 0
     for row in range(len(a_offsets) - 1):
         for j in range(b_offsets[row], b_offsets[row + 1]):
             for i in range(a_offsets[row] - 1, a_offsets[row + 1]):
@@ -42,41 +52,56 @@ def cooccurrences(a_words: Words, a_offsets: Ints, b_words: Words, b_offsets: In
                 slot = slot_of(table, key)
                 if table[slot] == EMPTY_SLOT:
                     table[slot] = key
-                    full += 1
-                    if 2 * full > slots:
-                        return table, full
-    return table, full
+                    taken += 1
+                    if 2 * taken > slots:
+                        return table, taken
+    return table, taken
 
 
 @njit(cache=True, nogil=True)
-def expect(
+def expectation(
     a_words: Words,
     a_offsets: Ints,
     b_words: Words,
     b_offsets: Ints,
     table: Keys,
-    shares: Numbers,
+    probabilities: Numbers,
     vocabulary: int,
     tension: float,
     null: float,
 ) -> tuple[Numbers, npt.NDArray[np.float64], float]:
-    """One pass of expectation (Dyer et al. 2013): how often each word pair is expected to be linked.
+    """Run the expectation step of EM: how often each pair of words is expected to be linked.
 
-    shares: float32 (slots,), p(b | a) of the pair in each slot.  Returns expected counts (slots,), their sums for
-    each word of `a`, float64 (vocabulary + 1,), NULL last, and the log-likelihood.
+    Args:
+        a_words: Words of the sentences of one side.
+        a_offsets: Their offsets.
+        b_words: Words of the sentences of the other side.
+        b_offsets: Their offsets.
+        table: Hash table of `cooccurrences`.
+        probabilities: p(b | a) of the pair in each slot, float32 `(slots,)`.
+        vocabulary: Size of the joint vocabulary.
+        tension: Strength of the diagonal prior.
+        null: Probability of NULL.
+
+    Returns:
+        Expected counts float32 `(slots,)`, their sums for each word of `a` float64 `(vocabulary + 1,)` with NULL last,
+        and the log-likelihood.
+
+    Reference:
+        Dyer, Chahuneau, Smith 2013, §2.
     """
     counts = np.zeros(len(table), np.float32)
     sums = np.zeros(vocabulary + 1, np.float64)
     likelihood = 0.0
-    longest = 1
+    max_length = 1
     for row in range(len(a_offsets) - 1):
-        longest = max(longest, a_offsets[row + 1] - a_offsets[row])
-    weights = np.empty(longest + 1, np.float64)
-    places = np.empty(longest + 1, np.int64)
+        max_length = max(max_length, a_offsets[row + 1] - a_offsets[row])
+    weights = np.empty(max_length + 1, np.float64)
+    slot_indices = np.empty(max_length + 1, np.int64)
     for row in range(len(a_offsets) - 1):
         n, m = a_offsets[row + 1] - a_offsets[row], b_offsets[row + 1] - b_offsets[row]
         for j in range(m):
-            _weigh(
+            _joint_probabilities(
                 a_words,
                 a_offsets[row],
                 n,
@@ -84,11 +109,11 @@ def expect(
                 j,
                 m,
                 table,
-                shares,
+                probabilities,
                 tension,
                 null,
                 weights,
-                places,
+                slot_indices,
             )
             total = 0.0
             for i in range(n + 1):
@@ -97,15 +122,15 @@ def expect(
                 continue
             likelihood += math.log(total)
             for i in range(n + 1):
-                share = weights[i] / total
-                counts[places[i]] += share
+                posterior = weights[i] / total
+                counts[slot_indices[i]] += posterior
                 word = vocabulary if i == n else a_words[a_offsets[row] + i]
-                sums[word] += share
+                sums[word] += posterior
     return counts, sums, likelihood
 
 
 @njit(cache=True, nogil=True)
-def maximise(
+def maximization(
     a_words: Words,
     a_offsets: Ints,
     b_words: Words,
@@ -115,8 +140,22 @@ def maximise(
     sums: npt.NDArray[np.float64],
     vocabulary: int,
 ) -> Numbers:
-    """p(b | a) of each pair from its expected count: float32 (slots,)."""
-    shares = np.zeros(len(table), np.float32)
+    """Run the maximization step of EM.
+
+    Args:
+        a_words: Words of the sentences of one side.
+        a_offsets: Their offsets.
+        b_words: Words of the sentences of the other side.
+        b_offsets: Their offsets.
+        table: Hash table of `cooccurrences`.
+        counts: Expected count of the pair in each slot, float32 `(slots,)`.
+        sums: Sums of the counts for each word of `a`, float64 `(vocabulary + 1,)`.
+        vocabulary: Size of the joint vocabulary.
+
+    Returns:
+        p(b | a) of the pair in each slot, float32 `(slots,)`.
+    """
+    probabilities = np.zeros(len(table), np.float32)
     for row in range(len(a_offsets) - 1):
         for j in range(b_offsets[row], b_offsets[row + 1]):
             for i in range(a_offsets[row] - 1, a_offsets[row + 1]):
@@ -124,8 +163,8 @@ def maximise(
                 slot = slot_of(table, _pair_key(word, b_words[j]))
                 total = sums[vocabulary if word == NULL else word]
                 if total > 0:
-                    shares[slot] = counts[slot] / total
-    return shares
+                    probabilities[slot] = counts[slot] / total
+    return probabilities
 
 
 @njit(cache=True, nogil=True)
@@ -135,32 +174,48 @@ def best_links(
     b_words: Words,
     b_offsets: Ints,
     table: Keys,
-    shares: Numbers,
+    probabilities: Numbers,
     tension: float,
     null: float,
 ) -> Words:
-    """The word of `a` that each word of `b` most likely comes from, counted within its sentence; NULL for none."""
-    links = np.full(len(b_words), NULL, np.int32)
-    longest = 1
+    """Find the most probable word of `a` for each word of `b`.
+
+    Args:
+        a_words: Words of the sentences of one side.
+        a_offsets: Their offsets.
+        b_words: Words of the sentences of the other side.
+        b_offsets: Their offsets.
+        table: Hash table of `cooccurrences`.
+        probabilities: p(b | a) of the pair in each slot, float32 `(slots,)`.
+        tension: Strength of the diagonal prior.
+        null: Probability of NULL.
+
+    Returns:
+        int32 `(b tokens,)`: index of the word in its sentence of `a`, NULL (-1) for none.
+    """
+    links = np.taken(len(b_words), NULL, np.int32)
+    max_length = 1
     for row in range(len(a_offsets) - 1):
-        longest = max(longest, a_offsets[row + 1] - a_offsets[row])
-    weights = np.empty(longest + 1, np.float64)
-    places = np.empty(longest + 1, np.int64)
+        max_length = max(max_length, a_offsets[row + 1] - a_offsets[row])
+    weights = np.empty(max_length + 1, np.float64)
+    slot_indices = np.empty(max_length + 1, np.int64)
     for row in range(len(a_offsets) - 1):
         n, m = a_offsets[row + 1] - a_offsets[row], b_offsets[row + 1] - b_offsets[row]
         for j in range(m):
-            at = b_offsets[row] + j
-            _weigh(a_words, a_offsets[row], n, b_words[at], j, m, table, shares, tension, null, weights, places)
+            k = b_offsets[row] + j
+            _joint_probabilities(
+                a_words, a_offsets[row], n, b_words[k], j, m, table, probabilities, tension, null, weights, slot_indices
+            )
             best = weights[n]
             for i in range(n):
                 if weights[i] > best:
                     best = weights[i]
-                    links[at] = i
+                    links[k] = i
     return links
 
 
 @njit(cache=True, nogil=True)
-def _weigh(
+def _joint_probabilities(
     a_words: Words,
     start: int,
     n: int,
@@ -168,20 +223,20 @@ def _weigh(
     j: int,
     m: int,
     table: Keys,
-    shares: Numbers,
+    probabilities: Numbers,
     tension: float,
     null: float,
     weights: npt.NDArray[np.float64],
-    places: Ints,
+    slot_indices: Ints,
 ) -> None:
-    """Joint probability of `word`, the j-th of m, with each word of `a` (n of them) and with NULL, which comes last."""
+    """Joint probability of `word`, the j-th of m, with each of the n words of `a` and, last, with NULL."""
     total = 0.0
     for i in range(n):
-        # Near the diagonal more likely: exp(-tension |i/n - j/m|), made to sum to 1 - null.
+        # Higher near the diagonal: exp(-tension |i/n - j/m|), normalized to sum to 1 - null.
         weights[i] = math.exp(-tension * abs((i + 1) / n - (j + 1) / m))
         total += weights[i]
     for i in range(n):
-        places[i] = slot_of(table, _pair_key(a_words[start + i], word))
-        weights[i] *= (1 - null) / total * shares[places[i]]
-    places[n] = slot_of(table, _pair_key(NULL, word))
-    weights[n] = null * shares[places[n]]
+        slot_indices[i] = slot_of(table, _pair_key(a_words[start + i], word))
+        weights[i] *= (1 - null) / total * probabilities[slot_indices[i]]
+    slot_indices[n] = slot_of(table, _pair_key(NULL, word))
+    weights[n] = null * probabilities[slot_indices[n]]
