@@ -193,7 +193,7 @@ def best_links(
     Returns:
         int32 `(b tokens,)`: index of the word in its sentence of `a`, NULL (-1) for none.
     """
-    links = np.taken(len(b_words), NULL, np.int32)
+    links = np.full(len(b_words), NULL, np.int32)
     max_length = 1
     for row in range(len(a_offsets) - 1):
         max_length = max(max_length, a_offsets[row + 1] - a_offsets[row])
