@@ -1,11 +1,10 @@
-"""Print what `pip install paraloom` puts on the disk: every package of the base install (or of extras) with its size.
-
-Run it with the interpreter of any environment that has paraloom:
+"""Disk space of `pip install paraloom`: a table of the packages that it needs, the largest first.
 
     python benchmarks/install_size.py                 # the base install
     python benchmarks/install_size.py train align     # the base install with two extras
 
-Sizes are those of the files that the packages' RECORD lists, without byte code, which each interpreter writes anew.
+The packages are those of the environment that runs the script, and all of them must be installed there.  A size is
+that of the files which the package's RECORD lists, without compiled byte code.
 """
 
 from __future__ import annotations
@@ -14,8 +13,12 @@ import sys
 from importlib.metadata import Distribution, PackageNotFoundError, distribution
 from pathlib import Path
 
-from packaging.requirements import Requirement
-from packaging.utils import canonicalize_name
+try:
+    from packaging.requirements import Requirement
+    from packaging.utils import canonicalize_name
+except ImportError:  # Not part of the base install; every pip has a copy.
+    from pip._vendor.packaging.requirements import Requirement  # type: ignore[assignment]
+    from pip._vendor.packaging.utils import canonicalize_name
 
 
 def requirements(package: Distribution, extras: frozenset[str]) -> list[Requirement]:
