@@ -17,7 +17,7 @@ try:
     from packaging.requirements import Requirement
     from packaging.utils import canonicalize_name
 except ImportError:  # Not part of the base install; every pip has a copy.
-    from pip._vendor.packaging.requirements import Requirement  # type: ignore[assignment]
+    from pip._vendor.packaging.requirements import Requirement
     from pip._vendor.packaging.utils import canonicalize_name
 
 
