@@ -7,7 +7,7 @@ import json
 import numpy as np
 import pyarrow as pa
 import pytest
-from paraloom.pairs.filtering.phrases import phrase_fault
+from paraloom.pairs.filtering.cleaning import phrase_fault
 
 from paraloom.core.errors import ConfigError, DataError, ModelError
 from paraloom.embed.store import load_encoder

@@ -93,7 +93,7 @@ def test_base_big_takes_more_text_and_syntax_a_translator_for_each_output() -> N
     # The sentences of the others are some of those, and there is an error where there are not enough.
     assert found["monolingual-more"]["sample"] == 200 and found["monolingual-more"]["input"] == "monolingual-clean"
     assert found["monolingual"]["sample"] == 100 and found["monolingual"]["input"] == "monolingual-more"
-    assert found["monolingual"]["enough"] and found["monolingual-more"]["enough"]
+    assert found["monolingual"]["exact_sample"] and found["monolingual-more"]["exact_sample"]
     assert found["variants-base-big"]["input"] == "monolingual-more"
     assert found["variants-syntax"]["input"] == "monolingual" == stages()["variants-base"]["input"]
     assert stages()["monolingual"]["input"] == "monolingual-clean" and "monolingual-more" not in stages()

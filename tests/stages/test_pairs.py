@@ -79,7 +79,7 @@ def test_an_unknown_column_stops_the_run_before_its_stage_begins(pairs: Path, tm
     assert not list((tmp_path / "run").rglob("*.parquet"))
 
 
-@pytest.mark.parametrize("key", ['where = "a <"', "top = 0.5", 'tenth = 11\nby = "bleu1"', "sample = -1"])
+@pytest.mark.parametrize("key", ['where = "a <"', "top = 0.5", 'decile = 11\nby = "bleu1"', "sample = -1"])
 def test_a_filter_that_cannot_be_is_refused_when_the_pipeline_is_read(pairs: Path, key: str) -> None:
     with pytest.raises(ConfigError):
         parse_pipeline(f'[[stage]]\nuse = "filter"\ninput = "{pairs}"\n{key}\n', file=pairs.parent / "p.toml")

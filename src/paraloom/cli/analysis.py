@@ -56,7 +56,7 @@ def lexicon(
     """
     from paraloom.workflows.analysis import write_lexicon
 
-    settings = {"longest": longest, "least": least, "sample": sample}
+    settings = {"max_phrase_length": longest, "min_count": least, "sample": sample}
     typer.echo(f"{write_lexicon(pairs, output, seed=seed, **settings):,} entries in {output}")
 
 
@@ -132,9 +132,9 @@ def judge_table(
 
     Example: `paraloom judge table rater1.tsv rater2.tsv --key sheet.tsv.key.tsv`
     """
-    from paraloom.pairs.annotation import LABELS, judged
+    from paraloom.pairs.annotation import LABELS, summarize_ratings
 
-    table = judged(sheets, key)
+    table = summarize_ratings(sheets, key)
     if as_json:
         typer.echo(json.dumps(table))
         return

@@ -39,17 +39,17 @@ def filter_pairs(
     criteria = {
         "where": where,
         "top": top,
-        "tenth": tenth,
+        "decile": tenth,
         "by": by,
         "best": best,
         "sample": int(sample) if sample is not None and sample >= 1 else sample,
     }
     if preview:
-        from paraloom.pairs.filtering.survivors import Survivors, render
+        from paraloom.pairs.filtering.filters import CriterionCount, format_preview
         from paraloom.workflows.analysis import result_of
 
         found = result_of({"use": "preview-filter", **criteria}, "pairs", pairs, seed=seed)
-        typer.echo(render([Survivors(**each) for each in found]))
+        typer.echo(format_preview([CriterionCount(**each) for each in found]))
         return
     if not output:
         raise ConfigError("there is no output", remedy="Give -o, or --preview to count only.")

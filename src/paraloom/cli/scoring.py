@@ -47,7 +47,7 @@ def score(
     Example: `paraloom score pairs.parquet --with overlap,bleu1,length -o scored.parquet`
     """
     from paraloom.cli.summary import summary
-    from paraloom.workflows.run import corpus_stages, run_verb
+    from paraloom.workflows.run import corpus_stages, run_tables
 
     stages, reference = corpus_stages(
         pairs, src_column=options.column(src_column), tgt_column=options.column(tgt_column)
@@ -64,12 +64,12 @@ def score(
         "classifier": _absolute(classifier),
         "languages": [name.strip() for name in languages.split(",")] if languages else None,
     }
-    result = run_verb([*stages, work], output, engine=engine, workers=workers, on_error=on_error)
+    result = run_tables([*stages, work], output, engine=engine, workers=workers, on_error=on_error)
     typer.echo(summary(result), err=True)
 
 
 def scores_table() -> None:
-    """List the scores that `score --with` knows: name, unit, range, which values are better, what they say.
+    """List all scores: unit, range, which values are better, description and reference.
 
     Example: `paraloom scores`
     """
@@ -78,15 +78,14 @@ def scores_table() -> None:
 
     from paraloom.pairs.scoring.table import COLUMNS, GROUPS, SCORES
 
-    table = Table("score", "unit", "range", "better", "what it says", box=None, header_style="bold")
+    table = Table("score", "unit", "range", "better", "description", "reference", box=None, header_style="bold")
     for column in COLUMNS.values():
-        low, high = ("" if bound is None else f"{bound:g}" for bound in (column.low, column.high))
-        better = "" if column.better == "none" else column.better
         name = column.name if column.name in SCORES else f"{column.name} *"
-        table.add_row(name, column.unit, f"{low}–{high}", better, column.what)
+        better = "" if column.direction == "none" else column.direction
+        table.add_row(name, column.unit, column.range, better, column.description, column.reference)
     console = Console()
     console.print(table)
-    console.print("\n* made by a model: see the options of `paraloom score`.\nGroups: " + ", ".join(GROUPS))
+    console.print("\n* needs a model: see the options of `paraloom score`.\nGroups: " + ", ".join(GROUPS))
 
 
 def _absolute(path: str | None) -> str | None:
@@ -103,8 +102,8 @@ def train_classifier(
     output: options.Folder,
     kind: Annotated[str, typer.Option(help="avg (the mean of the word vectors) or lstm.")] = "lstm",
     count: Annotated[int, typer.Option(help="References to train on.")] = 40_000,
-    choice: Annotated[str, typer.Option(help="Which of the k-best stands against a reference: chance or hardest.")] = (
-        "chance"
+    choice: Annotated[str, typer.Option(help="Which of the k-best is the negative of a reference: random or hardest.")] = (
+        "random"
     ),
     epochs: Annotated[int, typer.Option(help="Passes over the pairs.")] = 10,
     seed: options.Seed = 1,
@@ -113,7 +112,7 @@ def train_classifier(
 
     Example: `paraloom train classifier --pairs pairs.parquet -o classifier`
     """
-    work = {"use": "train-classifier", "kind": kind, "pairs": count, "choice": choice, "epochs": epochs}
+    work = {"use": "train-classifier", "kind": kind, "max_pairs": count, "negatives": choice, "epochs": epochs}
     _train(work, "pairs_from", corpora, output, seed)
 
 
@@ -140,7 +139,7 @@ def count_words(corpora: Corpora, output: options.Folder, columns: Columns = "sr
 
 
 def _train(work: dict[str, object], field: str, corpora: list[str], output: str, seed: int = 1) -> None:
-    from paraloom.workflows.run import corpus_stages, run_verb
+    from paraloom.workflows.run import corpus_stages, run_tables
 
     stages: list[dict[str, object]] = []
     references = []
@@ -150,7 +149,7 @@ def _train(work: dict[str, object], field: str, corpora: list[str], output: str,
             stage["name"] = reference = f"input-{number}"
         stages += made
         references.append(reference)
-    result = run_verb([*stages, {**work, field: references}], output, seed=seed)
+    result = run_tables([*stages, {**work, field: references}], output, seed=seed)
     for name, value in result.stages[-1].figures.items():
         typer.echo(f"{name}: {value}")
 

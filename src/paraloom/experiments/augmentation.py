@@ -58,7 +58,7 @@ def stages_of(experiment: Experiment) -> list[Table]:
         # What stands in the parallel text has a translation already, by which the back-translator has learned.
         {
             "name": "monolingual-clean",
-            "fewest": 2,
+            "min_words": 2,
             **clean,
             "held_out": [*held, "parallel"],
             "input": "monolingual-all",
@@ -229,7 +229,7 @@ def _longest(each: Experiment) -> Table:
 def _monolingual(each: Experiment) -> list[Table]:
     """The sentences to translate: those of most methods are some of those of the methods that take more."""
     most = max((method(name, each.outputs).texts for name in each.methods if name != NONE), default=1)
-    drawn: Table = {"use": "filter", "enough": True}
+    drawn: Table = {"use": "filter", "exact_sample": True}
     stages: list[Table] = []
     if most > 1:
         stages.append({"name": MORE, **drawn, "input": "monolingual-clean", "sample": each.sentences * most})

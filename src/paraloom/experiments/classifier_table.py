@@ -25,7 +25,7 @@ def classifiers(study: Study, name: str) -> Reproduced:
             "use": "train-classifier",
             "pairs_from": [str(path)],
             "kind": kind,
-            "pairs": _PAIRS,
+            "max_pairs": _PAIRS,
             "held_out": _PAIRS // 8,
         }
         for source, path in corpora.items()

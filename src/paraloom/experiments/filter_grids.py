@@ -54,7 +54,7 @@ GRIDS: dict[str, tuple[Candidate, ...]] = {
     **{name: _overlaps(column) for name, column in _OVERLAPS.items()},
     "w17-overlap": tuple(each for column in _OVERLAPS.values() for each in _overlaps(column)),
     "pnmt-tenths": tuple(
-        Candidate(f"{column}, tenth {tenth}", {"by": column, "tenth": tenth})
+        Candidate(f"{column}, tenth {tenth}", {"by": column, "decile": tenth})
         for column in ("translation_cost", "trigram_overlap", "paraphrase_score")
         for tenth in range(1, 11)
     ),

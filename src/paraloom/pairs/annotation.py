@@ -1,4 +1,4 @@
-"""Judging pairs by hand (PNMT Table 3): a sheet of pairs from each range of a score, and the table of its labels."""
+"""Manual evaluation of pairs (PNMT Table 3): sheets of pairs from each range of a score, and the table of ratings."""
 
 from __future__ import annotations
 
@@ -12,24 +12,30 @@ import numpy as np
 import pyarrow as pa
 
 from paraloom.core.errors import ConfigError, DataError
-from paraloom.core.seeds import generator
 from paraloom.io.atomic import replacing
-from paraloom.pairs.filtering.cuts import keys
+from paraloom.pairs.filtering.cuts import sort_keys
 
 RANGES = ((-0.1, 0.2), (0.2, 0.4), (0.4, 0.6), (0.6, 0.8), (0.8, 1.0))
-"""PNMT's ranges of the paraphrase score: above the first number, up to the second."""
+"""PNMT's ranges of the paraphrase score, without the lower bound, with the upper one."""
 
 LABELS = {"strength": (3, 2, 1), "fluency": (3, 2, 1)}
-"""What a rater writes (PNMT §3.1): strength 3 the same meaning, 2 roughly, with something of importance missing or
-other, 1 not the same; fluency of the translation 3 no error of grammar, 2 one or two, 1 more, or no sentence."""
+"""The labels of a rater (PNMT §3.1). Strength: 3 same meaning, 2 roughly the same, with something important missing or
+different, 1 not the same. Fluency of the translation: 3 no grammatical errors, 2 one or two, 1 more, or no sentence."""
 
 _SHEET = ("number", "reference", "translation", *LABELS)
 _KEY = ("number", "range", "score", "trigram_overlap", "in_range")
 
 
 @dataclass(frozen=True)
-class Draw:
-    """Pairs drawn from one range of the score, and how many the corpus has there."""
+class RangeSample:
+    """A random sample of the pairs in one range of a score.
+
+    Args:
+        low: Lower bound, exclusive.
+        high: Upper bound, inclusive.
+        rows: The pairs: `src`, `tgt`, `score` and, if the corpus has it, `trigram_overlap`.
+        in_range: Number of pairs of the corpus in the range.
+    """
 
     low: float
     high: float
@@ -37,75 +43,100 @@ class Draw:
     in_range: int
 
 
-def draw(
+def sample_ranges(
     batches: Iterable[pa.RecordBatch],
     *,
     by: str = "paraphrase_score",
     ranges: Sequence[tuple[float, float]] = RANGES,
     count: int = 100,
     seed: int = 1,
-) -> list[Draw]:
-    """`count` pairs by chance from each range of the score; all of them where there are fewer.
+) -> list[RangeSample]:
+    """Sample pairs from each range of a score. The sample does not depend on how the corpus is sharded.
 
-    batches: scored pairs (src, tgt and the column `by`; trigram_overlap where it is there).  The same pairs are drawn
-    however the corpus is sharded.  Memory: the pairs drawn, and a batch.
+    Args:
+        batches: Scored pairs with `src`, `tgt` and the column `by`.
+        by: Column of the score.
+        ranges: Lower bounds (exclusive) and upper bounds (inclusive).
+        count: Number of pairs per range; all pairs of the range if there are fewer.
+        seed: Seed of the sample.
+
+    Returns:
+        One sample per range.
     """
-    kept: list[list[tuple[int, dict[str, Any]]]] = [[] for _ in ranges]
-    seen = [0] * len(ranges)
+    samples: list[list[tuple[int, dict[str, Any]]]] = [[] for _ in ranges]
+    totals = [0] * len(ranges)
     for batch in batches:
-        score, lots = keys(batch, by, seed)
-        for place, (low, high) in enumerate(ranges):
+        score, tiebreak = sort_keys(batch, by, seed)
+        names = [name for name in ("src", "tgt", by, "trigram_overlap") if name in batch.schema.names]
+        for index, (low, high) in enumerate(ranges):
             inside = np.flatnonzero((score > low) & (score <= high))
-            seen[place] += len(inside)
-            inside = inside[np.argsort(lots[inside], kind="stable")][:count]
-            names = [name for name in ("src", "tgt", by, "trigram_overlap") if name in batch.schema.names]
+            totals[index] += len(inside)
+            inside = inside[np.argsort(tiebreak[inside], kind="stable")][:count]
             rows = pa.Table.from_batches([batch.select(names)]).take(pa.array(inside)).to_pylist()
-            kept[place] += zip(lots[inside].tolist(), rows, strict=True)
-            kept[place] = sorted(kept[place], key=lambda each: each[0])[:count]
+            samples[index] += zip(tiebreak[inside].tolist(), rows, strict=True)
+            samples[index] = sorted(samples[index], key=lambda item: item[0])[:count]
     return [
-        Draw(low, high, [{**row, "score": row[by]} for _, row in rows], total)
-        for (low, high), rows, total in zip(ranges, kept, seen, strict=True)
+        RangeSample(low, high, [{**row, "score": row[by]} for _, row in sample], total)
+        for (low, high), sample, total in zip(ranges, samples, totals, strict=True)
     ]
 
 
-def write_sheet(draws: Sequence[Draw], sheet: Path, *, seed: int = 1) -> Path:
-    """Write the pairs in chance order for a rater to label, and beside them the key that says what each is.
+def write_sheet(samples: Sequence[RangeSample], sheet: Path, *, seed: int = 1) -> Path:
+    """Write a sheet of pairs in random order for a rater to label, and a key that says what each pair is.
 
-    The sheet (tab-separated) shows neither score nor range, so that they cannot sway.  Returns the key's path,
-    `SHEET.key.tsv`; give each rater a copy of the sheet, and keep the key.
+    The sheet (tab-separated) shows neither score nor range, so that they cannot influence the rater. Give each rater a
+    copy of the sheet, and keep the key.
+
+    Args:
+        samples: What `sample_ranges` returned.
+        sheet: File to write the sheet to.
+        seed: Seed of the order.
+
+    Returns:
+        Path of the key, `SHEET.key.tsv`.
     """
-    rows = [(each, row) for each in draws for row in each.rows]
-    order = generator(seed).permutation(len(rows))
+    rows = [(sample, row) for sample in samples for row in sample.rows]
+    order = np.random.default_rng(seed).permutation(len(rows))
     key = sheet.with_name(f"{sheet.name}.key.tsv")
     with replacing(key) as temporary, temporary.open("w", encoding="utf-8", newline="") as stream:
         table = csv.writer(stream, delimiter="\t", lineterminator="\n")
         table.writerow(_KEY)
-        for number, place in enumerate(order, start=1):
-            each, row = rows[place]
+        for number, index in enumerate(order, start=1):
+            sample, row = rows[index]
             overlap = row.get("trigram_overlap")
-            shown = "" if overlap is None else f"{overlap:.6g}"
-            table.writerow([number, f"({each.low:g}, {each.high:g}]", f"{row['score']:.6g}", shown, each.in_range])
+            overlap = "" if overlap is None else f"{overlap:.6g}"
+            table.writerow(
+                [number, f"({sample.low:g}, {sample.high:g}]", f"{row['score']:.6g}", overlap, sample.in_range]
+            )
     with replacing(sheet) as temporary, temporary.open("w", encoding="utf-8", newline="") as stream:
         table = csv.writer(stream, delimiter="\t", lineterminator="\n")
         table.writerow(_SHEET)
-        for number, place in enumerate(order, start=1):
-            table.writerow([number, *(_one_line(rows[place][1][side]) for side in ("src", "tgt")), "", ""])
+        for number, index in enumerate(order, start=1):
+            table.writerow([number, *(_one_line(rows[index][1][side]) for side in ("src", "tgt")), "", ""])
     return key
 
 
-def judged(sheets: Sequence[Path], key: Path) -> dict[str, Any]:
-    """The table of PNMT Table 3, and how far two raters agree.
+def summarize_ratings(sheets: Sequence[Path], key: Path) -> dict[str, Any]:
+    """Summarize labeled sheets as in PNMT Table 3, with the agreement of two raters.
 
-    sheets: one for each rater, labelled.  Returns `rows` (a range each: pairs in the corpus, pairs judged, mean
-    trigram overlap, and for strength and fluency how often each label was given, over all raters) and `agreement`
-    (Cohen's kappa, by scikit-learn, where there are two raters: -1 to 1, 0 is chance; None when both gave one and the
-    same label to all pairs, which leaves it undefined).
-    Raises DataError that names sheet, line and label when a label is missing or unknown.
+    Args:
+        sheets: Labeled copies of one sheet, one per rater.
+        key: The key that `write_sheet` wrote with the sheet.
+
+    Returns:
+        `raters`: their number. `rows`: one per range, with `range`, `in_corpus` (pairs of the corpus), `judged` (pairs
+        of the sheet), `trigram_overlap` (mean), and for `strength` and `fluency` how often each label was given, over
+        all raters. `agreement`: for two raters, Cohen's kappa of each kind of label, -1 to 1, where 0 is chance; None
+        if both gave the same label to all pairs, which leaves it undefined.
+
+    Raises:
+        DataError: A label is missing or unknown (the message names sheet, line and label), or sheet and key differ.
+        ConfigError: A file is not found, or scikit-learn is not installed.
     """
     facts = {row["number"]: row for row in _read(key, _KEY)}
-    labels = [_labels(sheet, set(facts)) for sheet in sheets]
+    labels = [_read_labels(sheet, set(facts)) for sheet in sheets]
     rows = []
-    for span in dict.fromkeys(sorted((row["range"] for row in facts.values()), key=_low)):
+    for span in dict.fromkeys(sorted((row["range"] for row in facts.values()), key=_lower_bound)):
         numbers = [number for number, row in facts.items() if row["range"] == span]
         overlaps = [float(facts[number]["trigram_overlap"]) for number in numbers if facts[number]["trigram_overlap"]]
         rows.append(
@@ -116,9 +147,10 @@ def judged(sheets: Sequence[Path], key: Path) -> dict[str, Any]:
                 "trigram_overlap": round(float(np.mean(overlaps)), 4) if overlaps else None,
                 **{
                     kind: {
-                        str(value): sum(rater[n][kind] == value for rater in labels for n in numbers) for value in known
+                        str(value): sum(rater[n][kind] == value for rater in labels for n in numbers)
+                        for value in values
                     }
-                    for kind, known in LABELS.items()
+                    for kind, values in LABELS.items()
                 },
             }
         )
@@ -126,53 +158,57 @@ def judged(sheets: Sequence[Path], key: Path) -> dict[str, Any]:
     if len(labels) == 2:
         for kind in LABELS:
             first, second = ([rater[number][kind] for number in facts] for rater in labels)
-            agreement[kind] = _kappa(first, second)
+            agreement[kind] = _cohen_kappa(first, second)
     return {"raters": len(labels), "rows": rows, "agreement": agreement}
 
 
-def _labels(sheet: Path, numbers: set[str]) -> dict[str, dict[str, int]]:
-    found: dict[str, dict[str, int]] = {}
+def _read_labels(sheet: Path, numbers: set[str]) -> dict[str, dict[str, int]]:
+    labels: dict[str, dict[str, int]] = {}
     for line, row in enumerate(_read(sheet, _SHEET), start=2):
-        found[row["number"]] = {}
-        for kind, known in LABELS.items():
-            if row[kind].strip() not in map(str, known):
+        labels[row["number"]] = {}
+        for kind, values in LABELS.items():
+            if row[kind].strip() not in map(str, values):
                 raise DataError(
-                    f"line {line}: {kind} is '{row[kind]}', not one of {', '.join(map(str, sorted(known)))}",
+                    f"line {line}: {kind} is '{row[kind]}', expected one of {', '.join(map(str, sorted(values)))}",
                     file=sheet,
-                    remedy="Label every pair; no pair may be left out.",
+                    remedy="Label all pairs of the sheet.",
                 )
-            found[row["number"]][kind] = int(row[kind])
-    if set(found) != numbers:
+            labels[row["number"]][kind] = int(row[kind])
+    if set(labels) != numbers:
         raise DataError(
-            f"the sheet has {len(found)} pairs, and the key {len(numbers)}",
+            f"the sheet and the key do not match: {len(labels)} pairs and {len(numbers)} pairs",
             file=sheet,
-            remedy="Give the sheet's own key.",
+            remedy="Give the key that was written with the sheet.",
         )
-    return found
+    return labels
 
 
-def _kappa(first: list[int], second: list[int]) -> float | None:
+def _cohen_kappa(first: list[int], second: list[int]) -> float | None:
     if len({*first, *second}) == 1:
         return None
     try:
         from sklearn.metrics import cohen_kappa_score
     except ImportError:
-        raise ConfigError("Cohen's kappa needs scikit-learn", remedy="pip install 'paraloom[judge]'") from None
+        raise ConfigError(
+            "Cohen's kappa needs scikit-learn, which is not installed", remedy="Run: pip install 'paraloom[judge]'"
+        ) from None
     return round(float(cohen_kappa_score(first, second)), 4)
 
 
 def _read(path: Path, columns: Sequence[str]) -> list[dict[str, str]]:
     if not path.is_file():
-        raise ConfigError(f"there is no file {path}")
+        raise ConfigError("file not found", file=path)
     with path.open(encoding="utf-8-sig", newline="") as stream:
         table = csv.DictReader(stream, delimiter="\t")
         missing = [name for name in columns if name not in (table.fieldnames or [])]
         if missing:
-            raise DataError(f"column '{missing[0]}' is missing", file=path, remedy=f"It has {', '.join(columns)}.")
+            raise DataError(
+                f"column '{missing[0]}' not found", file=path, remedy=f"Expected columns: {', '.join(columns)}."
+            )
         return [{name: value or "" for name, value in row.items() if name} for row in table]
 
 
-def _low(span: str) -> float:
+def _lower_bound(span: str) -> float:
     return float(span.strip("(]").split(",")[0])
 
 

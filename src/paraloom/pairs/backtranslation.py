@@ -1,10 +1,12 @@
-"""Pairs out of translations: each reference beside each of the k best translations of its other side (W17 §3)."""
+"""Paraphrase pairs by back-translation: each sentence with the translations of its other side."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Literal, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -13,69 +15,137 @@ from paraloom.core.protocols import TranslatorLike, Variant
 from paraloom.core.schema import PAIRS, require
 
 
+def backtranslate(
+    batch: pa.RecordBatch,
+    translator: TranslatorLike,
+    *,
+    side: Literal["src", "tgt"] = "src",
+    seed: int = 0,
+    method: str = "",
+) -> pa.RecordBatch:
+    """Translate one side of a bitext, and pair the other side, the reference, with the translations.
+
+    Args:
+        batch: PAIRS, n rows.
+        translator: Translates into the language of the reference.
+        side: The side that is translated.
+        seed: Seed of a decoding that samples.
+        method: Name of the decoding, for the column `method`. Default: the signature of the translator.
+
+    Returns:
+        Pairs as `pair_translations` returns them: one for each translation.
+
+    Raises:
+        DataError: A column of PAIRS is missing.
+
+    Reference:
+        Wieting, Mallinson, Gimpel 2017 (W17), §3.
+
+    Example:
+        >>> class Uppercase:
+        ...     signature = "uppercase"
+        ...     def translate(self, sentences, *, seed=0):
+        ...         return [[Variant(text.upper(), -1.0, 2)] for text in sentences]
+        >>> row = {"pair_id": "1", "src": "hallo", "tgt": "hello", "src_lang": "de", "tgt_lang": "en", "origin": "toy"}
+        >>> bitext = pa.RecordBatch.from_pylist([row], schema=PAIRS)
+        >>> backtranslate(bitext, Uppercase()).select(["src", "tgt"]).to_pylist()
+        [{'src': 'hello', 'tgt': 'HALLO'}]
+    """
+    require(batch.schema, PAIRS)
+    sentences = pc.fill_null(batch.column(side), "").to_pylist()
+    variants = translator.translate(sentences, seed=seed)
+    signature = translator.signature
+    return pair_translations(
+        batch, variants, method or signature, reference="tgt" if side == "src" else "src", signature=signature
+    )
+
+
 def pair_translations(
     pairs: pa.RecordBatch,
     variants: Sequence[Sequence[Variant]],
     method: str,
     *,
-    reference: str = "tgt",
+    reference: Literal["src", "tgt"] = "tgt",
     signature: str = "",
 ) -> pa.RecordBatch:
-    """Each reference paired with each of its translations, best first.
+    """Pair each reference with each translation of its other side, best first.
 
-    pairs: a batch of PAIRS, n rows.  variants: n lists, the translations of the other side of each row.  method: how
-    they were decoded.  reference: the side, 'src' or 'tgt', that the translations are paired with.  signature: of the
-    translator, for the metadata of the columns that it made.
+    Args:
+        pairs: PAIRS, n rows.
+        variants: n lists: the translations of the other side of each row.
+        method: Name of the decoding, for the column `method`.
+        reference: The side that the translations are paired with.
+        signature: Signature of the translator, for the metadata of the columns that it produced.
 
-    Returns PAIRS in the reference's language on both sides (src the reference, tgt the translation; pair_id and
-    origin kept) with the columns rank (int32, 0 is the best), logprob (float32, nats), tokens (int32, sub-words),
-    method, and `_source` (int32, the row of `pairs`).  A row without variants gives none.
-    Raises DataError when there are not as many lists as rows.
+    Returns:
+        PAIRS with the reference as `src` and the translation as `tgt`, both in the language of the reference, `pair_id`
+        and `origin` kept, and the columns `rank` (int32, 0 is the best), `logprob` (float32, nats), `tokens` (int32,
+        subwords), `method`, and `_source` (int32, row of `pairs`). A row without variants gives no pair.
+
+    Raises:
+        DataError: There are not as many lists as rows, or a column of PAIRS is missing.
     """
     require(pairs.schema, PAIRS)
     if len(variants) != pairs.num_rows:
-        raise DataError(f"there are {pairs.num_rows} pairs, but translations of {len(variants)}")
-    counts = np.fromiter((len(each) for each in variants), np.int32, len(variants))
-    source = np.repeat(np.arange(len(variants), dtype=np.int32), counts)
-    flat = [variant for each in variants for variant in each]
-    rank = np.arange(len(flat), dtype=np.int32) - np.repeat(np.cumsum(counts, dtype=np.int32) - counts, counts)
-    language = pairs.column(f"{reference}_lang").take(pa.array(source))
-    made = {"signature": signature} if signature else None
+        raise DataError(f"expected the translations of {pairs.num_rows} pairs, got those of {len(variants)}")
+    flat = flatten_variants(variants)
+    of_pairs = pairs.take(pa.array(flat.source))
+    language = of_pairs.column(f"{reference}_lang")
+    metadata = {"signature": signature} if signature else None
     columns: list[tuple[pa.Field, pa.Array]] = [
-        (PAIRS.field("pair_id"), pairs.column("pair_id").take(pa.array(source))),
-        (PAIRS.field("src"), pairs.column(reference).take(pa.array(source))),
-        (pa.field("tgt", pa.string(), metadata=made), pa.array([each.text for each in flat], pa.string())),
+        (PAIRS.field("pair_id"), of_pairs.column("pair_id")),
+        (PAIRS.field("src"), of_pairs.column(reference)),
+        (pa.field("tgt", pa.string(), metadata=metadata), flat.text),
         (PAIRS.field("src_lang"), language),
         (PAIRS.field("tgt_lang"), language),
-        (PAIRS.field("origin"), pairs.column("origin").take(pa.array(source))),
-        (pa.field("rank", pa.int32()), pa.array(rank)),
-        (pa.field("logprob", pa.float32(), metadata=made), pa.array([each.logprob for each in flat], pa.float32())),
-        (pa.field("tokens", pa.int32(), metadata=made), pa.array([each.tokens for each in flat], pa.int32())),
-        (pa.field("method", pa.string()), pa.array([method] * len(flat), pa.string())),
-        (pa.field("_source", pa.int32()), pa.array(source)),
+        (PAIRS.field("origin"), of_pairs.column("origin")),
+        (pa.field("rank", pa.int32()), flat.rank),
+        (pa.field("logprob", pa.float32(), metadata=metadata), flat.logprob),
+        (pa.field("tokens", pa.int32(), metadata=metadata), flat.tokens),
+        (pa.field("method", pa.string()), pa.array([method] * len(flat.text), pa.string())),
+        (pa.field("_source", pa.int32()), pa.array(flat.source)),
     ]
     return pa.RecordBatch.from_arrays([values for _, values in columns], schema=pa.schema([f for f, _ in columns]))
 
 
-def backtranslate(
-    batch: pa.RecordBatch, translator: TranslatorLike, *, side: str = "src", seed: int = 0, method: str = ""
-) -> pa.RecordBatch:
-    """Translate one side of a bitext and pair the other side, the reference, with what comes out.
+class FlatVariants(NamedTuple):
+    """The m variants of n sentences as columns.
 
-    batch: PAIRS.  side: 'src' or 'tgt', the side that is translated.  seed: for decoders that sample.  method: a name
-    for the decoding; left out, it is the translator's signature.  Returns what `pair_translations` does.
-
-    >>> class Parrot:
-    ...     signature = "parrot"
-    ...     def translate(self, sentences, *, seed=0):
-    ...         return [[Variant(text.upper(), -1.0, 2)] for text in sentences]
-    >>> row = {"pair_id": "1", "src": "hallo", "tgt": "hello", "src_lang": "de", "tgt_lang": "en", "origin": "toy"}
-    >>> backtranslate(pa.RecordBatch.from_pylist([row], schema=PAIRS), Parrot()).select(["src", "tgt"]).to_pylist()
-    [{'src': 'hello', 'tgt': 'HALLO'}]
+    Args:
+        source: Index of the sentence of each variant, int32 `(m,)`.
+        rank: Rank of each variant among those of its sentence, from 0.
+        text: Texts.
+        logprob: Log-probabilities, float32.
+        tokens: Numbers of subwords, int32.
+        cut: Whether the decoder stopped each variant before its end.
     """
-    require(batch.schema, PAIRS)
-    sentences = pc.fill_null(batch.column(side), "").to_pylist()
-    variants = translator.translate(sentences, seed=seed)
-    reference = "tgt" if side == "src" else "src"
-    made_by = translator.signature
-    return pair_translations(batch, variants, method or made_by, reference=reference, signature=made_by)
+
+    source: npt.NDArray[np.int32]
+    rank: pa.Array
+    text: pa.Array
+    logprob: pa.Array
+    tokens: pa.Array
+    cut: pa.Array
+
+
+def flatten_variants(variants: Sequence[Sequence[Variant]]) -> FlatVariants:
+    """Flatten the variants of n sentences to columns.
+
+    Args:
+        variants: n lists of variants, best first.
+
+    Returns:
+        One entry per variant, in order.
+    """
+    counts = np.fromiter((len(group) for group in variants), np.int32, len(variants))
+    source = np.repeat(np.arange(len(variants), dtype=np.int32), counts)
+    flat = [variant for group in variants for variant in group]
+    rank = np.arange(len(flat), dtype=np.int32) - np.repeat(np.cumsum(counts, dtype=np.int32) - counts, counts)
+    return FlatVariants(
+        source,
+        pa.array(rank),
+        pa.array([variant.text for variant in flat], pa.string()),
+        pa.array([variant.logprob for variant in flat], pa.float32()),
+        pa.array([variant.tokens for variant in flat], pa.int32()),
+        pa.array([variant.cut for variant in flat], pa.bool_()),
+    )

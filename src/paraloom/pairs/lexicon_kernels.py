@@ -1,4 +1,4 @@
-"""Inner loops of the lexicon, compiled by numba: two alignments made one, and the phrase pairs that agree with it."""
+"""Inner loops of the lexicon, compiled by numba: symmetrized word alignments and consistent phrase pairs."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ Grid = npt.NDArray[np.bool_]
 
 
 @njit(cache=True, nogil=True)
-def symmetrised(a_of_b: Words, b_of_a: Words, grid: Grid) -> None:
-    """Fill grid[i, j]: links that both directions have, grown by neighbours that one has (grow-diag, Koehn 2005).
+def symmetrize(a_of_b: Words, b_of_a: Words, grid: Grid) -> None:
+    """Fill grid[i, j] with the links of both directions, grown by adjacent links of one (grow-diag, Koehn et al. 2005).
 
-    a_of_b: int32 (m,), the word of `a` for each word of `b`, -1 for none; b_of_a: int32 (n,) the other way.
+    a_of_b: int32 (m,), the word of `a` for each word of `b`, -1 for none; b_of_a: int32 (n,), the reverse.
     """
     n, m = len(b_of_a), len(a_of_b)
     a_linked, b_linked = np.zeros(n, np.bool_), np.zeros(m, np.bool_)
@@ -26,7 +26,7 @@ def symmetrised(a_of_b: Words, b_of_a: Words, grid: Grid) -> None:
         if i >= 0 and b_of_a[i] == j:
             grid[i, j] = a_linked[i] = b_linked[j] = True
     grown = True
-    # Every link that is added touches one that is there, and links a word that had no link before.
+    # Each added link is adjacent to an existing one, and links a word that had no link before.
     while grown:
         grown = False
         for i in range(n):
@@ -41,40 +41,40 @@ def symmetrised(a_of_b: Words, b_of_a: Words, grid: Grid) -> None:
 
 
 @njit(cache=True, nogil=True)
-def phrase_pairs(a_of_b: Words, a_offsets: Ints, b_of_a: Words, b_offsets: Ints, longest: int, found: Words) -> int:
-    """Phrases of up to `longest` words a side whose links stay within (Och, Ney 2004); both ends of each are linked.
+def phrase_pairs(a_of_b: Words, a_offsets: Ints, b_of_a: Words, b_offsets: Ints, max_length: int, spans: Words) -> int:
+    """Phrase pairs of up to `max_length` words a side without links to the outside (Och and Ney 2004); ends are linked.
 
-    found: int32 (k, 5), filled with (row, start in a, words of a, start in b, words of b), places counted within the
-    sentence.  Returns how many there are, which may be more than k: call it again with a longer table.
+    spans: int32 (k, 5), filled with (row, start in a, words of a, start in b, words of b), positions counted within
+    the sentence. Returns the number of phrase pairs, which may be more than k: then call it again with a longer table.
     """
-    count, most = 0, 1
+    count, size = 0, 1
     for row in range(len(a_offsets) - 1):
-        most = max(most, a_offsets[row + 1] - a_offsets[row], b_offsets[row + 1] - b_offsets[row])
-    grid = np.zeros((most, most), np.bool_)
+        size = max(size, a_offsets[row + 1] - a_offsets[row], b_offsets[row + 1] - b_offsets[row])
+    grid = np.zeros((size, size), np.bool_)
     for row in range(len(a_offsets) - 1):
         a_start, b_start = a_offsets[row], b_offsets[row]
         n, m = a_offsets[row + 1] - a_start, b_offsets[row + 1] - b_start
-        symmetrised(a_of_b[b_start : b_start + m], b_of_a[a_start : a_start + n], grid)
+        symmetrize(a_of_b[b_start : b_start + m], b_of_a[a_start : a_start + n], grid)
         for i in range(n):
-            for i_end in range(i + 1, min(n, i + longest) + 1):
+            for i_end in range(i + 1, min(n, i + max_length) + 1):
                 first, last = m, -1
                 for x in range(i, i_end):
                     for y in range(m):
                         if grid[x, y]:
                             first, last = min(first, y), max(last, y)
-                if last < 0 or last - first >= longest or not _closed(grid, n, i, i_end, first, last):
+                if last < 0 or last - first >= max_length or not _consistent(grid, n, i, i_end, first, last):
                     continue
                 if not (_any_in_row(grid, i, m) and _any_in_row(grid, i_end - 1, m)):
                     continue
-                if count < len(found):
-                    found[count] = (row, i, i_end - i, first, last - first + 1)
+                if count < len(spans):
+                    spans[count] = (row, i, i_end - i, first, last - first + 1)
                 count += 1
     return count
 
 
 @njit(cache=True, nogil=True)
-def _closed(grid: Grid, n: int, i: int, i_end: int, first: int, last: int) -> bool:
-    """Whether no word from `first` to `last` is linked outside of the phrase."""
+def _consistent(grid: Grid, n: int, i: int, i_end: int, first: int, last: int) -> bool:
+    """Whether no word from `first` to `last` is linked to a word outside of the phrase."""
     for y in range(first, last + 1):
         for x in range(n):
             if grid[x, y] and not i <= x < i_end:

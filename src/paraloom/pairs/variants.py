@@ -1,34 +1,38 @@
-"""VARIANTS out of translations, each beside the text it was made from; and PAIRS to train on out of VARIANTS."""
+"""Several translations of each text as VARIANTS, and VARIANTS as PAIRS to train a translator on."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from paraloom.core.config import Config
 from paraloom.core.errors import ConfigError, DataError
 from paraloom.core.protocols import Variant
 from paraloom.core.schema import PAIRS, VARIANTS, require
+from paraloom.pairs.backtranslation import flatten_variants
 from paraloom.pairs.filtering.held_out import IN_HELD_OUT, HeldOut
-from paraloom.pairs.scoring.characters import repeats
-from paraloom.text.tokens import code_points, normalise
+from paraloom.pairs.scoring.repetition import repeats
+from paraloom.text.buffers import code_points
+from paraloom.text.normalize import normalize
 
 ORIGINALS = pa.schema(
     [("original", pa.string()), ("original_lang", pa.string()), ("origin", pa.string()), ("repeated", pa.bool_())]
 )
-"""What VARIANTS of ours have beside their schema: see `variant_rows`."""
+"""Columns of `variant_rows` besides those of VARIANTS."""
 
 CUT = "cut"
-"""Beside them: whether the decoder stopped a variant before its end."""
+"""Further column of `variant_rows`: whether the decoder stopped a variant before its end."""
 
-SHORT = 40
-"""Characters up to which no two texts are too unlike in length."""
+MIN_RATIO_CHARACTERS = 40
+"""Pairs without a longer side are exempt from the bound on the ratio of lengths."""
 
-_INTERNAL = "_source"
+_SOURCE = "_source"
 
 
 def variant_rows(
@@ -38,81 +42,111 @@ def variant_rows(
     *,
     signature: str = "",
 ) -> pa.RecordBatch:
-    """A row for each variant of each text, in order, ranked from 0.
+    """Turn the translations of texts into rows: one for each variant, in order, ranked from 0.
 
-    originals: n rows with `pair_id`, `original`, `original_lang` and `origin`.  variants: n lists, translations of
-    `original`.  method: how they were made.  signature: of the translator or translators, for the columns they made.
+    Args:
+        originals: n rows with `pair_id`, `original`, `original_lang` and `origin`.
+        variants: n lists: the translations of `original`.
+        method: How they were decoded, for the column `method`.
+        signature: Signature of the translator or translators, for the metadata of the columns that they produced.
 
-    Returns VARIANTS with the columns of the original (so that a row alone is enough to make a pair of), CUT, `repeated`
-    (whether an earlier variant of the same text says the same, blanks aside) and `_source` (int32, row of the batch).
-    Raises DataError when there are not as many lists as rows.
+    Returns:
+        VARIANTS with the columns of the original (so that a pair can be made of a single row), `cut`, `repeated`
+        (whether an earlier variant of the same text has the same words) and `_source` (int32, row of `originals`).
+
+    Raises:
+        DataError: There are not as many lists as rows.
     """
     if len(variants) != originals.num_rows:
-        raise DataError(f"there are {originals.num_rows} texts, but translations of {len(variants)}")
-    counts = np.fromiter((len(each) for each in variants), np.int32, len(variants))
-    source = np.repeat(np.arange(len(variants), dtype=np.int32), counts)
-    flat = [variant for each in variants for variant in each]
-    rank = np.arange(len(flat), dtype=np.int32) - np.repeat(np.cumsum(counts, dtype=np.int32) - counts, counts)
-    texts = pa.array([each.text for each in flat], pa.string())
-    from_original = originals.take(pa.array(source))
-    made = {"signature": signature} if signature else None
+        raise DataError(f"expected the translations of {originals.num_rows} texts, got those of {len(variants)}")
+    flat = flatten_variants(variants)
+    of_originals = originals.take(pa.array(flat.source))
+    metadata = {"signature": signature} if signature else None
     columns: list[tuple[pa.Field, pa.Array]] = [
-        (VARIANTS.field("pair_id"), from_original.column("pair_id")),
-        (VARIANTS.field("rank"), pa.array(rank)),
-        (pa.field("text", pa.string(), metadata=made), texts),
-        (VARIANTS.field("method"), pa.array([method] * len(flat), pa.string())),
-        (pa.field("logprob", pa.float32(), metadata=made), pa.array([each.logprob for each in flat], pa.float32())),
-        (pa.field("tokens", pa.int32(), metadata=made), pa.array([each.tokens for each in flat], pa.int32())),
-        (pa.field(CUT, pa.bool_()), pa.array([each.cut for each in flat], pa.bool_())),
-        *((ORIGINALS.field(name), from_original.column(name)) for name in ("original", "original_lang", "origin")),
-        (ORIGINALS.field("repeated"), pa.array(_repeated(source, texts), pa.bool_())),
-        (pa.field(_INTERNAL, pa.int32()), pa.array(source)),
+        (VARIANTS.field("pair_id"), of_originals.column("pair_id")),
+        (VARIANTS.field("rank"), flat.rank),
+        (pa.field("text", pa.string(), metadata=metadata), flat.text),
+        (VARIANTS.field("method"), pa.array([method] * len(flat.text), pa.string())),
+        (pa.field("logprob", pa.float32(), metadata=metadata), flat.logprob),
+        (pa.field("tokens", pa.int32(), metadata=metadata), flat.tokens),
+        (pa.field(CUT, pa.bool_()), flat.cut),
+        *((ORIGINALS.field(name), of_originals.column(name)) for name in ("original", "original_lang", "origin")),
+        (ORIGINALS.field("repeated"), pa.array(_repeated(flat.source, flat.text), pa.bool_())),
+        (pa.field(_SOURCE, pa.int32()), pa.array(flat.source)),
     ]
     return pa.RecordBatch.from_arrays([values for _, values in columns], schema=pa.schema([f for f, _ in columns]))
 
 
 @dataclass(frozen=True, kw_only=True)
-class TrainingPairs:
-    """How VARIANTS become pairs to train on, and which are not fit for it.
+class TrainingPairs(Config):
+    """How VARIANTS become pairs to train on, and which are rejected. A bound of 0 switches its rule off.
 
-    src_lang: language of the variants.  tag: a token before each of them, such as <BT>, which tells a translator
-    synthetic from real text (Caswell, Chelba and Grangier 2019); name it in the `symbols` of train-translator, too.
-    ratio: a side of more than 40 characters and more than so many times as long as the other is rejected; 0: none is.
-    repeats: a variant in which a stretch of 3 to 100 characters comes so many times on the spot is rejected, the mark
-    of a decoder that is stuck; 0: none is.  longest: a variant of so many sub-words was cut off there; 0: none was.
-    One that its column `cut` says was cut off is rejected in any case.
-    copies, repeated: whether a variant equal to its original, or to an earlier one of it, is kept.
+    Variants that the decoder stopped before their end (column `cut`) are rejected in any case.
+
+    Args:
+        src_lang: Language of the variants.
+        tag: Token that is put before each variant, such as <BT>, so that a translator can tell synthetic from real
+            text (Caswell, Chelba, Grangier 2019). Name it in the `symbols` of `train-translator`, too.
+        max_character_ratio: Maximum ratio of characters of the longer side to those of the shorter, 1 or more; pairs
+            whose sides have at most 40 characters are exempt.
+        repeat_limit: A variant in which a stretch of 3 to 100 characters is immediately repeated this many times or
+            more, the mark of a decoder in a loop, is rejected; 2 or more.
+        max_length: Subwords at which the decoder stops; a variant that has this many or more is rejected.
+        keep_copies: Keep variants that are equal to their original.
+        keep_repeated: Keep variants that are equal to an earlier one of the same original.
+
+    Raises:
+        ConfigError: A value is out of range.
     """
+
+    renamed_fields: ClassVar[Mapping[str, str]] = {
+        "ratio": "max_character_ratio",
+        "repeats": "repeat_limit",
+        "longest": "max_length",
+        "copies": "keep_copies",
+        "repeated": "keep_repeated",
+    }
 
     src_lang: str = "und"
     tag: str = ""
-    ratio: float = 5.0
-    repeats: int = 5
-    longest: int = 256
-    copies: bool = False
-    repeated: bool = True
+    max_character_ratio: float = 5.0
+    repeat_limit: int = 5
+    max_length: int = 256
+    keep_copies: bool = False
+    keep_repeated: bool = True
 
-    def __post_init__(self) -> None:
+    def validate(self) -> None:
         if self.tag != self.tag.strip() or len(self.tag.split()) > 1:
-            raise ConfigError(f"'tag' is one token without blanks, such as <BT>, not '{self.tag}'")
-        if self.ratio and self.ratio < 1:
-            raise ConfigError(f"'ratio' is 1 or more, or 0 for no bound, not {self.ratio}")
-        if self.repeats < 0 or self.repeats == 1 or self.longest < 0:
-            raise ConfigError("'repeats' is 2 or more, 'longest' 1 or more; 0 is no bound")
+            raise ConfigError(f"'tag' must be one token without white space, such as <BT>, not '{self.tag}'")
+        if self.max_character_ratio and self.max_character_ratio < 1:
+            raise ConfigError(
+                f"'max_character_ratio' must be 1 or more, or 0 for no bound, not {self.max_character_ratio}"
+            )
+        if self.repeat_limit < 0 or self.repeat_limit == 1:
+            raise ConfigError(f"'repeat_limit' must be 2 or more, or 0 for no bound, not {self.repeat_limit}")
+        if self.max_length < 0:
+            raise ConfigError(f"'max_length' must be 1 or more, or 0 for no bound, not {self.max_length}")
 
 
-def training_pairs(batch: pa.RecordBatch, config: TrainingPairs, held: HeldOut | None = None) -> pa.RecordBatch:
-    """PAIRS with the variant as `src` and the original as `tgt` (back-translation), `keep` and `reason`, a row each.
+def training_pairs(batch: pa.RecordBatch, config: TrainingPairs, held_out: HeldOut | None = None) -> pa.RecordBatch:
+    """Turn variants into pairs to train a translator on, with the variant as source and the original as target.
 
-    batch: what `variant_rows` gave.  held: texts that no variant may be.  `pair_id` is `PAIR_ID/RANK`; rank, method,
-    logprob and tokens stay beside.
-    Raises DataError where the originals are missing.
+    Args:
+        batch: What `variant_rows` returned; n rows.
+        config: Tag, and which pairs are rejected.
+        held_out: Texts of test sets, which no variant may be equal to.
+
+    Returns:
+        PAIRS, n rows, with `pair_id` as `PAIR_ID/RANK`, `src` the variant, `tgt` the original; `rank`, `method`,
+        `logprob` and `tokens` are kept, and `keep` (bool) and `reason` (string) say which rows are rejected, and why.
+
+    Raises:
+        DataError: The columns of the originals are missing.
     """
     require(batch.schema, VARIANTS)
     require(batch.schema, ORIGINALS)
-    # A null counts as an empty text.
     texts = pc.fill_null(batch.column("text"), "")
-    reasons = _faults(batch, texts, config, held)
+    reasons = _faults(batch, texts, config, held_out)
     tagged = pc.binary_join_element_wise(config.tag, texts, " ") if config.tag else texts
     rank = pc.cast(batch.column("rank"), pa.string())
     columns = {
@@ -123,18 +157,21 @@ def training_pairs(batch: pa.RecordBatch, config: TrainingPairs, held: HeldOut |
         "tgt_lang": batch.column("original_lang"),
         "origin": batch.column("origin"),
     }
-    out = pa.RecordBatch.from_arrays([columns[name] for name in PAIRS.names], schema=PAIRS)
+    pairs = pa.RecordBatch.from_arrays([columns[name] for name in PAIRS.names], schema=PAIRS)
     for name in ("rank", "method", "logprob", "tokens"):
-        out = out.append_column(batch.schema.field(name), batch.column(name))
-    out = out.append_column(pa.field("keep", pa.bool_()), pa.array([reason is None for reason in reasons], pa.bool_()))
-    return out.append_column(pa.field("reason", pa.string()), pa.array(reasons, pa.string()))
+        pairs = pairs.append_column(batch.schema.field(name), batch.column(name))
+    keep = pa.array([reason is None for reason in reasons], pa.bool_())
+    pairs = pairs.append_column(pa.field("keep", pa.bool_()), keep)
+    return pairs.append_column(pa.field("reason", pa.string()), pa.array(reasons, pa.string()))
 
 
-def _faults(batch: pa.RecordBatch, texts: pa.Array, config: TrainingPairs, held: HeldOut | None) -> list[str | None]:
-    """The first thing that is wrong with each row, None where nothing is."""
-    ours, theirs = normalise(texts), normalise(batch.column("original"))
-    points = code_points(ours)
-    lengths = np.diff(points[1]), np.diff(code_points(theirs)[1])
+def _faults(
+    batch: pa.RecordBatch, texts: pa.Array, config: TrainingPairs, held_out: HeldOut | None
+) -> list[str | None]:
+    """The first reason to reject each row, None where there is none."""
+    variants, originals = normalize(texts), normalize(batch.column("original"))
+    points = code_points(variants)
+    lengths = np.diff(points[1]), np.diff(code_points(originals)[1])
     shorter, longer = np.minimum(*lengths), np.maximum(*lengths)
     tests: list[tuple[npt.NDArray[np.bool_], str]] = [
         (lengths[0] == 0, "empty"),
@@ -142,32 +179,32 @@ def _faults(batch: pa.RecordBatch, texts: pa.Array, config: TrainingPairs, held:
     ]
     if CUT in batch.schema.names:
         tests.append((pc.fill_null(batch.column(CUT), False).to_numpy(zero_copy_only=False), "cut off before its end"))
-    if config.longest:
-        sub_words = pc.fill_null(batch.column("tokens"), 0).to_numpy(zero_copy_only=False)
-        tests.append((sub_words >= config.longest, f"cut off at {config.longest} sub-words"))
-    if not config.copies:
-        tests.append((pc.equal(ours, theirs).to_numpy(zero_copy_only=False), "a copy of the original"))
-    if config.ratio:
-        odd = (longer > SHORT) & (longer > config.ratio * shorter)
-        tests.append((odd, f"a side more than {config.ratio:g} times as long as the other"))
-    if config.repeats:
-        tests.append((repeats(points) >= config.repeats, f"repeats itself {config.repeats} times or more"))
-    if not config.repeated:
-        said = pc.fill_null(batch.column("repeated"), False).to_numpy(zero_copy_only=False)
-        tests.append((said, "an earlier variant says the same"))
-    if held is not None:
-        tests.append((held.holds(texts), f"src: {IN_HELD_OUT}"))
-    found = np.full(batch.num_rows, None, object)
+    if config.max_length:
+        subwords = pc.fill_null(batch.column("tokens"), 0).to_numpy(zero_copy_only=False)
+        tests.append((subwords >= config.max_length, f"cut off at {config.max_length} sub-words"))
+    if not config.keep_copies:
+        tests.append((pc.equal(variants, originals).to_numpy(zero_copy_only=False), "a copy of the original"))
+    if config.max_character_ratio:
+        uneven = (longer > MIN_RATIO_CHARACTERS) & (longer > config.max_character_ratio * shorter)
+        tests.append((uneven, f"a side more than {config.max_character_ratio:g} times as long as the other"))
+    if config.repeat_limit:
+        tests.append((repeats(points) >= config.repeat_limit, f"repeats itself {config.repeat_limit} times or more"))
+    if not config.keep_repeated:
+        repeated = pc.fill_null(batch.column("repeated"), False).to_numpy(zero_copy_only=False)
+        tests.append((repeated, "an earlier variant says the same"))
+    if held_out is not None:
+        tests.append((held_out.contains(texts), f"src: {IN_HELD_OUT}"))
+    reasons = np.full(batch.num_rows, None, object)
     for fails, reason in reversed(tests):
-        found[fails] = reason
-    return list(found)
+        reasons[fails] = reason
+    return list(reasons)
 
 
 def _repeated(source: npt.NDArray[np.int32], texts: pa.Array) -> list[bool]:
     """Whether an earlier row of the same source has the same text."""
-    met: set[tuple[int, str]] = set()
-    found = []
-    for key in zip(source.tolist(), normalise(texts).to_pylist(), strict=True):
-        found.append(key in met)
-        met.add(key)
-    return found
+    seen: set[tuple[int, str]] = set()
+    repeated = []
+    for key in zip(source.tolist(), normalize(texts).to_pylist(), strict=True):
+        repeated.append(key in seen)
+        seen.add(key)
+    return repeated

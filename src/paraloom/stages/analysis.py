@@ -19,7 +19,7 @@ from paraloom.core.stats import Z_95, Estimate, Moments
 from paraloom.diversity.corpus_statistics import TextStatistics
 from paraloom.evaluate.correlation import ranks
 from paraloom.io import Corpus
-from paraloom.pairs.filtering.cuts import IDENTITY, survey_cut
+from paraloom.pairs.filtering.cuts import ROW_ID_COLUMNS, find_cut
 from paraloom.pairs.lexicon import LexiconConfig, paraphrase_lexicon
 from paraloom.pairs.scoring.table import score
 from paraloom.text.tokens import tokenize
@@ -132,10 +132,10 @@ def _sampled(corpus: Corpus, size: int, seed: int) -> Iterator[pa.RecordBatch]:
     if corpus.rows <= size:
         yield from corpus.batches(label="reading pairs")
         return
-    names = [name for name in IDENTITY if name in corpus.schema.names]
-    cut = survey_cut(lambda: corpus.batches(names), seed=seed, size=size)
+    names = [name for name in ROW_ID_COLUMNS if name in corpus.schema.names]
+    cut = find_cut(lambda: corpus.batches(names), seed=seed, size=size)
     for batch in corpus.batches(label="reading pairs"):
-        yield batch.filter(pa.array(cut.holds(batch)))
+        yield batch.filter(pa.array(cut.contains(batch)))
 
 
 def _per_sentence(batch: pa.RecordBatch) -> dict[str, npt.NDArray[np.float64]]:

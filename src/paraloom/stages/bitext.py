@@ -230,7 +230,7 @@ class Clean(CleaningRules, Map):
             held = held_out(context.paths("held_out"))
             for name in columns:
                 kept = np.array([each is None for each in reasons])
-                reasons[kept & held.holds(batch.column(name))] = f"{name}: {IN_HELD_OUT}"
+                reasons[kept & held.contains(batch.column(name))] = f"{name}: {IN_HELD_OUT}"
         if self.languages:
             self._identify(batch, columns, reasons)
         batch = batch.append_column(pa.field("keep", pa.bool_()), pa.array([each is None for each in reasons]))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, ClassVar, Literal
@@ -19,8 +19,7 @@ from paraloom.io import Corpus
 from paraloom.mt import Translator
 from paraloom.pairs.backtranslation import backtranslate
 from paraloom.pairs.filtering.duplicates import DuplicateConfig, find_duplicates, is_duplicate
-from paraloom.pairs.filtering.filters import Criteria, select, survey
-from paraloom.pairs.filtering.survivors import survivors
+from paraloom.pairs.filtering.filters import Criteria, preview_filter, select, survey
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,23 +58,36 @@ def _translator(folder: Path, decode: str) -> TranslatorLike:
 
 @dataclass(frozen=True, kw_only=True)
 class Filter(Criteria, Map):
-    """Keeps the pairs that meet all criteria, in this order: where, then top or tenth, then sample.
+    """Keep the rows that meet all criteria, applied in the order where, top or decile, sample.
 
-    enough: whether a corpus of fewer rows than `sample` is an error; otherwise all that there are is kept.
-    Its other fields are those of paraloom.pairs.filtering.filters.Criteria, which says what each means.
+    Args:
+        where: SQL condition over the columns of a row, true for the rows to keep. A row for which it is undefined
+            (null or NaN) is rejected. Default: all rows.
+        top: Share of the rows left by `where`, above 0 to 1, taken from the better end of `by`.
+        decile: Decile of the rows left by `where`, ranked by `by`: 1 (lowest values) to 10 (highest values), as in
+            PNMT Table 5. Cannot be combined with `top`.
+        by: Column that `top` and `decile` rank by.
+        best: Which end of `by` is the better one, 'lowest' or 'highest'. Default: the direction of the score.
+        sample: Random sample of the rows left by the other criteria: their number (int) or share (float, above 0
+            to 1).
+        exact_sample: Fail if the corpus has fewer rows than `sample`, instead of keeping all of them.
+
+    Raises:
+        ConfigError: A value is out of range, the criteria do not fit together, or a column is missing.
     """
 
-    optional_fields: ClassVar[tuple[str, ...]] = ("enough",)
+    optional_fields: ClassVar[tuple[str, ...]] = ("exact_sample",)
+    renamed_fields: ClassVar[Mapping[str, str]] = {**Criteria.renamed_fields, "enough": "exact_sample"}
 
-    enough: bool = False
+    exact_sample: bool = False
 
     def survey(self, corpus: CorpusReader, context: StageContext) -> Json:
-        """The cuts for top, tenth and sample, and a check of the columns before any row is touched."""
-        if self.enough and isinstance(self.sample, int) and corpus.rows < self.sample:
+        """The cuts for top, decile and sample, after a check of the columns."""
+        if self.exact_sample and isinstance(self.sample, int) and corpus.rows < self.sample:
             raise DataError(
-                f"{self.sample} rows are to be drawn, and there are {corpus.rows}",
+                f"cannot sample {self.sample} rows: the corpus has {corpus.rows}",
                 file=corpus.folder,
-                remedy="Draw fewer, or bring more text.",
+                remedy="Lower 'sample', add more text, or leave out 'exact_sample'.",
             )
         return survey(self, corpus.schema, corpus.batches, context.seed)
 
@@ -86,9 +98,12 @@ class Filter(Criteria, Map):
 
 @dataclass(frozen=True, kw_only=True)
 class PreviewFilter(Criteria, Fit):
-    """What a filter with these criteria would leave: of each alone, of those so far, of all; nothing is filtered.
+    """Count the rows that each criterion of a filter keeps, alone and together with those before it.
 
-    pairs: a corpus.  The other fields are those of paraloom.pairs.filtering.filters.Criteria.
+    The other fields are those of `Filter`.
+
+    Args:
+        pairs: The corpus.
     """
 
     inputs: ClassVar[tuple[str, ...]] = ("pairs",)
@@ -98,16 +113,20 @@ class PreviewFilter(Criteria, Fit):
     def fit(self, folder: Path, context: StageContext) -> dict[str, Json]:
         """Write result.json: rows of criterion, rows, alone, together."""
         corpus = Corpus.open(context.inputs["pairs"])
-        found = [asdict(each) for each in survivors(self, corpus.schema, corpus.batches, context.seed)]
-        (folder / "result.json").write_text(json.dumps(found, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
-        return {"kept": found[-1]["together"] if found else corpus.rows}
+        counts = [asdict(count) for count in preview_filter(self, corpus.schema, corpus.batches, context.seed)]
+        (folder / "result.json").write_text(json.dumps(counts, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+        return {"kept": counts[-1]["together"] if counts else corpus.rows}
 
 
 @dataclass(frozen=True, kw_only=True)
 class FindDuplicates(DuplicateConfig, Fit):
-    """Finds the pairs that say nearly the same as an earlier one; `drop-duplicates` sets them aside.
+    """Find the rows that are near-duplicates of an earlier row; `drop-duplicates` rejects them.
 
-    pairs: a corpus.  The other fields are those of paraloom.pairs.filtering.duplicates.DuplicateConfig.
+    Args:
+        pairs: The corpus, of pairs or of sentences.
+        similarity: Jaccard similarity of the character 5-grams of two rows, above 0 to 1, from which on the later one
+            is a duplicate. Case, punctuation and runs of white space do not matter.
+        columns: Text columns that are compared, concatenated.
     """
 
     inputs: ClassVar[tuple[str, ...]] = ("pairs",)
@@ -115,32 +134,30 @@ class FindDuplicates(DuplicateConfig, Fit):
 
     pairs: Ref
 
-    def validate(self) -> None:
-        self.check()
-
     def fit(self, folder: Path, context: StageContext) -> dict[str, Json]:
-        """Write the hashes of the rows that go."""
+        """Write the hashes of the duplicates."""
         import numpy as np
 
         corpus = Corpus.open(context.inputs["pairs"])
         known = corpus.schema.names
         for name in self.columns:
             if name not in known:
-                raise ConfigError(f"there is no column '{name}' to compare by{nearest(name, known)}")
+                raise ConfigError(f"column '{name}' to compare by not found{nearest(name, known)}")
 
         def read(names: Sequence[str]) -> Iterator[pa.RecordBatch]:
             return corpus.batches([name for name in names if name in known], label="comparing")
 
-        found, rows = find_duplicates(read, folder / "checkpoint", self)
-        np.save(folder / "duplicates.npy", found)
-        return {"rows": rows, "duplicates": len(found)}
+        duplicates, rows = find_duplicates(read, folder / "checkpoint", self)
+        np.save(folder / "duplicates.npy", duplicates)
+        return {"rows": rows, "duplicates": len(duplicates)}
 
 
 @dataclass(frozen=True, kw_only=True)
 class DropDuplicates(Map):
-    """Sets aside what `find-duplicates` found in the same corpus, of pairs or of sentences.
+    """Reject the rows that `find-duplicates` found in the same corpus.
 
-    duplicates: that stage.
+    Args:
+        duplicates: The stage `find-duplicates`.
     """
 
     inputs: ClassVar[tuple[str, ...]] = ("duplicates",)
@@ -149,9 +166,9 @@ class DropDuplicates(Map):
 
     def apply(self, batch: pa.RecordBatch, context: StageContext) -> pa.RecordBatch:
         """The batch with keep and reason."""
-        goes = is_duplicate(batch, _hashes(context.inputs["duplicates"]))
-        reason = pa.array(["near-duplicate of an earlier one" if gone else None for gone in goes], pa.string())
-        batch = batch.append_column(pa.field("keep", pa.bool_()), pa.array(~goes))
+        duplicate = is_duplicate(batch, _hashes(context.inputs["duplicates"]))
+        reason = pa.array(["near-duplicate of an earlier one" if value else None for value in duplicate], pa.string())
+        batch = batch.append_column(pa.field("keep", pa.bool_()), pa.array(~duplicate))
         return batch.append_column(pa.field("reason", pa.string()), reason)
 
 
@@ -161,5 +178,5 @@ def _hashes(folder: Path) -> Any:
 
     path = folder / "duplicates.npy"
     if not path.is_file():
-        raise ModelError("duplicates.npy is missing", file=folder, remedy="Name a stage 'find-duplicates'.")
+        raise ModelError("duplicates.npy not found", file=folder, remedy="Name a stage 'find-duplicates'.")
     return np.load(path, mmap_mode="r")

@@ -23,7 +23,7 @@ from paraloom.embed.vocabulary import Vocabulary
 from paraloom.evaluate.phrases import FILES, evaluate_phrases, read_judged, read_questions
 from paraloom.evaluate.retrieval import choose_among
 from paraloom.io import Corpus
-from paraloom.pairs.filtering.phrases import phrase_fault
+from paraloom.pairs.filtering.cleaning import phrase_fault
 from paraloom.text.tokens import token_hash
 
 # Negative items that each positive one of SemEval is set against.

@@ -15,13 +15,19 @@ from paraloom.core.stage_cache import cached_per_stage
 from paraloom.embed.sentence_transformer import SentenceTransformerEncoder
 from paraloom.embed.store import load_encoder
 from paraloom.io import Corpus
-from paraloom.pairs.scoring import models as by
 from paraloom.pairs.scoring.classifier import Classifier, ClassifierConfig
 from paraloom.pairs.scoring.classifier_training import train_classifier
+from paraloom.pairs.scoring.idf import DocumentFrequencies, count_document_frequencies
 from paraloom.pairs.scoring.language_model import NgramModel, train_language_model
-from paraloom.pairs.scoring.rarity import WordRarity, count_words
+from paraloom.pairs.scoring.models import (
+    classifier_scorers,
+    encoder_scorers,
+    idf_scorers,
+    language_scorers,
+    perplexity_scorers,
+)
 from paraloom.pairs.scoring.scorer import Scorer
-from paraloom.pairs.scoring.table import score, scorers
+from paraloom.pairs.scoring.table import find_scorers, score
 from paraloom.text.languages import LanguageIdentifier
 
 
@@ -47,7 +53,7 @@ class Score(Map):
     languages: tuple[str, ...] = ()
 
     def validate(self) -> None:
-        scorers(self.scores)
+        find_scorers(self.scores)
         if self.encoder and self.sentence_transformer:
             raise ConfigError("'encoder' and 'sentence_transformer' both make paraphrase_score", remedy="Give one.")
         if len(self.languages) == 1:
@@ -74,9 +80,9 @@ class CountWords(Fit):
 
     def fit(self, folder: Path, context: StageContext) -> dict[str, Json]:
         """Write the table of counts."""
-        rarity = count_words(_texts(context, "corpora", self.columns))
-        rarity.save(folder)
-        return {"words": len(rarity.words), "sentences": rarity.sentences}
+        frequencies = count_document_frequencies(_texts(context, "corpora", self.columns))
+        frequencies.save(folder)
+        return {"words": len(frequencies.words), "sentences": frequencies.sentences}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -112,9 +118,6 @@ class TrainClassifier(ClassifierConfig, Fit):
 
     pairs_from: tuple[Ref, ...]
 
-    def validate(self) -> None:
-        self.check()
-
     def fit(self, folder: Path, context: StageContext) -> dict[str, Json]:
         """Write the classifier; its accuracies are the figures."""
         from itertools import chain
@@ -134,17 +137,17 @@ def _by_model(
     found: list[Scorer] = []
     paths = dict(models)
     if "encoder" in paths:
-        found += by.by_encoder(load_encoder(paths["encoder"]))
+        found += encoder_scorers(load_encoder(paths["encoder"]))
     if sentence_transformer:
-        found += by.by_encoder(SentenceTransformerEncoder(sentence_transformer))
+        found += encoder_scorers(SentenceTransformerEncoder(sentence_transformer))
     if "word_counts" in paths:
-        found += by.by_rarity(WordRarity.load(paths["word_counts"]))
+        found += idf_scorers(DocumentFrequencies.load(paths["word_counts"]))
     if "language_model" in paths:
-        found += by.by_language_model(NgramModel.load(paths["language_model"]))
+        found += perplexity_scorers(NgramModel.load(paths["language_model"]))
     if "classifier" in paths:
-        found += by.by_classifier(Classifier.load(paths["classifier"]))
+        found += classifier_scorers(Classifier.load(paths["classifier"]))
     if languages:
-        found += by.by_languages(LanguageIdentifier(languages))
+        found += language_scorers(LanguageIdentifier(languages))
     return tuple(found)
 
 

@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 
 from paraloom.core.errors import ConfigError
 from paraloom.io import Corpus, write_table
-from paraloom.pairs.annotation import draw, write_sheet
+from paraloom.pairs.annotation import sample_ranges, write_sheet
 from paraloom.pipeline.runner import run_pipeline
 from paraloom.pipeline.toml import pipeline_from_tables
 from paraloom.workflows.run import corpus_stages
@@ -50,7 +50,7 @@ def draw_sheet(pairs: str, sheet: Path, *, by: str, count: int, seed: int = 1) -
         names = [
             name for name in ("pair_id", "rank", "src", "tgt", by, "trigram_overlap") if name in corpus.schema.names
         ]
-        return write_sheet(draw(corpus.batches(names), by=by, count=count, seed=seed), sheet, seed=seed)
+        return write_sheet(sample_ranges(corpus.batches(names), by=by, count=count, seed=seed), sheet, seed=seed)
 
 
 def _run(work: Mapping[str, Any], field: str, pairs: str, scratch: Path, seed: int, *, many: bool = False) -> Path:

@@ -56,7 +56,7 @@ def augment_text(
         given["columns"] = ["tgt", "text"]
     stages: list[dict[str, Any]] = [
         {"name": "sentences", "use": "read-sentences", "lang": languages[1], **given, "longest": 1000},
-        {"name": "clean", "use": "clean", "fewest": fewest},
+        {"name": "clean", "use": "clean", "min_words": fewest},
         {
             "name": "variants",
             "use": "translate-variants",

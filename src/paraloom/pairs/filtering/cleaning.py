@@ -1,98 +1,157 @@
-"""Lines that are not fit to train on, and why: parallel and monolingual text cleaned as BBH22 do, by plain rules."""
+"""Rules that say which lines are unfit for training, and why: text cleaned as in BBH22, phrase pairs as in PGRU."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 import numpy.typing as npt
-import pyarrow as pa
 import pyarrow.compute as pc
 
+from paraloom.core.config import Config
 from paraloom.core.errors import ConfigError
-from paraloom.pairs.scoring.characters import Points, white_words
+from paraloom.pairs.scoring.lengths import Points, whitespace_words
+from paraloom.text.buffers import Texts, code_points
 from paraloom.text.characters import LETTER, class_table, white_table
-from paraloom.text.tokens import Texts, code_points, lowered, normalise
+from paraloom.text.normalize import lowercase, normalize
+from paraloom.text.tokens import words as words_of
 
-DAMAGED = 0xFFFD
-"""What a decoder puts where it could not read (U+FFFD)."""
+REPLACEMENT_CHARACTER = 0xFFFD
+"""U+FFFD, which decoders write in place of bytes that they cannot read."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class CleaningRules:
-    """What a line must be like.  The defaults are BBH22's, from the cleaning of the Bergamot project; 0: no bound.
+class CleaningRules(Config):
+    """Rules for lines of parallel or monolingual text. A bound of 0 switches its rule off.
 
-    fewest, most: words of a side, cut at white space (BBH22: from 1 in pairs, 2 in monolingual text, to 150).
-    ratio: words of the longer side for each of the shorter (2.5).  wordlike: share of the words that begin with a
-    letter (0.4).  letters: share of letters among the characters that are no white space (0.5).  Any script's letters
-    count here, where Bergamot counts those of the language's alphabet.
-    identical: whether both sides may be the same, but for case.  damaged: whether U+FFFD may stand in a line.
+    The defaults are those of BBH22 §3, from the Bergamot project's cleaning script. Letters of any script count, where
+    Bergamot counts those of the language's alphabet.
+
+    Args:
+        min_words: Minimum number of words of a line, split at white space (BBH22: 1 in pairs, 2 in monolingual text).
+        max_words: Maximum number of words of a line.
+        max_word_ratio: Maximum ratio of words of the longer side to words of the shorter side of a pair; 1 or more.
+        min_alphabetic_words: Minimum share of words that begin with a letter, 0 to 1.
+        min_alphabetic_characters: Minimum share of letters among the characters other than white space, 0 to 1.
+        allow_identical: Keep pairs whose sides are equal except for case.
+        allow_damaged: Keep lines with the replacement character U+FFFD.
+
+    Raises:
+        ConfigError: A value is out of range.
     """
 
-    fewest: int = 1
-    most: int = 150
-    ratio: float = 2.5
-    wordlike: float = 0.4
-    letters: float = 0.5
-    identical: bool = False
-    damaged: bool = False
+    renamed_fields: ClassVar[Mapping[str, str]] = {
+        "fewest": "min_words",
+        "most": "max_words",
+        "ratio": "max_word_ratio",
+        "wordlike": "min_alphabetic_words",
+        "letters": "min_alphabetic_characters",
+        "identical": "allow_identical",
+        "damaged": "allow_damaged",
+    }
 
-    def __post_init__(self) -> None:
-        if self.fewest < 0 or self.most < 0 or (self.most and self.most < self.fewest):
-            raise ConfigError(f"a line has 'fewest' to 'most' words, not {self.fewest} to {self.most}")
-        if self.ratio and self.ratio < 1:
-            raise ConfigError(f"'ratio' is 1 or more, or 0 for no bound, not {self.ratio}")
-        for name in ("wordlike", "letters"):
+    min_words: int = 1
+    max_words: int = 150
+    max_word_ratio: float = 2.5
+    min_alphabetic_words: float = 0.4
+    min_alphabetic_characters: float = 0.5
+    allow_identical: bool = False
+    allow_damaged: bool = False
+
+    def validate(self) -> None:
+        for name in ("min_words", "max_words"):
+            if getattr(self, name) < 0:
+                raise ConfigError(f"'{name}' must be 0 or more, not {getattr(self, name)}")
+        if self.max_words and self.max_words < self.min_words:
+            raise ConfigError(f"'max_words' is {self.max_words}, less than 'min_words', {self.min_words}")
+        if self.max_word_ratio and self.max_word_ratio < 1:
+            raise ConfigError(f"'max_word_ratio' must be 1 or more, or 0 for no bound, not {self.max_word_ratio}")
+        for name in ("min_alphabetic_words", "min_alphabetic_characters"):
             if not 0 <= getattr(self, name) <= 1:
-                raise ConfigError(f"'{name}' is a share, 0 to 1, not {getattr(self, name)}")
+                raise ConfigError(f"'{name}' must be a share, 0 to 1, not {getattr(self, name)}")
 
 
 def line_faults(sides: Mapping[str, Texts], rules: CleaningRules) -> npt.NDArray[np.object_]:
-    """The first rule that each of n lines breaks, in words, None where it breaks none: object (n,).
+    """Find the first rule that each line violates.
 
-    sides: one text column or two, by name; the name stands in the reason.
+    Args:
+        sides: Text columns by name: one (monolingual text) or two (pairs), n lines each.
+        rules: The rules.
 
-    >>> pairs = {"src": ["ein Hund", "1 2 3 +", ""], "tgt": ["a dog", "one two three", "x"]}
-    >>> line_faults(pairs, CleaningRules()).tolist()
-    [None, 'src: fewer than 0.4 of the words begin with a letter', 'src: empty']
+    Returns:
+        object `(n,)`: a description of the first rule that is violated, with the name of the column; None where there
+        is none.
+
+    Reference:
+        Burchell, Birch and Heafield 2022 (BBH22), §3.
+
+    Example:
+        >>> pairs = {"src": ["ein Hund", "1 2 3 +", ""], "tgt": ["a dog", "one two three", "x"]}
+        >>> line_faults(pairs, CleaningRules()).tolist()
+        [None, 'src: fewer than 0.4 of the words begin with a letter', 'src: empty']
     """
     tests: list[tuple[npt.NDArray[np.bool_], str]] = []
     counts: list[npt.NDArray[np.int64]] = []
-    plain = {name: normalise(texts) for name, texts in sides.items()}
-    for name, texts in plain.items():
+    normalized = {name: normalize(texts) for name, texts in sides.items()}
+    for name, texts in normalized.items():
         points = code_points(texts)
-        words = white_words(points).astype(np.int64)
+        words = whitespace_words(points).astype(np.int64)
         counts.append(words)
         tests.append((words == 0, f"{name}: empty"))
-        if rules.fewest:
-            tests.append((words < rules.fewest, f"{name}: fewer than {rules.fewest} words"))
-        if rules.most:
-            tests.append((words > rules.most, f"{name}: more than {rules.most} words"))
-        if not rules.damaged:
-            tests.append((_count(points, points[0] == DAMAGED) > 0, f"{name}: damaged characters"))
+        if rules.min_words:
+            tests.append((words < rules.min_words, f"{name}: fewer than {rules.min_words} words"))
+        if rules.max_words:
+            tests.append((words > rules.max_words, f"{name}: more than {rules.max_words} words"))
+        if not rules.allow_damaged:
+            damaged = _count(points, points[0] == REPLACEMENT_CHARACTER) > 0
+            tests.append((damaged, f"{name}: damaged characters"))
         tests += _letter_tests(name, points, words, rules)
-    if len(plain) == 2:
+    if len(normalized) == 2:
         shorter, longer = np.minimum(*counts), np.maximum(*counts)
-        if rules.ratio:
-            tests.append((longer > rules.ratio * shorter, f"more than {rules.ratio:g} words for one of the other side"))
-        if not rules.identical:
-            same = pc.equal(*(lowered(texts) for texts in plain.values()))
-            tests.append((same.to_numpy(zero_copy_only=False), "both sides are the same"))
-    found = np.full(len(counts[0]), None, object)
+        if rules.max_word_ratio:
+            reason = f"more than {rules.max_word_ratio:g} words for one of the other side"
+            tests.append((longer > rules.max_word_ratio * shorter, reason))
+        if not rules.allow_identical:
+            identical = pc.equal(*(lowercase(texts) for texts in normalized.values()))
+            tests.append((identical.to_numpy(zero_copy_only=False), "both sides are the same"))
+    faults = np.full(len(counts[0]), None, object)
     for fails, reason in reversed(tests):
-        found[fails] = reason
-    return found
+        faults[fails] = reason
+    return faults
 
 
-def comparable(texts: Texts) -> pa.Array:
-    """Texts as they are compared with held-out ones: case, punctuation and runs of blanks do not count.
+def phrase_fault(phrase: str, paraphrase: str, known: Container[str] | None = None) -> str | None:
+    """Find the first reason why a pair of phrases is unfit for training.
 
-    >>> comparable(["“Yes”,  he said.", "Yes he  SAID"]).to_pylist()
-    ['yes he said', 'yes he said']
+    Args:
+        phrase: Words separated by blanks.
+        paraphrase: Words separated by blanks.
+        known: Lower-cased words that have a vector; None accepts any word.
+
+    Returns:
+        The reason, None if the pair is fit.
+
+    Reference:
+        PGRU §2.1.
+
+    Example:
+        >>> phrase_fault("the united states", "america"), phrase_fault("a dog", "a dog"), phrase_fault("dog", "hound")
+        (None, 'identical', 'two single words')
+        >>> phrase_fault("24 hours", "one day"), phrase_fault("a qzx", "one day", {"a", "one", "day"})
+        ('other than letters', 'unknown word')
     """
-    words = pc.replace_substring_regex(normalise(texts), pattern=r"[\pP\pS\s]+", replacement=" ")
-    return lowered(pc.utf8_trim(words, characters=" "))
+    if phrase == paraphrase:
+        return "identical"
+    if not all(character.isalpha() or character == " " for character in phrase + paraphrase):
+        return "other than letters"
+    sides = words_of(phrase), words_of(paraphrase)
+    if not all(sides):
+        return "empty"
+    if known is not None and not all(word in known for words in sides for word in words):
+        return "unknown word"
+    return "two single words" if len(sides[0]) == len(sides[1]) == 1 else None
 
 
 def _letter_tests(
@@ -100,20 +159,20 @@ def _letter_tests(
 ) -> list[tuple[npt.NDArray[np.bool_], str]]:
     white, letter = white_table()[points[0]], class_table()[points[0]] == LETTER
     tests = []
-    if rules.wordlike:
+    if rules.min_alphabetic_words:
         begins = ~white
         begins[1:] &= white[:-1]
-        inner = points[1][(points[1] > 0) & (points[1] < len(white))]
-        begins[inner] = ~white[inner]  # A text's first character has nothing before it.
-        share = _count(points, begins & letter) < rules.wordlike * words
-        tests.append((share, f"{name}: fewer than {rules.wordlike:g} of the words begin with a letter"))
-    if rules.letters:
-        few = _count(points, letter) < rules.letters * _count(points, ~white)
-        tests.append((few, f"{name}: fewer than {rules.letters:g} of the characters are letters"))
+        starts = points[1][(points[1] > 0) & (points[1] < len(white))]
+        begins[starts] = ~white[starts]  # The first character of a text begins a word whatever the text before ends in.
+        few = _count(points, begins & letter) < rules.min_alphabetic_words * words
+        tests.append((few, f"{name}: fewer than {rules.min_alphabetic_words:g} of the words begin with a letter"))
+    if rules.min_alphabetic_characters:
+        few = _count(points, letter) < rules.min_alphabetic_characters * _count(points, ~white)
+        tests.append((few, f"{name}: fewer than {rules.min_alphabetic_characters:g} of the characters are letters"))
     return tests
 
 
-def _count(points: Points, holds: npt.NDArray[np.bool_]) -> npt.NDArray[np.int64]:
-    """How many characters of each text hold: int64 (n,)."""
-    sums = np.concatenate([[0], np.cumsum(holds, dtype=np.int64)])
+def _count(points: Points, mask: npt.NDArray[np.bool_]) -> npt.NDArray[np.int64]:
+    """Number of characters of each text for which the mask is true: int64 (n,)."""
+    sums = np.concatenate([[0], np.cumsum(mask, dtype=np.int64)])
     return sums[points[1][1:]] - sums[points[1][:-1]]

@@ -1,8 +1,8 @@
-"""Cuts through a whole corpus (a top share, a tenth, a sample of exact size) that each row can then check by itself."""
+"""Cuts through a ranked corpus: best share, decile, or random sample of exact size, to compare each row with."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, TypeAlias
 
@@ -11,99 +11,188 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from paraloom.pairs.filtering.database import ask
-from paraloom.pairs.filtering.selection import nth_key
+from paraloom.pairs.filtering.expressions import evaluate_sql
 
-Bound: TypeAlias = tuple[float, int]
-Read: TypeAlias = Callable[[], Iterable[pa.RecordBatch]]
+SortKey: TypeAlias = tuple[float, int]
+"""What rows are ordered by: a value, then a hash that breaks ties."""
 
-IDENTITY = ("pair_id", "rank", "src", "tgt", "doc_id", "sent_id")
-"""Columns (as far as a corpus has them) that say which row is which."""
+SortKeys: TypeAlias = tuple[npt.NDArray[np.float64], npt.NDArray[np.uint64]]
+"""Sort keys of m rows: values float64 (m,) and hashes uint64 (m,)."""
+
+ROW_ID_COLUMNS = ("pair_id", "rank", "src", "tgt", "doc_id", "sent_id")
+"""Columns that identify a row, as far as a corpus has them."""
+
+_DIGIT_BITS = 16
+_DIGITS = 64 // _DIGIT_BITS
 
 
 @dataclass(frozen=True)
 class Cut:
-    """The rows whose (value, lot) lies above `lower` and not above `upper`; None where there is no such bound.
+    """The rows whose sort key is above `lower` and not above `upper`.
 
-    by: the column that values are from, '' for a sample, where the lot alone decides.  The lot is a hash of the seed
-    and the row, so that it is the same in any sharding; it breaks every tie but one: equal rows stand or fall together.
+    Args:
+        by: Column that the values come from; '' for a random sample, where the hash alone decides.
+        seed: Seed of the hash. The hash depends on the seed and the row only, so it is the same in any sharding; it
+            breaks all ties except those of equal rows, which are kept or rejected together.
+        lower: Lower bound, None if unbounded.
+        upper: Upper bound, None if unbounded.
     """
 
     by: str
     seed: int
-    lower: Bound | None
-    upper: Bound | None
+    lower: SortKey | None
+    upper: SortKey | None
 
     def to_json(self) -> dict[str, Any]:
-        """As JSON values."""
+        """The cut as JSON values."""
         return asdict(self)
 
     @classmethod
     def from_json(cls, values: dict[str, Any]) -> Cut:
-        """What `to_json` gave, also after it was in a file."""
+        """The cut that `to_json` returned, also after a round trip through a file."""
         lower, upper = ((float(b[0]), int(b[1])) if (b := values[key]) else None for key in ("lower", "upper"))
         return cls(by=values["by"], seed=values["seed"], lower=lower, upper=upper)
 
-    def holds(self, batch: pa.RecordBatch) -> npt.NDArray[np.bool_]:
-        """bool (n,): which rows are inside; a row whose value is undefined is not."""
-        value, lot = keys(batch, self.by, self.seed)
+    def contains(self, batch: pa.RecordBatch) -> npt.NDArray[np.bool_]:
+        """Which rows are inside the cut: bool (n,). A row whose value is undefined is not."""
+        value, tiebreak = sort_keys(batch, self.by, self.seed)
         inside = ~np.isnan(value)
         if self.lower is not None:
-            inside &= (value > self.lower[0]) | ((value == self.lower[0]) & (lot > np.uint64(self.lower[1])))
+            inside &= (value > self.lower[0]) | ((value == self.lower[0]) & (tiebreak > np.uint64(self.lower[1])))
         if self.upper is not None:
-            inside &= (value < self.upper[0]) | ((value == self.upper[0]) & (lot <= np.uint64(self.upper[1])))
+            inside &= (value < self.upper[0]) | ((value == self.upper[0]) & (tiebreak <= np.uint64(self.upper[1])))
         return inside
 
 
-def survey_cut(
-    read: Read,
+def find_cut(
+    read: Callable[[], Iterable[pa.RecordBatch]],
     *,
     by: str = "",
     seed: int = 0,
     share: float | None = None,
     size: int | None = None,
-    tenth: int | None = None,
+    decile: int | None = None,
     highest: bool = False,
 ) -> Cut:
-    """The cut that keeps a share, a number or a tenth of the rows that `read()` gives.
+    """Find the cut that keeps a share, a number or a decile of all rows. Memory does not grow with the corpus.
 
-    read: gives all batches anew each time it is called.  by: the column to rank by, '' for a random sample.  One of
-    share (0 to 1, of the rows that have a value, rounded), size (rows; all, when there are fewer) and tenth (1 the
-    lowest values, 10 the highest).  highest: a share or size is taken from the upper end.  Memory does not grow with
-    the corpus.
+    Args:
+        read: Returns all batches, from the start each time it is called.
+        by: Column to rank by; '' for a random sample.
+        seed: Seed of the hash that breaks ties, and that a sample is drawn by.
+        share: Share of the rows that have a value, 0 to 1, rounded to whole rows. Give one of share, size and decile.
+        size: Number of rows; all rows if there are fewer.
+        decile: 1 (lowest values) to 10 (highest values).
+        highest: Take a share or size from the upper end.
+
+    Returns:
+        The cut.
     """
 
-    def defined() -> Iterable[tuple[npt.NDArray[np.float64], npt.NDArray[np.uint64]]]:
+    def defined() -> Iterable[SortKeys]:
         for batch in read():
-            value, lot = keys(batch, by, seed)
+            value, tiebreak = sort_keys(batch, by, seed)
             is_defined = ~np.isnan(value)
-            yield value[is_defined], lot[is_defined]
+            yield value[is_defined], tiebreak[is_defined]
 
-    total = sum(len(lot) for _, lot in defined())
-    if tenth is not None:
-        above, upto = (tenth - 1) * total // 10, tenth * total // 10
+    total = sum(len(tiebreak) for _, tiebreak in defined())
+    if decile is not None:
+        start, end = (decile - 1) * total // 10, decile * total // 10
     else:
-        wanted = min(total, int(np.floor((share or 0) * total + 0.5)) if size is None else size)
-        above, upto = (total - wanted, total) if highest else (0, wanted)
-    if upto == 0:
-        # Nothing is wanted: no row lies below the smallest value there is.
+        kept = min(total, int(np.floor((share or 0) * total + 0.5)) if size is None else size)
+        start, end = (total - kept, total) if highest else (0, kept)
+    if end == 0:
+        # Nothing is to be kept: no row is below the smallest possible value.
         return Cut(by, seed, None, (-np.finfo(np.float64).max, 0))
-    lower = nth_key(defined, above) if above else None
-    return Cut(by, seed, lower, nth_key(defined, upto) if upto < total else None)
+    lower = nth_smallest(defined, start) if start else None
+    return Cut(by, seed, lower, nth_smallest(defined, end) if end < total else None)
 
 
-def keys(batch: pa.RecordBatch, by: str, seed: int) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.uint64]]:
-    """What rows are ordered by: value float64 (n,), NaN where undefined or infinite, and lot uint64 (n,)."""
+def sort_keys(batch: pa.RecordBatch, by: str, seed: int) -> SortKeys:
+    """Sort keys of the rows of a batch.
+
+    Args:
+        batch: n rows.
+        by: Column of the values; '' gives 0 to all rows.
+        seed: Seed of the hash.
+
+    Returns:
+        Values float64 `(n,)`, NaN where undefined or infinite, and hashes uint64 `(n,)`.
+    """
     if by:
         value = pc.cast(batch.column(by), pa.float64()).to_numpy(zero_copy_only=False)
         value = np.where(np.isfinite(value), value, np.nan)
     else:
         value = np.zeros(batch.num_rows)
-    return value, _lots(batch.select([name for name in IDENTITY if name in batch.schema.names]), seed)
+    return value, _row_hashes(batch.select([name for name in ROW_ID_COLUMNS if name in batch.schema.names]), seed)
 
 
-def _lots(rows: pa.RecordBatch, seed: int) -> npt.NDArray[np.uint64]:
+def nth_smallest(read: Callable[[], Iterable[SortKeys]], n: int, *, max_in_memory: int = 1_000_000) -> SortKey:
+    """Find the n-th smallest of more sort keys than fit in memory.
+
+    Keys are counted by their leading 16 bits, then by the next 16 within the right bucket, until few enough are left
+    to sort: one pass for each 16 bits, then one more. The result is exact.
+
+    Args:
+        read: Returns all keys in chunks, without NaN, the same each time it is called.
+        n: Rank, counted from 1.
+        max_in_memory: Number of keys that may be sorted at once.
+
+    Returns:
+        The key.
+
+    Example:
+        >>> chunks = [(np.array([0.5, 0.1]), np.array([1, 2], np.uint64)), (np.array([0.5]), np.array([0], np.uint64))]
+        >>> [nth_smallest(lambda: chunks, n) for n in (1, 2, 3)]
+        [(0.1, 2), (0.5, 0), (0.5, 1)]
+    """
+    prefix: list[int] = []
+    remaining = sum(len(tiebreak) for _, tiebreak in read())
+    # The key is the n-th of those that begin with the digits in `prefix`.
+    while remaining > max_in_memory and len(prefix) < 2 * _DIGITS:
+        counts = np.zeros(1 << _DIGIT_BITS, np.int64)
+        for value, tiebreak in read():
+            words = _sortable_words(value, tiebreak)
+            counts += np.bincount(_digit(words, len(prefix))[_begins_with(words, prefix)], minlength=len(counts))
+        cumulative = np.cumsum(counts)
+        digit = int(np.searchsorted(cumulative, n))
+        n -= int(cumulative[digit] - counts[digit])
+        remaining = int(counts[digit])
+        prefix.append(digit)
+    values, tiebreaks = [], []
+    for value, tiebreak in read():
+        chosen = _begins_with(_sortable_words(value, tiebreak), prefix)
+        values.append(value[chosen])
+        tiebreaks.append(tiebreak[chosen])
+        if len(prefix) == 2 * _DIGITS and values[-1].size:
+            # All remaining keys are equal.
+            return float(values[-1][0]), int(tiebreaks[-1][0])
+    value, tiebreak = np.concatenate(values), np.concatenate(tiebreaks)
+    index = np.lexsort((tiebreak, value))[n - 1]
+    return float(value[index]), int(tiebreak[index])
+
+
+def _row_hashes(rows: pa.RecordBatch, seed: int) -> npt.NDArray[np.uint64]:
     parts = "".join(f", coalesce(\"{name}\"::VARCHAR, '')" for name in rows.schema.names)
     # MD5 is the same in every version and on every machine; DuckDB does not promise that of its own hash.
-    lots = ask(rows, f"md5_number_lower(concat_ws(chr(31), '{int(seed)}'{parts}))").column(0)
-    return np.asarray(lots, np.uint64)
+    hashes = evaluate_sql(rows, f"md5_number_lower(concat_ws(chr(31), '{int(seed)}'{parts}))").column(0)
+    return np.asarray(hashes, np.uint64)
+
+
+def _sortable_words(value: npt.NDArray[np.float64], tiebreak: npt.NDArray[np.uint64]) -> Sequence[npt.NDArray[Any]]:
+    """Both parts of the keys as unsigned integers in the same order; adding 0.0 turns -0.0 into 0.0."""
+    bits = (value + 0.0).view(np.uint64)
+    negative = (bits >> np.uint64(63)).astype(bool)
+    return np.where(negative, ~bits, bits | np.uint64(1 << 63)), tiebreak
+
+
+def _digit(words: Sequence[npt.NDArray[np.uint64]], index: int) -> npt.NDArray[np.int64]:
+    shift = np.uint64(64 - _DIGIT_BITS * (index % _DIGITS + 1))
+    return ((words[index // _DIGITS] >> shift) & np.uint64((1 << _DIGIT_BITS) - 1)).astype(np.int64)
+
+
+def _begins_with(words: Sequence[npt.NDArray[np.uint64]], prefix: Sequence[int]) -> npt.NDArray[np.bool_]:
+    begins = np.ones(len(words[0]), bool)
+    for index, digit in enumerate(prefix):
+        begins &= _digit(words, index) == digit
+    return begins

@@ -1,4 +1,4 @@
-"""Near-duplicate pairs by MinHash (Broder 1997): sketches and bands lie on disk, so any number can be compared."""
+"""Near-duplicates by MinHash; sketches and bands are kept on disk, so corpora may be larger than memory."""
 
 from __future__ import annotations
 
@@ -12,134 +12,163 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from paraloom.core.config import Config
 from paraloom.core.errors import ConfigError
-from paraloom.pairs.filtering.cuts import IDENTITY, keys
-from paraloom.pairs.filtering.duplicate_kernels import bands, minima
-from paraloom.text.tokens import Texts, character_ngrams, normalise
+from paraloom.pairs.filtering.cuts import ROW_ID_COLUMNS, sort_keys
+from paraloom.pairs.filtering.duplicate_kernels import hash_bands, minhash
+from paraloom.pairs.filtering.held_out import without_punctuation
+from paraloom.text.buffers import Texts
+from paraloom.text.ngrams import character_ngrams
 
-Read = Callable[[Sequence[str]], Iterable[pa.RecordBatch]]
-
-SKETCH = 64
-NGRAM = 5
-_SHOWN = 100_000
+SKETCH_SIZE = 64
+NGRAM_ORDER = 5
+_FETCHED_ROWS = 100_000
 
 
 @dataclass(frozen=True, kw_only=True)
-class DuplicateConfig:
-    """similarity: pairs whose texts share this much of their character 5-grams (Jaccard, above 0 to 1) are one.
+class DuplicateConfig(Config):
+    """Which rows are duplicates of each other.
 
-    columns: the texts that are compared, joined.  Case, punctuation and runs of blanks do not count.
+    Args:
+        similarity: Jaccard similarity of the character 5-grams of two rows, above 0 to 1, from which on the later one
+            is a duplicate. Case, punctuation and runs of white space do not matter.
+        columns: Text columns that are compared, concatenated.
+
+    Raises:
+        ConfigError: `similarity` is out of range, or `columns` is empty.
     """
 
     similarity: float = 0.8
     columns: tuple[str, ...] = ("src", "tgt")
 
-    def check(self) -> None:
-        """Raise ConfigError when a value is none of those that it may be."""
+    def validate(self) -> None:
         if not 0 < self.similarity <= 1:
-            raise ConfigError(f"'similarity' is above 0 to 1, not {self.similarity}")
+            raise ConfigError(f"'similarity' must be above 0 to 1, not {self.similarity}")
         if not self.columns:
-            raise ConfigError("'columns' names one text column at least")
+            raise ConfigError("'columns' is empty", remedy="Name at least one text column.")
 
 
 def sketches(texts: Texts) -> npt.NDArray[np.uint32]:
-    """A MinHash sketch of each text: uint32 (n, 64).
+    """Compute a MinHash sketch of each text.
 
-    The share of places where two sketches agree estimates the Jaccard similarity of the texts' character 5-grams,
-    with a standard error of 0.06 or less.
+    The share of positions where two sketches agree estimates the Jaccard similarity of the texts' character 5-grams,
+    with a standard error of at most 0.06.
 
-    >>> a, b, c = sketches(["The dog sleeps in the sun.", "the dog sleeps in the sun", "Rain fell all day."])
-    >>> bool((a == b).all()), bool((a == c).any())
-    (True, False)
+    Args:
+        texts: n texts.
+
+    Returns:
+        uint32 `(n, 64)`.
+
+    Reference:
+        Broder 1997, "On the resemblance and containment of documents".
+
+    Example:
+        >>> a, b, c = sketches(["The dog sleeps in the sun.", "the dog sleeps in the sun", "Rain fell all day."])
+        >>> bool((a == b).all()), bool((a == c).any())
+        (True, False)
     """
-    # A text of one or two letters is filled up: without a single n-gram all such texts would be one.
-    lists = character_ngrams(pc.utf8_rpad(_plain(texts), NGRAM - 2), NGRAM)
-    return minima(lists.ids, lists.offsets, SKETCH)
+    # Texts of one or two letters are padded: without any n-gram all of them would count as equal.
+    lists = character_ngrams(pc.utf8_rpad(without_punctuation(texts), NGRAM_ORDER - 2), NGRAM_ORDER)
+    return minhash(lists.ids, lists.offsets, SKETCH_SIZE)
 
 
-def find_duplicates(read: Read, scratch: Path, config: DuplicateConfig) -> tuple[npt.NDArray[np.uint64], int]:
-    """The pairs that are near-duplicates of an earlier one, as row hashes (those of `is_duplicate`), and how many rows.
+def find_duplicates(
+    read: Callable[[Sequence[str]], Iterable[pa.RecordBatch]], scratch: Path, config: DuplicateConfig
+) -> tuple[npt.NDArray[np.uint64], int]:
+    """Find the rows that are near-duplicates of an earlier row.
 
-    read: gives the batches of a corpus with the named columns, anew each time.  scratch: a folder for the sketches,
-    256 bytes a row, and their bands; memory stays bounded.  A pair is compared with the first pair of each bucket that
-    it falls into, so of a chain of small changes some may stay; what goes is as similar as said, as far as sketches
-    tell.
+    A row is compared with the first row of each bucket that it falls into, so some rows of a chain of small changes
+    may remain. Memory is bounded.
+
+    Args:
+        read: Returns the batches of a corpus with the named columns, from the start each time.
+        scratch: Folder for the sketches, 256 bytes per row, and their bands.
+        config: Similarity and columns.
+
+    Returns:
+        Hashes of the duplicate rows, uint64, ascending (for `is_duplicate`), and the number of rows of the corpus.
     """
-    config.check()
     scratch.mkdir(parents=True, exist_ok=True)
-    columns = list(dict.fromkeys([*config.columns, *IDENTITY]))
+    columns = list(dict.fromkeys([*config.columns, *ROW_ID_COLUMNS]))
     rows = 0
     database = duckdb.connect(str(scratch / "bands.duckdb"), config={"threads": 1, "memory_limit": "1GB"})
     try:
         database.execute("CREATE OR REPLACE TABLE bands (row BIGINT, band SMALLINT, hash UBIGINT)")
         with (scratch / "sketches.u32").open("wb") as sketch_file, (scratch / "rows.u64").open("wb") as row_file:
             for batch in read(columns):
-                found = sketches(_joined(batch, config.columns))
-                found.tofile(sketch_file)
-                keys(batch, "", 0)[1].tofile(row_file)
-                _store_bands(database, found, rows, config.similarity)
+                batch_sketches = sketches(_concatenate(batch, config.columns))
+                batch_sketches.tofile(sketch_file)
+                _row_hashes(batch).tofile(row_file)
+                _store_bands(database, batch_sketches, rows, config.similarity)
                 rows += batch.num_rows
         if not rows:
             return np.empty(0, np.uint64), 0
-        table = np.memmap(scratch / "sketches.u32", np.uint32, "r").reshape(rows, SKETCH)
+        table = np.memmap(scratch / "sketches.u32", np.uint32, "r").reshape(rows, SKETCH_SIZE)
         hashes = np.memmap(scratch / "rows.u64", np.uint64, "r")
-        goes = np.zeros(rows, np.bool_)
-        met = database.execute(
+        duplicate = np.zeros(rows, np.bool_)
+        candidates = database.execute(
             "SELECT b.row, f.first FROM bands b JOIN (SELECT band, hash, min(row) AS first FROM bands "
             "GROUP BY band, hash HAVING count(*) > 1) f USING (band, hash) WHERE b.row > f.first"
         )
-        while len(part := _chunk(met)):
-            same = (table[part[:, 0]] == table[part[:, 1]]).mean(1) >= config.similarity
-            goes[part[same, 0]] = True
-        return np.sort(hashes[goes]), rows
+        while len(chunk := _fetch(candidates)):
+            similar = (table[chunk[:, 0]] == table[chunk[:, 1]]).mean(1) >= config.similarity
+            duplicate[chunk[similar, 0]] = True
+        return np.sort(hashes[duplicate]), rows
     finally:
         database.close()
 
 
 def is_duplicate(batch: pa.RecordBatch, duplicates: npt.NDArray[np.uint64]) -> npt.NDArray[np.bool_]:
-    """Which rows of a batch are among `duplicates`, what `find_duplicates` gave: bool (n,)."""
-    own = keys(batch, "", 0)[1]
-    places = np.searchsorted(duplicates, own)
-    places[places == len(duplicates)] = 0
-    return duplicates[places] == own if len(duplicates) else np.zeros(len(own), np.bool_)
+    """Look up rows among those that `find_duplicates` found.
+
+    Args:
+        batch: n rows of the same corpus.
+        duplicates: Hashes that `find_duplicates` returned.
+
+    Returns:
+        bool `(n,)`.
+    """
+    hashes = _row_hashes(batch)
+    positions = np.searchsorted(duplicates, hashes)
+    positions[positions == len(duplicates)] = 0
+    return duplicates[positions] == hashes if len(duplicates) else np.zeros(len(hashes), np.bool_)
+
+
+def _row_hashes(batch: pa.RecordBatch) -> npt.NDArray[np.uint64]:
+    return sort_keys(batch, "", 0)[1]
 
 
 def _store_bands(
-    database: duckdb.DuckDBPyConnection, found: npt.NDArray[np.uint32], first: int, similarity: float
+    database: duckdb.DuckDBPyConnection, batch_sketches: npt.NDArray[np.uint32], first_row: int, similarity: float
 ) -> None:
-    width = _band_width(similarity)
-    hashes = bands(found, width)
-    count, each = hashes.shape
-    rows = pa.table(
+    hashes = hash_bands(batch_sketches, _band_width(similarity))
+    rows, bands = hashes.shape
+    table = pa.table(
         {
-            "row": np.repeat(np.arange(first, first + count), each),
-            "band": np.tile(np.arange(each, dtype=np.int16), count),
+            "row": np.repeat(np.arange(first_row, first_row + rows), bands),
+            "band": np.tile(np.arange(bands, dtype=np.int16), rows),
             "hash": hashes.ravel(),
         }
     )
-    database.register("fresh", rows)
+    database.register("fresh", table)
     database.execute("INSERT INTO bands SELECT * FROM fresh")
     database.unregister("fresh")
 
 
 def _band_width(similarity: float) -> int:
-    """Places of a band: the widest with which a pair as similar as asked shares a band with 99.5 % probability."""
+    """Values per band: the widest band that a pair of this similarity shares with a probability of at least 99.5 %."""
     for width in (32, 16, 8, 4, 2):
-        if 1 - (1 - similarity**width) ** (SKETCH // width) >= 0.995:
+        if 1 - (1 - similarity**width) ** (SKETCH_SIZE // width) >= 0.995:
             return width
     return 1
 
 
-def _chunk(result: duckdb.DuckDBPyConnection) -> npt.NDArray[np.int64]:
-    """The next rows of an answer: int64 (k, 2), with k 0 at its end."""
-    return np.array(result.fetchmany(_SHOWN), np.int64).reshape(-1, 2)
+def _fetch(result: duckdb.DuckDBPyConnection) -> npt.NDArray[np.int64]:
+    """The next rows of a result: int64 (k, 2), k = 0 at its end."""
+    return np.array(result.fetchmany(_FETCHED_ROWS), np.int64).reshape(-1, 2)
 
 
-def _joined(batch: pa.RecordBatch, columns: tuple[str, ...]) -> pa.Array:
+def _concatenate(batch: pa.RecordBatch, columns: tuple[str, ...]) -> pa.Array:
     texts = [pc.fill_null(batch.column(name), "") for name in columns]
     return pc.binary_join_element_wise(*texts, "\n") if len(texts) > 1 else texts[0]
-
-
-def _plain(texts: Texts) -> pa.Array:
-    words = pc.replace_substring_regex(normalise(texts), pattern=r"[\pP\pS\s]+", replacement=" ")
-    return pc.utf8_trim(words, characters=" ")

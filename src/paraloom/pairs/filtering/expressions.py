@@ -1,8 +1,9 @@
-"""Conditions over the columns of a row, in SQL: parsed, checked and evaluated by DuckDB."""
+"""SQL conditions over the columns of a row: parsed, checked and evaluated by DuckDB."""
 
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
@@ -12,18 +13,21 @@ import duckdb
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from paraloom.core.errors import ConfigError, nearest
-from paraloom.pairs.filtering.database import ask, ask_one
+from paraloom.core.errors import ConfigError
+from paraloom.pairs.scoring.table import missing_column
 
-_OF_MANY_ROWS = {"WINDOW": "a window over rows", "SUBQUERY": "a query within it"}
+_NEEDS_OTHER_ROWS = {"WINDOW": "it contains a window function", "SUBQUERY": "it contains a subquery"}
 
 
 @dataclass(frozen=True)
 class Condition:
     """A checked condition.
 
-    text: as it was given.  clauses: the parts that 'and' joins at the top, as DuckDB writes them (the whole, where
-    there is no 'and').  columns: those it names, as they were written.
+    Args:
+        text: The condition as it was given.
+        clauses: The parts that `and` joins at the top level, as DuckDB writes them; the whole condition if there is
+            only one.
+        columns: Names of the columns in it, spelled as in `text`.
     """
 
     text: str
@@ -33,71 +37,93 @@ class Condition:
 
 @lru_cache(maxsize=64)
 def condition(text: str) -> Condition:
-    """Parse one boolean expression over the columns of a row.
+    """Parse one boolean SQL expression over the columns of a row.
 
-    Refused with a ConfigError that shows it: a syntax error, more than one expression, and all that would make a row's
-    fate depend on other rows or on the moment: windows, aggregates, queries, functions like random() and now().
+    Args:
+        text: An expression such as `trigram_overlap <= 0.7 and tgt_tokens between 3 and 30`.
 
-    >>> condition("trigram_overlap <= 0.7 and tgt_tokens between 3 and 30").clauses
-    ('trigram_overlap <= 0.7', 'tgt_tokens BETWEEN 3 AND 30')
+    Returns:
+        The parsed condition.
+
+    Raises:
+        ConfigError: The text is not valid SQL, is more than one expression, or its value would depend on other rows or
+            on the moment: window functions, aggregates, subqueries, functions like `random()` and `now()`.
+
+    Example:
+        >>> condition("trigram_overlap <= 0.7 and tgt_tokens between 3 and 30").clauses
+        ('trigram_overlap <= 0.7', 'tgt_tokens BETWEEN 3 AND 30')
     """
-    # The line break ends a comment that would else swallow the bracket.
-    tree = _tree(f"SELECT ({text}\n)", text)
+    # The line break ends a comment that would otherwise hide the closing parenthesis.
+    tree = _parse(f"SELECT ({text}\n)", text)
     statements = tree["statements"]
     node = statements[0]["node"]
     if len(statements) != 1 or node.get("type") != "SELECT_NODE" or len(node["select_list"]) != 1 or _has_more(node):
-        raise _refused(text, "this is not one expression")
+        raise _invalid(text, "expected one expression")
     expression = node["select_list"][0]
     parts = list(_walk(expression))
     for part in parts:
-        if part["class"] in _OF_MANY_ROWS:
-            raise _refused(text, f"it has {_OF_MANY_ROWS[part['class']]}")
+        if part["class"] in _NEEDS_OTHER_ROWS:
+            raise _invalid(text, _NEEDS_OTHER_ROWS[part["class"]])
         if part["class"] == "STAR":
-            raise _refused(text, "it has a '*'")
+            raise _invalid(text, "it contains a '*'")
         if part["class"] == "FUNCTION":
             _check_function(part["function_name"], text)
     columns = {part["column_names"][0]: None for part in parts if part["class"] == "COLUMN_REF"}
-    joined = expression["type"] == "CONJUNCTION_AND"
-    clauses = [_written(tree, each) for each in (expression["children"] if joined else [expression])]
+    is_conjunction = expression["type"] == "CONJUNCTION_AND"
+    clauses = [_to_sql(tree, clause) for clause in (expression["children"] if is_conjunction else [expression])]
     return Condition(text, tuple(clauses), tuple(columns))
 
 
-def check_columns(of: Condition, schema: pa.Schema) -> None:
-    """Raise ConfigError when the condition names a column that is not there, or is not true or false."""
-    known = {name.lower() for name in schema.names}
-    for column in of.columns:
-        if column.lower() not in known:
-            raise ConfigError(
-                f"there is no column '{column}', named in \"{of.text}\"{nearest(column, schema.names)}",
-                remedy=f"The columns are {', '.join(schema.names)}.",
-            )
-    evaluate(of, pa.RecordBatch.from_pylist([], schema=schema))
+def check_columns(parsed: Condition, schema: pa.Schema) -> None:
+    """Check a condition against the columns of a corpus.
 
+    Args:
+        parsed: The condition.
+        schema: Schema of the corpus.
 
-def evaluate(of: Condition, batch: pa.RecordBatch) -> list[pa.BooleanArray]:
-    """Each clause for each row: true, false, or null where it is undefined; one array (n,) a clause.
-
-    NaN counts as null: to DuckDB NaN is greater than every number, which would let undefined scores pass lower bounds.
-    Raises ConfigError when a clause is not true or false, or cannot be computed on a row.
+    Raises:
+        ConfigError: The condition names a column that the corpus does not have, or is not boolean.
     """
-    if not of.columns:
-        # No row is looked at; one column is enough to have a row count.
+    known = {name.lower() for name in schema.names}
+    for column in parsed.columns:
+        if column.lower() not in known:
+            raise missing_column(column, schema.names, f'in the condition "{parsed.text}"')
+    evaluate(parsed, pa.RecordBatch.from_pylist([], schema=schema))
+
+
+def evaluate(parsed: Condition, batch: pa.RecordBatch) -> list[pa.BooleanArray]:
+    """Evaluate each clause of a condition on each row.
+
+    NaN counts as null: in DuckDB, NaN is greater than every number, so undefined scores would pass lower bounds.
+
+    Args:
+        parsed: The condition.
+        batch: n rows.
+
+    Returns:
+        One array `(n,)` per clause: true, false, or null where it is undefined.
+
+    Raises:
+        ConfigError: A clause is not boolean, or cannot be computed on a row.
+    """
+    if not parsed.columns:
+        # One column is enough: only the number of rows matters.
         batch = batch.select([0])
     else:
-        wanted = {column.lower() for column in of.columns}
-        batch = batch.select([name for name in batch.schema.names if name.lower() in wanted])
+        needed = {column.lower() for column in parsed.columns}
+        batch = batch.select([name for name in batch.schema.names if name.lower() in needed])
     try:
-        found = ask(without_nan(batch), *of.clauses)
+        table = evaluate_sql(without_nan(batch), *parsed.clauses)
     except duckdb.Error as error:
-        raise _refused(of.text, _first_line(error)) from error
-    for clause, column in zip(of.clauses, found.columns, strict=True):
+        raise _invalid(parsed.text, str(error).splitlines()[0].rstrip(".")) from error
+    for clause, column in zip(parsed.clauses, table.columns, strict=True):
         if column.type not in (pa.bool_(), pa.null()):
-            raise _refused(of.text, f'"{clause}" is neither true nor false but {column.type}')
-    return [pc.cast(column, pa.bool_()).combine_chunks() for column in found.columns]
+            raise _invalid(parsed.text, f'"{clause}" is {column.type}, expected true or false')
+    return [pc.cast(column, pa.bool_()).combine_chunks() for column in table.columns]
 
 
 def without_nan(batch: pa.RecordBatch) -> pa.RecordBatch:
-    """`batch` with null in place of every NaN."""
+    """Replace every NaN of a batch by null."""
     for position, field in enumerate(batch.schema):
         if pa.types.is_floating(field.type):
             values = batch.column(position)
@@ -106,15 +132,60 @@ def without_nan(batch: pa.RecordBatch) -> pa.RecordBatch:
     return batch
 
 
-def _tree(statement: str, text: str) -> dict[str, Any]:
-    answer: dict[str, Any] = json.loads(str(ask_one("SELECT json_serialize_sql(?)", statement)[0][0]))
-    if answer["error"]:
-        raise _refused(text, answer["error_message"].splitlines()[0])
-    return answer
+def evaluate_sql(rows: pa.RecordBatch, *expressions: str) -> pa.Table:
+    """Evaluate SQL expressions on each row, without access to files or the network.
+
+    Args:
+        rows: n rows.
+        *expressions: SQL expressions over the columns of `rows`.
+
+    Returns:
+        A table of n rows in the same order, with a column c0, c1 … for each expression.
+
+    Raises:
+        duckdb.Error: An expression cannot be evaluated.
+    """
+    columns = ", ".join(f"({expression}) AS c{number}" for number, expression in enumerate(expressions))
+    database = _connection()
+    try:
+        database.register("rows", rows)
+        return database.sql(f"SELECT {columns} FROM rows").to_arrow_table().combine_chunks()
+    finally:
+        database.close()
+
+
+def _query(sql: str, *parameters: str) -> list[tuple[object, ...]]:
+    """The result of a query that reads no rows of ours, such as how DuckDB parses an expression."""
+    database = _connection()
+    try:
+        return database.execute(sql, list(parameters)).fetchall()
+    finally:
+        database.close()
+
+
+def _connection() -> duckdb.DuckDBPyConnection:
+    """A cursor of this process's database: one thread, no files, no network, settings locked."""
+    return _database(os.getpid()).cursor()
+
+
+@lru_cache(maxsize=1)
+def _database(process: int) -> duckdb.DuckDBPyConnection:
+    # Keyed by process, because a forked worker must not use its parent's database.
+    database = duckdb.connect(":memory:")
+    for setting in ("threads=1", "enable_external_access=false", "lock_configuration=true"):
+        database.execute(f"SET {setting}")
+    return database
+
+
+def _parse(statement: str, text: str) -> dict[str, Any]:
+    tree: dict[str, Any] = json.loads(str(_query("SELECT json_serialize_sql(?)", statement)[0][0]))
+    if tree["error"]:
+        raise _invalid(text, tree["error_message"].splitlines()[0])
+    return tree
 
 
 def _has_more(node: dict[str, Any]) -> bool:
-    """Whether a SELECT has anything beside its list: closing our bracket early could add it."""
+    """Whether a SELECT has anything besides its list, which a closing parenthesis in the text could add."""
     clauses = ("where_clause", "having", "qualify", "sample", "modifiers", "group_expressions")
     return any(node.get(clause) for clause in clauses) or node["from_table"]["type"] != "EMPTY"
 
@@ -133,23 +204,23 @@ def _walk(node: Any) -> Iterator[dict[str, Any]]:
 
 def _check_function(name: str, text: str) -> None:
     query = "SELECT function_type, stability FROM duckdb_functions() WHERE function_name = ?"
-    for kind, stability in ask_one(query, name):
+    for kind, stability in _query(query, name):
         if kind not in ("scalar", "macro"):
-            raise _refused(text, f"{name} is about many rows, a filter sees one")
+            raise _invalid(text, f"{name} aggregates many rows, but a filter sees one row at a time")
         if stability not in ("CONSISTENT", None):
-            raise _refused(text, f"{name} does not give the same result each time")
+            raise _invalid(text, f"{name} does not give the same result each time")
 
 
-def _written(tree: dict[str, Any], expression: dict[str, Any]) -> str:
+def _to_sql(tree: dict[str, Any], expression: dict[str, Any]) -> str:
     node = {**tree["statements"][0]["node"], "select_list": [expression]}
-    one = {**tree, "statements": [{**tree["statements"][0], "node": node}]}
-    sql = str(ask_one("SELECT json_deserialize_sql(?)", json.dumps(one))[0][0])
+    statement = {**tree, "statements": [{**tree["statements"][0], "node": node}]}
+    sql = str(_query("SELECT json_deserialize_sql(?)", json.dumps(statement))[0][0])
     sql = sql.removeprefix("SELECT ").strip()
     return sql[1:-1] if sql.startswith("(") and _closes_at_end(sql) else sql
 
 
 def _closes_at_end(sql: str) -> bool:
-    """Whether the bracket that opens `sql` is closed by its last character (quoted text stepped over)."""
+    """Whether the parenthesis that opens `sql` is closed by its last character; quoted text is skipped."""
     depth, quote = 0, ""
     for position, character in enumerate(sql):
         if quote:
@@ -163,12 +234,8 @@ def _closes_at_end(sql: str) -> bool:
     return False
 
 
-def _refused(text: str, why: str) -> ConfigError:
+def _invalid(text: str, why: str) -> ConfigError:
     return ConfigError(
-        f'the condition "{text}" cannot be used: {why}',
+        f'invalid condition "{text}": {why}',
         remedy="Give one SQL expression that is true or false for a row, such as: trigram_overlap <= 0.7",
     )
-
-
-def _first_line(error: Exception) -> str:
-    return str(error).splitlines()[0].rstrip(".")

@@ -1,136 +1,189 @@
-"""Which pairs to keep: a condition over columns, a top share or a tenth, a random sample, in that order."""
+"""Filter criteria: a condition over columns, a best share or decile, a random sample; and a preview of a filter."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Literal, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from paraloom.core.errors import ConfigError, nearest
-from paraloom.pairs.filtering.cuts import IDENTITY, Cut, survey_cut
+from paraloom.core.config import Config
+from paraloom.core.errors import ConfigError
+from paraloom.pairs.filtering.cuts import ROW_ID_COLUMNS, Cut, find_cut
 from paraloom.pairs.filtering.expressions import check_columns, condition, evaluate
-from paraloom.pairs.scoring.table import COLUMNS
+from paraloom.pairs.scoring.table import COLUMNS, missing_column
 
 ReadColumns: TypeAlias = Callable[[Sequence[str]], Iterable[pa.RecordBatch]]
+"""Returns the batches of a corpus with the named columns, from the start each time; `Corpus.batches` is one."""
 
 
-@dataclass(frozen=True)
-class Criteria:
-    """What a filter keeps.  Each part is optional; all that are given must hold.
+@dataclass(frozen=True, kw_only=True)
+class Criteria(Config):
+    """What a filter keeps: the rows that meet all criteria, applied in the order where, top or decile, sample.
 
-    where: an SQL expression over the columns of a row, true for rows to keep; where it is undefined (null or NaN
-    compared) the row goes.  top: a share, above 0 to 1, of the rows that `where` left, from the better end of `by`.
-    tenth: 1 (the lowest values of `by`) to 10 (the highest), as PNMT Table 5 cuts; not together with top.
-    sample: of the rows that the others left, that many (int) or that share (float, above 0 to 1), at random.
-    best: which end of `by` is the better one; left out, the scorer's own direction.
+    Args:
+        where: SQL condition over the columns of a row, true for the rows to keep. A row for which it is undefined
+            (null or NaN) is rejected. Default: all rows.
+        top: Share of the rows left by `where`, above 0 to 1, taken from the better end of `by`.
+        decile: Decile of the rows left by `where`, ranked by `by`: 1 (lowest values) to 10 (highest values), as in
+            PNMT Table 5. Cannot be combined with `top`.
+        by: Column that `top` and `decile` rank by.
+        best: Which end of `by` is the better one, 'lowest' or 'highest'. Default: the direction of the score.
+        sample: Random sample of the rows left by the other criteria: their number (int) or share (float, above 0
+            to 1).
 
-    Raises ConfigError when the parts do not fit together.
+    Raises:
+        ConfigError: A value is out of range, or the criteria do not fit together.
+
+    Example:
+        >>> Criteria(where="trigram_overlap <= 0.7", top=0.5, by="translation_cost", sample=1000).top
+        0.5
     """
+
+    renamed_fields: ClassVar[Mapping[str, str]] = {"tenth": "decile"}
 
     where: str = ""
     top: float | None = None
-    tenth: int | None = None
+    decile: int | None = None
     by: str = ""
     best: Literal["", "lowest", "highest"] = ""
     sample: int | float | None = None
 
-    def __post_init__(self) -> None:
-        if self.top is not None and self.tenth is not None:
-            raise ConfigError("'top' and 'tenth' both choose by rank", remedy="Give one of them.")
-        if (self.top is not None or self.tenth is not None) != bool(self.by):
-            raise ConfigError("'by' names the column that 'top' or 'tenth' ranks by: give both or neither")
+    def validate(self) -> None:
+        ranked = self.top is not None or self.decile is not None
+        if self.top is not None and self.decile is not None:
+            raise ConfigError("'top' and 'decile' cannot be combined", remedy="Give one of them.")
+        if ranked and not self.by:
+            raise ConfigError("'top' and 'decile' need 'by'", remedy="Set 'by' to the column to rank by.")
+        if self.by and not ranked:
+            raise ConfigError("'by' needs 'top' or 'decile'", remedy="Give one of them, or leave out 'by'.")
         if self.top is not None and not 0 < self.top <= 1:
-            raise ConfigError(f"'top' is a share above 0 to 1, not {self.top}")
-        if self.tenth is not None and self.tenth not in range(1, 11):
-            raise ConfigError(f"'tenth' is 1 (lowest) to 10 (highest), not {self.tenth}")
+            raise ConfigError(f"'top' must be a share above 0 to 1, not {self.top}")
+        if self.decile is not None and self.decile not in range(1, 11):
+            raise ConfigError(f"'decile' must be 1 (lowest values) to 10 (highest values), not {self.decile}")
         if self.sample is not None and (self.sample <= 0 or (isinstance(self.sample, float) and self.sample > 1)):
-            raise ConfigError(f"'sample' is a number of rows or a share above 0 to 1, not {self.sample}")
-        if self.best not in ("", "lowest", "highest"):
-            raise ConfigError(f"'best' is lowest or highest, not '{self.best}'")
+            raise ConfigError(f"'sample' must be a number of rows or a share above 0 to 1, not {self.sample}")
         if self.where:
             condition(self.where)
         if self.top is not None:
-            self.from_highest()
+            self.prefers_highest()
 
-    def from_highest(self) -> bool:
-        """Whether a top share is taken from the upper end of `by`; ConfigError when nothing says so."""
-        better = COLUMNS[self.by].better if self.by in COLUMNS else "none"
-        if not self.best and better == "none":
+    def prefers_highest(self) -> bool:
+        """Whether a best share is taken from the upper end of `by`.
+
+        Raises:
+            ConfigError: `by` is not a score with a direction, and `best` is not given.
+        """
+        direction = COLUMNS[self.by].direction if self.by in COLUMNS else "none"
+        if not self.best and direction == "none":
             raise ConfigError(
-                f"nothing says which end of '{self.by}' is the better one",
-                remedy="Give best = 'lowest' or best = 'highest'.",
+                f"it is unknown which end of '{self.by}' is the better one",
+                remedy="Set best = 'lowest' or best = 'highest'.",
             )
-        return (self.best or {"higher": "highest", "lower": "lowest"}[better]) == "highest"
+        return (self.best or {"higher": "highest", "lower": "lowest"}[direction]) == "highest"
 
 
 def survey(criteria: Criteria, schema: pa.Schema, read: ReadColumns, seed: int = 0) -> dict[str, Any]:
-    """What `select` must know of the whole corpus: the cuts, as JSON values.  One or a few passes, memory bounded.
+    """Compute what `select` must know about the whole corpus: the cuts of a best share, a decile or a sample.
 
-    schema: of the corpus.  read: gives its batches with those columns, anew each time (Corpus.batches does).
-    Raises ConfigError when a column that the criteria name is not there, or cannot be ranked by.
+    Reads the corpus once or a few times; memory is bounded.
+
+    Args:
+        criteria: The criteria.
+        schema: Schema of the corpus.
+        read: Reads the corpus.
+        seed: Seed of the sample, and of the order of rows with equal values.
+
+    Returns:
+        The cuts as JSON values; empty if the criteria need none.
+
+    Raises:
+        ConfigError: A column of the criteria is missing, or cannot be ranked by.
     """
     check(criteria, schema)
-    columns = needed(criteria, schema)
+    columns = required_columns(criteria, schema)
     cuts: dict[str, Any] = {}
 
-    def survivors() -> Iterable[pa.RecordBatch]:
+    def remaining() -> Iterable[pa.RecordBatch]:
         for batch in read(columns):
             yield batch.filter(select(criteria, batch, cuts).column("keep"))
 
     if criteria.by:
-        cuts["rank"] = survey_cut(
-            survivors,
+        cuts["rank"] = find_cut(
+            remaining,
             by=criteria.by,
             seed=seed,
             share=criteria.top,
-            tenth=criteria.tenth,
-            highest=criteria.top is not None and criteria.from_highest(),
+            decile=criteria.decile,
+            highest=criteria.top is not None and criteria.prefers_highest(),
         ).to_json()
-    if criteria.sample is not None:
-        wanted = {"share" if isinstance(criteria.sample, float) else "size": criteria.sample}
-        cuts["sample"] = survey_cut(survivors, seed=seed, **wanted).to_json()  # type: ignore[arg-type]
+    if isinstance(criteria.sample, float):
+        cuts["sample"] = find_cut(remaining, seed=seed, share=criteria.sample).to_json()
+    elif criteria.sample is not None:
+        cuts["sample"] = find_cut(remaining, seed=seed, size=criteria.sample).to_json()
     return cuts
 
 
-def needed(criteria: Criteria, schema: pa.Schema) -> list[str]:
-    """The columns that `select` looks at, each once."""
-    columns = [name for name in IDENTITY if name in schema.names]
+def required_columns(criteria: Criteria, schema: pa.Schema) -> list[str]:
+    """The columns of a corpus that `select` reads.
+
+    Args:
+        criteria: The criteria.
+        schema: Schema of the corpus.
+
+    Returns:
+        Column names, each once.
+    """
+    columns = [name for name in ROW_ID_COLUMNS if name in schema.names]
     if criteria.by:
         columns.append(criteria.by)
     if criteria.where:
-        named = {name.lower() for name in condition(criteria.where).columns}
-        columns += [name for name in schema.names if name.lower() in named]
+        in_condition = {name.lower() for name in condition(criteria.where).columns}
+        columns += [name for name in schema.names if name.lower() in in_condition]
     return list(dict.fromkeys(columns))
 
 
 def check(criteria: Criteria, schema: pa.Schema) -> None:
-    """Raise ConfigError when the criteria do not fit the columns of `schema`; before any work is done."""
+    """Check criteria against the columns of a corpus, before any row is read.
+
+    Args:
+        criteria: The criteria.
+        schema: Schema of the corpus.
+
+    Raises:
+        ConfigError: A column is missing (the message names the nearest one, and the command that adds a missing
+            score), the condition is not boolean, or `by` is not a number.
+    """
     if criteria.where:
         check_columns(condition(criteria.where), schema)
     if criteria.by:
         if criteria.by not in schema.names:
-            raise ConfigError(
-                f"there is no column '{criteria.by}' to rank by{nearest(criteria.by, schema.names)}",
-                remedy=f"The columns are {', '.join(schema.names)}.",
-            )
+            raise missing_column(criteria.by, schema.names, "to rank by")
         kind = schema.field(criteria.by).type
         if not (pa.types.is_integer(kind) or pa.types.is_floating(kind)):
-            raise ConfigError(f"column '{criteria.by}' cannot be ranked by: it is {kind}, not a number")
+            raise ConfigError(f"cannot rank by column '{criteria.by}': expected a number, got {kind}")
 
 
-def select(criteria: Criteria, batch: pa.RecordBatch, cuts: dict[str, Any] | None = None) -> pa.RecordBatch:
-    """`batch` with `keep` (bool) and `reason` (string: the first thing a row failed, null where it is kept).
+def select(criteria: Criteria, batch: pa.RecordBatch, cuts: Mapping[str, Any] | None = None) -> pa.RecordBatch:
+    """Mark the rows of a batch that meet all criteria.
 
-    cuts: what `survey` gave; a criterion that needs a cut which is not there does not count yet.
+    Args:
+        criteria: The criteria.
+        batch: n rows.
+        cuts: What `survey` returned; a criterion whose cut is missing is not applied.
 
-    >>> batch = pa.RecordBatch.from_pydict({"pair_id": ["1", "2", "3"], "trigram_overlap": [0.2, 0.9, None]})
-    >>> select(Criteria(where="trigram_overlap <= 0.7"), batch).column("reason").to_pylist()
-    [None, 'not: trigram_overlap <= 0.7', 'undefined: trigram_overlap <= 0.7']
+    Returns:
+        The batch with two more columns: `keep` (bool) and `reason` (string: the first criterion that the row does not
+        meet, null where it is kept).
+
+    Example:
+        >>> batch = pa.RecordBatch.from_pydict({"pair_id": ["1", "2", "3"], "trigram_overlap": [0.2, 0.9, None]})
+        >>> select(Criteria(where="trigram_overlap <= 0.7"), batch).column("reason").to_pylist()
+        [None, 'not: trigram_overlap <= 0.7', 'undefined: trigram_overlap <= 0.7']
     """
     cuts = cuts or {}
     kept = np.ones(batch.num_rows, bool)
@@ -141,19 +194,118 @@ def select(criteria: Criteria, batch: pa.RecordBatch, cuts: dict[str, Any] | Non
         kept[rows] = False
 
     if criteria.where:
-        wanted = condition(criteria.where)
-        for clause, holds in zip(wanted.clauses, evaluate(wanted, batch), strict=True):
+        parsed = condition(criteria.where)
+        for clause, holds in zip(parsed.clauses, evaluate(parsed, batch), strict=True):
             reject(pc.is_null(holds).to_numpy(zero_copy_only=False), f"undefined: {clause}")
             reject(~pc.fill_null(holds, True).to_numpy(zero_copy_only=False), f"not: {clause}")
     if "rank" in cuts:
-        if criteria.tenth is not None:
-            place = f"in tenth {criteria.tenth}"
+        if criteria.decile is not None:
+            part = f"in decile {criteria.decile}"
         else:
-            place = f"among the {'highest' if criteria.from_highest() else 'lowest'} {criteria.top:.4g}"
+            part = f"among the {'highest' if criteria.prefers_highest() else 'lowest'} {criteria.top:.4g}"
         value = pc.cast(batch.column(criteria.by), pa.float64()).to_numpy(zero_copy_only=False)
         reject(~np.isfinite(value), f"undefined: {criteria.by}")
-        reject(~Cut.from_json(cuts["rank"]).holds(batch), f"not: {place} by {criteria.by}")
+        reject(~Cut.from_json(cuts["rank"]).contains(batch), f"not: {part} by {criteria.by}")
     if "sample" in cuts:
-        reject(~Cut.from_json(cuts["sample"]).holds(batch), f"not: in the sample of {criteria.sample}")
+        reject(~Cut.from_json(cuts["sample"]).contains(batch), f"not: in the sample of {criteria.sample}")
     batch = batch.append_column(pa.field("keep", pa.bool_()), pa.array(kept))
     return batch.append_column(pa.field("reason", pa.string()), pa.array(reason, pa.string()))
+
+
+@dataclass(frozen=True)
+class CriterionCount:
+    """How many rows one criterion of a filter keeps.
+
+    Args:
+        criterion: The criterion, as text.
+        rows: Rows of the corpus.
+        alone: Rows that this criterion alone keeps.
+        together: Rows that this criterion and all before it keep.
+    """
+
+    criterion: str
+    rows: int
+    alone: int
+    together: int
+
+
+def preview_filter(criteria: Criteria, schema: pa.Schema, read: ReadColumns, seed: int = 0) -> list[CriterionCount]:
+    """Preview a filter: count the rows that each criterion keeps. The corpus is read a few times for each of them.
+
+    Args:
+        criteria: The criteria.
+        schema: Schema of the corpus.
+        read: Reads the corpus.
+        seed: Seed of the sample, and of the order of rows with equal values.
+
+    Returns:
+        One count per criterion, in the order in which they are applied; `together` of the last one is what the filter
+        would keep.
+
+    Raises:
+        ConfigError: A column of the criteria is missing, or cannot be ranked by.
+    """
+    parts = _parts(criteria)
+    counts = []
+    rows = sum(batch.num_rows for batch in read(schema.names[:1]))
+    for index, (name, part) in enumerate(parts):
+        so_far = _combine([part for _, part in parts[: index + 1]])
+        alone, together = (_count_kept(criteria, schema, read, seed) for criteria in (part, so_far))
+        counts.append(CriterionCount(name, rows, alone, together))
+    return counts
+
+
+def format_preview(counts: Sequence[CriterionCount]) -> str:
+    """Format the counts of a preview as a plain-text table.
+
+    Args:
+        counts: What `preview_filter` returned.
+
+    Returns:
+        A table with one line per criterion.
+
+    Example:
+        >>> print(format_preview([CriterionCount("trigram_overlap <= 0.7", 1000, 420, 420)]))
+        criterion                     alone           with those before
+        trigram_overlap <= 0.7          420   42.0 %       420   42.0 %
+    """
+    width = max(len("criterion"), *(len(count.criterion) for count in counts)) if counts else len("criterion")
+    lines = [f"{'criterion':<{width}}  {'alone':>11}           with those before"]
+    for count in counts:
+        alone, together = (100 * kept / max(1, count.rows) for kept in (count.alone, count.together))
+        lines.append(
+            f"{count.criterion:<{width}}  {count.alone:>11,} {alone:>6.1f} % {count.together:>9,} {together:>6.1f} %"
+        )
+    return "\n".join(lines)
+
+
+def _parts(criteria: Criteria) -> list[tuple[str, Criteria]]:
+    """Each criterion by itself, with its text."""
+    parts = []
+    if criteria.where:
+        parts += [(clause, Criteria(where=clause)) for clause in condition(criteria.where).clauses]
+    ranked = Criteria(top=criteria.top, decile=criteria.decile, by=criteria.by, best=criteria.best)
+    if criteria.decile is not None:
+        parts.append((f"decile {criteria.decile} by {criteria.by}", ranked))
+    if criteria.top is not None:
+        parts.append((f"top {criteria.top:g} by {criteria.by}", ranked))
+    if criteria.sample is not None:
+        parts.append((f"sample of {criteria.sample:g}", Criteria(sample=criteria.sample)))
+    return parts
+
+
+def _combine(parts: Sequence[Criteria]) -> Criteria:
+    """One Criteria that requires all of several disjoint ones."""
+    combined = Criteria(where=" and ".join(f"({part.where})" for part in parts if part.where))
+    for part in parts:
+        if part.by:
+            combined = replace(combined, top=part.top, decile=part.decile, by=part.by, best=part.best)
+        if part.sample is not None:
+            combined = replace(combined, sample=part.sample)
+    return combined
+
+
+def _count_kept(criteria: Criteria, schema: pa.Schema, read: ReadColumns, seed: int) -> int:
+    cuts = survey(criteria, schema, read, seed)
+    batches = read(required_columns(criteria, schema))
+    return sum(select(criteria, batch, cuts).column("keep").true_count for batch in batches)

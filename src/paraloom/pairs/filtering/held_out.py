@@ -1,4 +1,4 @@
-"""Which texts stand in a test set: hashes of what is held out, so that nothing of it is trained on."""
+"""Texts of test sets, remembered as hashes, so that none of them ends up in training data."""
 
 from __future__ import annotations
 
@@ -6,45 +6,78 @@ from collections.abc import Iterable
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
 
-from paraloom.pairs.filtering.cleaning import comparable
 from paraloom.text import token_kernels as kernels
-from paraloom.text.tokens import Texts, text_buffers
+from paraloom.text.buffers import Texts, text_buffers
+from paraloom.text.normalize import lowercase, normalize
 
 IN_HELD_OUT = "in a held-out corpus"
-"""The reason for which such a text goes."""
+"""Reason for which such a text is rejected."""
+
+_EMPTY = np.uint64(0)
 
 
 class HeldOut:
-    """Remembers texts, eight bytes each; case, punctuation and runs of blanks do not count, and empty ones are none.
+    """A set of texts at eight bytes each; case, punctuation and runs of white space do not matter.
 
-    >>> HeldOut([["A dog sleeps."]]).holds(["a dog sleeps", "a dog", ""]).tolist()
-    [True, False, False]
+    Args:
+        texts: Columns of texts, read once. Texts without words are not remembered.
+
+    Example:
+        >>> HeldOut([["A dog sleeps."]]).contains(["a dog sleeps", "a dog", ""]).tolist()
+        [True, False, False]
     """
 
     def __init__(self, texts: Iterable[Texts]) -> None:
-        """texts: columns of texts, one after the other; read once."""
-        parts = [_hashes(part) for part in texts]
-        self._hashes = np.unique(np.concatenate([part[part != _EMPTY] for part in parts])) if parts else _NONE
+        hashes = [_hashes(column) for column in texts]
+        known = np.concatenate(hashes) if hashes else np.empty(0, np.uint64)
+        self._hashes = np.unique(known[known != _EMPTY])
 
     def __len__(self) -> int:
         return len(self._hashes)
 
-    def holds(self, texts: Texts) -> npt.NDArray[np.bool_]:
-        """Whether each text is among those held out: bool (n,)."""
-        own = _hashes(texts)
+    def contains(self, texts: Texts) -> npt.NDArray[np.bool_]:
+        """Whether each of n texts is in the set: bool (n,)."""
+        hashes = _hashes(texts)
         if not len(self._hashes):
-            return np.zeros(len(own), np.bool_)
-        places = np.minimum(np.searchsorted(self._hashes, own), len(self._hashes) - 1)
-        return self._hashes[places] == own
+            return np.zeros(len(hashes), np.bool_)
+        positions = np.minimum(np.searchsorted(self._hashes, hashes), len(self._hashes) - 1)
+        return self._hashes[positions] == hashes
 
 
-_NONE = np.empty(0, np.uint64)
-_EMPTY = np.uint64(0)
+def comparable(texts: Texts) -> pa.Array:
+    """Texts as they are compared: in lower case, without punctuation, words separated by single blanks.
+
+    Args:
+        texts: n texts.
+
+    Returns:
+        n strings.
+
+    Example:
+        >>> comparable(["“Yes”,  he said.", "Yes he  SAID"]).to_pylist()
+        ['yes he said', 'yes he said']
+    """
+    return lowercase(without_punctuation(texts))
+
+
+def without_punctuation(texts: Texts) -> pa.Array:
+    """Texts in which punctuation, symbols and white space between words are replaced by single blanks.
+
+    Args:
+        texts: n texts.
+
+    Returns:
+        n strings, without blanks at their ends.
+    """
+    words = pc.replace_substring_regex(normalize(texts), pattern=r"[\pP\pS\s]+", replacement=" ")
+    return pc.utf8_trim(words, characters=" ")
 
 
 def _hashes(texts: Texts) -> npt.NDArray[np.uint64]:
-    """A hash of each text: uint64 (n,); 0 of one without words."""
+    """A hash of each text: uint64 (n,); 0 for a text without words."""
     data, offsets = text_buffers(comparable(texts))
-    found: npt.NDArray[np.uint64] = kernels.hash_spans(data, offsets[:-1], offsets[1:])
-    return np.where(np.diff(offsets) > 0, np.where(found == _EMPTY, 1, found), _EMPTY).astype(np.uint64)
+    hashes: npt.NDArray[np.uint64] = kernels.hash_spans(data, offsets[:-1], offsets[1:])
+    return np.where(np.diff(offsets) > 0, np.where(hashes == _EMPTY, 1, hashes), _EMPTY).astype(np.uint64)

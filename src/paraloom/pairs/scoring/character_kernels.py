@@ -1,7 +1,8 @@
-"""Inner loops over characters, compiled by numba: white space, repeats, numbers.
+"""Inner loops over characters, compiled by numba: words between white space, immediate repetition, numbers.
 
-Texts come as code points: `points` int32 (characters,) and `offsets` int64 (n + 1,), as core.text.code_points gives.
-Tables say something of every code point; see core.characters.
+Texts are given as code points: `points` int32 (characters,) and `offsets` int64 (n + 1,), as
+`paraloom.text.buffers.code_points` returns them; tables have an entry for each code point, see
+`paraloom.text.characters`.
 """
 
 from __future__ import annotations
@@ -19,8 +20,8 @@ _NEWLINE, _BLANK = 10, 32
 
 
 @njit(cache=True, nogil=True)
-def white_words(points: Points, offsets: Ints, white: Flags) -> Counts:
-    """Stretches between white space in each text, what `len(text.split())` counts: int32 (n,)."""
+def whitespace_words(points: Points, offsets: Ints, white: Flags) -> Counts:
+    """Number of words between white space in each text, as `len(text.split())` counts: int32 (n,)."""
     counts = np.zeros(len(offsets) - 1, np.int32)
     for row in range(len(counts)):
         inside = False
@@ -33,29 +34,29 @@ def white_words(points: Points, offsets: Ints, white: Flags) -> Counts:
 
 
 @njit(cache=True, nogil=True)
-def repeats(points: Points, offsets: Ints, white: Flags, shortest: int, longest: int, threshold: int) -> Counts:
-    r"""How often the first stretch that is repeated on the spot comes again in each text: int32 (n,), 0 for none.
+def repeats(points: Points, offsets: Ints, white: Flags, min_length: int, max_length: int, threshold: int) -> Counts:
+    r"""How often the first immediately repeated stretch of each text is repeated: int32 (n,), 0 if there is none.
 
-    What OpusFilter's RepetitionFilter counts with `(\S.{shortest-1,longest}?)(?: *\1){threshold,}`.
+    The figure of OpusFilter's RepetitionFilter, `(\S.{min_length-1,max_length}?)(?: *\1){threshold,}`.
     """
     counts = np.zeros(len(offsets) - 1, np.int32)
-    most = 0
+    max_characters = 0
     for row in range(len(counts)):
-        most = max(most, offsets[row + 1] - offsets[row])
-    dense = np.empty(most, np.int32)
+        max_characters = max(max_characters, offsets[row + 1] - offsets[row])
+    dense = np.empty(max_characters, np.int32)
     for row in range(len(counts)):
         text = points[offsets[row] : offsets[row + 1]]
         if _may_repeat(text, threshold, dense):
-            counts[row] = _repeats_of_one(text, white, shortest, longest, threshold)
+            counts[row] = _count_repeats(text, white, min_length, max_length, threshold)
     return counts
 
 
 @njit(cache=True, nogil=True)
 def _may_repeat(text: Points, threshold: int, dense: Points) -> bool:
-    """Whether some stretch stands threshold + 1 times in a row once all blanks are gone; nearly no sentence has one.
+    """Whether some stretch occurs threshold + 1 times in a row when blanks are ignored; hardly any sentence has one.
 
-    Then, for the stretch's length p, threshold · p neighbouring characters equal those p further on.  One of them is
-    the last of a block of so many, so it is enough to look there first: n log n looks instead of n².
+    If its length is p, then threshold · p consecutive characters equal those p positions later. One of them is the
+    last of a block of threshold · p, so testing those positions first takes n log n comparisons instead of n².
     """
     size = 0
     for i in range(len(text)):
@@ -78,26 +79,26 @@ def _may_repeat(text: Points, threshold: int, dense: Points) -> bool:
 
 
 @njit(cache=True, nogil=True)
-def _repeats_of_one(text: Points, white: Flags, shortest: int, longest: int, threshold: int) -> int:
+def _count_repeats(text: Points, white: Flags, min_length: int, max_length: int, threshold: int) -> int:
     size = len(text)
     for start in range(size):
         if white[text[start]]:
             continue
-        for length in range(1, longest + 2):
+        for length in range(1, max_length + 2):
             if start + length * (threshold + 1) > size or (length > 1 and text[start + length - 1] == _NEWLINE):
                 break
-            if length < shortest:
+            if length < min_length:
                 continue
-            end, again = start + length, 0
+            end, repeated = start + length, 0
             while True:
                 begin = end
                 while begin < size and text[begin] == _BLANK:
                     begin += 1
                 if not _same(text, start, begin, length):
                     break
-                again += 1
+                repeated += 1
                 end = begin + length
-            if again >= threshold:
+            if repeated >= threshold:
                 return _occurrences(text, start, end, length) - 1
     return 0
 
@@ -114,7 +115,7 @@ def _same(text: Points, first: int, second: int, length: int) -> bool:
 
 @njit(cache=True, nogil=True)
 def _occurrences(text: Points, start: int, end: int, length: int) -> int:
-    """How often text[start : start + length] stands in text[start : end], counted without overlap from the left."""
+    """How often text[start : start + length] occurs in text[start : end], counted without overlap from the left."""
     count, i = 0, start
     while i + length <= end:
         if _same(text, start, i, length):
@@ -127,7 +128,7 @@ def _occurrences(text: Points, start: int, end: int, length: int) -> int:
 
 @njit(cache=True, nogil=True)
 def numbers(points: Points, offsets: Ints, decimals: npt.NDArray[np.int8], joiners: Flags) -> tuple[Ids, Ints]:
-    """An id for each number of a text, by its digits alone: "1,000", "1.000" and "1000" are one.  Ids and offsets."""
+    """Ids of the numbers of each text, and offsets; "1,000", "1.000" and "1000" have the same id."""
     ids = np.empty(len(points), np.uint64)
     lists = np.zeros(len(offsets), np.int64)
     count = 0

@@ -1,67 +1,89 @@
-"""Reference or translation?  A classifier of single sentences (W17 §5.6.1): averaged words, or an LSTM."""
+"""Reference or translation? A classifier of single sentences (W17 §5.6.1): averaged word vectors, or an LSTM."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 import numpy.typing as npt
 
+from paraloom.core.config import Config
 from paraloom.core.digests import file_digest, signature
 from paraloom.core.errors import ConfigError, ModelError
-from paraloom.text.tokens import Texts, TokenLists, tokens
+from paraloom.text.buffers import Texts
+from paraloom.text.tokens import TokenLists, tokenize
 
 Kind = Literal["avg", "lstm"]
 WEIGHTS, CONFIG = "classifier.safetensors", "classifier.json"
-_BATCH = 500
+_BATCH_SIZE = 500
 
-# While it learns, an LSTM reads its sentences in order of length, so many at a time, padded: torch's way back through
-# packed ones is several times as slow on a processor, and the last states are the same.
-_PADDED_TOGETHER = 32
+# In training, an LSTM reads sentences sorted by length in padded batches of this size: torch's backward pass through
+# packed sequences is several times as slow on a CPU, and the last states are the same.
+_PADDED_BATCH_SIZE = 32
 
 
 @dataclass(frozen=True, kw_only=True)
-class ClassifierConfig:
-    """How the classifier is built and trained; W17 §5.6.1 has these values, and tunes `l2` and `choice`.
+class ClassifierConfig(Config):
+    """How the classifier is built and trained. The defaults are those of W17 §5.6.1, which tunes `l2` and `negatives`.
 
-    kind: 'avg', the mean of the word vectors, or 'lstm', the last state of one; a softmax over two classes on top.
-    pairs: references to train on, each with one of its translations; held_out: for development and for the test, each.
-    choice: which of a reference's k-best translations is its counterpart in an epoch: one by 'chance', or the
-    'hardest', the one that the classifier takes most for a reference.  l2: weight of the squared word vectors.
-    vocabulary: commonest words that have a vector; all others share one.
+    Args:
+        kind: 'avg', the mean of the word vectors, or 'lstm', the last state of an LSTM; a softmax over the two classes
+            follows.
+        dimension: Dimension of the word vectors and of the state of the LSTM.
+        vocab_size: Number of most frequent words that have a vector; all others share one.
+        max_pairs: Maximum number of references to train on, each with one of its translations.
+        held_out: Number of references for development, and again for the test.
+        negatives: Which translation of a reference is its negative example in an epoch: a 'random' one, or the
+            'hardest', the one to which the classifier gives the highest probability of being a reference.
+        l2: Weight of the squared word vectors in the loss.
+        epochs: Number of epochs; the best one on the development references is kept.
+        batch_size: References per step.
+        learning_rate: Learning rate of Adam.
+
+    Raises:
+        ConfigError: A value is out of range.
     """
+
+    renamed_fields: ClassVar[Mapping[str, str]] = {
+        "vocabulary": "vocab_size",
+        "pairs": "max_pairs",
+        "choice": "negatives",
+        "batch": "batch_size",
+        "rate": "learning_rate",
+    }
 
     kind: Kind = "lstm"
     dimension: int = 300
-    vocabulary: int = 40_000
-    pairs: int = 40_000
+    vocab_size: int = 40_000
+    max_pairs: int = 40_000
     held_out: int = 5_000
-    choice: Literal["chance", "hardest"] = "chance"
+    negatives: Literal["random", "hardest"] = "random"
     l2: float = 1e-6
     epochs: int = 10
-    batch: int = 100
-    rate: float = 0.001
+    batch_size: int = 100
+    learning_rate: float = 0.001
 
-    def check(self) -> None:
-        """Raise ConfigError when a value is none of those that it may be."""
-        if self.kind not in ("avg", "lstm"):
-            raise ConfigError(f"kind is 'avg' or 'lstm', not '{self.kind}'")
-        if self.choice not in ("chance", "hardest"):
-            raise ConfigError(f"choice is 'chance' or 'hardest', not '{self.choice}'")
-        if min(self.dimension, self.vocabulary, self.pairs, self.held_out, self.epochs, self.batch) < 1:
-            raise ConfigError("dimension, vocabulary, pairs, held_out, epochs and batch are 1 or more")
+    def validate(self) -> None:
+        for name in ("dimension", "vocab_size", "max_pairs", "held_out", "epochs", "batch_size"):
+            if getattr(self, name) < 1:
+                raise ConfigError(f"'{name}' must be 1 or more, not {getattr(self, name)}")
 
 
 @dataclass(frozen=True, eq=False)
 class Classifier:
-    """A trained classifier: `measure` gives p(reference) of sentences.
+    """A trained classifier of references and translations.
 
-    words: uint64 (v,), token ids in ascending order; word i has row i + 1, row 0 is for all others.
-    network: the torch module of `new_network`.
+    Args:
+        kind: 'avg' or 'lstm'.
+        words: Ids of the words of the vocabulary, uint64 `(v,)`, ascending; word i has row i + 1 of the embedding, row
+            0 is for all others.
+        network: The torch module that `new_network` returns.
+        digest: Digest of the weights file.
     """
 
     kind: Kind
@@ -75,32 +97,39 @@ class Classifier:
         return signature(f"reference-{self.kind}", words=len(self.words), digest=self.digest or "none")
 
     def rows(self, texts: Texts) -> TokenLists:
-        """The rows of the words of each sentence."""
-        lists = tokens(texts)
-        places = np.searchsorted(self.words, lists.ids)
-        places[places == len(self.words)] = 0
-        known = self.words[places] == lists.ids
-        return TokenLists(np.where(known, places + 1, 0).astype(np.uint64), lists.offsets)
+        """Rows of the embedding for the words of each sentence."""
+        lists = tokenize(texts)
+        positions = np.searchsorted(self.words, lists.ids)
+        positions[positions == len(self.words)] = 0
+        known = self.words[positions] == lists.ids
+        return TokenLists(np.where(known, positions + 1, 0).astype(np.uint64), lists.offsets)
 
-    def measure(self, sentences: list[str]) -> npt.NDArray[np.float32]:
-        """p(reference), 0 to 1, higher reads more like a person's sentence: float32 (n,); NaN without words."""
+    def reference_probability(self, sentences: list[str]) -> npt.NDArray[np.float32]:
+        """Compute the probability that sentences are references, written by a person.
+
+        Args:
+            sentences: n sentences.
+
+        Returns:
+            float32 `(n,)`, 0 to 1; NaN for a sentence without words.
+        """
         import torch
 
         lists = self.rows(sentences)
         lengths = lists.lengths
-        found = np.full(len(sentences), np.nan, np.float32)
+        probabilities = np.full(len(sentences), np.nan, np.float32)
         order = np.argsort(lengths, kind="stable")
         order = order[lengths[order] > 0]
         with torch.inference_mode():
-            for start in range(0, len(order), _BATCH):
-                part = order[start : start + _BATCH]
+            for start in range(0, len(order), _BATCH_SIZE):
+                part = order[start : start + _BATCH_SIZE]
                 logits = self.network(*flat(lists, part))
-                found[part] = logits.softmax(1)[:, 1].numpy()
-        return found
+                probabilities[part] = logits.softmax(1)[:, 1].numpy()
+        return probabilities
 
     @cached_property
     def tensors(self) -> dict[str, npt.NDArray[Any]]:
-        """All that is stored."""
+        """All arrays that are saved."""
         weights = {name: value.detach().numpy() for name, value in self.network.state_dict().items()}
         return {"words": self.words, **weights}
 
@@ -114,14 +143,26 @@ class Classifier:
 
     @classmethod
     def load(cls, folder: Path) -> Classifier:
-        """What `save` wrote.  Raises ModelError when a file is missing or damaged."""
+        """Load a classifier that `save` wrote.
+
+        Args:
+            folder: The folder.
+
+        Returns:
+            The classifier.
+
+        Raises:
+            ModelError: A file is missing or damaged.
+        """
         import torch
         from safetensors import SafetensorError
         from safetensors.numpy import load_file
 
         for name in (CONFIG, WEIGHTS):
             if not (folder / name).is_file():
-                raise ModelError(f"{name} is missing", file=folder, remedy="Name a folder with a trained classifier.")
+                raise ModelError(
+                    f"{name} not found", file=folder, remedy="Give a folder that `paraloom train classifier` wrote."
+                )
         try:
             kind = json.loads((folder / CONFIG).read_text(encoding="utf-8"))["kind"]
             arrays = load_file(folder / WEIGHTS)
@@ -129,12 +170,24 @@ class Classifier:
             network = new_network(kind, *arrays["embedding.weight"].shape)
             network.load_state_dict({name: torch.from_numpy(value) for name, value in arrays.items()})
         except (SafetensorError, KeyError, ValueError, RuntimeError) as error:
-            raise ModelError(f"the classifier cannot be read: {error}", file=folder) from None
+            raise ModelError(
+                f"the classifier cannot be read: {error}", file=folder, remedy="Run `paraloom train classifier` again."
+            ) from None
         return cls(kind, words, network.eval(), file_digest(folder / WEIGHTS)[:12])
 
 
 def new_network(kind: Kind, rows: int, dimension: int) -> Any:
-    """A module from (rows int64 (t,), lengths int64 (n,)) to logits (n, 2): translation, reference."""
+    """Make an untrained network.
+
+    Args:
+        kind: 'avg' or 'lstm'.
+        rows: Number of word vectors.
+        dimension: Dimension of the word vectors.
+
+    Returns:
+        A torch module that maps words int64 `(t,)` (the sentences one after another) and their lengths int64 `(n,)`
+        to logits `(n, 2)`: translation, reference.
+    """
     import torch
     from torch import nn
 
@@ -156,7 +209,7 @@ def new_network(kind: Kind, rows: int, dimension: int) -> Any:
             sentences = vectors.split(lengths.tolist())
             if torch.is_grad_enabled():
                 order = lengths.argsort()
-                states = [self.last_states(sentences, part, lengths) for part in order.split(_PADDED_TOGETHER)]
+                states = [self.last_states(sentences, part, lengths) for part in order.split(_PADDED_BATCH_SIZE)]
                 return self.output(torch.cat(states)[order.argsort()])
             padded = nn.utils.rnn.pad_sequence(list(sentences), batch_first=True)
             packed = nn.utils.rnn.pack_padded_sequence(padded, lengths, batch_first=True, enforce_sorted=False)
@@ -170,9 +223,17 @@ def new_network(kind: Kind, rows: int, dimension: int) -> Any:
 
 
 def flat(lists: TokenLists, chosen: npt.NDArray[np.integer]) -> tuple[Any, Any]:
-    """The chosen lists as torch tensors: their rows one after another, int64 (t,), and their lengths, int64 (n,)."""
+    """Some lists as the input of a network: their entries one after another, and their lengths.
+
+    Args:
+        lists: Rows of the words of sentences.
+        chosen: Indices of n of them.
+
+    Returns:
+        Torch tensors int64 `(t,)` and int64 `(n,)`.
+    """
     import torch
 
     parts = [lists[i] for i in chosen]
-    joined = np.concatenate(parts).astype(np.int64) if parts else np.empty(0, np.int64)
-    return torch.from_numpy(joined), torch.tensor([len(part) for part in parts])
+    entries = np.concatenate(parts).astype(np.int64) if parts else np.empty(0, np.int64)
+    return torch.from_numpy(entries), torch.tensor([len(part) for part in parts])

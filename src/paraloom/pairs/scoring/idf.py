@@ -1,4 +1,4 @@
-"""How rare words are: document frequencies counted over a corpus, and the mean IDF of sentences by them."""
+"""Inverse document frequency: in how many sentences each word occurs, and the mean IDF of other sentences."""
 
 from __future__ import annotations
 
@@ -10,21 +10,27 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from paraloom.core.counts import Counts
 from paraloom.core.digests import file_digest, signature
 from paraloom.core.errors import DataError, ModelError
-from paraloom.pairs.scoring.kernels import distinct_entries
-from paraloom.text.tokens import Texts, TokenLists, tokens
+from paraloom.core.stats import IdCounts
+from paraloom.pairs.scoring.token_list_kernels import distinct_entries
+from paraloom.text.buffers import Texts
+from paraloom.text.tokens import TokenLists, tokenize
 
 FILE = "rarity.safetensors"
 
 
 @dataclass(frozen=True, eq=False)
-class WordRarity:
-    """How many of `sentences` sentences each word stands in; a sentence is a document.
+class DocumentFrequencies:
+    """In how many sentences each word of a corpus occurs; a sentence is a document.
 
-    words: uint64 (v,), token ids in ascending order.  counts: int64 (v,), 1 or more.
-    IDF of a word is ln(sentences / count), in nats; a word never seen counts as seen once.
+    The IDF of a word is ln(sentences / count), in nats; an unknown word counts as seen once.
+
+    Args:
+        words: Ids of the words, uint64 `(v,)`, ascending.
+        counts: Sentences that contain each word, int64 `(v,)`, 1 or more.
+        sentences: Number of sentences.
+        digest: Digest of the file that the table was loaded from.
     """
 
     words: npt.NDArray[np.uint64]
@@ -34,7 +40,7 @@ class WordRarity:
 
     @property
     def signature(self) -> str:
-        """How many words and sentences, and the digest of the file."""
+        """Number of words and sentences, and the digest of the file."""
         return signature("idf", words=len(self.words), sentences=self.sentences, digest=self.digest or "none")
 
     @cached_property
@@ -42,18 +48,26 @@ class WordRarity:
         return np.log(self.sentences / self.counts)
 
     def mean_idf(self, lists: TokenLists) -> npt.NDArray[np.float32]:
-        """Mean IDF of the words of each sentence, repeated ones as often as they stand: float32 (n,), NaN if empty.
+        """Compute the mean IDF of the words of each sentence; repeated words count as often as they occur.
 
-        Higher means rarer words.  PNMT Table 1 and W17 Table 10 count by Wikipedia's sentences.
+        Args:
+            lists: Tokens of n sentences, as ids.
 
-        >>> rarity = count_words([["a b", "a c", "a d", "a b"]])
-        >>> rarity.mean_idf(tokens(["a b", "d", ""])).round(3)
-        array([0.347, 1.386,   nan], dtype=float32)
+        Returns:
+            float32 `(n,)` in nats, higher means rarer words; NaN for an empty sentence.
+
+        Reference:
+            Wieting and Gimpel 2018 (PNMT), Table 1; Wieting, Mallinson, Gimpel 2017 (W17), Table 10.
+
+        Example:
+            >>> frequencies = count_document_frequencies([["a b", "a c", "a d", "a b"]])
+            >>> frequencies.mean_idf(tokenize(["a b", "d", ""])).round(3)
+            array([0.347, 1.386,   nan], dtype=float32)
         """
-        places = np.searchsorted(self.words, lists.ids)
-        places[places == len(self.words)] = 0
-        known = self.words[places] == lists.ids
-        values = np.where(known, self._idf[places], np.log(self.sentences))
+        positions = np.searchsorted(self.words, lists.ids)
+        positions[positions == len(self.words)] = 0
+        known = self.words[positions] == lists.ids
+        values = np.where(known, self._idf[positions], np.log(self.sentences))
         sums = np.concatenate([[0.0], np.cumsum(values)])
         total = np.diff(sums[lists.offsets])
         return (total / np.where(lists.lengths > 0, lists.lengths, np.nan)).astype(np.float32)
@@ -67,33 +81,52 @@ class WordRarity:
         save_file(arrays, folder / FILE)
 
     @classmethod
-    def load(cls, folder: Path) -> WordRarity:
-        """What `save` wrote.  Raises ModelError when the folder has no such table."""
+    def load(cls, folder: Path) -> DocumentFrequencies:
+        """Load a table that `save` wrote.
+
+        Args:
+            folder: The folder.
+
+        Returns:
+            The table.
+
+        Raises:
+            ModelError: The file is missing or damaged.
+        """
         from safetensors import SafetensorError
         from safetensors.numpy import load_file
 
         path = folder / FILE
         if not path.is_file():
             raise ModelError(
-                f"{FILE} is missing", file=folder, remedy="Name a folder that the stage 'count-words' made."
+                f"{FILE} not found", file=folder, remedy="Give a folder that `paraloom train word-counts` wrote."
             )
         try:
             arrays = load_file(path)
         except SafetensorError as error:
-            raise ModelError(f"{FILE} is damaged: {error}", file=folder, remedy="Count the words again.") from None
+            raise ModelError(
+                f"{FILE} is damaged: {error}", file=folder, remedy="Run `paraloom train word-counts` again."
+            ) from None
         return cls(arrays["words"], arrays["counts"], int(arrays["sentences"][0]), file_digest(path)[:12])
 
 
-def count_words(batches: Iterable[Texts]) -> WordRarity:
-    """Count in how many sentences each word stands, batch by batch; memory grows with the vocabulary alone.
+def count_document_frequencies(batches: Iterable[Texts]) -> DocumentFrequencies:
+    """Count in how many sentences each word occurs. Memory grows with the vocabulary only.
 
-    Raises DataError when there is no word.
+    Args:
+        batches: Batches of sentences; words are lower-cased.
+
+    Returns:
+        The document frequencies.
+
+    Raises:
+        DataError: The corpus has no words.
     """
-    seen, sentences = Counts.none(), 0
+    counts, sentences = IdCounts.empty(), 0
     for batch in batches:
-        lists = tokens(batch)
+        lists = tokenize(batch)
         sentences += int((lists.lengths > 0).sum())
-        seen += Counts.of(distinct_entries(lists.ids, lists.offsets))
-    if not len(seen):
-        raise DataError("no word to count: the corpus is empty")
-    return WordRarity(seen.keys, seen.times, sentences)
+        counts += IdCounts.of(distinct_entries(lists.ids, lists.offsets))
+    if not len(counts):
+        raise DataError("the corpus has no words to count")
+    return DocumentFrequencies(counts.ids, counts.counts, sentences)

@@ -1,4 +1,4 @@
-"""n-gram language models: trained by VariKN, read from the ARPA files of any toolkit."""
+"""n-gram language models: trained by VariKN, or read from the ARPA files of any toolkit."""
 
 from __future__ import annotations
 
@@ -15,8 +15,9 @@ import numpy.typing as npt
 
 from paraloom.core.digests import file_digest, signature
 from paraloom.core.errors import ConfigError, DataError, ModelError
-from paraloom.pairs.scoring.language_kernels import hash_table, join, sentence_logprobs
-from paraloom.text.tokens import Texts, spellings, token_hash, tokens
+from paraloom.pairs.scoring.language_model_kernels import hash_table, ngram_id, sentence_logprobs
+from paraloom.text.buffers import Texts
+from paraloom.text.tokens import token_hash, token_strings, tokenize
 
 FILE = "language_model.safetensors"
 BEGIN, END = "<s>", "</s>"
@@ -25,11 +26,15 @@ UNKNOWN = ("<unk>", "<UNK>")
 
 @dataclass(frozen=True, eq=False)
 class NgramModel:
-    """A backed-off n-gram model of lower-cased words (core.text.tokens).
+    """A back-off n-gram model of lower-cased words.
 
-    keys: uint64 (g,), an id for each n-gram of any order: a word's own id, or core.text.ngrams' id of several.
-    logprobs, backoffs: float32 (g,), log10 as in ARPA files; the backoff of an n-gram that no longer one begins with
-    is 0.  order: the longest n.  digest: of the file it was read from.
+    Args:
+        keys: Ids of the n-grams of all orders, uint64 `(g,)`: the id of the word for a unigram, else the id that
+            `paraloom.text.ngrams.ngrams` gives.
+        logprobs: log10 probabilities, float32 `(g,)`.
+        backoffs: log10 back-off weights, float32 `(g,)`; 0 for an n-gram that begins no longer one.
+        order: Maximum order of the n-grams.
+        digest: Digest of the file that the model was loaded from.
     """
 
     keys: npt.NDArray[np.uint64]
@@ -44,20 +49,22 @@ class NgramModel:
         return signature("ngram", order=self.order, ngrams=len(self.keys), digest=self.digest or "none")
 
     def perplexity(self, texts: Texts) -> npt.NDArray[np.float32]:
-        """How surprised the model is by each sentence: 1 (not at all) and up, lower is more fluent.
+        """Compute the perplexity of sentences.
 
-        float32 (n,): 10 to the mean of -log10 p over the words and the end of the sentence; words that the model
-        does not know count as its unknown word.  NaN for a sentence without words.
+        It is 10 to the mean of -log10 p over the words and the end of the sentence; words out of the vocabulary count
+        as the unknown word.
+
+        Args:
+            texts: n sentences.
+
+        Returns:
+            float32 `(n,)`, 1 or more, lower is more fluent; NaN for a sentence without words.
         """
-        lists = tokens(texts)
+        lists = tokenize(texts)
         begin, end = (np.uint64(token_hash(mark)) for mark in (BEGIN, END))
         sums = sentence_logprobs(lists.ids, lists.offsets, *self._table, self.order, begin, end, self._unknown)
         words = lists.lengths
         return (10 ** (-sums / np.where(words > 0, words + 1, np.nan))).astype(np.float32)
-
-    def measure(self, sentences: list[str]) -> npt.NDArray[np.float32]:
-        """`perplexity`, under the name that scorers ask for."""
-        return self.perplexity(sentences)
 
     def save(self, folder: Path) -> None:
         """Write the model into a folder."""
@@ -69,20 +76,36 @@ class NgramModel:
 
     @classmethod
     def load(cls, path: Path) -> NgramModel:
-        """A folder that `save` wrote, or an ARPA file.  Raises ModelError when it is neither."""
+        """Load a model.
+
+        Args:
+            path: A folder that `save` wrote, or an ARPA file.
+
+        Returns:
+            The model.
+
+        Raises:
+            ModelError: The file is missing or damaged.
+        """
         from safetensors import SafetensorError
         from safetensors.numpy import load_file
 
         if path.is_file():
             return read_arpa(path)
         if not (path / FILE).is_file():
-            raise ModelError(f"{FILE} is missing", file=path, remedy="Name a trained language model or an ARPA file.")
+            raise ModelError(
+                f"{FILE} not found",
+                file=path,
+                remedy="Give a folder that `paraloom train language-model` wrote, or an ARPA file.",
+            )
         try:
             arrays = load_file(path / FILE)
             order = int(arrays["order"][0])
             return cls(arrays["keys"], arrays["logprobs"], arrays["backoffs"], order, file_digest(path / FILE)[:12])
         except (SafetensorError, KeyError) as error:
-            raise ModelError(f"{FILE} is damaged: {error}", file=path, remedy="Train it again.") from None
+            raise ModelError(
+                f"{FILE} is damaged: {error}", file=path, remedy="Run `paraloom train language-model` again."
+            ) from None
 
     @cached_property
     def _table(self) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.float32], npt.NDArray[np.float32]]:
@@ -93,13 +116,23 @@ class NgramModel:
         for mark in UNKNOWN:
             if np.any(self.keys == np.uint64(token_hash(mark))):
                 return np.uint64(token_hash(mark))
-        raise ModelError(f"the language model has no unknown word ({' or '.join(UNKNOWN)})")
+        raise ModelError(
+            f"the language model lacks the unknown word, {' or '.join(UNKNOWN)}",
+            remedy="Train it with an unknown word.",
+        )
 
 
 def read_arpa(path: Path) -> NgramModel:
-    """Read an ARPA file (KenLM, SRILM, VariKN write them), whose words are lower-cased as core.text has them.
+    """Read an ARPA file, as KenLM, SRILM and VariKN write them, with lower-cased words.
 
-    Raises ModelError that names the line which cannot be read.
+    Args:
+        path: The file.
+
+    Returns:
+        The model.
+
+    Raises:
+        ModelError: The file has no n-grams, or a line cannot be read (the message names it).
     """
     keys: list[int] = []
     logprobs: list[float] = []
@@ -114,7 +147,7 @@ def read_arpa(path: Path) -> NgramModel:
                 continue
             if not order or not text or text.startswith("\\"):
                 continue
-            # Words stand between blanks of any kind, so an n-gram line has n + 1 fields, or n + 2 with its backoff.
+            # Fields are separated by any white space: n + 1 of them, or n + 2 with a back-off weight.
             parts = text.split()
             try:
                 if len(parts) not in (order + 1, order + 2):
@@ -123,11 +156,13 @@ def read_arpa(path: Path) -> NgramModel:
                 backoffs.append(float(parts[-1]) if len(parts) == order + 2 else 0.0)
             except ValueError:
                 raise ModelError(
-                    f"line {number} is no {order}-gram: {text[:60]!r}", file=path, remedy="Write the ARPA file again."
+                    f"line {number}: expected a {order}-gram, got {text[:60]!r}",
+                    file=path,
+                    remedy="Write the ARPA file again.",
                 ) from None
             keys.append(_key(parts[1 : order + 1], known))
     if not keys:
-        raise ModelError("this is no ARPA file: it has no n-grams", file=path)
+        raise ModelError("no n-grams found", file=path, remedy="Give an ARPA file.")
     return NgramModel(
         np.array(keys, np.uint64),
         np.array(logprobs, np.float32),
@@ -138,10 +173,23 @@ def read_arpa(path: Path) -> NgramModel:
 
 
 def train_language_model(batches: Iterable[Texts], folder: Path, *, order: int = 3) -> NgramModel:
-    """Train a Kneser–Ney model by VariKN (Siivola et al. 2007) on sentences, and save it in `folder`.
+    """Train a Kneser–Ney model on sentences with VariKN, and save it. Nothing is pruned.
 
-    batches: of sentences; words are lower-cased.  Nothing is pruned or cut off.  Raises ConfigError when VariKN is
-    not installed, DataError when there is no sentence.
+    Args:
+        batches: Batches of sentences; words are lower-cased.
+        folder: Folder to save the model in.
+        order: Maximum order of the n-grams.
+
+    Returns:
+        The model.
+
+    Raises:
+        ConfigError: VariKN is not installed.
+        DataError: The corpus has no sentences.
+        ModelError: VariKN failed.
+
+    Reference:
+        Siivola, Hirsimäki, Virpioja 2007, "On growing and pruning Kneser–Ney smoothed n-gram models".
     """
     scratch = folder / "checkpoint"
     scratch.mkdir(parents=True, exist_ok=True)
@@ -149,28 +197,31 @@ def train_language_model(batches: Iterable[Texts], folder: Path, *, order: int =
     count = 0
     with corpus.open("w", encoding="utf-8") as stream:
         for batch in batches:
-            for words in spellings(batch).to_pylist():
+            for words in token_strings(batch).to_pylist():
                 if words:
                     stream.write(f"{BEGIN} {' '.join(words)} {END}\n")
                     count += 1
     if not count:
-        raise DataError("no sentence to train a language model on: the corpus is empty")
-    # A process of its own: VariKN writes to the error stream, and when it fails it takes the process down.
+        raise DataError("the corpus has no sentences to train a language model on")
+    # In a separate process, because VariKN writes to stderr and ends the process when it fails.
     command = [sys.executable, "-m", "paraloom.pairs.scoring.varikn_process", str(corpus), str(arpa), str(order)]
-    done = subprocess.run(command, capture_output=True, text=True)
-    if done.returncode == 3:
-        raise ConfigError("training a language model needs VariKN", remedy="pip install 'paraloom[language]'")
-    if done.returncode or not arpa.is_file():
-        told = done.stderr.strip().splitlines()[-1:] or ["nothing"]
-        raise ModelError(f"VariKN ended with status {done.returncode} and said: {told[0]}", file=corpus)
+    process = subprocess.run(command, capture_output=True, text=True)
+    if process.returncode == 3:
+        raise ConfigError(
+            "training a language model needs VariKN, which is not installed",
+            remedy="Run: pip install 'paraloom[language]'",
+        )
+    if process.returncode or not arpa.is_file():
+        message = (process.stderr.strip().splitlines() or ["no message"])[-1]
+        raise ModelError(f"VariKN ended with status {process.returncode}: {message}", file=corpus)
     read_arpa(arpa).save(folder)
     return NgramModel.load(folder)
 
 
 def _key(words: list[str], known: dict[str, int]) -> int:
-    """The id of an n-gram; `known` keeps the words' own ids."""
+    """The id of an n-gram; `known` caches the ids of words."""
     for word in words:
         if word not in known:
             known[word] = token_hash(word)
     ids = np.array([known[word] for word in words], np.uint64)
-    return int(join(ids, 0, len(ids)))
+    return int(ngram_id(ids, 0, len(ids)))

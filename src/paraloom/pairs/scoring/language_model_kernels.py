@@ -1,4 +1,4 @@
-"""Inner loops of n-gram models, compiled by numba: a hash table of n-grams, and sentences scored with back-off."""
+"""Inner loops of n-gram language models, compiled by numba: a hash table of n-grams, back-off probabilities."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ Floats = npt.NDArray[np.float32]
 
 
 @njit(cache=True, nogil=True)
-def join(ids: Ids, start: Int, end: Int) -> np.uint64:
-    """The id of the n-gram ids[start:end]: the word's own for one word, else as core.text.ngrams has it."""
+def ngram_id(ids: Ids, start: Int, end: Int) -> np.uint64:
+    """Id of the n-gram ids[start:end]: that of the word for a unigram, else as `paraloom.text.ngrams.ngrams` has it."""
     if end - start == 1:
         return ids[start]
     value = START
@@ -24,7 +24,7 @@ def join(ids: Ids, start: Int, end: Int) -> np.uint64:
 
 @njit(cache=True, nogil=True)
 def hash_table(keys: Ids, logprobs: Floats, backoffs: Floats) -> tuple[Ids, Floats, Floats]:
-    """The n-grams spread over a power of two of slots, at most half of them full."""
+    """Hash table of the n-grams: a power of two of slots, at most half of them full."""
     slots = 2
     while slots < 2 * len(keys):
         slots *= 2
@@ -48,12 +48,12 @@ def sentence_logprobs(
     end: np.uint64,
     unknown: np.uint64,
 ) -> npt.NDArray[np.float64]:
-    """log10 of the probability of each list of words, the end of the sentence included: float64 (n,)."""
+    """log10 probability of each list of words, including the end of the sentence: float64 (n,)."""
     sums = np.zeros(len(offsets) - 1, np.float64)
-    longest = 0
+    max_length = 0
     for row in range(len(sums)):
-        longest = max(longest, offsets[row + 1] - offsets[row])
-    words = np.empty(longest + 2, np.uint64)
+        max_length = max(max_length, offsets[row + 1] - offsets[row])
+    words = np.empty(max_length + 2, np.uint64)
     for row in range(len(sums)):
         count = offsets[row + 1] - offsets[row]
         words[0] = begin
@@ -62,14 +62,14 @@ def sentence_logprobs(
             words[k + 1] = word if table[slot_of(table, word)] == word else unknown
         words[count + 1] = end
         for k in range(1, count + 2):
-            # The longest n-gram there is; each that is not there costs the back-off weight of its history.
+            # The longest known n-gram; each longer one that is missing costs the back-off weight of its history.
             for start in range(max(0, k - order + 1), k + 1):
-                key = join(words, start, k + 1)
+                key = ngram_id(words, start, k + 1)
                 slot = slot_of(table, key)
                 if table[slot] == key:
                     sums[row] += logprobs[slot]
                     break
-                history = join(words, start, k)
+                history = ngram_id(words, start, k)
                 slot = slot_of(table, history)
                 if table[slot] == history:
                     sums[row] += backoffs[slot]

@@ -1,4 +1,4 @@
-"""Numbers and names that only one side of a pair has: where a paraphrase says something else."""
+"""Numbers and names that only one side of a pair has: signs that a paraphrase changed the meaning."""
 
 from __future__ import annotations
 
@@ -8,48 +8,64 @@ import numpy as np
 import numpy.typing as npt
 
 from paraloom.pairs.scoring.character_kernels import numbers
-from paraloom.pairs.scoring.characters import Points
-from paraloom.pairs.scoring.kernels import missing_counts, name_flags, shared_counts
+from paraloom.pairs.scoring.token_list_kernels import missing_counts, name_flags, shared_counts
+from paraloom.text.buffers import Texts
 from paraloom.text.characters import LETTER, capital_table, class_table, decimal_table
-from paraloom.text.tokens import Texts, TokenLists, token_spans, tokens
+from paraloom.text.chrf import Points
+from paraloom.text.tokens import TokenLists, token_spans, tokenize
 
 _NUMBER_JOINERS = ".,:'’\u00a0\u2009\u202f"
 
 
 def number_mismatch(a: Points, b: Points) -> npt.NDArray[np.float32]:
-    """Share of the numbers of the side with more of them that the other side lacks: 0 (all there, or none) to 1.
+    """Compute the share of the numbers of the side with more numbers that the other side lacks.
 
-    a, b: code points of n texts each.  Returns float32 (n,).  A number counts by its digits alone, in any script, so
-    that "1,000", "1.000" and "١٠٠٠" are one; number words are not read.
+    Numbers are compared by their digits alone, in any script: "1,000", "1.000" and "١٠٠٠" are equal. Number words do
+    not count.
 
-    >>> from paraloom.text.tokens import code_points
-    >>> number_mismatch(code_points(["From 9:30 to 11"]), code_points(["9.30 until 12"]))
-    array([0.5], dtype=float32)
+    Args:
+        a: Code points of n texts, from `paraloom.text.buffers.code_points`.
+        b: Code points of n texts.
+
+    Returns:
+        float32 `(n,)`, 0 (none missing, or no numbers) to 1 (all missing).
+
+    Example:
+        >>> from paraloom.text.buffers import code_points
+        >>> number_mismatch(code_points(["From 9:30 to 11"]), code_points(["9.30 until 12"]))
+        array([0.5], dtype=float32)
     """
     first, second = (TokenLists(*numbers(*side, decimal_table(), _joiners())) for side in (a, b))
     shared = shared_counts(first.ids, first.offsets, second.ids, second.offsets)
-    most = np.maximum(first.lengths, second.lengths)
-    return (1 - (shared + (most == 0)) / np.maximum(most, 1)).astype(np.float32)
+    total = np.maximum(first.lengths, second.lengths)
+    return (1 - (shared + (total == 0)) / np.maximum(total, 1)).astype(np.float32)
 
 
 def name_mismatch(a: Texts, b: Texts) -> npt.NDArray[np.float32]:
-    """Share of the names on either side whose word is nowhere on the other: 0 (all there, or none) to 1.
+    """Compute the share of the names of both sides that do not occur on the other side, in any case.
 
-    Returns float32 (n,).  A name is a capitalised word within a sentence (one that opens it is not told from any
-    other word); it is looked for in small letters too.  For pairs in one language that capitalises names alone;
-    German nouns all look like names.
+    A name is a capitalized word that does not begin a sentence. Use it for pairs in one language that capitalizes
+    names only; in German, all nouns count as names.
 
-    >>> name_mismatch(["We met Anna in Prague."], ["In Prague we met Eva."]).round(2)
-    array([0.5], dtype=float32)
+    Args:
+        a: n texts.
+        b: n texts.
+
+    Returns:
+        float32 `(n,)`, 0 (none missing, or no names) to 1 (all missing).
+
+    Example:
+        >>> name_mismatch(["We met Anna in Prague."], ["In Prague we met Eva."]).round(2)
+        array([0.5], dtype=float32)
     """
-    found = np.zeros((2, len(a), 2), np.int64)
-    words = [tokens(side) for side in (a, b)]
-    for place, side in enumerate((a, b)):
+    counts = np.zeros((2, len(a), 2), np.int64)
+    words = [tokenize(side) for side in (a, b)]
+    for index, side in enumerate((a, b)):
         spans = token_spans(side, lower=False)
         flags = name_flags(spans.data, spans.starts, spans.ends, spans.offsets, capital_table(), class_table(), LETTER)
-        own, other = words[place], words[1 - place]
-        found[place] = missing_counts(own.ids, own.offsets, flags, other.ids, other.offsets)
-    names, missing = found.sum(0).T
+        own, other = words[index], words[1 - index]
+        counts[index] = missing_counts(own.ids, own.offsets, flags, other.ids, other.offsets)
+    names, missing = counts.sum(0).T
     return (missing / np.maximum(names, 1)).astype(np.float32)
 
 

@@ -1,7 +1,4 @@
-"""Scores that a model gives: each function here receives the model and returns the scorers for `score`.
-
-Whoever composes them (a stage, a recipe) brings the model: this room loads no encoder and no translator.
-"""
+"""Scores that need a model: each function here takes the model and returns its scorers, for `score`."""
 
 from __future__ import annotations
 
@@ -12,48 +9,60 @@ import numpy as np
 import numpy.typing as npt
 
 from paraloom.core.protocols import EncoderLike
-from paraloom.pairs.scoring.rarity import WordRarity
-from paraloom.pairs.scoring.scorer import Column, Scorer, Values, of_side
-from paraloom.pairs.scoring.statistics import PairStatistics, Side
+from paraloom.pairs.scoring.idf import DocumentFrequencies
+from paraloom.pairs.scoring.scorer import Column, PairStatistics, Scorer, Side, Values, for_side
 
 _SIDES: tuple[tuple[Side, str], ...] = (("src", "first side"), ("tgt", "second side"))
 
 PARAPHRASE_SCORE = Column(
     name="paraphrase_score",
-    what="cosine of the two sides under an encoder (PNMT §3)",
-    better="higher",
-    low=-1,
-    high=1,
+    description="cosine similarity of the two sides under a sentence encoder",
+    direction="higher",
+    minimum=-1,
+    maximum=1,
     unit="cosine",
+    reference="Wieting and Gimpel 2018, §3",
+    option="--encoder ENCODER",
 )
 REFERENCE_PROBABILITY = Column(
     name="reference_probability",
-    what="p(reference) of the second side: how much it reads like a person's sentence (W17 §5.4)",
-    better="higher",
-    high=1,
+    description="probability that the second side was written by a person rather than translated, by a classifier",
+    direction="higher",
+    maximum=1,
     unit="probability",
+    reference="Wieting et al. 2017, §5.4",
+    option="--classifier CLASSIFIER",
 )
 IDF = {
-    side: Column(name=f"{side}_idf", what=f"mean inverse document frequency of the words of the {which}", unit="nats")
+    side: Column(
+        name=f"{side}_idf",
+        description=f"mean inverse document frequency of the words of the {which}",
+        unit="nats",
+        reference="Wieting et al. 2017, Table 10",
+        option="--word-counts COUNTS",
+    )
     for side, which in _SIDES
 }
 PERPLEXITY = {
     side: Column(
         name=f"{side}_perplexity",
-        what=f"perplexity of the {which} under an n-gram language model (W17 §5.4)",
-        better="lower",
-        low=1,
+        description=f"perplexity of the {which} under an n-gram language model",
+        direction="lower",
+        minimum=1,
         unit="per word",
+        reference="Wieting et al. 2017, §5.4",
+        option="--language-model MODEL",
     )
     for side, which in _SIDES
 }
 LANGUAGE_PROBABILITY = {
     side: Column(
         name=f"{side}_language_probability",
-        what=f"probability that the {which} is in the language that it is said to be in",
-        better="higher",
-        high=1,
+        description=f"probability that the {which} is in the language given in {side}_lang",
+        direction="higher",
+        maximum=1,
         unit="probability",
+        option="--languages LANGUAGES",
     )
     for side, which in _SIDES
 }
@@ -65,36 +74,57 @@ MODEL_COLUMNS: tuple[Column, ...] = (
     *PERPLEXITY.values(),
     *LANGUAGE_PROBABILITY.values(),
 )
-"""Every column that a model makes, in the order in which reports show them."""
+"""All columns that need a model, in the order in which reports show them."""
 
 
-class SentenceModel(Protocol):
-    """One number for each sentence: a language model's perplexity, a classifier's probability."""
-
-    @property
-    def signature(self) -> str:
-        """The model and how it was made, for field metadata."""
-
-    def measure(self, sentences: list[str]) -> npt.NDArray[np.float32]:
-        """float32 (n,); NaN where a sentence has no such figure."""
-
-
-class LanguageModelOfLanguages(Protocol):
-    """How likely each sentence is to be in the language that it is said to be in."""
+class PerplexityModel(Protocol):
+    """A language model, such as `paraloom.pairs.scoring.language_model.NgramModel`."""
 
     @property
     def signature(self) -> str:
-        """The identifier and its languages, for field metadata."""
+        """The model, for the metadata of the columns."""
 
-    def measure_languages(self, sentences: list[str], languages: list[str]) -> npt.NDArray[np.float32]:
-        """Probabilities, float32 (n,); NaN for a language that is not known."""
+    def perplexity(self, texts: list[str]) -> npt.NDArray[np.float32]:
+        """Perplexity of each of n sentences, float32 `(n,)`, 1 or more; NaN where it is undefined."""
 
 
-def by_encoder(encoder: EncoderLike) -> tuple[Scorer, ...]:
-    """`paraphrase_score` under an encoder."""
+class ReferenceClassifier(Protocol):
+    """A classifier of sentences, such as `paraloom.pairs.scoring.classifier.Classifier`."""
+
+    @property
+    def signature(self) -> str:
+        """The model, for the metadata of the column."""
+
+    def reference_probability(self, sentences: list[str]) -> npt.NDArray[np.float32]:
+        """Probability that each of n sentences is a reference, float32 `(n,)`; NaN where it is undefined."""
+
+
+class LanguageClassifier(Protocol):
+    """A language identifier, such as `paraloom.text.languages.LanguageIdentifier`."""
+
+    @property
+    def signature(self) -> str:
+        """The identifier and its languages, for the metadata of the columns."""
+
+    def probabilities(self, texts: list[str], languages: list[str]) -> npt.NDArray[np.float32]:
+        """Probability that text i is in `languages[i]`, float32 `(n,)`; NaN for an unknown language."""
+
+
+def encoder_scorers(encoder: EncoderLike) -> tuple[Scorer, ...]:
+    """Make the scorer of `paraphrase_score`.
+
+    Args:
+        encoder: The sentence encoder.
+
+    Returns:
+        The scorer: cosine similarity of the two sides, null where a side is empty.
+
+    Reference:
+        Wieting and Gimpel 2018 (PNMT), §3.
+    """
 
     def cosine(pairs: PairStatistics) -> Values:
-        vectors = [encoder.encode(_texts(pairs, side)) for side, _ in _SIDES]
+        vectors = [encoder.encode(pairs.texts(side)) for side, _ in _SIDES]
         norms = np.linalg.norm(vectors[0], axis=1) * np.linalg.norm(vectors[1], axis=1)
         products = np.einsum("nd,nd->n", *vectors)
         empty = (pairs.src.lengths == 0) | (pairs.tgt.lengths == 0)
@@ -103,25 +133,45 @@ def by_encoder(encoder: EncoderLike) -> tuple[Scorer, ...]:
     return (_scorer(PARAPHRASE_SCORE, cosine, model=encoder.signature),)
 
 
-def by_rarity(rarity: WordRarity) -> tuple[Scorer, ...]:
-    """`src_idf` and `tgt_idf` by a table of document frequencies."""
+def idf_scorers(frequencies: DocumentFrequencies) -> tuple[Scorer, ...]:
+    """Make the scorers of `src_idf` and `tgt_idf`.
+
+    Args:
+        frequencies: Document frequencies of words.
+
+    Returns:
+        The scorers: mean IDF of the words of each side.
+
+    Reference:
+        Wieting, Mallinson, Gimpel 2017 (W17), Table 10.
+    """
     return tuple(
         _scorer(
             IDF[side],
-            of_side(lambda pairs, side: rarity.mean_idf(pairs.lists(side)), side),
+            for_side(lambda pairs, side: frequencies.mean_idf(pairs.tokens(side)), side),
             (side,),
-            model=rarity.signature,
+            model=frequencies.signature,
         )
         for side, _ in _SIDES
     )
 
 
-def by_language_model(model: SentenceModel) -> tuple[Scorer, ...]:
-    """`src_perplexity` and `tgt_perplexity` under one language model."""
+def perplexity_scorers(model: PerplexityModel) -> tuple[Scorer, ...]:
+    """Make the scorers of `src_perplexity` and `tgt_perplexity`.
+
+    Args:
+        model: The language model.
+
+    Returns:
+        The scorers: perplexity of each side.
+
+    Reference:
+        Wieting, Mallinson, Gimpel 2017 (W17), §5.4.
+    """
     return tuple(
         _scorer(
             PERPLEXITY[side],
-            of_side(lambda pairs, side: model.measure(_texts(pairs, side)), side),
+            for_side(lambda pairs, side: model.perplexity(pairs.texts(side)), side),
             (side,),
             model=model.signature,
         )
@@ -129,26 +179,42 @@ def by_language_model(model: SentenceModel) -> tuple[Scorer, ...]:
     )
 
 
-def by_classifier(classifier: SentenceModel) -> tuple[Scorer, ...]:
-    """`reference_probability` of the second side by a reference-or-translation classifier."""
+def classifier_scorers(classifier: ReferenceClassifier) -> tuple[Scorer, ...]:
+    """Make the scorer of `reference_probability`.
+
+    Args:
+        classifier: The classifier of references and translations.
+
+    Returns:
+        The scorer: probability that the second side is a reference.
+
+    Reference:
+        Wieting, Mallinson, Gimpel 2017 (W17), §5.4.
+    """
     return (
         _scorer(
             REFERENCE_PROBABILITY,
-            lambda pairs: classifier.measure(_texts(pairs, "tgt")),
+            lambda pairs: classifier.reference_probability(pairs.texts("tgt")),
             ("tgt",),
             model=classifier.signature,
         ),
     )
 
 
-def by_languages(identifier: LanguageModelOfLanguages) -> tuple[Scorer, ...]:
-    """`src_language_probability` and `tgt_language_probability`, of the languages in src_lang and tgt_lang."""
+def language_scorers(identifier: LanguageClassifier) -> tuple[Scorer, ...]:
+    """Make the scorers of `src_language_probability` and `tgt_language_probability`.
+
+    Args:
+        identifier: The language identifier.
+
+    Returns:
+        The scorers: probability that each side is in the language of its column `src_lang` or `tgt_lang`.
+    """
     return tuple(
         _scorer(
             LANGUAGE_PROBABILITY[side],
-            of_side(
-                lambda pairs, side: identifier.measure_languages(_texts(pairs, side), _texts(pairs, f"{side}_lang")),
-                side,
+            for_side(
+                lambda pairs, side: identifier.probabilities(pairs.texts(side), pairs.texts(f"{side}_lang")), side
             ),
             (side, f"{side}_lang"),
             model=identifier.signature,
@@ -157,12 +223,8 @@ def by_languages(identifier: LanguageModelOfLanguages) -> tuple[Scorer, ...]:
     )
 
 
-def _scorer(column: Column, function: object, input_columns: tuple[str, ...] = ("src", "tgt"), *, model: str) -> Scorer:
-    described = {field.name: getattr(column, field.name) for field in fields(Column)}
-    # A model's signature has bars of its own; in ours it is one part.
-    made = (("model", model.replace("|", "/")),)
-    return Scorer(**described, function=function, input_columns=input_columns, made=made)  # type: ignore[arg-type]
-
-
-def _texts(pairs: PairStatistics, column: str) -> list[str]:
-    return [value or "" for value in pairs.batch.column(column).to_pylist()]
+def _scorer(column: Column, compute: object, input_columns: tuple[str, ...] = ("src", "tgt"), *, model: str) -> Scorer:
+    description = {field.name: getattr(column, field.name) for field in fields(Column)}
+    # The signature of the model has separators of its own; here it is one part.
+    parameters = (("model", model.replace("|", "/")),)
+    return Scorer(**description, compute=compute, input_columns=input_columns, parameters=parameters)  # type: ignore[arg-type]

@@ -1,4 +1,4 @@
-"""What a score is: a column about pairs, with its direction, range, unit and signature."""
+"""What a score is: a column about pairs with description, unit, range and direction, and how it is computed."""
 
 from __future__ import annotations
 
@@ -8,50 +8,171 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from paraloom.core.digests import signature
-from paraloom.pairs.scoring.statistics import PairStatistics, Side
+from paraloom.pairs.scoring.similarity import shared_ngrams
+from paraloom.text.buffers import code_points
+from paraloom.text.chrf import Points
+from paraloom.text.tokens import TokenLists, TokenSpans, token_spans
 
-Direction = Literal["lower", "higher", "none"]
+Direction: TypeAlias = Literal["lower", "higher", "none"]
+Side: TypeAlias = Literal["src", "tgt"]
 Values: TypeAlias = npt.NDArray[np.int32] | npt.NDArray[np.float32]
+
+
+class PairStatistics:
+    """What the scores of a batch of n pairs have in common (tokens, lengths, shared n-grams), computed once, on demand.
+
+    Args:
+        batch: Pairs with the columns `src` and `tgt`; null counts as an empty text.
+
+    Example:
+        >>> pairs = PairStatistics(pa.RecordBatch.from_pydict({"src": ["to be or not to be"], "tgt": ["to be"]}))
+        >>> pairs.src.lengths.tolist(), pairs.shared_ngrams(2).tolist()
+        ([6], [1])
+    """
+
+    def __init__(self, batch: pa.RecordBatch) -> None:
+        self.batch = batch
+        self._spans: dict[Side, TokenSpans] = {}
+        self._tokens: dict[Side, TokenLists] = {}
+        self._points: dict[Side, Points] = {}
+        self._shared: dict[int, npt.NDArray[np.int32]] = {}
+
+    @property
+    def src(self) -> TokenLists:
+        """Ids of the lower-cased words of the first side."""
+        return self.tokens("src")
+
+    @property
+    def tgt(self) -> TokenLists:
+        """Ids of the lower-cased words of the second side."""
+        return self.tokens("tgt")
+
+    def tokens(self, side: Side) -> TokenLists:
+        """Ids of the lower-cased words of a side."""
+        if side not in self._tokens:
+            self._tokens[side] = self.spans(side).to_lists()
+        return self._tokens[side]
+
+    def spans(self, side: Side) -> TokenSpans:
+        """Positions of the lower-cased words of a side in its bytes."""
+        if side not in self._spans:
+            self._spans[side] = token_spans(self.batch.column(side))
+        return self._spans[side]
+
+    def code_points(self, side: Side) -> Points:
+        """Characters of a side, in their original case, and the offsets of its texts."""
+        if side not in self._points:
+            self._points[side] = code_points(self.batch.column(side))
+        return self._points[side]
+
+    def character_counts(self, side: Side) -> npt.NDArray[np.int32]:
+        """Number of characters of each text of a side: int32 (n,)."""
+        return np.diff(self.code_points(side)[1]).astype(np.int32)
+
+    def shared_ngrams(self, n: int) -> npt.NDArray[np.int32]:
+        """Number of n-grams that both sides have, as multisets: int32 (n pairs,)."""
+        if n not in self._shared:
+            self._shared[n] = shared_ngrams(self.tgt, self.src, n)
+        return self._shared[n]
+
+    def texts(self, column: str) -> list[str]:
+        """A text column as strings."""
+        return [value or "" for value in self.batch.column(column).to_pylist()]
+
+    def numbers(self, column: str) -> npt.NDArray[np.float64]:
+        """A numeric column as float64 (n pairs,), NaN where it is null."""
+        values = pc.cast(self.batch.column(column), pa.float64())
+        return np.asarray(values.to_numpy(zero_copy_only=False), np.float64)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Column:
     """How to read a column of scores.
 
-    name: of the column.  what: one line for people.  better: which values speak for a pair; 'none' where neither end
-    does (overlap: too little and too much are bad).  low, high: bounds of the values, None where there is none.
+    Args:
+        name: Name of the column.
+        description: One line in plain words, without the range.
+        unit: Unit of the values, such as 'words' or 'probability'.
+        direction: Which values are better: 'lower', 'higher', or 'none' where neither end is (a high overlap means a
+            trivial paraphrase, a low one often a wrong paraphrase).
+        minimum: Smallest possible value, None if unbounded.
+        maximum: Largest possible value, None if unbounded.
+        reference: Paper and section that define the score, '' if there is none.
+        option: Option of `paraloom score` that adds the column. Default: `--with NAME`.
     """
 
     name: str
-    what: str
-    better: Direction = "none"
-    low: float | None = 0
-    high: float | None = None
+    description: str
     unit: str = ""
+    direction: Direction = "none"
+    minimum: float | None = 0
+    maximum: float | None = None
+    reference: str = ""
+    option: str = ""
+
+    @property
+    def range(self) -> str:
+        """Possible values in words, such as '0 to 1' or '0 or more'."""
+        if self.minimum is None:
+            return "any" if self.maximum is None else f"up to {self.maximum:g}"
+        return f"{self.minimum:g} or more" if self.maximum is None else f"{self.minimum:g} to {self.maximum:g}"
+
+    @property
+    def command(self) -> str:
+        """The command that adds the column to pairs."""
+        return f"paraloom score PAIRS {self.option or f'--with {self.name}'} -o SCORED"
 
 
 @dataclass(frozen=True, kw_only=True)
 class Scorer(Column):
-    """A column and how it is made.
+    """A column of scores and how to compute it.
 
-    function: from the statistics of a batch of n pairs to an array (n,), NaN where the score is undefined (it becomes
-    null in the column).  input_columns: columns that the function needs; where one of them is missing the whole column is
-    null.  made: parts of the signature.
-    A scorer that needs a model is a Scorer too, made by a function that receives the model (see scores_by_model).
+    To add a score that needs no model, append a Scorer to `SURFACE` in paraloom/pairs/scoring/surface.py: `paraloom
+    score`, `paraloom scores`, filters and reports know it by its name. A score that needs a model gets a Column in
+    paraloom/pairs/scoring/models.py, and a function that takes the model and returns the Scorer.
+
+    Args:
+        compute: Function from the statistics of n pairs to values, int32 or float32 `(n,)`; NaN where the score is
+            undefined, which becomes null in the column.
+        input_columns: Columns that `compute` reads; without one of them, all values are null.
+        parameters: Names and values that determine the figures, for the signature of the column.
+
+    Example:
+        >>> from paraloom.pairs.scoring.table import score
+        >>> exclamations = Scorer(
+        ...     name="tgt_exclamations",
+        ...     description="exclamation marks of the second side",
+        ...     compute=lambda pairs: np.array([text.count("!") for text in pairs.texts("tgt")], np.int32),
+        ...     input_columns=("tgt",),
+        ...     unit="characters",
+        ... )
+        >>> batch = pa.RecordBatch.from_pydict({"src": ["Good morning."], "tgt": ["Morning!!"]})
+        >>> score(batch, [exclamations]).column("tgt_exclamations").to_pylist()
+        [2]
     """
 
-    function: Callable[[PairStatistics], Values]
+    compute: Callable[[PairStatistics], Values]
     input_columns: tuple[str, ...] = ("src", "tgt")
-    made: tuple[tuple[str, object], ...] = ()
+    parameters: tuple[tuple[str, object], ...] = ()
 
     @property
     def signature(self) -> str:
-        """What the column's metadata says: sacreBLEU's way."""
-        return signature(self.name, **dict(self.made))
+        """Name, parameters and version in the style of sacreBLEU, for the metadata of the column."""
+        return signature(self.name, **dict(self.parameters))
 
 
-def of_side(function: Callable[[PairStatistics, Side], Values], side: Side) -> Callable[[PairStatistics], Values]:
-    """A scorer's function for one side of the pairs."""
+def for_side(function: Callable[[PairStatistics, Side], Values], side: Side) -> Callable[[PairStatistics], Values]:
+    """Bind the side of a function that scores one side of the pairs, for `Scorer.compute`.
+
+    Args:
+        function: Function of the statistics and a side.
+        side: The side.
+
+    Returns:
+        Function of the statistics alone.
+    """
     return lambda pairs: function(pairs, side)

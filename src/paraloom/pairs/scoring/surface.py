@@ -1,4 +1,4 @@
-"""The table of scorers that need no model: what can be read off the words, letters and figures of a pair itself."""
+"""The scorers that need no model: they read the words, characters and numbers of a pair."""
 
 from __future__ import annotations
 
@@ -7,41 +7,38 @@ from collections.abc import Callable
 import numpy as np
 import numpy.typing as npt
 
-from paraloom.pairs.scoring.characters import (
-    REPEAT_LENGTHS,
-    REPEAT_THRESHOLD,
-    edit_distance,
-    repeats,
-    white_words,
-)
+from paraloom.pairs.scoring.lengths import length_ratio, whitespace_words
 from paraloom.pairs.scoring.mismatch import name_mismatch, number_mismatch
-from paraloom.pairs.scoring.overlap import overlap_from_counts
-from paraloom.pairs.scoring.repetition import SHORTEST_WORD, trigram_repetition, unigram_repetition
-from paraloom.pairs.scoring.scorer import Scorer, Values, of_side
-from paraloom.pairs.scoring.statistics import PairStatistics, Side
+from paraloom.pairs.scoring.repetition import (
+    MIN_REPEATS,
+    MIN_WORD_CHARACTERS,
+    REPEAT_LENGTHS,
+    repeats,
+    trigram_repetition,
+    unigram_repetition,
+)
+from paraloom.pairs.scoring.scorer import PairStatistics, Scorer, Side, Values, for_side
+from paraloom.pairs.scoring.similarity import edit_distance, overlap_from_counts
 from paraloom.text.bleu import BLEU_ORDER, bleu_plus_one_from_counts
 from paraloom.text.chrf import CHRF_BETA, CHRF_ORDER, chrf_from_points
 
-_WORDS = (("case", "lower"), ("tok", "words"))
-_WHITE = (("tok", "none"),)
-_SIDES: tuple[tuple[Side, str], ...] = (
-    ("src", "first side"),
-    ("tgt", "second side, the translation"),
-)
-
-
-def _ratio(a: npt.NDArray[np.integer], b: npt.NDArray[np.integer]) -> Values:
-    shorter, longer = np.minimum(a, b), np.maximum(a, b)
-    return (longer / np.where(shorter > 0, shorter, np.nan)).astype(np.float32)
+_LOWER_CASE_WORDS = (("case", "lower"), ("tok", "words"))
+_WHITESPACE_WORDS = (("tok", "none"),)
+_SIDES: tuple[tuple[Side, str], ...] = (("src", "first side"), ("tgt", "second side"))
+_W17 = "Wieting et al. 2017"
 
 
 def _overlap(n: int) -> Callable[[PairStatistics], Values]:
-    return lambda pairs: overlap_from_counts(pairs.shared(n), pairs.tgt.lengths, pairs.src.lengths, n)
+    return lambda pairs: overlap_from_counts(pairs.shared_ngrams(n), pairs.tgt.lengths, pairs.src.lengths, n)
 
 
 def _bleu1(pairs: PairStatistics) -> Values:
-    shared = [pairs.shared(n) for n in range(1, BLEU_ORDER + 1)]
+    shared = [pairs.shared_ngrams(n) for n in range(1, BLEU_ORDER + 1)]
     return bleu_plus_one_from_counts(shared, pairs.tgt.lengths, pairs.src.lengths)
+
+
+def _word_ratio(pairs: PairStatistics) -> Values:
+    return length_ratio(whitespace_words(pairs.code_points("src")), whitespace_words(pairs.code_points("tgt")))
 
 
 def _translation_cost(pairs: PairStatistics) -> Values:
@@ -50,8 +47,8 @@ def _translation_cost(pairs: PairStatistics) -> Values:
 
 
 def _where_both(values: npt.NDArray[np.float32], pairs: PairStatistics) -> Values:
-    """The values, undefined where a side is empty."""
-    both = (pairs.characters("src") > 0) & (pairs.characters("tgt") > 0)
+    """The values, NaN where a side is empty."""
+    both = (pairs.character_counts("src") > 0) & (pairs.character_counts("tgt") > 0)
     return np.where(both, values, np.float32(np.nan))
 
 
@@ -59,30 +56,32 @@ _LENGTHS = (
     *(
         Scorer(
             name=f"{side}_tokens",
-            what=f"words of the {which} (W17 §5.3)",
-            function=of_side(lambda pairs, side: pairs.lists(side).lengths.astype(np.int32), side),
+            description=f"words and punctuation marks of the {which}",
+            compute=for_side(lambda pairs, side: pairs.tokens(side).lengths.astype(np.int32), side),
             input_columns=(side,),
             unit="words",
-            made=_WORDS,
+            reference=f"{_W17}, §5.3",
+            parameters=_LOWER_CASE_WORDS,
         )
         for side, which in _SIDES
     ),
     *(
         Scorer(
             name=f"{side}_words",
-            what=f"words of the {which}, cut at white space, as OpusFilter's LengthFilter counts",
-            function=of_side(lambda pairs, side: white_words(pairs.points(side)), side),
+            description=f"words of the {which}, split at white space",
+            compute=for_side(lambda pairs, side: whitespace_words(pairs.code_points(side)), side),
             input_columns=(side,),
             unit="words",
-            made=_WHITE,
+            reference="OpusFilter, LengthFilter",
+            parameters=_WHITESPACE_WORDS,
         )
         for side, which in _SIDES
     ),
     *(
         Scorer(
             name=f"{side}_characters",
-            what=f"characters of the {which}",
-            function=of_side(lambda pairs, side: pairs.characters(side), side),
+            description=f"characters of the {which}",
+            compute=for_side(lambda pairs, side: pairs.character_counts(side), side),
             input_columns=(side,),
             unit="characters",
         )
@@ -93,68 +92,79 @@ _LENGTHS = (
 _RATIOS = (
     Scorer(
         name="length_ratio",
-        what="words of the longer side for each word of the shorter",
-        function=lambda pairs: _ratio(pairs.src.lengths, pairs.tgt.lengths),
-        better="lower",
-        low=1,
+        description="words and punctuation marks of the longer side divided by those of the shorter",
+        compute=lambda pairs: length_ratio(pairs.src.lengths, pairs.tgt.lengths),
+        direction="lower",
+        minimum=1,
         unit="ratio",
-        made=_WORDS,
+        parameters=_LOWER_CASE_WORDS,
     ),
     Scorer(
         name="word_ratio",
-        what="the same with words cut at white space, as OpusFilter's LengthRatioFilter counts",
-        function=lambda pairs: _ratio(white_words(pairs.points("src")), white_words(pairs.points("tgt"))),
-        better="lower",
-        low=1,
+        description="words, split at white space, of the longer side divided by those of the shorter",
+        compute=_word_ratio,
+        direction="lower",
+        minimum=1,
         unit="ratio",
-        made=_WHITE,
+        reference="OpusFilter, LengthRatioFilter",
+        parameters=_WHITESPACE_WORDS,
     ),
     Scorer(
         name="character_ratio",
-        what="characters of the longer side for each of the shorter",
-        function=lambda pairs: _ratio(pairs.characters("src"), pairs.characters("tgt")),
-        better="lower",
-        low=1,
+        description="characters of the longer side divided by those of the shorter",
+        compute=lambda pairs: length_ratio(pairs.character_counts("src"), pairs.character_counts("tgt")),
+        direction="lower",
+        minimum=1,
         unit="ratio",
     ),
 )
 
-_LIKENESS = (
+_SIMILARITY = (
     *(
         Scorer(
             name=f"{name}_overlap",
-            what=f"shared {name}s over those of the side with fewer (W17 §5.7)",
-            function=_overlap(n),
-            high=1,
+            description=f"shared {name}s divided by the {name}s of the side with fewer",
+            compute=_overlap(n),
+            maximum=1,
             unit="share",
-            made=(*_WORDS, ("counts", "multiset")),
+            reference=f"{_W17}, §5.7",
+            parameters=(*_LOWER_CASE_WORDS, ("counts", "multiset")),
         )
         for n, name in enumerate(("unigram", "bigram", "trigram"), start=1)
     ),
     Scorer(
         name="bleu1",
-        what="BLEU+1 of the second side against the first, every order and the brevity penalty smoothed "
-        "(Nakov et al. 2012; W17 §5.7)",
-        function=_bleu1,
-        high=1,
+        description="smoothed sentence BLEU (BLEU+1) of the second side against the first",
+        compute=_bleu1,
+        maximum=1,
         unit="BLEU, 0 to 1",
-        made=(*_WORDS, ("smooth", "add-1"), ("bp", "add-1")),
+        reference=f"Nakov et al. 2012; {_W17}, §5.7",
+        parameters=(*_LOWER_CASE_WORDS, ("smooth", "add-1"), ("bp", "add-1")),
     ),
     Scorer(
         name="chrf",
-        what="chrF2 of the second side against the first, letter by letter (Popović 2015), as sacreBLEU has it",
-        function=lambda pairs: chrf_from_points(pairs.points("tgt"), pairs.points("src")),
-        high=100,
+        description="chrF2 of the second side against the first, as sacreBLEU computes it",
+        compute=lambda pairs: chrf_from_points(pairs.code_points("tgt"), pairs.code_points("src")),
+        maximum=100,
         unit="chrF, 0 to 100",
-        made=(("case", "mixed"), ("eff", "yes"), ("nc", CHRF_ORDER), ("nw", 0), ("beta", CHRF_BETA), ("space", "no")),
+        reference="Popović 2015",
+        parameters=(
+            ("case", "mixed"),
+            ("eff", "yes"),
+            ("nc", CHRF_ORDER),
+            ("nw", 0),
+            ("beta", CHRF_BETA),
+            ("space", "no"),
+        ),
     ),
     Scorer(
         name="edit_distance",
-        what="characters to insert, delete or replace, over the characters of the longer side (Levenshtein)",
-        function=lambda pairs: edit_distance(pairs.batch.column("src"), pairs.batch.column("tgt")),
-        high=1,
+        description="character insertions, deletions and substitutions divided by the characters of the longer side",
+        compute=lambda pairs: edit_distance(pairs.batch.column("src"), pairs.batch.column("tgt")),
+        maximum=1,
         unit="share",
-        made=(("case", "mixed"), ("by", "rapidfuzz")),
+        reference="Levenshtein 1966",
+        parameters=(("case", "mixed"), ("by", "rapidfuzz")),
     ),
 )
 
@@ -162,40 +172,43 @@ _REPETITION = (
     *(
         Scorer(
             name=f"{side}_unigram_repetition",
-            what=f"share of the words of {SHORTEST_WORD} letters or more in the {which} that it said before "
-            "(W17 Table 9)",
-            function=of_side(lambda pairs, side: unigram_repetition(pairs.spans(side), pairs.lists(side)), side),
+            description=f"share of the words of {MIN_WORD_CHARACTERS} or more characters in the {which} that occurred "
+            "in it before",
+            compute=for_side(lambda pairs, side: unigram_repetition(pairs.spans(side), pairs.tokens(side)), side),
             input_columns=(side,),
-            better="lower",
-            high=1,
+            direction="lower",
+            maximum=1,
             unit="share",
-            made=(*_WORDS, ("letters", f"{SHORTEST_WORD}+")),
+            reference=f"{_W17}, Table 9",
+            parameters=(*_LOWER_CASE_WORDS, ("letters", f"{MIN_WORD_CHARACTERS}+")),
         )
         for side, which in _SIDES
     ),
     *(
         Scorer(
             name=f"{side}_trigram_repetition",
-            what=f"share of the trigrams of the {which} that it said before (W17 Table 9)",
-            function=of_side(lambda pairs, side: trigram_repetition(pairs.lists(side)), side),
+            description=f"share of the word trigrams of the {which} that occurred in it before",
+            compute=for_side(lambda pairs, side: trigram_repetition(pairs.tokens(side)), side),
             input_columns=(side,),
-            better="lower",
-            high=1,
+            direction="lower",
+            maximum=1,
             unit="share",
-            made=_WORDS,
+            reference=f"{_W17}, Table 9",
+            parameters=_LOWER_CASE_WORDS,
         )
         for side, which in _SIDES
     ),
     *(
         Scorer(
             name=f"{side}_repeats",
-            what=f"how often a stretch of the {which} comes again on the spot, twice or more, as OpusFilter's "
-            "RepetitionFilter counts",
-            function=of_side(lambda pairs, side: repeats(pairs.points(side)), side),
+            description=f"immediate repetitions of a stretch of {REPEAT_LENGTHS[0]} to {REPEAT_LENGTHS[1]} characters "
+            f"in the {which}, from {MIN_REPEATS} on",
+            compute=for_side(lambda pairs, side: repeats(pairs.code_points(side)), side),
             input_columns=(side,),
-            better="lower",
-            unit="times",
-            made=(("length", "-".join(map(str, REPEAT_LENGTHS))), ("threshold", REPEAT_THRESHOLD)),
+            direction="lower",
+            unit="repetitions",
+            reference="OpusFilter, RepetitionFilter",
+            parameters=(("length", "-".join(map(str, REPEAT_LENGTHS))), ("threshold", MIN_REPEATS)),
         )
         for side, which in _SIDES
     ),
@@ -204,34 +217,35 @@ _REPETITION = (
 _MISMATCH = (
     Scorer(
         name="number_mismatch",
-        what="share of the numbers of the side with more of them that the other side lacks",
-        function=lambda pairs: _where_both(number_mismatch(pairs.points("src"), pairs.points("tgt")), pairs),
-        better="lower",
-        high=1,
+        description="share of the numbers of the side with more of them that the other side lacks",
+        compute=lambda pairs: _where_both(number_mismatch(pairs.code_points("src"), pairs.code_points("tgt")), pairs),
+        direction="lower",
+        maximum=1,
         unit="share",
-        made=(("by", "digits"),),
+        parameters=(("by", "digits"),),
     ),
     Scorer(
         name="name_mismatch",
-        what="share of the names (capitalised words within a sentence) on either side that the other side lacks",
-        function=lambda pairs: _where_both(name_mismatch(pairs.batch.column("src"), pairs.batch.column("tgt")), pairs),
-        better="lower",
-        high=1,
+        description="share of the names (capitalized words within a sentence) on either side that the other side lacks",
+        compute=lambda pairs: _where_both(name_mismatch(pairs.batch.column("src"), pairs.batch.column("tgt")), pairs),
+        direction="lower",
+        maximum=1,
         unit="share",
-        made=(("by", "capitals"),),
+        parameters=(("by", "capitals"),),
     ),
 )
 
 _COST = Scorer(
     name="translation_cost",
-    what="what the translator paid for the translation: -log p / sub-words (W17 §5.4)",
-    function=_translation_cost,
+    description="negative log-probability per subword that the translator gave to the second side",
+    compute=_translation_cost,
     input_columns=("logprob", "tokens"),
-    better="lower",
-    unit="nats a sub-word",
+    direction="lower",
+    unit="nats per subword",
+    reference=f"{_W17}, §5.4",
 )
 
-SURFACE: tuple[Scorer, ...] = (*_LENGTHS, *_RATIOS, _COST, *_LIKENESS, *_REPETITION, *_MISMATCH)
+SURFACE: tuple[Scorer, ...] = (*_LENGTHS, *_RATIOS, _COST, *_SIMILARITY, *_REPETITION, *_MISMATCH)
 """In the order in which columns are added."""
 
 SURFACE_GROUPS: dict[str, tuple[str, ...]] = {
@@ -247,4 +261,4 @@ SURFACE_GROUPS: dict[str, tuple[str, ...]] = {
     ),
     "all": tuple(scorer.name for scorer in SURFACE),
 }
-"""Short names for scorers that go together."""
+"""Groups of scores by name."""

@@ -1,66 +1,113 @@
-"""The table of scores, and `score`, which adds their columns to pairs.  A new scorer is one entry in its table."""
+"""All scores by name, and `score`, which adds their columns to pairs."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from difflib import get_close_matches
 
 import pyarrow as pa
 
 from paraloom.core.errors import ConfigError, nearest
 from paraloom.core.schema import add_column
 from paraloom.pairs.scoring.models import MODEL_COLUMNS
-from paraloom.pairs.scoring.scorer import Column, Scorer
-from paraloom.pairs.scoring.statistics import PairStatistics
+from paraloom.pairs.scoring.scorer import Column, PairStatistics, Scorer
 from paraloom.pairs.scoring.surface import SURFACE, SURFACE_GROUPS
 
 SCORES: dict[str, Scorer] = {scorer.name: scorer for scorer in SURFACE}
-"""Every scorer that needs no model, by name, in the order in which columns are added."""
+"""All scorers that need no model, by name, in the order in which columns are added."""
 
 GROUPS: dict[str, tuple[str, ...]] = SURFACE_GROUPS
-"""Short names for scorers that go together."""
+"""Names of groups of scores, and the scores of each."""
 
 COLUMNS: dict[str, Column] = {**SCORES, **{column.name: column for column in MODEL_COLUMNS}}
-"""How to read every column of scores, those that a model makes among them."""
+"""Descriptions of all columns of scores, with and without models, by name."""
 
 
-def scorers(names: Sequence[str | Scorer]) -> list[Scorer]:
-    """The scorers of `names` (names, groups, or scorers), each once, in the order given.
+def find_scorers(names: Sequence[str | Scorer]) -> list[Scorer]:
+    """Find scorers by name.
 
-    Raises ConfigError for an unknown name.
+    Args:
+        names: Names of scores or groups, or scorers.
 
-    >>> [scorer.name for scorer in scorers(["bleu1", "overlap", "bigram_overlap"])]
-    ['bleu1', 'unigram_overlap', 'bigram_overlap', 'trigram_overlap']
+    Returns:
+        The scorers, each once, in the order given.
+
+    Raises:
+        ConfigError: A name is unknown.
+
+    Example:
+        >>> [scorer.name for scorer in find_scorers(["bleu1", "overlap", "bigram_overlap"])]
+        ['bleu1', 'unigram_overlap', 'bigram_overlap', 'trigram_overlap']
     """
     chosen: dict[str, Scorer] = {}
     for name in names:
         if isinstance(name, Scorer):
             chosen[name.name] = name
-            continue
-        if name not in SCORES and name not in GROUPS:
+        elif name in SCORES or name in GROUPS:
+            for member in GROUPS.get(name, (name,)):
+                chosen.setdefault(member, SCORES[member])
+        elif name in COLUMNS:
+            raise ConfigError(f"score '{name}' needs a model", remedy=f"Add it with `{COLUMNS[name].command}`.")
+        else:
             raise ConfigError(
-                f"there is no score '{name}'{nearest(name, [*SCORES, *GROUPS])}",
+                f"unknown score '{name}'{nearest(name, [*SCORES, *GROUPS])}",
                 remedy=f"Scores: {', '.join(SCORES)}. Groups: {', '.join(GROUPS)}.",
             )
-        for member in GROUPS.get(name, (name,)):
-            chosen.setdefault(member, SCORES[member])
     return list(chosen.values())
 
 
 def score(batch: pa.RecordBatch, names: Sequence[str | Scorer]) -> pa.RecordBatch:
-    """`batch` (PAIRS) with one more column for each scorer; never a row less.
+    """Add a column to pairs for each score. No row is dropped.
 
-    names: of scorers or groups, or scorers.  A score that is undefined for a pair (an empty side) is null.  Raises
-    ConfigError for an unknown name, DataError when such a column is there already and was made in another way.
+    Args:
+        batch: Pairs: n rows with the columns `src` and `tgt`.
+        names: Names of scores or groups, or scorers.
 
-    >>> batch = pa.RecordBatch.from_pydict({"src": ["a small dog"], "tgt": ["a little dog"]})
-    >>> score(batch, ["length", "unigram_overlap"]).select(["tgt_tokens", "unigram_overlap"]).to_pylist()
-    [{'tgt_tokens': 3, 'unigram_overlap': 0.6666666865348816}]
+    Returns:
+        The batch with one more column for each score; null where the score is undefined (a side is empty). The
+        metadata of each new column has the signature of its scorer.
+
+    Raises:
+        ConfigError: A name is unknown.
+        DataError: A column of that name exists and was computed in another way.
+
+    Example:
+        >>> batch = pa.RecordBatch.from_pydict({"src": ["a small dog"], "tgt": ["a little dog"]})
+        >>> score(batch, ["length", "unigram_overlap"]).select(["tgt_tokens", "unigram_overlap"]).to_pylist()
+        [{'tgt_tokens': 3, 'unigram_overlap': 0.6666666865348816}]
     """
     pairs = PairStatistics(batch)
-    for scorer in scorers(names):
+    for scorer in find_scorers(names):
         if all(column in batch.schema.names for column in scorer.input_columns):
-            values = pa.array(scorer.function(pairs), from_pandas=True)
+            values = pa.array(scorer.compute(pairs), from_pandas=True)
         else:
             values = pa.nulls(batch.num_rows, pa.float32())
         batch = add_column(batch, scorer.name, values, scorer.signature)
     return batch
+
+
+def missing_column(name: str, columns: Sequence[str], purpose: str = "") -> ConfigError:
+    """Make the error for a column that a corpus does not have.
+
+    Args:
+        name: The column.
+        columns: Columns of the corpus.
+        purpose: Where the name was given or what for, such as 'to rank by'.
+
+    Returns:
+        An error that suggests the nearest column or score and, if that is a score which the corpus does not have, the
+        command that adds it.
+
+    Example:
+        >>> print(missing_column("trigam_overlap", ["src", "tgt"]))
+        column 'trigam_overlap' not found; did you mean 'trigram_overlap'?
+        'trigram_overlap' is a score; add it with `paraloom score PAIRS --with trigram_overlap -o SCORED`.
+    """
+    known = list(dict.fromkeys([*columns, *COLUMNS]))
+    close = get_close_matches(name.lower(), known, n=1, cutoff=0.6)
+    what = " ".join(filter(None, [f"column '{name}' not found", purpose]))
+    if close and close[0] != name.lower():
+        what += f"; did you mean '{close[0]}'?"
+    if close and close[0] not in columns:
+        return ConfigError(what, remedy=f"'{close[0]}' is a score; add it with `{COLUMNS[close[0]].command}`.")
+    return ConfigError(what, remedy=f"Columns: {', '.join(columns)}.")

@@ -1,6 +1,6 @@
-"""Inner loops over lists of token ids, compiled by numba: entries in common, entries seen before, names.
+"""Inner loops over lists of token ids, compiled by numba: shared, repeated, distinct and missing entries, names.
 
-Lists come flat: `ids` uint64 (tokens,) and `offsets` int64 (n + 1,), list i is ids[offsets[i] : offsets[i + 1]].
+n lists are given as `ids` uint64 (tokens,) and `offsets` int64 (n + 1,): list i is ids[offsets[i] : offsets[i + 1]].
 """
 
 from __future__ import annotations
@@ -16,57 +16,51 @@ IntPairs = npt.NDArray[np.int32]
 
 _COMMA = 44
 
-# Insertion sort beats a general sort on lists as short as sentences, and is quadratic on longer ones.
-_SHORT = 40
+# Insertion sort is faster than a general sort on lists as short as sentences, but quadratic on longer ones.
+_MAX_INSERTION_SORT = 40
 
 
 @njit(cache=True, nogil=True)
-def shared_counts(
-    a_ids: npt.NDArray[np.uint64],
-    a_offsets: npt.NDArray[np.int64],
-    b_ids: npt.NDArray[np.uint64],
-    b_offsets: npt.NDArray[np.int64],
-) -> npt.NDArray[np.int32]:
-    """Size of the multiset intersection of list i of `a` and list i of `b`, for each i.
+def shared_counts(a_ids: Ids, a_offsets: Ints, b_ids: Ids, b_offsets: Ints) -> npt.NDArray[np.int32]:
+    """Size of the multiset intersection of list i of `a` and list i of `b`, for each i: int32 (n,).
 
-    ids: uint64, all lists one after another.  offsets: int64 (n + 1,), list i is ids[offsets[i]:offsets[i + 1]].
-    Returns int32 (n,).  An entry that stands twice in one list and once in the other counts once.  O(m log m) a row.
+    An entry that occurs twice in one list and once in the other counts once. O(m log m) per row.
     """
     n = len(a_offsets) - 1
     shared = np.zeros(n, np.int32)
-    longest = 0
+    max_length = 0
     for row in range(n):
-        longest = max(longest, a_offsets[row + 1] - a_offsets[row], b_offsets[row + 1] - b_offsets[row])
-    a_sorted = np.empty(longest, np.uint64)
-    b_sorted = np.empty(longest, np.uint64)
+        max_length = max(max_length, a_offsets[row + 1] - a_offsets[row], b_offsets[row + 1] - b_offsets[row])
+    a_sorted = np.empty(max_length, np.uint64)
+    b_sorted = np.empty(max_length, np.uint64)
     for row in range(n):
         a_count = _sorted_copy(a_ids, a_offsets[row], a_offsets[row + 1], a_sorted)
         b_count = _sorted_copy(b_ids, b_offsets[row], b_offsets[row + 1], b_sorted)
         i = 0
         j = 0
-        found = 0
-        # Everything below a_sorted[i] and b_sorted[j] has been matched or can be matched no more.
+        matches = 0
+        # Invariant: entries before a_sorted[i] and b_sorted[j] are matched, or cannot be matched any more.
         while i < a_count and j < b_count:
             if a_sorted[i] == b_sorted[j]:
-                found += 1
+                matches += 1
                 i += 1
                 j += 1
             elif a_sorted[i] < b_sorted[j]:
                 i += 1
             else:
                 j += 1
-        shared[row] = found
+        shared[row] = matches
     return shared
 
 
 @njit(cache=True, nogil=True)
 def repeated_counts(ids: Ids, offsets: Ints) -> npt.NDArray[np.int32]:
-    """Entries of each list that stood in it before: int32 (n,), the length less the number of different entries."""
+    """Entries of each list that occurred in it before: int32 (n,), its length minus its distinct entries."""
     repeated = np.zeros(len(offsets) - 1, np.int32)
-    longest = 0
+    max_length = 0
     for row in range(len(repeated)):
-        longest = max(longest, offsets[row + 1] - offsets[row])
-    ordered = np.empty(longest, np.uint64)
+        max_length = max(max_length, offsets[row + 1] - offsets[row])
+    ordered = np.empty(max_length, np.uint64)
     for row in range(len(repeated)):
         count = _sorted_copy(ids, offsets[row], offsets[row + 1], ordered)
         for i in range(1, count):
@@ -76,11 +70,11 @@ def repeated_counts(ids: Ids, offsets: Ints) -> npt.NDArray[np.int32]:
 
 @njit(cache=True, nogil=True)
 def distinct_entries(ids: Ids, offsets: Ints) -> Ids:
-    """The different entries of each list, one list after another."""
-    longest = 0
+    """The distinct entries of each list, one list after another."""
+    max_length = 0
     for row in range(len(offsets) - 1):
-        longest = max(longest, offsets[row + 1] - offsets[row])
-    ordered = np.empty(longest, np.uint64)
+        max_length = max(max_length, offsets[row + 1] - offsets[row])
+    ordered = np.empty(max_length, np.uint64)
     distinct = np.empty(len(ids), np.uint64)
     total = 0
     for row in range(len(offsets) - 1):
@@ -93,8 +87,10 @@ def distinct_entries(ids: Ids, offsets: Ints) -> Ids:
 
 
 @njit(cache=True, nogil=True)
-def long_tokens(data: Bytes, starts: Ints, ends: Ints, ids: Ids, offsets: Ints, shortest: int) -> tuple[Ids, Ints]:
-    """The lists without tokens of fewer than `shortest` characters; data, starts, ends: of core.text.TokenSpans."""
+def long_tokens(
+    data: Bytes, starts: Ints, ends: Ints, ids: Ids, offsets: Ints, min_characters: int
+) -> tuple[Ids, Ints]:
+    """The lists without tokens of fewer than `min_characters` characters; data, starts, ends: those of TokenSpans."""
     kept = np.empty(len(ids), np.uint64)
     lists = np.zeros(len(offsets), np.int64)
     count = 0
@@ -103,7 +99,7 @@ def long_tokens(data: Bytes, starts: Ints, ends: Ints, ids: Ids, offsets: Ints, 
             characters = 0
             for i in range(starts[k], ends[k]):
                 characters += (data[i] & 0xC0) != 0x80  # bytes that continue a character are 10xxxxxx
-            if characters >= shortest:
+            if characters >= min_characters:
                 kept[count] = ids[k]
                 count += 1
         lists[row + 1] = count
@@ -112,19 +108,19 @@ def long_tokens(data: Bytes, starts: Ints, ends: Ints, ids: Ids, offsets: Ints, 
 
 @njit(cache=True, nogil=True)
 def missing_counts(ids: Ids, offsets: Ints, chosen: Flags, other_ids: Ids, other_offsets: Ints) -> IntPairs:
-    """Chosen entries of each list, and how many of them the other list of the row has not: int32 (n, 2)."""
+    """Number of chosen entries of each list, and how many of them the other list of the row lacks: int32 (n, 2)."""
     counts = np.zeros((len(offsets) - 1, 2), np.int32)
     for row in range(len(counts)):
         for k in range(offsets[row], offsets[row + 1]):
             if not chosen[k]:
                 continue
             counts[row, 0] += 1
-            found = False
+            missing = True
             for j in range(other_offsets[row], other_offsets[row + 1]):
                 if other_ids[j] == ids[k]:
-                    found = True
+                    missing = False
                     break
-            counts[row, 1] += not found
+            counts[row, 1] += missing
     return counts
 
 
@@ -132,9 +128,9 @@ def missing_counts(ids: Ids, offsets: Ints, chosen: Flags, other_ids: Ids, other
 def name_flags(
     data: Bytes, starts: Ints, ends: Ints, offsets: Ints, capitals: Flags, classes: Bytes, letter: int
 ) -> Flags:
-    """Tokens that look like names: a capital and another letter, and a word or a comma before them.
+    """Which tokens look like names: a capital followed by a letter, after a word or a comma.
 
-    data, starts, ends, offsets: of TokenSpans of texts in their own case.  capitals, classes: tables of code points.
+    data, starts, ends, offsets: TokenSpans of texts in their original case. capitals, classes: tables of code points.
     """
     flags = np.zeros(len(starts), np.bool_)
     for row in range(len(offsets) - 1):
@@ -150,10 +146,10 @@ def name_flags(
 
 
 @njit(cache=True, nogil=True)
-def _sorted_copy(ids: npt.NDArray[np.uint64], start: int, end: int, out: npt.NDArray[np.uint64]) -> int:
-    """Write ids[start:end] into the front of `out` in ascending order; returns how many there are."""
+def _sorted_copy(ids: Ids, start: int, end: int, out: Ids) -> int:
+    """Write ids[start:end] to the front of `out` in ascending order; returns their number."""
     count = end - start
-    if count > _SHORT:
+    if count > _MAX_INSERTION_SORT:
         out[:count] = ids[start:end]
         out[:count].sort()
         return count

@@ -1,4 +1,7 @@
-"""VariKN in a process of its own: `python -m paraloom.pairs.scoring.varikn_process CORPUS ARPA ORDER`; 3: it is not there."""
+"""Trains an n-gram model with VariKN in a separate process; see `train_language_model`.
+
+Usage: python -m paraloom.pairs.scoring.varikn_process CORPUS ARPA ORDER. Exit status 3: VariKN is not installed.
+"""
 
 from __future__ import annotations
 
@@ -6,14 +9,14 @@ import sys
 
 
 def main() -> None:
-    """Train an unpruned, interpolated Kneser–Ney model with three discounts an order and write it as ARPA."""
+    """Train an unpruned, interpolated Kneser–Ney model with three discounts per order and write it as ARPA."""
     corpus, arpa, order = sys.argv[1:]
     try:
         from varikn import VarigramTrainer
     except ImportError:
         sys.exit(3)
-    trainer = VarigramTrainer(True, False)  # three discounts an order; discounts are learned
-    trainer.set_datacost_scale(0.0)  # no n-gram is left out for its cost
+    trainer = VarigramTrainer(True, False)  # three discounts per order, estimated
+    trainer.set_datacost_scale(0.0)  # keep n-grams whatever their cost
     trainer.set_datacost_scale2(0.0)
     trainer.set_max_order(int(order))
     trainer.initialize(corpus, 0, 0, -1, "", "<s>", False, "")
