@@ -65,13 +65,13 @@ def cut(sentences: list[tuple[str, str]], seed: int = 1) -> tuple[list[str], lis
 
 def measure(data: Path, count: int) -> dict[str, float]:
     """One length, in this process."""
-    from paraloom.align.sentences import TextPair, align
+    from paraloom.align.sentences import align
     from paraloom.evaluate.alignment import AlignmentScore
 
-    align(TextPair(*cut(pairs(data, 50))[:2]))  # what is compiled once
+    align(*cut(pairs(data, 50))[:2])  # what is compiled once
     source, target, gold = cut(pairs(data, count))
     start = time.perf_counter()
-    found = align(TextPair(source, target))
+    found = align(source, target)
     seconds = time.perf_counter() - start
     score = AlignmentScore()
     score.add(gold, found)

@@ -1,4 +1,4 @@
-"""Documents of two made-up languages whose counterparts are known: words by a toy dictionary, a few names in both."""
+"""Documents of two made-up languages whose counterparts are known: words by a dictionary, a few names in both."""
 
 from __future__ import annotations
 
@@ -7,15 +7,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-import numpy as np
 import pyarrow as pa
 
-from paraloom.align.document_features import Documents, paragraphs_in
-from paraloom.align.entities import entity_lists
-from paraloom.align.same_images import Picture
+from paraloom.align.document_features import Documents
+from paraloom.align.images import ImageHashes
 from paraloom.core.schema import DOCUMENTS
 from paraloom.io import Corpus, write_corpus
-from paraloom.text.tokens import tokens
 
 
 @dataclass(frozen=True)
@@ -26,7 +23,7 @@ class Page:
     lang: str
     text: str
     translation: str = ""
-    pictures: list[Picture] = field(default_factory=list)
+    images: list[ImageHashes] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
@@ -39,39 +36,39 @@ class World:
 
 
 def words(rng: random.Random, count: int, consonants: str) -> list[str]:
-    """Different made-up words of two or three syllables."""
-    found: dict[str, None] = {}
-    while len(found) < count:
+    """Distinct made-up words of two or three syllables."""
+    spellings: dict[str, None] = {}
+    while len(spellings) < count:
         syllables = ["".join(rng.choice(part) for part in (consonants, "aeiou")) for _ in range(rng.randint(2, 3))]
-        found["".join(syllables)] = None
-    return list(found)
+        spellings["".join(syllables)] = None
+    return list(spellings)
 
 
 def made_up_world(pairs: int = 54, alone: int = 6, twins: int = 1, seed: int = 1) -> World:
     """`pairs` documents a side that have a counterpart and `alone` that have none; pair 1 differs little from pair 0.
 
-    Sentences stand in the same order; some are missing on the target's side, and one in four has a number or a name.
+    Sentences are in the same order; some are missing on the target side, and one in four has a number or a name.
     """
     rng = random.Random(seed)
     kal, english = words(rng, 300, "bdgklm"), words(rng, 300, "fhnprstvwz")
     dictionary = dict(zip(kal, english, strict=True))
     names = [str(rng.randint(100, 999)) for _ in range(20)] + words(rng, 20, "qjx")
-    made: list[list[str]] = []
-    for place in range(pairs + 2 * alone):
-        if 0 < place <= twins:
-            made.append([*made[0][:-3], *sentences(rng, kal, names, 3)])
+    texts: list[list[str]] = []
+    for number in range(pairs + 2 * alone):
+        if 0 < number <= twins:
+            texts.append([*texts[0][:-3], *sentences(rng, kal, names, 3)])
         else:
-            made.append(sentences(rng, kal, names, rng.randint(9, 18)))
+            texts.append(sentences(rng, kal, names, rng.randint(9, 18)))
     source, target = [], []
     gold = set()
-    for place, text in enumerate(made):
-        put = [" ".join(dictionary.get(word, word) for word in line.split()) for line in text]
-        if place < pairs + alone:
-            source.append(Page(f"k{rng.getrandbits(40):x}", "kl", "\n".join(text), "\n".join(put)))
-        if place < pairs or place >= pairs + alone:
-            kept = [line for line in put if rng.random() > 0.08]
+    for number, text in enumerate(texts):
+        translation = [" ".join(dictionary.get(word, word) for word in line.split()) for line in text]
+        if number < pairs + alone:
+            source.append(Page(f"k{rng.getrandbits(40):x}", "kl", "\n".join(text), "\n".join(translation)))
+        if number < pairs or number >= pairs + alone:
+            kept = [line for line in translation if rng.random() > 0.08]
             target.append(Page(f"e{rng.getrandbits(40):x}", "en", "\n".join(kept)))
-        if place < pairs:
+        if number < pairs:
             gold.add((source[-1].name, target[-1].name))
     rng.shuffle(source)
     rng.shuffle(target)
@@ -79,21 +76,21 @@ def made_up_world(pairs: int = 54, alone: int = 6, twins: int = 1, seed: int = 1
 
 
 def sentences(rng: random.Random, vocabulary: Sequence[str], names: Sequence[str], count: int) -> list[str]:
-    """Sentences of one document: half of its words are of thirty that it likes, the others any."""
-    liked = rng.sample(vocabulary, 30)
+    """Sentences of one document: half of its words are among thirty of its own, the others any."""
+    own = rng.sample(vocabulary, 30)
     ranks = [1 / (1 + rank) for rank in range(len(vocabulary))]
-    found = []
+    lines = []
     for _ in range(count):
         chosen = [
-            rng.choice(liked) if rng.random() < 0.5 else rng.choices(vocabulary, ranks)[0]
+            rng.choice(own) if rng.random() < 0.5 else rng.choices(vocabulary, ranks)[0]
             for _ in range(rng.randint(5, 11))
         ]
-        found.append(" ".join([*chosen, *([rng.choice(names)] if rng.random() < 0.25 else [])]))
-    return found
+        lines.append(" ".join([*chosen, *([rng.choice(names)] if rng.random() < 0.25 else [])]))
+    return lines
 
 
 def write_pages(folder: Path, pages: Sequence[Page], *, translated: bool = False, shard_rows: int = 5000) -> Corpus:
-    """A corpus of the pages; the address says nothing, either."""
+    """A corpus of the pages; their addresses say nothing about their pairs."""
     rows = [
         {
             "doc_id": page.name,
@@ -102,8 +99,8 @@ def write_pages(folder: Path, pages: Sequence[Page], *, translated: bool = False
             "title": page.name,
             "text": page.text,
             "images": [
-                {"src": f"{each.sha256}.png", "alt": "", "sha256": each.sha256, "phash": each.phash}
-                for each in page.pictures
+                {"src": f"{image.sha256}.png", "alt": "", "sha256": image.sha256, "phash": image.phash}
+                for image in page.images
             ],
         }
         for page in pages
@@ -117,19 +114,9 @@ def write_pages(folder: Path, pages: Sequence[Page], *, translated: bool = False
 def documents(
     texts: Sequence[str],
     translations: Sequence[str] | None = None,
-    pictures: Sequence[list[Picture]] | None = None,
+    images: Sequence[list[ImageHashes]] | None = None,
     prefix: str = "d",
 ) -> Documents:
-    """Documents in memory, by the names d0, d1 …"""
-    lines = [paragraphs_in(text) for text in texts]
-    made = None if translations is None else [paragraphs_in(text) for text in translations]
-    return Documents(
-        [f"{prefix}{place}" for place in range(len(texts))],
-        tokens(texts),
-        entity_lists(texts),
-        np.array([len(each) for each in lines], np.int64),
-        list(pictures) if pictures is not None else [[] for _ in texts],
-        lambda places: {place: lines[place] for place in places},
-        None if translations is None else tokens(translations),
-        None if made is None else lambda places: {place: made[place] for place in places},
-    )
+    """Documents in memory, named d0, d1 …"""
+    ids = [f"{prefix}{index}" for index in range(len(texts))]
+    return Documents.from_texts(texts, ids=ids, translations=translations, images=images)

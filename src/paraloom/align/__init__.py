@@ -1,1 +1,1 @@
-"""Comparable documents to bitext: sentences aligned n to m by length, translations and a lexicon found on the way."""
+"""Alignment of comparable documents and of their sentences, n to m: documents to bitext."""

@@ -1,22 +1,28 @@
-"""Pairs of documents on disk: which source document goes with which target document, with score and margin."""
+"""Files of document pairs: source document, target document, score and margin, separated by tabs."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
 
-from paraloom.align.documents import DocumentPairs
 from paraloom.core.errors import DataError
 from paraloom.io import read_lines
 from paraloom.io.compression import open_write
 
 HEADER = ("src_doc", "tgt_doc", "score", "margin")
-"""The columns of such a file, between tabs."""
+"""The columns of such a file."""
 
 
-class NamedPair(NamedTuple):
-    """Names of a source and a target document; score and margin as align.documents has them, higher is surer."""
+class DocumentPair(NamedTuple):
+    """A pair of corresponding documents.
+
+    Args:
+        source: Name of the source document.
+        target: Name of the target document.
+        score: Similarity, higher is better; see `documents.align_documents`.
+        margin: Lead over rival pairs, higher is more certain.
+    """
 
     source: str
     target: str
@@ -24,39 +30,44 @@ class NamedPair(NamedTuple):
     margin: float = 0.0
 
 
-def named(pairs: DocumentPairs, sources: list[str], targets: list[str]) -> Iterator[NamedPair]:
-    """The pairs by the names of their documents."""
-    rows = zip(pairs.sources.tolist(), pairs.targets.tolist(), pairs.score, pairs.margin, strict=True)
-    for source, target, score, margin in rows:
-        yield NamedPair(sources[source], targets[target], float(score), float(margin))
+def write_document_pairs(path: str | Path, pairs: Iterable[DocumentPair]) -> None:
+    """Write a header and a line for each pair; the file appears when it is complete.
 
+    Args:
+        path: File to write; a suffix such as `.gz` compresses it.
+        pairs: Scores and margins are rounded to four digits.
 
-def write_document_pairs(path: str | Path, pairs: Iterable[NamedPair]) -> None:
-    """Write a line a pair, under the header; the file appears whole.
-
-    Raises DataError for a name that is empty or has a tab or a line's end in it.
+    Raises:
+        DataError: A name is empty or contains a tab or a line break.
     """
     with open_write(path) as stream:
         stream.write(("\t".join(HEADER) + "\n").encode())
         for pair in pairs:
             for name in (pair.source, pair.target):
-                if not name or any(each in name for each in "\t\n\r"):
-                    raise DataError(f"{name!r} is no name that such a file can hold", file=str(path))
+                if not name or any(separator in name for separator in "\t\n\r"):
+                    raise DataError(
+                        f"expected a document name without tabs and line breaks, got {name!r}", file=str(path)
+                    )
             stream.write(f"{pair.source}\t{pair.target}\t{pair.score:.4f}\t{pair.margin:.4f}\n".encode())
 
 
-def read_document_pairs(path: str | Path) -> list[NamedPair]:
-    """The pairs of such a file, or of one with two names a line and no header, as a gold standard has them.
+def read_document_pairs(path: str | Path) -> list[DocumentPair]:
+    """Read such a file, or a gold standard of two names a line without a header.
 
-    Raises DataError that names file and row for a line without two names, or with something else than numbers behind.
+    Args:
+        path: The file, possibly compressed.
 
-    >>> import tempfile
-    >>> file = Path(tempfile.mkdtemp()) / "gold.tsv"
-    >>> _ = file.write_text("a\\tx\\n")
-    >>> read_document_pairs(file)
-    [NamedPair(source='a', target='x', score=0.0, margin=0.0)]
+    Raises:
+        DataError: A line has no two names, or a score is not a number (with file and row).
+
+    Example:
+        >>> import tempfile
+        >>> file = Path(tempfile.mkdtemp()) / "gold.tsv"
+        >>> _ = file.write_text("a\\tx\\n")
+        >>> read_document_pairs(file)
+        [DocumentPair(source='a', target='x', score=0.0, margin=0.0)]
     """
-    found = []
+    pairs = []
     for row, line in enumerate(read_lines(path), 1):
         fields = line.rstrip("\n").split("\t")
         if not line.strip() or (row == 1 and tuple(fields[:2]) == HEADER[:2]):
@@ -65,12 +76,12 @@ def read_document_pairs(path: str | Path) -> list[NamedPair]:
             source, target, *numbers = fields
             if not (source and target):
                 raise ValueError("a name is empty")
-            found.append(NamedPair(source, target, *map(float, numbers[:2])))
+            pairs.append(DocumentPair(source, target, *map(float, numbers[:2])))
         except ValueError:
             raise DataError(
-                f"'{line[:60]}' is no pair of documents",
+                f"expected a pair of documents, got '{line[:60]}'",
                 file=str(path),
                 row=row,
-                remedy="A line has the names of a source and a target document, between tabs.",
+                remedy="Write the names of a source and a target document, separated by a tab.",
             ) from None
-    return found
+    return pairs

@@ -1,4 +1,4 @@
-"""What lengths say about a bead: Gale and Church 1993, on characters, and how lengths go together in the texts."""
+"""Evidence of lengths for beads: Gale and Church's model in characters, adapted to the texts."""
 
 from __future__ import annotations
 
@@ -10,75 +10,94 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from paraloom.align import lexical_kernels as match_kernels
-from paraloom.align.band import Band
+from paraloom.align import evidence_kernels as kernels
+from paraloom.align.search import Band
 
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
 Scores = npt.NDArray[np.float32]
 
-# Gale and Church's variance of the target's characters for each of the source's.
 VARIANCE = 6.8
-# Deviations are looked up: so many to one, up to so many.
-_STEPS, _FARTHEST = 100, 12
-# What the texts show counts for so much beside Gale and Church, given many beads, and for half of that given so few.
-_OWN, _FEW = 0.5, 10
+"""Variance of the target's characters for each source character (Gale and Church 1993)."""
+
+# The table of deviations: entries for one standard deviation, and its end.
+_STEPS, _MAX_DEVIATION = 100, 12
+# Weight of the distribution observed in the texts beside Gale and Church's, given many beads; half of it given so few.
+_OBSERVED_WEIGHT, _HALF_WEIGHT_BEADS = 0.5, 10
 
 
-class LengthHabits(NamedTuple):
-    """How lengths go together in some texts.
+class LengthModel(NamedTuple):
+    """How the lengths of corresponding sentences relate.
 
-    ratio: target characters for one of the source.  table: float64, log P(|δ|) as `log_probabilities` has it, by
-    hundredths of δ.
+    Args:
+        ratio: Target characters for each source character.
+        table: float64, log P(|δ|) as `log_probabilities` has it, by hundredths of δ.
     """
 
     ratio: float
     table: Floats
 
 
-def habits_of(characters: Sequence[tuple[Floats, Floats]], beads: Sequence[Ints]) -> LengthHabits:
-    """What the beads of one sentence a side that were found in some texts show.
+def fit_length_model(characters: Sequence[tuple[Floats, Floats]], beads: Sequence[Ints]) -> LengthModel:
+    """Estimate a length model from the one-to-one beads of an alignment.
 
-    characters: of the sentences of each pair of texts.  beads: (n, 4) of each, as search.Found has them.
-    P(|δ|) is half how often one at least so large was met, half Gale and Church's: translators of one kind of text
-    keep nearer to its lengths than theirs did, and now and then stray far, which no normal distribution has both of;
-    all of what was met would be trusted more than lengths deserve beside words.  The ratio is that of all texts
-    together: a short text in which sentences have no counterpart has none of its own.
+    P(|δ|) interpolates the observed distribution with Gale and Church's in equal parts: translators of one kind of
+    text keep closer to its lengths than the normal distribution says, and now and then deviate far, and the observed
+    distribution alone would outweigh the words.
 
-    >>> lengths = np.array([10.0, 20.0, 30.0])
-    >>> pairs = np.array([[0, 1, 0, 1], [1, 1, 1, 1], [2, 1, 2, 1]] * 100)
-    >>> habits = habits_of([(lengths - 1, 2 * lengths - 1)], [pairs])
-    >>> habits.ratio, round(float(habits.table[100] - log_probabilities(np.array([1.0]))[0]), 2)
-    (2.0, -0.66)
+    Args:
+        characters: Of each pair of texts, characters of the source sentences (m,) and of the target sentences (n,).
+        beads: Of each pair of texts, int64 (beads, 4), as in `search.Alignment`.
+
+    Returns:
+        The model; Gale and Church's, with the ratio of all characters, where there is no one-to-one bead.
+
+    Reference:
+        Gale and Church 1993, A Program for Aligning Sentences in Bilingual Corpora, §3.3.
+
+    Example:
+        >>> lengths = np.array([10.0, 20.0, 30.0])
+        >>> pairs = np.array([[0, 1, 0, 1], [1, 1, 1, 1], [2, 1, 2, 1]] * 100)
+        >>> model = fit_length_model([(lengths - 1, 2 * lengths - 1)], [pairs])
+        >>> model.ratio, round(float(model.table[100] - log_probabilities(np.array([1.0]))[0]), 2)
+        (2.0, -0.66)
     """
     source, target = [np.empty(0)], [np.empty(0)]
-    for (ours, theirs), found in zip(characters, beads, strict=True):
-        single = found[(found[:, 1] == 1) & (found[:, 3] == 1)]
-        source.append(ours[single[:, 0]] + 1.0)
-        target.append(theirs[single[:, 2]] + 1.0)
+    for (source_characters, target_characters), text_beads in zip(characters, beads, strict=True):
+        single = text_beads[(text_beads[:, 1] == 1) & (text_beads[:, 3] == 1)]
+        source.append(source_characters[single[:, 0]] + 1.0)
+        target.append(target_characters[single[:, 2]] + 1.0)
     a, b = np.concatenate(source), np.concatenate(target)
     if not len(a):
-        # Nothing was found to learn from.
-        behind = [sum(float(each[side].sum() + len(each[side])) for each in characters) for side in (0, 1)]
-        return LengthHabits(max(behind[1], 1.0) / max(behind[0], 1.0), _usual())
+        totals = [sum(float(sides[side].sum() + len(sides[side])) for sides in characters) for side in (0, 1)]
+        return LengthModel(max(totals[1], 1.0) / max(totals[0], 1.0), _gale_church_table())
+    # The ratio of all texts together: a short text with unaligned sentences has no reliable one of its own.
     ratio = float(b.sum() / a.sum())
-    met = np.sort(np.abs(b - a * ratio) / np.sqrt(VARIANCE * a))
-    over = (len(met) - np.searchsorted(met, _grid() - 1e-9)) / len(met)
-    own = _OWN * len(met) / (len(met) + _FEW)
-    return LengthHabits(ratio, np.log(own * over + (1 - own) * np.exp(_usual())))
+    observed = np.sort(np.abs(b - a * ratio) / np.sqrt(VARIANCE * a))
+    exceeding = (len(observed) - np.searchsorted(observed, _grid() - 1e-9)) / len(observed)
+    weight = _OBSERVED_WEIGHT * len(observed) / (len(observed) + _HALF_WEIGHT_BEADS)
+    return LengthModel(ratio, np.log(weight * exceeding + (1 - weight) * np.exp(_gale_church_table())))
 
 
-class LengthMatch:
-    """weight × log P(|δ|), δ the difference of the lengths in standard deviations (Gale and Church 1993, §3.3).
+class LengthEvidence:
+    """Scores a bead by weight × log P(|δ|), δ the difference of its lengths in standard deviations.
 
-    source, target: float64 (m,) and (n,), characters of each sentence.  ratio: target characters expected for one of
-    the source; that of the two texts where none is given.  habits: in the place of that and of Gale and Church's P.
+    Args:
+        source: Characters of each source sentence, float64 (m,).
+        target: Characters of each target sentence, float64 (n,).
+        weight: Factor of the log-probability.
+        ratio: Target characters expected for each source character; by default that of the two texts.
+        model: Replaces `ratio` and Gale and Church's distribution.
 
-    >>> from paraloom.align.band import whole_band
-    >>> scores = np.zeros((1, 1, 1, 3), np.float32)
-    >>> LengthMatch(np.array([10.0]), np.array([10.0, 30.0]), ratio=1.0).add(0, 1, whole_band(1, 2), scores)
-    >>> scores[0, 0, 0, :2].astype(float).round(1).tolist()
-    [0.0, -2.4]
+    Reference:
+        Gale and Church 1993, §3.3.
+
+    Example:
+        >>> from paraloom.align.search import full_band
+        >>> scores = np.zeros((1, 1, 1, 3), np.float32)
+        >>> LengthEvidence(np.array([10.0]), np.array([10.0, 30.0]), ratio=1.0).add(0, 1, full_band(1, 2), scores)
+        >>> scores[0, 0, 0, :2].astype(float).round(1).tolist()
+        [0.0, -2.4]
     """
 
     def __init__(
@@ -87,35 +106,37 @@ class LengthMatch:
         target: Floats,
         weight: float = 1.0,
         ratio: float | None = None,
-        habits: LengthHabits | None = None,
+        model: LengthModel | None = None,
     ) -> None:
-        self.behind = (_cumulative(source), _cumulative(target))
-        own = max(self.behind[1][-1], 1.0) / max(self.behind[0][-1], 1.0)
-        self.ratio = habits.ratio if habits else ratio or own
-        self.table = weight * (habits.table if habits else _usual())
+        self.cumulative = (_cumulative(source), _cumulative(target))
+        own_ratio = max(self.cumulative[1][-1], 1.0) / max(self.cumulative[0][-1], 1.0)
+        self.ratio = model.ratio if model else ratio or own_ratio
+        self.table = weight * (model.table if model else _gale_church_table())
 
     def add(self, first: int, rows: int, band: Band, out: Scores) -> None:
-        match_kernels.add_lengths(first, *self.behind, self.ratio, VARIANCE, self.table, _STEPS, band.lows, out)
-
-
-def _grid() -> Floats:
-    return np.arange(_FARTHEST * _STEPS + 1) / _STEPS
-
-
-@cache
-def _usual() -> Floats:
-    return log_probabilities(_grid())
+        """See `search.Evidence`."""
+        kernels.add_lengths(first, *self.cumulative, self.ratio, VARIANCE, self.table, _STEPS, band.lows, out)
 
 
 def log_probabilities(deviations: Floats) -> Floats:
-    """log 2 (1 − Φ(|δ|)): how likely a difference at least so large is; 0 for none, falling.
+    """log 2 (1 − Φ(|δ|)), the log-probability of a difference of at least |δ| standard deviations.
 
-    >>> log_probabilities(np.array([0.0, 1.96])).round(2).tolist()
-    [0.0, -3.0]
+    Example:
+        >>> log_probabilities(np.array([0.0, 1.96])).round(2).tolist()
+        [0.0, -3.0]
     """
-    return np.array([math.log(max(math.erfc(abs(each) / math.sqrt(2)), 1e-300)) for each in deviations])
+    return np.array([math.log(max(math.erfc(abs(delta) / math.sqrt(2)), 1e-300)) for delta in deviations])
+
+
+def _grid() -> Floats:
+    return np.arange(_MAX_DEVIATION * _STEPS + 1) / _STEPS
+
+
+@cache
+def _gale_church_table() -> Floats:
+    return log_probabilities(_grid())
 
 
 def _cumulative(lengths: Floats) -> Floats:
-    # One more for each sentence: the blank between them, and no length is nought.
+    # Each sentence counts one character more, the space between sentences, so that no length is zero.
     return np.concatenate([[0.0], np.cumsum(lengths + 1.0)])

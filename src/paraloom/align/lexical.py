@@ -1,4 +1,4 @@
-"""What words say about a bead: how much likelier each side is beside the other than alone."""
+"""Evidence of words for beads: how much likelier the words of each side are given the other side than alone."""
 
 from __future__ import annotations
 
@@ -9,186 +9,256 @@ from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
 
-from paraloom.align import lexical_kernels as match_kernels
-from paraloom.align.band import Band
-from paraloom.text.tokens import TokenLists
+from paraloom.align import evidence_kernels as kernels
+from paraloom.align.search import Band
+from paraloom.text.buffers import Texts, text_buffers
+from paraloom.text.token_kernels import hash_spans
+from paraloom.text.tokens import TokenLists, token_strings
 
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
-Numbers = npt.NDArray[np.int32]
+WordNumbers = npt.NDArray[np.int32]
 Scores = npt.NDArray[np.float32]
+_KernelArguments = tuple[WordNumbers, Scores, Ints, WordNumbers, Scores, Scores, Ints, Floats, Floats, float]
 
-# Words that were not met but might have been: of a text of ten words each would else be a tenth of its language.
-_UNSEEN = 500
+# Tokens added to a text's counts for words that it does not have: in a text of ten words each of them would otherwise
+# have a probability of a tenth.
+_UNSEEN_TOKENS = 500
+
+# Characters of a prefix; a syllable or an ideogram says as much as two letters.
+_PREFIX_LETTERS, _PREFIX_SYLLABLES = 4, 2
+_SYLLABIC = r"^[\p{Hangul}\p{Han}\p{Hiragana}\p{Katakana}]"
 
 
-class Bags(NamedTuple):
-    """What each of n sentences leads to expect in the other text, by one kind of evidence (a translation, say).
+def word_prefixes(texts: Texts) -> TokenLists:
+    """The first four characters of each word (two of syllabic or ideographic scripts), as token ids.
 
-    ids: uint64 (entries,), words as core.text has them.  masses: float32 (entries,), how many of each.
-    offsets: int64 (n + 1,).  sizes: float64 (n,), what the masses of each sentence are shares of.
+    Inflected names, loan words and words with OCR errors often still share a prefix.
+
+    Example:
+        >>> from paraloom.text.tokens import tokenize
+        >>> bool((word_prefixes(["Virginian oaks"]).ids == tokenize(["virg oaks"]).ids).all())
+        True
+    """
+    lists = token_strings(texts)
+    words = lists.values
+    prefixes = pc.if_else(
+        pc.match_substring_regex(words, _SYLLABIC),
+        pc.utf8_slice_codeunits(words, 0, _PREFIX_SYLLABLES),
+        pc.utf8_slice_codeunits(words, 0, _PREFIX_LETTERS),
+    )
+    data, bounds = text_buffers(prefixes.cast(pa.large_string()))
+    return TokenLists(hash_spans(data, bounds[:-1], bounds[1:]), np.asarray(lists.offsets))
+
+
+class ExpectedWords(NamedTuple):
+    """The words that each of n sentences leads to expect in the other text, by one source of evidence.
+
+    Args:
+        ids: uint64 (entries,), token ids.
+        counts: float32 (entries,), expected number of occurrences.
+        offsets: int64 (n + 1,), first entry of each sentence.
+        sizes: float64 (n,), number of words that the counts of a sentence are normalized by.
     """
 
     ids: npt.NDArray[np.uint64]
-    masses: Scores
+    counts: Scores
     offsets: Ints
     sizes: Floats
 
 
-def bags_of(lists: TokenLists) -> Bags:
-    """A translation's words, or a text's own: names, numbers and loans are the same in both languages."""
-    return Bags(lists.ids, np.ones(len(lists.ids), np.float32), lists.offsets, lists.lengths.astype(np.float64))
+def expected_copies(lists: TokenLists) -> ExpectedWords:
+    """Expect the words themselves: those of a translation, or a text's own names, numbers and loan words."""
+    return ExpectedWords(lists.ids, np.ones(len(lists.ids), np.float32), lists.offsets, lists.lengths.astype(float))
 
 
 class Background(NamedTuple):
-    """How common words are: ids uint64 (kinds,), rising, and shares float64 (kinds,)."""
+    """Unigram probabilities.
+
+    Args:
+        ids: uint64 (types,), token ids in ascending order.
+        probabilities: float64 (types,).
+    """
 
     ids: npt.NDArray[np.uint64]
-    shares: Floats
+    probabilities: Floats
 
-    def of(self, ids: npt.NDArray[np.uint64]) -> Floats:
-        """Their shares; what was never met is as rare as the rarest."""
+    def probabilities_of(self, ids: npt.NDArray[np.uint64]) -> Floats:
+        """The probability of each id; an unseen one has that of the rarest."""
         if not len(self.ids):
             return np.ones(len(ids))
-        places = np.minimum(np.searchsorted(self.ids, ids), len(self.ids) - 1)
-        return np.where(self.ids[places] == ids, self.shares[places], self.shares.min())
+        indices = np.minimum(np.searchsorted(self.ids, ids), len(self.ids) - 1)
+        return np.where(self.ids[indices] == ids, self.probabilities[indices], self.probabilities.min())
 
 
-def background_of(lists: Sequence[TokenLists]) -> Background:
-    """The shares of all words of some texts, as if `_UNSEEN` others had been met: a short text's words are rarer."""
-    ids, counts = np.unique(np.concatenate([each.ids for each in lists]), return_counts=True)
-    return Background(ids, counts / (counts.sum() + _UNSEEN))
+def estimate_background(lists: Sequence[TokenLists]) -> Background:
+    """Unigram probabilities of all words of some texts, discounted for unseen words."""
+    ids, counts = np.unique(np.concatenate([texts.ids for texts in lists]), return_counts=True)
+    return Background(ids, counts / (counts.sum() + _UNSEEN_TOKENS))
 
 
 @dataclass(frozen=True, eq=False)
-class Direction:
-    """One text's sentences as givers, the other's as receivers.
+class LexicalDirection:
+    """A mixture model of the words of one text (the observed) given aligned sentences of the other (the predictors).
 
-    bags: kinds of evidence, each of all the givers' sentences.  givers: words of each giver's sentence, int64 (m,).
-    receivers: the sentences whose words are to be explained.  shares: float64 (1 + kinds,), of the words that nothing
-    explains, then of each kind; they add up to 1.
+    Args:
+        expected: Sources of evidence, each with the expected words of all predictors.
+        lengths: Words of each predictor, int64 (m,).
+        observed: The sentences whose words are to be explained.
+        background: Unigram probabilities of the observed words.
+        weights: Mixture weights, float64 (1 + sources,): of the background, then of each source; they sum to 1.
     """
 
-    bags: Sequence[Bags]
-    givers: Ints
-    receivers: TokenLists
+    expected: Sequence[ExpectedWords]
+    lengths: Ints
+    observed: TokenLists
     background: Background
-    shares: Floats
+    weights: Floats
+
+    @property
+    def explained_share(self) -> float:
+        """Share of the words that the evidence explains, 0 to 1: how far it can be trusted."""
+        return float(1 - self.weights[0])
 
     @cached_property
-    def words(self) -> tuple[Numbers, Scores, Ints, Floats]:
-        """The receivers' words, each once a sentence; how often; offsets; and p(word) by number."""
-        ids, numbers = np.unique(self.receivers.ids, return_inverse=True)
-        owners = np.repeat(np.arange(len(self.receivers)), self.receivers.lengths)
+    def kernel_arguments(self) -> _KernelArguments:
+        """What `add_forward` and `add_backward` take between `lows` and `out`."""
+        words, counts, offsets, background = self._observed_words
+        expected_words, _, capacities, expected_offsets = self._expected_table
+        return (
+            *(words, counts, offsets),
+            *(expected_words, self._expected_counts, capacities, expected_offsets),
+            *(self._cumulative_lengths, background, float(self.weights[0])),
+        )
+
+    def mixture_counts(self, beads: Ints, backward: bool) -> Floats:
+        """Expected number of observed words in the beads from the background and from each source of evidence.
+
+        Args:
+            beads: int64 (n, 4), as in `search.Alignment`.
+            backward: Whether the predictors are the target sentences.
+
+        Returns:
+            float64 (1 + sources,).
+        """
+        words, counts, offsets, background = self._observed_words
+        expected_words, table, _, expected_offsets = self._expected_table
+        totals: Floats = kernels.mixture_counts(
+            *(beads, backward, words, counts, offsets),
+            *(expected_words, table, expected_offsets),
+            *(self._cumulative_lengths, background, self.weights),
+        )
+        return totals
+
+    def anchors(self, max_frequency: int = 3) -> tuple[Ints, Ints, Floats]:
+        """Pairs of sentences that share an expected word which few sentences of either side have.
+
+        Args:
+            max_frequency: Sentences of a side that may have the word.
+
+        Returns:
+            Indices of predictors, indices of observed sentences, and weights.
+        """
+        words, _, offsets, background = self._observed_words
+        expected_words, _, _, expected_offsets = self._expected_table
+        by_word = np.argsort(expected_words, kind="stable")
+        predictors = np.repeat(np.arange(len(self.lengths)), np.diff(expected_offsets))[by_word]
+        predictor_starts = np.searchsorted(expected_words[by_word], np.arange(len(background) + 1))
+        observed = np.repeat(np.arange(len(self.observed)), np.diff(offsets))
+        order = np.argsort(words, kind="stable")
+        observed_starts = np.searchsorted(words[order], np.arange(len(background) + 1))
+        left, right = np.diff(predictor_starts), np.diff(observed_starts)
+        rare = np.flatnonzero((left > 0) & (left <= max_frequency) & (right > 0) & (right <= max_frequency))
+        rows, columns, weights = [], [], []
+        for i in range(max_frequency):
+            for j in range(max_frequency):
+                shared = rare[(left[rare] > i) & (right[rare] > j)]
+                rows.append(predictors[predictor_starts[shared] + i].astype(np.int64))
+                columns.append(observed[order[observed_starts[shared] + j]])
+                weights.append(1.0 / (left[shared] * right[shared]))
+        return np.concatenate(rows), np.concatenate(columns), np.concatenate(weights)
+
+    @cached_property
+    def _observed_words(self) -> tuple[WordNumbers, Scores, Ints, Floats]:
+        """Observed words by number, each once a sentence; their counts; offsets; background probability by number."""
+        ids, numbers = np.unique(self.observed.ids, return_inverse=True)
+        owners = np.repeat(np.arange(len(self.observed)), self.observed.lengths)
         cells, counts = np.unique(owners * max(1, len(ids)) + numbers, return_counts=True)
-        offsets = np.searchsorted(cells, np.arange(len(self.receivers) + 1) * max(1, len(ids)))
+        offsets = np.searchsorted(cells, np.arange(len(self.observed) + 1) * max(1, len(ids)))
         return (
             (cells % max(1, len(ids))).astype(np.int32),
             counts.astype(np.float32),
             offsets.astype(np.int64),
-            self.background.of(ids),
+            self.background.probabilities_of(ids),
         )
 
     @cached_property
-    def lengths(self) -> Floats:
-        """Words before each giver, at least one each: float64 (m + 1,)."""
-        return np.concatenate([[0.0], np.cumsum(np.maximum(self.givers, 1))])
+    def _cumulative_lengths(self) -> Floats:
+        """Words before each predictor, at least one each: float64 (m + 1,)."""
+        return np.concatenate([[0.0], np.cumsum(np.maximum(self.lengths, 1))])
 
     @cached_property
-    def bag(self) -> tuple[Numbers, Scores, Scores, Ints]:
-        """All that the givers lead to expect: words by number, rising; masses (entries, kinds); how many of it can be
-        explained at most (entries,); offsets (m + 1,)."""
-        known = np.unique(self.receivers.ids)
+    def _expected_table(self) -> tuple[WordNumbers, Scores, Scores, Ints]:
+        """All expected words of the predictors: words by number, rising; counts (entries, sources); capacities
+        (entries,), how many occurrences they explain at most; offsets (m + 1,)."""
+        known = np.unique(self.observed.ids)
         size = max(1, len(known))
-        cells, masses, kinds = [], [], []
-        for kind, bags in enumerate(self.bags):
-            owners = np.repeat(np.arange(len(self.givers)), np.diff(bags.offsets))
-            places = np.searchsorted(known, bags.ids)
-            there = places < len(known)
-            there[there] = known[places[there]] == bags.ids[there]
-            # Each kind speaks of its own number of words; they weigh as many as the giver has.
-            scale = np.maximum(self.givers, 1) / np.maximum(bags.sizes, 1e-9)
-            cells.append(owners[there] * size + places[there])
-            masses.append(bags.masses[there] * scale[owners[there]])
-            kinds.append(np.full(int(there.sum()), kind))
+        cells, counts, sources = [], [], []
+        for source, expected in enumerate(self.expected):
+            owners = np.repeat(np.arange(len(self.lengths)), np.diff(expected.offsets))
+            indices = np.searchsorted(known, expected.ids)
+            present = indices < len(known)
+            present[present] = known[indices[present]] == expected.ids[present]
+            # Each source expects a number of words of its own; scaled, they weigh as much as the predictor's words.
+            scale = np.maximum(self.lengths, 1) / np.maximum(expected.sizes, 1e-9)
+            cells.append(owners[present] * size + indices[present])
+            counts.append(expected.counts[present] * scale[owners[present]])
+            sources.append(np.full(int(present.sum()), source))
         cell = np.concatenate(cells) if cells else np.empty(0, np.int64)
         entries, inverse = np.unique(cell, return_inverse=True)
-        table = np.zeros((len(entries), len(self.bags)), np.float32)
-        supplies = np.zeros_like(table)
+        table = np.zeros((len(entries), len(self.expected)), np.float32)
+        occurrences = np.zeros_like(table)
         if len(entries):
-            np.add.at(table, (inverse, np.concatenate(kinds)), np.concatenate(masses))
-            np.add.at(supplies, (inverse, np.concatenate(kinds)), 1.0)
-        offsets = np.searchsorted(entries, np.arange(len(self.givers) + 1) * size)
-        most = supplies.max(axis=1) if len(entries) else np.empty(0, np.float32)
-        return (entries % size).astype(np.int32), table, most, offsets.astype(np.int64)
+            np.add.at(table, (inverse, np.concatenate(sources)), np.concatenate(counts))
+            np.add.at(occurrences, (inverse, np.concatenate(sources)), 1.0)
+        offsets = np.searchsorted(entries, np.arange(len(self.lengths) + 1) * size)
+        capacities = occurrences.max(axis=1) if len(entries) else np.empty(0, np.float32)
+        return (entries % size).astype(np.int32), table, capacities, offsets.astype(np.int64)
 
     @cached_property
-    def masses(self) -> Scores:
-        """The masses of all kinds together, as far as a word comes from any: float32 (entries,)."""
-        explained = max(1e-9, 1 - self.shares[0])
-        return (self.bag[1] @ (self.shares[1:] / explained)).astype(np.float32)
-
-    @property
-    def reach(self) -> float:
-        """Share of the words that the evidence explains: how far it is to be trusted."""
-        return float(1 - self.shares[0])
-
-    @property
-    def arguments(self) -> tuple[Numbers, Scores, Ints, Numbers, Scores, Scores, Ints, Floats, Floats, float]:
-        """What the kernels of gains take."""
-        words, counts, offsets, background = self.words
-        expected, _, supplies, bags = self.bag
-        return (
-            *(words, counts, offsets),
-            *(expected, self.masses, supplies, bags),
-            *(self.lengths, background, float(self.shares[0])),
-        )
-
-    def expected(self, beads: Ints, backward: bool) -> Floats:
-        """How many of the receivers' words in the beads come from nothing and from each kind of evidence."""
-        words, counts, offsets, background = self.words
-        bag = (self.bag[0], self.bag[1], self.bag[3])
-        found: Floats = match_kernels.mixture(
-            beads, backward, words, counts, offsets, *bag, self.lengths, background, self.shares
-        )
-        return found
-
-    def anchors(self, rare: int = 3) -> tuple[Ints, Ints, Floats]:
-        """Pairs (giver, receiver, weight) that share a word which few sentences of either side have."""
-        words, _, offsets, background = self.words
-        expected, _, _, bags = self.bag
-        by_word = np.argsort(expected, kind="stable")
-        holders = np.repeat(np.arange(len(self.givers)), np.diff(bags))[by_word]
-        starts = np.searchsorted(expected[by_word], np.arange(len(background) + 1))
-        owners = np.repeat(np.arange(len(self.receivers)), np.diff(offsets))
-        order = np.argsort(words, kind="stable")
-        of_word = np.searchsorted(words[order], np.arange(len(background) + 1))
-        givers, receivers = np.diff(starts), np.diff(of_word)
-        chosen = np.flatnonzero((givers > 0) & (givers <= rare) & (receivers > 0) & (receivers <= rare))
-        rows, columns, weights = [], [], []
-        for shift in range(rare):
-            for other in range(rare):
-                fits = chosen[(givers[chosen] > shift) & (receivers[chosen] > other)]
-                rows.append(holders[starts[fits] + shift].astype(np.int64))
-                columns.append(owners[order[of_word[fits] + other]])
-                weights.append(1.0 / (givers[fits] * receivers[fits]))
-        return np.concatenate(rows), np.concatenate(columns), np.concatenate(weights)
+    def _expected_counts(self) -> Scores:
+        """Expected counts of all sources together, as a mixture: float32 (entries,)."""
+        explained = max(1e-9, 1 - self.weights[0])
+        return (self._expected_table[1] @ (self.weights[1:] / explained)).astype(np.float32)
 
 
-class WordMatch:
-    """weight × (log p(target | source) − log p(target) + log p(source | target) − log p(source)) of each bead.
+class LexicalEvidence:
+    """Scores a bead by weight × (log p(target | source) / p(target) + log p(source | target) / p(source)).
 
-    A word of a bead's one side comes from the other side, with a chance that grows with how many of the words expected
-    there it is, or from nowhere, as common as it is in the whole text; after Moore 2002, with any evidence in place of
-    his lexicon.  Blocks that are too long expect too much, those too short explain too little, and no word is explained
-    more often than the other side has what leads to it.  Either direction counts as far as it explains the texts.
+    A word of one side comes from the other side, with a probability that grows with its share of the words expected
+    there, or from the background.  Blocks that are too long expect too much, those too short explain too little, and no
+    word is explained more often than the other side supports it.  Each direction counts in proportion to the share of
+    the words that it explains.
+
+    Args:
+        forward: Source sentences predict.
+        backward: Target sentences predict.
+        weight: Factor of the score.
+
+    Reference:
+        Moore 2002, Fast and Accurate Sentence Alignment of Bilingual Corpora, §3, with any evidence in place of a
+        lexicon.
     """
 
-    def __init__(self, forward: Direction, backward: Direction, weight: float) -> None:
+    def __init__(self, forward: LexicalDirection, backward: LexicalDirection, weight: float) -> None:
         self.forward, self.backward, self.weight = forward, backward, weight
 
     def add(self, first: int, rows: int, band: Band, out: Scores) -> None:
-        ahead, back = self.weight * self.forward.reach, self.weight * self.backward.reach
-        match_kernels.add_forward(first, ahead, band.lows, *self.forward.arguments, out)
-        match_kernels.add_backward(first, back, band.lows, *self.backward.arguments, out)
+        """See `search.Evidence`."""
+        forward = self.weight * self.forward.explained_share
+        backward = self.weight * self.backward.explained_share
+        kernels.add_forward(first, forward, band.lows, *self.forward.kernel_arguments, out)
+        kernels.add_backward(first, backward, band.lows, *self.backward.kernel_arguments, out)

@@ -1,94 +1,117 @@
-"""Pairs of documents checked, and completed, by what further languages say (cf. PARK17 §5)."""
+"""Document pairs verified and completed through pivot languages."""
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
-from paraloom.align.document_pairs import NamedPair
+from paraloom.align.document_pairs import DocumentPair
 from paraloom.core.errors import DataError
 
-Through = tuple[Sequence[NamedPair], Sequence[NamedPair]]
-"""For a further language the pairs of source and its documents, and of its documents and target."""
+Pivot = tuple[Sequence[DocumentPair], Sequence[DocumentPair]]
+"""Pairs of source and pivot documents, and pairs of pivot and target documents."""
 
-_Counterparts = dict[str, tuple[str, float]]
+_Counterparts = Mapping[str, tuple[str, float]]
+"""Document → its counterpart and the score of the pair."""
 
 
-def agree(direct: Sequence[NamedPair], through: Sequence[Through]) -> list[NamedPair]:
-    """The pairs that stand when further languages are asked, in their order, then those that these bring together.
+def apply_pivots(direct: Sequence[DocumentPair], pivots: Sequence[Pivot]) -> list[DocumentPair]:
+    """Drop the pairs that pivot languages contradict, and add those that they imply.
 
-    Where a source and a target document both have a counterpart in a further language, it speaks for their pair if
-    that is the same document, and otherwise against it, with the lower of the two scores.  A pair falls if what
-    speaks against it is more than its own score and what speaks for it.  Then documents in no pair that further
-    languages bring together are paired, those with the highest sum of scores first; their score is the mean over the
-    languages, their margin 0.  Two pages without a counterpart that are like each other are each the other's best: a
-    language that has counterparts of both knows them apart.
+    Where a source and a target document both have a counterpart in a pivot language, it supports their pair if that is
+    the same document and contradicts it otherwise, with the lower of the two scores.  A pair is dropped if the
+    contradiction exceeds its own score plus the support.  Then documents in no pair that share a counterpart are
+    paired, highest sum of scores first.
 
-    >>> direct = [NamedPair("a", "x", 0.8), NamedPair("b", "y", 0.6)]
-    >>> there = [NamedPair("b", "1", 0.9), NamedPair("c", "2", 0.7)]
-    >>> back = [NamedPair("2", "y", 0.9), NamedPair("1", "z", 0.9)]
-    >>> [(pair.source, pair.target) for pair in agree(direct, [(there, back)])]
-    [('a', 'x'), ('b', 'z'), ('c', 'y')]
+    Two similar pages that both lack a counterpart are each other's best match; a language that has counterparts of
+    both shows that they differ.
+
+    Args:
+        direct: Pairs of source and target documents.
+        pivots: Of each pivot language the pairs with the source and with the target.
+
+    Returns:
+        The pairs that remain, in order, then the new ones; their score is the mean over the pivot languages, their
+        margin 0.
+
+    Reference:
+        Cf. PARK17 §5.
+
+    Example:
+        >>> direct = [DocumentPair("a", "x", 0.8), DocumentPair("b", "y", 0.6)]
+        >>> source_pivot = [DocumentPair("b", "1", 0.9), DocumentPair("c", "2", 0.7)]
+        >>> pivot_target = [DocumentPair("2", "y", 0.9), DocumentPair("1", "z", 0.9)]
+        >>> [(pair.source, pair.target) for pair in apply_pivots(direct, [(source_pivot, pivot_target)])]
+        [('a', 'x'), ('b', 'z'), ('c', 'y')]
     """
-    ways = [(_by_name(there, 0), _by_name(back, 1)) for there, back in through]
-    kept = [pair for pair in direct if pair.score + _balance(pair, ways) >= 0]
+    counterparts = [(_by_source(first), _by_source(map(_swap, second))) for first, second in pivots]
+    kept = [pair for pair in direct if pair.score + _support(pair, counterparts) >= 0]
     sources, targets = {pair.source for pair in kept}, {pair.target for pair in kept}
-    asked = {(pair.source, pair.target) for pair in direct}
-    met: defaultdict[tuple[str, str], float] = defaultdict(float)
-    for there, back in through:
-        onward = _by_name(back, 0)
-        for pair in there:
-            if pair.target in onward:
-                end, score = onward[pair.target]
-                met[pair.source, end] += min(pair.score, score)
-    for (source, target), total in sorted(met.items(), key=lambda way: -way[1]):
-        if total > 0 and source not in sources and target not in targets and (source, target) not in asked:
-            kept.append(NamedPair(source, target, total / len(through), 0.0))
+    known = {(pair.source, pair.target) for pair in direct}
+    implied: defaultdict[tuple[str, str], float] = defaultdict(float)
+    for first, second in pivots:
+        to_target = _by_source(second)
+        for pair in first:
+            if pair.target in to_target:
+                target, score = to_target[pair.target]
+                implied[pair.source, target] += min(pair.score, score)
+    for (source, target), total in sorted(implied.items(), key=lambda item: -item[1]):
+        if total > 0 and source not in sources and target not in targets and (source, target) not in known:
+            kept.append(DocumentPair(source, target, total / len(pivots), 0.0))
             sources.add(source)
             targets.add(target)
     return kept
 
 
-def turned_as_met(first: Sequence[NamedPair], then: Sequence[NamedPair], names: set[str]) -> Through:
-    """Two files of pairs turned so that the first leads from documents of these names, and the second goes on there.
+def orient_pivot(first: Sequence[DocumentPair], second: Sequence[DocumentPair], sources: set[str]) -> Pivot:
+    """Swap the sides of two lists of pairs where needed, so that they lead from the source to the pivot to the target.
 
-    names: of the source's documents.  Files have been made in either direction; whose names they share tells which,
-    and where both sides share as many, as pages of two sites may, they are taken as they stand.
-    Raises DataError where the first has none of the names, or the second none of the first's others.
+    Where both sides share as many names, as the pages of two sites may, the lists are taken as they are.
+
+    Args:
+        first: Pairs of source and pivot documents, in either direction.
+        second: Pairs of pivot and target documents, in either direction.
+        sources: Names of the source documents.
+
+    Raises:
+        DataError: The first has no source document, or the second no document of the pivot language.
     """
-    there = _from(first, names)
-    if there is None:
-        raise DataError("it has no document of the source", remedy="Give pairs of the source and a further language.")
-    back = _from(then, {pair.target for pair in there})
-    if back is None:
+    to_pivot = _oriented(first, sources)
+    if to_pivot is None:
         raise DataError(
-            "it has no document of the further language", remedy="Give pairs of that language and the target."
+            "the first file has no document of the source",
+            remedy="Give pairs of the source and the pivot language first.",
         )
-    return there, back
+    to_target = _oriented(second, {pair.target for pair in to_pivot})
+    if to_target is None:
+        raise DataError(
+            "the second file has no document of the pivot language",
+            remedy="Give pairs of the pivot language and the target second.",
+        )
+    return to_pivot, to_target
 
 
-def _from(pairs: Sequence[NamedPair], names: set[str]) -> list[NamedPair] | None:
-    ahead, back = sum(pair.source in names for pair in pairs), sum(pair.target in names for pair in pairs)
-    if not ahead and not back:
+def _oriented(pairs: Sequence[DocumentPair], names: set[str]) -> list[DocumentPair] | None:
+    """The pairs with the named documents on the source side; None where neither side has any."""
+    forward, backward = sum(pair.source in names for pair in pairs), sum(pair.target in names for pair in pairs)
+    if not forward and not backward:
         return None
-    if ahead >= back:
-        return list(pairs)
-    return [pair._replace(source=pair.target, target=pair.source) for pair in pairs]
+    return list(pairs) if forward >= backward else [_swap(pair) for pair in pairs]
 
 
-def _by_name(pairs: Iterable[NamedPair], side: int) -> _Counterparts:
-    """By the name on one side, 0 or 1, the other's and the score."""
-    named = ((pair if side == 0 else pair._replace(source=pair.target, target=pair.source)) for pair in pairs)
-    return {pair.source: (pair.target, pair.score) for pair in named}
+def _swap(pair: DocumentPair) -> DocumentPair:
+    return pair._replace(source=pair.target, target=pair.source)
 
 
-def _balance(
-    pair: NamedPair, ways: Sequence[tuple[dict[str, tuple[str, float]], dict[str, tuple[str, float]]]]
-) -> float:
-    """What the further languages say for a pair less what they say against it."""
+def _by_source(pairs: Iterable[DocumentPair]) -> _Counterparts:
+    return {pair.source: (pair.target, pair.score) for pair in pairs}
+
+
+def _support(pair: DocumentPair, counterparts: Sequence[tuple[_Counterparts, _Counterparts]]) -> float:
+    """Support for a pair by the pivot languages, less their contradiction."""
     total = 0.0
-    for there, back in ways:
-        if pair.source in there and pair.target in back:
-            (ours, one), (theirs, other) = there[pair.source], back[pair.target]
-            total += min(one, other) * (1 if ours == theirs else -1)
+    for of_source, of_target in counterparts:
+        if pair.source in of_source and pair.target in of_target:
+            (source_pivot, source_score), (target_pivot, target_score) = of_source[pair.source], of_target[pair.target]
+            total += min(source_score, target_score) * (1 if source_pivot == target_pivot else -1)
     return total

@@ -1,4 +1,4 @@
-"""Inner loops of the search for the best alignment, compiled by numba."""
+"""Numba kernels of the search for the best alignment: chaining of anchors, dynamic programming, traceback."""
 
 from __future__ import annotations
 
@@ -11,37 +11,39 @@ Floats = npt.NDArray[np.float64]
 Scores = npt.NDArray[np.float32]
 Bytes = npt.NDArray[np.uint8]
 
-NOTHING = -1e30
-# Beads up to 15 sentences a side fit in a byte: source count times SIDE and target count.
-SIDE = 16
+IMPOSSIBLE = -1e30
+"""Score of an alignment, or log prior of a bead, that is ruled out."""
+
+# Beads of up to 15 sentences a side fit in a byte: source count times CODE_BASE plus target count.
+CODE_BASE = 16
 
 
 @njit(cache=True, nogil=True)
 def heaviest_chain(rows: Ints, columns: Ints, weights: Floats, targets: int) -> Ints:
-    """Places of the heaviest sequence of cells that rises in both; cells sorted by row, then falling column.
+    """Indices of the heaviest sequence of cells that rises in both; cells sorted by row, then by falling column.
 
-    A Fenwick tree keeps the heaviest chain that ends in the first so many columns: n log n in all.
+    A Fenwick tree keeps the heaviest chain that ends in each prefix of the columns: n log n in all.
     """
     tree = np.full(targets + 2, -1, np.int64)
     best = np.zeros(len(rows), np.float64)
     before = np.full(len(rows), -1, np.int64)
     last = -1
     for k in range(len(rows)):
-        place = columns[k]
+        node = columns[k]
         heaviest = -1
-        while place > 0:
-            end = tree[place]
+        while node > 0:
+            end = tree[node]
             if end >= 0 and (heaviest < 0 or best[end] > best[heaviest]):
                 heaviest = end
-            place -= place & -place
+            node -= node & -node
         before[k] = heaviest
         best[k] = weights[k] + (best[heaviest] if heaviest >= 0 else 0.0)
-        place = columns[k] + 1
-        while place < len(tree):
-            end = tree[place]
+        node = columns[k] + 1
+        while node < len(tree):
+            end = tree[node]
             if end < 0 or best[k] > best[end]:
-                tree[place] = k
-            place += place & -place
+                tree[node] = k
+            node += node & -node
         if last < 0 or best[k] > best[last]:
             last = k
     count = 0
@@ -69,24 +71,30 @@ def advance(
     choices: Bytes,
     gains: Scores,
 ) -> None:
-    """Push the best scores of rows first, first + 1, … on to the rows that their beads reach.
+    """Propagate the best scores of rows first, first + 1, … to the rows that their beads reach.
 
-    scores: float32 (rows, A, A, W), of the bead of a + 1 and b + 1 sentences that starts at boundary
-    (first + r, lows[first + r] + w).  priors: (A + 1, A + 1), added by kind, NOTHING forbids; [0, 1] and [1, 0] are
-    what a sentence that stands alone costs.  best: (A + 1, W), a ring of rows, that of row i in i mod (A + 1).
-    choices, gains: (m + 1, W), by which bead a boundary is best reached, and what that bead adds.
+    Args:
+        first: Source boundary of the first row.
+        scores: float32 (rows, A, A, W); of the bead of a + 1 and b + 1 sentences that starts at boundary
+            (first + r, lows[first + r] + w).
+        priors: (A + 1, A + 1), log prior by size of the bead; [0, 1] and [1, 0] are those of an unaligned sentence.
+        lows: First target boundary of each row of the band, (m + 1,).
+        targets: Number of target sentences.
+        best: (A + 1, W), a ring buffer; row i is in best[i mod (A + 1)].
+        choices: (m + 1, W), code of the bead by which each boundary is best reached; written.
+        gains: (m + 1, W), what that bead adds to the score; written.
     """
-    most = scores.shape[1]
+    max_size = scores.shape[1]
     width = scores.shape[3]
     sources = len(lows) - 1
-    ring = most + 1
+    ring = max_size + 1
     for r in range(scores.shape[0]):
         row = first + r
         here = row % ring
         for w in range(width):
             value = best[here, w]
             j = lows[row] + w
-            if value <= NOTHING or j > targets:
+            if value <= IMPOSSIBLE or j > targets:
                 continue
             if j < targets and w + 1 < width:
                 _reach(value, priors[0, 1], here, w + 1, row, 1, best, choices, gains)
@@ -94,22 +102,22 @@ def advance(
                 continue
             down = j - lows[row + 1]
             if 0 <= down < width:
-                _reach(value, priors[1, 0], (row + 1) % ring, down, row + 1, SIDE, best, choices, gains)
-            for a in range(most):
+                _reach(value, priors[1, 0], (row + 1) % ring, down, row + 1, CODE_BASE, best, choices, gains)
+            for a in range(max_size):
                 if row + a + 1 > sources:
                     break
                 low = lows[row + a + 1]
-                for b in range(most):
-                    place = j + b + 1 - low
-                    if j + b + 1 > targets or place >= width:
+                for b in range(max_size):
+                    column = j + b + 1 - low
+                    if j + b + 1 > targets or column >= width:
                         break
-                    if place < 0 or priors[a + 1, b + 1] <= NOTHING:
+                    if column < 0 or priors[a + 1, b + 1] <= IMPOSSIBLE:
                         continue
                     gain = scores[r, a, b, w] + priors[a + 1, b + 1]
-                    code = (a + 1) * SIDE + b + 1
-                    _reach(value, gain, (row + a + 1) % ring, place, row + a + 1, code, best, choices, gains)
+                    code = (a + 1) * CODE_BASE + b + 1
+                    _reach(value, gain, (row + a + 1) % ring, column, row + a + 1, code, best, choices, gains)
         for w in range(width):
-            best[here, w] = NOTHING
+            best[here, w] = IMPOSSIBLE
 
 
 @njit(cache=True, nogil=True, inline="always")
@@ -124,12 +132,21 @@ def _reach(
 
 @njit(cache=True, nogil=True)
 def trace(choices: Bytes, gains: Scores, lows: Ints, targets: int) -> tuple[Ints, Scores, int]:
-    """The chosen beads from first to last, int64 (n, 4): source start and count, target start and count.
+    """Follow the choices back from the end of both texts.
 
-    With what each adds, float32 (n,), and how near the path came to an edge of the band that is no edge of the text.
+    Args:
+        choices: Codes of beads, (m + 1, W), as `advance` writes them.
+        gains: What each of those beads adds, (m + 1, W).
+        lows: First target boundary of each row of the band, (m + 1,).
+        targets: Number of target sentences.
+
+    Returns:
+        The beads from first to last, int64 (n, 4): source start and count, target start and count; what each adds to
+        the score, float32 (n,); and the smallest distance of the path from an edge of the band that is not an edge of
+        the text, −1 where no path was found.
     """
     width = choices.shape[1]
-    found = np.empty((len(lows) + targets, 4), np.int64)
+    beads = np.empty((len(lows) + targets, 4), np.int64)
     added = np.empty(len(lows) + targets, np.float32)
     margin = targets + 1
     count = 0
@@ -141,11 +158,11 @@ def trace(choices: Bytes, gains: Scores, lows: Ints, targets: int) -> tuple[Ints
         if lows[i] + width <= targets:
             margin = min(margin, width - 1 - w)
         code = np.int64(choices[i, w])
-        a, b = code // SIDE, code % SIDE
+        a, b = code // CODE_BASE, code % CODE_BASE
         if a == 0 and b == 0:
-            return found[:0], added[:0], -1
-        found[count] = (i - a, a, j - b, b)
+            return beads[:0], added[:0], -1
+        beads[count] = (i - a, a, j - b, b)
         added[count] = gains[i, w]
         count += 1
         i, j = int(i - a), int(j - b)
-    return found[:count][::-1].copy(), added[:count][::-1].copy(), margin
+    return beads[:count][::-1].copy(), added[:count][::-1].copy(), margin

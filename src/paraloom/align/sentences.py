@@ -1,23 +1,37 @@
-"""Sentences of two texts aligned n to m: the aligner learns how from the texts themselves, in a few rounds."""
+"""Sentence alignment of two texts, n to m: the aligner learns from the texts themselves, in a few rounds."""
 
 from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 import numpy.typing as npt
 
-from paraloom.align.band import Band, band_along, path_of_anchors, path_of_beads, path_of_lengths
-from paraloom.align.block_cosines import VectorMatch
-from paraloom.align.lengths import LengthHabits, LengthMatch, habits_of
-from paraloom.align.lexical import Background, Bags, Direction, WordMatch, background_of, bags_of
-from paraloom.align.lexicon import Lexicon, beside, evenly, lexicon_of, together
-from paraloom.align.priors import priors_of
-from paraloom.align.search import Evidence, Found, best_alignment
-from paraloom.align.stems import stems
+from paraloom.align.embeddings import EmbeddingEvidence
+from paraloom.align.lengths import LengthEvidence, LengthModel, fit_length_model
+from paraloom.align.lexical import (
+    Background,
+    ExpectedWords,
+    LexicalDirection,
+    LexicalEvidence,
+    estimate_background,
+    expected_copies,
+    word_prefixes,
+)
+from paraloom.align.lexicon import BilingualLexicon, bead_tokens, concatenate, learn_lexicon, spread_evenly
+from paraloom.align.search import (
+    Alignment,
+    Band,
+    Evidence,
+    band_along,
+    best_alignment,
+    path_from_anchors,
+    path_from_beads,
+    path_from_lengths,
+)
 from paraloom.core.beads import Bead
 from paraloom.core.errors import ConfigError, DataError
 from paraloom.core.progress import progress
@@ -26,62 +40,81 @@ from paraloom.text.tokens import TokenLists, tokenize
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
 Vectors = npt.NDArray[np.float32]
+LexiconPair = tuple[BilingualLexicon, BilingualLexicon]
+"""From source to target, and from target to source."""
 
-# Beads that a lexicon is made from, at most.
-_FOR_LEXICON = 20_000
+# Beads that a lexicon is learned from, at most.
+_MAX_LEXICON_BEADS = 20_000
+
+# Prior probability of beads by source and target sentences; other sizes are rare.  Gale and Church's table (1993, Table
+# 5) has fewer unaligned sentences, as is true of parliamentary debates.
+_PRIORS = {(1, 1): 0.8, (1, 0): 0.04, (0, 1): 0.04, (2, 1): 0.04, (1, 2): 0.04, (2, 2): 0.01}
+_RARE_PRIOR = 0.003
+# The table counts as this many beads, plus this share of the observed ones: a round overestimates frequent sizes.
+_PRIOR_BEADS, _PRIOR_SHARE = 10.0, 0.2
 
 
 @dataclass(frozen=True, kw_only=True)
 class AlignerConfig:
-    """How sentences are aligned.
+    """Settings of the sentence aligner.
 
-    most: sentences on a side of a bead, 1 to 15.  length, words, stems: weights of what lengths (in characters), words
-    and their beginnings say; the two last count in both directions, each as far as it explains the texts.
-    vectors: weight of what an encoder says, where a pair has its vectors.  rounds: how often the texts are aligned to
-    learn how likely beads are, which words go with which, and how far evidence reaches; with 0 a table after Gale and
-    Church says how likely beads are.
-    lexicon: whether words that went together in a round count in the next.  radius: boundaries on each side of the
-    expected path that are looked at, for texts too long to try all.
+    Args:
+        max_bead_size: Sentences on one side of a bead at most, 1 to 15.
+        length_weight: Weight of lengths in characters.
+        word_weight: Weight of words, in both directions, each as far as it explains the texts.
+        prefix_weight: Weight of the first characters of words.
+        embedding_weight: Weight of sentence embeddings, where there are any.
+        rounds: Alignments to learn from: priors of bead sizes, a lexicon, and how far to trust the evidence.  With 0
+            the priors are fixed.
+        learn_lexicon: Whether a lexicon learned in a round is evidence in the next.
+        band_radius: Boundaries on each side of the expected path that are searched, for texts too long for all.
     """
 
-    most: int = 3
-    length: float = 1.0
-    words: float = 0.7
-    stems: float = 0.5
-    vectors: float = 1.0
+    max_bead_size: int = 3
+    length_weight: float = 1.0
+    word_weight: float = 0.7
+    prefix_weight: float = 0.5
+    embedding_weight: float = 1.0
     rounds: int = 3
-    lexicon: bool = True
-    radius: int = 16
+    learn_lexicon: bool = True
+    band_radius: int = 16
 
     def check(self) -> None:
-        """Raises ConfigError that names the field which cannot be."""
-        if not 1 <= self.most <= 15:
-            raise ConfigError(f"'most' is {self.most}, and must be 1 to 15 sentences")
-        for name in ("length", "words", "stems", "vectors"):
+        """Raise ConfigError for a field that is out of range."""
+        if not 1 <= self.max_bead_size <= 15:
+            raise ConfigError(f"'max_bead_size' must be 1 to 15, not {self.max_bead_size}")
+        for name in ("length_weight", "word_weight", "prefix_weight", "embedding_weight"):
             if not (math.isfinite(getattr(self, name)) and getattr(self, name) >= 0):
-                raise ConfigError(f"'{name}' is {getattr(self, name)}, and must be a number from 0 on")
-        if self.rounds < 0 or self.radius < 1:
-            raise ConfigError("'rounds' must be 0 or more, 'radius' 1 or more")
+                raise ConfigError(f"'{name}' must be 0 or more, not {getattr(self, name)}")
+        if self.rounds < 0:
+            raise ConfigError(f"'rounds' must be 0 or more, not {self.rounds}")
+        if self.band_radius < 1:
+            raise ConfigError(f"'band_radius' must be 1 or more, not {self.band_radius}")
 
 
 @dataclass(frozen=True, eq=False)
 class TextPair:
-    """Two texts, sentence by sentence, and what translators made of them.
+    """Two texts to align, sentence by sentence, with their translations.
 
-    source_translations: each as long as `source`, in the target's language.  target_translations: each as long as
-    `target`, in the source's.  vectors: of the sentences of both, float32 (m, d) and (n, d), by an encoder of both
-    languages, or of the one that the other was translated into.  Raises DataError where lengths differ.
+    Args:
+        source: m sentences.
+        target: n sentences.
+        source_translations: Translations of `source` into the target language, each of m sentences.
+        target_translations: Translations of `target` into the source language, each of n sentences.
+        embeddings: Sentence embeddings in one space, float32 (m, d) and (n, d); by an encoder of both languages, or of
+            one language into which the other text was translated.
+
+    Raises:
+        DataError: A translation or the embeddings have another length.
     """
 
     source: Sequence[str]
     target: Sequence[str]
     source_translations: Sequence[Sequence[str]] = ()
     target_translations: Sequence[Sequence[str]] = ()
-    vectors: tuple[Vectors, Vectors] | None = None
+    embeddings: tuple[Vectors, Vectors] | None = None
 
     def __post_init__(self) -> None:
-        if self.vectors is not None and [len(each) for each in self.vectors] != [len(self.source), len(self.target)]:
-            raise DataError("there is not one vector for each sentence")
         for side, text, translations in (
             ("source", self.source, self.source_translations),
             ("target", self.target, self.target_translations),
@@ -90,210 +123,301 @@ class TextPair:
                 if len(translation) != len(text):
                     raise DataError(
                         f"the {side} has {len(text):,} sentences, its translation {number} has {len(translation):,}",
-                        remedy="A translation has one line for each sentence, in their order.",
+                        remedy="Give one translated line for each sentence, in the same order.",
                     )
+        if self.embeddings is not None:
+            sizes, expected = [len(side) for side in self.embeddings], [len(self.source), len(self.target)]
+            if sizes != expected:
+                raise DataError(f"expected one embedding for each sentence, {expected}, got {sizes}")
 
 
 @dataclass(frozen=True, eq=False)
-class Knowledge:
-    """What an aligner has learned: priors float64 (A + 1, A + 1), natural logarithms by kind of bead.
+class SentenceAligner:
+    """A sentence aligner that was fitted to some texts; see `fit_aligner`.
 
-    backgrounds, shares, lexicons: by unit and direction, see paraloom.align.lexical.  given: a lexicon that was known
-    before.  lengths: how those go together.
+    Args:
+        config: Its settings.
+        priors: float64 (A + 1, A + 1), natural log-probability of a bead by its source and target sentences.
+        backgrounds: By unit (`word`, `prefix`), the unigram probabilities of source and target.
+        weights: By unit, the mixture weights of each direction, see `LexicalDirection`.
+        learned: The lexicons of the last round, from source to target and back.
+        lexicon: A lexicon that was given.
+        lengths: How the lengths of corresponding sentences relate.
     """
 
+    config: AlignerConfig
     priors: Floats
     backgrounds: dict[str, tuple[Background, Background]]
-    shares: dict[str, tuple[Floats, Floats]] = field(default_factory=dict)
-    lexicons: tuple[Lexicon | None, Lexicon | None] = (None, None)
-    given: tuple[Lexicon, Lexicon] | None = None
-    lengths: LengthHabits | None = None
+    weights: dict[str, tuple[Floats, Floats]] = field(default_factory=dict)
+    learned: tuple[BilingualLexicon | None, BilingualLexicon | None] = (None, None)
+    lexicon: LexiconPair | None = None
+    lengths: LengthModel | None = None
+
+    def align(self, pair: TextPair) -> list[Bead]:
+        """Align a pair of texts by what was learned from it or from others.
+
+        Returns:
+            The beads in order; every sentence is in one of them.
+        """
+        return to_beads(_PreparedPair(pair, self.config).align(self))
 
 
 def align(
-    pair: TextPair, config: AlignerConfig | None = None, given: tuple[Lexicon, Lexicon] | None = None
+    source: Sequence[str],
+    target: Sequence[str],
+    *,
+    source_translation: Sequence[str] | None = None,
+    target_translation: Sequence[str] | None = None,
+    embeddings: tuple[Vectors, Vectors] | None = None,
+    lexicon: LexiconPair | None = None,
+    config: AlignerConfig | None = None,
 ) -> list[Bead]:
-    """The beads of one pair of texts, in order; every sentence is in one of them, alone where it has no counterpart.
+    """Align the sentences of two texts that are translations of each other, n to m.
 
-    given: a lexicon from source to target, and back, that counts beside the one that is made on the way.
+    Works without any resource: lengths, shared words and a lexicon learned from the two texts are the evidence.
+    Translations or embeddings make it more accurate.  To align many texts of one kind, use `fit_aligner`.
 
-    >>> pair = TextPair(["Paris 1900.", "Berlin 1901."], ["Paris 1900.", "Berlin", "1901."])
-    >>> [(bead.source, bead.target) for bead in align(pair)]
-    [((0,), (0,)), ((1,), (1, 2))]
+    Args:
+        source: m sentences.
+        target: n sentences.
+        source_translation: `source` in the target language, m sentences.
+        target_translation: `target` in the source language, n sentences.
+        embeddings: Sentence embeddings in one space, float32 (m, d) and (n, d).
+        lexicon: Bilingual lexicons from source to target and back, see `lexicon.read_lexicon`.
+        config: Settings; by default beads of at most three sentences a side.
+
+    Returns:
+        The beads in order; every sentence is in one of them, and a sentence without a counterpart is in a bead with
+        an empty other side.  `score` is the bead's natural log-likelihood ratio, higher is better.
+
+    Raises:
+        TypeError: A text is a string instead of a list of sentences.
+        DataError: A translation or the embeddings do not have one entry for each sentence.
+        ConfigError: A setting is out of range.
+
+    Example:
+        >>> beads = align(["Paris 1900.", "Berlin 1901."], ["Paris 1900.", "Berlin", "1901."])
+        >>> [(bead.source, bead.target) for bead in beads]
+        [((0,), (0,)), ((1,), (1, 2))]
     """
-    config = config or AlignerConfig()
-    config.check()
-    prepared = [_Prepared(pair, config)]
-    knowledge, found = _rounds(prepared, config, given)
-    return list(_beads(prepared[0].align(knowledge, config, found[0])))
+    for text in (source, target, source_translation, target_translation):
+        if isinstance(text, str):
+            raise TypeError(f"expected a list of sentences, got the string {text[:40]!r}")
+    source_translations = () if source_translation is None else (source_translation,)
+    target_translations = () if target_translation is None else (target_translation,)
+    pair = TextPair(source, target, source_translations, target_translations, embeddings)
+    return align_pair(pair, config, lexicon)
 
 
-def learn(pairs: Sequence[TextPair], config: AlignerConfig, given: tuple[Lexicon, Lexicon] | None = None) -> Knowledge:
-    """What the texts themselves tell of how to align them, in `config.rounds` rounds; given: as for `align`.
+def align_pair(pair: TextPair, config: AlignerConfig | None = None, lexicon: LexiconPair | None = None) -> list[Bead]:
+    """Align a pair of texts that may have several translations; otherwise as `align`."""
+    prepared = _PreparedPair(pair, _checked(config))
+    aligner, alignments = _fit([prepared], _checked(config), lexicon)
+    return to_beads(prepared.align(aligner, alignments[0]))
 
-    Raises DataError where one has more translations than another.
+
+def fit_aligner(
+    pairs: Sequence[TextPair], config: AlignerConfig | None = None, lexicon: LexiconPair | None = None
+) -> SentenceAligner:
+    """Learn how to align texts from the texts themselves, in `config.rounds` rounds.
+
+    Args:
+        pairs: Texts of one kind; all have the same number of translations.
+        config: Settings.
+        lexicon: Bilingual lexicons from source to target and back, as further evidence.
+
+    Raises:
+        DataError: Some pairs have more translations than others.
+        ConfigError: A setting is out of range.
+
+    Example:
+        >>> pairs = [TextPair(["Paris 1900.", "Berlin 1901."], ["Paris 1900.", "Berlin 1901."])]
+        >>> [(bead.source, bead.target) for bead in fit_aligner(pairs).align(pairs[0])]
+        [((0,), (0,)), ((1,), (1,))]
     """
-    config.check()
     if len({(len(pair.source_translations), len(pair.target_translations)) for pair in pairs}) > 1:
-        raise DataError("some of the texts have more translations than others", remedy="Translate all of them.")
-    return _rounds([_Prepared(pair, config) for pair in pairs], config, given)[0]
+        raise DataError(
+            "some of the texts have more translations than others", remedy="Translate all texts, or none of them."
+        )
+    return _fit([_PreparedPair(pair, _checked(config)) for pair in pairs], _checked(config), lexicon)[0]
 
 
-def _rounds(
-    prepared: Sequence[_Prepared], config: AlignerConfig, given: tuple[Lexicon, Lexicon] | None
-) -> tuple[Knowledge, list[Found | None]]:
-    """What the rounds taught, and the alignments of the last."""
-    knowledge = Knowledge(
-        priors_of(Counter(), config.most),
-        {unit: _backgrounds([each.lists[unit] for each in prepared]) for unit in _units(config)},
-        given=given,
-    )
-    found: list[Found | None] = [None] * len(prepared)
-    with progress("learning to align", config.rounds * len(prepared), unit="texts") as advance:
-        for _ in range(config.rounds):
-            for place, each in enumerate(prepared):
-                found[place] = each.align(knowledge, config, found[place])
-                advance(1)
-            knowledge = _learned(prepared, [each.beads for each in found if each], knowledge, config)
-    return knowledge, found
+def to_beads(alignment: Alignment) -> list[Bead]:
+    """The beads of an alignment as lists of sentence indices."""
+    rows = zip(alignment.beads.tolist(), alignment.gains.tolist(), strict=True)
+    return [Bead(tuple(range(i, i + a)), tuple(range(j, j + b)), gain) for (i, a, j, b), gain in rows]
 
 
-def beads_of(pair: TextPair, knowledge: Knowledge, config: AlignerConfig) -> list[Bead]:
-    """The beads of a pair of texts, by what was learned from it or from others."""
-    found = _Prepared(pair, config).align(knowledge, config)
-    return list(_beads(found))
+def bead_priors(sizes: Counter[tuple[int, int]], max_size: int) -> Floats:
+    """Log prior of each bead size, float64 (max_size + 1, max_size + 1): observed counts, smoothed by a fixed table."""
+    table = np.array([[_PRIORS.get((a, b), _RARE_PRIOR) for b in range(max_size + 1)] for a in range(max_size + 1)])
+    table[0, 0] = 0.0
+    table[0, 2:] = table[2:, 0] = 0.0
+    counts = np.array([[sizes[a, b] for b in range(max_size + 1)] for a in range(max_size + 1)], np.float64)
+    smoothed = counts + (_PRIOR_BEADS + _PRIOR_SHARE * counts.sum()) * table / table.sum()
+    with np.errstate(divide="ignore"):
+        priors = np.log(smoothed / smoothed.sum())
+    return np.where(np.isfinite(priors), priors, -1e30)
 
 
-def _beads(found: Found) -> Iterator[Bead]:
-    for (i, a, j, b), gain in zip(found.beads.tolist(), found.gains.tolist(), strict=True):
-        yield Bead(tuple(range(i, i + a)), tuple(range(j, j + b)), gain)
-
-
-def _units(config: AlignerConfig) -> dict[str, float]:
-    weights = {"word": config.words, "stem": config.stems}
-    return {unit: weight for unit, weight in weights.items() if weight > 0}
-
-
-class _Prepared:
-    """A pair of texts, cut into units once for all rounds."""
+class _PreparedPair:
+    """A pair of texts, tokenized once for all rounds."""
 
     def __init__(self, pair: TextPair, config: AlignerConfig) -> None:
         self.sizes = (len(pair.source), len(pair.target))
         self.characters = (_characters(pair.source), _characters(pair.target))
-        self.vectors = pair.vectors
+        self.embeddings = pair.embeddings
         self.texts = pair.source, pair.target
         self.lists: dict[str, tuple[TokenLists, TokenLists]] = {}
-        self.bags: dict[str, tuple[list[Bags], list[Bags]]] = {}
+        self.expected: dict[str, tuple[list[ExpectedWords], list[ExpectedWords]]] = {}
         for unit in _units(config):
-            source, target = _cut(unit, pair.source), _cut(unit, pair.target)
+            source, target = _tokenize(unit, pair.source), _tokenize(unit, pair.target)
             self.lists[unit] = (source, target)
-            self.bags[unit] = (
-                [bags_of(source), *(bags_of(_cut(unit, each)) for each in pair.source_translations)],
-                [bags_of(target), *(bags_of(_cut(unit, each)) for each in pair.target_translations)],
+            self.expected[unit] = (
+                [expected_copies(source), *(expected_copies(_tokenize(unit, t)) for t in pair.source_translations)],
+                [expected_copies(target), *(expected_copies(_tokenize(unit, t)) for t in pair.target_translations)],
             )
 
-    def directions(self, unit: str, knowledge: Knowledge) -> tuple[Direction, Direction]:
-        """Source sentences as givers, and target sentences as givers."""
-        found = []
+    def directions(self, unit: str, aligner: SentenceAligner) -> tuple[LexicalDirection, LexicalDirection]:
+        """The mixture models in which the source predicts, and in which the target predicts."""
+        directions = []
         for side in (0, 1):
-            bags = list(self.bags[unit][side])
-            lexicons = (knowledge.given[side] if knowledge.given else None, knowledge.lexicons[side])
+            expected = list(self.expected[unit][side])
+            lexicons = (aligner.lexicon[side] if aligner.lexicon else None, aligner.learned[side])
             if unit == "word":
-                bags += [each.bags(self.lists[unit][side]) for each in lexicons if each is not None]
-            shares = knowledge.shares.get(unit, (None, None))[side]
-            if shares is None or len(shares) != len(bags) + 1:
-                shares = np.array([0.8, *[0.2 / len(bags)] * len(bags)])
-            givers, receivers = self.lists[unit][side], self.lists[unit][1 - side]
-            background = knowledge.backgrounds[unit][1 - side]
-            found.append(Direction(bags, givers.lengths, receivers, background, shares))
-        return found[0], found[1]
+                expected += [
+                    lexicon.expected_words(self.lists[unit][side]) for lexicon in lexicons if lexicon is not None
+                ]
+            weights = aligner.weights.get(unit, (None, None))[side]
+            if weights is None or len(weights) != len(expected) + 1:
+                weights = np.array([0.8, *[0.2 / len(expected)] * len(expected)])
+            predictors, observed = self.lists[unit][side], self.lists[unit][1 - side]
+            background = aligner.backgrounds[unit][1 - side]
+            directions.append(LexicalDirection(expected, predictors.lengths, observed, background, weights))
+        return directions[0], directions[1]
 
-    def align(self, knowledge: Knowledge, config: AlignerConfig, before: Found | None = None) -> Found:
-        """The best alignment by what is known, looked for near that of a round before."""
+    def align(self, aligner: SentenceAligner, previous: Alignment | None = None) -> Alignment:
+        """The best alignment, searched for near that of the previous round."""
         sources, targets = self.sizes
+        config = aligner.config
         if not sources or not targets:
-            return _alone(sources, targets, knowledge.priors)
+            return _unaligned(sources, targets, aligner.priors)
         evidence: list[Evidence] = []
         anchors = []
-        if config.length > 0:
-            evidence.append(LengthMatch(*self.characters, config.length, habits=knowledge.lengths))
-        if self.vectors is not None and config.vectors > 0:
+        if config.length_weight > 0:
+            evidence.append(LengthEvidence(*self.characters, config.length_weight, model=aligner.lengths))
+        if self.embeddings is not None and config.embedding_weight > 0:
             words = tokenize(self.texts[0]).lengths, tokenize(self.texts[1]).lengths
-            evidence.append(VectorMatch(*self.vectors, words, config.vectors))
+            evidence.append(EmbeddingEvidence(*self.embeddings, words, config.embedding_weight))
         for unit, weight in _units(config).items():
-            forward, backward = self.directions(unit, knowledge)
-            evidence.append(WordMatch(forward, backward, weight))
-            if unit == "word" and before is None:
+            forward, backward = self.directions(unit, aligner)
+            evidence.append(LexicalEvidence(forward, backward, weight))
+            if unit == "word" and previous is None:
                 anchors.append(forward.anchors())
                 columns, rows, weights = backward.anchors()
                 anchors.append((rows, columns, weights))
 
-        def band(radius: int) -> Band:
-            if before is not None:
-                return band_along(path_of_beads(before.beads, sources), targets, radius // 2, 2)
-            path = path_of_anchors(anchors, sources, targets) if anchors else None
+        def make_band(radius: int) -> Band:
+            if previous is not None:
+                return band_along(path_from_beads(previous.beads, sources), targets, radius // 2, 2)
+            path = path_from_anchors(anchors, sources, targets) if anchors else None
             if path is None:
-                path = path_of_lengths(*self.characters)
+                path = path_from_lengths(*self.characters)
             return band_along(path, targets, radius, 8)
 
-        return best_alignment(evidence, knowledge.priors, sources, targets, band, config.radius)
+        return best_alignment(evidence, aligner.priors, sources, targets, make_band, config.band_radius)
 
 
-def _learned(
-    prepared: Sequence[_Prepared], found: Sequence[Ints], knowledge: Knowledge, config: AlignerConfig
-) -> Knowledge:
-    kinds = Counter((int(a), int(b)) for beads in found for _, a, _, b in beads)
-    shares = {}
+def _fit(
+    prepared: Sequence[_PreparedPair], config: AlignerConfig, lexicon: LexiconPair | None
+) -> tuple[SentenceAligner, list[Alignment | None]]:
+    """The aligner after all rounds, and the alignments of the last round."""
+    aligner = SentenceAligner(
+        config,
+        bead_priors(Counter(), config.max_bead_size),
+        {unit: _backgrounds([pair.lists[unit] for pair in prepared]) for unit in _units(config)},
+        lexicon=lexicon,
+    )
+    alignments: list[Alignment | None] = [None] * len(prepared)
+    with progress("learning to align", config.rounds * len(prepared), unit="texts") as advance:
+        for _ in range(config.rounds):
+            for index, pair in enumerate(prepared):
+                alignments[index] = pair.align(aligner, alignments[index])
+                advance(1)
+            beads = [alignment.beads for alignment in alignments if alignment is not None]
+            aligner = _refit(prepared, beads, aligner)
+    return aligner, alignments
+
+
+def _refit(prepared: Sequence[_PreparedPair], alignments: Sequence[Ints], aligner: SentenceAligner) -> SentenceAligner:
+    """The aligner with everything re-estimated from an alignment of the texts."""
+    config = aligner.config
+    sizes = Counter((int(a), int(b)) for beads in alignments for _, a, _, b in beads)
+    weights = {}
     for unit in _units(config):
         sides = []
         for side in (0, 1):
             total: Floats | None = None
-            for each, beads in zip(prepared, found, strict=True):
-                if min(each.sizes):
-                    expected = each.directions(unit, knowledge)[side].expected(beads, bool(side))
-                    total = expected if total is None else total + expected
-            sides.append(_shares(total))
+            for pair, beads in zip(prepared, alignments, strict=True):
+                if min(pair.sizes):
+                    counts = pair.directions(unit, aligner)[side].mixture_counts(beads, bool(side))
+                    total = counts if total is None else total + counts
+            sides.append(_mixture_weights(total))
         if sides[0] is not None and sides[1] is not None:
-            shares[unit] = (sides[0], sides[1])
-    lexicons: tuple[Lexicon | None, Lexicon | None] = (None, None)
-    if config.lexicon and "word" in _units(config):
-        source, target = _side(prepared, found, 0), _side(prepared, found, 1)
-        lexicons = (lexicon_of(source, target), lexicon_of(target, source))
-    habits = habits_of([each.characters for each in prepared], found)
-    return replace(knowledge, priors=priors_of(kinds, config.most), shares=shares, lexicons=lexicons, lengths=habits)
+            weights[unit] = (sides[0], sides[1])
+    learned: tuple[BilingualLexicon | None, BilingualLexicon | None] = (None, None)
+    if config.learn_lexicon and "word" in _units(config):
+        source, target = _lexicon_side(prepared, alignments, 0), _lexicon_side(prepared, alignments, 1)
+        learned = (learn_lexicon(source, target), learn_lexicon(target, source))
+    lengths = fit_length_model([pair.characters for pair in prepared], alignments)
+    priors = bead_priors(sizes, config.max_bead_size)
+    return replace(aligner, priors=priors, weights=weights, learned=learned, lengths=lengths)
 
 
-def _side(prepared: Sequence[_Prepared], found: Sequence[Ints], side: int) -> TokenLists:
-    """The words of one side of the beads that have both; where these are too many, of some all over the texts."""
-    both = [beads[(beads[:, 1] > 0) & (beads[:, 3] > 0)] for beads in found]
+def _lexicon_side(prepared: Sequence[_PreparedPair], alignments: Sequence[Ints], side: int) -> TokenLists:
+    """The words of one side of the two-sided beads; of a sample spread over the texts where there are too many."""
+    both = [beads[(beads[:, 1] > 0) & (beads[:, 3] > 0)] for beads in alignments]
+    samples = spread_evenly([len(beads) for beads in both], _MAX_LEXICON_BEADS)
     parts = []
-    for each, beads, chosen in zip(prepared, both, evenly([len(beads) for beads in both], _FOR_LEXICON), strict=True):
-        parts.append(beside(each.lists["word"][side], beads[chosen, 2 * side : 2 * side + 2]))
-    return together(parts)
+    for pair, beads, sample in zip(prepared, both, samples, strict=True):
+        parts.append(bead_tokens(pair.lists["word"][side], beads[sample, 2 * side : 2 * side + 2]))
+    return concatenate(parts)
 
 
-def _shares(expected: Floats | None) -> Floats | None:
-    """A word in twenty at least comes from nowhere, and no kind of evidence is ever given up."""
-    if expected is None or expected.sum() <= 0:
+def _mixture_weights(counts: Floats | None) -> Floats | None:
+    """Smoothed mixture weights; the background keeps at least a twentieth."""
+    if counts is None or counts.sum() <= 0:
         return None
-    shares = (expected + 1.0) / (expected + 1.0).sum()
-    shares[0] = max(shares[0], 0.05)
-    return shares / shares.sum()
+    weights = (counts + 1.0) / (counts + 1.0).sum()
+    weights[0] = max(weights[0], 0.05)
+    return weights / weights.sum()
 
 
-def _alone(sources: int, targets: int, priors: Floats) -> Found:
+def _unaligned(sources: int, targets: int, priors: Floats) -> Alignment:
     beads = [(i, 1, 0, 0) for i in range(sources)] + [(0, 0, j, 1) for j in range(targets)]
     gains = [priors[1, 0]] * sources + [priors[0, 1]] * targets
-    return Found(np.array(beads, np.int64).reshape(-1, 4), np.array(gains, np.float32))
+    return Alignment(np.array(beads, np.int64).reshape(-1, 4), np.array(gains, np.float32))
+
+
+def _checked(config: AlignerConfig | None) -> AlignerConfig:
+    config = config or AlignerConfig()
+    config.check()
+    return config
+
+
+def _units(config: AlignerConfig) -> dict[str, float]:
+    """Weights of the kinds of tokens that are evidence."""
+    weights = {"word": config.word_weight, "prefix": config.prefix_weight}
+    return {unit: weight for unit, weight in weights.items() if weight > 0}
 
 
 def _characters(texts: Sequence[str]) -> Floats:
     return np.array([len(text) for text in texts], np.float64)
 
 
-def _cut(unit: str, texts: Sequence[str]) -> TokenLists:
-    return tokenize(texts) if unit == "word" else stems(texts)
+def _tokenize(unit: str, texts: Sequence[str]) -> TokenLists:
+    return tokenize(texts) if unit == "word" else word_prefixes(texts)
 
 
 def _backgrounds(lists: Sequence[tuple[TokenLists, TokenLists]]) -> tuple[Background, Background]:
-    return background_of([each[0] for each in lists]), background_of([each[1] for each in lists])
+    return estimate_background([source for source, _ in lists]), estimate_background([target for _, target in lists])

@@ -1,4 +1,4 @@
-"""Sentences aligned within pairs of documents: what is learned from some of the pairs aligns all of them."""
+"""Sentence alignment within pairs of documents: the aligner learns from some pairs and aligns all."""
 
 from __future__ import annotations
 
@@ -8,22 +8,28 @@ from typing import NamedTuple
 
 import numpy as np
 
-from paraloom.align.document_features import Documents, Paragraphs
-from paraloom.align.document_pairs import NamedPair
-from paraloom.align.sentences import AlignerConfig, Knowledge, TextPair, beads_of, learn
+from paraloom.align.document_features import Documents, ParagraphReader
+from paraloom.align.document_pairs import DocumentPair
+from paraloom.align.sentences import AlignerConfig, SentenceAligner, TextPair, fit_aligner
 from paraloom.core.beads import Bead
 from paraloom.core.errors import DataError
 from paraloom.core.progress import progress
 from paraloom.core.seeds import generator
 
-# Pairs that the aligner learns from, drawn by chance, and those whose texts are in memory at a time.
-_LEARN, _AT_A_TIME = 500, 1000
+# Random pairs that the aligner learns from, and pairs whose texts are in memory at a time.
+_TRAINING_PAIRS, _BLOCK = 500, 1000
 
 
-class Aligned(NamedTuple):
-    """A pair of documents, their sentences, and the beads, in order."""
+class AlignedDocuments(NamedTuple):
+    """A pair of documents with its sentence alignment.
 
-    pair: NamedPair
+    Args:
+        pair: The names of the documents.
+        texts: Their paragraphs, which are the sentences.
+        beads: The beads, in order.
+    """
+
+    pair: DocumentPair
     texts: TextPair
     beads: list[Bead]
 
@@ -31,85 +37,110 @@ class Aligned(NamedTuple):
 def align_within(
     source: Documents,
     target: Documents,
-    pairs: Sequence[NamedPair],
+    pairs: Sequence[DocumentPair],
     config: AlignerConfig | None = None,
     *,
-    knowledge: Knowledge | None = None,
+    aligner: SentenceAligner | None = None,
     seed: int = 1,
-) -> Iterator[Aligned]:
-    """The beads of each pair, in the order given; paragraphs are the sentences.
+) -> Iterator[AlignedDocuments]:
+    """Align the sentences of paired documents; a paragraph is a sentence.
 
-    knowledge: of an aligner that learned before; without it one learns from some of the pairs.  seed: of their choice.
-    Where documents have translations these help, and do not come out, nor do those into a third language that are
-    aligned in the place of the texts.  Raises DataError that names a document which is not in its corpus or there
-    twice, or whose translation has other lines; ConfigError for settings that cannot be.
+    Translations help where documents have them.  The result has the original texts, also where the documents are
+    aligned by their translations into a third language.
+
+    Args:
+        source: Source documents.
+        target: Target documents.
+        pairs: Pairs of their names.
+        config: Settings; those of `aligner`, where one is given.
+        aligner: An aligner that was fitted before; by default one is fitted to a sample of the pairs.
+        seed: Of that sample.
+
+    Returns:
+        An alignment for each pair, in order.
+
+    Raises:
+        DataError: A document is missing from its corpus or occurs twice, or its translation has another number of
+            lines.
+        ConfigError: A setting is out of range.
     """
     config = config or AlignerConfig()
     config.check()
-    places = [_places(each.ids) for each in (source, target)]
-    numbered = [(_place(places[0], pair.source), _place(places[1], pair.target)) for pair in pairs]
-    if knowledge is None:
-        draw = generator(seed)
-        chosen = np.sort(draw.permutation(len(pairs))[:_LEARN])
-        texts = list(_texts(source, target, [numbered[place] for place in chosen]))
-        knowledge = learn(texts, config) if texts else None
-    stands = _as_they_stand(source), _as_they_stand(target)
-    pivot = stands != (source, target)
+    rows = [_rows_by_name(side.ids) for side in (source, target)]
+    numbered = [(_row(rows[0], pair.source), _row(rows[1], pair.target)) for pair in pairs]
+    if aligner is None:
+        sample = np.sort(generator(seed).permutation(len(pairs))[:_TRAINING_PAIRS])
+        texts = list(_read_texts(source, target, [numbered[index] for index in sample]))
+        aligner = fit_aligner(texts, config) if texts else None
+    originals = _originals(source), _originals(target)
+    translated = originals != (source, target)
     with progress("aligning sentences", len(pairs), unit="documents") as advance:
-        for start in range(0, len(pairs), _AT_A_TIME):
-            block = slice(start, start + _AT_A_TIME)
-            found = list(_texts(source, target, numbered[block]))
-            shown = list(_texts(*stands, numbered[block])) if pivot else found
-            for pair, read, original in zip(pairs[block], found, shown, strict=True):
-                assert knowledge is not None
-                yield Aligned(pair, _restored(read, original, pair), beads_of(read, knowledge, config))
+        for start in range(0, len(pairs), _BLOCK):
+            block = slice(start, start + _BLOCK)
+            compared = list(_read_texts(source, target, numbered[block]))
+            shown = list(_read_texts(*originals, numbered[block])) if translated else compared
+            for pair, texts_compared, texts_shown in zip(pairs[block], compared, shown, strict=True):
+                assert aligner is not None
+                _check_lines(texts_compared, texts_shown, pair)
+                yield AlignedDocuments(pair, texts_shown, aligner.align(texts_compared))
                 advance(1)
 
 
-def _texts(source: Documents, target: Documents, pairs: Sequence[tuple[int, int]]) -> Iterator[TextPair]:
-    ours, theirs = [pair[0] for pair in pairs], [pair[1] for pair in pairs]
-    sides = source.paragraphs(ours), target.paragraphs(theirs)
-    made = _read(source.translated, ours), _read(target.translated, theirs)
+def _read_texts(source: Documents, target: Documents, pairs: Sequence[tuple[int, int]]) -> Iterator[TextPair]:
+    sources, targets = [pair[0] for pair in pairs], [pair[1] for pair in pairs]
+    source_texts, target_texts = source.read_paragraphs(sources), target.read_paragraphs(targets)
+    forward = _read_optional(source.read_translations, sources)
+    backward = _read_optional(target.read_translations, targets)
     for i, j in pairs:
-        ahead, back = [made[0][i]] if made[0] else [], [made[1][j]] if made[1] else []
         try:
-            yield TextPair(sides[0][i], sides[1][j], ahead, back)
+            yield TextPair(
+                source_texts[i],
+                target_texts[j],
+                [forward[i]] if forward else [],
+                [backward[j]] if backward else [],
+            )
         except DataError as error:
             raise DataError(f"{source.ids[i]}, {target.ids[j]}: {error.what}", remedy=error.remedy) from None
 
 
-def _as_they_stand(documents: Documents) -> Documents:
-    return replace(documents, paragraphs=documents.originals, translated=None) if documents.originals else documents
+def _originals(documents: Documents) -> Documents:
+    """The documents before they were translated into a third language; the documents themselves if they were not."""
+    if documents.read_originals is None:
+        return documents
+    return replace(documents, read_paragraphs=documents.read_originals, read_translations=None)
 
 
-def _restored(read: TextPair, stands: TextPair, pair: NamedPair) -> TextPair:
-    for name, ours, theirs in (
-        (pair.source, read.source, stands.source),
-        (pair.target, read.target, stands.target),
+def _check_lines(compared: TextPair, shown: TextPair, pair: DocumentPair) -> None:
+    for name, translation, original in (
+        (pair.source, compared.source, shown.source),
+        (pair.target, compared.target, shown.target),
     ):
-        if len(ours) != len(theirs):
+        if len(translation) != len(original):
             raise DataError(
-                f"{name}: it has {len(theirs)} lines, and its translation {len(ours)}",
-                remedy="A translation has one line for each line of its text, in their order.",
+                f"{name}: the text has {len(original)} lines, its translation has {len(translation)}",
+                remedy="Give one translated line for each line of the text, in the same order.",
             )
-    return stands
 
 
-def _read(paragraphs: Paragraphs | None, places: Sequence[int]) -> dict[int, list[str]] | None:
-    return paragraphs(places) if paragraphs else None
+def _read_optional(reader: ParagraphReader | None, indices: Sequence[int]) -> dict[int, list[str]] | None:
+    return reader(indices) if reader else None
 
 
-def _places(ids: Sequence[str]) -> dict[str, int]:
-    """The place of each name; -1 of one that several documents have."""
-    found: dict[str, int] = {}
-    for place, name in enumerate(ids):
-        found[name] = -1 if name in found else place
-    return found
+def _rows_by_name(ids: Sequence[str]) -> dict[str, int]:
+    """The row of each name; -1 for one that several documents have."""
+    rows: dict[str, int] = {}
+    for row, name in enumerate(ids):
+        rows[name] = -1 if name in rows else row
+    return rows
 
 
-def _place(places: dict[str, int], name: str) -> int:
-    if name not in places:
-        raise DataError(f"there is no document '{name}' in the corpus", remedy="Give the corpora that were aligned.")
-    if places[name] < 0:
-        raise DataError(f"there are several documents '{name}' in the corpus", remedy="Give each a name of its own.")
-    return places[name]
+def _row(rows: dict[str, int], name: str) -> int:
+    if name not in rows:
+        raise DataError(
+            f"document '{name}' not found in the corpus", remedy="Give the corpora whose documents were paired."
+        )
+    if rows[name] < 0:
+        raise DataError(
+            f"several documents of the corpus have the name '{name}'", remedy="Give each document a name of its own."
+        )
+    return rows[name]

@@ -1,4 +1,4 @@
-"""What a page about aligned documents tells: the pairs drawn with their texts and beads, and counts of all the rest."""
+"""Reads what a page about aligned documents shows: a sample of the pairs with texts and beads, and counts of all."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from typing import NamedTuple
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from paraloom.align.document_features import paragraphs_in
-from paraloom.align.document_pairs import NamedPair, read_document_pairs
+from paraloom.align.document_features import split_paragraphs
+from paraloom.align.document_pairs import DocumentPair, read_document_pairs
 from paraloom.core.beads import Bead, check_beads
 from paraloom.core.errors import ConfigError, DataError
 from paraloom.core.schema import DOCUMENTS, LINKS, require
@@ -23,14 +23,15 @@ from paraloom.io import Corpus
 from paraloom.io.formats.alignments import beads_of_links
 from paraloom.io.shards import read_batches
 
-THIRDS = ("the surest third", "the middle third", "the least sure third")
+THIRDS = ("highest margins", "middle margins", "lowest margins")
+"""The thirds of the pairs by margin."""
 
-# Names are counted in large batches, texts read in small ones.
-_NAMES, _TEXTS, _LINKS = 1 << 16, 64, 1 << 14
+# Rows per batch: names are counted in large batches, texts are read in small ones.
+_NAME_BATCH, _TEXT_BATCH, _LINK_BATCH = 1 << 16, 64, 1 << 14
 
 
 class Image(NamedTuple):
-    """A picture as a document names it: where it was, what stood for it, and the hashes that tell it again."""
+    """An image as its document records it: address, alternative text, and hashes of the file and of the picture."""
 
     src: str
     alt: str
@@ -40,7 +41,15 @@ class Image(NamedTuple):
 
 @dataclass(frozen=True)
 class Document:
-    """A document that is shown."""
+    """A document that is shown.
+
+    Args:
+        name: Its identifier.
+        lang: Language code; empty if unknown.
+        title: Its title; empty if unknown.
+        paragraphs: The sentences or paragraphs that beads refer to.
+        images: Its images.
+    """
 
     name: str
     lang: str
@@ -50,13 +59,18 @@ class Document:
 
 
 @dataclass(frozen=True)
-class Shown:
-    """A pair that is shown.
+class ShownPair:
+    """A pair of documents that is shown.
 
-    third: place in THIRDS, None where margins do not tell.  beads: empty where none are known.
+    Args:
+        pair: Names, score and margin.
+        third: Index in THIRDS; None where all margins are equal.
+        source: The source document.
+        target: The target document.
+        beads: The links between their sentences; empty where there are none.
     """
 
-    pair: NamedPair
+    pair: DocumentPair
     third: int | None
     source: Document
     target: Document
@@ -64,70 +78,93 @@ class Shown:
 
 
 @dataclass
-class Counts:
-    """What the links hold for the pairs.
+class BeadCounts:
+    """Counts over the links of all pairs.
 
-    kinds: beads by how many sentences they have on either side.  linked: pairs with a bead.  passed_over: beads of
-    pairs that are not among those asked about.
+    Args:
+        types: (source sentences, target sentences) of a bead → number of such beads.
+        linked: The pairs with a bead.
+        ignored: Number of beads of other pairs.
     """
 
-    kinds: Counter[tuple[int, int]] = field(default_factory=Counter)
+    types: Counter[tuple[int, int]] = field(default_factory=Counter)
     linked: set[tuple[str, str]] = field(default_factory=set)
-    passed_over: int = 0
+    ignored: int = 0
 
     def sentences(self, side: int) -> int:
-        """Sentences of side 0 or 1 in all beads."""
-        return sum(kind[side] * n for kind, n in self.kinds.items())
+        """Sentences of side 0 (source) or 1 (target) in all beads."""
+        return sum(sizes[side] * n for sizes, n in self.types.items())
 
-    def alone(self, side: int) -> int:
-        """Sentences of side 0 or 1 without a counterpart."""
-        return sum(kind[side] * n for kind, n in self.kinds.items() if not kind[1 - side])
+    def unaligned(self, side: int) -> int:
+        """Sentences of side 0 (source) or 1 (target) without a counterpart."""
+        return sum(sizes[side] * n for sizes, n in self.types.items() if not sizes[1 - side])
 
 
 @dataclass(frozen=True)
-class Aligned:
-    """Everything the page tells.  documents, paired: of source and target; pairs: all; shown: those drawn, in order."""
+class AlignedDocuments:
+    """What a page about two aligned corpora shows.
+
+    Args:
+        names: Names of the source and the target corpus.
+        documents: Number of documents in each.
+        paired: Number of documents of each that are in a pair.
+        pairs: All pairs.
+        counts: Counts over their links.
+        shown: The sample of pairs, in the order of the page.
+    """
 
     names: tuple[str, str]
     documents: tuple[int, int]
     paired: tuple[int, int]
-    pairs: list[NamedPair]
-    counts: Counts
-    shown: list[Shown]
+    pairs: list[DocumentPair]
+    counts: BeadCounts
+    shown: list[ShownPair]
 
 
-def gather(source: str | Path, target: str | Path, pairs: Path, links: Path, *, show: int, seed: int) -> Aligned:
-    """Read what the page needs: names and links in batches, and the texts of the documents that are shown alone.
+def read_aligned_documents(
+    source: str | Path, target: str | Path, pairs: Path, links: Path, *, show: int, seed: int
+) -> AlignedDocuments:
+    """Read what a page shows; only the texts of documents in the sample are kept in memory.
 
-    Raises DataError for a document that is in a pair and not in its corpus, for beads that do not fit the texts shown,
-    and where there is no pair; ConfigError where none is to be shown.
+    Args:
+        source: Corpus of source documents.
+        target: Corpus of target documents.
+        pairs: TSV file of document pairs.
+        links: Shard of sentence links.
+        show: Number of pairs in the sample, at least 1.
+        seed: Seed of the sample.
+
+    Raises:
+        DataError: A pair has a document that its corpus does not contain, links do not fit the texts, or there is no
+            pair.
+        ConfigError: `show` is less than 1.
     """
     if show < 1:
-        raise ConfigError(f"a page shows one pair or more, not {show}")
+        raise ConfigError(f"'show' must be 1 or more, got {show}")
     corpora = [_open(path) for path in (source, target)]
     listed = list({(pair.source, pair.target): pair for pair in reversed(read_document_pairs(pairs))}.values())[::-1]
     if not listed:
-        raise DataError("there is no pair of documents in it", file=pairs)
+        raise DataError("the file contains no document pairs", file=pairs)
     names = [{pair.source for pair in listed}, {pair.target for pair in listed}]
     for corpus, wanted in zip(corpora, names, strict=True):
-        _all_there(corpus, wanted, pairs)
-    drawn = draw(listed, show, seed)
+        _check_names(corpus, wanted, pairs)
+    sample = sample_pairs(listed, show, seed)
     texts = [
-        _read(corpora[0], {pair.source for pair, _ in drawn}),
-        _read(corpora[1], {pair.target for pair, _ in drawn}),
+        _read(corpora[0], {pair.source for pair, _ in sample}),
+        _read(corpora[1], {pair.target for pair, _ in sample}),
     ]
-    counts, beads = _count(links, listed, [pair for pair, _ in drawn])
+    counts, all_beads = _count(links, listed, [pair for pair, _ in sample])
     shown = []
-    for pair, third in drawn:
-        ours, theirs, found = texts[0][pair.source], texts[1][pair.target], beads[pair.source, pair.target]
+    for pair, third in sample:
+        ours, theirs, beads = texts[0][pair.source], texts[1][pair.target], all_beads[pair.source, pair.target]
         try:
-            check_beads(found, len(ours.paragraphs), len(theirs.paragraphs))
+            check_beads(beads, len(ours.paragraphs), len(theirs.paragraphs))
         except DataError as error:
             error.what += f" (documents '{pair.source}' and '{pair.target}')"
-            error.remedy = "Give the corpora whose sentences were linked, and one alignment of them."
+            error.remedy = "Give the corpora whose sentences were linked, and the links of one alignment."
             raise error.at(file=links) from None
-        shown.append(Shown(pair, third, ours, theirs, found))
-    return Aligned(
+        shown.append(ShownPair(pair, third, ours, theirs, beads))
+    return AlignedDocuments(
         (corpora[0].folder.absolute().name, corpora[1].folder.absolute().name),
         (corpora[0].rows, corpora[1].rows),
         (len(names[0]), len(names[1])),
@@ -137,39 +174,46 @@ def gather(source: str | Path, target: str | Path, pairs: Path, links: Path, *, 
     )
 
 
-def draw(pairs: Sequence[NamedPair], show: int, seed: int) -> list[tuple[NamedPair, int | None]]:
-    """Up to `show` pairs, as many by lot from each third of the margins, the surest first; each with its third.
+def sample_pairs(pairs: Sequence[DocumentPair], show: int, seed: int) -> list[tuple[DocumentPair, int | None]]:
+    """A random sample with equally many pairs from each third of the margins, the highest first.
 
-    The lot is by seed and names, so that the order of the pairs draws no other sample.  Where all margins are alike
-    there are no thirds, and the lot is among all.
+    The sample depends on the seed and the names only, not on the order of the pairs.  Where all margins are equal, it
+    is drawn from all pairs.
 
-    >>> pairs = [NamedPair("a", "x", 1, 0.9), NamedPair("b", "y", 1, 0.5), NamedPair("c", "z", 1, 0.1)]
-    >>> [(pair.source, third) for pair, third in draw(pairs, 2, seed=1)]
-    [('a', 0), ('c', 2)]
+    Args:
+        pairs: All pairs.
+        show: Largest number of pairs in the sample.
+        seed: Seed.
+
+    Returns:
+        The pairs, each with its index in THIRDS or None.
+
+    Example:
+        >>> pairs = [DocumentPair("a", "x", 1, 0.9), DocumentPair("b", "y", 1, 0.5), DocumentPair("c", "z", 1, 0.1)]
+        >>> [(pair.source, third) for pair, third in sample_pairs(pairs, 2, seed=1)]
+        [('a', 0), ('c', 2)]
     """
-    ordered = sorted(pairs, key=_sureness)
+    ordered = sorted(pairs, key=_by_margin)
     if len({pair.margin for pair in pairs}) < 2:
-        return [(pair, None) for pair in sorted(_lot(ordered, show, seed), key=_sureness)]
-    bounds = [round(len(ordered) * place / 3) for place in range(4)]
+        return [(pair, None) for pair in sorted(_random(ordered, show, seed), key=_by_margin)]
+    bounds = [round(len(ordered) * i / 3) for i in range(4)]
     thirds = [ordered[low:high] for low, high in pairwise(bounds)]
     shares = [0, 0, 0]
     while sum(shares) < min(show, len(ordered)):
-        # The ends come before the middle: they say most of what is good and what is not.
-        for place in (0, 2, 1):
-            if shares[place] < len(thirds[place]) and sum(shares) < show:
-                shares[place] += 1
+        # The best and the worst third are the most informative: they come first.
+        for i in (0, 2, 1):
+            if shares[i] < len(thirds[i]) and sum(shares) < show:
+                shares[i] += 1
     return [
-        (pair, place)
-        for place, third in enumerate(thirds)
-        for pair in sorted(_lot(third, shares[place], seed), key=_sureness)
+        (pair, i) for i, third in enumerate(thirds) for pair in sorted(_random(third, shares[i], seed), key=_by_margin)
     ]
 
 
-def _sureness(pair: NamedPair) -> tuple[float, str, str]:
+def _by_margin(pair: DocumentPair) -> tuple[float, str, str]:
     return (-pair.margin if math.isfinite(pair.margin) else math.inf, pair.source, pair.target)
 
 
-def _lot(pairs: Sequence[NamedPair], n: int, seed: int) -> list[NamedPair]:
+def _random(pairs: Sequence[DocumentPair], n: int, seed: int) -> list[DocumentPair]:
     return sorted(pairs, key=lambda pair: hashlib.sha256(f"{seed}\t{pair.source}\t{pair.target}".encode()).digest())[:n]
 
 
@@ -182,47 +226,48 @@ def _open(path: str | Path) -> Corpus:
     return corpus
 
 
-def _all_there(corpus: Corpus, wanted: Iterable[str], pairs: Path) -> None:
+def _check_names(corpus: Corpus, wanted: Iterable[str], pairs: Path) -> None:
     missing = set(wanted)
-    for batch in corpus.batches(["doc_id"], _NAMES):
+    for batch in corpus.batches(["doc_id"], _NAME_BATCH):
         missing.difference_update(batch.column(0).to_pylist())
     if missing:
         name, more = min(missing), len(missing) - 1
-        others = f", nor {more} other{'s' * (more > 1)} of the pairs" if more else ""
+        others = f", nor {more} other document{'s' * (more > 1)} of the pairs" if more else ""
         raise DataError(
-            f"there is no document '{name}' in {corpus.folder}{others}",
+            f"document '{name}' not found in {corpus.folder}{others}",
             file=pairs,
             remedy="Give the corpora that were aligned, the source first.",
         )
 
 
 def _read(corpus: Corpus, wanted: set[str]) -> dict[str, Document]:
-    found: dict[str, Document] = {}
-    asked = pa.array(sorted(wanted), pa.string())
+    documents: dict[str, Document] = {}
+    names = pa.array(sorted(wanted), pa.string())
     for shard in corpus.shards:
-        names = (batch.column(0) for batch in read_batches(shard, ["doc_id"], _NAMES))
-        if not any(pc.any(pc.is_in(each, asked)).as_py() for each in names):
+        batches = (batch.column(0) for batch in read_batches(shard, ["doc_id"], _NAME_BATCH))
+        if not any(pc.any(pc.is_in(batch, names)).as_py() for batch in batches):
             continue
-        for batch in read_batches(shard, DOCUMENTS.names, _TEXTS):
-            for row in batch.filter(pc.is_in(batch.column("doc_id"), asked)).to_pylist():
+        for batch in read_batches(shard, DOCUMENTS.names, _TEXT_BATCH):
+            for row in batch.filter(pc.is_in(batch.column("doc_id"), names)).to_pylist():
                 images = [
-                    Image(each["src"] or "", each["alt"] or "", each["sha256"], each["phash"])
-                    for each in row["images"] or []
-                    if each
+                    Image(image["src"] or "", image["alt"] or "", image["sha256"], image["phash"])
+                    for image in row["images"] or []
+                    if image
                 ]
-                found[row["doc_id"]] = Document(
-                    row["doc_id"], row["lang"] or "", row["title"] or "", paragraphs_in(row["text"] or ""), images
+                documents[row["doc_id"]] = Document(
+                    row["doc_id"], row["lang"] or "", row["title"] or "", split_paragraphs(row["text"] or ""), images
                 )
-    return found
+    return documents
 
 
 def _count(
-    links: Path, pairs: Sequence[NamedPair], shown: Sequence[NamedPair]
-) -> tuple[Counts, dict[tuple[str, str], list[Bead]]]:
-    asked = {(pair.source, pair.target) for pair in pairs}
+    links: Path, pairs: Sequence[DocumentPair], shown: Sequence[DocumentPair]
+) -> tuple[BeadCounts, dict[tuple[str, str], list[Bead]]]:
+    """Counts over the links of all pairs, and the beads of those that are shown."""
+    wanted = {(pair.source, pair.target) for pair in pairs}
     beads: dict[tuple[str, str], list[Bead]] = {(pair.source, pair.target): [] for pair in shown}
-    counts = Counts()
-    for batch in read_batches(links, None, _LINKS):
+    counts = BeadCounts()
+    for batch in read_batches(links, None, _LINK_BATCH):
         try:
             require(batch.schema, LINKS)
         except DataError as error:
@@ -230,11 +275,11 @@ def _count(
         named = list(zip(batch.column("src_doc").to_pylist(), batch.column("tgt_doc").to_pylist(), strict=True))
         sizes = [pc.list_value_length(batch.column(side)).to_pylist() for side in ("src_ids", "tgt_ids")]
         for pair, ours, theirs in zip(named, *sizes, strict=True):
-            if pair in asked:
-                counts.kinds[ours or 0, theirs or 0] += 1
+            if pair in wanted:
+                counts.types[ours or 0, theirs or 0] += 1
                 counts.linked.add(pair)
             else:
-                counts.passed_over += 1
+                counts.ignored += 1
         of_shown = batch.filter(pa.array([pair in beads for pair in named], pa.bool_()))
         for source, target, bead in beads_of_links(of_shown):
             beads[source, target].append(bead)

@@ -211,8 +211,8 @@ class AlignDocuments(Fit):
 
     source, target: corpora of documents; one with a column `translation` is compared by that, too.  evidence: words,
     pictures, topics, scores, all, or several of them, as 'words,pictures'.  how, by, threshold, candidates, rounds:
-    see align.documents.DocumentAlignerConfig.  gold: a file of true pairs, target name first where `gold_turned`; it is read
-    after the pairs were written, and measures them, as far as both documents are there.  pivot: the translations of
+    see align.documents.DocumentAlignerConfig.  gold: a file of true pairs, target name first where `gold_turned`; it is
+    read after the pairs were written, and measures them, as far as both documents are there.  pivot: the translations of
     both are into a third language, and are compared in the place of the texts (PARK17 §5).
     """
 

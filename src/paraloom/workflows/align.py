@@ -10,11 +10,10 @@ from typing import Any
 
 import pyarrow as pa
 
-from paraloom.align.boundaries import between_bounds
-from paraloom.align.given_lexicon import read_lexicon
-from paraloom.align.lexicon import Lexicon
-from paraloom.align.sentences import AlignerConfig, TextPair, align, beads_of, learn
-from paraloom.align.translated import align_by_cosine
+from paraloom.align.delimiters import align_between_delimiters
+from paraloom.align.lexicon import BilingualLexicon, read_lexicon
+from paraloom.align.park17 import align_by_cosine
+from paraloom.align.sentences import AlignerConfig, TextPair, align_pair, fit_aligner
 from paraloom.core.beads import Bead, join_sentences
 from paraloom.core.errors import ConfigError, DataError, nearest
 from paraloom.core.schema import PAIRS
@@ -27,7 +26,7 @@ from paraloom.mt.translator import Translator, best_translations
 
 METHODS: dict[str, dict[str, Any]] = {
     "evidence": {},
-    "length": {"words": 0.0, "stems": 0.0, "lexicon": False, "rounds": 0},
+    "length": {"word_weight": 0.0, "prefix_weight": 0.0, "learn_lexicon": False, "rounds": 0},
     "park17": {},
 }
 """Settings of the aligner by name: all the evidence there is, lengths alone, or Park et al.'s formula (align.cosine).
@@ -62,7 +61,7 @@ def config_of(method: str, most: int) -> AlignerConfig:
     """The aligner's settings; raises ConfigError for a method that is not in METHODS and a count that cannot be."""
     if method not in METHODS:
         raise ConfigError(f"there is no method '{method}'{nearest(method, list(METHODS))}")
-    config = AlignerConfig(most=most, **METHODS[method])
+    config = AlignerConfig(max_bead_size=most, **METHODS[method])
     config.check()
     return config
 
@@ -119,10 +118,10 @@ def align_files(
     pair = TextPair(texts[0], texts[1], ahead, back, vectors)
     if bound is None:
         pair = _in_pivot(pair) if pivot else pair
-        beads = align_by_cosine(pair, most) if method == "park17" else align(pair, config, words)
+        beads = align_by_cosine(pair, most) if method == "park17" else align_pair(pair, config, words)
     else:
         parts = partial(_parts, method=method, config=config, given=words, pivot=pivot)
-        beads = between_bounds(pair, bound, parts)
+        beads = align_between_delimiters(pair, bound, parts)
     if suffix in _BEADS:
         write_beads(output, beads, src_doc=stem(source), tgt_doc=stem(target))
     else:
@@ -138,19 +137,19 @@ def _parts(
     *,
     method: str,
     config: AlignerConfig,
-    given: tuple[Lexicon, Lexicon] | None,
+    given: tuple[BilingualLexicon, BilingualLexicon] | None,
     pivot: bool,
 ) -> list[list[Bead]]:
     parts = [_in_pivot(part) for part in parts] if pivot else parts
     if method == "park17":
-        return [align_by_cosine(part, config.most) for part in parts]
-    knowledge = learn(parts, config, given)
-    return [beads_of(part, knowledge, config) for part in parts]
+        return [align_by_cosine(part, config.max_bead_size) for part in parts]
+    aligner = fit_aligner(parts, config, given)
+    return [aligner.align(part) for part in parts]
 
 
 def _in_pivot(pair: TextPair) -> TextPair:
     """The translations in the place of the texts."""
-    return TextPair(pair.source_translations[0], pair.target_translations[0], vectors=pair.vectors)
+    return TextPair(pair.source_translations[0], pair.target_translations[0], embeddings=pair.embeddings)
 
 
 def _is_bound(bead: Bead, text: Sequence[str], bound: str) -> bool:

@@ -14,7 +14,7 @@ from paraloom.align.within_documents import align_within
 from paraloom.core.errors import ConfigError, DataError
 from paraloom.core.schema import LINKS
 from paraloom.io import Corpus
-from paraloom.io.atomic import replacing
+from paraloom.io.atomic import atomic_write
 from paraloom.io.compression import PIPE, without_compression
 from paraloom.io.formats.alignments import links_of
 from paraloom.io.shards import write_shard
@@ -121,7 +121,7 @@ def _pairs_of(stages: list[dict[str, Any]], output: str, seed: int) -> dict[str,
     """Run the stages, whose last one makes pairs of documents; they become the output, its figures come back."""
     folder = Path(output + WORK)
     result = run_pipeline(pipeline_from_tables(stages, name="verb", seed=seed), folder)
-    with replacing(Path(output)) as temporary:
+    with atomic_write(Path(output)) as temporary:
         shutil.copyfile(result.stages[-1].folder / "artifact" / PAIRS_FILE, temporary)
     shutil.rmtree(folder, ignore_errors=True)
     return dict(result.stages[-1].figures)
