@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from commands import Command
 
 from paraloom.core.schema import PAIRS
 from paraloom.io import Corpus, write_corpus
-from paraloom.pipeline.pipeline import parse_pipeline
 from paraloom.pipeline.runner import run_pipeline
+from paraloom.pipeline.toml import parse_pipeline
 
-Run = Callable[..., tuple[int, str, str]]
 BUNDLED = Path(__file__).parents[2] / "src/paraloom/bundled"
 
 NOUNS = ["dog", "cat", "man", "child", "horse", "woman", "bird", "boy"]
@@ -49,7 +48,8 @@ def scored(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def test_models_for_scores_are_trained_and_used(paraloom: Run, scored: Path, tmp_path: Path) -> None:
+@pytest.mark.slow
+def test_models_for_scores_are_trained_and_used(paraloom: Command, scored: Path, tmp_path: Path) -> None:
     pytest.importorskip("varikn", reason="training needs VariKN: pip install 'paraloom[language]'")
     pytest.importorskip("torch", reason="the classifier needs torch: pip install 'paraloom[train]'")
     assert paraloom("train", "word-counts", "--pairs", scored, "-o", "counts")[0] == 0
@@ -70,13 +70,13 @@ def test_models_for_scores_are_trained_and_used(paraloom: Run, scored: Path, tmp
         assert found[name].null_count == 0, name
 
 
-def test_scores_lists_what_there_is(paraloom: Run) -> None:
+def test_scores_lists_what_there_is(paraloom: Command) -> None:
     status, out, _ = paraloom("scores")
     assert status == 0
     assert "trigram_overlap" in out and "paraphrase_score *" in out and "Groups: " in out
 
 
-def test_stats_say_how_sides_differ(paraloom: Run, scored: Path) -> None:
+def test_stats_say_how_sides_differ(paraloom: Command, scored: Path) -> None:
     status, out, err = paraloom("stats", scored, "--json")
     assert status == 0, err
     found = json.loads(out)
@@ -87,7 +87,7 @@ def test_stats_say_how_sides_differ(paraloom: Run, scored: Path) -> None:
     assert paraloom("stats", scored, "--sample", 50)[1].startswith("50 pairs")
 
 
-def test_the_lexicon_has_what_was_replaced(paraloom: Run, scored: Path, tmp_path: Path) -> None:
+def test_the_lexicon_has_what_was_replaced(paraloom: Command, scored: Path, tmp_path: Path) -> None:
     status, _, err = paraloom("lexicon", scored, "-o", "lexicon.tsv", "--least", 5)
     assert status == 0, err
     lines = (tmp_path / "lexicon.tsv").read_text(encoding="utf-8").splitlines()
@@ -95,7 +95,7 @@ def test_the_lexicon_has_what_was_replaced(paraloom: Run, scored: Path, tmp_path
     assert any(line.startswith("big\tlarge\t") for line in lines)
 
 
-def test_judging_from_sheet_to_table(paraloom: Run, scored: Path, tmp_path: Path) -> None:
+def test_judging_from_sheet_to_table(paraloom: Command, scored: Path, tmp_path: Path) -> None:
     assert paraloom("judge", "sample", scored, "-o", "sheet.tsv", "--count", 4)[0] == 0
     lines = (tmp_path / "sheet.tsv").read_text(encoding="utf-8").splitlines()
     labelled = [lines[0], *(line.rstrip("\t") + "\t3\t2" for line in lines[1:])]
@@ -108,7 +108,8 @@ def test_judging_from_sheet_to_table(paraloom: Run, scored: Path, tmp_path: Path
     assert status == 1 and "strength is ''" in err
 
 
-def test_tuning_ranks_selections_and_goes_on(paraloom: Run, scored: Path, data: Path) -> None:
+@pytest.mark.slow
+def test_tuning_ranks_selections_and_goes_on(paraloom: Command, scored: Path, data: Path) -> None:
     call = ["tune", scored, "--sts", data / "sts", "--size", 100, "--epochs", 2, "--random-seeds", 2, "--spec", "word"]
     status, out, err = paraloom(*call, "--grid", "rank = 0", "-o", "tuned", "--workers", 1)
     assert status == 0, err

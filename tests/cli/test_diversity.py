@@ -3,23 +3,21 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from commands import Command
 from stages.test_diversity import OURS, REFERENCES, plain_ibleu, write_references, write_variants
 
 from paraloom.pipeline.runner import run_pipeline
 from paraloom.pipeline.toml import parse_pipeline
 from paraloom.workflows.diversity import _names
 
-Run = Callable[..., tuple[int, str, str]]
 
-
-def test_the_verb_shows_a_row_a_corpus(paraloom: Run, tmp_path: Path) -> None:
+def test_the_verb_shows_a_row_a_corpus(paraloom: Command, tmp_path: Path) -> None:
     trees = ["(S (N x))", "(S (V x))", "(S (N"] * 3
     write_variants(tmp_path / "nucleus", OURS, parses=trees)
     write_variants(tmp_path / "beam", [(key, [texts[0]] * 2) for key, texts in OURS], parses=["(S (N x))"] * 6)
@@ -47,7 +45,7 @@ def test_the_verb_shows_a_row_a_corpus(paraloom: Run, tmp_path: Path) -> None:
     assert status == 1 and "did you mean 'sst'" in err
 
 
-def test_what_is_asked_about_trees_is_not_passed_over(paraloom: Run, tmp_path: Path) -> None:
+def test_what_is_asked_about_trees_is_not_passed_over(paraloom: Command, tmp_path: Path) -> None:
     (tmp_path / "v.tsv").write_text("pair_id\ttext\n1\ta\n1\tb\n")
     status, _, err = paraloom("diversity", "--workers", 1, "v.tsv", "--kernels", "sst")
     assert status == 1 and "v.tsv: there are no trees for kernels to compare" in err
@@ -67,7 +65,7 @@ def test_what_is_asked_about_trees_is_not_passed_over(paraloom: Run, tmp_path: P
         assert status == 1 and "it has trees already, in text_parse" in err
 
 
-def test_a_run_does_not_take_the_folder_of_another(paraloom: Run, tmp_path: Path) -> None:
+def test_a_run_does_not_take_the_folder_of_another(paraloom: Command, tmp_path: Path) -> None:
     write_variants(tmp_path / "one", OURS)
     write_variants(tmp_path / "two", OURS)
     assert paraloom("diversity", "--workers", 1, "one", "-o", "measured")[0] == 0
@@ -104,7 +102,7 @@ def test_stages_are_named_after_what_they_measure() -> None:
     assert _names(["a-no-2.tsv", "a", "a.tsv", "_a.tsv", "--.tsv"]) == ["a-no-2", "a", "a-no-3", "a-no-4", "variants"]
 
 
-def test_files_may_be_called_as_stages_might_be(paraloom: Run, tmp_path: Path) -> None:
+def test_files_may_be_called_as_stages_might_be(paraloom: Command, tmp_path: Path) -> None:
     table = "pair_id\ttext\n1\ta b\n1\tb c\n"
     names = ("a", "a-read", "a--read", "references", "_b")
     for name in names:
@@ -134,20 +132,21 @@ TABLES = [
 
 @pytest.mark.parametrize(("name", "content", "message"), TABLES)
 def test_a_table_that_holds_no_variants_is_an_error(
-    paraloom: Run, tmp_path: Path, name: str, content: str, message: str
+    paraloom: Command, tmp_path: Path, name: str, content: str, message: str
 ) -> None:
     (tmp_path / name).write_text(content)
     status, _, err = paraloom("diversity", "--workers", 1, name)
     assert status == 1 and message in err
 
 
-def test_a_null_in_parquet_is_an_error_with_its_row(paraloom: Run, tmp_path: Path) -> None:
+def test_a_null_in_parquet_is_an_error_with_its_row(paraloom: Command, tmp_path: Path) -> None:
     pq.write_table(pa.table({"pair_id": ["1", "1"], "text": ["a", None]}), tmp_path / "x.parquet")
     status, _, err = paraloom("diversity", "--workers", 1, "x.parquet")
     assert status == 1 and "row 2: 'text' is null" in err
 
 
-def test_variants_are_made_parsed_and_measured(paraloom: Run, toy_translator: Path, tmp_path: Path) -> None:
+@pytest.mark.slow
+def test_variants_are_made_parsed_and_measured(paraloom: Command, toy_translator: Path, tmp_path: Path) -> None:
     from toy_language import bitext
 
     pairs = bitext(12, seed=5)

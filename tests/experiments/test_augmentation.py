@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 import random
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+from commands import Command
 from toy_documents import words
 
 from paraloom.core.errors import ConfigError, DataError, RunError
@@ -19,8 +19,6 @@ from paraloom.experiments.augmentation_cost import hours, statement
 from paraloom.experiments.augmentation_results import Outcome, collect, render
 from paraloom.mt.presets import METHODS
 from paraloom.pipeline.toml import pipeline_from_tables
-
-Command = Callable[..., tuple[int, str, str]]
 
 TABLE = {"source": "a.tsv"}
 
@@ -100,14 +98,20 @@ def test_base_big_takes_more_text_and_syntax_a_translator_for_each_output() -> N
     # A tuned translator is not chosen by sentences of other kinds than it is tuned for.
     assert found["tuned-1"]["keep_last"]
     assert found["variants-syntax"]["translator"] == ["tuned-1", "tuned-2"]
-    assert found["tuned-2"]["init_from"] == "back" and found["tuned-2"]["steps"] == 9 and "least" not in found["tuned-2"]
+    assert (
+        found["tuned-2"]["init_from"] == "back" and found["tuned-2"]["steps"] == 9 and "least" not in found["tuned-2"]
+    )
     assert found["groups"]["least"] == 7 and found["diversity-syntax"]["trees"] == "text_parse"
 
 
 def test_all_final_translators_have_the_same_sub_words_and_may_go_on_from_one() -> None:
     found = stages(methods=("none", "base"), tag="<BT>")
     assert {found[f"final-{name}-1"]["subwords_from"] for name in ("none", "base")} == {"back"}
-    assert found["back"]["special_tokens"] == ["<BT>"] and "init_from" not in found["final-none-1"] and "first-1" not in found
+    assert (
+        found["back"]["special_tokens"] == ["<BT>"]
+        and "init_from" not in found["final-none-1"]
+        and "first-1" not in found
+    )
     whole = experiment(methods=("none", "base"), seeds=2, first={"steps": 90}, final={"steps": 30})
     found = {stage["name"]: stage for stage in stages_of(whole)}
     assert found["first-2"]["bitext"] == ["parallel"] and found["first-2"]["steps"] == 90
@@ -270,6 +274,7 @@ def write_experiment(folder: Path) -> Path:
     return folder / "toy.toml"
 
 
+@pytest.mark.slow
 def test_an_experiment_runs_whole_and_goes_on(tmp_path: Path) -> None:
     pytest.importorskip("torch", reason="training needs torch: pip install 'paraloom[train]'")
     path = write_experiment(tmp_path)
@@ -291,6 +296,7 @@ def test_an_experiment_runs_whole_and_goes_on(tmp_path: Path) -> None:
         augment(path, tmp_path / "run", small=True, engine="inline")
 
 
+@pytest.mark.slow
 def test_more_text_seeds_shares_and_a_first_translator_run_whole(tmp_path: Path) -> None:
     pytest.importorskip("torch", reason="training needs torch: pip install 'paraloom[train]'")
     path = write_experiment(tmp_path)
@@ -310,6 +316,7 @@ def test_more_text_seeds_shares_and_a_first_translator_run_whole(tmp_path: Path)
         augment(path, tmp_path / "other", engine="inline")
 
 
+@pytest.mark.slow
 def test_syntax_groups_are_found_tuned_for_and_measured(paraloom: Command, tmp_path: Path) -> None:
     pytest.importorskip("torch", reason="training needs torch: pip install 'paraloom[train]'")
     pytest.importorskip("nltk", reason="grammars need nltk: pip install 'paraloom[syntax]'")

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 
 import pyarrow as pa
 import pytest
+from commands import Command
 
 from paraloom.core.schema import PAIRS
 from paraloom.experiments.filter_grids import GRIDS
@@ -16,8 +16,6 @@ from paraloom.experiments.published import PAPERS
 from paraloom.experiments.reproduce import TABLES
 from paraloom.io import write_corpus
 from paraloom.workflows import agreement
-
-Run = Callable[..., tuple[int, str, str]]
 
 NOUNS = ["dog", "cat", "man", "child", "horse", "woman", "bird", "boy"]
 
@@ -56,7 +54,8 @@ def test_every_table_has_a_paper_and_every_column_a_grid() -> None:
     )
 
 
-def test_statistics_of_a_corpus_stand_beside_the_papers(paraloom: Run, pairs: Path, tmp_path: Path) -> None:
+@pytest.mark.slow
+def test_statistics_of_a_corpus_stand_beside_the_papers(paraloom: Command, pairs: Path, tmp_path: Path) -> None:
     pytest.importorskip("varikn", reason="training needs VariKN: pip install 'paraloom[language]'")
     pytest.importorskip("torch", reason="the classifier needs torch: pip install 'paraloom[train]'")
     call = ["--pairs", f"toy={pairs}", "--sts", "nowhere", "-o", "tables", "--workers", 1]
@@ -71,7 +70,8 @@ def test_statistics_of_a_corpus_stand_beside_the_papers(paraloom: Run, pairs: Pa
     assert status == 1 and "w17-1" in err
 
 
-def test_selections_are_measured_on_the_tasks(paraloom: Run, pairs: Path, data: Path) -> None:
+@pytest.mark.slow
+def test_selections_are_measured_on_the_tasks(paraloom: Command, pairs: Path, data: Path) -> None:
     pytest.importorskip("varikn", reason="training needs VariKN: pip install 'paraloom[language]'")
     pytest.importorskip("torch", reason="the classifier needs torch: pip install 'paraloom[train]'")
     call = ["--pairs", f"toy={pairs}", "--sts", data / "sts", "--size", 50, "--epochs", 1, "--seeds", 1]
@@ -91,7 +91,8 @@ def test_a_verdict_follows_the_interval(low: float, high: float, said: str) -> N
     assert said in sentence and "tuned length +0.5 there" in sentence
 
 
-def test_encoders_are_trained_and_measured_side_by_side(paraloom: Run, pairs: Path, data: Path) -> None:
+@pytest.mark.slow
+def test_encoders_are_trained_and_measured_side_by_side(paraloom: Command, pairs: Path, data: Path) -> None:
     pytest.importorskip("varikn", reason="training needs VariKN: pip install 'paraloom[language]'")
     pytest.importorskip("torch", reason="GRAN needs torch: pip install 'paraloom[train]'")
     call = ["--pairs", f"toy={pairs}", "--sts", data / "sts", "--size", 50, "--epochs", 1]
@@ -116,7 +117,7 @@ def loop_run(folder: Path) -> None:
     (folder / "run.json").write_text(json.dumps({"name": "toy", "seed": 1, "digest": "d" * 64, "stages": stages}))
 
 
-def test_a_loops_tables_come_from_its_run(paraloom: Run, tmp_path: Path) -> None:
+def test_a_loops_tables_come_from_its_run(paraloom: Command, tmp_path: Path) -> None:
     loop_run(tmp_path / "run")
     status, out, _ = paraloom("reproduce", "all", "--loop", "run", "-o", "tables")
     assert status == 0
@@ -137,7 +138,7 @@ def test_a_loops_tables_come_from_its_run(paraloom: Run, tmp_path: Path) -> None
         (["park17-4", "--loop", "run"], "has not measured its sentences"),
     ],
 )
-def test_a_table_says_what_it_lacks(paraloom: Run, tmp_path: Path, call: list[str], message: str) -> None:
+def test_a_table_says_what_it_lacks(paraloom: Command, tmp_path: Path, call: list[str], message: str) -> None:
     (tmp_path / "run").mkdir()
     (tmp_path / "run" / "run.json").write_text(json.dumps({"name": "a", "seed": 1, "digest": "d", "stages": []}))
     status, _, errors = paraloom("reproduce", *call)

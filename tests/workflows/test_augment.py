@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pyarrow as pa
 import pytest
-from experiments.test_augmentation import Command
+from commands import Command
 
 from paraloom.core.schema import PAIRS
 from paraloom.io import write_corpus

@@ -14,7 +14,7 @@ from paraloom.experiments.augmentation import stages_of as experiment_stages
 from paraloom.experiments.augmentation_config import read_experiment
 from paraloom.io import read_pairs
 from paraloom.mt import Translator
-from paraloom.pipeline.toml import read_pipeline
+from paraloom.pipeline.toml import pipeline_from_tables, read_pipeline
 from paraloom.report import write_report
 from paraloom.workflows.quickstart import BUNDLED, quickstart
 from paraloom.workflows.selftrain import read_loop
@@ -27,6 +27,7 @@ def size(folder: Path) -> int:
     return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
 
 
+@pytest.mark.slow
 def test_the_quickstart_runs_and_its_second_run_has_nothing_to_do(tmp_path: Path) -> None:
     first = quickstart(tmp_path / "run", workers=2)
     assert first.run.stage("bitext").counts.kept == 438
@@ -80,6 +81,7 @@ def test_the_example_pipelines_are_well_formed(
     assert pipeline_from_tables(stages, name="toy", seed=seed, base=path.parent).steps and name
 
 
+@pytest.mark.slow
 def test_the_halves_of_a_test_set_are_those_of_its_original_languages(data: Path) -> None:
     script = EXAMPLES[0].parent / "original_language.py"
     arguments = [str(data / "bitext/wmt-news"), "newstest2018", "tr"]

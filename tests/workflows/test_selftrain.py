@@ -16,10 +16,10 @@ from paraloom.workflows.selftrain import RESULT, LoopConfig, read_loop, selftrai
 pytest.importorskip("torch", reason="training needs torch: pip install 'paraloom[train]'")
 
 TINY = """
-vocabulary = 300
-width = 16
+vocab_size = 300
+d_model = 16
 heads = 2
-inner = 16
+ffn_dim = 16
 encoder_layers = 1
 decoder_layers = 1
 steps = 4
@@ -72,6 +72,7 @@ def test_a_loop_that_cannot_be_says_why(text: str, message: str, tmp_path: Path)
         read_loop(tmp_path / "loop.toml")
 
 
+@pytest.mark.slow
 def test_a_loop_runs_and_goes_on(tmp_path: Path) -> None:
     world = made_up_world(pairs=30, alone=3)
     write_pages(tmp_path / "ko", world.source)
