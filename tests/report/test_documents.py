@@ -1,4 +1,4 @@
-"""The page about aligned documents: it shows what is there, obeys nothing in it, and says what is not there."""
+"""The page about aligned documents: side-by-side rows, escaped text, embedded images, errors for inconsistent input."""
 
 from __future__ import annotations
 
@@ -16,18 +16,17 @@ from report.test_page import Reader
 from toy_run import ODD
 
 import paraloom.report
-from paraloom.align.document_pairs import NamedPair, write_document_pairs
+from paraloom.align.document_pairs import DocumentPair, write_document_pairs
 from paraloom.core.beads import Bead
 from paraloom.core.errors import ConfigError, DataError
 from paraloom.core.schema import DOCUMENTS, LINKS
 from paraloom.io import write_corpus
 from paraloom.io.formats.alignments import links_of
 from paraloom.io.shards import write_shard
-from paraloom.report.aligned_facts import Document, Image, draw
-from paraloom.report.aligned_page import write_aligned_documents
-from paraloom.report.aligned_pair import bead, pictures
-from paraloom.report.pictures import Embedder, places
-from paraloom.report.threads import heights, rows, threads
+from paraloom.report.documents_data import Document, Image, sample_pairs
+from paraloom.report.documents_page import write_aligned_documents
+from paraloom.report.documents_pair import bead_row, connections, heights, images, reading_order
+from paraloom.report.images import Embedder, candidate_paths
 
 PNG = b"\x89PNG\r\n\x1a\n" + b"toy"
 SVG = b'<svg xmlns="http://www.w3.org/2000/svg"><script>alert(1)</script></svg>'
@@ -42,18 +41,20 @@ def image(src: str, data: bytes | None = None, alt: str = "", phash: str | None 
     return {"src": src, "alt": alt, "sha256": digest(data) if data is not None else None, "phash": phash}
 
 
-def document(name: str, lang: str, text: str, title: str = "", images: Sequence[dict[str, Any]] = ()) -> dict[str, Any]:
-    return {"doc_id": name, "lang": lang, "url": "", "title": title, "text": text, "images": list(images)}
+def document(
+    name: str, lang: str, text: str, title: str = "", pictures: Sequence[dict[str, Any]] = ()
+) -> dict[str, Any]:
+    return {"doc_id": name, "lang": lang, "url": "", "title": title, "text": text, "images": list(pictures)}
 
 
 @dataclass
 class World:
-    """Two corpora, their pairs and links in a folder, and a page of them."""
+    """Two corpora, their pairs and their links, in a folder."""
 
     folder: Path
     source: list[dict[str, Any]]
     target: list[dict[str, Any]]
-    pairs: list[NamedPair]
+    pairs: list[DocumentPair]
     beads: dict[tuple[str, str], list[Bead]] = field(default_factory=dict)
 
     def write(self, name: str = "page.html", **options: Any) -> str:
@@ -72,7 +73,7 @@ class World:
 
 @pytest.fixture
 def small(tmp_path: Path) -> World:
-    """A pair with beads of every shape."""
+    """One pair with beads of every type."""
     source = document("a", "ar", "o0\no1\no2\no3\no4\no5", "عنوان")
     target = document("x", "en-GB", "t0\nt1\nt2\nt3\nt4\nt5", "A title")
     beads = [
@@ -82,20 +83,20 @@ def small(tmp_path: Path) -> World:
         Bead((), (3,), -1.0),
         Bead((3, 4), (4, 5), 9.0),
     ]
-    return World(tmp_path, [source], [target], [NamedPair("a", "x", 1.2, 0.4)], {("a", "x"): beads})
+    return World(tmp_path, [source], [target], [DocumentPair("a", "x", 1.2, 0.4)], {("a", "x"): beads})
 
 
 def many(folder: Path, count: int = 60, paragraphs: int = 60) -> World:
     """`count` pairs of long documents, and as many documents without a counterpart."""
-    text = "\n".join(f"{place} " + "word " * 40 for place in range(paragraphs))
+    text = "\n".join(f"{i} " + "word " * 40 for i in range(paragraphs))
     source = [document(f"a{i}", "de", text, f"Titel {i}") for i in range(2 * count)]
     target = [document(f"x{i}", "en", text, f"Title {i}") for i in range(count)]
-    pairs = [NamedPair(f"a{i}", f"x{i}", 1 + i / count, i / count) for i in range(count)]
+    pairs = [DocumentPair(f"a{i}", f"x{i}", 1 + i / count, i / count) for i in range(count)]
     beads = [Bead((i,), (i,), 1.0) for i in range(paragraphs)]
     return World(folder, source, target, pairs, {(pair.source, pair.target): beads for pair in pairs})
 
 
-def test_the_page_is_whole_and_alone(small: World) -> None:
+def test_page_is_complete_and_self_contained(small: World) -> None:
     page = small.write()
     reader = Reader(page)
     assert page.startswith("<!doctype html>") and reader.open == []
@@ -107,27 +108,32 @@ def test_the_page_is_whole_and_alone(small: World) -> None:
     assert {value[1:] for name, value in reader.attributes if name == "href"} <= set(ids)
 
 
-def test_the_figures_are_told(small: World) -> None:
+def test_figures_are_shown(small: World) -> None:
     small.source.append(document("b", "ar", "lone"))
     small.beads["q", "r"] = [Bead((0,), (0,))]
     text = "".join(Reader(small.write()).text)
-    for said in ("1 pair of 2 and 1 documents, 5 beads", "50\u202f% of 2", "100\u202f% of 1", "20\u202f% of 5"):
-        assert said in text
+    for part in (
+        "1 pair of 2 and 1 documents, 5 sentence beads",
+        "50\u202f% of 2",
+        "100\u202f% of 1",
+        "20\u202f% of 5",
+    ):
+        assert part in text
     assert "1 link of other pairs is not counted." in text
     for kind in ("1:1", "1:2", "1:0", "0:1", "2:2"):
         assert kind in Reader(small.write()).text
 
 
-def test_rows_hold_counterparts_at_the_same_height(small: World) -> None:
+def test_rows_contain_the_sentences_of_one_bead(small: World) -> None:
     page = small.write()
     items = re.findall(r'<li class="(bead[^"]*)" title="([^"]*)" tabindex="0">(.*?)</li>', page)
     assert [(shape, title) for shape, title, _ in items] == [
         ("bead", "1:1, score 3.25"),
         ("bead several", "1:2, score 1.5"),
-        ("bead alone", "1:0, score −2"),
-        ("bead alone", "0:1, score −1"),
+        ("bead unaligned", "1:0, score −2"),
+        ("bead unaligned", "0:1, score −1"),
         ("bead several", "2:2, score 9"),
-        ("bead alone", "in no link"),
+        ("bead unaligned", "in no link"),
     ]
     shown = [re.findall(r"<p>(.*?)</p>", body) for _, _, body in items]
     assert shown == [["o0", "t0"], ["o1", "t1", "t2"], ["o2"], ["t3"], ["o3", "o4", "t4", "t5"], ["o5"]]
@@ -135,7 +141,7 @@ def test_rows_hold_counterparts_at_the_same_height(small: World) -> None:
     assert items[2][2].count("no counterpart") == 1
 
 
-def test_each_side_has_its_language_and_direction(small: World) -> None:
+def test_each_side_has_its_language_and_writing_direction(small: World) -> None:
     page = small.write()
     assert '<div lang="ar" dir="rtl" class="cell"><p>o0</p></div>' in page
     assert '<div lang="en-GB" dir="ltr" class="cell"><p>t0</p></div>' in page
@@ -144,20 +150,20 @@ def test_each_side_has_its_language_and_direction(small: World) -> None:
     assert '<div dir="auto" class="cell"><p>o0</p></div>' in world.write()
 
 
-def test_sentences_that_are_equal_are_told_apart() -> None:
+def test_identical_sentences_are_marked() -> None:
     ours, theirs = (Document(name, "en", "", ["The same.", name], []) for name in ("a", "b"))
-    assert 'class="bead equal"' in bead(Bead((0,), (0,)), ours, theirs)
-    assert 'class="bead"' in bead(Bead((1,), (1,)), ours, theirs)
+    assert 'class="bead equal"' in bead_row(Bead((0,), (0,)), ours, theirs)
+    assert 'class="bead"' in bead_row(Bead((1,), (1,)), ours, theirs)
 
 
 @pytest.mark.parametrize(("src", "tgt"), ODD)
-def test_texts_from_the_data_are_shown_not_obeyed(tmp_path: Path, src: str, tgt: str) -> None:
+def test_text_of_the_data_is_escaped(tmp_path: Path, src: str, tgt: str) -> None:
     hostile = [image('"><script>alert(1)</script>.png', alt='"><b onload="x">')]
     world = World(
         tmp_path,
         [document("a", '"><i>', src, '</title><script>"', hostile)],
         [document("x<b>", "en", tgt, "</style><script>", hostile)],
-        [NamedPair("a", "x<b>", 1.0, 0.3)],
+        [DocumentPair("a", "x<b>", 1.0, 0.3)],
     )
     page = world.write()
     reader = Reader(page)
@@ -169,19 +175,19 @@ def test_texts_from_the_data_are_shown_not_obeyed(tmp_path: Path, src: str, tgt:
     assert not re.search(r"[\x00-\x08\x0b\x0c\x0e-\x1f]", page)
 
 
-def test_a_pair_without_links_shows_its_texts(small: World) -> None:
+def test_pairs_without_links_show_their_texts(small: World) -> None:
     small.beads.clear()
     page = small.write()
-    assert "There are no links between their sentences." in page
-    assert "1 of the pairs has no link." in page
+    assert "This pair has no sentence links." in page
+    assert "1 of the pairs has no sentence links." in page
     assert page.count('title="in no link"') == 12
 
 
-def side(images: Sequence[dict[str, Any]]) -> Document:
-    return Document("d", "en", "", [], [Image(**each) for each in images])
+def side(pictures: Sequence[dict[str, Any]]) -> Document:
+    return Document("d", "en", "", [], [Image(**picture) for picture in pictures])
 
 
-def test_pictures_of_both_are_joined_and_embedded(tmp_path: Path) -> None:
+def test_shared_images_are_matched_and_embedded(tmp_path: Path) -> None:
     (tmp_path / "media").mkdir()
     (tmp_path / "media" / "a b.png").write_bytes(PNG)
     (tmp_path / "icon.svg").write_bytes(SVG)
@@ -189,43 +195,43 @@ def test_pictures_of_both_are_joined_and_embedded(tmp_path: Path) -> None:
     theirs = side(
         [image("m", b"2", phash=HASH[:-1] + "3"), image("https://e.org/media/a%20b.png", PNG), image("far", b"3")]
     )
-    shown = str(pictures(ours, theirs, Embedder([tmp_path / "nowhere", tmp_path]))[0])  # type: ignore[index]
+    shown = str(images(ours, theirs, Embedder([tmp_path / "nowhere", tmp_path]))[0])  # type: ignore[index]
     assert Reader(shown).open == []
-    assert re.findall(r'<li class="(bead[^"]*)"', shown) == ["bead both", "bead both near", "bead apart"]
-    assert shown.count('title="the same picture"') == 1 and shown.count('title="pictures that look alike"') == 1
-    found = re.findall(r'<img src="data:(image/[a-z+]+);base64,([^"]*)" alt="([^"]*)">', shown)
+    assert re.findall(r'<li class="(bead[^"]*)"', shown) == ["bead shared", "bead shared similar", "bead others"]
+    assert shown.count('title="identical images"') == 1 and shown.count('title="similar images"') == 1
+    embedded = re.findall(r'<img src="data:(image/[a-z+]+);base64,([^"]*)" alt="([^"]*)">', shown)
     png, svg = (base64.b64encode(data).decode() for data in (PNG, SVG))
-    assert found == [("image/png", png, "ours"), ("image/png", png, ""), ("image/svg+xml", svg, "")]
-    assert "alert" not in shown and shown.count("picture not found") == 3
+    assert embedded == [("image/png", png, "ours"), ("image/png", png, ""), ("image/svg+xml", svg, "")]
+    assert "alert" not in shown and shown.count("image file not found") == 3
 
 
 @pytest.mark.parametrize(
-    ("data", "recorded", "embedder", "said"),
+    ("data", "recorded", "embedder", "reason"),
     [
-        (PNG, PNG, {"each": 5}, "1\u202fkB, too large for the page"),
-        (PNG, PNG, {"total": 5}, "left out: the page is full"),
-        (PNG, b"other", {}, "another picture has its name"),
-        (b"<html>", b"<html>", {}, "not a picture"),
-        (None, PNG, {}, "picture not found"),
-        (PNG, PNG, {"media": []}, "picture not given"),
+        (PNG, PNG, {"max_bytes": 5}, "1\u202fkB, too large for the page"),
+        (PNG, PNG, {"max_total_bytes": 5}, "omitted: size limit of the page reached"),
+        (PNG, b"other", {}, "the file of this name is a different image"),
+        (b"<html>", b"<html>", {}, "not an image"),
+        (None, PNG, {}, "image file not found"),
+        (PNG, PNG, {"media": []}, "no image folder given"),
     ],
 )
-def test_why_a_picture_is_not_seen_is_told(
-    tmp_path: Path, data: bytes | None, recorded: bytes, embedder: dict[str, Any], said: str
+def test_missing_images_show_the_reason(
+    tmp_path: Path, data: bytes | None, recorded: bytes, embedder: dict[str, Any], reason: str
 ) -> None:
     if data is not None:
         (tmp_path / "p.png").write_bytes(data)
     shown = Embedder(**{"media": [tmp_path], **embedder}).figure(Image("p.png", "A <dog>", digest(recorded), None))
-    assert said in shown and "A &lt;dog&gt;" in shown and "<img" not in shown
+    assert reason in shown and "A &lt;dog&gt;" in shown and "<img" not in shown
 
 
 @pytest.mark.parametrize("src", ["../secret", "/../secret", "%2e%2e/secret", "file:///../secret", "a/../../secret"])
-def test_a_picture_is_sought_in_its_folder_alone(tmp_path: Path, src: str) -> None:
-    assert all(path.is_relative_to(tmp_path) and ".." not in path.parts for path in places(src, [tmp_path]))
+def test_images_are_looked_up_inside_their_folder_only(tmp_path: Path, src: str) -> None:
+    assert all(path.is_relative_to(tmp_path) and ".." not in path.parts for path in candidate_paths(src, [tmp_path]))
 
 
 @pytest.mark.parametrize("src", ["", "/", "data:image/png", "javascript:x.png", "http://[", "\0.png", "a" * 5000])
-def test_an_odd_address_finds_nothing(tmp_path: Path, src: str) -> None:
+def test_invalid_addresses_are_not_embedded(tmp_path: Path, src: str) -> None:
     assert "<img" not in Embedder([tmp_path]).figure(Image(src, "", None, None))
 
 
@@ -241,8 +247,8 @@ def test_twenty_pairs_stay_small_and_come_from_each_third(tmp_path: Path) -> Non
     world = many(tmp_path)
     page = world.write()
     assert page.count("<article") == 20 and len(page.encode()) < 2_000_000
-    assert page.count("20 further rows") == 20
-    for third, count in (("the surest third", 7), ("the middle third", 6), ("the least sure third", 7)):
+    assert page.count("20 more rows") == 20
+    for third, count in (("highest margins", 7), ("middle margins", 6), ("lowest margins", 7)):
         assert page.count(f"· {third} ·") == count
     assert "Titel 119" not in page
 
@@ -250,31 +256,39 @@ def test_twenty_pairs_stay_small_and_come_from_each_third(tmp_path: Path) -> Non
 @pytest.mark.parametrize(
     ("pairs", "show", "expected"), [(9, 3, [0, 1, 2]), (9, 20, [0] * 3 + [1] * 3 + [2] * 3), (1, 5, [None])]
 )
-def test_as_many_are_drawn_from_each_third(pairs: int, show: int, expected: list[int | None]) -> None:
-    found = draw([NamedPair(f"a{i}", f"x{i}", 0.0, i / 10) for i in range(pairs)], show, seed=1)
-    assert [third for _, third in found] == expected
-    margins = [pair.margin for pair, _ in found]
-    assert margins == sorted(margins, reverse=True) and len(set(found)) == len(found)
+def test_samples_have_equally_many_pairs_of_each_third(pairs: int, show: int, expected: list[int | None]) -> None:
+    sample = sample_pairs([DocumentPair(f"a{i}", f"x{i}", 0.0, i / 10) for i in range(pairs)], show, seed=1)
+    assert [third for _, third in sample] == expected
+    margins = [pair.margin for pair, _ in sample]
+    assert margins == sorted(margins, reverse=True) and len(set(sample)) == len(sample)
 
 
-def test_margins_that_are_all_alike_or_no_number_are_taken(small: World) -> None:
-    assert {third for _, third in draw([NamedPair(c, c) for c in "abcde"], 3, seed=1)} == {None}
+def test_equal_and_undefined_margins_are_accepted(small: World) -> None:
+    assert {third for _, third in sample_pairs([DocumentPair(c, c) for c in "abcde"], 3, seed=1)} == {None}
     small.source.append(document("b", "ar", "b"))
-    small.pairs.append(NamedPair("b", "x", 1.0, float("nan")))
+    small.pairs.append(DocumentPair("b", "x", 1.0, float("nan")))
     assert Reader(small.write()).open == []
 
 
 @pytest.mark.parametrize(
     ("change", "error", "message"),
     [
-        ({"pairs": [NamedPair("a", "gone")]}, DataError, r"pairs\.tsv: there is no document 'gone' in .*theirs"),
-        ({"pairs": [NamedPair("lost", "x"), NamedPair("a", "x")]}, DataError, "no document 'lost' in .*ours"),
-        ({"pairs": []}, DataError, "no pair of documents"),
-        ({"beads": {("a", "x"): [Bead((9,), (0,))]}}, DataError, "sentence 9 is not among the 6.*'a' and 'x'"),
+        ({"pairs": [DocumentPair("a", "gone")]}, DataError, r"pairs\.tsv: document 'gone' not found in .*theirs"),
+        (
+            {"pairs": [DocumentPair("lost", "x"), DocumentPair("a", "x")]},
+            DataError,
+            "document 'lost' not found in .*ours",
+        ),
+        ({"pairs": []}, DataError, "contains no document pairs"),
+        (
+            {"beads": {("a", "x"): [Bead((9,), (0,))]}},
+            DataError,
+            "sentence 9 is out of range: the text has 6.*'a' and 'x'",
+        ),
         ({"beads": {("a", "x"): [Bead((0,), (0,)), Bead((0,), (1,))]}}, DataError, "links.*sentence 0 is in two beads"),
     ],
 )
-def test_what_does_not_fit_is_refused(
+def test_inconsistent_input_is_an_error(
     small: World, change: dict[str, Any], error: type[Exception], message: str
 ) -> None:
     for name, value in change.items():
@@ -284,14 +298,14 @@ def test_what_does_not_fit_is_refused(
     assert not (small.folder / "page.html").exists()
 
 
-def test_a_page_of_no_pairs_is_refused(small: World) -> None:
-    with pytest.raises(ConfigError, match="one pair or more"):
+def test_page_without_pairs_is_an_error(small: World) -> None:
+    with pytest.raises(ConfigError, match="1 or more"):
         small.write(show=0)
 
 
-def test_rows_come_in_reading_order_wherever_links_stand() -> None:
+def test_rows_are_in_reading_order_for_any_order_of_links() -> None:
     beads = [Bead((2,), (3,)), Bead((), (1,)), Bead((1,), ()), Bead((0,), (0,))]
-    assert [(one.source, one.target) for one in rows(beads, 4, 5)] == [
+    assert [(one.source, one.target) for one in reading_order(beads, 4, 5)] == [
         ((0,), (0,)),
         ((1,), ()),
         ((), (1,)),
@@ -302,23 +316,23 @@ def test_rows_come_in_reading_order_wherever_links_stand() -> None:
     ]
 
 
-def test_threads_reach_the_middle_of_each_block() -> None:
+def test_connections_meet_the_middle_of_each_block() -> None:
     assert heights(["字" * 40]) == heights(["ab" * 40])
-    drawn = threads([1], [1, 3])
+    drawn = connections([1], [1, 3])
     assert 'd="M0 50H50"' in drawn and "M100 12.5C" in drawn and "M100 62.5C" in drawn
 
 
-def test_the_style_sheet_travels_and_uses_the_palette_alone() -> None:
-    style = (Path(paraloom.report.__file__).parent / "aligned.css").read_text(encoding="utf-8")
+def test_style_sheet_uses_only_colors_of_the_palette() -> None:
+    style = (Path(paraloom.report.__file__).parent / "documents.css").read_text(encoding="utf-8")
     assert len(style.splitlines()) < 300 and "prefers-color-scheme: dark" in style and "@media print" in style
     assert set(re.findall(r"#[0-9a-f]{6}", style)) == {"#ffffff", "#edf3f1", "#1f2e2f"}
 
 
-def test_the_command(small: World, paraloom: Callable[..., tuple[int, str, str]]) -> None:
+def test_command(small: World, paraloom: Callable[..., tuple[int, str, str]]) -> None:
     small.write()
     arguments = ["show", "documents", "ours", "theirs", "--pairs", "pairs.tsv", "--links", "links.parquet"]
-    status, _, said = paraloom(*arguments, "-o", "made.html")
-    assert (status, "1 of 1 pairs" in said) == (0, True)
+    status, _, errors = paraloom(*arguments, "-o", "made.html")
+    assert (status, "1 of 1 pairs" in errors) == (0, True)
     assert (small.folder / "made.html").read_text(encoding="utf-8") == (small.folder / "page.html").read_text("utf-8")
-    status, _, said = paraloom(*arguments, "--media", "none")
-    assert (status, "no folder 'none'" in said) == (1, True)
+    status, _, errors = paraloom(*arguments, "--media", "none")
+    assert (status, "'none'" in errors) == (1, True)

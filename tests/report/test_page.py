@@ -1,4 +1,4 @@
-"""The report: one page that needs nothing beside itself, tells the run's numbers, and breaks on no text."""
+"""The report of a run: self-contained, shows the run's numbers, escapes all text."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from toy_run import ODD, make_toy_run
 import paraloom.report
 from paraloom.core.errors import DataError
 from paraloom.io import Corpus, read_shard
-from paraloom.report.figures import count
+from paraloom.report.formatting import count
 from paraloom.report.page import write_report
 from paraloom.report.samples import pair
 
@@ -22,7 +22,7 @@ _VOID = {"meta", "br", "hr", "link", "img", "input"}
 
 
 class Reader(HTMLParser):
-    """Checks that elements nest, and collects what a test asks about."""
+    """Checks that elements are nested correctly, and collects tags, attributes and text."""
 
     def __init__(self, page: str) -> None:
         super().__init__()
@@ -61,7 +61,7 @@ def reader(page: str) -> Reader:
     return Reader(page)
 
 
-def test_the_page_is_whole_small_and_alone(page: str, reader: Reader) -> None:
+def test_page_is_complete_small_and_self_contained(page: str, reader: Reader) -> None:
     assert page.startswith("<!doctype html>")
     assert reader.open == []
     assert len(page.encode()) < 2_000_000
@@ -70,52 +70,52 @@ def test_the_page_is_whole_small_and_alone(page: str, reader: Reader) -> None:
     assert "url(" not in page and "@import" not in page and "http" not in page
 
 
-def test_what_the_contents_point_to_is_there(reader: Reader) -> None:
+def test_links_of_the_contents_have_targets(reader: Reader) -> None:
     ids = [value for name, value in reader.attributes if name == "id"]
     assert len(set(ids)) == len(ids)
     assert {value[1:] for name, value in reader.attributes if name == "href"} <= set(ids)
-    assert {"chain", "scores", "pairs", "training", "results", "made"} <= set(ids)
+    assert {"pipeline", "scores", "pairs", "training", "results", "details"} <= set(ids)
 
 
-def test_each_picture_is_described(reader: Reader, page: str) -> None:
-    told = re.findall(r"<svg[^>]*>", page)
-    assert told and all('aria-label="' in tag or 'aria-hidden="true"' in tag for tag in told)
-    assert reader.seen["table"] == reader.seen["thead"] + page.count('class="made"')
+def test_each_picture_has_a_description(reader: Reader, page: str) -> None:
+    tags = re.findall(r"<svg[^>]*>", page)
+    assert tags and all('aria-label="' in tag or 'aria-hidden="true"' in tag for tag in tags)
+    assert reader.seen["table"] == reader.seen["thead"] + page.count('class="details"')
 
 
 @pytest.mark.parametrize(("src", "tgt"), ODD)
-def test_texts_from_the_data_are_shown_not_obeyed(src: str, tgt: str) -> None:
+def test_text_of_the_data_is_escaped(src: str, tgt: str) -> None:
     shown = pair({"src": src, "tgt": tgt, "src_lang": '"><b>'}, note=src)
-    found = Reader(shown)
-    assert set(found.seen) <= {"figure", "p", "bdi", "mark", "figcaption", "span"}
-    assert found.seen["bdi"] == bool(src) + bool(tgt)
-    visible = "".join(found.text)
+    reader = Reader(shown)
+    assert set(reader.seen) <= {"figure", "p", "bdi", "mark", "figcaption", "span"}
+    assert reader.seen["bdi"] == bool(src) + bool(tgt)
+    visible = "".join(reader.text)
     assert src.replace("\x00", "␀") in visible and tgt.replace("\x07", "␇") in visible
     assert not re.search(r"[\x00-\x08\x0b\x0c\x0e-\x1f]", shown)
 
 
-def test_a_name_is_shown_not_obeyed(reader: Reader, page: str) -> None:
+def test_name_of_the_run_is_escaped(reader: Reader, page: str) -> None:
     assert "A toy <run>" in reader.text and "<run>" not in page
 
 
-@pytest.mark.parametrize("lane", ["kept", "rejected"])
-def test_the_books_are_told(run: Path, reader: Reader, lane: str) -> None:
-    folder = run / "50-filter" / ("" if lane == "kept" else "rejected")
+@pytest.mark.parametrize("split", ["kept", "rejected"])
+def test_row_counts_are_shown(run: Path, reader: Reader, split: str) -> None:
+    folder = run / "50-filter" / ("" if split == "kept" else "rejected")
     assert count(Corpus.open(folder).rows) in reader.text
 
 
-def test_each_reason_is_told_with_its_count(run: Path, reader: Reader) -> None:
+def test_each_reason_is_shown_with_its_count(run: Path, reader: Reader) -> None:
     reasons = Counter(read_shard(run / "50-filter" / "rejected" / "part-00000.parquet").column("reason").to_pylist())
     assert len(reasons) > 2
     for reason, n in reasons.items():
-        place = reader.text.index(reason)
-        assert reader.text[place + 1] == count(n)
+        index = reader.text.index(reason)
+        assert reader.text[index + 1] == count(n)
 
 
 @pytest.mark.parametrize(
-    "words", ["36.6", "still to do", "WORD,TRIGRAM, 600 (PNMT Table 8)", "77.4", "78.5", "sts|similarity:cosine"]
+    "words", ["36.6", "not run yet", "WORD,TRIGRAM, 600 (PNMT Table 8)", "77.4", "78.5", "sts|similarity:cosine"]
 )
-def test_results_are_told(reader: Reader, words: str) -> None:
+def test_results_are_shown(reader: Reader, words: str) -> None:
     assert any(words in text for text in reader.text)
 
 
@@ -123,17 +123,24 @@ def test_the_same_run_gives_the_same_bytes(run: Path, page: str, tmp_path: Path)
     assert write_report(run, tmp_path / "again.html").read_text(encoding="utf-8") == page
 
 
-def test_a_run_that_has_only_begun_is_reported(tmp_path: Path) -> None:
-    told = {"name": "early", "seed": 1, "versions": {}, "stages": [{"name": "read", "state": "to do"}], "pipeline": ""}
-    (tmp_path / "run.json").write_text(json.dumps(told))
+def test_runs_without_a_finished_stage_are_reported(tmp_path: Path) -> None:
+    record = {
+        "name": "early",
+        "seed": 1,
+        "versions": {},
+        "stages": [{"name": "read", "state": "to do"}],
+        "pipeline": "",
+    }
+    (tmp_path / "run.json").write_text(json.dumps(record))
     page = write_report(tmp_path, tmp_path / "page.html").read_text(encoding="utf-8")
-    assert "still to do" in page and Reader(page).open == []
+    assert "not run yet" in page and Reader(page).open == []
 
 
 @pytest.mark.parametrize(
-    ("content", "message"), [(None, "no run folder"), ("{", "cannot be read"), ('{"stages": 3}', "cannot be read")]
+    ("content", "message"),
+    [(None, "not a run folder: run.json not found"), ("{", "cannot be read"), ('{"stages": 3}', "cannot be read")],
 )
-def test_what_is_no_run_is_refused(tmp_path: Path, content: str | None, message: str) -> None:
+def test_other_folders_are_errors(tmp_path: Path, content: str | None, message: str) -> None:
     if content is not None:
         (tmp_path / "run.json").write_text(content)
     with pytest.raises(DataError, match=message):
@@ -142,9 +149,9 @@ def test_what_is_no_run_is_refused(tmp_path: Path, content: str | None, message:
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
-@pytest.mark.parametrize("colour", ["ink", "quiet", "kept", "rejected", "failed"])
-def test_text_stands_out_from_the_paper(theme: str, colour: str) -> None:
-    # WCAG 2.2, success criterion 1.4.3: 4.5 to 1.
+@pytest.mark.parametrize("color", ["ink", "quiet", "kept", "rejected", "failed"])
+def test_text_has_enough_contrast(theme: str, color: str) -> None:
+    # WCAG 2.2, success criterion 1.4.3: a contrast of 4.5 to 1.
     style = (Path(paraloom.report.__file__).parent / "style.css").read_text(encoding="utf-8")
     palettes = [
         dict(re.findall(r"--([a-z]+): #([0-9a-f]{6})", block)) for block in style.split("prefers-color-scheme")[:2]
@@ -156,5 +163,5 @@ def test_text_stands_out_from_the_paper(theme: str, colour: str) -> None:
         linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in channels]
         return sum(weight * c for weight, c in zip((0.2126, 0.7152, 0.0722), linear, strict=True))
 
-    light, dark = sorted((luminance(colour), luminance("paper")), reverse=True)
+    light, dark = sorted((luminance(color), luminance("paper")), reverse=True)
     assert (light + 0.05) / (dark + 0.05) >= 4.5

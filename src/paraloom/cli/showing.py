@@ -27,7 +27,7 @@ def documents(
     Example: `paraloom show documents pages.de pages.en --pairs pairs.tsv --links links.parquet --media pictures`
     """
     from paraloom.core.errors import ConfigError
-    from paraloom.report.aligned_page import write_aligned_documents
+    from paraloom.report import write_aligned_documents
 
     for folder in media or []:
         if not folder.is_dir():

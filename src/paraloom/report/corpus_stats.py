@@ -1,4 +1,4 @@
-"""What a page tells of corpora of any size: counts, quantiles, bins and samples, by streaming over their shards."""
+"""Statistics and samples of corpora of any size: quantiles, histograms, reasons and example rows, by streaming."""
 
 from __future__ import annotations
 
@@ -15,15 +15,22 @@ BINS = 40
 TEXT_LIMIT = 400
 """Characters of a sentence that a page shows."""
 
-# Up to so many values quantiles are exact; beyond, they come from a sketch, whose memory does not grow.
+# Up to this many values quantiles are exact; beyond, they come from a sketch of constant memory.
 _EXACT = 1_000_000
-# The edges of the display: what lies outside them is counted in the first or the last bin.
-_DISPLAYED = (0.005, 0.995)
+# Quantiles between which a histogram is drawn; values beyond are counted in the first or the last bin.
+_HISTOGRAM_RANGE = (0.005, 0.995)
 
 
 @dataclass(frozen=True)
-class Spread:
-    """How a column's values are spread.  quantiles: at QUANTILES.  undefined: rows without a value."""
+class Distribution:
+    """The distribution of a column's values.
+
+    Args:
+        rows: Number of rows.
+        undefined: Rows without a finite value.
+        quantiles: Values at QUANTILES; empty without any value.
+        counts: Rows in each bin of the histogram.
+    """
 
     rows: int
     undefined: int
@@ -33,15 +40,28 @@ class Spread:
 
 @dataclass(frozen=True)
 class Sample:
-    """Rows of one group: `rows` as dicts, the same ones whenever they are drawn, out of `of`."""
+    """Example rows of a group.
+
+    Args:
+        group: Name of the group, such as a reason.
+        total: Number of rows in the group.
+        rows: Some of them, chosen by a hash of their content, so that the choice is reproducible.
+    """
 
     group: str
-    of: int
+    total: int
     rows: tuple[dict[str, Any], ...]
 
 
-def edges_of(shards: Sequence[Path], column: str) -> list[float] | None:
-    """The k + 1 edges of a column's bins; whole numbers get bins of whole numbers.  None when no value is defined."""
+def histogram_edges(shards: Sequence[Path], column: str) -> list[float] | None:
+    """The edges of a column's histogram bins, in increasing order; None if no value is defined.
+
+    Integer columns get bins of whole numbers.
+
+    Args:
+        shards: Parquet files.
+        column: A numeric column.
+    """
     with _database() as database:
         _open(database, shards, column)
         rows = _one(database, "SELECT count(value) FROM v")[0]
@@ -49,7 +69,7 @@ def edges_of(shards: Sequence[Path], column: str) -> list[float] | None:
             return None
         low, high, whole = _one(
             database,
-            f"SELECT {_quantile(rows, _DISPLAYED[0])}, {_quantile(rows, _DISPLAYED[1])}, "
+            f"SELECT {_quantile(rows, _HISTOGRAM_RANGE[0])}, {_quantile(rows, _HISTOGRAM_RANGE[1])}, "
             "bool_and(value = floor(value)) FROM v",
         )
     if whole:
@@ -58,19 +78,25 @@ def edges_of(shards: Sequence[Path], column: str) -> list[float] | None:
         return [low + step * i for i in range(-(-int(high - low) // step) + 1)]
     if low == high:
         low, high = low - 0.5, high + 0.5
-    # A share that nearly fills 0 to 1 is shown from 0 to 1.
+    # Values that nearly span 0 to 1 are shown from 0 to 1.
     if -0.1 < low < 0.15 and 0.85 < high < 1.1:
         low, high = min(low, 0.0), max(high, 1.0)
     return [low + (high - low) * i / BINS for i in range(BINS + 1)]
 
 
-def spread_of(shards: Sequence[Path], column: str, edges: Sequence[float]) -> Spread:
-    """The spread of a column over the bins between `edges`."""
+def distribution(shards: Sequence[Path], column: str, edges: Sequence[float]) -> Distribution:
+    """The distribution of a column.
+
+    Args:
+        shards: Parquet files.
+        column: A numeric column.
+        edges: The edges of equally wide bins, from `histogram_edges`.
+    """
     with _database() as database:
         _open(database, shards, column)
         total, rows = _one(database, "SELECT count(*), count(value) FROM v")
-        found = ", ".join(_quantile(rows, share) for share in QUANTILES)
-        quantiles = _one(database, f"SELECT {found} FROM v") if rows else ()
+        selected = ", ".join(_quantile(rows, share) for share in QUANTILES)
+        quantiles = _one(database, f"SELECT {selected} FROM v") if rows else ()
         low, width, last = edges[0], (edges[-1] - edges[0]) / (len(edges) - 1), len(edges) - 2
         binned = database.execute(
             "SELECT least(greatest(floor((value - $low) / $width), 0), $last)::INTEGER AS bin, count(*) FROM v "
@@ -78,55 +104,73 @@ def spread_of(shards: Sequence[Path], column: str, edges: Sequence[float]) -> Sp
             {"low": low, "width": width, "last": last},
         ).fetchall()
     counts = [0] * (last + 1)
-    for place, n in binned:
-        counts[place] = n
-    return Spread(total, total - rows, tuple(quantiles), tuple(counts))
+    for i, n in binned:
+        counts[i] = n
+    return Distribution(total, total - rows, tuple(quantiles), tuple(counts))
 
 
-def reasons(shards: Sequence[Path], column: str = "reason", each: int = 2, most: int = 12) -> list[Sample]:
-    """The commonest reasons (or errors) of rows set aside, with `each` of their rows; what is left over is 'others'."""
+def reasons(shards: Sequence[Path], column: str = "reason", examples: int = 2, max_reasons: int = 12) -> list[Sample]:
+    """The most frequent reasons of rejected rows, or errors of failed ones, with example rows.
+
+    Args:
+        shards: Parquet files of the rejected or failed rows.
+        column: The column of reasons.
+        examples: Example rows of each reason.
+        max_reasons: Reasons that are listed; the rest is summed up in a last sample without rows.
+    """
     if not shards:
         return []
     with _database() as database:
-        found = _samples(database, shards, f"coalesce(\"{column}\", '')", each)
-    found.sort(key=lambda sample: (-sample.of, sample.group))
-    if len(found) > most:
-        rest = sum(sample.of for sample in found[most:])
-        found = [*found[:most], Sample(f"{len(found) - most} other reasons", rest, ())]
-    return found
+        samples = _samples(database, shards, f"coalesce(\"{column}\", '')", examples)
+    samples.sort(key=lambda sample: (-sample.total, sample.group))
+    if len(samples) > max_reasons:
+        rest = sum(sample.total for sample in samples[max_reasons:])
+        samples = [*samples[:max_reasons], Sample(f"{len(samples) - max_reasons} other reasons", rest, ())]
+    return samples
 
 
-def ranges(shards: Sequence[Path], column: str, bounds: Sequence[float], each: int = 3) -> list[Sample]:
-    """Pairs of each range of a column: the k ranges between k + 1 rising bounds, the last one with its upper bound."""
+def samples_by_range(shards: Sequence[Path], column: str, bounds: Sequence[float], examples: int = 3) -> list[Sample]:
+    """Example rows of each range of a column.
+
+    Args:
+        shards: Parquet files.
+        column: A numeric column.
+        bounds: The k + 1 increasing bounds of k ranges; a range includes its lower bound, the last one both.
+        examples: Example rows of each range.
+
+    Returns:
+        A sample for each of the k ranges, named 1 to k.
+    """
     cases = " ".join(
-        f"WHEN \"{column}\" {'<=' if place == len(bounds) - 1 else '<'} {bound!r} THEN '{place}'"
-        for place, bound in enumerate(bounds)
-        if place
+        f"WHEN \"{column}\" {'<=' if i == len(bounds) - 1 else '<'} {bound!r} THEN '{i}'"
+        for i, bound in enumerate(bounds)
+        if i
     )
     inside = f'CASE WHEN "{column}" IS NULL OR isnan("{column}") OR "{column}" < {bounds[0]!r} THEN NULL {cases} END'
     with _database() as database:
-        found = {sample.group: sample for sample in _samples(database, shards, inside, each)}
-    return [found.get(str(place), Sample(str(place), 0, ())) for place in range(1, len(bounds))]
+        samples = {sample.group: sample for sample in _samples(database, shards, inside, examples)}
+    return [samples.get(str(i), Sample(str(i), 0, ())) for i in range(1, len(bounds))]
 
 
-def _samples(database: duckdb.DuckDBPyConnection, shards: Sequence[Path], group: str, each: int) -> list[Sample]:
+def _samples(database: duckdb.DuckDBPyConnection, shards: Sequence[Path], group: str, examples: int) -> list[Sample]:
+    """Rows grouped by an SQL expression, with `examples` rows of each group."""
     names = [row[0] for row in _columns(database, shards)]
     shown = [name for name in names if name not in ("keep", "reason", "error")]
-    # The lot is by what the row says, so that neither sharding nor order of rows draws another sample.
+    # Chosen by a hash of the row's content, so that sharding and row order do not change the sample.
     identity = ", ".join(f'"{name}"::VARCHAR' for name in ("pair_id", "rank", "src", "tgt") if name in names)
-    lot = f"md5(concat_ws(chr(31), {identity}))" if identity else "'0'"
+    order = f"md5(concat_ws(chr(31), {identity}))" if identity else "'0'"
     fields = ", ".join(
-        f'"{name}": {_shortened(name, kind)}' for name, kind in _columns(database, shards) if name in shown
+        f'"{name}": {_truncated(name, kind)}' for name, kind in _columns(database, shards) if name in shown
     )
-    found = database.execute(
-        f"SELECT {group} AS grouped, count(*), arg_min({{{fields}}}, {lot}, {each}) "
+    grouped = database.execute(
+        f"SELECT {group} AS grouped, count(*), arg_min({{{fields}}}, {order}, {examples}) "
         "FROM read_parquet($shards) WHERE grouped IS NOT NULL GROUP BY grouped ORDER BY grouped",
         {"shards": [str(shard) for shard in shards]},
     ).fetchall()
-    return [Sample(name, n, tuple(rows)) for name, n, rows in found]
+    return [Sample(name, n, tuple(rows)) for name, n, rows in grouped]
 
 
-def _shortened(name: str, kind: str) -> str:
+def _truncated(name: str, kind: str) -> str:
     if kind != "VARCHAR":
         return f'"{name}"'
     return f'CASE WHEN length("{name}") > {TEXT_LIMIT} THEN "{name}"[:{TEXT_LIMIT}] || \'…\' ELSE "{name}" END'
@@ -138,7 +182,7 @@ def _columns(database: duckdb.DuckDBPyConnection, shards: Sequence[Path]) -> lis
 
 
 def _open(database: duckdb.DuckDBPyConnection, shards: Sequence[Path], column: str) -> None:
-    """A view `v` of one column: `value`, null where it is undefined."""
+    """Create a view `v` with one column, `value`, which is null where the value is not finite."""
     files = ", ".join("'" + str(shard).replace("'", "''") + "'" for shard in shards)
     database.execute(
         f'CREATE VIEW v AS SELECT CASE WHEN isfinite("{column}"::DOUBLE) THEN "{column}"::DOUBLE END AS value '
@@ -156,7 +200,7 @@ def _one(database: duckdb.DuckDBPyConnection, query: str) -> tuple[Any, ...]:
 
 @contextmanager
 def _database() -> Iterator[duckdb.DuckDBPyConnection]:
-    # One thread: the sketch of approx_quantile depends on the order in which values arrive.
+    # One thread: approx_quantile depends on the order in which values arrive.
     database = duckdb.connect(":memory:", config={"threads": 1, "memory_limit": "512MB"})
     try:
         yield database

@@ -67,7 +67,7 @@ class ShownPair:
         third: Index in THIRDS; None where all margins are equal.
         source: The source document.
         target: The target document.
-        beads: The links between their sentences; empty where there are none.
+        beads: The links between their sentences; may be empty.
     """
 
     pair: DocumentPair
@@ -135,8 +135,8 @@ def read_aligned_documents(
         seed: Seed of the sample.
 
     Raises:
-        DataError: A pair has a document that its corpus does not contain, links do not fit the texts, or there is no
-            pair.
+        DataError: A pair has a document that its corpus does not contain, links do not fit the texts, or the list of
+            pairs is empty.
         ConfigError: `show` is less than 1.
     """
     if show < 1:

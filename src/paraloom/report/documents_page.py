@@ -1,26 +1,26 @@
-"""Writes the page about aligned documents: figures, an index of the pairs drawn, and each pair side by side."""
+"""Writes the page about aligned documents: figures, an index of sampled pairs, and each pair side by side."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from importlib.resources import files
 from itertools import groupby
 from pathlib import Path
 
-from paraloom.io.atomic import replacing
-from paraloom.report.aligned_facts import THIRDS, Aligned, Shown, gather
-from paraloom.report.aligned_pair import article, title
+from paraloom.io.atomic import atomic_write
 from paraloom.report.charts import histogram
-from paraloom.report.facts import BINS
-from paraloom.report.figures import count, number, share
-from paraloom.report.markup import Html, Part, element, foreign, join
-from paraloom.report.pictures import Embedder
+from paraloom.report.corpus_stats import BINS
+from paraloom.report.documents_data import THIRDS, AlignedDocuments, ShownPair, read_aligned_documents
+from paraloom.report.documents_pair import article, title
+from paraloom.report.formatting import count, number, share
+from paraloom.report.images import Embedder
+from paraloom.report.markup import Html, Part, element, isolated, join, table
+from paraloom.report.page import style
 
-# The page runs nothing and fetches nothing, whatever the documents hold.
+# The page runs no scripts and loads nothing, whatever the documents contain.
 _POLICY = "default-src 'none'; img-src data:; style-src 'unsafe-inline'"
-_KINDS = 12
-_COLUMNS = ("margin", "score", "sentences joined")
+_MAX_TYPES = 12
+_COLUMNS = ("margin", "score", "aligned sentences")
 
 
 def write_aligned_documents(
@@ -33,88 +33,102 @@ def write_aligned_documents(
     media: Sequence[str | Path] = (),
     show: int = 20,
     seed: int = 1,
-) -> Aligned:
-    """Write a page that shows `show` pairs of two corpora of documents; returns what it tells.
+) -> AlignedDocuments:
+    """Write a page that shows a sample of aligned documents side by side.
 
-    pairs: TSV as `align documents` writes it.  links: LINKS of these pairs.  media: folders with the pictures' files.
-    The same input and seed give the same bytes.  Memory holds names of pairs and the documents shown, no more.
-    Raises DataError where a pair names a document that is not there, and where links do not fit the texts.
+    The same input and seed give the same bytes.  Memory holds the names of all pairs and the documents shown.
+
+    Args:
+        source: Corpus of source documents.
+        target: Corpus of target documents.
+        output: The HTML file to write.
+        pairs: TSV file of document pairs, as `align documents` writes it.
+        links: Shard of sentence links between these pairs.
+        media: Folders of the documents' image files.
+        show: Number of pairs to show, at least 1.
+        seed: Seed of the sample.
+
+    Returns:
+        What the page shows.
+
+    Raises:
+        DataError: A pair has a document that its corpus does not contain, links do not fit the texts, or the list of
+            pairs is empty.
+        ConfigError: `show` is less than 1.
     """
-    found = gather(source, target, Path(pairs), Path(links), show=show, seed=seed)
-    page = _page(found, Embedder([Path(folder) for folder in media]))
-    with replacing(Path(output)) as temporary:
+    aligned = read_aligned_documents(source, target, Path(pairs), Path(links), show=show, seed=seed)
+    page = _page(aligned, Embedder([Path(folder) for folder in media]))
+    with atomic_write(Path(output)) as temporary:
         temporary.write_text("<!doctype html>\n" + page + "\n", encoding="utf-8")
-    return found
+    return aligned
 
 
-def _page(found: Aligned, embedder: Embedder) -> str:
-    room = files("paraloom.report")
-    style = "".join(room.joinpath(name).read_text(encoding="utf-8") for name in ("style.css", "aligned.css"))
+def _page(aligned: AlignedDocuments, embedder: Embedder) -> str:
+    source, target = aligned.names
     head = element(
         "head",
         element("meta", charset="utf-8"),
         element("meta", http_equiv="Content-Security-Policy", content=_POLICY),
         element("meta", name="viewport", content="width=device-width, initial-scale=1"),
-        element("title", f"{found.names[0]} and {found.names[1]} · Paraloom"),
-        element("style", Html(style)),
+        element("title", f"{source} and {target} · Paraloom"),
+        style("style.css", "documents.css"),
     )
-    contents = [("figures", "Figures"), ("list", "Pairs shown"), ("documents", "Side by side")]
+    contents = [("figures", "Figures"), ("list", "Sample of pairs"), ("documents", "Side by side")]
     header = element(
         "header",
-        element("p", "Paraloom documents", class_="eyebrow"),
-        element("h1", foreign(found.names[0]), element("span", " and ", class_="quiet"), foreign(found.names[1])),
-        element("p", _lead(found), class_="lead"),
+        element("p", "Paraloom aligned documents", class_="eyebrow"),
+        element("h1", isolated(source), element("span", " and ", class_="quiet"), isolated(target)),
+        element("p", _summary(aligned), class_="lead"),
         element(
             "nav",
-            element("ul", [element("li", element("a", said, href=f"#{name}")) for name, said in contents]),
+            element("ul", [element("li", element("a", text, href=f"#{name}")) for name, text in contents]),
             aria_label="Contents",
         ),
     )
-    of = len(found.shown)
-    articles = [article(shown, place, of, embedder) for place, shown in enumerate(found.shown, 1)]
+    total = len(aligned.shown)
+    articles = [article(shown, i, total, embedder) for i, shown in enumerate(aligned.shown, 1)]
     main = element(
         "main",
-        element("section", element("h2", "Figures"), _figures(found), id="figures"),
-        element("section", element("h2", "Pairs shown"), _index(found), id="list"),
-        element("section", element("h2", "Side by side"), _reading(), articles, id="documents"),
+        element("section", element("h2", "Figures"), _figures(aligned), id="figures"),
+        element("section", element("h2", "Sample of pairs"), _index(aligned), id="list"),
+        element("section", element("h2", "Side by side"), _legend(), articles, id="documents"),
     )
     footer = element("footer", element("p", "Written by Paraloom."))
     return element("html", head, element("body", header, main, footer, class_="aligned"), lang="en")
 
 
-def _lead(found: Aligned) -> str:
-    ours, theirs = found.documents
-    pairs, beads = len(found.pairs), found.counts.kinds.total()
-    said = f"{count(pairs)} pair{'s' * (pairs != 1)} of {count(ours)} and {count(theirs)} documents"
-    return f"{said}, {count(beads)} bead{'s' * (beads != 1)} between their sentences."
+def _summary(aligned: AlignedDocuments) -> str:
+    ours, theirs = aligned.documents
+    pairs, beads = len(aligned.pairs), aligned.counts.types.total()
+    text = f"{count(pairs)} pair{'s' * (pairs != 1)} of {count(ours)} and {count(theirs)} documents"
+    return f"{text}, {count(beads)} sentence bead{'s' * (beads != 1)}."
 
 
-def _figures(found: Aligned) -> Part:
-    counts = found.counts
-    told: list[tuple[Part, str]] = [("pairs", count(len(found.pairs)))]
-    for side, name in enumerate(found.names):
-        part = f"{share(found.paired[side], found.documents[side])} of {count(found.documents[side])}"
-        told.append((join("in a pair, ", foreign(name)), part))
-    for side, name in enumerate(found.names):
-        alone, of = counts.alone(side), counts.sentences(side)
-        told.append((join("sentences alone, ", foreign(name)), f"{share(alone, of)} of {count(of)}"))
+def _figures(aligned: AlignedDocuments) -> Part:
+    counts = aligned.counts
+    figures: list[tuple[Part, str]] = [("pairs", count(len(aligned.pairs)))]
+    for side, name in enumerate(aligned.names):
+        part = f"{share(aligned.paired[side], aligned.documents[side])} of {count(aligned.documents[side])}"
+        figures.append((join("documents paired, ", isolated(name)), part))
+    for side, name in enumerate(aligned.names):
+        unaligned, total = counts.unaligned(side), counts.sentences(side)
+        figures.append((join("sentences unaligned, ", isolated(name)), f"{share(unaligned, total)} of {count(total)}"))
     notes = []
-    if without := len(found.pairs) - len(counts.linked):
-        notes.append(f"{count(without)} of the pairs {'has' if without == 1 else 'have'} no link.")
-    if counts.passed_over:
-        n = counts.passed_over
+    if without := len(aligned.pairs) - len(counts.linked):
+        notes.append(f"{count(without)} of the pairs {'has' if without == 1 else 'have'} no sentence links.")
+    if counts.ignored:
+        n = counts.ignored
         notes.append(f"{count(n)} link{'s' if n != 1 else ''} of other pairs {'are' if n != 1 else 'is'} not counted.")
+    items = [element("div", element("dt", name), element("dd", value)) for name, value in figures]
     return [
-        element(
-            "dl", [element("div", element("dt", name), element("dd", said)) for name, said in told], class_="figures"
-        ),
+        element("dl", items, class_="figures"),
         element("p", " ".join(notes), class_="quiet") if notes else None,
-        element("div", _margins(found), _kinds(found), class_="charts"),
+        element("div", _margins(aligned), _bead_types(aligned), class_="charts"),
     ]
 
 
-def _margins(found: Aligned) -> Part:
-    margins = sorted(pair.margin for pair in found.pairs if math.isfinite(pair.margin))
+def _margins(aligned: AlignedDocuments) -> Part:
+    margins = sorted(pair.margin for pair in aligned.pairs if math.isfinite(pair.margin))
     if len(set(margins)) < 2:
         return None
     low, high = margins[0], margins[-1]
@@ -124,108 +138,92 @@ def _margins(found: Aligned) -> Part:
     counts = [0] * BINS
     for margin in margins:
         counts[min(BINS - 1, int((margin - low) / width))] += 1
-    edges = [low + width * place for place in range(BINS + 1)]
+    edges = [low + width * i for i in range(BINS + 1)]
     return element(
         "figure",
         element("h3", "Margins"),
-        element("p", "How far each pair is ahead of its rivals; further right is surer.", class_="quiet"),
+        element("p", "How far each pair's score is above its competitors'; higher is more certain.", class_="quiet"),
         histogram("Margins of the pairs", edges, counts, None),
     )
 
 
-def _kinds(found: Aligned) -> Part:
-    kinds = sorted(found.counts.kinds.items(), key=lambda each: (-each[1], each[0]))
-    total = found.counts.kinds.total()
+def _bead_types(aligned: AlignedDocuments) -> Part:
+    types = sorted(aligned.counts.types.items(), key=lambda item: (-item[1], item[0]))
+    total = aligned.counts.types.total()
     if not total:
         return None
-    shown: list[tuple[str, int, bool]] = [(f"{a}:{b}", n, not (a and b)) for (a, b), n in kinds[:_KINDS]]
-    if rest := sum(n for _, n in kinds[_KINDS:]):
-        shown.append(("others", rest, False))
-    body = [
+    lines: list[tuple[str, int, bool]] = [(f"{a}:{b}", n, not (a and b)) for (a, b), n in types[:_MAX_TYPES]]
+    if rest := sum(n for _, n in types[_MAX_TYPES:]):
+        lines.append(("other", rest, False))
+    rows = [
         element(
             "tr",
             element("th", name, scope="row"),
             element("td", count(n), class_="n"),
             element("td", share(n, total), class_="n quiet"),
             element(
-                "td", element("span", class_="bar", style=f"width:{100 * n / kinds[0][1]:.1f}%"), aria_hidden="true"
+                "td", element("span", class_="bar", style=f"width:{100 * n / types[0][1]:.1f}%"), aria_hidden="true"
             ),
-            class_="loose" if loose else None,
+            class_="unaligned" if unaligned else None,
         )
-        for name, n, loose in shown
+        for name, n, unaligned in lines
     ]
-    heads = [element("th", name, scope="col", class_="n") for name in ("beads", "of all")]
+    heads = [
+        "type",
+        *(element("th", name, scope="col", class_="n") for name in ("beads", "share")),
+        element("th", element("span", "share as a bar", class_="unseen"), scope="col"),
+    ]
     return element(
         "div",
-        element("h3", "Beads by kind"),
-        element("p", "Sentences of the source to sentences of the target; 1:0 and 0:1 stand alone.", class_="quiet"),
-        element(
-            "table",
-            element("caption", "Beads by kind", class_="unseen"),
-            element(
-                "thead",
-                element(
-                    "tr",
-                    element("th", "kind", scope="col"),
-                    heads,
-                    element("th", element("span", "share", class_="unseen"), scope="col"),
-                ),
-            ),
-            element("tbody", body),
-            class_="reasons kinds",
-        ),
+        element("h3", "Bead types"),
+        element("p", "Source sentences : target sentences; 1:0 and 0:1 are unaligned sentences.", class_="quiet"),
+        table(heads, rows, caption="Bead types", hidden_caption=True, class_="reasons bead-types"),
     )
 
 
-def _index(found: Aligned) -> Part:
-    if found.shown[0].third is None:
-        drawn = "Drawn by lot from all pairs: their margins do not tell them apart."
+def _index(aligned: AlignedDocuments) -> Part:
+    if aligned.shown[0].third is None:
+        intro = "A random sample of all pairs; their margins are all equal."
     else:
-        drawn = (
-            "Drawn by lot, as many from each third of the margins, "
-            "so that the doubtful pairs are seen beside the good ones."
+        intro = (
+            "A random sample with equally many pairs from each third of the margins, "
+            "so that uncertain pairs are shown next to good ones."
         )
-    heads = [element("th", foreign(name), scope="col") for name in found.names]
+    heads = [element("th", isolated(name), scope="col") for name in aligned.names]
     heads += [element("th", name, scope="col", class_="n") for name in _COLUMNS]
-    place, groups = 0, []
-    for third, members in groupby(found.shown, key=lambda shown: shown.third):
+    i, groups = 0, []
+    for third, members in groupby(aligned.shown, key=lambda shown: shown.third):
         lines = []
         for shown in members:
-            place += 1
-            lines.append(_line(shown, place))
+            i += 1
+            lines.append(_line(shown, i))
         if third is not None:
-            named = element("th", THIRDS[third].capitalize(), colspan=5, scope="rowgroup")
-            lines.insert(0, element("tr", named, class_="subhead"))
+            name = element("th", THIRDS[third].capitalize(), colspan=5, scope="rowgroup")
+            lines.insert(0, element("tr", name, class_="subhead"))
         groups.append(element("tbody", lines))
-    table = element(
-        "table", element("caption", "Pairs shown", class_="unseen"), element("thead", element("tr", heads)), groups
+    index = element(
+        "table", element("caption", "Sample of pairs", class_="unseen"), element("thead", element("tr", heads)), groups
     )
-    return [element("p", drawn, class_="intro"), element("div", table, class_="wide index")]
+    return [element("p", intro, class_="intro"), element("div", index, class_="wide index")]
 
 
-def _line(shown: Shown, place: int) -> Html:
-    joined = sum(len(bead.source) + len(bead.target) for bead in shown.beads if bead.source and bead.target)
-    of = len(shown.source.paragraphs) + len(shown.target.paragraphs)
+def _line(shown: ShownPair, i: int) -> Html:
+    aligned = sum(len(bead.source) + len(bead.target) for bead in shown.beads if bead.source and bead.target)
+    total = len(shown.source.paragraphs) + len(shown.target.paragraphs)
+    values = (number(shown.pair.margin), number(shown.pair.score), share(aligned, total) if shown.beads else "–")
     return element(
         "tr",
-        element("td", element("a", title(shown.source), href=f"#pair-{place}")),
+        element("td", element("a", title(shown.source), href=f"#pair-{i}")),
         element("td", title(shown.target)),
-        [
-            element("td", said, class_="n", data_name=name)
-            for name, said in zip(
-                _COLUMNS,
-                (number(shown.pair.margin), number(shown.pair.score), share(joined, of) if shown.beads else "–"),
-                strict=True,
-            )
-        ],
+        [element("td", value, class_="n", data_name=name) for name, value in zip(_COLUMNS, values, strict=True)],
     )
 
 
-def _reading() -> Html:
+def _legend() -> Html:
     return element(
         "p",
-        "Counterparts stand at the same height, a thread between them; what has none stands alone, "
-        "and what is the same to the letter on both sides is grey. "
-        "Point at a row, or step through the rows with the tabulator, for its kind and score.",
+        "Aligned sentences are next to each other, connected by lines. Unaligned sentences have a dashed border, and "
+        "sentences that are identical on both sides are gray. "
+        "Hover over a row, or move through the rows with the Tab key, to see the bead type and score.",
         class_="intro",
     )

@@ -1,12 +1,13 @@
-"""Numbers as people read them: counts, scores, shares, times, and round marks for an axis."""
+"""Numbers and names as text: counts, scores, percentages, durations, and round axis ticks."""
 
 from __future__ import annotations
 
 import math
 
 THIN = "\u202f"
+"""A narrow no-break space: between groups of digits, and before units."""
 
-_SPELLED = {
+_SPELLINGS = {
     "bleu": "BLEU",
     "bleu1": "BLEU+1",
     "chrf": "chrF",
@@ -18,29 +19,34 @@ _SPELLED = {
 }
 
 
-def spoken(name: str) -> str:
-    """A column's or a figure's name as the field writes it.
+def label(name: str) -> str:
+    """The name of a column or figure as a reader expects it.
 
-    >>> spoken("dev_loss"), spoken("bleu1")
-    ('dev loss', 'BLEU+1')
+    Example:
+        >>> label("dev_loss"), label("bleu1")
+        ('dev loss', 'BLEU+1')
     """
-    return " ".join(_SPELLED.get(word.lower(), word) for word in name.replace("_", " ").split())
+    return " ".join(_SPELLINGS.get(word.lower(), word) for word in name.replace("_", " ").split())
 
 
 def count(n: int) -> str:
-    """A row count, grouped by thin spaces.
+    """An integer with thin spaces between groups of three digits.
 
-    >>> count(29000).replace(THIN, "_")
-    '29_000'
+    Example:
+        >>> count(29000).replace(THIN, "_")
+        '29_000'
     """
     return f"{n:,}".replace(",", THIN)
 
 
 def number(value: float | None, digits: int = 3) -> str:
-    """A score in `digits` significant digits, without an exponent unless it must; a dash where there is none.
+    """A number in `digits` significant digits; a dash for None, NaN and infinity.
 
-    >>> number(0.66667), number(12.0), number(None), number(1234.6)
-    ('0.667', '12', '–', '1235')
+    Exponents are used below 0.0001 and from a billion on only.
+
+    Example:
+        >>> number(0.66667), number(12.0), number(None), number(1234.6)
+        ('0.667', '12', '–', '1235')
     """
     if value is None or not math.isfinite(value):
         return "–"
@@ -54,10 +60,11 @@ def number(value: float | None, digits: int = 3) -> str:
 
 
 def share(part: float, whole: float) -> str:
-    """A share in per cent; '<1' where it would round to nothing.
+    """A part of a whole as a percentage; `<1 %` instead of a percentage that rounds to zero.
 
-    >>> share(1, 3), share(1, 1000), share(0, 9)
-    ('33\\u202f%', '<1\\u202f%', '0\\u202f%')
+    Example:
+        >>> share(1, 3), share(1, 1000), share(0, 9)
+        ('33\\u202f%', '<1\\u202f%', '0\\u202f%')
     """
     percent = 100 * part / whole if whole else 0.0
     if 0 < percent < 1:
@@ -66,10 +73,11 @@ def share(part: float, whole: float) -> str:
 
 
 def duration(seconds: float | None) -> str:
-    """A time span in its two largest units.
+    """A duration in its two largest units; a dash for None.
 
-    >>> duration(0.42), duration(75), duration(3725)
-    ('0.4\\u202fs', '1\\u202fmin 15\\u202fs', '1\\u202fh 2\\u202fmin')
+    Example:
+        >>> duration(0.42), duration(75), duration(3725)
+        ('0.4\\u202fs', '1\\u202fmin 15\\u202fs', '1\\u202fh 2\\u202fmin')
     """
     if seconds is None:
         return "–"
@@ -82,10 +90,16 @@ def duration(seconds: float | None) -> str:
 
 
 def ticks(low: float, high: float, about: int = 5) -> list[float]:
-    """Round marks (1, 2 or 5 times a power of ten apart) within [low, high].
+    """Round axis ticks within [low, high], 1, 2 or 5 times a power of ten apart.
 
-    >>> ticks(0, 1), ticks(3, 28)
-    ([0.0, 0.2, 0.4, 0.6, 0.8, 1.0], [5, 10, 15, 20, 25])
+    Args:
+        low: Start of the axis.
+        high: End of the axis; with `high <= low` the only tick is `low`.
+        about: Approximate number of ticks.
+
+    Example:
+        >>> ticks(0, 1), ticks(3, 28)
+        ([0.0, 0.2, 0.4, 0.6, 0.8, 1.0], [5, 10, 15, 20, 25])
     """
     if not high > low:
         return [low]
@@ -93,4 +107,4 @@ def ticks(low: float, high: float, about: int = 5) -> list[float]:
     power = 10 ** math.floor(math.log10(raw))
     step = next(factor * power for factor in (1, 2, 5, 10) if factor * power >= raw * 0.999)
     first, last = math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9)
-    return [round(place * step, 12) for place in range(first, last + 1)]
+    return [round(i * step, 12) for i in range(first, last + 1)]

@@ -1,4 +1,4 @@
-"""Pictures in a page: small ones found on the disk are embedded, for any other a box holds what was said of it."""
+"""Images of a page: small files are embedded, other images become a box with their alternative text."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
-from paraloom.report.aligned_facts import Image
-from paraloom.report.figures import THIN, count
-from paraloom.report.markup import Html, element, foreign
+from paraloom.report.documents_data import Image
+from paraloom.report.formatting import THIN, count
+from paraloom.report.markup import Html, element, isolated
 
-EACH, TOTAL = 100_000, 5_000_000
-"""Bytes that one picture and that all pictures of a page may have, before they are written as text."""
+MAX_BYTES, MAX_TOTAL_BYTES = 100_000, 5_000_000
+"""Largest size of one image and of all images of a page, before they are encoded as text."""
 
-_STARTS = {
+_SIGNATURES = {
     b"\x89PNG\r\n\x1a\n": "image/png",
     b"\xff\xd8\xff": "image/jpeg",
     b"GIF87a": "image/gif",
@@ -28,73 +28,83 @@ _STARTS = {
 
 @dataclass
 class Embedder:
-    """Writes pictures into one page, and keeps count of what they take.
+    """Embeds images in one page and keeps track of their total size.
 
-    media: folders where they are looked for.  A file counts as found when its bytes have the hash that the document
-    recorded, or when none was recorded.
+    Args:
+        media: Folders in which image files are looked up.  A file is used if its bytes have the hash that the document
+            recorded, or if none was recorded.
+        max_bytes: Largest size of one image.
+        max_total_bytes: Largest size of all images.
+        total_bytes: Size of the images that have been embedded.
     """
 
     media: Sequence[Path]
-    each: int = EACH
-    total: int = TOTAL
-    spent: int = 0
+    max_bytes: int = MAX_BYTES
+    max_total_bytes: int = MAX_TOTAL_BYTES
+    total_bytes: int = 0
 
     def figure(self, image: Image) -> Html:
-        """The picture with its alternative text, or a box with that text and why it is not seen."""
-        shown = image.src if len(image.src) <= 200 else image.src[:199] + "…"
-        picture = self._picture(image)
-        if isinstance(picture, Html):
-            caption = element("figcaption", foreign(image.alt), aria_hidden="true") if image.alt else None
-            return element("figure", picture, caption, class_="thumb", title=shown)
-        said = foreign(image.alt) if image.alt else element("span", "no alternative text", class_="quiet")
+        """The image with its alternative text, or a box with that text and the reason why the image is not shown."""
+        title = image.src if len(image.src) <= 200 else image.src[:199] + "…"
+        content = self._embedded(image)
+        if isinstance(content, Html):
+            caption = element("figcaption", isolated(image.alt), aria_hidden="true") if image.alt else None
+            return element("figure", content, caption, class_="thumb", title=title)
+        text = isolated(image.alt) if image.alt else element("span", "no alternative text", class_="quiet")
         return element(
             "figure",
-            element("div", said, element("small", picture, lang="en", dir="ltr"), class_="box"),
+            element("div", text, element("small", content, lang="en", dir="ltr"), class_="box"),
             class_="thumb",
-            title=shown,
+            title=title,
         )
 
-    def _picture(self, image: Image) -> Html | str:
-        """The element, or why there is none."""
+    def _embedded(self, image: Image) -> Html | str:
+        """The `<img>` element, or the reason why the image cannot be shown."""
         data = self._bytes(image)
         if isinstance(data, str):
             return data
         kind = media_type(data)
         if kind is None:
-            return "not a picture"
-        if self.spent + len(data) > self.total:
-            return "left out: the page is full"
-        self.spent += len(data)
-        # Only ever as <img>: there an SVG runs no script and fetches nothing.
+            return "not an image"
+        if self.total_bytes + len(data) > self.max_total_bytes:
+            return "omitted: size limit of the page reached"
+        self.total_bytes += len(data)
+        # Only as <img>: there an SVG cannot run scripts or load anything.
         source = f"data:{kind};base64,{base64.b64encode(data).decode()}"
         return element("img", src=source, alt=image.alt)
 
     def _bytes(self, image: Image) -> bytes | str:
+        """The bytes of the file, or the reason why it cannot be used."""
         if not self.media:
-            return "picture not given"
-        reason = "picture not found"
-        for path in places(image.src, self.media):
+            return "no image folder given"
+        reason = "image file not found"
+        for path in candidate_paths(image.src, self.media):
             try:
                 size = path.stat().st_size if path.is_file() else None
                 if size is None:
                     continue
-                if size > self.each:
+                if size > self.max_bytes:
                     reason = f"{count(-(-size // 1000))}{THIN}kB, too large for the page"
                     continue
                 data = path.read_bytes()
-            except (OSError, ValueError):  # a name that is too long or has a NUL, a file that may not be read
+            except (OSError, ValueError):  # a name that is too long or contains NUL, or a file without read permission
                 continue
             if image.sha256 is None or hashlib.sha256(data).hexdigest() == image.sha256:
                 return data
-            reason = "another picture has its name"
+            reason = "the file of this name is a different image"
         return reason
 
 
-def places(src: str, media: Sequence[Path]) -> Iterator[Path]:
-    """Where the file of an address may be: by its path in each folder, then by its bare name, never outside of them.
+def candidate_paths(src: str, media: Sequence[Path]) -> Iterator[Path]:
+    """Where the file of an image address may be: by its path and by its name in each folder, never outside of them.
 
-    >>> [place.as_posix() for place in places("../../etc/a%20b.png?x=1", [Path("/m")])]
-    ['/m/etc/a b.png', '/m/a b.png']
+    Args:
+        src: Address of the image in its document.
+        media: Folders.
+
+    Example:
+        >>> [path.as_posix() for path in candidate_paths("../../etc/a%20b.png?x=1", [Path("/m")])]
+        ['/m/etc/a b.png', '/m/a b.png']
     """
     try:
         parts = urlsplit(src)
@@ -102,19 +112,20 @@ def places(src: str, media: Sequence[Path]) -> Iterator[Path]:
         return
     if parts.scheme not in ("", "http", "https", "file"):
         return
-    inner = os.path.normpath(f"/{unquote(parts.path)}").lstrip("/")  # what would lead above the root stays in it
-    if inner and "\0" not in inner:
+    relative = os.path.normpath(f"/{unquote(parts.path)}").lstrip("/")  # `..` cannot lead above the root
+    if relative and "\0" not in relative:
         for folder in media:
-            yield from dict.fromkeys((folder / inner, folder / Path(inner).name))
+            yield from dict.fromkeys((folder / relative, folder / Path(relative).name))
 
 
 def media_type(data: bytes) -> str | None:
-    """What kind of picture these bytes are, by how they begin; None for what a page cannot show.
+    """The media type of an image by its first bytes; None for what a browser cannot show.
 
-    >>> media_type(b"GIF89a..."), media_type(b"<?xml version='1.0'?><svg/>"), media_type(b"<html>")
-    ('image/gif', 'image/svg+xml', None)
+    Example:
+        >>> media_type(b"GIF89a..."), media_type(b"<?xml version='1.0'?><svg/>"), media_type(b"<html>")
+        ('image/gif', 'image/svg+xml', None)
     """
-    for start, kind in _STARTS.items():
+    for start, kind in _SIGNATURES.items():
         if data.startswith(start):
             return kind
     if data[:4] == b"RIFF" and data[8:12] == b"WEBP":

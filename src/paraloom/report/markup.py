@@ -1,4 +1,4 @@
-"""HTML and SVG as values: what is text is escaped, what is markup is not, and nothing can mistake one for the other."""
+"""HTML and SVG elements as values; text is always escaped, markup never twice."""
 
 from __future__ import annotations
 
@@ -6,26 +6,31 @@ from collections.abc import Iterable
 from html import escape
 from typing import TypeAlias
 
-# A control character would make the page invalid; it is shown as the sign that stands for it.
+# Control characters are invalid in HTML; the page shows their Unicode control pictures instead.
 _CONTROL = {code: 0x2400 + code for code in range(32) if code not in (9, 10, 13)} | {127: 0x2421}
 _VOID = frozenset({"br", "hr", "img", "meta"})
 
 
 class Html(str):
-    """Markup that is safe to write into a page as it is."""
+    """Markup that is safe to insert into a page unchanged."""
 
 
 Part: TypeAlias = "Html | str | int | float | Iterable[Part] | None"
+"""Content of an element: markup, text, a number, any nesting of these, or None for nothing."""
 
 
 def element(name: str, /, *parts: Part, **attributes: object) -> Html:
-    """One element; text among `parts` is escaped, None is nothing, an iterable is its parts.
+    """Build one element.
 
-    Attributes: a trailing underscore goes, others become hyphens (`class_`, `aria_label`); None and False leave the
-    attribute out.
+    Args:
+        name: Tag name.
+        parts: Content; text is escaped.
+        attributes: Attributes; a trailing underscore is removed and inner ones become hyphens (`class_`,
+            `aria_label`); attributes that are None or False are omitted.
 
-    >>> element("p", "a < b", element("em", "!"), class_="note", hidden=False)
-    '<p class="note">a &lt; b<em>!</em></p>'
+    Example:
+        >>> element("p", "a < b", element("em", "!"), class_="note", hidden=False)
+        '<p class="note">a &lt; b<em>!</em></p>'
     """
     written = "".join(
         f' {_attribute(key)}="{escape(_plain(value), quote=True)}"'
@@ -38,10 +43,11 @@ def element(name: str, /, *parts: Part, **attributes: object) -> Html:
 
 
 def join(*parts: Part) -> Html:
-    """Parts one after another, escaped where they are text.
+    """Concatenate parts; text is escaped.
 
-    >>> join("1 < 2", None, ["; ", Html("<br>")])
-    '1 &lt; 2; <br>'
+    Example:
+        >>> join("1 < 2", None, ["; ", Html("<br>")])
+        '1 &lt; 2; <br>'
     """
     written = []
     for part in parts:
@@ -54,9 +60,31 @@ def join(*parts: Part) -> Html:
     return Html("".join(written))
 
 
-def foreign(*parts: Part, lang: str = "") -> Html:
-    """Text from the data: its direction is its own and does not leak into ours."""
+def isolated(*parts: Part, lang: str = "") -> Html:
+    """Text from the data in a `<bdi>`: its writing direction does not affect the text around it."""
     return element("bdi", *parts, lang=lang or None)
+
+
+def table(
+    heads: Iterable[Part], rows: Iterable[Part], *, caption: Part = None, hidden_caption: bool = False, class_: str = ""
+) -> Html:
+    """A table with a header row.
+
+    Args:
+        heads: Header cells: `<th>` elements, or text that becomes one.
+        rows: `<tr>` elements.
+        caption: Caption above the table.
+        hidden_caption: Whether only screen readers get the caption.
+        class_: Class of the table.
+    """
+    cells = [head if isinstance(head, Html) else element("th", head, scope="col") for head in heads]
+    return element(
+        "table",
+        None if caption is None else element("caption", caption, class_="unseen" if hidden_caption else None),
+        element("thead", element("tr", cells)),
+        element("tbody", rows),
+        class_=class_ or None,
+    )
 
 
 def _attribute(key: str) -> str:

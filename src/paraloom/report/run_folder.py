@@ -1,4 +1,4 @@
-"""A run folder as the page sees it: stages in order, their counts, and where their corpora and artifacts are."""
+"""Reads a run folder for its report: stages in order, row counts, corpora and artifacts."""
 
 from __future__ import annotations
 
@@ -19,15 +19,27 @@ _UNSET: tuple[object, ...] = (None, "", [])
 
 @dataclass(frozen=True)
 class StageView:
-    """One stage.  folder: its name in the run folder.  name: the user's.  what: the kind of stage, in words.
+    """A finished stage of a run.
 
-    settings: how it was configured, in one line.  read, kept, rejected, failed: rows that went in and what became of
-    them; out: rows that came out.  All are 0 for a stage that makes a model.
+    Args:
+        folder: Its folder name in the run folder.
+        name: The name that the pipeline gives it.
+        use: The kind of stage, such as `train-encoder`; empty where it equals `name`.
+        kind: `source` (reads rows), `map` (transforms rows) or `fit` (writes an artifact).
+        settings: Its configuration in one line.
+        read: Input rows; like the other counts 0 for a `fit` stage.
+        kept: Input rows that were kept.
+        rejected: Input rows that were rejected with a reason.
+        failed: Input rows that failed with an error.
+        out: Output rows.
+        seconds: Run time.
+        digest: Digest of the output.
+        figures: The figures that the stage reported.
     """
 
     folder: str
     name: str
-    what: str
+    use: str
     kind: Literal["source", "map", "fit"]
     settings: str = ""
     read: int = 0
@@ -42,20 +54,26 @@ class StageView:
 
 @dataclass(frozen=True)
 class RunView:
-    """A run.  stages: those that are done.  facts: what made it (seed, versions …), by name.  pipeline: its TOML.
+    """A run, finished or not.
 
-    pending: names of the stages that are still to do.
+    Args:
+        root: The run folder.
+        name: Name of the run.
+        stages: The finished stages.
+        details: Seed, versions and digest, as text.
+        pipeline: The pipeline's TOML text.
+        pending: Names of the stages that have not run yet.
     """
 
     root: Path
     name: str
     stages: tuple[StageView, ...]
-    facts: Mapping[str, str]
+    details: Mapping[str, str]
     pipeline: str = ""
     pending: tuple[str, ...] = ()
 
     def corpus(self, stage: StageView) -> Corpus | None:
-        """What the stage yielded, None where that is no corpus."""
+        """The corpus that a stage wrote, None where it wrote none."""
         if stage.kind == "fit":
             return None
         try:
@@ -63,69 +81,75 @@ class RunView:
         except ParaloomError:
             return None
 
-    def aside(self, stage: StageView, lane: Literal["rejected", "failed"]) -> Sequence[Path]:
-        """The shards of rows that the stage set aside."""
-        return sorted((self.root / stage.folder / lane).glob("*.parquet"))
+    def split(self, stage: StageView, split: Literal["rejected", "failed"]) -> Sequence[Path]:
+        """The shards of a stage's rejected or failed rows."""
+        return sorted((self.root / stage.folder / split).glob("*.parquet"))
 
     def artifact(self, stage: StageView) -> Path:
-        """The folder of what a stage coerce."""
+        """The folder of a `fit` stage's artifact."""
         return self.root / stage.folder / "artifact"
 
 
 def open_run(folder: str | Path) -> RunView:
-    """The run in `folder`, finished or not.  Raises DataError when there is none, or its run.json cannot be read."""
+    """Read a run folder.
+
+    Args:
+        folder: The folder that `paraloom run` wrote, finished or not.
+
+    Raises:
+        DataError: The folder does not exist, is not a run folder, or its run.json cannot be read.
+    """
     root = Path(folder)
     path = root / RUN
     if not path.is_file():
         raise DataError(
-            f"this is no run folder: there is no {RUN}" if root.is_dir() else "there is no such folder",
+            f"not a run folder: {RUN} not found" if root.is_dir() else "run folder not found",
             file=root,
-            remedy="Name the folder that `paraloom run` wrote to.",
+            remedy="Give the folder that `paraloom run` wrote.",
         )
     try:
-        told = json.loads(path.read_text(encoding="utf-8"))
-        stages = tuple(_stage(each) for each in told["stages"] if "folder" in each)
-        pending = tuple(str(each["name"]) for each in told["stages"] if "folder" not in each)
-        facts = {key: _said(told[key]) for key in ("seed", "versions", "digest") if key in told}
-        name, pipeline = str(told.get("name", root.name)), str(told.get("pipeline", ""))
-        return RunView(root, name, stages, facts, pipeline, pending)
+        record = json.loads(path.read_text(encoding="utf-8"))
+        stages = tuple(_stage(stage) for stage in record["stages"] if "folder" in stage)
+        pending = tuple(str(stage["name"]) for stage in record["stages"] if "folder" not in stage)
+        details = {key: _text(record[key]) for key in ("seed", "versions", "digest") if key in record}
+        name, pipeline = str(record.get("name", root.name)), str(record.get("pipeline", ""))
+        return RunView(root, name, stages, details, pipeline, pending)
     except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise DataError(f"it cannot be read ({error!r})", file=path, remedy="Run the pipeline again.") from error
+        raise DataError(f"cannot be read ({error!r})", file=path, remedy="Run the pipeline again.") from error
 
 
 def score_columns(schema: pa.Schema) -> dict[str, str]:
-    """The numeric columns that carry a signature, so were computed: name → signature; raw decoder output left out."""
+    """The score columns of a corpus, which are numeric and signed, without raw decoder output: name → signature."""
     raw = {"logprob", "tokens", "rank"}
-    found = {}
-    for each in schema:
-        numeric = pa.types.is_floating(each.type) or pa.types.is_integer(each.type)
-        signature = (each.metadata or {}).get(b"signature", b"").decode()
-        if numeric and signature and each.name not in raw:
-            found[each.name] = signature
-    return found
+    signatures = {}
+    for column in schema:
+        numeric = pa.types.is_floating(column.type) or pa.types.is_integer(column.type)
+        signature = (column.metadata or {}).get(b"signature", b"").decode()
+        if numeric and signature and column.name not in raw:
+            signatures[column.name] = signature
+    return signatures
 
 
-def _stage(told: Mapping[str, Any]) -> StageView:
-    counts = told.get("counts") or {}
-    use = str(told.get("use", ""))
-    configuration = told.get("configuration") or {}
-    counts = {key: int(counts.get(key, 0)) for key in ("read", "kept", "rejected", "failed", "out")}
+def _stage(record: Mapping[str, Any]) -> StageView:
+    counts = record.get("counts") or {}
+    use = str(record.get("use", ""))
+    configuration = record.get("configuration") or {}
     return StageView(
-        folder=str(told["folder"]),
-        name=str(told["name"]),
-        what=use if use != told["name"] else "",
-        kind=told["kind"],
-        settings=", ".join(f"{key} = {_said(value)}" for key, value in configuration.items() if value not in _UNSET),
-        seconds=told.get("seconds"),
-        digest=str(told.get("digest", "")),
-        figures=told.get("figures") or {},
-        **counts,
+        folder=str(record["folder"]),
+        name=str(record["name"]),
+        use=use if use != record["name"] else "",
+        kind=record["kind"],
+        settings=", ".join(f"{key} = {_text(value)}" for key, value in configuration.items() if value not in _UNSET),
+        seconds=record.get("seconds"),
+        digest=str(record.get("digest", "")),
+        figures=record.get("figures") or {},
+        **{key: int(counts.get(key, 0)) for key in ("read", "kept", "rejected", "failed", "out")},
     )
 
 
-def _said(value: object) -> str:
+def _text(value: object) -> str:
     if isinstance(value, Mapping):
-        return ", ".join(f"{key} {_said(each)}" for key, each in value.items())
+        return ", ".join(f"{key} {_text(item)}" for key, item in value.items())
     if isinstance(value, list | tuple):
-        return ", ".join(map(_said, value))
+        return ", ".join(map(_text, value))
     return str(value)

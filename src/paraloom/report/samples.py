@@ -1,4 +1,4 @@
-"""Pairs to look at: both sides under each other, the words that only one of them has marked."""
+"""Example pairs: both sides below each other, with the words highlighted that only one side has."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from collections.abc import Mapping, Sequence
 from difflib import SequenceMatcher
 from typing import Any
 
-from paraloom.report.facts import Sample
-from paraloom.report.figures import count, number, share
-from paraloom.report.markup import Html, Part, element, foreign, join
+from paraloom.report.corpus_stats import Sample
+from paraloom.report.formatting import count, number, share
+from paraloom.report.markup import Html, Part, element, isolated, join
 
 _PIECES = re.compile(r"\w+(?:['’-]\w+)*|[^\w\s]|\s+")
-_SHOWN = {
+_SHORT_NAMES = {
     "trigram_overlap": "trigrams",
     "unigram_overlap": "unigrams",
     "bleu1": "BLEU+1",
@@ -22,28 +22,34 @@ _SHOWN = {
 
 
 def pair(row: Mapping[str, Any], note: str = "") -> Html:
-    """One pair: its sides, words of its own marked on each, then its scores and a note.
+    """One pair, with its main scores and a note below it.
 
-    >>> str(pair({"src": "a dog", "tgt": "a cat"}))[:74]
-    '<figure class="pair"><p class="side"><bdi>a <mark>dog</mark></bdi></p><p c'
+    Args:
+        row: A row with `src` and `tgt`; language codes and scores are shown where present.
+        note: Text before the scores, such as the reason for a rejection.
+
+    Example:
+        >>> str(pair({"src": "a dog", "tgt": "a cat"}))[:74]
+        '<figure class="pair"><p class="side"><bdi>a <mark>dog</mark></bdi></p><p c'
     """
     src, tgt = differences(str(row.get("src") or ""), str(row.get("tgt") or ""))
-    scores = [f"{short} {number(row[name])}" for name, short in _SHOWN.items() if row.get(name) is not None]
-    told: list[Part] = [element("span", note, class_="note") if note else None, " · ".join(scores)]
+    scores = [f"{short} {number(row[name])}" for name, short in _SHORT_NAMES.items() if row.get(name) is not None]
+    caption: list[Part] = [element("span", note, class_="note") if note else None, " · ".join(scores)]
     return element(
         "figure",
         _side(src, row.get("src_lang")),
         _side(tgt, row.get("tgt_lang")),
-        element("figcaption", told) if note or scores else None,
+        element("figcaption", caption) if note or scores else None,
         class_="pair",
     )
 
 
 def differences(a: str, b: str) -> tuple[Html, Html]:
-    """Both texts, the words marked that the other has not in the same order (letter case aside).
+    """Both texts, with the words marked that are not in their longest matching blocks, ignoring case.
 
-    >>> [str(side) for side in differences("The red car.", "the car")]
-    ['The <mark>red</mark> car<mark>.</mark>', 'the car']
+    Example:
+        >>> [str(side) for side in differences("The red car.", "the car")]
+        ['The <mark>red</mark> car<mark>.</mark>', 'the car']
     """
     left, right = (_PIECES.findall(text) for text in (a, b))
     left_words, right_words = ([piece.lower() for piece in side if not piece.isspace()] for side in (left, right))
@@ -54,14 +60,21 @@ def differences(a: str, b: str) -> tuple[Html, Html]:
 
 
 def by_range(name: str, bounds: Sequence[float], samples: Sequence[Sample], total: int) -> Html:
-    """Sample pairs of each range of a score; ranges without a pair are left out."""
+    """Sample pairs of each range of a score; ranges without pairs are omitted.
+
+    Args:
+        name: The score column.
+        bounds: The k + 1 bounds of k ranges.
+        samples: The pairs of each of the k ranges.
+        total: Number of pairs in all ranges.
+    """
     groups = [
         element(
             "section",
             element(
                 "h4",
                 f"{number(low)} to {number(high)}",
-                element("span", f" {count(sample.of)} pairs, {share(sample.of, total)}", class_="quiet"),
+                element("span", f" {count(sample.total)} pairs, {share(sample.total, total)}", class_="quiet"),
             ),
             [pair(row) for row in sample.rows],
             class_="range",
@@ -73,29 +86,29 @@ def by_range(name: str, bounds: Sequence[float], samples: Sequence[Sample], tota
 
 
 def _side(text: Html, lang: object) -> Html:
-    shown = foreign(text, lang=str(lang or "")) if text.strip() else element("span", "empty", class_="quiet")
-    return element("p", shown, class_="side")
+    content = isolated(text, lang=str(lang or "")) if text.strip() else element("span", "empty", class_="quiet")
+    return element("p", content, class_="side")
 
 
 def _marked(pieces: Sequence[str], common: set[int]) -> Html:
-    """Runs of words that are not in `common` go into one mark, with the blanks between them."""
+    """The text, with each run of words outside `common` in one `<mark>`, including the spaces between them."""
     parts: list[Part] = []
     run: list[str] = []
-    blanks: list[str] = []
+    spaces: list[str] = []
     word = 0
     for piece in [*pieces, None]:
         if piece is not None and piece.isspace():
-            blanks.append(piece)
+            spaces.append(piece)
             continue
         differs = piece is not None and word not in common
         if run and not differs:
             parts.append(element("mark", "".join(run)))
             run = []
         if run:
-            run.extend(blanks)
+            run.extend(spaces)
         else:
-            parts.append("".join(blanks))
-        blanks = []
+            parts.append("".join(spaces))
+        spaces = []
         if differs and piece is not None:
             run.append(piece)
         elif piece is not None:

@@ -1,4 +1,4 @@
-"""Training curves: what `curve.jsonl` of a trained model recorded, one chart for each kind of quantity."""
+"""Training curves: the values that a model's `curve.jsonl` recorded, one chart for each kind of quantity."""
 
 from __future__ import annotations
 
@@ -8,24 +8,29 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from paraloom.report.charts import Curve, curves
-from paraloom.report.figures import number, spoken
+from paraloom.report.formatting import label, number
 from paraloom.report.markup import Html, element
 
 _PROGRESS = ("step", "update", "epoch")
-_LESS_TOLD = frozenset({*_PROGRESS, "seconds", "minutes", "time", "rate", "learning_rate", "lr", "tokens", "pairs"})
-_POINTS = 300
+_NOT_DRAWN = frozenset({*_PROGRESS, "seconds", "minutes", "time", "rate", "learning_rate", "lr", "tokens", "pairs"})
+_MAX_POINTS = 300
 
 
 def training(name: str, artifact: Path) -> Html | None:
-    """The curves of one artifact folder, None where it recorded none."""
-    records = records_of(artifact / "curve.jsonl")
+    """The training curves of one artifact; None if none were recorded.
+
+    Args:
+        name: Heading, such as the stage's name.
+        artifact: The artifact's folder.
+    """
+    records = read_curve(artifact / "curve.jsonl")
     progress = next((key for key in _PROGRESS if any(key in record for record in records)), None)
     if progress is None:
         return None
     lines: dict[str, list[tuple[float, float]]] = {}
     for record in records:
         for key, value in record.items():
-            if key not in _LESS_TOLD and progress in record:
+            if key not in _NOT_DRAWN and progress in record:
                 lines.setdefault(key, []).append((record[progress], value))
     if not lines:
         return None
@@ -33,34 +38,35 @@ def training(name: str, artifact: Path) -> Html | None:
     single: list[Html] = []
     for key, points in lines.items():
         if len(points) == 1:
-            single.append(element("div", element("dt", spoken(key)), element("dd", number(points[0][1]))))
+            single.append(element("div", element("dt", label(key)), element("dd", number(points[0][1]))))
         else:
             kind = next((kind for kind in ("loss", "perplexity") if kind in key), key)
-            kinds.setdefault(kind, []).append(Curve(spoken(key), thinned(sorted(points))))
+            kinds.setdefault(kind, []).append(Curve(label(key), thinned(sorted(points))))
     charts = [
-        element("figure", element("figcaption", spoken(kind)), curves(f"{name}: {spoken(kind)}", of_kind, progress))
+        element("figure", element("figcaption", label(kind)), curves(f"{name}: {label(kind)}", of_kind, progress))
         for kind, of_kind in kinds.items()
     ]
     figures = element("dl", single, class_="figures") if single else None
     return element("section", element("h3", name), element("div", charts, class_="charts"), figures, class_="training")
 
 
-def thinned(points: Sequence[tuple[float, float]], most: int = _POINTS) -> list[tuple[float, float]]:
-    """At most about `most` points: means of neighbours, the last point as it is.
+def thinned(points: Sequence[tuple[float, float]], max_points: int = _MAX_POINTS) -> list[tuple[float, float]]:
+    """A curve of about `max_points` points: means of neighboring points, and the last point unchanged.
 
-    >>> thinned([(0, 1), (1, 3), (2, 5), (3, 9)], most=2)
-    [(0.5, 2.0), (2.5, 7.0), (3, 9)]
+    Example:
+        >>> thinned([(0, 1), (1, 3), (2, 5), (3, 9)], max_points=2)
+        [(0.5, 2.0), (2.5, 7.0), (3, 9)]
     """
-    if len(points) <= most:
+    if len(points) <= max_points:
         return list(points)
-    size = -(-len(points) // most)
+    size = -(-len(points) // max_points)
     groups = [points[start : start + size] for start in range(0, len(points), size)]
     means = [(sum(x for x, _ in group) / len(group), sum(y for _, y in group) / len(group)) for group in groups]
     return [*means, points[-1]]
 
 
-def records_of(path: Path) -> list[Mapping[str, float]]:
-    """The points of a `curve.jsonl`, their finite numbers alone; a line that a kill tore is passed over."""
+def read_curve(path: Path) -> list[Mapping[str, float]]:
+    """The finite numbers of each line of a `curve.jsonl`; lines that an interruption cut off are skipped."""
     if not path.is_file():
         return []
     records: list[Mapping[str, float]] = []
@@ -74,10 +80,10 @@ def records_of(path: Path) -> list[Mapping[str, float]]:
     return records
 
 
-def _numbers(record: Mapping[str, object], before: str = "") -> Iterator[tuple[str, float]]:
-    """The finite numbers of a record; those of an inner one under both names."""
+def _numbers(record: Mapping[str, object], prefix: str = "") -> Iterator[tuple[str, float]]:
+    """The finite numbers of a record; those of nested records under both keys."""
     for key, value in record.items():
         if isinstance(value, dict):
-            yield from _numbers(value, f"{before}{key} ")
+            yield from _numbers(value, f"{prefix}{key} ")
         elif isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value):
-            yield f"{before}{key}", float(value)
+            yield f"{prefix}{key}", float(value)

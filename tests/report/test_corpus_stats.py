@@ -1,4 +1,4 @@
-"""What the report tells of corpora: against numpy and Counters, and the same in any sharding."""
+"""Statistics and samples of corpora in reports: compared with numpy and Counter, for any sharding."""
 
 from __future__ import annotations
 
@@ -11,7 +11,14 @@ import pyarrow as pa
 import pytest
 
 from paraloom.io import write_shard
-from paraloom.report.facts import QUANTILES, TEXT_LIMIT, edges_of, ranges, reasons, spread_of
+from paraloom.report.corpus_stats import (
+    QUANTILES,
+    TEXT_LIMIT,
+    distribution,
+    histogram_edges,
+    reasons,
+    samples_by_range,
+)
 from paraloom.report.samples import differences
 from paraloom.report.training import thinned, training
 
@@ -50,62 +57,62 @@ def shards(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
 
 
 @pytest.mark.parametrize("column", ["cost", "share", "words", "same", "nan"])
-def test_a_spread_is_what_numpy_says(shards: list[Path], column: str) -> None:
+def test_distribution_matches_numpy(shards: list[Path], column: str) -> None:
     values = np.array(table().column(column).to_pylist(), float)
     values = values[np.isfinite(values)]
-    edges = edges_of(shards, column)
+    edges = histogram_edges(shards, column)
     assert edges is not None
-    spread = spread_of(shards, column, edges)
-    assert (spread.rows, spread.undefined) == (ROWS, ROWS - len(values))
-    assert spread.quantiles == pytest.approx(np.quantile(values, QUANTILES), rel=1e-6)
+    result = distribution(shards, column, edges)
+    assert (result.rows, result.undefined) == (ROWS, ROWS - len(values))
+    assert result.quantiles == pytest.approx(np.quantile(values, QUANTILES), rel=1e-6)
     bins = np.clip(np.floor((values - edges[0]) / (edges[1] - edges[0])), 0, len(edges) - 2).astype(int)
-    assert list(spread.counts) == np.bincount(bins, minlength=len(edges) - 1).tolist()
+    assert list(result.counts) == np.bincount(bins, minlength=len(edges) - 1).tolist()
 
 
-def test_whole_numbers_have_bins_of_their_own(shards: list[Path]) -> None:
-    assert edges_of(shards, "words") == [float(n) for n in range(3, 21)]
+def test_integers_get_bins_of_whole_numbers(shards: list[Path]) -> None:
+    assert histogram_edges(shards, "words") == [float(n) for n in range(3, 21)]
 
 
-def test_shares_are_shown_from_none_to_all(shards: list[Path]) -> None:
-    edges = edges_of(shards, "share")
+def test_values_that_nearly_span_0_to_1_are_shown_from_0_to_1(shards: list[Path]) -> None:
+    edges = histogram_edges(shards, "share")
     assert edges is not None and (edges[0], edges[-1]) == (0, 1)
 
 
-def test_a_column_without_values_has_no_edges(shards: list[Path]) -> None:
-    assert edges_of(shards, "none") is None
+def test_columns_without_values_have_no_edges(shards: list[Path]) -> None:
+    assert histogram_edges(shards, "none") is None
 
 
-def test_reasons_are_counted_and_their_rows_drawn_alike_in_any_sharding(shards: list[Path], tmp_path: Path) -> None:
-    found = reasons(shards)
-    assert {sample.group: sample.of for sample in found} == Counter(table().column("reason").to_pylist())
-    assert all(len(sample.rows) == 2 for sample in found)
+def test_reasons_and_their_examples_do_not_depend_on_sharding(shards: list[Path], tmp_path: Path) -> None:
+    samples = reasons(shards)
+    assert {sample.group: sample.total for sample in samples} == Counter(table().column("reason").to_pylist())
+    assert all(len(sample.rows) == 2 for sample in samples)
     shuffled = table().take(random.Random(0).sample(range(ROWS), ROWS))
-    assert reasons(written(tmp_path, shuffled, 7)) == found
+    assert reasons(written(tmp_path, shuffled, 7)) == samples
 
 
-def test_too_many_reasons_are_summed_up(tmp_path: Path) -> None:
+def test_rare_reasons_are_summed_up(tmp_path: Path) -> None:
     rows = pa.table({"src": ["a"] * 30, "reason": [f"r{i}" for i in range(30)]})
-    found = reasons(written(tmp_path, rows, 1), most=5)
-    assert [sample.of for sample in found] == [1] * 5 + [25]
-    assert found[-1].group == "25 other reasons"
+    samples = reasons(written(tmp_path, rows, 1), max_reasons=5)
+    assert [sample.total for sample in samples] == [1] * 5 + [25]
+    assert samples[-1].group == "25 other reasons"
 
 
-def test_ranges_hold_what_lies_between_their_bounds(shards: list[Path]) -> None:
+def test_ranges_contain_the_rows_between_their_bounds(shards: list[Path]) -> None:
     bounds = [0.0, 0.25, 0.5, 1.0]
-    found = ranges(shards, "share", bounds)
+    samples = samples_by_range(shards, "share", bounds)
     values = np.array(table().column("share").to_pylist())
-    assert [s.of for s in found] == [
+    assert [sample.total for sample in samples] == [
         (values < 0.25).sum(),
         ((values >= 0.25) & (values < 0.5)).sum(),
         (values >= 0.5).sum(),
     ]
-    for low, high, sample in zip(bounds[:-1], bounds[1:], found, strict=True):
+    for low, high, sample in zip(bounds[:-1], bounds[1:], samples, strict=True):
         assert len(sample.rows) == 3
         assert all(low <= row["share"] <= high for row in sample.rows)
 
 
-def test_a_long_text_is_cut(shards: list[Path]) -> None:
-    rows = [row for sample in ranges(shards, "share", [0.0, 1e-9], each=1) for row in sample.rows]
+def test_long_texts_are_truncated(shards: list[Path]) -> None:
+    rows = [row for sample in samples_by_range(shards, "share", [0.0, 1e-9], examples=1) for row in sample.rows]
     assert rows[0]["src"] == "x" * TEXT_LIMIT + "…"
 
 
@@ -121,18 +128,18 @@ def test_a_long_text_is_cut(shards: list[Path]) -> None:
         ("שלום עולם", "שלום", "שלום <mark>עולם</mark>", "שלום"),
     ],
 )
-def test_words_of_one_side_alone_are_marked(a: str, b: str, left: str, right: str) -> None:
+def test_words_that_only_one_side_has_are_marked(a: str, b: str, left: str, right: str) -> None:
     assert differences(a, b) == (left, right)
 
 
-def test_a_long_curve_is_thinned_and_keeps_its_end() -> None:
+def test_long_curves_are_thinned_and_keep_their_last_point() -> None:
     points = [(float(i), float(i * i)) for i in range(10_001)]
-    found = thinned(points, most=100)
-    assert len(found) <= 101
-    assert found[-1] == points[-1]
+    result = thinned(points, max_points=100)
+    assert len(result) <= 101
+    assert result[-1] == points[-1]
 
 
-def test_a_torn_curve_is_drawn_without_its_last_line(tmp_path: Path) -> None:
+def test_truncated_curve_files_are_drawn_without_the_last_line(tmp_path: Path) -> None:
     (tmp_path / "curve.jsonl").write_text('{"step": 1, "loss": 2.5}\n{"step": 2, "loss": 1.5}\n{"step": 3, "lo')
     drawn = training("model", tmp_path)
     assert drawn is not None and "loss from 2.5 to 1.5" in drawn
