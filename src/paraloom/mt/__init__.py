@@ -1,17 +1,18 @@
-"""Translators: sub-words, training from scratch, decoding, loading."""
+"""Machine translation: training on a few cores, decoding, and loading of models."""
 
+from paraloom.mt.config import TranslatorConfig
 from paraloom.mt.decoding import Beam, Decoding, Nucleus, Sampling, TopK, parse_decoding
-from paraloom.mt.loading import load_translator
-from paraloom.mt.translator import CTranslate2Translator, translate_stream
+from paraloom.mt.translator import Translator, best_translations, translate_stream
 
 __all__ = [
     "Beam",
-    "CTranslate2Translator",
     "Decoding",
     "Nucleus",
     "Sampling",
     "TopK",
-    "load_translator",
+    "Translator",
+    "TranslatorConfig",
+    "best_translations",
     "parse_decoding",
     "translate_stream",
 ]

@@ -1,4 +1,4 @@
-"""Translators on disk: found by folder or name, converted to CTranslate2 and kept in a cache, saved with a model card."""
+"""Translators on disk: found by folder or name, converted to CTranslate2, cached, described by a model card."""
 
 from __future__ import annotations
 

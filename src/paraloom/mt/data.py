@@ -1,32 +1,100 @@
-"""Training examples of a translator: sub-word ids on disk, cut into batches of like length."""
+"""Training data of a translator: bitexts mixed by weight, encoded as subword ids, batched by length."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 import sentencepiece
 
-from paraloom.core.errors import DataError
+from paraloom.core.errors import ConfigError, DataError
+from paraloom.core.seeds import generator
 
 if TYPE_CHECKING:
     import torch
 
 END_ID = 0
+"""Id of `</s>`."""
+
+SentencePairs: TypeAlias = tuple[Sequence[str], Sequence[str]]
+"""A batch of source sentences and of target sentences, of equal count."""
+
+
+def mixture_sizes(rows: Sequence[int], weights: Sequence[float]) -> list[int]:
+    """How many rows of each bitext a mixture reads, so that its shares match `weights` and no row is left out.
+
+    The bitext with the most rows for its weight is read once, the others as often as their weights require.
+
+    Args:
+        rows: Rows of each bitext.
+        weights: One per bitext, above 0; 2 and 1 give two rows of the first for one of the second.
+
+    Raises:
+        ConfigError: The counts differ, or a weight is not above 0.
+
+    Example:
+        >>> mixture_sizes([200, 900], [1, 1]), mixture_sizes([200, 900], [1, 3]), mixture_sizes([300, 100], [2, 1])
+        ([900, 900], [300, 900], [300, 150])
+    """
+    if len(rows) != len(weights):
+        raise ConfigError(
+            f"'weights' must have one number per bitext, got {len(weights)} for {len(rows)} bitexts",
+            remedy="Give each bitext a weight, or none of them.",
+        )
+    if any(not 0 < weight < float("inf") for weight in weights):
+        raise ConfigError(
+            f"'weights' must be above 0, got {list(weights)}", remedy="Leave out a bitext that should not count."
+        )
+    scale = max(count / weight for count, weight in zip(rows, weights, strict=True))
+    # A bitext never loses a row to rounding.
+    return [max(count, round(scale * weight)) if count else 0 for count, weight in zip(rows, weights, strict=True)]
+
+
+def repeat_to(read: Callable[[], Iterable[SentencePairs]], rows: int, size: int, seed: int) -> Iterator[SentencePairs]:
+    """Stream a bitext repeatedly until `size` rows are read.
+
+    First whole passes; then the remaining rows, sampled without replacement and kept in their order.
+
+    Args:
+        read: Starts a pass over the bitext.
+        rows: Rows of the bitext.
+        size: Rows to read; at least `rows`.
+        seed: Decides which rows are read once more often.
+    """
+    passes, rest = divmod(size, rows) if rows else (0, 0)
+    for _ in range(passes):
+        yield from read()
+    if rest:
+        yield from _sample(read(), rows, rest, generator(seed))
+
+
+def _sample(
+    batches: Iterable[SentencePairs], rows: int, size: int, random: np.random.Generator
+) -> Iterator[SentencePairs]:
+    """`size` of `rows` rows, every subset with the same probability."""
+    left = rows
+    for sources, targets in batches:
+        # First how many rows of this batch are in the sample, then which: nothing but the batch is held in memory.
+        share = int(random.hypergeometric(len(sources), left - len(sources), size)) if size else 0
+        chosen: npt.NDArray[np.int64] = np.sort(random.choice(len(sources), share, replace=False))
+        left, size = left - len(sources), size - share
+        yield [sources[row] for row in chosen], [targets[row] for row in chosen]
 
 
 @dataclass(frozen=True)
 class Examples:
-    """Encoded sentence pairs: flat int32 ids in a memory-mapped file, and the 2n + 1 bounds of their sentences.
+    """Encoded sentence pairs.
 
-    Source and target of pair i are `source(i)` and `target(i)`, each ending in `</s>` (id 0).
-    left_out: pairs not kept because a side was empty or longer than allowed.
+    Args:
+        ids: Subword ids of all sentences, int32, in a memory-mapped file. Each sentence ends with `</s>` (id 0).
+        bounds: int64 (2n + 1,), where sentences begin: pair i has its source at 2i and its target at 2i + 1.
+        left_out: Pairs that were dropped because a side was empty or too long.
     """
 
     ids: npt.NDArray[np.int32]
@@ -46,50 +114,57 @@ class Examples:
 
     @cached_property
     def source_lengths(self) -> npt.NDArray[np.int64]:
-        """Sub-words of each source sentence, `</s>` included, int64 (n,)."""
+        """Subwords of each source sentence, including `</s>`, int64 (n,)."""
         return np.diff(self.bounds)[0::2]
 
     @cached_property
     def target_lengths(self) -> npt.NDArray[np.int64]:
-        """Sub-words of each target sentence, `</s>` included, int64 (n,)."""
+        """Subwords of each target sentence, including `</s>`, int64 (n,)."""
         return np.diff(self.bounds)[1::2]
 
 
 def encode_examples(
-    pairs: Iterable[tuple[Sequence[str], Sequence[str]]],
+    pairs: Iterable[SentencePairs],
     subwords: Path,
     ids_file: Path,
     *,
-    longest: int = 128,
-    sampling: float = 0.0,
+    max_length: int = 128,
+    subword_sampling: float = 0.0,
     seed: int = 0,
 ) -> Examples:
-    """Encode batches of (source sentences, target sentences) into `ids_file`, which stays mapped while in use.
+    """Encode a bitext as subword ids.
 
-    longest: a pair with more sub-words than this on a side, or with an empty side, is left out and counted.
-    sampling: above 0, sub-words are drawn with probabilities to this power (Kudo 2018), by `seed`: every pass over a
-    small corpus then reads it in other pieces.
-    Raises DataError when nothing is left.
+    Args:
+        pairs: Batches of source and target sentences.
+        subwords: Folder of the SentencePiece model.
+        ids_file: Is written, and stays memory-mapped while the examples are in use.
+        max_length: Subwords of a side, `</s>` included; longer pairs are dropped and counted.
+        subword_sampling: 0 takes the most likely segmentation; above 0, segmentations are sampled with probabilities
+            to this power (Kudo 2018).
+        seed: Of the sampling.
+
+    Raises:
+        DataError: No pair is left.
     """
-    if sampling:
-        # SentencePiece seeds its generator once a thread: a thread of one's own starts from this seed.
+    if subword_sampling:
+        # SentencePiece seeds its generator once per thread: a new thread starts from this seed.
         sentencepiece.set_random_generator_seed(seed)
-        with ThreadPoolExecutor(1) as own:
-            return own.submit(_encode_all, pairs, subwords, ids_file, longest, sampling).result()
-    return _encode_all(pairs, subwords, ids_file, longest, sampling)
+        with ThreadPoolExecutor(1) as thread:
+            return thread.submit(_encode_all, pairs, subwords, ids_file, max_length, subword_sampling).result()
+    return _encode_all(pairs, subwords, ids_file, max_length, subword_sampling)
 
 
 def _encode_all(
-    pairs: Iterable[tuple[Sequence[str], Sequence[str]]], subwords: Path, ids_file: Path, longest: int, sampling: float
+    pairs: Iterable[SentencePairs], subwords: Path, ids_file: Path, max_length: int, subword_sampling: float
 ) -> Examples:
     pieces = sentencepiece.SentencePieceProcessor(model_file=str(subwords / "source.spm"))
 
     def encode(sentences: Sequence[str]) -> list[list[int]]:
-        if not sampling:
-            found: list[list[int]] = pieces.encode(list(sentences))
-            return found
-        # One by one: a list would be drawn in threads whose generators all begin alike.
-        return [pieces.encode(text, enable_sampling=True, alpha=sampling, nbest_size=-1) for text in sentences]
+        if not subword_sampling:
+            rows: list[list[int]] = pieces.encode(list(sentences))
+            return rows
+        # One by one: a list would be sampled in threads whose generators all start with the same seed.
+        return [pieces.encode(text, enable_sampling=True, alpha=subword_sampling, nbest_size=-1) for text in sentences]
 
     lengths: list[npt.NDArray[np.int64]] = []
     left_out = 0
@@ -98,7 +173,7 @@ def _encode_all(
         for sources, targets in pairs:
             kept: list[list[int]] = []
             for source, target in zip(encode(sources), encode(targets), strict=True):
-                if source and target and max(len(source), len(target)) < longest:
+                if source and target and max(len(source), len(target)) < max_length:
                     kept += [[*source, END_ID], [*target, END_ID]]
                 else:
                     left_out += 1
@@ -107,33 +182,39 @@ def _encode_all(
     all_lengths = np.concatenate(lengths) if lengths else np.empty(0, np.int64)
     if not len(all_lengths):
         raise DataError(
-            f"no usable sentence pair: {left_out} have an empty side or more than {longest} sub-words",
-            remedy="Check that the bitext holds sentences, and that source and target are the right columns.",
+            f"the bitext has no usable sentence pair: {left_out} have an empty side or more than {max_length} subwords",
+            remedy="Check that it holds sentences, and that source and target are the right columns.",
         )
     return Examples(np.memmap(ids_file, np.int32, "r"), np.concatenate([[0], np.cumsum(all_lengths)]), left_out)
 
 
-def batches(examples: Examples, tokens: int, order: np.random.Generator) -> list[npt.NDArray[np.int64]]:
-    """Pair numbers of each batch of one epoch: like lengths together, at most `tokens` padded tokens on a side.
+def batches(examples: Examples, batch_tokens: int, random: np.random.Generator) -> list[npt.NDArray[np.int64]]:
+    """Cut one epoch into batches of pairs of similar length.
 
-    The pairs of one length are shuffled among themselves, and so are the batches.
+    Args:
+        examples: The encoded pairs.
+        batch_tokens: Padded subwords of a batch on its longer side.
+        random: Shuffles pairs of equal length, and the batches.
+
+    Returns:
+        Pair numbers of each batch, int64.
     """
     source, target = examples.source_lengths, examples.target_lengths
-    shuffled = order.permutation(len(examples))
-    # Two neighbouring lengths share a bucket: batches stay full where a length is rare, and padding under 4 %.
+    shuffled = random.permutation(len(examples))
+    # Two adjacent lengths share a bucket: batches stay full where a length is rare, and padding below 4 %.
     ranked = shuffled[np.lexsort((source[shuffled] // 2, target[shuffled] // 2))]
-    cuts, start, longest = [], 0, 0
+    cuts, start, max_length = [], 0, 0
     for position, pair in enumerate(ranked):
-        longest = max(longest, int(source[pair]), int(target[pair]))
-        if position > start and longest * (position + 1 - start) > tokens:
+        max_length = max(max_length, int(source[pair]), int(target[pair]))
+        if position > start and max_length * (position + 1 - start) > batch_tokens:
             cuts.append(position)
-            start, longest = position, int(max(source[pair], target[pair]))
+            start, max_length = position, int(max(source[pair], target[pair]))
     parts = np.split(ranked, cuts)
-    return [parts[i] for i in order.permutation(len(parts))]
+    return [parts[i] for i in random.permutation(len(parts))]
 
 
-def padded(rows: Sequence[npt.NDArray[np.int32]], padding: int) -> torch.Tensor:
-    """Rows of ids as one int64 tensor (rows, longest), `padding` behind the short ones."""
+def pad(rows: Sequence[npt.NDArray[np.int32]], padding: int) -> torch.Tensor:
+    """Stack rows of ids into one int64 tensor (rows, length of the longest), shorter rows filled with `padding`."""
     import torch
 
     table = np.full((len(rows), max(map(len, rows))), padding, np.int64)

@@ -1,9 +1,4 @@
-"""How a translator chooses its words: beam search, sampling, top-k, nucleus, as plain values.
-
-All of them have `shortlist`: 1 scores only the words that the source's words may come to (see mt.shortlist; W17 §3.1),
-which decodes small models two to four times faster; other words cannot be chosen, so it is another distribution, and
-part of the signature.
-"""
+"""Decoding strategies of a translator, as plain values: beam search, sampling, top-k and nucleus sampling."""
 
 from __future__ import annotations
 
@@ -15,10 +10,21 @@ from paraloom.core.errors import ConfigError, nearest
 
 @dataclass(frozen=True)
 class Beam:
-    """Beam search: the `nbest` likeliest translations that a beam of `size` finds, best first.
+    """Beam search: the `nbest` most likely translations that a beam finds, best first.
 
-    length_penalty: hypotheses compete by logprob / tokens ** length_penalty; 0 is plain probability (BBH22), 1 the
-    mean over tokens.  Use size 5 for one good translation, 12 as PNMT, 50 with nbest 50 as W17.
+    A size of 5 gives one good translation; PNMT uses 12, W17 a size and nbest of 50.
+
+    Args:
+        size: Hypotheses of the beam, 1 or more; 1 is greedy decoding.
+        nbest: Translations per sentence, from 1 to `size`.
+        length_penalty: Hypotheses compete by logprob / tokens ** length_penalty: 0 is plain probability (BBH22), 1 the
+            mean over tokens.
+        shortlist: 1 scores only the subwords that those of the source may translate to (`paraloom.mt.shortlist`; W17
+            §3.1), which decodes small models two to four times faster. Other subwords cannot be chosen, so it is
+            another distribution, and part of the signature.
+
+    Raises:
+        ConfigError: A value is out of range.
     """
 
     size: int = 5
@@ -28,20 +34,26 @@ class Beam:
     random: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
-        _require(self.size >= 1, "a beam's size is 1 or more", self)
-        _require(1 <= self.nbest <= self.size, "a beam's nbest lies between 1 and its size", self)
+        _require(self.size >= 1, "size must be at least 1", self)
+        _require(1 <= self.nbest <= self.size, "nbest must be between 1 and the size of the beam", self)
 
     def options(self) -> dict[str, Any]:
         """Keyword arguments of ctranslate2's translate_batch."""
-        bounds = {"beam_size": self.size, "num_hypotheses": self.nbest, "length_penalty": self.length_penalty}
-        return bounds | _listed(self.shortlist)
+        beam = {"beam_size": self.size, "num_hypotheses": self.nbest, "length_penalty": self.length_penalty}
+        return beam | _shortlist_options(self.shortlist)
 
 
 @dataclass(frozen=True)
 class Sampling:
-    """Pure (ancestral) sampling from the whole distribution: `nbest` independent draws, in no order of quality.
+    """Ancestral sampling from the whole distribution: `nbest` independent samples, not sorted by quality.
 
-    temperature: logits are divided by it; below 1 is sharper.
+    Args:
+        nbest: Samples per sentence, 1 or more.
+        temperature: The logits are divided by it; below 1 is sharper.
+        shortlist: See `Beam`.
+
+    Raises:
+        ConfigError: A value is out of range.
     """
 
     nbest: int = 1
@@ -50,17 +62,30 @@ class Sampling:
     random: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        _require(self.nbest >= 1, "nbest is 1 or more", self)
-        _require(self.temperature > 0, "temperature is above 0", self)
+        _require(self.nbest >= 1, "nbest must be at least 1", self)
+        _require(self.temperature > 0, "temperature must be above 0", self)
 
     def options(self) -> dict[str, Any]:
         """Keyword arguments of ctranslate2's translate_batch."""
-        return _draws(self.nbest, self.temperature, self.shortlist, sampling_topk=0)
+        return _sampling_options(self.nbest, self.temperature, self.shortlist, sampling_topk=0)
 
 
 @dataclass(frozen=True)
 class TopK:
-    """Sampling among the k likeliest tokens at each step."""
+    """Sampling from the k most likely tokens at each step.
+
+    Args:
+        k: Tokens to choose from, 2 or more.
+        nbest: Samples per sentence, 1 or more.
+        temperature: The logits are divided by it; below 1 is sharper.
+        shortlist: See `Beam`.
+
+    Raises:
+        ConfigError: A value is out of range.
+
+    Reference:
+        Fan et al. 2018, "Hierarchical neural story generation".
+    """
 
     k: int = 10
     nbest: int = 1
@@ -69,21 +94,32 @@ class TopK:
     random: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        _require(self.k >= 2, "k is 2 or more (1 would be greedy: beam:1)", self)
-        _require(self.nbest >= 1, "nbest is 1 or more", self)
-        _require(self.temperature > 0, "temperature is above 0", self)
+        _require(self.k >= 2, "k must be at least 2 (for greedy decoding write beam:1)", self)
+        _require(self.nbest >= 1, "nbest must be at least 1", self)
+        _require(self.temperature > 0, "temperature must be above 0", self)
 
     def options(self) -> dict[str, Any]:
         """Keyword arguments of ctranslate2's translate_batch."""
-        return _draws(self.nbest, self.temperature, self.shortlist, sampling_topk=self.k)
+        return _sampling_options(self.nbest, self.temperature, self.shortlist, sampling_topk=self.k)
 
 
 @dataclass(frozen=True)
 class Nucleus:
-    """Sampling among the fewest tokens whose probabilities sum to p or more (Holtzman et al. 2020; BBH22 use 0.95).
+    """Nucleus sampling: from the smallest set of tokens whose probabilities sum to p or more.
 
-    within: only the `within` likeliest tokens are sorted and considered, 0 = all of them.  A bound of 50 decodes
-    several times faster and is a slightly other distribution, so it is part of the signature.
+    Args:
+        p: Probability of the nucleus, above 0 and at most 1 (BBH22 use 0.95).
+        nbest: Samples per sentence, 1 or more.
+        temperature: The logits are divided by it; below 1 is sharper.
+        within: Consider only so many of the most likely tokens; 0 considers all. A limit of 50 decodes several times
+            faster from a slightly different distribution, so it is part of the signature.
+        shortlist: See `Beam`.
+
+    Raises:
+        ConfigError: A value is out of range.
+
+    Reference:
+        Holtzman et al. 2020, "The curious case of neural text degeneration".
     """
 
     p: float = 0.95
@@ -94,14 +130,16 @@ class Nucleus:
     random: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        _require(0 < self.p <= 1, "a nucleus holds a share above 0 and up to 1", self)
-        _require(self.nbest >= 1, "nbest is 1 or more", self)
-        _require(self.temperature > 0, "temperature is above 0", self)
-        _require(self.within >= 0 and self.within != 1, "within is 0 (all tokens) or 2 and more", self)
+        _require(0 < self.p <= 1, "p must be above 0 and at most 1", self)
+        _require(self.nbest >= 1, "nbest must be at least 1", self)
+        _require(self.temperature > 0, "temperature must be above 0", self)
+        _require(self.within >= 0 and self.within != 1, "within must be 0 (all tokens) or at least 2", self)
 
     def options(self) -> dict[str, Any]:
         """Keyword arguments of ctranslate2's translate_batch."""
-        return _draws(self.nbest, self.temperature, self.shortlist, sampling_topk=self.within, sampling_topp=self.p)
+        return _sampling_options(
+            self.nbest, self.temperature, self.shortlist, sampling_topk=self.within, sampling_topp=self.p
+        )
 
 
 Decoding: TypeAlias = Beam | Sampling | TopK | Nucleus
@@ -112,20 +150,25 @@ DECODINGS: dict[str, tuple[type[Any], str | None]] = {
     "topk": (TopK, "k"),
     "nucleus": (Nucleus, "p"),
 }
-"""Name on the command line → class and the field that a bare value sets."""
+"""Name → class, and the field that a value after the colon sets."""
 
 
 def parse_decoding(text: str) -> Decoding:
-    """Read `NAME[:VALUE][,FIELD=VALUE…]`, the form of `--decode` and of a pipeline's `decode`.
+    """Read a decoding such as `beam:12,nbest=3`, the form of `--decode` and of a stage's `decode`.
 
-    Raises ConfigError for an unknown name or field and for values out of range.
+    Args:
+        text: `NAME[:VALUE][,FIELD=VALUE…]`, with one of the names in `DECODINGS`, or `greedy`.
 
-    >>> parse_decoding("beam:12,nbest=3")
-    Beam(size=12, nbest=3, length_penalty=1.0, shortlist=0)
-    >>> parse_decoding("nucleus:0.95,nbest=3")
-    Nucleus(p=0.95, nbest=3, temperature=1.0, within=0, shortlist=0)
-    >>> parse_decoding("greedy")
-    Beam(size=1, nbest=1, length_penalty=1.0, shortlist=0)
+    Raises:
+        ConfigError: Unknown name or field, or a value out of range.
+
+    Example:
+        >>> parse_decoding("beam:12,nbest=3")
+        Beam(size=12, nbest=3, length_penalty=1.0, shortlist=0)
+        >>> parse_decoding("nucleus:0.95,nbest=3")
+        Nucleus(p=0.95, nbest=3, temperature=1.0, within=0, shortlist=0)
+        >>> parse_decoding("greedy")
+        Beam(size=1, nbest=1, length_penalty=1.0, shortlist=0)
     """
     head, *settings = text.strip().split(",")
     name, _, value = head.partition(":")
@@ -133,54 +176,57 @@ def parse_decoding(text: str) -> Decoding:
         name, value = "beam", "1"
     if name not in DECODINGS:
         raise ConfigError(f"unknown decoding '{name}'{nearest(name, ['greedy', *DECODINGS])}")
-    kind, bare = DECODINGS[name]
+    kind, main_field = DECODINGS[name]
     if value:
-        if bare is None:
+        if main_field is None:
             raise ConfigError(f"'{name}' takes no value after the colon", remedy=f"Write {name} or {name},nbest=3.")
-        settings.insert(0, f"{bare}={value}")
+        settings.insert(0, f"{main_field}={value}")
     types = {f.name: float if "float" in str(f.type) else int for f in fields(kind)}
-    chosen: dict[str, float] = {}
+    values: dict[str, float] = {}
     for setting in settings:
         key, _, number = setting.partition("=")
         if key not in types:
-            raise ConfigError(f"decoding '{name}' has no setting '{key}'{nearest(key, list(types))}")
+            raise ConfigError(f"unknown setting '{key}' of decoding '{name}'{nearest(key, list(types))}")
         try:
-            chosen[key] = types[key](number)
+            values[key] = types[key](number)
         except ValueError:
-            raise ConfigError(f"decoding setting '{setting}' is not a number of type {types[key].__name__}") from None
-    decoding: Decoding = kind(**chosen)
+            wanted = "a whole number" if types[key] is int else "a number"
+            raise ConfigError(f"decoding setting '{key}': expected {wanted}, got '{number}'") from None
+    decoding: Decoding = kind(**values)
     return decoding
 
 
 def describe_decoding(decoding: Decoding) -> str:
-    """The text that parse_decoding reads back, every field spelled out; used as `method` and in signatures.
+    """Write a decoding with all its fields, as `parse_decoding` reads it; for signatures.
 
-    >>> describe_decoding(Beam(12))
-    'beam:12,nbest=1,length_penalty=1.0,shortlist=0'
+    Example:
+        >>> describe_decoding(Beam(12))
+        'beam:12,nbest=1,length_penalty=1.0,shortlist=0'
     """
-    name, bare = next((name, bare) for name, (kind, bare) in DECODINGS.items() if type(decoding) is kind)
-    head = f"{name}:{getattr(decoding, bare)}" if bare else name
-    return ",".join([head, *(f"{f.name}={getattr(decoding, f.name)}" for f in fields(decoding) if f.name != bare)])
+    name, main_field = next((name, field) for name, (kind, field) in DECODINGS.items() if type(decoding) is kind)
+    head = f"{name}:{getattr(decoding, main_field)}" if main_field else name
+    rest = (f"{f.name}={getattr(decoding, f.name)}" for f in fields(decoding) if f.name != main_field)
+    return ",".join([head, *rest])
 
 
-def _draws(count: int, temperature: float, shortlist: int, **bounds: float) -> dict[str, Any]:
-    # length_penalty 0: the scores of samples are then plain log-probabilities.
+def _sampling_options(nbest: int, temperature: float, shortlist: int, **limits: float) -> dict[str, Any]:
+    # With length_penalty 0 the scores of samples are plain log-probabilities.
     return {
         "beam_size": 1,
-        "num_hypotheses": count,
+        "num_hypotheses": nbest,
         "sampling_temperature": temperature,
         "length_penalty": 0,
-        **bounds,
-        **_listed(shortlist),
+        **limits,
+        **_shortlist_options(shortlist),
     }
 
 
-def _listed(shortlist: int) -> dict[str, Any]:
+def _shortlist_options(shortlist: int) -> dict[str, Any]:
     if shortlist not in (0, 1):
-        raise ConfigError(f"shortlist is 0 or 1, not {shortlist}")
+        raise ConfigError(f"shortlist must be 0 or 1, got {shortlist}")
     return {"use_vmap": True} if shortlist else {}
 
 
-def _require(condition: bool, what: str, decoding: object) -> None:
+def _require(condition: bool, requirement: str, decoding: object) -> None:
     if not condition:
-        raise ConfigError(f"{what}; this is {decoding}")
+        raise ConfigError(f"{requirement}, got {decoding}")

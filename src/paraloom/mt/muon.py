@@ -1,7 +1,7 @@
-"""Muon: momentum whose matrices are made orthogonal before each step (Jordan et al. 2024).
+"""Muon, an optimizer that orthogonalizes the momentum of weight matrices before each step (Jordan et al. 2024).
 
-PyTorch's own runs its iteration in bfloat16, which a processor without bfloat16 arithmetic emulates ten times slower;
-one that has it is three to five times as fast so as in float32.
+PyTorch's own implementation iterates in bfloat16, which processors without bfloat16 arithmetic emulate ten times more
+slowly; processors with it are three to five times as fast as in float32. Here the precision is a parameter.
 """
 
 from __future__ import annotations
@@ -13,14 +13,23 @@ import torch
 from torch import Tensor
 
 COEFFICIENTS = (3.4445, -4.7750, 2.0315)
-"""Quintic a·x + b·x³ + c·x⁵ that drives every singular value near 1 in five steps (Jordan et al. 2024)."""
+"""Of the quintic a·x + b·x³ + c·x⁵ that moves every singular value close to 1 in five steps (Jordan et al. 2024)."""
 
 
-def orthogonalise(matrices: Tensor, steps: int = 5) -> Tensor:
-    """Replace the singular values of each matrix by numbers near 1 (within 0.7 and 1.2), singular vectors kept.
+def orthogonalize(matrices: Tensor, steps: int = 5) -> Tensor:
+    """Replace the singular values of each matrix by numbers near 1 and keep its singular vectors.
 
-    matrices: (k, m, n).  Newton–Schulz iteration on products alone, so that it costs what matrix products cost, in
-    the precision that the matrices come in.
+    A Newton-Schulz iteration, which consists of matrix products alone and computes in the precision of its input.
+
+    Args:
+        matrices: (k, m, n), floating point.
+        steps: Iterations; five bring the singular values between 0.7 and 1.2.
+
+    Returns:
+        (k, m, n).
+
+    Reference:
+        Jordan et al. 2024, "Muon: An optimizer for hidden layers in neural networks".
     """
     a, b, c = COEFFICIENTS
     tall = matrices.shape[1] > matrices.shape[2]
@@ -33,10 +42,14 @@ def orthogonalise(matrices: Tensor, steps: int = 5) -> Tensor:
 
 
 class Muon:
-    """Updates a model's matrices: Nesterov momentum, orthogonalised, scaled by √max(1, rows / columns).
+    """Nesterov momentum, orthogonalized and scaled by √max(1, rows / columns).
 
-    parameters: two-dimensional, none of them an embedding (Adam serves those).  Matrices of one shape go together.
-    precision: of the iteration; momentum and parameters keep theirs.
+    Matrices of one shape are updated together.
+
+    Args:
+        parameters: Two-dimensional tensors, none of them an embedding (Adam updates those).
+        momentum: Decay of the momentum.
+        precision: Of the iteration; momentum and parameters keep theirs.
     """
 
     def __init__(
@@ -50,33 +63,38 @@ class Muon:
         self._groups = list(groups.values())
         self._moments = [torch.zeros(len(group), *group[0].shape) for group in self._groups]
 
-    def step(self, rate: float, run: Callable[[Iterable[Callable[[], None]]], None]) -> None:
-        """One update from the parameters' .grad; `run` executes the independent pieces of it, in parallel if it can."""
+    def step(self, learning_rate: float, run: Callable[[Iterable[Callable[[], None]]], None]) -> None:
+        """Update the parameters from their `.grad`.
+
+        Args:
+            learning_rate: Of this step.
+            run: Executes independent tasks, in parallel if it can.
+        """
         run(
             [
-                partial(self._update, group[part], moments[part], rate)
+                partial(self._update, group[part], moments[part], learning_rate)
                 for group, moments in zip(self._groups, self._moments, strict=True)
                 for part in _halves(len(group))
             ]
         )
 
     def state(self) -> dict[str, Tensor]:
-        """Moments by group number, to be kept in a checkpoint."""
+        """The momentum of each group of matrices, for a checkpoint."""
         return {f"muon.{i}": moments for i, moments in enumerate(self._moments)}
 
     def load(self, state: dict[str, Tensor]) -> None:
-        """Take over the moments of a checkpoint."""
+        """Restore what `state` returned."""
         for i, moments in enumerate(self._moments):
             moments.copy_(state[f"muon.{i}"])
 
-    @torch.no_grad()  # here and not in step: it holds for a thread at a time
-    def _update(self, group: list[Tensor], moments: Tensor, rate: float) -> None:
+    @torch.no_grad()  # here and not in step: it applies to the current thread only
+    def _update(self, group: list[Tensor], moments: Tensor, learning_rate: float) -> None:
         gradients = torch.stack([parameter.grad for parameter in group])  # type: ignore[misc]
         moments.lerp_(gradients, 1 - self.momentum)
-        updates = orthogonalise(gradients.lerp_(moments, self.momentum).to(self.precision)).to(gradients.dtype)
+        updates = orthogonalize(gradients.lerp_(moments, self.momentum).to(self.precision)).to(gradients.dtype)
         scale = max(1.0, updates.shape[1] / updates.shape[2]) ** 0.5
         for parameter, update in zip(group, updates, strict=True):
-            parameter.add_(update, alpha=-rate * scale)
+            parameter.add_(update, alpha=-learning_rate * scale)
 
 
 def _halves(count: int) -> list[slice]:

@@ -1,7 +1,7 @@
-"""The Marian transformer's equations for training, over the parameters of transformers' MarianMTModel.
+"""The transformer that is trained: a MarianMTModel's weights, a faster forward pass for them, and its losses.
 
-Same numbers as the library's own forward pass (a test holds them together), fewer operations: query, key and value in
-one product, a softmax over the words at hand, and a cheap dropout.  On two cores this is what training costs.
+The forward pass computes the same numbers as transformers does (tests/mt/test_network.py) with fewer operations: query,
+key and value in one product, a softmax over the words of the batch, and cheap dropout.
 """
 
 from __future__ import annotations
@@ -9,28 +9,99 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import torch
 from torch import Tensor
 from torch.nn import functional
 
+from paraloom.core.errors import ModelError
+from paraloom.mt.checkpoint import quiet
+from paraloom.mt.config import TranslatorConfig
+
 EMBEDDING = "model.shared.weight"
+"""Name of the embedding matrix, which encoder, decoder and softmax share."""
+
+
+def new_model(config: TranslatorConfig, vocab_size: int, seed: int) -> Any:
+    """Create a MarianMTModel with random weights.
+
+    Args:
+        config: Its sizes.
+        vocab_size: Rows of the embedding matrix. The last one is `<pad>`, whose row is zero.
+        seed: Of the random weights.
+    """
+    from transformers import MarianConfig, MarianMTModel
+
+    torch.manual_seed(seed)
+    model = MarianMTModel(
+        MarianConfig(
+            vocab_size=vocab_size,
+            decoder_vocab_size=vocab_size,
+            d_model=config.d_model,
+            encoder_layers=config.encoder_layers,
+            decoder_layers=config.decoder_layers,
+            encoder_ffn_dim=config.ffn_dim,
+            decoder_ffn_dim=config.ffn_dim,
+            encoder_attention_heads=config.heads,
+            decoder_attention_heads=config.heads,
+            dropout=config.dropout,
+            activation_function=config.activation,
+            max_position_embeddings=512,
+            pad_token_id=vocab_size - 1,
+            decoder_start_token_id=vocab_size - 1,
+            eos_token_id=0,
+            bos_token_id=0,
+            forced_eos_token_id=None,
+            scale_embedding=True,
+            share_encoder_decoder_embeddings=True,
+            tie_word_embeddings=True,
+        )
+    )
+    # `<pad>` starts a translation and never occurs in one: training leaves it out of the softmax, decoding forbids it.
+    model.generation_config.bad_words_ids = [[vocab_size - 1]]
+    with torch.no_grad():
+        for name, value in model.named_parameters():
+            if name == EMBEDDING:
+                value.normal_(std=config.d_model**-0.5)
+                value[-1] = 0
+            elif value.dim() == 2 and "embed_positions" not in name:
+                torch.nn.init.xavier_uniform_(value)
+    return model
+
+
+def load_model(checkpoint: Path) -> Any:
+    """Load the MarianMTModel of a checkpoint folder.
+
+    Raises:
+        ModelError: The folder has no model.safetensors.
+    """
+    from transformers import MarianMTModel
+
+    if not (checkpoint / "model.safetensors").is_file():
+        raise ModelError(
+            "model.safetensors not found",
+            file=checkpoint,
+            remedy="Start from a translator that Paraloom trained; its folder has a subfolder huggingface/.",
+        )
+    with quiet():
+        return MarianMTModel.from_pretrained(checkpoint)
 
 
 @dataclass(frozen=True)
 class Shape:
-    """What the equations need to know of a MarianConfig."""
+    """The sizes of a network that its forward pass depends on."""
 
-    width: int
+    d_model: int
     heads: int
     encoder_layers: int
     decoder_layers: int
     activation: str
 
     @classmethod
-    def of(cls, config: Any) -> Shape:
-        """Read from a MarianConfig."""
+    def from_config(cls, config: Any) -> Shape:
+        """Read them from a MarianConfig."""
         return cls(
             config.d_model,
             config.encoder_attention_heads,
@@ -41,9 +112,14 @@ class Shape:
 
 
 class Forward:
-    """One forward pass: holds the parameters (Hugging Face names), the dropout rate and its random numbers.
+    """The network as a function of its parameters.
 
-    generator None, or dropout 0, means evaluation: nothing is dropped.
+    Args:
+        shape: Sizes of the network.
+        parameters: Tensors by their names in MarianMTModel.
+        positions: Position embeddings, float32 (positions, d_model).
+        dropout: Dropout rate.
+        generator: Random numbers of the dropout. Without it nothing is dropped, as in evaluation.
     """
 
     def __init__(
@@ -61,10 +137,15 @@ class Forward:
         self.generator = generator
 
     def __call__(self, source: Tensor, source_mask: Tensor, target: Tensor) -> Tensor:
-        """Last hidden states, float32 (b, t, width).
+        """Compute the last hidden states of the decoder.
 
-        source: int64 (b, s), padded.  source_mask: bool (b, s), True at words.  target: int64 (b, t), the decoder's
-        input: the start token, then the words before each position.
+        Args:
+            source: int64 (b, s), padded.
+            source_mask: bool (b, s), False at padding.
+            target: int64 (b, t), the decoder's input: the start token, then the words before each position.
+
+        Returns:
+            float32 (b, t, d_model).
         """
         bias = torch.zeros(source.shape, dtype=torch.float32).masked_fill_(~source_mask, -1e9)[:, None, None, :]
         memory = self._embed(source)
@@ -90,7 +171,7 @@ class Forward:
         return state
 
     def _embed(self, words: Tensor) -> Tensor:
-        vectors = functional.embedding(words, self.parameters[EMBEDDING]) * math.sqrt(self.shape.width)
+        vectors = functional.embedding(words, self.parameters[EMBEDDING]) * math.sqrt(self.shape.d_model)
         return self._drop(vectors + self.positions[: words.shape[1]])
 
     def _self_attention(self, name: str, states: Tensor, bias: Tensor) -> Tensor:
@@ -103,13 +184,13 @@ class Forward:
         return self._attend(name, query, key, value, bias)
 
     def _project(self, name: str, states: Tensor, parts: str) -> tuple[Tensor, ...]:
-        """One product for several projections, each (b, heads, length, width / heads)."""
+        """Several projections in one product, each (b, heads, length, d_model / heads)."""
         weight = torch.cat([self.parameters[f"{name}.{part}_proj.weight"] for part in parts])
         bias = torch.cat([self.parameters[f"{name}.{part}_proj.bias"] for part in parts])
         batch, length, width = states.shape
-        joined = functional.linear(states, weight, bias)
-        joined = joined.view(batch, length, len(parts), self.shape.heads, width // self.shape.heads)
-        return joined.permute(2, 0, 3, 1, 4).unbind(0)
+        projected = functional.linear(states, weight, bias)
+        projected = projected.view(batch, length, len(parts), self.shape.heads, width // self.shape.heads)
+        return projected.permute(2, 0, 3, 1, 4).unbind(0)
 
     def _attend(self, name: str, query: Tensor, key: Tensor, value: Tensor, bias: Tensor) -> Tensor:
         batch, heads, length, depth = query.shape
@@ -118,20 +199,20 @@ class Forward:
         return self._linear(f"{name}.out_proj", mixed)
 
     def _feed_forward(self, name: str, states: Tensor) -> Tensor:
-        inner = self._linear(f"{name}.fc1", states)
-        inner = functional.relu(inner) if self.shape.activation == "relu" else functional.silu(inner)
-        return self._linear(f"{name}.fc2", inner)
+        hidden = self._linear(f"{name}.fc1", states)
+        hidden = functional.relu(hidden) if self.shape.activation == "relu" else functional.silu(hidden)
+        return self._linear(f"{name}.fc2", hidden)
 
     def _linear(self, name: str, states: Tensor) -> Tensor:
         return functional.linear(states, self.parameters[f"{name}.weight"], self.parameters[f"{name}.bias"])
 
     def _add_norm(self, states: Tensor, change: Tensor, name: str) -> Tensor:
-        # Marian normalises after the addition (post-norm).
+        # Marian normalizes after the addition (post-norm).
         weight, bias = self.parameters[f"{name}.weight"], self.parameters[f"{name}.bias"]
-        return functional.layer_norm(states + self._drop(change), (self.shape.width,), weight, bias)
+        return functional.layer_norm(states + self._drop(change), (self.shape.d_model,), weight, bias)
 
     def _drop(self, states: Tensor) -> Tensor:
-        """Dropout by random bytes: eight decisions from each 64-bit draw, ten times as fast as bernoulli_."""
+        """Dropout with random bytes: eight decisions from each 64-bit draw, ten times as fast as bernoulli_."""
         if not self.threshold:
             return states
         draws = torch.empty((states.numel() + 7) // 8, dtype=torch.int64).random_(
@@ -142,32 +223,44 @@ class Forward:
 
 
 class SmoothedCrossEntropy(torch.autograd.Function):
-    """Label-smoothed cross-entropy from hidden states, its gradient computed on the way, a block of rows at a time.
+    """Label-smoothed cross-entropy from hidden states, with its gradient computed in the forward pass, in row blocks.
 
-    Sum over tokens of (1 − ε) (−log p(word)) + ε mean over the vocabulary of (−log p); the logits, the largest array
-    of all, are never kept.
+    The sum over tokens of (1 − ε) · −log p(word) + ε · mean over the vocabulary of −log p. The logits, the largest
+    array of all, are never kept.
     """
 
     @staticmethod
     def forward(
         ctx: Any, states: Tensor, embedding: Tensor, words: Tensor, smoothing: float, rows: int = 512
     ) -> Tensor:
-        """states: (n, width).  embedding: (v, width).  words: int64 (n,) < v.  Returns the sum, a scalar."""
+        """Compute the loss.
+
+        Args:
+            ctx: Of autograd.
+            states: float32 (n, d_model).
+            embedding: float32 (v, d_model).
+            words: int64 (n,), each below v.
+            smoothing: ε, 0 to 1.
+            rows: Tokens of a block.
+
+        Returns:
+            The sum, a scalar.
+        """
         size = embedding.shape[0]
         states_gradient = torch.empty_like(states)
         embedding_gradient = torch.zeros_like(embedding)
         total = states.new_zeros(())
         for start in range(0, states.shape[0], rows):
-            part, wanted = states[start : start + rows], words[start : start + rows, None]
+            part, targets = states[start : start + rows], words[start : start + rows, None]
             logits = part @ embedding.t()
             mean = logits.mean(1)
-            chosen = logits.gather(1, wanted)[:, 0]
+            chosen = logits.gather(1, targets)[:, 0]
             peak = logits.amax(1, keepdim=True)
             mass = logits.sub_(peak).exp_().sum(1, keepdim=True)
-            normaliser = (peak + mass.log())[:, 0]
-            total += (normaliser - (1 - smoothing) * chosen - smoothing * mean).sum()
+            log_partition = (peak + mass.log())[:, 0]
+            total += (log_partition - (1 - smoothing) * chosen - smoothing * mean).sum()
             logits.div_(mass).sub_(smoothing / size)
-            logits.scatter_add_(1, wanted, logits.new_full(wanted.shape, smoothing - 1))
+            logits.scatter_add_(1, targets, logits.new_full(targets.shape, smoothing - 1))
             torch.mm(logits, embedding, out=states_gradient[start : start + rows])
             embedding_gradient.addmm_(logits.t(), part)
         ctx.save_for_backward(states_gradient, embedding_gradient)
@@ -175,21 +268,22 @@ class SmoothedCrossEntropy(torch.autograd.Function):
 
     @staticmethod
     def backward(ctx: Any, scale: Tensor) -> tuple[Tensor, Tensor, None, None, None]:
+        """Scale the gradients that the forward pass computed."""
         states_gradient, embedding_gradient = ctx.saved_tensors
         return states_gradient * scale, embedding_gradient * scale, None, None, None
 
 
 def smoothed_cross_entropy(states: Tensor, embedding: Tensor, words: Tensor, smoothing: float) -> Tensor:
-    """The sum over n tokens, a scalar; see SmoothedCrossEntropy for shapes."""
+    """The label-smoothed cross-entropy summed over tokens, a scalar; shapes as in `SmoothedCrossEntropy.forward`."""
     total: Tensor = SmoothedCrossEntropy.apply(states, embedding, words, smoothing)  # type: ignore[no-untyped-call]
     return total
 
 
 @torch.no_grad()
 def cross_entropy(states: Tensor, embedding: Tensor, words: Tensor, rows: int = 512) -> float:
-    """The sum over n tokens of −log p(word), plain and over all words, whose mean's exponential is the perplexity.
+    """The sum over tokens of −log p(word), without smoothing and without a gradient.
 
-    Shapes as SmoothedCrossEntropy has them; no gradient is kept.
+    The exponential of its mean is the perplexity. Shapes as in `SmoothedCrossEntropy.forward`.
     """
     total = 0.0
     for start in range(0, states.shape[0], rows):

@@ -1,4 +1,4 @@
-"""Ways to back-translate for diversity, by the names that BBH22 gives them: each a decoding, and what else it takes."""
+"""Back-translation methods by the names of BBH22: a decoding, and how many translators and how much text it takes."""
 
 from __future__ import annotations
 
@@ -11,10 +11,13 @@ from paraloom.mt.decoding import Beam, Decoding, Nucleus, Sampling, TopK
 
 @dataclass(frozen=True)
 class Method:
-    """How one dataset of BBH22's is made.
+    """How a dataset of back-translations is made.
 
-    decoding: of each translator.  translators: how many translate the same text.  texts: how many times as much text
-    the method takes as the others do.
+    Args:
+        name: One of `METHODS`.
+        decoding: Of each translator.
+        translators: How many translate the same text.
+        texts: How many times as much text the method translates as the others do.
     """
 
     name: str
@@ -24,7 +27,7 @@ class Method:
 
     @property
     def outputs(self) -> int:
-        """Translations of each sentence, all translators together."""
+        """Translations of each sentence, by all translators together."""
         return self.decoding.nbest * self.translators
 
 
@@ -38,28 +41,40 @@ METHODS: dict[str, Callable[[int], Method]] = {
     "temperature": lambda n: Method("temperature", Sampling(n, 0.7)),
     "syntax": lambda n: Method("syntax", _base(), translators=n),
 }
-"""Name → the method for so many outputs; a new one is a line here.  topk and temperature are not BBH22's."""
+"""Name → the method for a number of outputs. topk and temperature are not in BBH22."""
 
 
 def method(name: str, outputs: int = 3) -> Method:
-    """A method by name (BBH22 §2.1), for `outputs` translations of each sentence, or as many times the text.
+    """Look up a back-translation method.
 
-    base: one translation by a beam of 5, no length penalty.  base-big: the same of `outputs` times the text.  beam: the
-    `outputs` best of a beam of 5.  sampling, nucleus (p = 0.95), topk (10), temperature (0.7): as many draws.  syntax:
-    as many translators, each tuned to one group of sentence structures, one output each.
-    BBH22 draw five samples of each sentence and keep three; here `outputs` are drawn and all kept.
-    A decoding of one's own is given to `parse_decoding`, whose names beam and sampling mean one output.
-    Raises ConfigError for an unknown name, or fewer than one output.
+    - base: one translation, by a beam of 5 without length penalty.
+    - base-big: the same, of `outputs` times as much text.
+    - beam: the `outputs` best of a beam of 5 (or of `outputs`, if that is more).
+    - sampling, nucleus (p = 0.95), topk (k = 10), temperature (0.7): `outputs` samples.
+    - syntax: one translation by each of `outputs` translators, each fine-tuned on one syntax group.
 
-    >>> method("nucleus").decoding
-    Nucleus(p=0.95, nbest=3, temperature=1.0, within=0, shortlist=0)
-    >>> method("syntax").translators, method("base-big").texts, method("base").outputs
-    (3, 3, 1)
+    BBH22 draw five samples of each sentence and keep three; here `outputs` samples are drawn and all kept.
+
+    Args:
+        name: One of `METHODS`.
+        outputs: Translations of each sentence, or how many times as much text.
+
+    Raises:
+        ConfigError: Unknown name, or `outputs` is below 1.
+
+    Reference:
+        BBH22 §2.1.
+
+    Example:
+        >>> method("nucleus").decoding
+        Nucleus(p=0.95, nbest=3, temperature=1.0, within=0, shortlist=0)
+        >>> method("syntax").translators, method("base-big").texts, method("base").outputs
+        (3, 3, 1)
     """
     if name not in METHODS:
-        raise ConfigError(f"there is no method '{name}'{nearest(name, list(METHODS))}")
+        raise ConfigError(f"unknown method '{name}'{nearest(name, list(METHODS))}")
     if outputs < 1:
-        raise ConfigError(f"a method has one output or more, not {outputs}")
+        raise ConfigError(f"'outputs' must be at least 1, got {outputs}")
     return METHODS[name](outputs)
 
 

@@ -1,4 +1,4 @@
-"""A lexical shortlist: the target sub-words that a source sentence may come to, so that decoding scores those alone."""
+"""Lexical shortlists: the target subwords that a source sentence may translate to, which alone decoding scores."""
 
 from __future__ import annotations
 
@@ -11,26 +11,39 @@ import numpy.typing as npt
 
 from paraloom.mt.data import Examples
 from paraloom.text.tokens import TokenLists
-from paraloom.text.word_alignment import links
+from paraloom.text.word_alignment import word_links
 
-FILE = "vmap.txt"
-"""CTranslate2's name for it."""
+SHORTLIST_FILE = "vmap.txt"
+"""CTranslate2's name for a vocabulary map."""
 
 COMMON = 500
-EACH = 25
-MOST_PAIRS = 100_000
+"""Most frequent target subwords, which every sentence may use."""
+PER_SUBWORD = 25
+"""Target subwords of each source subword."""
+MAX_PAIRS = 100_000
+"""Training pairs that are aligned."""
 
 
 def write_shortlist(examples: Examples, pieces: Sequence[str], folder: Path) -> Path:
-    """Learn which target sub-words each source sub-word comes to, and write them as CTranslate2's vocabulary map.
+    """Learn the target subwords of each source subword and write them as a vocabulary map of CTranslate2.
 
-    examples: training pairs, of which 100,000 are looked at.  pieces: the joint sub-words by id.  For every source
-    sub-word the file has the 25 target sub-words that it is aligned with most often, and for all sentences the 500
-    commonest (W17 §3.1 has 25 and 10,000 words).  A batch is decoded over the union of what its sub-words allow.
+    For every source subword the file lists the 25 target subwords that it is aligned with most often, and for all
+    sentences the 500 most frequent ones. A batch is decoded over the union of what its subwords allow.
+
+    Args:
+        examples: Training pairs, of which the first 100,000 are aligned.
+        pieces: The joint subwords by id.
+        folder: Where vmap.txt goes.
+
+    Returns:
+        The path of the file.
+
+    Reference:
+        W17 §3.1, with 25 and 10,000 words.
     """
-    count = min(len(examples), MOST_PAIRS)
+    count = min(len(examples), MAX_PAIRS)
     source, target = (_lists(examples, side, count) for side in (0, 1))
-    partner = links(source, target)
+    partner = word_links(source, target)
     starts = np.repeat(source.offsets[:-1], target.lengths)
     linked = partner >= 0
     a = source.ids[starts[linked] + partner[linked]].astype(np.int64)
@@ -43,9 +56,9 @@ def write_shortlist(examples: Examples, pieces: Sequence[str], folder: Path) -> 
     lines = ["\t" + " ".join(pieces[int(i)] for i in common)]
     bounds = np.flatnonzero(np.diff(a[order], prepend=-1, append=-1))
     for first, last in pairwise(bounds):
-        best = b[order[first : min(last, first + EACH)]]
+        best = b[order[first : min(last, first + PER_SUBWORD)]]
         lines.append(f"{pieces[int(a[order[first]])]}\t" + " ".join(pieces[int(i)] for i in best))
-    path = folder / FILE
+    path = folder / SHORTLIST_FILE
     path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
     return path
 
@@ -55,5 +68,5 @@ def _lists(examples: Examples, side: int, count: int) -> TokenLists:
     starts, ends = examples.bounds[side : 2 * count : 2], examples.bounds[side + 1 : 2 * count + 1 : 2]
     lengths = ends - starts
     offsets = np.concatenate([[0], np.cumsum(lengths)])
-    places: npt.NDArray[np.int64] = np.arange(offsets[-1]) - np.repeat(offsets[:-1] - starts, lengths)
-    return TokenLists(np.asarray(examples.ids[places], np.uint64), offsets)
+    positions: npt.NDArray[np.int64] = np.arange(offsets[-1]) - np.repeat(offsets[:-1] - starts, lengths)
+    return TokenLists(np.asarray(examples.ids[positions], np.uint64), offsets)

@@ -1,4 +1,4 @@
-"""Joint sub-words of a language pair: SentencePiece, laid out as Marian checkpoints expect them."""
+"""Joint subwords of a language pair: SentencePiece models in the layout of Marian checkpoints."""
 
 from __future__ import annotations
 
@@ -14,17 +14,36 @@ from paraloom.core.errors import DataError, ModelError
 
 END, UNKNOWN, PADDING = "</s>", "<unk>", "<pad>"
 
+SUBWORD_FILES = ("source.spm", "target.spm", "vocab.json")
+"""What `train_subwords` writes."""
+
 
 def train_subwords(
-    sentences: Iterable[str], folder: Path, *, size: int = 8000, seed: int = 1, symbols: Sequence[str] = ()
+    sentences: Iterable[str],
+    folder: Path,
+    *,
+    vocab_size: int = 8000,
+    seed: int = 1,
+    special_tokens: Sequence[str] = (),
 ) -> None:
-    """Learn one unigram model over both languages and write it into `folder` as Marian's three files.
+    """Train one unigram model on both languages.
 
-    sentences: both sides, in any fixed order.  size: pieces wanted; a small corpus may hold fewer, then all it has.
-    symbols: tokens that are one piece each wherever they stand, such as <BT>.
-    Writes source.spm and target.spm (the same model) and vocab.json (piece → id, `</s>` 0, `<unk>` 1, `<pad>` last:
-    CTranslate2 starts decoding from a zero embedding, which is the frozen row of `<pad>`).
-    Raises DataError when there is nothing to learn from.
+    Writes source.spm and target.spm (the same model) and vocab.json (piece → id: `</s>` is 0, `<unk>` 1 and `<pad>` the
+    last, because CTranslate2 starts decoding from a zero embedding, which is the frozen row of `<pad>`).
+
+    Args:
+        sentences: Of both languages, in any fixed order.
+        folder: Where the files go.
+        vocab_size: Pieces; a small corpus may yield fewer.
+        seed: Of the sample that is taken of a corpus with more than 500,000 sentences.
+        special_tokens: Tokens that are never split, such as <BT>.
+
+    Raises:
+        DataError: There is too little text to learn from.
+
+    Reference:
+        Kudo 2018, "Subword regularization: Improving neural network translation models with multiple subword
+        candidates".
     """
     sentencepiece.set_random_generator_seed(seed)
     model = io.BytesIO()
@@ -32,7 +51,7 @@ def train_subwords(
         sentencepiece.SentencePieceTrainer.train(
             sentence_iterator=iter(sentences),
             model_writer=model,
-            vocab_size=size,
+            vocab_size=vocab_size,
             hard_vocab_limit=False,
             character_coverage=1.0,
             eos_id=0,
@@ -41,14 +60,14 @@ def train_subwords(
             pad_id=-1,
             eos_piece=END,
             unk_piece=UNKNOWN,
-            user_defined_symbols=list(symbols),
+            user_defined_symbols=list(special_tokens),
             input_sentence_size=500_000,
-            shuffle_input_sentence=True,  # of a larger corpus a fair sample, by the seed
+            shuffle_input_sentence=True,  # a random sample of a larger corpus
             num_threads=1,  # more threads would sum in another order
             minloglevel=2,
         )
     except (RuntimeError, OSError) as error:
-        raise DataError(f"sub-words cannot be learned: {error}", remedy="Give more or longer sentences.") from None
+        raise DataError(f"SentencePiece training failed: {error}", remedy="Give more or longer sentences.") from None
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "source.spm").write_bytes(model.getvalue())
     shutil.copyfile(folder / "source.spm", folder / "target.spm")
@@ -58,44 +77,58 @@ def train_subwords(
     (folder / "vocab.json").write_text(json.dumps(vocabulary, ensure_ascii=False, indent=0) + "\n", encoding="utf-8")
 
 
+def read_vocabulary(folder: Path) -> list[str]:
+    """The pieces of vocab.json, by id."""
+    vocabulary: dict[str, int] = json.loads((folder / "vocab.json").read_text(encoding="utf-8"))
+    return sorted(vocabulary, key=lambda piece: vocabulary[piece])
+
+
 class Subwords:
-    """The sub-words of a Marian checkpoint: text to pieces and back, a list of sentences at a time."""
+    """The SentencePiece models of a translator folder.
+
+    Args:
+        folder: Has source.spm and target.spm.
+
+    Raises:
+        ModelError: A file is missing or is not a SentencePiece model.
+    """
 
     def __init__(self, folder: Path) -> None:
         self._source = _load(folder / "source.spm")
         self._target = _load(folder / "target.spm")
 
-    def split(self, sentences: list[str]) -> list[list[str]]:
-        """Source pieces of each sentence, `</s>` last.
+    def encode(self, sentences: list[str]) -> list[list[str]]:
+        """Split source sentences into pieces, `</s>` last.
 
-        A leading `>>xxx<<`, which multilingual Marian models take as the language wanted, stays one piece.
+        A leading `>>xxx<<`, by which multilingual Marian models choose the target language, stays one piece.
         """
-        rests = [sentence.partition("<< ")[2] if is_tagged(sentence) else sentence for sentence in sentences]
+        rests = [sentence.partition("<< ")[2] if has_language_tag(sentence) else sentence for sentence in sentences]
         rows: list[list[str]] = self._source.encode(rests, out_type=str)
         for row, sentence in zip(rows, sentences, strict=True):
             row.append(END)
-            if is_tagged(sentence):
+            if has_language_tag(sentence):
                 row.insert(0, sentence.partition("<< ")[0] + "<<")
         return rows
 
-    def split_target(self, sentences: list[str]) -> list[list[str]]:
-        """Target pieces of each sentence, `</s>` last."""
+    def encode_target(self, sentences: list[str]) -> list[list[str]]:
+        """Split target sentences into pieces, `</s>` last."""
         rows: list[list[str]] = self._target.encode(sentences, out_type=str)
         for row in rows:
             row.append(END)
         return rows
 
-    def join(self, rows: list[list[str]]) -> list[str]:
-        """Target pieces back to text."""
+    def decode(self, rows: list[list[str]]) -> list[str]:
+        """Join target pieces into text."""
         texts: list[str] = self._target.decode(rows)
         return texts
 
 
-def is_tagged(sentence: str) -> bool:
-    """Whether a sentence opens with the language tag of a multilingual Marian model.
+def has_language_tag(sentence: str) -> bool:
+    """Whether a sentence begins with the target language tag of a multilingual Marian model.
 
-    >>> is_tagged(">>deu<< Hello."), is_tagged("Hello.")
-    (True, False)
+    Example:
+        >>> has_language_tag(">>deu<< Hello."), has_language_tag("Hello.")
+        (True, False)
     """
     return sentence.startswith(">>") and "<< " in sentence
 
@@ -103,7 +136,7 @@ def is_tagged(sentence: str) -> bool:
 def _load(path: Path) -> sentencepiece.SentencePieceProcessor:
     if not path.is_file():
         raise ModelError(
-            f"{path.name} is missing", file=path.parent, remedy="Copy the model folder whole, or train it again."
+            f"{path.name} not found", file=path.parent, remedy="Copy the whole model folder, or train it again."
         )
     try:
         return sentencepiece.SentencePieceProcessor(model_file=str(path))

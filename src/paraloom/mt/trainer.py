@@ -52,9 +52,7 @@ class Trainer:
         init_from: A translator folder whose weights to start from.
     """
 
-    def __init__(
-        self, config: TranslatorConfig, vocab_size: int, seed: int = 1, init_from: Path | None = None
-    ) -> None:
+    def __init__(self, config: TranslatorConfig, vocab_size: int, seed: int = 1, init_from: Path | None = None) -> None:
         torch.set_num_threads(1)
         self.config = config
         self.seed = seed
@@ -224,7 +222,7 @@ class Trainer:
     def _slice_loss(
         self, number: int, part: npt.NDArray[np.int64], examples: Examples, words: Tensor | None, tokens: int
     ) -> tuple[float, float, int]:
-        """The smoothed loss of a slice (its gradient stays in the slice), the plain loss of some tokens, their count."""
+        """Smoothed loss of a slice (whose gradient stays in the slice), plain loss of some tokens, and their count."""
         parameters = self._slices[number]
         states, targets = self._states(parameters, part, examples, self._generators[number])
         embedding = parameters[EMBEDDING][: self.padding]

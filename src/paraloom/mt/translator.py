@@ -224,8 +224,8 @@ class Translator:
                 translator. The model is not loaded again, except that every random decoding starts an engine of its own
                 (CTranslate2 reads its seed only then).
             seed: Of random decodings. The same texts in the same order with the same seed give the same translations.
-            batch_tokens: Subwords that are decoded at a time; None chooses by the number of hypotheses. It decides about
-                speed and memory, and about what random decodings draw.
+            batch_tokens: Subwords that are decoded at a time; None chooses by the number of hypotheses. It affects
+                speed and memory, and what random decodings draw.
 
         Returns:
             For each text its variants: best first for a beam, in random order for samples. Each has `text`, `logprob`
@@ -239,9 +239,9 @@ class Translator:
 
         Example:
             >>> translator = Translator.load("de-en")
-            >>> variants = translator.translate(["Guten Morgen", "Danke."], decode="beam:12,nbest=3")
+            >>> variants = translator.translate(["Guten Morgen", "Ich bin müde."], decode="beam:12,nbest=3")
             >>> [len(group) for group in variants], variants[1][0].text
-            ([3, 3], 'Thank you.')
+            ([3, 3], "I'm tired.")
             >>> [variant.text for variant in translator.translate("Guten Morgen")]
             ['Good morning']
         """
@@ -252,7 +252,9 @@ class Translator:
         nonempty = [row for row, text in enumerate(texts) if text]
         variants = [[Variant("", 0.0, 0)] for _ in texts]
         if nonempty:
-            rows = [_truncate(pieces) for pieces in self._subwords.encode([self._tagged(texts[row]) for row in nonempty])]
+            rows = [
+                _truncate(pieces) for pieces in self._subwords.encode([self._tagged(texts[row]) for row in nonempty])
+            ]
             options = self.engine_options(decoding)
             if batch_tokens is not None:
                 options["max_batch_size"] = batch_tokens
@@ -302,8 +304,8 @@ class Translator:
                 remedy="Decode without shortlist=1; translators that Paraloom trained have one.",
             )
         hypotheses = options["beam_size"] if isinstance(decoding, Beam) else options["num_hypotheses"]
-        # Few hypotheses at a time keep the working set in the cache: fastest around 1,500 tokens. With a shortlist fewer
-        # sentences are faster, because a batch scores every word that any of them allows.
+        # Few hypotheses at a time keep the working set in the cache: fastest around 1,500 tokens. With a shortlist,
+        # fewer sentences are faster, because a batch scores every word that any of them allows.
         limit = 192 if decoding.shortlist else 640
         return {
             **options,
@@ -411,8 +413,8 @@ def best_translations(translator: Translator, sentences: Sequence[str]) -> list[
         The first variant of each sentence, in order.
 
     Example:
-        >>> best_translations(Translator.load("de-en"), ["Guten Morgen", "Danke."])
-        ['Good morning', 'Thank you.']
+        >>> best_translations(Translator.load("de-en"), ["Guten Morgen", "Ich bin müde."])
+        ['Good morning', "I'm tired."]
     """
     best: list[str] = []
     chunks = (sentences[start : start + CHUNK] for start in range(0, len(sentences), CHUNK))
@@ -468,7 +470,7 @@ def _as_texts(sentences: Any) -> list[str]:
 
 
 def _languages(folder: Path, source: str | None, target: str | None) -> tuple[str | None, str | None, str]:
-    """Source and target language as far as they are known, and the tag that a multilingual model needs for the target."""
+    """Source and target language, None if unknown, and the tag that makes a multilingual model translate into it."""
     known = [side.strip() for side in read_card(folder).get("languages", "").split("→")]
     if len(known) != 2:
         match = re.search(r"opus-mt-([a-z]{2,3})-([a-z]{2,3})(?![a-zA-Z])", folder.name)

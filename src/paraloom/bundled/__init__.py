@@ -1,0 +1,21 @@
+"""Models that come with the package, found by name."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+BUNDLED: dict[str, str] = {
+    "de-en": "a small translator from German into English",
+    "english": "a small English sentence encoder",
+}
+"""Name of each bundled model → what it is."""
+
+
+def bundled_path(name: str) -> Path | None:
+    """The folder of a bundled model, or None if `name` is not one of `BUNDLED`.
+
+    Example:
+        >>> bundled_path("de-en").name, bundled_path("fr-en")
+        ('de-en', None)
+    """
+    return Path(__file__).parent / name if name in BUNDLED else None
