@@ -101,7 +101,7 @@ class BeadCounts:
 
 
 @dataclass(frozen=True)
-class AlignedDocuments:
+class DocumentsReport:
     """What a page about two aligned corpora shows.
 
     Args:
@@ -123,7 +123,7 @@ class AlignedDocuments:
 
 def read_aligned_documents(
     source: str | Path, target: str | Path, pairs: Path, links: Path, *, show: int, seed: int
-) -> AlignedDocuments:
+) -> DocumentsReport:
     """Read what a page shows; only the texts of documents in the sample are kept in memory.
 
     Args:
@@ -164,7 +164,7 @@ def read_aligned_documents(
             error.remedy = "Give the corpora whose sentences were linked, and the links of one alignment."
             raise error.at(file=links) from None
         shown.append(ShownPair(pair, third, ours, theirs, beads))
-    return AlignedDocuments(
+    return DocumentsReport(
         (corpora[0].folder.absolute().name, corpora[1].folder.absolute().name),
         (corpora[0].rows, corpora[1].rows),
         (len(names[0]), len(names[1])),

@@ -10,7 +10,7 @@ from pathlib import Path
 from paraloom.io.atomic import atomic_write
 from paraloom.report.charts import histogram
 from paraloom.report.corpus_stats import BINS
-from paraloom.report.documents_data import THIRDS, AlignedDocuments, ShownPair, read_aligned_documents
+from paraloom.report.documents_data import THIRDS, DocumentsReport, ShownPair, read_aligned_documents
 from paraloom.report.documents_pair import article, title
 from paraloom.report.formatting import count, number, share
 from paraloom.report.images import Embedder
@@ -33,7 +33,7 @@ def write_aligned_documents(
     media: Sequence[str | Path] = (),
     show: int = 20,
     seed: int = 1,
-) -> AlignedDocuments:
+) -> DocumentsReport:
     """Write a page that shows a sample of aligned documents side by side.
 
     The same input and seed give the same bytes.  Memory holds the names of all pairs and the documents shown.
@@ -63,7 +63,7 @@ def write_aligned_documents(
     return aligned
 
 
-def _page(aligned: AlignedDocuments, embedder: Embedder) -> str:
+def _page(aligned: DocumentsReport, embedder: Embedder) -> str:
     source, target = aligned.names
     head = element(
         "head",
@@ -97,14 +97,14 @@ def _page(aligned: AlignedDocuments, embedder: Embedder) -> str:
     return element("html", head, element("body", header, main, footer, class_="aligned"), lang="en")
 
 
-def _summary(aligned: AlignedDocuments) -> str:
+def _summary(aligned: DocumentsReport) -> str:
     ours, theirs = aligned.documents
     pairs, beads = len(aligned.pairs), aligned.counts.types.total()
     text = f"{count(pairs)} pair{'s' * (pairs != 1)} of {count(ours)} and {count(theirs)} documents"
     return f"{text}, {count(beads)} sentence bead{'s' * (beads != 1)}."
 
 
-def _figures(aligned: AlignedDocuments) -> Part:
+def _figures(aligned: DocumentsReport) -> Part:
     counts = aligned.counts
     figures: list[tuple[Part, str]] = [("pairs", count(len(aligned.pairs)))]
     for side, name in enumerate(aligned.names):
@@ -127,7 +127,7 @@ def _figures(aligned: AlignedDocuments) -> Part:
     ]
 
 
-def _margins(aligned: AlignedDocuments) -> Part:
+def _margins(aligned: DocumentsReport) -> Part:
     margins = sorted(pair.margin for pair in aligned.pairs if math.isfinite(pair.margin))
     if len(set(margins)) < 2:
         return None
@@ -147,7 +147,7 @@ def _margins(aligned: AlignedDocuments) -> Part:
     )
 
 
-def _bead_types(aligned: AlignedDocuments) -> Part:
+def _bead_types(aligned: DocumentsReport) -> Part:
     types = sorted(aligned.counts.types.items(), key=lambda item: (-item[1], item[0]))
     total = aligned.counts.types.total()
     if not total:
@@ -181,7 +181,7 @@ def _bead_types(aligned: AlignedDocuments) -> Part:
     )
 
 
-def _index(aligned: AlignedDocuments) -> Part:
+def _index(aligned: DocumentsReport) -> Part:
     if aligned.shown[0].third is None:
         intro = "A random sample of all pairs; their margins are all equal."
     else:
