@@ -25,7 +25,7 @@ TABLE = {"source": "a.tsv"}
 
 def experiment(**changes: Any) -> Experiment:
     known: dict[str, Any] = {"src_lang": "tr", "tgt_lang": "en", "parallel": (TABLE,), "development": TABLE}
-    return Experiment(**{**known, "monolingual": ({"files_of_lines": ["m"]},), "tests": {"news": TABLE}, **changes})
+    return Experiment(**{**known, "monolingual": ({"text_files": ["m"]},), "tests": {"news": TABLE}, **changes})
 
 
 def stages(**changes: Any) -> dict[str, dict[str, Any]]:
@@ -33,90 +33,90 @@ def stages(**changes: Any) -> dict[str, dict[str, Any]]:
 
 
 def test_the_longest_sentence_is_what_any_table_says() -> None:
-    assert "longest" not in stages()["monolingual-all"]
-    texts = ({"files_of_lines": ["m"], "longest": 900}, {"files_of_lines": ["n"]})
-    assert stages(monolingual=texts)["monolingual-all"]["longest"] == 900
+    assert "max_length" not in stages()["monolingual-all"]
+    texts = ({"text_files": ["m"], "max_length": 900}, {"text_files": ["n"]})
+    assert stages(monolingual=texts)["monolingual-all"]["max_length"] == 900
 
 
 def test_each_method_back_translates_trains_and_is_measured() -> None:
-    found = stages(methods=("none", "nucleus"), seeds=2, weights=(1, 2), tag="<BT>")
-    assert found["back"]["bitext"] == ["turned"] and found["turned"]["swap"]
-    assert found["variants-nucleus"]["translator"] == ["back"]
-    assert found["made-nucleus"]["src_lang"] == "tr" and found["made-nucleus"]["tag"] == "<BT>"
-    assert found["final-none-1"]["bitext"] == ["parallel"] and "weights" not in found["final-none-1"]
-    assert found["final-nucleus-2"]["bitext"] == ["parallel", "made-nucleus"]
-    assert found["final-nucleus-2"]["weights"] == [1, 2] and found["final-nucleus-2"]["special_tokens"] == ["<BT>"]
-    assert found["test-news-nucleus-2"]["pairs"] == "test-news"
-    assert found["back-on-news"]["translator"] == "back" and found["back-on-news"]["pairs"] == "turned-news"
-    assert found["turned-news"]["corpora"] == ["test-news"] and found["turned-news"]["turned"]
-    assert "variants-none" not in found
+    named = stages(methods=("none", "nucleus"), seeds=2, weights=(1, 2), tag="<BT>")
+    assert named["back"]["bitext"] == ["turned"] and named["turned"]["swap"]
+    assert named["variants-nucleus"]["translator"] == ["back"]
+    assert named["made-nucleus"]["src_lang"] == "tr" and named["made-nucleus"]["tag"] == "<BT>"
+    assert named["final-none-1"]["bitext"] == ["parallel"] and "weights" not in named["final-none-1"]
+    assert named["final-nucleus-2"]["bitext"] == ["parallel", "made-nucleus"]
+    assert named["final-nucleus-2"]["weights"] == [1, 2] and named["final-nucleus-2"]["special_tokens"] == ["<BT>"]
+    assert named["test-news-nucleus-2"]["pairs"] == "test-news"
+    assert named["back-on-news"]["translator"] == "back" and named["back-on-news"]["pairs"] == "turned-news"
+    assert named["turned-news"]["corpora"] == ["test-news"] and named["turned-news"]["turned"]
+    assert "variants-none" not in named
 
 
 def test_no_test_sentence_is_trained_on() -> None:
-    found = stages()
-    assert found["parallel"]["held_out"] == ["development", "test-news"]
+    named = stages()
+    assert named["parallel"]["held_out"] == ["development", "test-news"]
     # Another translation of one, back-translated, may be that sentence.
-    assert found["made-base"]["held_out"] == ["development", "test-news"]
+    assert named["made-base"]["held_out"] == ["development", "test-news"]
     # Nor is what has a translation already taken for monolingual.
-    assert found["monolingual-clean"]["held_out"] == ["development", "test-news", "parallel"]
+    assert named["monolingual-clean"]["held_out"] == ["development", "test-news", "parallel"]
 
 
 def test_a_test_may_be_drawn_from_the_parallel_text() -> None:
     drawn = {**TABLE, "sample": 1500, "sets": "s.tsv"}
-    found = stages(tests={"news": drawn}, development={"source": "b.tsv", "sample": 40, "origin": "dev"})
-    assert found["whole-test-news"]["source"] == TABLE["source"] and "sample" not in found["whole-test-news"]
-    names = list(found)
+    named = stages(tests={"news": drawn}, development={"source": "b.tsv", "sample": 40, "origin": "dev"})
+    assert named["whole-test-news"]["source"] == TABLE["source"] and "sample" not in named["whole-test-news"]
+    names = list(named)
     for name, rows in (("test-news", 1500), ("development", 40)):
-        assert found[name] == {"name": name, "use": "filter", "sample": rows}
+        assert named[name] == {"name": name, "use": "filter", "sample": rows}
         assert names.index(name) == names.index(f"whole-{name}") + 1
-    assert found["test-news-base-1"]["sets"] == "s.tsv"
+    assert named["test-news-base-1"]["sets"] == "s.tsv"
     some = stages(parallel=({**TABLE, "sample": 70}, TABLE))
     assert some["whole-parallel-1"]["use"] == "read-pairs" and some["parallel-1"]["sample"] == 70
     assert some["parallel-all"]["corpora"] == ["parallel-1", "parallel-2"]
-    assert found["parallel"]["held_out"] == ["development", "test-news"]
+    assert named["parallel"]["held_out"] == ["development", "test-news"]
     small = experiment(tests={"news": drawn}, development={"source": "b.tsv"}).small
     assert small.tests["news"]["sample"] == 400 and "limit" not in small.tests["news"]
 
 
 def test_what_is_held_out_is_only_ever_added_to() -> None:
-    found = stages(clean={"held_out": ["mine"], "ratio": 3})
-    assert found["parallel"]["held_out"] == ["development", "test-news", "mine"] and found["parallel"]["ratio"] == 3
-    assert found["monolingual-clean"]["held_out"] == ["development", "test-news", "mine", "parallel"]
+    named = stages(clean={"held_out": ["mine"], "ratio": 3})
+    assert named["parallel"]["held_out"] == ["development", "test-news", "mine"] and named["parallel"]["ratio"] == 3
+    assert named["monolingual-clean"]["held_out"] == ["development", "test-news", "mine", "parallel"]
 
 
 def test_base_big_takes_more_text_and_syntax_a_translator_for_each_output() -> None:
-    found = stages(
+    named = stages(
         methods=("base-big", "syntax"), outputs=2, sentences=100, parser="p", syntax={"least": 7, "steps": 9}
     )
     # The sentences of the others are some of those, and there is an error where there are not enough.
-    assert found["monolingual-more"]["sample"] == 200 and found["monolingual-more"]["input"] == "monolingual-clean"
-    assert found["monolingual"]["sample"] == 100 and found["monolingual"]["input"] == "monolingual-more"
-    assert found["monolingual"]["exact_sample"] and found["monolingual-more"]["exact_sample"]
-    assert found["variants-base-big"]["input"] == "monolingual-more"
-    assert found["variants-syntax"]["input"] == "monolingual" == stages()["variants-base"]["input"]
+    assert named["monolingual-more"]["sample"] == 200 and named["monolingual-more"]["input"] == "monolingual-clean"
+    assert named["monolingual"]["sample"] == 100 and named["monolingual"]["input"] == "monolingual-more"
+    assert named["monolingual"]["exact_sample"] and named["monolingual-more"]["exact_sample"]
+    assert named["variants-base-big"]["input"] == "monolingual-more"
+    assert named["variants-syntax"]["input"] == "monolingual" == stages()["variants-base"]["input"]
     assert stages()["monolingual"]["input"] == "monolingual-clean" and "monolingual-more" not in stages()
     # A tuned translator is not chosen by sentences of other kinds than it is tuned for.
-    assert found["tuned-1"]["keep_last"]
-    assert found["variants-syntax"]["translator"] == ["tuned-1", "tuned-2"]
+    assert named["tuned-1"]["keep_last"]
+    assert named["variants-syntax"]["translator"] == ["tuned-1", "tuned-2"]
     assert (
-        found["tuned-2"]["init_from"] == "back" and found["tuned-2"]["steps"] == 9 and "least" not in found["tuned-2"]
+        named["tuned-2"]["init_from"] == "back" and named["tuned-2"]["steps"] == 9 and "least" not in named["tuned-2"]
     )
-    assert found["groups"]["least"] == 7 and found["diversity-syntax"]["trees"] == "text_parse"
+    assert named["groups"]["least"] == 7 and named["diversity-syntax"]["trees"] == "text_parse"
 
 
 def test_all_final_translators_have_the_same_sub_words_and_may_go_on_from_one() -> None:
-    found = stages(methods=("none", "base"), tag="<BT>")
-    assert {found[f"final-{name}-1"]["subwords_from"] for name in ("none", "base")} == {"back"}
+    named = stages(methods=("none", "base"), tag="<BT>")
+    assert {named[f"final-{name}-1"]["subwords_from"] for name in ("none", "base")} == {"back"}
     assert (
-        found["back"]["special_tokens"] == ["<BT>"]
-        and "init_from" not in found["final-none-1"]
-        and "first-1" not in found
+        named["back"]["special_tokens"] == ["<BT>"]
+        and "init_from" not in named["final-none-1"]
+        and "first-1" not in named
     )
     whole = experiment(methods=("none", "base"), seeds=2, first={"steps": 90}, final={"steps": 30})
-    found = {stage["name"]: stage for stage in stages_of(whole)}
-    assert found["first-2"]["bitext"] == ["parallel"] and found["first-2"]["steps"] == 90
-    assert [found[f"final-{name}-2"]["init_from"] for name in ("none", "base")] == ["first-2"] * 2
-    assert found["final-none-1"]["bitext"] == ["parallel"] and found["final-base-1"]["steps"] == 30
+    named = {stage["name"]: stage for stage in stages_of(whole)}
+    assert named["first-2"]["bitext"] == ["parallel"] and named["first-2"]["steps"] == 90
+    assert [named[f"final-{name}-2"]["init_from"] for name in ("none", "base")] == ["first-2"] * 2
+    assert named["final-none-1"]["bitext"] == ["parallel"] and named["final-base-1"]["steps"] == 30
     assert "first-1" not in {stage["name"] for stage in stages_of(whole.small)}
     assert hours(whole)["training"] > hours(replace(whole, first={}))["training"]
 
@@ -127,13 +127,13 @@ def test_paths_are_seen_from_the_experiments_file(tmp_path: Path, monkeypatch: p
     for name in ("trees", "python", "depparse", "elsewhere"):
         (tmp_path / name).mkdir()
     monkeypatch.chdir(tmp_path / "elsewhere")
-    found = read_experiment(path)[2]
-    assert found.parser == str(tmp_path / "trees") and found.comet_python == "python"
+    plan = read_experiment(path)[2]
+    assert plan.parser == str(tmp_path / "trees") and plan.comet_python == "python"
     path.write_text(path.read_text().replace('"trees"', '"stanza:tr:depparse"'))
     path.write_text(path.read_text().replace('"python"', '"python/bin/python"'))
-    found = read_experiment(path)[2]
-    assert found.parser == "stanza:tr:depparse" and found.comet_python == str(tmp_path / "python/bin/python")
-    assert found.comet_model == "wmt20-comet-da"
+    plan = read_experiment(path)[2]
+    assert plan.parser == "stanza:tr:depparse" and plan.comet_python == str(tmp_path / "python/bin/python")
+    assert plan.comet_model == "wmt20-comet-da"
     path.write_text('comet_model = "some/model.ckpt"\n' + path.read_text())
     assert read_experiment(path)[2].comet_model == str(tmp_path / "some/model.ckpt")
 
@@ -142,16 +142,16 @@ def test_a_pipeline_can_be_read_from_the_stages(tmp_path: Path) -> None:
     for name in ("a.tsv", "m"):
         (tmp_path / name).write_text("")
     made = stages_of(experiment(methods=("none", "base", "base-big", "syntax"), parser="spacy:some"))
-    parsed = pipeline_from_tables(made, name="toy", base=tmp_path)
-    assert [step.name for step in parsed.steps] == [stage["name"] for stage in made]
+    parsed = pipeline_from_tables(tables, name="toy", base=tmp_path)
+    assert [step.name for step in parsed.steps] == [stage["name"] for stage in tables]
 
 
 def test_the_small_one_is_that_of_half_an_hour() -> None:
     whole = experiment(methods=("none", "base", "syntax", "nucleus"), parser="p", seeds=3, back={"steps": 5000})
     small = whole.small
     assert small.methods == ("none", "base", "nucleus") and small.seeds == 1
-    made = {stage["name"]: stage for stage in stages_of(small)}
-    assert made["final-nucleus-1"]["steps"] == small.translator["steps"] < 1000
+    tables = {stage["name"]: stage for stage in stages_of(small)}
+    assert tables["final-nucleus-1"]["steps"] == small.translator["steps"] < 1000
     assert {stage["name"]: stage for stage in stages_of(small)}["back"]["steps"] == small.translator["steps"]
     limits = experiment(tests={"a": {**TABLE, "limit": 300}, "b": TABLE}).small.tests
     assert limits["a"]["limit"] == 300 and limits["b"]["limit"] == 400
@@ -221,7 +221,7 @@ def test_a_file_that_is_no_experiment_says_why(text: str, message: str, tmp_path
 
 def test_figures_are_gathered_by_method_test_and_seed() -> None:
     measured = {"bleu": 10.0, "bleu_interval": 1.0, "chrf": 30.0, "chrf_interval": None}
-    found = {
+    figures = {
         "test-news-base-1": measured,
         "test-news-base-2": {**measured, "bleu": 12.0},
         "test-news-base-big-1": {**measured, "bleu": 20.0},
@@ -229,7 +229,7 @@ def test_figures_are_gathered_by_method_test_and_seed() -> None:
         "diversity-base": {"ibleu": 40.0, "ibleu_interval": 0.5},
         "final-base-2": {"steps": 4, "train_perplexity": 17.5},
     }
-    base, big = collect(found, ["base", "base-big"])
+    base, big = collect(figures, ["base", "base-big"])
     assert base.mean("news", "bleu") == 11.0 and big.mean("news", "bleu") == 20.0
     assert base.diversity["ibleu"] == 40.0 and base.trainings[0]["steps"] == 4
     lines = render([base, big]).splitlines()
@@ -258,8 +258,8 @@ def write_experiment(folder: Path) -> Path:
     put = dict(zip(ours, theirs, strict=True))
 
     def lines(count: int) -> list[str]:
-        made = (rng.choices(ours, k=rng.randint(3, 7)) for _ in range(count))
-        return [f"{' '.join(line)}\t{' '.join(put[word] for word in line)}" for line in made]
+        sentences = (rng.choices(ours, k=rng.randint(3, 7)) for _ in range(count))
+        return [f"{' '.join(line)}\t{' '.join(put[word] for word in line)}" for line in sentences]
 
     for name, count in (("parallel", 120), ("dev", 20), ("test", 30)):
         (folder / f"{name}.tsv").write_text("".join(f"{line}\n" for line in lines(count)))
@@ -267,7 +267,7 @@ def write_experiment(folder: Path) -> Path:
     (folder / "sets.tsv").write_text("set\tfirst_row\tlast_row\nfrom-ours\t1\t15\nfrom-theirs\t16\t30\n")
     (folder / "toy.toml").write_text(
         'src_lang = "xx"\ntgt_lang = "yy"\nmethods = ["none", "base", "nucleus"]\noutputs = 2\nsentences = 30\n'
-        '[[parallel]]\nsource = "parallel.tsv"\n[[monolingual]]\nfiles_of_lines = ["mono.txt"]\n'
+        '[[parallel]]\nsource = "parallel.tsv"\n[[monolingual]]\ntext_files = ["mono.txt"]\n'
         '[development]\nsource = "dev.tsv"\n[tests.news]\nsource = "test.tsv"\nsets = "sets.tsv"\n'
         f"[translator]\n{TINY}"
     )
@@ -287,11 +287,14 @@ def test_an_experiment_runs_whole_and_goes_on(tmp_path: Path) -> None:
         assert figures["n"] == 30 and {group["group"] for group in figures["groups"]} == {"from-ours", "from-theirs"}
     assert outcomes[0].diversity == {} and outcomes[2].diversity["groups"] == 30
     written = json.loads((tmp_path / "run" / RESULT).read_text())
-    assert written == json.loads(json.dumps([vars(each) for each in outcomes]))
-    before = {each: each.stat().st_mtime_ns for each in (tmp_path / "run").glob("*/manifest.jsonl")}
-    assert json.loads(json.dumps([vars(each) for each in augment(path, tmp_path / "run", engine="inline")])) == written
-    assert {each: each.stat().st_mtime_ns for each in before} == before
-    # The small one has stages of the same names, which would be begun anew in the same folder.
+    assert written == json.loads(json.dumps([vars(outcome) for outcome in outcomes]))
+    before = {manifest: manifest.stat().st_mtime_ns for manifest in (tmp_path / "run").glob("*/manifest.jsonl")}
+    assert (
+        json.loads(json.dumps([vars(outcome) for outcome in augment(path, tmp_path / "run", engine="inline")]))
+        == written
+    )
+    assert {manifest: manifest.stat().st_mtime_ns for manifest in before} == before
+    # The small one has stages of the same names, which would overwrite those in the same folder.
     with pytest.raises(RunError, match="this folder holds another run, 'toy'"):
         augment(path, tmp_path / "run", small=True, engine="inline")
 
@@ -303,14 +306,14 @@ def test_more_text_seeds_shares_and_a_first_translator_run_whole(tmp_path: Path)
     text = path.read_text().replace('["none", "base", "nucleus"]', '["none", "base-big"]').replace("= 30\n", "= 20\n")
     path.write_text(f'seeds = 2\nweights = [1, 3]\ntag = "<BT>"\n{text}[first]\nsteps = 6\n[final]\nsteps = 4\n')
     none, more = augment(path, tmp_path / "run", engine="inline")
-    assert [len(each.trainings) for each in (none, more)] == [2, 2] and len(more.tests["news"]) == 2
+    assert [len(outcome.trainings) for outcome in (none, more)] == [2, 2] and len(more.tests["news"]) == 2
     curves = [f.read_text() for f in sorted((tmp_path / "run").glob("*-final-*/artifact/curve.jsonl"))]
     assert len(curves) == 4 == len(set(curves))
     # All measure their perplexity by the same sub-words, the tag among them.
     words = {f.read_bytes() for f in (tmp_path / "run").glob("*/artifact/shared_vocabulary.json")}
     assert len(words) == 1 and b"<BT>" in words.pop()
-    made = [f for f in (tmp_path / "run").glob("*-made-base-big") if f.is_dir()]
-    assert json.loads((made[0] / "corpus.json").read_text())["rows"] <= 40
+    bitexts = [f for f in (tmp_path / "run").glob("*-made-base-big") if f.is_dir()]
+    assert json.loads((bitexts[0] / "corpus.json").read_text())["rows"] <= 40
     path.write_text(path.read_text().replace("sentences = 20", "sentences = 200"))
     with pytest.raises(DataError, match="400 rows are to be drawn, and there are"):
         augment(path, tmp_path / "other", engine="inline")
@@ -339,7 +342,7 @@ def test_syntax_groups_are_found_tuned_for_and_measured(paraloom: Command, tmp_p
 def test_the_command_says_how_long_it_takes(paraloom: Command, tmp_path: Path) -> None:
     write_experiment(tmp_path)
     status, _, told = paraloom("augment", "toy.toml", "--dry-run")
-    assert status == 0 and "This will take about" in told and "4 trainings" in told
+    assert status == 0 and "This will take about" in err and "4 trainings" in err
     assert not (tmp_path / "runs").exists()
 
 

@@ -68,7 +68,7 @@ def write_pairs(folder: Path, *lines: tuple[str, str]) -> None:
     write_corpus(folder, [pa.RecordBatch.from_pylist(table, schema=PAIRS)], kind="PAIRS")
 
 
-MONO = '[[stage]]\nuse = "read-sentences"\nfiles_of_lines = ["mono.txt"]\n'
+MONO = '[[stage]]\nuse = "read-sentences"\ntext_files = ["mono.txt"]\n'
 
 
 def test_text_becomes_variants_and_pairs_to_train_on(folder: Path) -> None:
@@ -225,7 +225,7 @@ def test_copies_among_sentences_are_dropped_and_short_ones_are_told_apart(folder
 def test_text_is_read_from_every_kind_of_file(folder: Path) -> None:
     (folder / "a.tsv").write_text("id\ttext\n1\tone dog\n2\n")
     (folder / "c.jsonl.gz").write_bytes(gzip.compress(b'{"id": 7, "text": "two dogs"}\n\n{"text": "three dogs"}\n'))
-    text = '[[stage]]\nuse = "read-sentences"\nfiles_of_lines = ["a.tsv", "c.jsonl.gz"]\nfield = "text"\nlimit = 4\n'
+    text = '[[stage]]\nuse = "read-sentences"\ntext_files = ["a.tsv", "c.jsonl.gz"]\nfield = "text"\nlimit = 4\n'
     found = run(text, folder).stages[-1]
     assert [row["text"] for row in rows(found.folder)] == ["one dog", "two dogs", "three dogs"]
     assert reasons(found.folder) == {"empty": 1}
@@ -261,7 +261,7 @@ def test_a_line_that_cannot_be_read_stops_the_run_or_is_set_aside(
 def test_a_column_that_no_file_has_is_an_error(folder: Path, name: str, field: str, message: str) -> None:
     (folder / name).write_text('text\n{"text": "a"}\n')
     with pytest.raises(ConfigError, match=message):
-        run(f'[[stage]]\nuse = "read-sentences"\nfiles_of_lines = ["{name}"]\nfield = {field}\n', folder)
+        run(f'[[stage]]\nuse = "read-sentences"\ntext_files = ["{name}"]\nfield = {field}\n', folder)
 
 
 def test_a_translator_is_measured_over_each_group(toy_translator: Path, tmp_path: Path) -> None:

@@ -45,7 +45,7 @@ TEXT = """
 [[stage]]
 use = "read-sentences"
 corpora = ["pairs"]
-files_of_lines = ["lines.tsv"]
+text_files = ["lines.tsv"]
 field = {field}
 
 [[stage]]
@@ -64,7 +64,7 @@ def test_every_sentence_comes_once_with_its_vector(inputs, field, last):
     assert vectors.dtype == np.float16
     np.testing.assert_allclose(vectors[0], np.array([1, 0, 1, 0, 0, 0]) / 2**0.5, atol=1e-3)
     assert "encoder|spec:word" in signature_of(kept.schema.field("vector"))
-    gathered = result.stage("sentences")
+    gathered = result.stage("read-sentences")
     rejected = [path for path in gathered.folder.rglob("*.parquet") if "reject" in str(path)]
     reasons = [reason for path in rejected for reason in pa.parquet.read_table(path).column("reason").to_pylist()]
     assert sorted(set(reasons)) == ["empty", "in 'de'", "met before", "more than 400 characters"]
@@ -73,7 +73,7 @@ def test_every_sentence_comes_once_with_its_vector(inputs, field, last):
 def test_what_is_in_another_language_does_not_hide_its_equal(tmp_path):
     row = {"pair_id": "1", "src": "Berlin", "tgt": "Berlin", "src_lang": "de", "tgt_lang": "en", "origin": "x"}
     write_corpus(tmp_path / "pairs", [pa.RecordBatch.from_pylist([row], schema=PAIRS)], kind="PAIRS")
-    result = run_pipeline(pipeline(TEXT.partition("files_of_lines")[0], tmp_path), tmp_path / "run", workers=1)
+    result = run_pipeline(pipeline(TEXT.partition("text_files")[0], tmp_path), tmp_path / "run", workers=1)
     assert [batch["text"].to_pylist() for batch in Corpus.open(result.stages[0].folder).batches()] == [["Berlin"]]
 
 
@@ -85,7 +85,7 @@ def test_what_cannot_be_read_is_named(inputs):
     with pytest.raises(ParaloomError, match="none of the columns"):
         text = '[[stage]]\nuse = "read-sentences"\ncorpora = ["pairs"]\ncolumns = ["text"]'
         run_pipeline(pipeline(text, inputs), inputs / "run", workers=1)
-    with pytest.raises(ConfigError, match="'folder' or a 'model'"):
+    with pytest.raises(ConfigError, match="'folder' and 'model'"):
         pipeline('[[stage]]\nuse = "load-encoder"', inputs)
 
 

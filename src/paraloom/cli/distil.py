@@ -65,7 +65,7 @@ def encoder(
     result = run_tables(
         [
             *stages,
-            {"name": "sentences", "use": "read-sentences", "corpora": corpora, "files_of_lines": files, "lang": lang},
+            {"name": "sentences", "use": "read-sentences", "corpora": corpora, "text_files": files, "lang": lang},
             {"use": "encode", "encoder": "load-encoder"},
             *starting,
             {

@@ -1,85 +1,101 @@
-"""The verb about the stages of pipelines: which there are, and what each is configured by."""
+"""The command `paraloom stages`: which stages a pipeline can have, and what each key of a stage means."""
 
 from __future__ import annotations
 
 import dataclasses
-import inspect
 import json
-import re
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, Annotated, Literal, get_args, get_origin, get_type_hints
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 if TYPE_CHECKING:
     from paraloom.core.stage import Stage
 
-_SAYS_KIND = "reads: files into a corpus.  maps: a corpus, its `input`, row by row.  makes: an artifact out of corpora."
+_KINDS = "source: files → corpus.  map: corpus → corpus, row by row.  fit: corpora → model or result."
+_GENERAL = ("name", "input", "shard_rows")  # keys of all stages of a kind: printed last
 
 
 def stages(
-    name: Annotated[str | None, typer.Argument(metavar="STAGE", help="Say what it does, and its keys.")] = None,
+    name: Annotated[str | None, typer.Argument(metavar="STAGE", help="Describe this stage and its keys.")] = None,
 ) -> None:
-    """List the stages that a pipeline may `use`, or say what one of them does and which keys it has.
+    """List the stages that a pipeline can have, or describe one of them and each of its keys.
 
     Example: `paraloom stages train-translator`
     """
+    if name is None:
+        _list_stages()
+    else:
+        _describe_stage(name)
+
+
+VERBS = {"stages": stages}
+
+
+def _list_stages() -> None:
     from rich.console import Console
     from rich.markup import escape
     from rich.table import Table
 
-    from paraloom.core.stage import Map
     from paraloom.pipeline.registry import STAGES, load_stage
+    from paraloom.pipeline.stage_docs import parse_docstring
 
     console = Console(highlight=False)
-    if name is None:
-        table = Table("stage", "", "what it does", box=None, header_style="bold")
-        for use in STAGES:
-            stage = load_stage(use)
-            table.add_row(use, _kind(stage), escape(next(_paragraphs(stage))))
-        console.print(table)
-        console.print(f"\n{_SAYS_KIND}\nThe keys of one: paraloom stages STAGE.", markup=False)
-        return
-    stage = load_stage(name)
-    console.print(f"{name} ({_kind(stage)})\n", style="bold", markup=False)
-    for paragraph in _paragraphs(stage):
-        console.print(f"{paragraph}\n", markup=False)
-    table = Table("key", "type", "default", box=None, header_style="bold")
-    table.add_row("name", "str", name)
-    if issubclass(stage, Map):
-        table.add_row("input", "stage or path", "the stage before")
-    for field in dataclasses.fields(stage):
-        table.add_row(field.name, escape(_type(stage, field)), escape(_default(field)))
+    table = Table("stage", "kind", "what it does", box=None, header_style="bold")
+    for use in STAGES:
+        stage = load_stage(use)
+        table.add_row(use, _kind(stage), escape(parse_docstring(stage.__doc__ or "").paragraphs[0]))
     console.print(table)
+    console.print(f"\n{_KINDS}\nparaloom stages STAGE describes the keys of one.", markup=False)
+
+
+def _describe_stage(name: str) -> None:
+    from rich.console import Console
+    from rich.padding import Padding
+    from rich.text import Text
+
+    from paraloom.pipeline.registry import load_stage
+    from paraloom.pipeline.stage_docs import describe_fields, parse_docstring
+
+    stage = load_stage(name)
+    docstring = parse_docstring(stage.__doc__ or "")
+    console = Console(highlight=False)
+    console.print(Text(f"{name} ({_kind(stage)}, paraloom.stages.{stage.__name__})", style="bold"))
+    for paragraph in docstring.paragraphs:
+        console.print(Text(f"\n{paragraph}"))
+    console.print(Text("\nKeys", style="bold"))
+    descriptions = describe_fields(stage)
+    for field in sorted(dataclasses.fields(stage), key=lambda field: field.name in _GENERAL):
+        line = Text.assemble((field.name, "bold"), f": {_type(stage, field)}; {_default(field, name)}")
+        console.print(Padding(line, (0, 0, 0, 2), expand=False))
+        console.print(Padding(Text(_plain(descriptions[field.name])), (0, 0, 0, 6), expand=False))
+    for title in ("Reference", "Example"):
+        if title in docstring.sections:
+            console.print(Text(f"\n{title}", style="bold"))
+            console.print(Padding(Text(_plain(docstring.sections[title])), (0, 0, 0, 2), expand=False))
 
 
 def _kind(stage: type[Stage]) -> str:
     from paraloom.core.stage import Map, Source
 
-    return "reads" if issubclass(stage, Source) else "maps" if issubclass(stage, Map) else "makes"
-
-
-def _paragraphs(stage: type[Stage]) -> Iterator[str]:
-    """What the class says of itself and of the keys that it inherits, those of all stages left out."""
-    for each in stage.__mro__:
-        if dataclasses.is_dataclass(each) and each.__module__ != "paraloom.core.stage":
-            for paragraph in (inspect.getdoc(each) or "").split("\n\n"):
-                yield " ".join(paragraph.split())
+    return "source" if issubclass(stage, Source) else "map" if issubclass(stage, Map) else "fit"
 
 
 def _type(stage: type[Stage], field: dataclasses.Field[object]) -> str:
-    """As a TOML file has it; of what names another stage, that."""
-    hint = get_type_hints(stage)[field.name]
-    if get_origin(hint) is Literal:
-        return " | ".join(json.dumps(value) for value in get_args(hint))
-    written = re.sub(r"tuple\[(.*), \.\.\.\]", r"list of \1", str(field.type)).replace(" | None", "")
-    return re.sub(r"\bstr\b", "stage or path", written) if field.name in stage.inputs else written
+    from paraloom.core.config import describe_type, type_hints
+
+    return describe_type(type_hints(stage)[field.name])
 
 
-def _default(field: dataclasses.Field[object]) -> str:
-    if field.default is not dataclasses.MISSING:
-        return "" if field.default is None else json.dumps(field.default)
-    return "needed" if field.default_factory is dataclasses.MISSING else repr(field.default_factory())
+def _default(field: dataclasses.Field[object], name: str) -> str:
+    if field.name == "name":
+        return f"default {json.dumps(name)}"
+    if field.default_factory is not dataclasses.MISSING:
+        return f"default {json.dumps(field.default_factory())}"
+    if field.default is dataclasses.MISSING:
+        return "required"
+    return "optional" if field.default is None else f"default {json.dumps(field.default, ensure_ascii=False)}"
 
 
-VERBS = {"stages": stages}
+def _plain(text: str) -> str:
+    """Text without the roles of reStructuredText."""
+    return text.replace(":class:", "").replace(":func:", "").replace(":mod:", "").replace("`~", "`")

@@ -7,7 +7,7 @@ import math
 from collections.abc import Mapping
 from pathlib import Path
 from types import NoneType, UnionType
-from typing import Any, ClassVar, Literal, Union, get_args, get_origin, get_type_hints
+from typing import Any, ClassVar, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from paraloom.core.errors import ConfigError, nearest
 
@@ -53,6 +53,29 @@ class Config:
         """Check values that depend on each other or on a range; raises ConfigError."""
 
 
+_Config = TypeVar("_Config", bound=Config)
+
+
+def base_config(kind: type[_Config], config: _Config) -> _Config:
+    """The part of a configuration that one of its base classes defines, without the fields of subclasses.
+
+    Args:
+        kind: The base class.
+        config: An instance of a subclass of it, such as a stage.
+
+    Example:
+        >>> @dataclasses.dataclass(frozen=True, kw_only=True)
+        ... class Training(Config):
+        ...     epochs: int = 5
+        >>> @dataclasses.dataclass(frozen=True, kw_only=True)
+        ... class Stage(Training):
+        ...     name: str
+        >>> dataclasses.asdict(base_config(Training, Stage(name="train", epochs=2)))
+        {'epochs': 2}
+    """
+    return kind(**{field.name: getattr(config, field.name) for field in dataclasses.fields(kind)})
+
+
 def check_keys(kind: type[Config], keys: Mapping[str, Any], also: tuple[str, ...] = ()) -> None:
     """Check that `keys` are fields of a configuration and that every required field is there.
 
@@ -66,11 +89,11 @@ def check_keys(kind: type[Config], keys: Mapping[str, Any], also: tuple[str, ...
     """
     fields = dataclasses.fields(kind)
     known = [*also, *(field.name for field in fields)]
+    renamed = {old: new for base in reversed(kind.__mro__) for old, new in vars(base).get("renamed_fields", {}).items()}
     for key in keys:
-        if key in kind.renamed_fields and key not in known:
+        if key in renamed and key not in known:
             raise ConfigError(
-                f"key '{key}' is now called '{kind.renamed_fields[key]}'",
-                remedy=f"Write {kind.renamed_fields[key]} = … instead.",
+                f"key '{key}' is now called '{renamed[key]}'", remedy=f"Write {renamed[key]} = … instead."
             )
         if key not in known:
             raise ConfigError(f"unknown key '{key}'{nearest(key, known)}")

@@ -16,7 +16,7 @@ from paraloom.experiments.augmentation_results import (
     render_back,
     render_differences,
 )
-from paraloom.io.atomic import replacing
+from paraloom.io.atomic import atomic_write
 from paraloom.mt.presets import method
 from paraloom.pipeline.definition import Definition
 from paraloom.pipeline.runner import run_pipeline
@@ -112,7 +112,7 @@ def augment(
     result = run_pipeline(pipeline, folder, engine=engine, workers=workers)
     found = {stage.name: stage.figures for stage in result.stages}
     outcomes = collect(found, experiment.methods)
-    with replacing(folder / RESULT) as temporary:
+    with atomic_write(folder / RESULT) as temporary:
         temporary.write_text(json.dumps([vars(each) for each in outcomes], indent=1) + "\n", encoding="utf-8")
     tell(render(outcomes))
     tell(render_back(found))
@@ -222,8 +222,8 @@ def _syntax_groups(each: Experiment) -> list[Table]:
 
 def _longest(each: Experiment) -> Table:
     """The characters of a sentence that the most generous of the tables lets pass, where one says how many."""
-    said = [int(table["longest"]) for table in each.monolingual if "longest" in table]
-    return {"longest": max(said)} if said else {}
+    said = [int(table["max_length"]) for table in each.monolingual if "max_length" in table]
+    return {"max_length": max(said)} if said else {}
 
 
 def _monolingual(each: Experiment) -> list[Table]:

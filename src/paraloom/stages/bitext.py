@@ -1,9 +1,9 @@
-"""Stages that bring pairs in: bitext, scored pairs, joined corpora, cleaning."""
+"""Stages that read, join and clean bitext."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar, Literal
 
@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from paraloom.core.config import base_config
 from paraloom.core.errors import ConfigError, DataError
 from paraloom.core.schema import LANGUAGE_OF, PAIRS, require
 from paraloom.core.stage import Map, Ref, Source, StageContext
@@ -25,13 +26,30 @@ from paraloom.text.languages import LanguageIdentifier
 
 @dataclass(frozen=True, kw_only=True)
 class ReadPairs(Source):
-    """Reads sentence pairs: Moses pairs, TSV, JSONL, Parquet, TMX, plain or compressed.
+    """Reads sentence pairs: Moses pairs, TSV, JSONL, Parquet or TMX, plain or compressed.
 
-    source: a file with both sides, or `PREFIX.{de,en}` for Moses pairs; paths stand relative to the pipeline file.
-    src_column, tgt_column: names, or numbers from 1, of the sides in a table.  origin: the first part of each
-    pair_id; default: the file's name.  skip: pairs that are passed over at the start, and what could not be read
-    among them.  limit: pairs that are read at most behind them (0: all).
-    bad_rows: 'stop' at a row that cannot be read (wrong number of fields, not UTF-8), or 'reject' it with its reason.
+    Args:
+        source: A file with both sides, a folder that Paraloom wrote, or `PREFIX.{de,en}` for a Moses pair. Relative
+            paths are resolved against the folder of the pipeline file.
+        src_lang, tgt_lang: Language of each side. Default: what the file or its name says, else 'und'.
+        src_column, tgt_column: Column of each side in a table: its name, or its number from 1.
+        origin: First part of each `pair_id`. Default: the name of the file.
+        skip: Number of pairs to skip at the beginning, with the unreadable rows among them.
+        limit: Maximum number of pairs to read after those; 0 for all.
+        bad_rows: 'stop' at a row that cannot be read (wrong number of fields, not UTF-8), or 'reject' it with the
+            reason.
+
+    Raises:
+        ConfigError: `skip` or `limit` is negative, or `source` has braces that are not a pair of names.
+        DataError: When it runs: a file or a row cannot be read, or the sides of a Moses pair differ in length.
+
+    Example:
+        >>> import tempfile
+        >>> file = Path(tempfile.mkdtemp()) / "pairs.de-en.tsv"
+        >>> _ = file.write_text("Hallo.\\tHello.\\nGuten Tag.\\tGood day.\\n")
+        >>> batch = next(ReadPairs(source=file, limit=1).batches(StageContext(seed=1)))
+        >>> batch.to_pylist()[0]["src"], batch.to_pylist()[0]["tgt_lang"]
+        ('Hallo.', 'en')
     """
 
     output_schema: ClassVar[str] = "PAIRS"
@@ -48,17 +66,18 @@ class ReadPairs(Source):
     bad_rows: Literal["stop", "reject"] = "stop"
 
     def validate(self) -> None:
-        if self.skip < 0 or self.limit < 0:
-            raise ConfigError("'skip' and 'limit' are 0 or more rows")
+        for name in ("skip", "limit"):
+            if getattr(self, name) < 0:
+                raise ConfigError(f"key '{name}' must be 0 or more, not {getattr(self, name)}")
 
     def files(self) -> tuple[Path, ...]:
-        """The file, or both sides of Moses pairs."""
-        return sides(self.source)
+        """The file, or both files of a Moses pair."""
+        return files_of_bitext(self.source)
 
     def batches(self, context: StageContext) -> Iterator[pa.RecordBatch]:
-        """All pairs in order, at most `limit` of them; rejected rows follow the batch in which they stood."""
+        """All pairs in order; rejected rows follow the batch that they were in."""
         rejected: list[tuple[int, str, str]] = []
-        over, left = self.skip, self.limit or None
+        to_skip, remaining = self.skip, self.limit or None
         for batch in read_pairs(
             str(self.source),
             src_lang=self.src_lang,
@@ -68,17 +87,17 @@ class ReadPairs(Source):
             origin=self.origin,
             on_reject=None if self.bad_rows == "stop" else lambda *row: rejected.append(row),
         ):
-            if over:
-                passed = min(over, batch.num_rows)
-                last_passed = int(str(batch.column("pair_id")[passed - 1]).rpartition(":")[2])
-                over, batch = over - passed, batch.slice(passed)
-                rejected[:] = [each for each in rejected if each[0] > last_passed]
+            if to_skip:
+                skipped = min(to_skip, batch.num_rows)
+                last_skipped = int(str(batch.column("pair_id")[skipped - 1]).rpartition(":")[2])
+                to_skip, batch = to_skip - skipped, batch.slice(skipped)
+                rejected[:] = [row for row in rejected if row[0] > last_skipped]
                 if not batch.num_rows:
                     continue
-            last = left is not None and batch.num_rows >= left
-            batch = batch.slice(0, left) if last else batch
+            last = remaining is not None and batch.num_rows >= remaining
+            batch = batch.slice(0, remaining) if last else batch
             if self.bad_rows == "reject":
-                yield _judged(batch)
+                yield _kept(batch)
                 if rejected:
                     yield _rejects(rejected, batch.schema)
                     rejected.clear()
@@ -86,21 +105,32 @@ class ReadPairs(Source):
                 yield batch
             if last:
                 return
-            left = None if left is None else left - batch.num_rows
+            remaining = None if remaining is None else remaining - batch.num_rows
         if rejected:
             yield _rejects(rejected, PAIRS)
 
 
 @dataclass(frozen=True, kw_only=True)
 class JoinPairs(Source):
-    """Corpora of pairs, one after another, as one; swap: with source and target, and their languages, exchanged.
+    """Concatenates corpora of pairs, on request with source and target swapped.
 
-    Columns beside those of pairs are left behind.
+    Columns other than those of PAIRS are dropped.
+
+    Args:
+        corpora: Corpora of pairs, at least one.
+        swap: Swap source and target, and their languages.
+
+    Raises:
+        ConfigError: `corpora` is empty.
+        DataError: When it runs: a corpus does not have the columns of PAIRS.
+
+    Example:
+        >>> JoinPairs(corpora=["news", "captions"], swap=True).corpora
+        ('news', 'captions')
     """
 
     output_schema: ClassVar[str] = "PAIRS"
     inputs: ClassVar[tuple[str, ...]] = ("corpora",)
-
     renamed_fields: ClassVar[Mapping[str, str]] = {"turned": "swap"}
 
     corpora: tuple[Ref, ...]
@@ -108,11 +138,11 @@ class JoinPairs(Source):
 
     def validate(self) -> None:
         if not self.corpora:
-            raise ConfigError("'corpora' names no corpus of pairs")
+            raise ConfigError("key 'corpora' is empty", remedy="Name at least one corpus of pairs.")
 
     def batches(self, context: StageContext) -> Iterator[pa.RecordBatch]:
         """All rows of all corpora, in order."""
-        other = {"src": "tgt", "tgt": "src", "src_lang": "tgt_lang", "tgt_lang": "src_lang"} if self.swap else {}
+        swapped = {"src": "tgt", "tgt": "src", "src_lang": "tgt_lang", "tgt_lang": "src_lang"} if self.swap else {}
         for folder in context.paths("corpora"):
             corpus = Corpus.open(folder)
             try:
@@ -120,18 +150,18 @@ class JoinPairs(Source):
             except DataError as error:
                 raise error.at(file=folder) from None
             for batch in corpus.batches(list(PAIRS.names)):
-                columns = [batch.column(other.get(name, name)) for name in PAIRS.names]
+                columns = [batch.column(swapped.get(name, name)) for name in PAIRS.names]
                 yield pa.record_batch(columns, schema=PAIRS)
 
 
-def _judged(batch: pa.RecordBatch) -> pa.RecordBatch:
+def _kept(batch: pa.RecordBatch) -> pa.RecordBatch:
     """The batch with `keep` and an empty `reason`."""
     batch = batch.append_column("keep", pa.array([True] * batch.num_rows))
     return batch.append_column("reason", pa.nulls(batch.num_rows, pa.string()))
 
 
 def _rejects(rows: list[tuple[int, str, str]], schema: pa.Schema) -> pa.RecordBatch:
-    """Rows that could not be read, what stood there as their `src`."""
+    """Rows that could not be read, with their raw text as `src`."""
     known = {
         "pair_id": [str(row) for row, _, _ in rows],
         "src": [raw for _, _, raw in rows],
@@ -143,26 +173,46 @@ def _rejects(rows: list[tuple[int, str, str]], schema: pa.Schema) -> pa.RecordBa
     return batch.append_column("reason", pa.array([reason for _, reason, _ in rows], pa.string()))
 
 
-def sides(source: Path) -> tuple[Path, ...]:
-    """The files that a bitext argument stands for.
+def files_of_bitext(source: Path) -> tuple[Path, ...]:
+    """The files that the name of a bitext refers to.
 
-    >>> [path.name for path in sides(Path("train.{de,en}.gz"))]
-    ['train.de.gz', 'train.en.gz']
+    Args:
+        source: A file, or `PREFIX.{de,en}`.
+
+    Raises:
+        ConfigError: The braces do not enclose two names.
+
+    Example:
+        >>> [path.name for path in files_of_bitext(Path("train.{de,en}.gz"))]
+        ['train.de.gz', 'train.en.gz']
     """
     head, brace, rest = str(source).partition("{")
     if not brace:
         return (source,)
     languages, closed, tail = rest.partition("}")
     if not closed or languages.count(",") != 1:
-        raise ConfigError(f"'{source}' is no pair of files", remedy="Write PREFIX.{de,en} for PREFIX.de and PREFIX.en.")
+        raise ConfigError(
+            f"expected two names in the braces of '{source}'",
+            remedy="Write PREFIX.{de,en} for PREFIX.de and PREFIX.en.",
+        )
     return tuple(Path(f"{head}{language}{tail}") for language in languages.split(","))
 
 
 @dataclass(frozen=True, kw_only=True)
 class ReadScoredPairs(Source):
-    """Reads a Parquet file that a verb of ours wrote, all its columns kept; `bitext` reads two columns of any file.
+    """Reads a Parquet file of pairs that Paraloom wrote, with all its columns.
 
-    source: the file; a path stands relative to the pipeline file.
+    To read the two sides of a Parquet file from elsewhere, use :class:`ReadPairs`.
+
+    Args:
+        source: The file. Relative paths are resolved against the folder of the pipeline file.
+
+    Raises:
+        DataError: When it runs: a column of PAIRS is missing, `src` or `tgt` is null, or a text is not UTF-8.
+
+    Example:
+        >>> ReadScoredPairs(source="scored.parquet").source.name
+        'scored.parquet'
     """
 
     output_schema: ClassVar[str] = "PAIRS"
@@ -170,7 +220,7 @@ class ReadScoredPairs(Source):
     source: Path
 
     def batches(self, context: StageContext) -> Iterator[pa.RecordBatch]:
-        """All pairs in order.  Raises DataError for a missing column, a null side, or text that is no UTF-8."""
+        """All pairs in order."""
         row = 0
         for batch in read_batches(self.source):
             require(batch.schema, PAIRS)
@@ -181,13 +231,17 @@ class ReadScoredPairs(Source):
             try:
                 batch.validate(full=True)
             except pa.ArrowInvalid as error:
-                raise DataError(f"not fit to read: {error}", file=self.source) from None
+                raise DataError(f"the file cannot be read: {error}", file=self.source) from None
             yield batch
             row += batch.num_rows
 
 
 def has_further_columns(source: str) -> bool:
-    """Whether a file is a Parquet file of pairs, as our verbs write them, with columns beside those of PAIRS."""
+    """Whether a file is a Parquet file of pairs with columns beyond those of PAIRS, as Paraloom writes them.
+
+    Args:
+        source: Any path; False if it does not exist.
+    """
     if not source.endswith(".parquet") or not Path(source).is_file():
         return False
     try:
@@ -201,14 +255,32 @@ def has_further_columns(source: str) -> bool:
 
 @dataclass(frozen=True, kw_only=True)
 class Clean(CleaningRules, Map):
-    """Sets aside the lines of pairs or sentences that are not fit to train on (BBH22 §3), with the first reason.
+    """Rejects lines of pairs or sentences that are unfit for training, with the first rule that each violates.
 
-    held_out: corpora of test sets; a line of which a side stands in one of them, on any side, goes, so that no test
-    sentence is learned (case and punctuation do not count).  languages: all that may occur, two or more; a side that
-    is more probably in another one of them than in the one it is said to be in, or of which none can be told, goes,
-    unless nothing is said.
-    The other fields are those of paraloom.pairs.filtering.cleaning.CleaningRules.  Copies within the corpus are found by
-    `find-duplicates`, with similarity 1.
+    To remove copies within the corpus, use :class:`FindDuplicates` with a similarity of 1.
+
+    Args:
+        held_out: Corpora of test sets. A line is rejected if one of its sides occurs in one of them, on either side;
+            case and punctuation do not count.
+        languages: All languages that may occur, two or more. A side is rejected if its text is more probably in
+            another of them than in the one it is labeled with, or if none can be identified; a side without a label
+            is kept. Default: languages are not identified.
+
+    For the other fields see :class:`~paraloom.pairs.filtering.cleaning.CleaningRules`.
+
+    Raises:
+        ConfigError: `languages` has one entry, or a rule is out of range.
+        DataError: When it runs: a label is not among `languages`.
+
+    Reference:
+        Burchell, Birch and Heafield 2022, §3.
+
+    Example:
+        >>> from paraloom.core.schema import PAIRS
+        >>> row = {"src": "Ein Hund schläft.", "tgt": "4711 4712"}
+        >>> batch = pa.RecordBatch.from_pylist([row], schema=PAIRS)
+        >>> Clean().apply(batch, StageContext(seed=1)).column("keep").to_pylist()
+        [False]
     """
 
     inputs: ClassVar[tuple[str, ...]] = ("held_out",)
@@ -219,39 +291,42 @@ class Clean(CleaningRules, Map):
     def validate(self) -> None:
         super().validate()
         if len(self.languages) == 1:
-            raise ConfigError("'languages' are all that may occur, two or more")
+            raise ConfigError(
+                f"key 'languages' must have two languages or more, not only '{self.languages[0]}'",
+                remedy="List all languages that may occur, or none.",
+            )
 
     def apply(self, batch: pa.RecordBatch, context: StageContext) -> pa.RecordBatch:
-        """The batch with keep and reason; held-out texts and language models are loaded once a worker."""
+        """The batch with `keep` and `reason`; held-out texts and language models are loaded once per worker."""
         columns = _columns(batch.schema.names)
-        rules = CleaningRules(**{f.name: getattr(self, f.name) for f in fields(CleaningRules)})
+        rules = base_config(CleaningRules, self)
         reasons = line_faults({name: batch.column(name) for name in columns}, rules)
         if self.held_out:
             held = held_out(context.paths("held_out"))
             for name in columns:
-                kept = np.array([each is None for each in reasons])
+                kept = np.array([reason is None for reason in reasons])
                 reasons[kept & held.contains(batch.column(name))] = f"{name}: {IN_HELD_OUT}"
         if self.languages:
             self._identify(batch, columns, reasons)
-        batch = batch.append_column(pa.field("keep", pa.bool_()), pa.array([each is None for each in reasons]))
+        batch = batch.append_column(pa.field("keep", pa.bool_()), pa.array([reason is None for reason in reasons]))
         return batch.append_column(pa.field("reason", pa.string()), pa.array(reasons, pa.string()))
 
     def _identify(self, batch: pa.RecordBatch, columns: list[str], reasons: npt.NDArray[np.object_]) -> None:
         identifier = _identifier(self.languages)
         for name in columns:
-            said = batch.column(LANGUAGE_OF[name]).to_pylist() if LANGUAGE_OF[name] in batch.schema.names else []
-            rows = [i for i, lang in enumerate(said) if reasons[i] is None and lang not in (None, "", UNKNOWN)]
-            strange = next((said[row] for row in rows if said[row] not in self.languages), None)
-            if strange is not None:
+            labels = batch.column(LANGUAGE_OF[name]).to_pylist() if LANGUAGE_OF[name] in batch.schema.names else []
+            rows = [i for i, lang in enumerate(labels) if reasons[i] is None and lang not in (None, "", UNKNOWN)]
+            unknown = next((labels[row] for row in rows if labels[row] not in self.languages), None)
+            if unknown is not None:
                 raise DataError(
-                    f"the {name} is said to be in '{strange}', which is not among the languages",
-                    remedy="'languages' are all that may occur.",
+                    f"{name} is labeled as '{unknown}', which is not among the languages {', '.join(self.languages)}",
+                    remedy="List all languages of the corpus in 'languages'.",
                 )
             texts = batch.column(name).take(pa.array(rows, pa.int64())).to_pylist()
-            for row, found in zip(rows, identifier.identify(texts), strict=True):
-                if found != said[row]:
-                    looks = f"looks like '{found}'" if found else "in no language known here"
-                    reasons[row] = f"{name}: {looks}, not '{said[row]}'"
+            for row, language in zip(rows, identifier.identify(texts), strict=True):
+                if language != labels[row]:
+                    looks = f"looks like '{language}'" if language else "in no language known here"
+                    reasons[row] = f"{name}: {looks}, not '{labels[row]}'"
 
 
 def _columns(names: list[str]) -> list[str]:
@@ -259,7 +334,7 @@ def _columns(names: list[str]) -> list[str]:
         if set(columns) <= set(names):
             return columns
     raise DataError(
-        f"there are neither src and tgt nor text among the columns {', '.join(names)}",
+        f"columns src and tgt, or text, not found among {', '.join(names)}",
         remedy="Clean a corpus of pairs or of sentences.",
     )
 
@@ -271,14 +346,21 @@ def _identifier(languages: tuple[str, ...]) -> LanguageIdentifier:
 
 @cached_per_stage()
 def held_out(folders: tuple[Path, ...]) -> HeldOut:
-    """All texts of corpora of pairs or of sentences; DataError for a corpus of something else."""
+    """All texts of corpora of pairs or of sentences, loaded once per worker.
+
+    Args:
+        folders: The corpora.
+
+    Raises:
+        DataError: A corpus has neither pairs nor sentences.
+    """
 
     def texts() -> Iterator[pa.Array]:
         for folder in folders:
             corpus = Corpus.open(folder)
             columns = [name for name in LANGUAGE_OF if name in corpus.schema.names]
             if not columns:
-                raise DataError("it holds neither pairs nor sentences", file=folder)
+                raise DataError(f"expected a corpus of PAIRS or SENTENCES, got {corpus.kind}", file=folder)
             for batch in corpus.batches(columns):
                 yield from batch.columns
 

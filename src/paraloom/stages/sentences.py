@@ -1,9 +1,9 @@
-"""Stages about single sentences: gather the distinct ones, bring an encoder in, and give each sentence its vector."""
+"""Stages that read single sentences, load an encoder and compute their vectors."""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -24,66 +24,87 @@ from paraloom.io.bitext import UNKNOWN
 from paraloom.io.texts import read_texts
 from paraloom.text.hashing import TextSet
 
-_CHUNK = 5000
+_CHUNK_ROWS = 5000
 
 
 class _Texts(NamedTuple):
-    """Where texts come from, the texts, the language of each where it is said, and why it could not be read."""
+    """Texts of one corpus or file, with the stated language of each and the reason why it could not be read."""
 
     name: str
     texts: Sequence[str]
     langs: Sequence[str | None]
     faults: Sequence[str | None]
 
+    def head(self, rows: int) -> _Texts:
+        return _Texts(self.name, self.texts[:rows], self.langs[:rows], self.faults[:rows])
+
 
 @dataclass(frozen=True, kw_only=True)
 class ReadSentences(Source):
-    """The distinct sentences of corpora and files; those met before, empty ones and very long ones are set aside.
+    """Reads the distinct sentences of corpora and text files; duplicates, empty and long ones are rejected.
 
-    corpora: of pairs or sentences, of which the text columns `columns` are read, where they are there.
-    files_of_lines: a sentence a line, .txt, .tsv or .jsonl, plain or compressed; field: of lines with fields between
-    tabs, the one to read, from 1, or from the end by -1, or its name in the header; of JSON lines the key ('text').
-    lang: of the sentences wanted, `und`: any; a corpus's text that is said to be in another is set aside, too.
-    longest: characters.  limit: texts that are read at most, from the start (0: all).
-    bad_rows: 'stop' at a line that cannot be read (not UTF-8, no JSON), or 'reject' it with its reason.
+    Args:
+        corpora: Corpora of pairs or sentences.
+        columns: Text columns to read from the corpora, as far as they exist: 'src', 'tgt' or 'text'.
+        text_files: Files with a sentence per line: .txt, .tsv or .jsonl, plain or compressed. Read after the corpora.
+        field: Field to read from a line. In .tsv its number, from 1, or from the end with -1, or its name in the
+            header; in .jsonl the key. 0: the whole line, or the key 'text'.
+        lang: Language of the sentences. Texts of a corpus that are labeled with another one are rejected, except with
+            'und' (any language).
+        max_length: Maximum number of characters of a sentence.
+        limit: Maximum number of texts to read, from the beginning; 0 for all.
+        bad_rows: 'stop' at a line that cannot be read (not UTF-8, not JSON), or 'reject' it with the reason.
+
+    Raises:
+        ConfigError: Neither `corpora` nor `text_files` is given, or a column is unknown.
+        DataError: When it runs: a line cannot be read.
+
+    Example:
+        >>> import tempfile
+        >>> file = Path(tempfile.mkdtemp()) / "text.txt"
+        >>> _ = file.write_text("A dog sleeps.\\nA dog sleeps.\\n")
+        >>> batch = next(ReadSentences(text_files=[file]).batches(StageContext(seed=1)))
+        >>> batch.column("keep").to_pylist()
+        [True, False]
     """
 
     output_schema: ClassVar[str] = "SENTENCES"
     version: ClassVar[str] = "2"
     inputs: ClassVar[tuple[str, ...]] = ("corpora",)
+    renamed_fields: ClassVar[Mapping[str, str]] = {"files_of_lines": "text_files", "longest": "max_length"}
 
     corpora: tuple[Ref, ...] = ()
     columns: tuple[str, ...] = ("src", "tgt", "text")
-    files_of_lines: tuple[Path, ...] = ()
+    text_files: tuple[Path, ...] = ()
     field: int | str = 0
     lang: str = "en"
-    longest: int = 400
+    max_length: int = 400
     limit: int = 0
     bad_rows: Literal["stop", "reject"] = "stop"
 
     def validate(self) -> None:
         for column in self.columns:
             if column not in LANGUAGE_OF:
-                raise ConfigError(f"there is no text column '{column}'{nearest(column, list(LANGUAGE_OF))}")
-        if not (self.corpora or self.files_of_lines):
-            raise ConfigError("there are no sentences without 'corpora' or 'files_of_lines'")
+                raise ConfigError(f"key 'columns': unknown column '{column}'{nearest(column, list(LANGUAGE_OF))}")
+        if not (self.corpora or self.text_files):
+            raise ConfigError("key 'corpora' or 'text_files' is missing", remedy="Name at least one corpus or file.")
         if self.limit < 0:
-            raise ConfigError("'limit' is 0 (all) or more texts")
+            raise ConfigError(f"key 'limit' must be 0 (all) or more, not {self.limit}")
 
     def batches(self, context: StageContext) -> Iterator[pa.RecordBatch]:
         """All sentences in order, with `keep` and `reason`."""
         seen, count = TextSet(), 0
         for name, texts, langs, faults in self._within_limit(context):
             stripped = [" ".join(text.split()) for text in texts]
-            wanted = (None, "", UNKNOWN, self.lang)
-            foreign = [None if lang in wanted or self.lang == UNKNOWN else f"in '{lang}'" for lang in langs]
-            # What is set aside for something else is not met: of two equal texts the other may be the one wanted.
-            first = seen.add(
+            accepted = (None, "", UNKNOWN, self.lang)
+            foreign = [None if lang in accepted or self.lang == UNKNOWN else f"in '{lang}'" for lang in langs]
+            # A text that is rejected for another reason does not make an equal one a duplicate.
+            new = seen.add(
                 ["" if fault or other else text for text, fault, other in zip(stripped, faults, foreign, strict=True)]
             ).tolist()
             reasons = [
-                fault or other or _reason(text, new, self.longest)
-                for fault, other, text, new in zip(faults, foreign, stripped, first, strict=True)
+                fault or other or _reason(text, is_new, self.max_length)
+                for fault, other, text, is_new in zip(faults, foreign, stripped, new, strict=True)
             ]
             yield pa.record_batch(
                 {
@@ -99,43 +120,51 @@ class ReadSentences(Source):
             count += len(texts)
 
     def _within_limit(self, context: StageContext) -> Iterator[_Texts]:
-        left = self.limit or sys.maxsize
-        for found in self._texts(context):
-            if len(found.texts) >= left:
-                yield _Texts(found.name, found.texts[:left], found.langs[:left], found.faults[:left])
+        remaining = self.limit or sys.maxsize
+        for part in self._texts(context):
+            yield part.head(remaining)
+            remaining -= len(part.texts)
+            if remaining <= 0:
                 return
-            left -= len(found.texts)
-            yield found
 
     def _texts(self, context: StageContext) -> Iterator[_Texts]:
-        left = self.limit or sys.maxsize
+        remaining = self.limit or sys.maxsize
         for reference, path in zip(self.corpora, context.paths("corpora"), strict=True):
             corpus = Corpus.open(path)
             columns = [name for name in self.columns if name in corpus.schema.names]
             if not columns:
                 raise ConfigError(f"'{reference}' has none of the columns {', '.join(self.columns)}")
-            said = {name: lang for name in columns if (lang := LANGUAGE_OF[name]) in corpus.schema.names}
-            for batch in corpus.batches([*columns, *said.values()]):
+            lang_columns = {name: lang for name in columns if (lang := LANGUAGE_OF[name]) in corpus.schema.names}
+            for batch in corpus.batches([*columns, *lang_columns.values()]):
                 for column in columns:
                     texts = [text or "" for text in batch.column(column).to_pylist()]
-                    langs = batch.column(said[column]).to_pylist() if column in said else [None] * len(texts)
-                    left -= len(texts)
-                    yield _Texts(Path(str(reference)).name, texts, langs, [None] * len(texts))
-        for path in self.files_of_lines:
+                    stated = batch.column(lang_columns[column]).to_pylist() if column in lang_columns else None
+                    remaining -= len(texts)
+                    yield _Texts(Path(str(reference)).name, texts, stated or [None] * len(texts), [None] * len(texts))
+        for path in self.text_files:
             rows = read_texts(path, self.field, reject=self.bad_rows == "reject")
-            # A line behind the limit is not read, so it cannot be at fault.
-            while chunk := list(islice(rows, min(_CHUNK, max(left, 0)))):
-                left -= len(chunk)
-                texts, faults = [row.text for row in chunk], [row.fault for row in chunk]
+            # Lines after the limit are not read, so that none of them can be faulty.
+            while chunk := list(islice(rows, min(_CHUNK_ROWS, max(remaining, 0)))):
+                remaining -= len(chunk)
+                texts, faults = [row.text for row in chunk], [row.error for row in chunk]
                 yield _Texts(path.name, texts, [None] * len(chunk), faults)
 
 
 @dataclass(frozen=True, kw_only=True)
 class LoadEncoder(Fit):
-    """Brings a ready-made sentence-transformers model in, compiled for this processor.
+    """Converts a sentence-transformers model to CTranslate2, for fast encoding on this processor.
 
-    folder: of such a model; or model: a Hugging Face name, which is fetched unless it is in the library's cache.
-    precision: CTranslate2's, `int8` or `float32`.
+    Args:
+        folder: Folder of the model.
+        model: Hugging Face name of the model, instead of `folder`; downloaded unless it is in the local cache.
+        precision: Precision of the weights, as CTranslate2 names it, such as 'int8' or 'float32'.
+
+    Raises:
+        ConfigError: Both or neither of `folder` and `model` are given.
+
+    Example:
+        >>> LoadEncoder(model="sentence-transformers/all-MiniLM-L6-v2").precision
+        'int8'
     """
 
     inputs: ClassVar[tuple[str, ...]] = ("folder",)
@@ -146,7 +175,7 @@ class LoadEncoder(Fit):
 
     def validate(self) -> None:
         if bool(self.folder) == bool(self.model):
-            raise ConfigError("there is no encoder without a 'folder' or a 'model'", remedy="Give one of them.")
+            raise ConfigError("expected one of the keys 'folder' and 'model'", remedy="Give exactly one of them.")
 
     def fit(self, folder: Path, context: StageContext) -> dict[str, Json]:
         """Convert the model into the artifact."""
@@ -157,10 +186,15 @@ class LoadEncoder(Fit):
 
 @dataclass(frozen=True, kw_only=True)
 class Encode(Map):
-    """Adds `vector`, a unit vector of each text, in half precision.
+    """Adds the column `vector`: the embedding of each text, of length 1, in float16.
 
-    encoder: one of ours, a transformer that load-encoder made, or a folder of sentence-transformers.
-    column: the text to encode.
+    Args:
+        encoder: A stage that trained or loaded an encoder, or the folder of one (Paraloom's or sentence-transformers').
+        column: Name of the text column.
+
+    Example:
+        >>> Encode(encoder="load-encoder").column
+        'text'
     """
 
     inputs: ClassVar[tuple[str, ...]] = ("encoder",)
@@ -169,8 +203,8 @@ class Encode(Map):
     column: str = "text"
 
     def apply(self, batch: pa.RecordBatch, context: StageContext) -> pa.RecordBatch:
-        """The batch with its vectors; the encoder is opened once a worker."""
-        encoder = _opened(context.inputs["encoder"])
+        """The batch with its vectors; the encoder is loaded once per worker."""
+        encoder = _encoder(context.inputs["encoder"])
         vectors = encoder.encode([text or "" for text in batch.column(self.column).to_pylist()])
         norms = np.linalg.norm(vectors, axis=1, keepdims=True)
         halves = (vectors / np.where(norms > 0, norms, 1)).astype(np.float16)
@@ -179,13 +213,13 @@ class Encode(Map):
 
 
 @cached_per_stage()
-def _opened(path: Path) -> EncoderLike:
+def _encoder(path: Path) -> EncoderLike:
     return open_encoder(path)
 
 
-def _reason(text: str, new: bool, longest: int) -> str | None:
+def _reason(text: str, is_new: bool, max_length: int) -> str | None:
     if not text:
         return "empty"
-    if len(text) > longest:
-        return f"more than {longest} characters"
-    return None if new else "met before"
+    if len(text) > max_length:
+        return f"more than {max_length} characters"
+    return None if is_new else "met before"

@@ -49,13 +49,13 @@ def augment_text(
     if field is None and path.is_file():
         _check_one_column(path)
     given: dict[str, Any] = (
-        {"corpora": [str(path)]} if path.is_dir() else {"files_of_lines": [str(path)], "field": field or 0}
+        {"corpora": [str(path)]} if path.is_dir() else {"text_files": [str(path)], "field": field or 0}
     )
     if path.is_dir():
         # Of pairs the target is what a person wrote; sentences have a column of their own.
         given["columns"] = ["tgt", "text"]
     stages: list[dict[str, Any]] = [
-        {"name": "sentences", "use": "read-sentences", "lang": languages[1], **given, "longest": 1000},
+        {"name": "sentences", "use": "read-sentences", "lang": languages[1], **given, "max_length": 1000},
         {"name": "clean", "use": "clean", "min_words": fewest},
         {
             "name": "variants",

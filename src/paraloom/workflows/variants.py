@@ -33,7 +33,7 @@ def variants_stages(
     if _is_text(source, field):
         path = str(Path(source).absolute())
         # Lines are told apart by what they say: a sentence that comes twice is translated once.
-        reads = {"name": "input", "use": "read-sentences", "files_of_lines": [path], "field": _number(field), "lang": lang}
+        reads = {"name": "input", "use": "read-sentences", "text_files": [path], "field": _number(field), "lang": lang}
         stages, reference = [reads], "input"
     else:
         stages, reference = corpus_stages(source, **(reading or {}))
