@@ -183,9 +183,9 @@ class Faulty(Map):
             return batch
         match self.how:
             case "data":
-                raise DataError("the sentence cannot be had")
+                raise DataError("the sentence is unusable")
             case "batch":
-                raise DataError("the sentence cannot be had", row=numbers.index(self.at) + 1)
+                raise DataError("the sentence is unusable", row=numbers.index(self.at) + 1)
             case "lose":
                 return batch.slice(1)
             case "bug":
@@ -214,7 +214,7 @@ class Total(Fit):
         """The sum, in `total.txt`."""
         checkpoint = folder / "checkpoint" / "done"
         checkpoint.parent.mkdir(exist_ok=True)
-        done = [int(each) for each in checkpoint.read_text().split()] if checkpoint.exists() else []
+        done = [int(total) for total in checkpoint.read_text().split()] if checkpoint.exists() else []
         shards = [shard for path in context.paths("corpora") for shard in Corpus.open(path).shards]
         with progress("adding", len(shards), done=len(done), unit="shards") as advance:
             for shard in shards[len(done) :]:

@@ -64,10 +64,10 @@ def test_models_for_scores_are_trained_and_used(paraloom: Command, scored: Path,
         "score", fresh, "--with", "chrf,mismatch", *options, "--encoder", encoder, "-o", "all.parquet", "--workers", 1
     )
     assert status == 0, err
-    found = pq.read_table(tmp_path / "all.parquet")
-    assert found.num_rows == 100
+    figures = pq.read_table(tmp_path / "all.parquet")
+    assert figures.num_rows == 100
     for name in ("chrf", "tgt_perplexity", "src_idf", "reference_probability", "paraphrase_score", "number_mismatch"):
-        assert found[name].null_count == 0, name
+        assert figures[name].null_count == 0, name
 
 
 def test_scores_lists_what_there_is(paraloom: Command) -> None:
@@ -79,9 +79,9 @@ def test_scores_lists_what_there_is(paraloom: Command) -> None:
 def test_stats_say_how_sides_differ(paraloom: Command, scored: Path) -> None:
     status, out, err = paraloom("stats", scored, "--json")
     assert status == 0, err
-    found = json.loads(out)
-    assert found["pairs"] == 480
-    apart = found["reference_minus_translation"]
+    figures = json.loads(out)
+    assert figures["pairs"] == 480
+    apart = figures["reference_minus_translation"]
     assert apart["trigram_repetition"]["high"] <= 0 and apart["length"]["value"] == pytest.approx(-2)
     assert apart["length"]["low"] < -2 < apart["length"]["high"]
     assert paraloom("stats", scored, "--sample", 50)[1].startswith("50 pairs")
@@ -98,8 +98,8 @@ def test_the_lexicon_has_what_was_replaced(paraloom: Command, scored: Path, tmp_
 def test_judging_from_sheet_to_table(paraloom: Command, scored: Path, tmp_path: Path) -> None:
     assert paraloom("judge", "sample", scored, "-o", "sheet.tsv", "--count", 4)[0] == 0
     lines = (tmp_path / "sheet.tsv").read_text(encoding="utf-8").splitlines()
-    labelled = [lines[0], *(line.rstrip("\t") + "\t3\t2" for line in lines[1:])]
-    (tmp_path / "one.tsv").write_text("\n".join(labelled) + "\n", encoding="utf-8")
+    labeled = [lines[0], *(line.rstrip("\t") + "\t3\t2" for line in lines[1:])]
+    (tmp_path / "one.tsv").write_text("\n".join(labeled) + "\n", encoding="utf-8")
     status, out, err = paraloom("judge", "table", "one.tsv", "one.tsv", "--key", "sheet.tsv.key.tsv", "--json")
     assert status == 0, err
     table = json.loads(out)
@@ -115,10 +115,10 @@ def test_tuning_ranks_selections_and_goes_on(paraloom: Command, scored: Path, da
     assert status == 0, err
     assert "rank = 0" in out and "over 2 seeds" in out
     verdict = json.loads(next(Path("tuned").glob("*-verdict")).joinpath("artifact/result.json").read_text())
-    found = {row["selection"]: row for row in verdict["selections"]}
-    assert found["rank = 0"]["seeds"] == found["random"]["seeds"] == 2
-    apart = found["rank = 0"]["test_pearson"] - found["random"]["test_pearson"]
-    assert found["rank = 0"]["difference"]["mean"] == pytest.approx(apart, abs=2e-3)
+    figures = {row["selection"]: row for row in verdict["selections"]}
+    assert figures["rank = 0"]["seeds"] == figures["random"]["seeds"] == 2
+    apart = figures["rank = 0"]["test_pearson"] - figures["random"]["test_pearson"]
+    assert figures["rank = 0"]["difference"]["mean"] == pytest.approx(apart, abs=2e-3)
     assert f"{apart:+.2f}" in out and "random pairs" in out and "with 100 pairs" in out
     status, out, err = paraloom(*call, "--grid", "rank = 0", "--grid", "rank = 1", "-o", "tuned", "--workers", 1)
     assert status == 0 and "rank = 1" in out, err

@@ -32,8 +32,10 @@ def commands() -> list[list[str]]:
     from typer.main import get_command
 
     def walk(command: object, path: list[str]) -> list[list[str]]:
-        inner = getattr(command, "commands", None)
-        return [path] if inner is None else [p for name, each in inner.items() for p in walk(each, [*path, name])]
+        group = getattr(command, "commands", None)
+        if group is None:
+            return [path]
+        return [p for name, subcommand in group.items() for p in walk(subcommand, [*path, name])]
 
     return walk(get_command(app), [])
 

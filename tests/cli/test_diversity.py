@@ -32,14 +32,14 @@ def test_the_verb_shows_a_row_a_corpus(paraloom: Command, tmp_path: Path) -> Non
     assert "nucleus: 3 of 9 parses failed (a bracket is never closed: 3)" in out
     status, out, err = paraloom("diversity", "--workers", 1, "nucleus", "beam", "--json", "-o", "measured")
     assert status == 0, err
-    found = json.loads(out)
-    assert [each["corpus"] for each in found] == ["nucleus", "beam"]
+    rows = json.loads(out)
+    assert [row["corpus"] for row in rows] == ["nucleus", "beam"]
     page = (tmp_path / "measured" / "report.html").read_text(encoding="utf-8")
     assert "Diversity and adequacy" in page and "<title>diversity" in page
     assert '<th scope="row">beam</th><td class="n">3</td><td class="n">0</td><td class="n">0.00</td>' in page
-    half = {row["figure"]: row["high"] - row["value"] for row in found[0]["figures"]}["ibleu"]
+    half = {row["figure"]: row["high"] - row["value"] for row in rows[0]["figures"]}["ibleu"]
     assert f" ± {half:.2f}</td>" in page and half > 0
-    ibleu = {row["figure"]: row["value"] for row in found[0]["figures"]}["ibleu"]
+    ibleu = {row["figure"]: row["value"] for row in rows[0]["figures"]}["ibleu"]
     assert ibleu == pytest.approx(np.mean([plain_ibleu(texts) for _, texts in OURS]))
     status, _, err = paraloom("diversity", "--workers", 1, "nucleus", "--kernels", "ssst")
     assert status == 1 and "did you mean 'sst'" in err
@@ -110,7 +110,7 @@ def test_files_may_be_called_as_stages_might_be(paraloom: Command, tmp_path: Pat
     (tmp_path / "dev.tsv").write_text("x\ta b\n")
     status, out, err = paraloom("diversity", "--workers", 1, *(f"{name}.tsv" for name in names), "--json")
     assert status == 0, err
-    assert [each["corpus"] for each in json.loads(out)] == ["a", "a-read", "a-read-no-2", "references", "b"]
+    assert [row["corpus"] for row in json.loads(out)] == ["a", "a-read", "a-read-no-2", "references", "b"]
 
 
 TABLES = [

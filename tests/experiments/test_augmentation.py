@@ -79,8 +79,11 @@ def test_a_test_may_be_drawn_from_the_parallel_text() -> None:
 
 
 def test_what_is_held_out_is_only_ever_added_to() -> None:
-    named = stages(clean={"held_out": ["mine"], "ratio": 3})
-    assert named["parallel"]["held_out"] == ["development", "test-news", "mine"] and named["parallel"]["ratio"] == 3
+    named = stages(clean={"held_out": ["mine"], "max_word_ratio": 3})
+    assert (
+        named["parallel"]["held_out"] == ["development", "test-news", "mine"]
+        and named["parallel"]["max_word_ratio"] == 3
+    )
     assert named["monolingual-clean"]["held_out"] == ["development", "test-news", "mine", "parallel"]
 
 
@@ -141,7 +144,7 @@ def test_paths_are_seen_from_the_experiments_file(tmp_path: Path, monkeypatch: p
 def test_a_pipeline_can_be_read_from_the_stages(tmp_path: Path) -> None:
     for name in ("a.tsv", "m"):
         (tmp_path / name).write_text("")
-    made = stages_of(experiment(methods=("none", "base", "base-big", "syntax"), parser="spacy:some"))
+    tables = stages_of(experiment(methods=("none", "base", "base-big", "syntax"), parser="spacy:some"))
     parsed = pipeline_from_tables(tables, name="toy", base=tmp_path)
     assert [step.name for step in parsed.steps] == [stage["name"] for stage in tables]
 
@@ -341,7 +344,7 @@ def test_syntax_groups_are_found_tuned_for_and_measured(paraloom: Command, tmp_p
 
 def test_the_command_says_how_long_it_takes(paraloom: Command, tmp_path: Path) -> None:
     write_experiment(tmp_path)
-    status, _, told = paraloom("augment", "toy.toml", "--dry-run")
+    status, _, err = paraloom("augment", "toy.toml", "--dry-run")
     assert status == 0 and "This will take about" in err and "4 trainings" in err
     assert not (tmp_path / "runs").exists()
 

@@ -86,8 +86,8 @@ def test_selections_are_measured_on_the_tasks(paraloom: Command, pairs: Path, da
     ("low", "high", "said"), [(0.1, 0.5, "a gain"), (-0.5, -0.1, "a loss"), (-0.1, 0.5, "no difference")]
 )
 def test_a_verdict_follows_the_interval(low: float, high: float, said: str) -> None:
-    found = [("tgt_tokens <= 10", {"mean": (low + high) / 2, "low": low, "high": high})]
-    sentence = agreement.tuned(PAPERS["w17-6"], found)
+    intervals = [("tgt_tokens <= 10", {"mean": (low + high) / 2, "low": low, "high": high})]
+    sentence = agreement.tuned(PAPERS["w17-6"], intervals)
     assert said in sentence and "tuned length +0.5 there" in sentence
 
 

@@ -196,7 +196,7 @@ def test_a_row_that_cannot_be_taken_is_set_aside(how: str, tmp_path: Path) -> No
     result = run(text, tmp_path / "run", on_error="reject")
     assert result.stage("faulty").counts == RowCounts(100, 99, 0, 1, 99)
     failed = Corpus.open(tmp_path / "run" / "20-faulty" / "failed").head(9)
-    assert failed.select(["sent_id", "error"]).to_pylist() == [{"sent_id": 50, "error": "the sentence cannot be had"}]
+    assert failed.select(["sent_id", "error"]).to_pylist() == [{"sent_id": 50, "error": "the sentence is unusable"}]
 
 
 def test_books_that_do_not_close_fail_the_run(tmp_path: Path) -> None:

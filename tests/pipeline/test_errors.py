@@ -17,8 +17,8 @@ from paraloom.pipeline.splits import split
 COUNT = {"use": "Count", "sentences": 100}
 
 FAULTS = [
-    ("data", DataError, 51, "the sentence cannot be had", "Repair the row, or run with --on-error=reject"),
-    ("batch", DataError, 51, "the sentence cannot be had", "Repair the row, or run with --on-error=reject"),
+    ("data", DataError, 51, "the sentence is unusable", "Repair the row, or run with --on-error=reject"),
+    ("batch", DataError, 51, "the sentence is unusable", "Repair the row, or run with --on-error=reject"),
     ("lose", RunError, 1, "row counts do not add up", "this is a fault of the stage"),
     ("bug", RunError, None, "ZeroDivisionError: division by zero", "please report it"),
     ("full", RunError, None, "the system refuses: No space left on device", "Mend that, and run again"),
@@ -81,7 +81,7 @@ def test_a_full_disk(tmp_path: Path) -> None:
     done = python(FULL, tmp_path / "run")
     place = tmp_path / "run" / "10-bulk" / "part-00000.parquet"
     what, remedy, kept = done.stdout.splitlines()
-    assert what == f"stage 10-bulk, {place}: there is no room to write it (File too large)."
+    assert what == f"stage 10-bulk, {place}: cannot write: the disk is full (File too large)."
     assert remedy.startswith("Free some space there")
     assert kept == "8000"
 

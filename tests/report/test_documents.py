@@ -13,7 +13,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 from report.test_page import Reader
-from toy_run import ODD
+from toy_report_run import ODD
 
 import paraloom.report
 from paraloom.align.document_pairs import DocumentPair, write_document_pairs

@@ -9,7 +9,7 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
-from toy_run import ODD, make_toy_run
+from toy_report_run import ODD, make_toy_run
 
 import paraloom.report
 from paraloom.core.errors import DataError

@@ -85,11 +85,13 @@ def test_the_example_pipelines_are_well_formed(
 def test_the_halves_of_a_test_set_are_those_of_its_original_languages(data: Path) -> None:
     script = EXAMPLES[0].parent / "original_language.py"
     arguments = [str(data / "bitext/wmt-news"), "newstest2018", "tr"]
-    made = subprocess.run([sys.executable, str(script), *arguments], capture_output=True, text=True, check=True).stdout
-    assert made == (script.parent / "newstest2018.tr-en.sets.tsv").read_text(encoding="utf-8")
+    printed = subprocess.run(
+        [sys.executable, str(script), *arguments], capture_output=True, text=True, check=True
+    ).stdout
+    assert printed == (script.parent / "newstest2018.tr-en.sets.tsv").read_text(encoding="utf-8")
     rows = dict.fromkeys(("eng-tur", "tur-eng"), 0)
-    for each in read_sets(script.parent / "newstest2018.tr-en.sets.tsv"):
-        rows[each.name] += each.last - each.first + 1
+    for test_set in read_sets(script.parent / "newstest2018.tr-en.sets.tsv"):
+        rows[test_set.name] += test_set.last - test_set.first + 1
     assert rows == {"eng-tur": 1500, "tur-eng": 1500}
 
 

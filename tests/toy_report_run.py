@@ -1,4 +1,4 @@
-"""A small run folder, made by hand: every kind of stage, rows set aside, texts that would break a careless page."""
+"""A small run folder, written by hand: every kind of stage, rejected rows, texts that would break a careless page."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from paraloom.pairs.backtranslation import pair_translations
 from paraloom.pairs.filtering.filters import Criteria, select
 from paraloom.pairs.scoring.table import score
 
-_OPENINGS = ["The old man", "A girl in a red coat", "My neighbour", "Nobody", "The committee", "A tired nurse", "She"]
+_OPENINGS = ["The old man", "A girl in a red coat", "My colleague", "Nobody", "The committee", "A tired nurse", "She"]
 _VERBS = ["reads", "sells", "is looking for", "has forgotten", "wrote about", "bought", "carries"]
 _OBJECTS = ["the letter", "three green apples", "a bicycle", "the way home", "her keys", "an answer", "the new report"]
 _PLACES = ["", "at the station", "before the meeting", "in the garden", "every morning", "without a word", "in Prague"]
 _SWAPS = {
-    "The old man": "An elderly man", "My neighbour": "The man next door", "is looking for": "seeks",
+    "The old man": "An elderly man", "My colleague": "My co-worker", "is looking for": "seeks",
     "bought": "purchased", "carries": "is carrying", "the letter": "a letter", "her keys": "the keys",
     "at the station": "at the train station", "before the meeting": "ahead of the session",
     "every morning": "each morning", "the new report": "the latest report",
@@ -38,11 +38,11 @@ ODD = [
 
 
 def make_toy_run(root: Path, rows: int = 400) -> Path:
-    """Write the run into `root`; the same whenever it is made."""
+    """Write the run into `root`, always with the same content."""
     draw = random.Random(7)
     sources, variants = [], []
     for i in range(rows):
-        words = [draw.choice(each) for each in (_OPENINGS, _VERBS, _OBJECTS, _PLACES)]
+        words = [draw.choice(choices) for choices in (_OPENINGS, _VERBS, _OBJECTS, _PLACES)]
         reference = " ".join(filter(None, words)) + "."
         changed = [_SWAPS.get(w, w) if draw.random() < 0.8 else w for w in words]
         if draw.random() < 0.2:
@@ -79,14 +79,14 @@ def make_toy_run(root: Path, rows: int = 400) -> Path:
         _stage("70-sts", "sts", "evaluate-sts", "fit", seconds=3.2),
         {"name": "publish", "use": "toy:Publish", "state": "to do"},
     ]  # fmt: skip
-    told = {
+    summary = {
         "name": "A toy <run>",
         "seed": 7,
         "versions": {"paraloom": "0.1.0", "python": "3.11"},
         "stages": stages,
         "pipeline": 'seed = 7\n\n[[stage]]\nuse = "read-pairs"\nfiles = "bitext.tsv"\n',
     }
-    (root / "run.json").write_text(json.dumps(told), encoding="utf-8")
+    (root / "run.json").write_text(json.dumps(summary), encoding="utf-8")
     return root
 
 
