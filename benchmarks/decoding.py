@@ -25,7 +25,7 @@ from pathlib import Path
 from statistics import median
 from typing import NamedTuple
 
-from paraloom.mt import load_translator, parse_decoding
+from paraloom.mt import Translator, parse_decoding
 
 DECODINGS = (
     *("beam:5", "beam:12", "nucleus:0.95"),
@@ -35,19 +35,19 @@ DECODINGS = (
 BARE_LOOP = """
 import sys
 import ctranslate2
-from paraloom.mt import load_translator
+from paraloom.mt import Translator
 from paraloom.mt.subwords import Subwords
 folder, decode, source, target, cores = sys.argv[1:]
-subwords = Subwords(load_translator(folder).folder)
+subwords = Subwords(Translator.load(folder).folder)
 lines = open(source, encoding="utf-8").read().splitlines()
-pieces = subwords.split(lines)
+pieces = subwords.encode(lines)
 order = sorted(range(len(pieces)), key=lambda i: -len(pieces[i]))
 translator = ctranslate2.Translator(folder, inter_threads=int(cores), intra_threads=1)
-options = load_translator(folder, decode).engine_options()
+options = Translator.load(folder, decode=decode).engine_options()
 found = [None] * len(lines)
 for i, result in zip(order, translator.translate_batch([pieces[i] for i in order], **options)):
     found[i] = result.hypotheses[0]
-open(target, "w", encoding="utf-8").write("\\n".join(subwords.join(found)))
+open(target, "w", encoding="utf-8").write("\\n".join(subwords.decode(found)))
 """
 
 
@@ -102,7 +102,7 @@ def main() -> None:
         language: gzip.decompress((captions / f"train.{language}.gz").read_bytes()).decode().splitlines()
         for language in ("cs", "en")
     }
-    folder = load_translator(arguments.translator).folder
+    folder = Translator.load(arguments.translator).folder
     rows = []
     with tempfile.TemporaryDirectory() as scratch:
         for language, lines in sides.items():

@@ -62,23 +62,24 @@ def peak(command: list[str]) -> tuple[int, float]:
 
 def small_translator(folder: Path, captions: Path) -> Path:
     """A German–English translator of 64 numbers a word, good enough to end its sentences."""
-    from paraloom.mt.training import TranslatorConfig, train_translator
+    from paraloom.mt.config import TranslatorConfig
+    from paraloom.mt.training import train_translator
 
     sides = [
         gzip.decompress((captions / f"train.{language}.gz").read_bytes()).decode().splitlines()
         for language in ("de", "en")
     ]
     config = TranslatorConfig(
-        vocabulary=2000,
-        width=64,
+        vocab_size=2000,
+        d_model=64,
         heads=2,
         encoder_layers=1,
         decoder_layers=1,
-        inner=128,
+        ffn_dim=128,
         steps=600,
         evaluate_every=600,
-        whole_softmax=0.5,
-        average=0.99,
+        full_softmax_share=0.5,
+        ema_decay=0.99,
     )
     train_translator(lambda: [tuple(sides)], [tuple(side[:500] for side in sides)], config, folder)
     return folder

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 
-from paraloom.mt.training import TranslatorConfig
+from paraloom.mt.config import TranslatorConfig
 
 NOUNS = {
     "dog": "rako",
@@ -44,21 +44,21 @@ def toy_bitext(count: int, seed: int = 1) -> list[tuple[list[str], list[str]]]:
 
 
 TOY_CONFIG = TranslatorConfig(
-    vocabulary=80,
-    width=48,
+    vocab_size=80,
+    d_model=48,
     heads=2,
     encoder_layers=1,
     decoder_layers=1,
-    inner=64,
+    ffn_dim=64,
     dropout=0.0,
-    sampling=0.0,
-    matrix_rate=0.02,
-    whole_softmax=0.3,
+    subword_sampling=0.0,
+    muon_learning_rate=0.02,
+    full_softmax_share=0.3,
     steps=600,
     batch_tokens=900,
-    warmup=30,
-    average=0.9,
-    candidates=20,
+    warmup_steps=30,
+    ema_decay=0.9,
+    sampled_softmax_size=20,
     evaluate_every=200,
 )
 """Sizes that learn the made-up pair in seconds."""
