@@ -53,11 +53,11 @@ def test_beads_come_back_from_every_format(suffix: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ("[0]:[0]\n[1:[1]\n", "row 2: '.1:.1.' is no bead"),
+        ("[0]:[0]\n[1:[1]\n", "row 2: expected a bead, got '.1:.1.'"),
         ("0 0\n1 x\n", "row 2"),
-        ("0 0\n2 2\n1 3\n", "row 3: the ladder goes back"),
+        ("0 0\n2 2\n1 3\n", "row 3: the rungs of the ladder are not in ascending"),
         ("[0]:[0]\n[0]:[1]\n", "source sentence 0 is in two beads"),
-        ("[0]:[0]:high\n", "row 1: 'high' is no score"),
+        ("[0]:[0]:high\n", "row 1: expected a score, got 'high'"),
     ],
 )
 def test_a_file_that_holds_no_beads_says_where(content: str, message: str, tmp_path: Path) -> None:
@@ -67,7 +67,7 @@ def test_a_file_that_holds_no_beads_says_where(content: str, message: str, tmp_p
 
 
 def test_a_name_without_a_format_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match="no name for beads"):
+    with pytest.raises(ConfigError, match="unknown format '.txt' of beads"):
         write_beads(tmp_path / "beads.txt", GOLD)
 
 
@@ -118,7 +118,7 @@ def test_an_aligner_is_tried_on_documents_with_gold(
     assert status == 0 and json.loads(shown)["exact"]["f1"] == 1.0 and json.loads(shown)["kinds"]["1:1"]["gold"] == 24
     for wrong, message in (
         ({**document, "gold": [[[0], [12]]]}, "row 1: target sentence 12 is out of range: the text has 12"),
-        ({"source": []}, "row 1: the line is no document with its beads"),
+        ({"source": []}, "row 1: the line is not a document with gold beads"),
     ):
         (tmp_path / "wrong.jsonl").write_text(json.dumps(wrong) + "\n")
         status, _, said = paraloom("evaluate", "aligner", "wrong.jsonl")

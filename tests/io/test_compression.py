@@ -1,4 +1,4 @@
-"""Byte streams and lines: round trips, equal bytes, and each way a file can be bad."""
+"""Byte streams and lines: round trips, equal bytes, and damaged files."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from hypothesis import strategies as st
 from paraloom.core.errors import DataError, RunError
 from paraloom.io.compression import open_read, open_write, read_lines
 
-PACKED = [".gz", ".zst", ".xz"]
-EVERY = ["", *PACKED]
+COMPRESSED = [".gz", ".zst", ".xz"]
+ALL = ["", *COMPRESSED]
 
 
-@pytest.mark.parametrize("suffix", EVERY)
+@pytest.mark.parametrize("suffix", ALL)
 def test_round_trip_and_equal_bytes(tmp_path: Path, suffix: str) -> None:
     text = "žluť\u2028ý\x0bkůň\x85\n\n last"
     files = [tmp_path / f"{name}.txt{suffix}" for name in "ab"]
@@ -52,13 +52,13 @@ def test_line_ends(tmp_path: Path, content: bytes, lines: list[str]) -> None:
 
 @settings(deadline=None)
 @given(st.lists(st.text(st.characters(codec="utf-8", exclude_characters="\n\r")), min_size=1))
-def test_lines_survive_any_size_of_piece(tmp_path_factory: pytest.TempPathFactory, lines: list[str]) -> None:
+def test_lines_do_not_depend_on_the_size_of_chunks(tmp_path_factory: pytest.TempPathFactory, lines: list[str]) -> None:
     file = tmp_path_factory.mktemp("lines") / "a.txt"
     file.write_bytes("".join(f"{line}\n" for line in lines).encode())
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("paraloom.io.compression._PIECE", 3)
-        found = list(read_lines(file))
-    assert found == [lines[0].removeprefix("\ufeff"), *lines[1:]]
+        patch.setattr("paraloom.io.compression._CHUNK_BYTES", 3)
+        result = list(read_lines(file))
+    assert result == [lines[0].removeprefix("\ufeff"), *lines[1:]]
 
 
 def test_bad_utf8_names_row_and_byte(tmp_path: Path) -> None:
@@ -72,11 +72,11 @@ def test_bad_utf8_names_row_and_byte(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("suffix", "damage"),
-    # Junk after the end of an xz stream is ignored by Python's reader; no line is lost by that.
+    # Python's reader ignores junk after the end of an xz stream; no line is lost by that.
     [
         (s, d)
-        for s in PACKED
-        for d in ("cut", "last byte", "one byte", "not packed", "junk after")
+        for s in COMPRESSED
+        for d in ("cut", "last byte", "one byte", "not compressed", "junk after")
         if (s, d) != (".xz", "junk after")
     ],
 )
@@ -89,31 +89,31 @@ def test_damaged_compressed_file(tmp_path: Path, suffix: str, damage: str) -> No
         "cut": content[: len(content) // 2],
         "last byte": content[:-1],
         "one byte": content[:2000] + bytes([content[2000] ^ 0xFF]) + content[2001:],
-        "not packed": b"1\n2\n",
+        "not compressed": b"1\n2\n",
         "junk after": content + b"junkjunkjunk",
     }
     file.write_bytes(damaged[damage])
-    with pytest.raises(DataError, match=rf"a.txt{suffix}: the compressed file is cut short or corrupt") as caught:
+    with pytest.raises(DataError, match=rf"a.txt{suffix}: the compressed file is truncated or corrupt") as caught:
         list(read_lines(file))
     assert caught.value.remedy
 
 
-def test_places_where_no_file_is(tmp_path: Path) -> None:
+def test_missing_and_empty_files(tmp_path: Path) -> None:
     (tmp_path / "train.tsv").touch()
-    with pytest.raises(DataError, match="this is a folder, not a file"):
+    with pytest.raises(DataError, match="expected a file, got a folder"):
         list(read_lines(tmp_path))
-    with pytest.raises(DataError, match=r"no such file") as caught:
+    with pytest.raises(DataError, match="file not found") as caught:
         list(read_lines(tmp_path / "trian.tsv"))
-    assert caught.value.remedy == "In that folder there is train.tsv."
-    with pytest.raises(DataError, match="no such file"):
+    assert caught.value.remedy == "Did you mean train.tsv?"
+    with pytest.raises(DataError, match="file not found"):
         list(read_lines(tmp_path / "nowhere" / "a.tsv"))
     with pytest.raises(DataError, match=r"train.tsv: the file is empty") as caught:
         list(read_lines(tmp_path / "train.tsv"))
     assert caught.value.remedy
 
 
-@pytest.mark.parametrize("suffix", PACKED)
-def test_nothing_packed_is_empty_too(tmp_path: Path, suffix: str) -> None:
+@pytest.mark.parametrize("suffix", COMPRESSED)
+def test_a_compressed_file_without_content_is_empty(tmp_path: Path, suffix: str) -> None:
     file = tmp_path / f"a.txt{suffix}"
     with open_write(file):
         pass
@@ -121,8 +121,8 @@ def test_nothing_packed_is_empty_too(tmp_path: Path, suffix: str) -> None:
         list(read_lines(file))
 
 
-@pytest.mark.parametrize("suffix", EVERY)
-def test_an_error_leaves_the_old_file(tmp_path: Path, suffix: str) -> None:
+@pytest.mark.parametrize("suffix", ALL)
+def test_an_error_keeps_the_old_file(tmp_path: Path, suffix: str) -> None:
     file = tmp_path / f"a.txt{suffix}"
     file.write_bytes(b"old")
     with pytest.raises(ZeroDivisionError), open_write(file) as stream:
@@ -131,13 +131,16 @@ def test_an_error_leaves_the_old_file(tmp_path: Path, suffix: str) -> None:
     assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == {file.name: b"old"}
 
 
-@pytest.mark.parametrize("suffix", EVERY)
+@pytest.mark.parametrize("suffix", ALL)
 def test_full_disk(tmp_path: Path, suffix: str) -> None:
     noise = bytes((i * i * 31 >> 7) & 0xFF for i in range(50000))
     old = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (1000, old[1]))
     try:
-        with pytest.raises(RunError, match="there is no room"), open_write(tmp_path / f"a{suffix}") as stream:
+        with (
+            pytest.raises(RunError, match="cannot write: the disk is full"),
+            open_write(tmp_path / f"a{suffix}") as stream,
+        ):
             stream.write(noise)
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, old)
@@ -153,7 +156,7 @@ def test_links_are_followed_and_devices_stay_devices(tmp_path: Path) -> None:
     with open_write("/dev/null") as stream:
         stream.write(b"x")
     assert Path("/dev/null").is_char_device()
-    with pytest.raises(RunError, match="/dev/full: there is no room"), open_write("/dev/full") as stream:
+    with pytest.raises(RunError, match="/dev/full: cannot write: the disk is full"), open_write("/dev/full") as stream:
         stream.write(b"x")
 
 
@@ -167,7 +170,7 @@ def test_pipes(monkeypatch: pytest.MonkeyPatch) -> None:
     assert out.getvalue() == b"<a><b>"
 
 
-def test_gzip_of_other_makers(tmp_path: Path) -> None:
-    # Two members one after the other, as `cat a.gz b.gz` and pigz make them.
+def test_gzip_with_several_members(tmp_path: Path) -> None:
+    # Concatenated members, as `cat a.gz b.gz` and pigz write them.
     (tmp_path / "a.gz").write_bytes(gzip.compress(b"a\n") + gzip.compress(b"b\n"))
     assert list(read_lines(tmp_path / "a.gz")) == ["a", "b"]

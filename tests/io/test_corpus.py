@@ -1,4 +1,4 @@
-"""The container: the same bytes however it was cut, refusal of whatever is not whole."""
+"""Corpora: bytes independent of batch sizes, errors for anything incomplete or damaged."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import pytest
 from paraloom.core.errors import ConfigError, DataError, RunError
 from paraloom.core.schema import PAIRS, add_column, signature_of
 from paraloom.io import Corpus, read_batches, read_shard, seal_corpus, write_corpus, write_shard
-from paraloom.io.atomic import replacing, replacing_all
+from paraloom.io.atomic import atomic_write, atomic_write_all
 
 
 def pairs(start: int, count: int) -> pa.RecordBatch:
@@ -37,16 +37,16 @@ def corpus(tmp_path: Path) -> Corpus:
 
 
 def test_round_trip(corpus: Corpus) -> None:
-    again = Corpus.open(corpus.folder)
-    again.verify()
-    assert again == corpus
-    assert (again.kind, again.rows, again.shard_rows) == ("PAIRS", 12, [5, 5, 2])
-    assert [shard.name for shard in again.shards] == [f"part-0000{i}.parquet" for i in range(3)]
-    assert pa.Table.from_batches(again.batches()) == pa.Table.from_batches([pairs(0, 12)])
-    assert [batch.num_rows for batch in again.batches(["src"], batch_rows=2)] == [2, 2, 1, 2, 2, 1, 2]
-    assert again.head(6).column("pair_id").to_pylist() == [f"t:{i}" for i in range(6)]
-    assert again.head(99, ["tgt"]).num_rows == 12
-    assert again.head(0).num_rows == 0
+    opened = Corpus.open(corpus.folder)
+    opened.verify()
+    assert opened == corpus
+    assert (opened.kind, opened.rows, opened.shard_rows) == ("PAIRS", 12, [5, 5, 2])
+    assert [shard.name for shard in opened.shards] == [f"part-0000{i}.parquet" for i in range(3)]
+    assert pa.Table.from_batches(opened.batches()) == pa.Table.from_batches([pairs(0, 12)])
+    assert [batch.num_rows for batch in opened.batches(["src"], batch_rows=2)] == [2, 2, 1, 2, 2, 1, 2]
+    assert opened.head(6).column("pair_id").to_pylist() == [f"t:{i}" for i in range(6)]
+    assert opened.head(99, ["tgt"]).num_rows == 12
+    assert opened.head(0).num_rows == 0
 
 
 def test_bytes_do_not_depend_on_batches(tmp_path: Path) -> None:
@@ -70,7 +70,7 @@ def test_empty_corpus(tmp_path: Path, batches: list[pa.RecordBatch]) -> None:
     assert corpus.head(3).num_rows == 0
 
 
-def test_sealing_shards_made_one_by_one(tmp_path: Path) -> None:
+def test_sealing_existing_shards(tmp_path: Path) -> None:
     shards = [tmp_path / "part-00000.parquet", tmp_path / "part-00001.parquet"]
     for shard in reversed(shards):
         assert write_shard(shard, pairs(0, 3), PAIRS) == 3
@@ -95,21 +95,21 @@ def test_flipped_byte_in_a_page(corpus: Corpus) -> None:
     shard.write_bytes(content)
     with pytest.raises(DataError, match=r"part-00000.parquet"):
         list(corpus.batches())
-    with pytest.raises(DataError, match=r"part-00000.parquet: the shard's bytes"):
+    with pytest.raises(DataError, match=r"part-00000.parquet: the shard has changed"):
         corpus.verify()
 
 
-def test_what_is_no_corpus(corpus: Corpus, tmp_path: Path) -> None:
-    with pytest.raises(DataError, match="no such folder"):
+def test_incomplete_corpora(corpus: Corpus, tmp_path: Path) -> None:
+    with pytest.raises(DataError, match="folder not found"):
         Corpus.open(tmp_path / "nowhere")
     corpus.shards[2].unlink()
-    with pytest.raises(DataError, match=r"part-00002.parquet: there is no such file"):
+    with pytest.raises(DataError, match=r"part-00002.parquet: file not found"):
         Corpus.open(corpus.folder)
     write_shard(corpus.shards[2], pairs(0, 1), PAIRS)
-    with pytest.raises(DataError, match=r"has 1 rows, corpus.json says 2"):
+    with pytest.raises(DataError, match=r"expected 2 rows according to corpus.json, got 1"):
         Corpus.open(corpus.folder)
     (corpus.folder / "corpus.json").unlink()
-    with pytest.raises(DataError, match=r"no finished corpus: there is no corpus.json"):
+    with pytest.raises(DataError, match=r"not a complete corpus: corpus.json not found"):
         Corpus.open(corpus.folder)
 
 
@@ -127,22 +127,22 @@ def test_what_is_no_corpus(corpus: Corpus, tmp_path: Path) -> None:
 )
 def test_bad_description(corpus: Corpus, text: str) -> None:
     (corpus.folder / "corpus.json").write_text(text)
-    with pytest.raises(DataError, match=r"corpus.json: the description cannot be read"):
+    with pytest.raises(DataError, match=r"corpus.json: the description of the corpus is damaged"):
         Corpus.open(corpus.folder)
 
 
 def test_unknown_column_and_kind(corpus: Corpus, tmp_path: Path) -> None:
-    with pytest.raises(DataError, match=r"no column 'scr'; did you mean 'src'\?"):
+    with pytest.raises(DataError, match=r"column 'scr' not found; did you mean 'src'\?"):
         list(corpus.batches(["scr"]))
     with pytest.raises(ConfigError, match="did you mean 'PAIRS'"):
         write_corpus(tmp_path / "d", [], kind="PAIR")
     with pytest.raises(DataError, match="column 'tgt' is missing"):
         write_corpus(tmp_path / "d", [pairs(0, 1).drop_columns(["tgt"])], kind="PAIRS")
-    with pytest.raises(RunError, match="there is a corpus already"):
+    with pytest.raises(RunError, match="already holds a corpus"):
         write_corpus(corpus.folder, [], kind="PAIRS")
 
 
-def test_columns_that_change_on_the_way_leave_nothing(tmp_path: Path) -> None:
+def test_columns_that_change_between_batches_leave_no_files(tmp_path: Path) -> None:
     wider = pairs(0, 1).append_column("x", pa.array([1]))
     with pytest.raises(DataError, match="a batch has the columns"):
         write_corpus(tmp_path / "d", [pairs(0, 9), wider], kind="PAIRS", shard_rows=4)
@@ -150,39 +150,39 @@ def test_columns_that_change_on_the_way_leave_nothing(tmp_path: Path) -> None:
 
 
 def test_full_disk(tmp_path: Path) -> None:
-    # A limit on file sizes stands in for the full disk: the kernel refuses the write in the same place.
+    # A limit on file sizes acts like a full disk: the kernel refuses the write.
     old = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (2000, old[1]))
     try:
-        with pytest.raises(RunError, match=r"part-00000.parquet: there is no room") as caught:
+        with pytest.raises(RunError, match=r"part-00000.parquet: cannot write: the disk is full") as caught:
             write_corpus(tmp_path / "d", [pairs(0, 5000)], kind="PAIRS")
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, old)
-    assert "Free some space" in (caught.value.remedy or "")
+    assert "Free space" in (caught.value.remedy or "")
     assert list((tmp_path / "d").iterdir()) == []
 
 
-def test_full_disk_at_the_last_moment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_full_disk_on_flush(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def full(_: int) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
 
     (tmp_path / "a").write_text("old")
     monkeypatch.setattr("os.fsync", full)
-    with pytest.raises(RunError, match="no room"), replacing(tmp_path / "a") as temporary:
+    with pytest.raises(RunError, match="the disk is full"), atomic_write(tmp_path / "a") as temporary:
         temporary.write_text("new")
     assert {path.name: path.read_text() for path in tmp_path.iterdir()} == {"a": "old"}
 
 
-def test_files_that_belong_together_are_renamed_together(tmp_path: Path) -> None:
-    with pytest.raises(ZeroDivisionError), replacing_all([tmp_path / "a", tmp_path / "b"]) as (first, _):
+def test_several_files_are_renamed_together(tmp_path: Path) -> None:
+    with pytest.raises(ZeroDivisionError), atomic_write_all([tmp_path / "a", tmp_path / "b"]) as (first, _):
         first.write_text("half")
         1 / 0  # noqa: B018
     assert list(tmp_path.iterdir()) == []
 
 
-def test_places_that_cannot_be_written(tmp_path: Path) -> None:
+def test_paths_that_cannot_be_written(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
-    with pytest.raises(RunError, match="this is a folder"), replacing(tmp_path):
+    with pytest.raises(RunError, match="got a folder"), atomic_write(tmp_path):
         pass
-    with pytest.raises(RunError, match="cannot be written"), replacing(tmp_path / "file" / "below"):
+    with pytest.raises(RunError, match="cannot write"), atomic_write(tmp_path / "file" / "below"):
         pass

@@ -21,7 +21,7 @@ from paraloom.core.beads import Bead
 from paraloom.core.errors import ConfigError, DataError
 from paraloom.core.schema import DOCUMENTS, LINKS
 from paraloom.io import write_corpus
-from paraloom.io.formats.alignments import links_of
+from paraloom.io.formats.alignments import beads_to_links
 from paraloom.io.shards import write_shard
 from paraloom.report.documents_data import Document, Image, sample_pairs
 from paraloom.report.documents_page import write_aligned_documents
@@ -63,7 +63,7 @@ class World:
                 batch = pa.RecordBatch.from_pylist(documents, schema=DOCUMENTS)
                 write_corpus(self.folder / side, [batch], kind="DOCUMENTS", shard_rows=7)
         write_document_pairs(self.folder / "pairs.tsv", self.pairs)
-        links = [links_of(beads, *pair) for pair, beads in self.beads.items()]
+        links = [beads_to_links(beads, *pair) for pair, beads in self.beads.items()]
         write_shard(self.folder / "links.parquet", links, LINKS)
         page = self.folder / name
         settings = {"pairs": self.folder / "pairs.tsv", "links": self.folder / "links.parquet", **options}

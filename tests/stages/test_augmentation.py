@@ -234,8 +234,8 @@ def test_text_is_read_from_every_kind_of_file(folder: Path) -> None:
 
 BAD = [
     (b"fine\nein M\xfcnchner\nalso fine\n", "mono.txt", r"not valid UTF-8 \(byte 0xfc at 5\)"),
-    (b'{"text": "fine"}\n{"text": 3}\n{"text": "also fine"}\n', "mono.jsonl", "no text at 'text'"),
-    (b'{"text": "fine"}\nno json\n{"text": "also fine"}\n', "mono.jsonl", "the line is no JSON"),
+    (b'{"text": "fine"}\n{"text": 3}\n{"text": "also fine"}\n', "mono.jsonl", "'text' must be text, got 3"),
+    (b'{"text": "fine"}\nno json\n{"text": "also fine"}\n', "mono.jsonl", "the line is not valid JSON"),
 ]
 
 

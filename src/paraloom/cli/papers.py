@@ -43,7 +43,7 @@ def reproduce(
     from paraloom.experiments.loop_tables import reproduce_loop
     from paraloom.experiments.reproduce import TABLES, check_names, reproduce
     from paraloom.experiments.study import Study
-    from paraloom.io.atomic import replacing
+    from paraloom.io.atomic import atomic_write
 
     if "all" in tables:
         tables = [*(TABLES if pairs else ()), *(LOOP_TABLES if loop else ())]
@@ -78,7 +78,7 @@ def reproduce(
     output.mkdir(parents=True, exist_ok=True)
     for table in made:
         page = table.markdown()
-        with replacing(output / f"{table.name}.md") as temporary:
+        with atomic_write(output / f"{table.name}.md") as temporary:
             temporary.write_text(page, encoding="utf-8")
         typer.echo(page)
 

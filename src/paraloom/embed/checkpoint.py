@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from paraloom.core.errors import ModelError
-from paraloom.io.atomic import replacing
+from paraloom.io.atomic import atomic_write
 
 _FILE = "state.safetensors"
 
@@ -38,7 +38,7 @@ def write_checkpoint(
     """Put `checkpoint/state.safetensors` below `folder`; digest: of what the training depends on."""
     from safetensors.numpy import save_file
 
-    with replacing(folder / "checkpoint" / _FILE) as temporary:
+    with atomic_write(folder / "checkpoint" / _FILE) as temporary:
         # JSON gives every float back as it was, so the sums go on exactly.
         save_file(dict(tensors), temporary, {"digest": digest, "progress": json.dumps(asdict(progress))})
 
@@ -89,7 +89,7 @@ def keep_checkpoints(
 
 def write_records(folder: Path, curve: Iterable[Mapping[str, Any]], timings: Mapping[str, float]) -> None:
     """Put `curve.jsonl` and `timings.json` into `folder`."""
-    with replacing(folder / "curve.jsonl") as temporary:
+    with atomic_write(folder / "curve.jsonl") as temporary:
         temporary.write_text("".join(f"{json.dumps(line)}\n" for line in curve), encoding="utf-8")
-    with replacing(folder / "timings.json") as temporary:
+    with atomic_write(folder / "timings.json") as temporary:
         temporary.write_text(json.dumps(timings, indent=1) + "\n", encoding="utf-8")

@@ -30,7 +30,7 @@ from paraloom.embed.threads import Team
 from paraloom.embed.training import Dev
 from paraloom.embed.units import UNITS
 from paraloom.embed.vectors import file_of
-from paraloom.io.atomic import no_room_named
+from paraloom.io.atomic import disk_full_as_error
 
 # Batches that one line of the curve sums up.
 _LINE = 100
@@ -145,7 +145,7 @@ def stream_sentences(
     """Number the units of every sentence into files in `folder`, its vector beside them; no text stays in memory."""
     counts = {"read": 0, "used": 0, "empty": 0, "too_long": 0}
     width = 0
-    with no_room_named(folder), Numbering(folder, sizes) as numbering:
+    with disk_full_as_error(folder), Numbering(folder, sizes) as numbering:
         stored = numbering.file("vectors")
         for batch in sentences:
             texts = batch.column("text").cast(pa.large_string()).fill_null("")

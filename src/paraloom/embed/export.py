@@ -15,7 +15,7 @@ from paraloom.embed import model_card as card
 from paraloom.embed.average import Average, SentenceEncoder
 from paraloom.embed.store import save
 from paraloom.embed.subwords import MARK, SubwordVocabulary
-from paraloom.io.atomic import replacing_folder
+from paraloom.io.atomic import atomic_folder
 
 # The tokens of core.text, in the words of the tokenizers library: letters and marks, digits, what joins them.
 _LETTER, _DIGIT = r"[\p{L}\p{M}]", r"\p{N}"
@@ -39,7 +39,7 @@ def export_sentence_transformer(encoder: SentenceEncoder, folder: str | Path) ->
     """
     parts = list(encoder.parts.values())
     plain = encoder.spec.parts in (("word",), ("subword",)) and isinstance(parts[0], Average)
-    with replacing_folder(folder, "modules.json") as partial:
+    with atomic_folder(folder, "modules.json") as partial:
         if plain:
             _write_static(parts[0], partial)  # type: ignore[arg-type]
             kind = "sentence_transformers.sentence_transformer.modules.static_embedding.StaticEmbedding"

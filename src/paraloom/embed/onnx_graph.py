@@ -16,7 +16,7 @@ from paraloom.core.errors import ConfigError, MissingExtraError
 from paraloom.embed.average import Average, SentenceEncoder
 from paraloom.embed.ordered import Ordered, padded
 from paraloom.embed.parts import PARTS
-from paraloom.io.atomic import replacing_folder
+from paraloom.io.atomic import atomic_folder
 
 FILE = "model.onnx"
 _OPSET = 17
@@ -49,7 +49,7 @@ def export_onnx(encoder: SentenceEncoder, folder: str | Path) -> None:
         "dimension": encoder.dimension,
         "inputs": {f"{unit}_rows": f"{unit}.vocabulary.txt" for unit in _units(encoder)},
     }
-    with replacing_folder(folder, FILE) as partial:
+    with atomic_folder(folder, FILE) as partial:
         (partial / FILE).write_bytes(model.SerializeToString())
         for unit, part in _units(encoder).items():
             lines = "".join(f"{entry}\n" for entry in part.vocabulary.entries)

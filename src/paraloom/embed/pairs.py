@@ -17,7 +17,7 @@ from paraloom.embed import list_kernels
 from paraloom.embed.numbering import Numbered, Numbering
 from paraloom.embed.units import UNITS
 from paraloom.embed.vocabulary import Vocabulary
-from paraloom.io.atomic import no_room_named
+from paraloom.io.atomic import disk_full_as_error
 
 
 @runtime_checkable
@@ -67,7 +67,7 @@ def stream_pairs(
     different ones.  Raises DataError where no pair is left.
     """
     counts = {"read": 0, "used": 0, "empty": 0, "too_long": 0}
-    with no_room_named(folder), Numbering(folder, sizes, known) as numbering:
+    with disk_full_as_error(folder), Numbering(folder, sizes, known) as numbering:
         keys = numbering.file("keys")
         for texts in _usable(pairs, max_tokens, counts):
             keys.append(_keys(texts, ordered))

@@ -19,7 +19,7 @@ from paraloom.embed.spec import parse_spec
 from paraloom.embed.subwords import UNIT as SUBWORD
 from paraloom.embed.subwords import SubwordVocabulary
 from paraloom.embed.vocabulary import Vocabulary
-from paraloom.io.atomic import replacing
+from paraloom.io.atomic import atomic_write
 
 CONFIG = "config.json"
 _FORMAT = 1
@@ -36,12 +36,12 @@ def save(encoder: SentenceEncoder, folder: str | Path, training: Mapping[str, An
 
     folder = Path(folder)
     for name, part in encoder.parts.items():
-        with replacing(folder / f"{name}.safetensors") as temporary:
+        with atomic_write(folder / f"{name}.safetensors") as temporary:
             save_file({key: np.ascontiguousarray(tensor) for key, tensor in part.tensors.items()}, temporary)
-        with replacing(folder / f"{name}.vocabulary.txt") as temporary:
+        with atomic_write(folder / f"{name}.vocabulary.txt") as temporary:
             temporary.write_bytes("".join(f"{entry}\n" for entry in part.vocabulary.entries).encode())
         if isinstance(part.vocabulary, SubwordVocabulary):
-            with replacing(folder / f"{name}.spm") as temporary:
+            with atomic_write(folder / f"{name}.spm") as temporary:
                 temporary.write_bytes(part.vocabulary.model)
     config = {
         "format": _FORMAT,
@@ -52,9 +52,9 @@ def save(encoder: SentenceEncoder, folder: str | Path, training: Mapping[str, An
         "paraloom": __version__,
         "training": dict(training or {}),
     }
-    with replacing(folder / card.FILE) as temporary:
+    with atomic_write(folder / card.FILE) as temporary:
         temporary.write_text(card.encoder_card(encoder, training or {}), encoding="utf-8")
-    with replacing(folder / CONFIG) as temporary:
+    with atomic_write(folder / CONFIG) as temporary:
         temporary.write_text(json.dumps(config, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
     return folder
 

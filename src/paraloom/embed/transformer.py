@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from paraloom.core.digests import file_digest, signature
 from paraloom.core.errors import ConfigError, MissingExtraError, ModelError
-from paraloom.io.atomic import replacing
+from paraloom.io.atomic import atomic_write
 
 CONFIG = "transformer.json"
 """What says that a folder is one of these: pooling and the longest text, in sub-words."""
@@ -53,7 +53,7 @@ def convert_transformer(model: str | Path, folder: Path, *, precision: str = "in
         raise ConfigError(f"CTranslate2 does not run this model: {error}") from None
     shutil.copyfile(transformer / "tokenizer.json", folder / "tokenizer.json")
     config = {"pooling": pooling, "longest": longest, "precision": precision, "model": Path(model).name}
-    with replacing(folder / CONFIG) as temporary:
+    with atomic_write(folder / CONFIG) as temporary:
         temporary.write_text(json.dumps(config, indent=1) + "\n", encoding="utf-8")
 
 

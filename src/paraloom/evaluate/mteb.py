@@ -8,7 +8,7 @@ from typing import Any
 
 from paraloom import __version__
 from paraloom.evaluate.sts import SimilarityTable
-from paraloom.io.atomic import replacing
+from paraloom.io.atomic import atomic_write
 
 TASKS = {"2012": "STS12", "2013": "STS13", "2014": "STS14", "2015": "STS15"}
 """Our group → MTEB's task: the same pairs, all of a year taken together."""
@@ -49,7 +49,7 @@ def write_mteb(table: SimilarityTable, folder: str | Path) -> list[Path]:
     written = []
     for task, content in mteb_results(table).items():
         path = Path(folder) / f"{task}.json"
-        with replacing(path) as temporary:
+        with atomic_write(path) as temporary:
             temporary.write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")
         written.append(path)
     return written

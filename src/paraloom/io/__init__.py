@@ -1,4 +1,4 @@
-"""Reading and writing: corpora of Parquet shards, and bitext in the formats of the field."""
+"""Reads and writes corpora of Parquet shards, and bitext in the formats of the field."""
 
 from paraloom.io.bitext import read_pairs, write_pairs, write_table
 from paraloom.io.compression import open_read, open_write, read_lines

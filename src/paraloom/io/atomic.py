@@ -1,4 +1,4 @@
-"""Files that appear whole or not at all: written beside their place, forced to disk, renamed into it."""
+"""Atomic writes: files and folders appear complete or not at all."""
 
 from __future__ import annotations
 
@@ -12,79 +12,107 @@ from pathlib import Path
 
 from paraloom.core.errors import ConfigError, RunError
 
-# EFBIG is what a limit on file sizes says; to the user it is one more way of having no room.
-_NO_ROOM = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
+# EFBIG: a limit on file sizes, which to the user is a full disk too.
+_DISK_FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 
 
 @contextmanager
-def replacing(path: str | Path) -> Iterator[Path]:
-    """A temporary path in the folder of `path`, renamed to `path` when the block ends well, removed when it does not.
+def atomic_write(path: str | Path) -> Iterator[Path]:
+    """Write a file by way of a temporary one that replaces it when the block succeeds.
 
-    The folder is made where it is missing.  A reader of `path` sees the old file or the whole new one, and that
-    holds after `kill -9` and after a power cut too: the bytes are on the disk before the name is.
-    Raises RunError when there is no room or no right to write.
+    Readers of `path` see the old file or the complete new one, also after `kill -9` or a power failure: the bytes are
+    flushed to disk before the file is renamed. If the block fails, the temporary file is removed.
 
-    >>> import tempfile
-    >>> folder = Path(tempfile.mkdtemp())
-    >>> with replacing(folder / "a.txt") as temporary:
-    ...     _ = temporary.write_text("whole")
-    >>> [(each.name, each.read_text()) for each in folder.iterdir()]
-    [('a.txt', 'whole')]
+    Args:
+        path: The file to write. Its folder is created if needed.
+
+    Yields:
+        Path of the temporary file, in the same folder.
+
+    Raises:
+        RunError: The disk is full, or the file cannot be written.
+
+    Example:
+        >>> import tempfile
+        >>> folder = Path(tempfile.mkdtemp())
+        >>> with atomic_write(folder / "a.txt") as temporary:
+        ...     _ = temporary.write_text("complete")
+        >>> [(path.name, path.read_text()) for path in folder.iterdir()]
+        [('a.txt', 'complete')]
     """
     path = Path(path)
-    with replacing_all([path]) as (temporary,):
+    with atomic_write_all([path]) as (temporary,):
         yield temporary
 
 
 @contextmanager
-def replacing_all(paths: list[Path]) -> Iterator[list[Path]]:
-    """Like `replacing` for files that belong together: none is renamed before all are on the disk."""
-    # Links are followed, so that the file they point to is replaced, not the link.
+def atomic_write_all(paths: list[Path]) -> Iterator[list[Path]]:
+    """Write several files that belong together: none is renamed before all of them are on disk.
+
+    Args:
+        paths: The files to write.
+
+    Yields:
+        A temporary path for each.
+
+    Raises:
+        RunError: The disk is full, or a file cannot be written.
+    """
+    # Symbolic links are followed: the file that they point to is replaced, not the link.
     targets = [path.resolve() if path.is_symlink() else path for path in paths]
-    # A device or a named pipe (/dev/null, say) is written as it is: a rename would put a file in its place.
+    # A device or a named pipe (/dev/null) is written directly: a rename would replace it by a file.
     moves = {
         target: target.with_name(f".{target.name}.{secrets.token_hex(4)}.tmp")
         for target in targets
         if not target.exists() or target.is_file() or target.is_dir()
     }
-    claimed: list[Path] = []
+    created: list[Path] = []
     try:
         for target, temporary in moves.items():
-            _claim(target, temporary)
-            claimed.append(temporary)
-        with no_room_named(paths[0]):
+            _create(target, temporary)
+            created.append(temporary)
+        with disk_full_as_error(paths[0]):
             yield [moves.get(target, target) for target in targets]
             for temporary in moves.values():
-                _to_disk(temporary)
+                _flush_to_disk(temporary)
             for target, temporary in moves.items():
                 temporary.replace(target)
             for folder in {target.parent for target in moves}:
-                _to_disk(folder)
+                _flush_to_disk(folder)
     finally:
-        for temporary in claimed:
+        for temporary in created:
             temporary.unlink(missing_ok=True)
 
 
 @contextmanager
-def replacing_folder(folder: str | Path, mark: str) -> Iterator[Path]:
-    """A temporary folder beside `folder`, put in its place when the block ends well, removed when it does not.
+def atomic_folder(folder: str | Path, sentinel: str) -> Iterator[Path]:
+    """Write a folder by way of a temporary one that replaces it when the block succeeds.
 
-    mark: a file that every folder of this kind has; one without it that is not empty is somebody else's.
-    Raises ConfigError for such a folder, RunError when there is no room.
+    Args:
+        folder: The folder to write.
+        sentinel: Name of a file that every folder of this kind has; an existing folder without it is not replaced.
 
-    >>> import tempfile
-    >>> folder = Path(tempfile.mkdtemp()) / "model"
-    >>> with replacing_folder(folder, "config.json") as temporary:
-    ...     _ = (temporary / "config.json").write_text("{}")
-    >>> [each.name for each in folder.iterdir()]
-    ['config.json']
+    Yields:
+        Path of the temporary folder, beside `folder`.
+
+    Raises:
+        ConfigError: `folder` exists, is not empty and does not have the sentinel.
+        RunError: The disk is full.
+
+    Example:
+        >>> import tempfile
+        >>> folder = Path(tempfile.mkdtemp()) / "model"
+        >>> with atomic_folder(folder, "config.json") as temporary:
+        ...     _ = (temporary / "config.json").write_text("{}")
+        >>> [path.name for path in folder.iterdir()]
+        ['config.json']
     """
     folder = Path(folder)
-    if folder.exists() and any(folder.iterdir()) and not (folder / mark).is_file():
-        raise ConfigError(f"{folder} holds something else", remedy="Name a new folder.")
+    if folder.exists() and any(folder.iterdir()) and not (folder / sentinel).is_file():
+        raise ConfigError(f"{folder} exists and holds something else", remedy="Name a new folder.")
     temporary, old = (folder.with_name(f".{folder.name}.{secrets.token_hex(4)}.tmp") for _ in range(2))
     try:
-        with no_room_named(folder):
+        with disk_full_as_error(folder):
             temporary.mkdir(parents=True)
             yield temporary
         if folder.exists():
@@ -96,41 +124,49 @@ def replacing_folder(folder: str | Path, mark: str) -> Iterator[Path]:
 
 
 def is_temporary(path: Path) -> bool:
-    """Whether `path` is what a killed writer may have left behind; such files are never read."""
+    """Whether `path` is named like a temporary file, which a killed process may have left behind."""
     return path.name.startswith(".") and path.name.endswith(".tmp")
 
 
 @contextmanager
-def no_room_named(path: str | Path) -> Iterator[None]:
-    """Turn a full disk inside the block into a RunError that names `path`."""
+def disk_full_as_error(path: str | Path) -> Iterator[None]:
+    """Turn a full disk inside the block into a RunError.
+
+    Args:
+        path: The file or folder that is written, for the error.
+
+    Raises:
+        RunError: The disk is full.
+    """
     try:
         yield
     except OSError as error:
-        if error.errno not in _NO_ROOM:
+        if error.errno not in _DISK_FULL:
             raise
         raise RunError(
-            f"there is no room to write it ({os.strerror(error.errno)})",
+            f"cannot write: the disk is full ({os.strerror(error.errno)})",
             file=path,
-            remedy="Free some space there, or write to another disk, and run again: nothing half-written was left.",
+            remedy="Free space there, or write to another disk, and run again; no partial file was left.",
         ) from error
 
 
-def _claim(path: Path, temporary: Path) -> None:
-    """Create `temporary`, so that a place that cannot be written is known before the work is done."""
+def _create(path: Path, temporary: Path) -> None:
+    """Create `temporary`, so that a path that cannot be written is noticed before the work is done."""
     if path.is_dir():
-        raise RunError("this is a folder, a file was to be written there", file=path, remedy="Name a file in it.")
-    with no_room_named(path):
+        raise RunError("cannot write: expected a file name, got a folder", file=path, remedy="Name a file in it.")
+    with disk_full_as_error(path):
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             temporary.touch(exist_ok=False)
         except (PermissionError, FileExistsError, NotADirectoryError) as error:
-            reason = os.strerror(error.errno or 0)
             raise RunError(
-                f"it cannot be written ({reason})", file=path, remedy="Choose another place, or mend its rights."
+                f"cannot write: {os.strerror(error.errno or 0)}",
+                file=path,
+                remedy="Choose another path, or change the permissions.",
             ) from error
 
 
-def _to_disk(path: Path) -> None:
+def _flush_to_disk(path: Path) -> None:
     handle = os.open(path, os.O_RDONLY)
     try:
         os.fsync(handle)

@@ -1,4 +1,4 @@
-"""Bitext in and tables out, whatever the format: the suffix, the braces or the folder say which it is."""
+"""Reads bitext and writes tables in all formats, chosen by the name of the file."""
 
 from __future__ import annotations
 
@@ -15,21 +15,29 @@ from paraloom.core.schema import PAIRS, SCHEMAS, require
 from paraloom.io.compression import PIPE, without_compression
 from paraloom.io.corpus import Corpus, write_corpus
 from paraloom.io.formats import jsonl, moses, parquet, ppdb, tmx, tsv
-from paraloom.io.formats.base import Asked, Column, OnReject, Pair, languages_in_name, origin_of, stem
+from paraloom.io.formats.base import (
+    ColumnName,
+    OnReject,
+    PairRow,
+    ReadOptions,
+    file_stem,
+    languages_in_name,
+    origin_in_name,
+)
 
-READERS: dict[str, Callable[[Asked], Iterator[Pair]]] = {
+READERS: dict[str, Callable[[ReadOptions], Iterator[PairRow]]] = {
     ".tsv": tsv.read,
     ".jsonl": jsonl.read,
     ".parquet": parquet.read,
     ".tmx": tmx.read,
 }
-"""The reader of each suffix; a new format is one file and one line here (and one in `write_table`)."""
+"""Suffix → reader. A new format is one file and one line here (and one in `write_table`)."""
 
 UNKNOWN = "und"
-"""The language of a side of which nothing is said (BCP 47's tag for 'undetermined')."""
+"""Language of a side where it is unknown (BCP 47: undetermined)."""
 
 Rows: TypeAlias = Corpus | pa.Table | pa.RecordBatch | pa.RecordBatchReader | Iterable[pa.RecordBatch]
-"""Rows to write; all but a bare iterable know their columns even when there is no row."""
+"""Rows to write; all but a plain iterable have columns even without rows."""
 
 
 def read_pairs(
@@ -37,75 +45,102 @@ def read_pairs(
     *,
     src_lang: str | None = None,
     tgt_lang: str | None = None,
-    src_column: Column = None,
-    tgt_column: Column = None,
+    src_column: ColumnName = None,
+    tgt_column: ColumnName = None,
     origin: str | None = None,
     on_reject: OnReject | None = None,
     batch_rows: int = 1024,
 ) -> Iterator[pa.RecordBatch]:
-    """Sentence pairs in the PAIRS schema, in batches of at most `batch_rows`, streamed.
+    """Read sentence pairs as batches of the PAIRS schema, streamed.
 
-    source: a file with both sides (.tsv .jsonl .parquet .tmx, each plain or .gz .zst .xz; '-' is a TSV pipe), a folder
-    of ours, a file of PPDB (its name begins with ppdb), or `PREFIX.{cs,en}` for Moses pairs, whose braces also say the
-    languages.
-    src_lang, tgt_lang: by default what file or name says (`news.de-en.tsv`), else 'und'.
-    src_column, tgt_column: names, or for TSV numbers from 1.
-    origin: by default the file's name without languages and suffixes; `pair_id` is `origin:row`, rows from 1.
-    A table that has columns of ours (pair_id, origin, src_lang, tgt_lang) keeps them, unless they are given here.
-    on_reject: takes row, reason and raw text of each bad row; without it the first bad row is a DataError.
+    Columns pair_id, origin, src_lang and tgt_lang of a table are kept, unless they are given here.
 
-    Raises DataError also when Moses sides differ in lines (with or without on_reject), ConfigError when the format or
-    the columns are not clear.
+    Args:
+        source: A file with both sides (.tsv .jsonl .parquet .tmx; '-' is TSV from standard input), plain or compressed
+            (.gz .zst .xz); Moses pairs `PREFIX.{cs,en}`, whose braces name the languages; a file of PPDB (its name
+            starts with ppdb); or the folder of a corpus.
+        src_lang: Language of the source side; by default that of the file or of its name (`news.de-en.tsv`), else
+            'und'.
+        tgt_lang: Language of the target side; likewise.
+        src_column: Column of the source side: a name, or for TSV a number from 1.
+        tgt_column: Column of the target side; likewise.
+        origin: Origin of the pairs, by default the name of the file without languages and suffixes; `pair_id` is
+            `origin:row`, with rows from 1.
+        on_reject: Called with row, reason and raw text of each bad row; without it the first one raises an error.
+        batch_rows: Rows of a batch at most.
 
-    >>> import tempfile
-    >>> file = Path(tempfile.mkdtemp()) / "hello.de-en.tsv"
-    >>> _ = file.write_text("Hallo\\tHello\\n")
-    >>> next(read_pairs(file)).to_pylist()[0]["pair_id"]
-    'hello:1'
+    Raises:
+        ConfigError: The format or the columns are not clear.
+        DataError: A row is bad and `on_reject` is None, or the files of Moses pairs differ in their number of lines.
+
+    Example:
+        >>> import tempfile
+        >>> file = Path(tempfile.mkdtemp()) / "hello.de-en.tsv"
+        >>> _ = file.write_text("Hallo\\tHello\\n")
+        >>> next(read_pairs(file)).to_pylist()[0]["pair_id"]
+        'hello:1'
     """
     if batch_rows < 1:
-        raise ConfigError(f"a batch has one row or more, not {batch_rows}")
+        raise ConfigError(f"batch_rows must be 1 or more, got {batch_rows}")
     path = str(source)
-    asked = Asked(path, src_lang, tgt_lang, src_column, tgt_column, on_reject)
+    options = ReadOptions(path, src_lang, tgt_lang, src_column, tgt_column, on_reject)
     sides = moses.sides(path)
     if sides is not None:
-        asked = replace(asked, src_lang=src_lang or sides.src_lang, tgt_lang=tgt_lang or sides.tgt_lang)
-        return _batches(moses.read(asked), asked, origin, origin_of(sides.stem), batch_rows)
+        options = replace(options, src_lang=src_lang or sides.src_lang, tgt_lang=tgt_lang or sides.tgt_lang)
+        return _batches(moses.read(options), options, origin, origin_in_name(sides.stem), batch_rows)
     if Path(path).is_dir():
-        return _of_corpus(Path(path), batch_rows)
-    named = languages_in_name(stem(path)) or (None, None)
-    asked = replace(asked, src_lang=src_lang or named[0], tgt_lang=tgt_lang or named[1])
-    return _batches(_reader(path)(asked), asked, origin, origin_of(stem(path)), batch_rows)
+        return _read_corpus(Path(path), batch_rows)
+    languages = languages_in_name(file_stem(path)) or (None, None)
+    options = replace(options, src_lang=src_lang or languages[0], tgt_lang=tgt_lang or languages[1])
+    return _batches(_reader(path)(options), options, origin, origin_in_name(file_stem(path)), batch_rows)
 
 
 def write_pairs(rows: Rows, target: str | Path) -> int:
-    """Write rows that have the PAIRS columns, as `write_table` does; returns how many."""
+    """Write rows with the columns of PAIRS, as `write_table` does.
+
+    Args:
+        rows: The rows.
+        target: The file or folder to write.
+
+    Returns:
+        Number of rows.
+
+    Raises:
+        DataError: A column of PAIRS is missing, or the format cannot represent a text.
+    """
     schema, batches = _with_schema(rows)
     require(schema, PAIRS)
     return write_table(pa.RecordBatchReader.from_batches(schema, batches), target)
 
 
 def write_table(rows: Rows, target: str | Path, columns: Sequence[str] | None = None) -> int:
-    """Write any rows to a file, whole or not at all, and return how many.
+    """Write rows to a file atomically.
 
-    target: .tsv (with a header) or .jsonl (each also .gz .zst .xz; '-' is TSV to the standard output), .parquet; .tmx
-    and `PREFIX.{de,en}` take the columns src and tgt; a name without suffix is a folder, which becomes a corpus.
-    columns: which, in this order; all by default.
+    Args:
+        rows: The rows.
+        target: A file .tsv (with a header) or .jsonl, plain or compressed (.gz .zst .xz), or .parquet; '-' is TSV on
+            standard output; .tmx and Moses pairs `PREFIX.{de,en}` take the columns src and tgt; a name without suffix
+            is the folder of a new corpus.
+        columns: Names of the columns to write, in this order; all by default.
 
-    Raises DataError, with the row, for what a format cannot hold: tabs and line ends in TSV, line ends in Moses pairs,
-    control characters in TMX.
+    Returns:
+        Number of rows.
+
+    Raises:
+        ConfigError: The format is unknown, or a column is not found.
+        DataError: The format cannot represent a text: tabs and line breaks in TSV, line breaks in Moses pairs, control
+            characters in TMX.
     """
     schema, batches = _with_schema(rows)
     if columns is not None:
         for name in columns:
             if name not in schema.names:
-                raise ConfigError(f"there is no column '{name}'; there are {', '.join(schema.names)}")
+                raise ConfigError(f"column '{name}' not found; the columns are {', '.join(schema.names)}")
         schema = pa.schema([schema.field(name) for name in columns])
         batches = (batch.select(list(columns)) for batch in batches)
     path = str(target)
     suffix = ".tsv" if path == PIPE else without_compression(path).suffix
-    paired = moses.sides(path) is not None or suffix == ".tmx"
-    if paired:
+    if moses.sides(path) is not None or suffix == ".tmx":
         require(schema, pa.schema([PAIRS.field("src"), PAIRS.field("tgt")]))
         return moses.write(batches, path) if suffix != ".tmx" else tmx.write(batches, path)
     if suffix == ".tsv":
@@ -120,30 +155,30 @@ def write_table(rows: Rows, target: str | Path, columns: Sequence[str] | None = 
     raise _unknown_format(path, suffix)
 
 
-def _reader(path: str) -> Callable[[Asked], Iterator[Pair]]:
+def _reader(path: str) -> Callable[[ReadOptions], Iterator[PairRow]]:
     suffix = ".tsv" if path == PIPE else without_compression(path).suffix
     if suffix in READERS:
         return READERS[suffix]
     if ppdb.is_named_ppdb(Path(path).name) and Path(path).is_file():
         return ppdb.read
     if suffix == "":
-        raise DataError("there is no such folder", file=path, remedy="Check the name, or add the file's suffix.")
+        raise DataError("folder not found", file=path, remedy="Check the name, or add the suffix of the file.")
     raise _unknown_format(path, suffix)
 
 
 def _unknown_format(path: str, suffix: str) -> ConfigError:
     return ConfigError(
-        f"the format '{suffix}' is not known; known are {', '.join(READERS)}, folders, and Moses pairs",
+        f"unknown format '{suffix}'; known are {', '.join(READERS)}, folders and Moses pairs",
         file=path,
-        remedy="Rename or convert it; Moses pairs are written in quotes and with braces: 'PREFIX.{de,en}'.",
+        remedy="Rename or convert the file; Moses pairs are written with braces, in quotes: 'PREFIX.{de,en}'.",
     )
 
 
 def _batches(
-    pairs: Iterator[Pair], asked: Asked, origin: str | None, named: str, batch_rows: int
+    pairs: Iterator[PairRow], options: ReadOptions, origin: str | None, default_origin: str, batch_rows: int
 ) -> Iterator[pa.RecordBatch]:
     while chunk := list(islice(pairs, batch_rows)):
-        origins = [origin or pair.origin or named for pair in chunk]
+        origins = [origin or pair.origin or default_origin for pair in chunk]
         ids = [
             pair.pair_id if pair.pair_id and not origin else f"{source}:{pair.row}"
             for pair, source in zip(chunk, origins, strict=True)
@@ -152,14 +187,14 @@ def _batches(
             ids,
             [pair.src for pair in chunk],
             [pair.tgt for pair in chunk],
-            [asked.src_lang or pair.src_lang or UNKNOWN for pair in chunk],
-            [asked.tgt_lang or pair.tgt_lang or UNKNOWN for pair in chunk],
+            [options.src_lang or pair.src_lang or UNKNOWN for pair in chunk],
+            [options.tgt_lang or pair.tgt_lang or UNKNOWN for pair in chunk],
             origins,
         ]
         yield pa.RecordBatch.from_arrays([pa.array(column, pa.string()) for column in columns], schema=PAIRS)
 
 
-def _of_corpus(folder: Path, batch_rows: int) -> Iterator[pa.RecordBatch]:
+def _read_corpus(folder: Path, batch_rows: int) -> Iterator[pa.RecordBatch]:
     corpus = Corpus.open(folder)
     require(corpus.schema, PAIRS)
     for batch in corpus.batches(PAIRS.names, batch_rows):
@@ -181,10 +216,10 @@ def _with_schema(rows: Rows) -> tuple[pa.Schema, Iterator[pa.RecordBatch]]:
 
 
 def _kind(schema: pa.Schema) -> str:
-    for kind, wanted in SCHEMAS.items():
-        if set(wanted.names) <= set(schema.names):
+    for kind, expected in SCHEMAS.items():
+        if set(expected.names) <= set(schema.names):
             return kind
     raise DataError(
-        f"the columns {', '.join(schema.names)} are none of a corpus's",
+        f"no kind of corpus has only the columns {', '.join(schema.names)}",
         remedy="Write a .parquet file instead of a folder.",
     )

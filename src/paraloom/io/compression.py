@@ -1,4 +1,4 @@
-"""Byte streams and lines, plain or packed by suffix (.gz .zst .xz), '-' being a pipe; strict about what they hold."""
+"""Byte streams and lines of files, compressed by suffix (.gz .zst .xz); '-' is a pipe."""
 
 from __future__ import annotations
 
@@ -17,24 +17,25 @@ import pyarrow as pa
 
 from paraloom.core.errors import DataError
 from paraloom.core.optional import OptionalModule
-from paraloom.io.atomic import replacing
+from paraloom.io.atomic import atomic_write
 
 zstandard = OptionalModule("zstandard", "writing .zst files", "zstd")
 
 SUFFIXES = (".gz", ".zst", ".xz")
-"""Suffixes of compressed files, each read and written transparently."""
+"""Suffixes of compressed files."""
 
 PIPE = "-"
-"""The name of standard input where a file is read, of standard output where one is written."""
+"""Name of standard input where a file is read, of standard output where one is written."""
 
-_PIECE = 1 << 18
+_CHUNK_BYTES = 1 << 18
 
 
 def without_compression(path: str | Path) -> Path:
-    """The path without a suffix of compression.
+    """Strip the suffix of a compressed file.
 
-    >>> without_compression("a.tsv.gz").name, without_compression("a.tsv").name
-    ('a.tsv', 'a.tsv')
+    Example:
+        >>> without_compression("a.tsv.gz").name, without_compression("a.tsv").name
+        ('a.tsv', 'a.tsv')
     """
     path = Path(path)
     return path.with_suffix("") if path.suffix in SUFFIXES else path
@@ -42,26 +43,33 @@ def without_compression(path: str | Path) -> Path:
 
 @contextmanager
 def open_read(path: str | Path) -> Iterator[BinaryIO]:
-    """The bytes of a file, unpacked.
+    """Open a file for reading bytes, decompressed.
 
-    Raises DataError when there is no such file (near names of the folder are shown), when it is a folder or empty,
-    and, as soon as the reading comes that far, when a compressed file is cut short or corrupt.
+    Args:
+        path: The file; '-' is standard input.
+
+    Yields:
+        A binary stream.
+
+    Raises:
+        DataError: The file does not exist (similar names are suggested), is a folder or is empty; while reading, a
+            compressed file turns out to be truncated or corrupt.
     """
     if str(path) == PIPE:
         yield sys.stdin.buffer
         return
     path = Path(path)
-    _must_be_a_file(path)
+    _check_file(path)
     with path.open("rb") as raw:
-        yield raw if path.suffix not in SUFFIXES else cast(BinaryIO, _Unpacked(raw, path))
+        yield raw if path.suffix not in SUFFIXES else cast(BinaryIO, _DecompressedStream(raw, path))
 
 
-class _Unpacked(io.RawIOBase):
-    """A compressed stream whose faults are DataErrors of the file it comes from."""
+class _DecompressedStream(io.RawIOBase):
+    """A decompressed stream that raises a DataError where the file is truncated or corrupt."""
 
     def __init__(self, raw: BinaryIO, path: Path) -> None:
         self._path = path
-        self._stream = _unpacking(raw, path.suffix)
+        self._stream = _decompress(raw, path.suffix)
 
     def readable(self) -> bool:
         return True
@@ -71,47 +79,64 @@ class _Unpacked(io.RawIOBase):
             piece = self._stream.read(len(buffer))
         except (EOFError, OSError, zlib.error, lzma.LZMAError) as error:
             raise DataError(
-                f"the compressed file is cut short or corrupt ({str(error).rstrip('.')})",
+                f"the compressed file is truncated or corrupt ({str(error).rstrip('.')})",
                 file=self._path,
-                remedy="Copy it again from where it came, and compare sizes.",
+                remedy="Copy the file again, and compare sizes.",
             ) from error
         buffer[: len(piece)] = piece
         return len(piece)
 
 
-def _unpacking(raw: BinaryIO, suffix: str) -> Any:
+def _decompress(raw: BinaryIO, suffix: str) -> Any:
     if suffix == ".gz":
         return gzip.GzipFile(fileobj=raw, mode="rb")
     if suffix == ".xz":
         return lzma.LZMAFile(raw)
-    # zstandard's own reader takes a frame that is cut short for the end of the file; Arrow's does not.
+    # zstandard's own reader takes a truncated frame for the end of the file; Arrow's does not.
     return pa.CompressedInputStream(pa.PythonFile(raw, "r"), "zstd")
 
 
 @contextmanager
 def open_write(path: str | Path) -> Iterator[BinaryIO]:
-    """A stream into a file that appears, packed by its suffix, when the block ends well; the same bytes each time.
+    """Open a file for writing bytes, compressed by its suffix.
 
-    Raises RunError when the disk is full.
+    The file appears when the block succeeds; equal content gives equal bytes.
+
+    Args:
+        path: The file; '-' is standard output.
+
+    Yields:
+        A binary stream.
+
+    Raises:
+        RunError: The disk is full, or the file cannot be written.
     """
     if str(path) == PIPE:
         yield sys.stdout.buffer
         sys.stdout.buffer.flush()
         return
-    with replacing(path) as temporary, packing(temporary, Path(path).suffix) as stream:
+    with atomic_write(path) as temporary, compressed_stream(temporary, Path(path).suffix) as stream:
         yield stream
 
 
 @contextmanager
-def packing(temporary: Path, suffix: str) -> Iterator[BinaryIO]:
-    """A stream into `temporary`, packed as `suffix` says: for writers that rename several files together."""
-    with temporary.open("wb") as raw, _packed(raw, suffix) as stream:
+def compressed_stream(temporary: Path, suffix: str) -> Iterator[BinaryIO]:
+    """Open a temporary file for writing, compressed by the suffix of the final file.
+
+    Args:
+        temporary: The file to write.
+        suffix: Suffix of the file that it is going to replace.
+
+    Yields:
+        A binary stream.
+    """
+    with temporary.open("wb") as raw, _compress(raw, suffix) as stream:
         yield cast(BinaryIO, stream)
 
 
-def _packed(raw: BinaryIO, suffix: str) -> Any:
+def _compress(raw: BinaryIO, suffix: str) -> Any:
     if suffix == ".gz":
-        # No name and no time in the header: equal content gives equal bytes.
+        # Without name and time in the header, equal content gives equal bytes.
         return gzip.GzipFile("", "wb", compresslevel=6, fileobj=raw, mtime=0)
     if suffix == ".zst":
         return zstandard.ZstdCompressor(level=6, write_checksum=True).stream_writer(raw, closefd=False)
@@ -121,22 +146,34 @@ def _packed(raw: BinaryIO, suffix: str) -> Any:
 
 
 def read_lines(path: str | Path) -> Iterator[str]:
-    r"""The lines of a text file without their ends, as strict UTF-8.
+    r"""Read the lines of a UTF-8 text file, without line ends.
 
-    A line ends with \n, and one \r before it belongs to the end; nothing else ends a line (U+2028, \x0b and \x85 are
-    characters like any other).  A byte order mark at the start is left out.  Raises DataError as `open_read` does, and
-    for bytes that are no UTF-8, with the row and the byte's place in it (from 0).
+    Lines end with \n or \r\n and nothing else (U+2028, \x0b and \x85 are ordinary characters). A byte order mark at the
+    start of the file is dropped.
+
+    Args:
+        path: The file; '-' is standard input.
+
+    Raises:
+        DataError: As `open_read`, and for a line that is not valid UTF-8, with row and byte.
     """
     for row, line in enumerate(read_raw_lines(path), 1):
         yield decode(line, path, row)
 
 
 def read_raw_lines(path: str | Path) -> Iterator[bytes]:
-    """The lines of a file without their ends, as bytes; see `read_lines`."""
+    """Read the lines of a file as bytes, without line ends; see `read_lines`.
+
+    Args:
+        path: The file; '-' is standard input.
+
+    Raises:
+        DataError: As `open_read`.
+    """
     with open_read(path) as stream:
         first = True
         rest = b""
-        while piece := stream.read(_PIECE):
+        while piece := stream.read(_CHUNK_BYTES):
             if first:
                 piece = piece.removeprefix(b"\xef\xbb\xbf")
                 first = False
@@ -150,32 +187,41 @@ def read_raw_lines(path: str | Path) -> Iterator[bytes]:
 
 
 def decode(line: bytes, path: str | Path, row: int) -> str:
-    """The text of one line; DataError with the first byte that is no UTF-8."""
+    """Decode one line of UTF-8.
+
+    Args:
+        line: The line.
+        path: Its file, for the error.
+        row: Its row from 1, for the error.
+
+    Raises:
+        DataError: The line is not valid UTF-8.
+    """
     try:
         return line.decode()
     except UnicodeDecodeError as error:
-        raise not_utf8(line, error.start).at(file=path, row=row) from None
+        raise utf8_error(line, error.start).at(file=path, row=row) from None
 
 
-def not_utf8(line: bytes, at: int) -> DataError:
-    """The error for a byte that is no UTF-8."""
+def utf8_error(line: bytes, position: int) -> DataError:
+    """Create the error for a line that is not valid UTF-8 from the byte at `position` on."""
     return DataError(
-        f"the line is not valid UTF-8 (byte 0x{line[at]:02x} at {at})",
-        remedy="Repair the line, or convert the file, as by: iconv -f latin1 -t utf-8.",
+        f"the line is not valid UTF-8 (byte 0x{line[position]:02x} at {position})",
+        remedy="Fix the line, or convert the file: iconv -f latin1 -t utf-8.",
     )
 
 
-def _must_be_a_file(path: Path) -> None:
+def _check_file(path: Path) -> None:
     if path.is_dir():
-        raise DataError("this is a folder, not a file", file=path, remedy="Name a file in it.")
+        raise DataError("expected a file, got a folder", file=path, remedy="Name a file in it.")
     if not path.exists():
-        names = [each.name for each in path.parent.iterdir()] if path.parent.is_dir() else []
-        near = get_close_matches(path.name, names, n=3)
-        remedy = f"In that folder there is {', '.join(near)}." if near else "Check the name and the folder."
-        raise DataError("there is no such file", file=path, remedy=remedy)
+        names = [file.name for file in path.parent.iterdir()] if path.parent.is_dir() else []
+        similar = get_close_matches(path.name, names, n=3)
+        remedy = f"Did you mean {' or '.join(similar)}?" if similar else "Check the name and the folder."
+        raise DataError("file not found", file=path, remedy=remedy)
     if path.is_file() and path.stat().st_size == 0:
         raise _empty(path)
 
 
 def _empty(path: Path) -> DataError:
-    return DataError("the file is empty", file=path, remedy="Check what was to write it: it has left nothing.")
+    return DataError("the file is empty", file=path, remedy="Check the program that should have written it.")

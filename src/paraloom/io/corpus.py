@@ -1,4 +1,4 @@
-"""The container: a folder of Parquet shards and `corpus.json`, read and written as record batches, never whole."""
+"""Corpora: folders of Parquet shards with a `corpus.json`, read and written in batches."""
 
 from __future__ import annotations
 
@@ -15,25 +15,34 @@ from paraloom.core.digests import file_digest
 from paraloom.core.errors import ConfigError, DataError, RunError, nearest
 from paraloom.core.progress import progress
 from paraloom.core.schema import SCHEMAS, require
-from paraloom.io.atomic import replacing
+from paraloom.io.atomic import atomic_write
 from paraloom.io.shards import open_shard, read_batches, rebatch, write_shard
 
 DESCRIPTION = "corpus.json"
-"""The file that makes a folder a corpus; it is written last, so a folder without it is unfinished."""
+"""The file that describes a corpus; it is written last, so a folder without it is incomplete."""
 
 
 @dataclass(frozen=True)
 class Corpus:
-    """A corpus on disk: what kind it is, which columns it has, and its shards in order.
+    """A corpus on disk. Open one with `Corpus.open`, create one with `write_corpus`.
 
-    Open one with `Corpus.open`, make one with `write_corpus`; the rows stay on the disk until `batches` reads them.
+    Rows stay on disk until `batches` or `head` reads them.
 
-    >>> import tempfile
-    >>> row = {"doc_id": "d", "sent_id": 0, "lang": "en", "text": "Hello"}
-    >>> batch = pa.RecordBatch.from_pylist([row], schema=SCHEMAS["SENTENCES"])
-    >>> corpus = write_corpus(Path(tempfile.mkdtemp()) / "hello", [batch], kind="SENTENCES")
-    >>> Corpus.open(corpus.folder).rows, corpus.head(1).column("text").to_pylist()
-    (1, ['Hello'])
+    Args:
+        folder: Its folder.
+        kind: Name of the schema whose columns it has: PAIRS, SENTENCES …
+        schema: All its columns.
+        shards: Its Parquet files, in order.
+        shard_rows: Number of rows of each shard.
+        digests: SHA-256 of each shard.
+
+    Example:
+        >>> import tempfile
+        >>> row = {"doc_id": "d", "sent_id": 0, "lang": "en", "text": "Hello"}
+        >>> batch = pa.RecordBatch.from_pylist([row], schema=SCHEMAS["SENTENCES"])
+        >>> corpus = write_corpus(Path(tempfile.mkdtemp()) / "hello", [batch], kind="SENTENCES")
+        >>> Corpus.open(corpus.folder).rows, corpus.head(1).column("text").to_pylist()
+        (1, ['Hello'])
     """
 
     folder: Path
@@ -45,36 +54,46 @@ class Corpus:
 
     @classmethod
     def open(cls, folder: str | Path) -> Corpus:
-        """The corpus in `folder`.
+        """Open a corpus.
 
-        Raises DataError when the folder is no finished corpus, or when a shard is missing, corrupt or not the one
-        that `corpus.json` describes (its rows are compared here, its digest by `verify`).
+        Args:
+            folder: Its folder.
+
+        Raises:
+            DataError: The folder is not a complete corpus, or a shard is missing, corrupt or has another number of
+                rows than `corpus.json` says (`verify` compares digests too).
         """
         folder = Path(folder)
         kind, entries = _read_description(folder)
         shards = [folder / entry["file"] for entry in entries]
         for shard, entry in zip(shards, entries, strict=True):
             with open_shard(shard) as file:
-                found, schema = file.metadata.num_rows, file.schema_arrow
-            if found != entry["rows"]:
+                rows, schema = file.metadata.num_rows, file.schema_arrow
+            if rows != entry["rows"]:
                 raise DataError(
-                    f"the shard has {found} rows, {DESCRIPTION} says {entry['rows']}",
+                    f"expected {entry['rows']} rows according to {DESCRIPTION}, got {rows}",
                     file=shard,
-                    remedy="Restore it from a copy, or make the corpus again.",
+                    remedy="Restore it from a copy, or create the corpus again.",
                 )
         return cls(folder, kind, schema, shards, [e["rows"] for e in entries], [e["sha256"] for e in entries])
 
     @property
     def rows(self) -> int:
-        """Rows of all shards together."""
+        """Number of rows of all shards."""
         return sum(self.shard_rows)
 
     def batches(
         self, columns: Sequence[str] | None = None, batch_rows: int = 1024, *, label: str = ""
     ) -> Iterator[pa.RecordBatch]:
-        """All rows in order, in batches of at most `batch_rows`; a batch never spans two shards.
+        """Read all rows in order; a batch never spans two shards.
 
-        label: what is done with them, where it takes so long that progress is to be shown.
+        Args:
+            columns: Names of the columns to read; all by default.
+            batch_rows: Rows of a batch at most.
+            label: Shows progress under this label; no progress where it is empty.
+
+        Raises:
+            DataError: A shard is corrupt, or a column is not found.
         """
         batches = chain.from_iterable(read_batches(shard, columns, batch_rows) for shard in self.shards)
         if not label:
@@ -86,7 +105,15 @@ class Corpus:
                 advance(batch.num_rows)
 
     def head(self, n: int, columns: Sequence[str] | None = None) -> pa.Table:
-        """The first `n` rows (all, when there are fewer)."""
+        """Read the first rows.
+
+        Args:
+            n: How many rows at most.
+            columns: Names of the columns to read; all by default.
+
+        Raises:
+            DataError: A shard is corrupt, or a column is not found.
+        """
         batches = []
         missing = n
         for batch in self.batches(columns, max(1, min(n, 1024))):
@@ -98,27 +125,38 @@ class Corpus:
         return pa.Table.from_batches(batches, pa.schema([self.schema.field(name) for name in names]))
 
     def verify(self) -> None:
-        """Read every byte; raises DataError that names the first shard whose digest is not the recorded one."""
+        """Compare the digests of all shards with `corpus.json`.
+
+        Raises:
+            DataError: A shard has changed.
+        """
         for shard, digest in zip(self.shards, self.digests, strict=True):
             if file_digest(shard) != digest:
                 raise DataError(
-                    f"the shard's bytes are not those that {DESCRIPTION} was written for",
+                    f"the shard has changed since {DESCRIPTION} was written",
                     file=shard,
-                    remedy="Restore it from a copy, or make the corpus again.",
+                    remedy="Restore it from a copy, or create the corpus again.",
                 )
 
 
 def write_corpus(folder: str | Path, batches: Iterable[pa.RecordBatch], *, kind: str, shard_rows: int = 5000) -> Corpus:
-    """Stream `batches` into the shards `part-00000.parquet` … of `shard_rows` rows, then describe them.
+    """Write batches to a new corpus, in shards `part-00000.parquet` …
 
-    The schema is the first batch's, and has at least the columns of `kind` (PAIRS, SENTENCES …); without batches it is
-    that of the kind, and there is one empty shard.  Raises RunError when `folder` holds a corpus already (it might be
-    the one being read) or when the disk is full, DataError when columns are missing or change on the way.
+    Args:
+        folder: The folder to create.
+        batches: The rows; all batches have the columns of the first one. Without batches there is one empty shard.
+        kind: Name of the schema whose columns the rows have: PAIRS, SENTENCES …
+        shard_rows: Rows of a shard.
+
+    Raises:
+        ConfigError: The kind is unknown.
+        RunError: There is a corpus in `folder` already, or the disk is full.
+        DataError: Columns of the kind are missing, or the columns change between batches.
     """
     folder = Path(folder)
     _check_kind(kind)
     if (folder / DESCRIPTION).exists():
-        raise RunError("there is a corpus already", file=folder, remedy="Remove it, or name another folder.")
+        raise RunError("the folder already holds a corpus", file=folder, remedy="Delete it, or name another folder.")
     stream = iter(batches)
     first = next(stream, None)
     schema = SCHEMAS[kind] if first is None else first.schema
@@ -137,53 +175,63 @@ def write_corpus(folder: str | Path, batches: Iterable[pa.RecordBatch], *, kind:
 
 
 def seal_corpus(folder: str | Path, shards: Sequence[Path], *, kind: str) -> Corpus:
-    """Declare shards that lie in `folder` (in this order, by `write_shard`) a corpus: writes its `corpus.json`.
+    """Make a corpus of existing shards by writing its `corpus.json`.
 
-    For writers that make their shards one by one, in any order and in many processes.
+    For writers that create their shards one by one, in any order and in several processes.
+
+    Args:
+        folder: The folder that holds the shards.
+        shards: The files that `write_shard` wrote, in the order of the corpus.
+        kind: Name of the schema whose columns the shards have.
+
+    Raises:
+        ConfigError: The kind is unknown.
+        RunError: There are no shards, or one is outside of `folder`.
+        DataError: The columns of the shards differ, or columns of the kind are missing.
     """
     folder = Path(folder)
     _check_kind(kind)
     if not shards:
-        raise RunError("a corpus has one shard or more", file=folder, remedy="Write an empty shard.")
+        raise RunError("a corpus needs at least one shard, got none", file=folder, remedy="Write an empty shard.")
     entries, schemas = [], []
     for shard in shards:
         if shard.parent != folder:
-            raise RunError(f"the shard lies outside the corpus {folder}", file=shard)
+            raise RunError(f"the shard is outside of the corpus {folder}", file=shard)
         with open_shard(shard) as file:
             schemas.append(file.schema_arrow)
             entries.append({"file": shard.name, "rows": file.metadata.num_rows, "sha256": file_digest(shard)})
         if not schemas[-1].equals(schemas[0], check_metadata=True):
-            raise DataError(f"the shard's columns are not those of {shards[0].name}", file=shard)
+            raise DataError(f"the columns of the shard differ from those of {shards[0].name}", file=shard)
     require(schemas[0], SCHEMAS[kind])
     rows = [entry["rows"] for entry in entries]
     description = {"kind": kind, "rows": sum(rows), "shards": entries}
-    with replacing(folder / DESCRIPTION) as temporary:
+    with atomic_write(folder / DESCRIPTION) as temporary:
         temporary.write_text(json.dumps(description, indent=1) + "\n", encoding="utf-8")
     return Corpus(folder, kind, schemas[0], list(shards), rows, [entry["sha256"] for entry in entries])
 
 
 def _check_kind(kind: str) -> None:
     if kind not in SCHEMAS:
-        raise ConfigError(f"there is no kind of corpus '{kind}'{nearest(kind, list(SCHEMAS))}")
+        raise ConfigError(f"unknown kind of corpus '{kind}'{nearest(kind, list(SCHEMAS))}")
 
 
 def _read_description(folder: Path) -> tuple[str, list[dict[str, Any]]]:
     path = folder / DESCRIPTION
     if not path.is_file():
         raise DataError(
-            f"this is no finished corpus: there is no {DESCRIPTION}" if folder.is_dir() else "there is no such folder",
+            f"not a complete corpus: {DESCRIPTION} not found" if folder.is_dir() else "folder not found",
             file=folder,
-            remedy="Name a folder that one of our commands has written to its end.",
+            remedy="Name a folder that a command of paraloom wrote, and that was not interrupted.",
         )
     try:
         description = json.loads(path.read_text(encoding="utf-8"))
         kind, entries = description["kind"], description["shards"]
-        # A plain name only: a description must not lead a reader out of its folder.
+        # Plain names only: a description must not refer to files outside of its folder.
         plain = all(Path(e["file"]).name == e["file"] and e["rows"] >= 0 and e["sha256"] for e in entries)
         if kind not in SCHEMAS or not entries or not plain:
-            raise ValueError("its kind or its list of shards is none of ours")
+            raise ValueError("invalid kind or list of shards")
     except (ValueError, KeyError, TypeError) as error:
         raise DataError(
-            f"the description cannot be read ({error})", file=path, remedy="Make the corpus again."
+            f"the description of the corpus is damaged ({error})", file=path, remedy="Create the corpus again."
         ) from error
     return kind, entries

@@ -1,4 +1,4 @@
-"""One shard: a Parquet file with deterministic bytes and checksums, read back in batches or refused."""
+"""Shards: Parquet files with deterministic bytes and page checksums."""
 
 from __future__ import annotations
 
@@ -10,19 +10,28 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from paraloom.core.errors import DataError, nearest
-from paraloom.io.atomic import replacing
+from paraloom.io.atomic import atomic_write
 
 ROW_GROUP_ROWS = 5000
-"""Rows to a row group; fixed, because the bytes of a file depend on it."""
+"""Rows of a row group; fixed, because the bytes of a file depend on it."""
 
 
 def write_shard(
     path: str | Path, batches: Iterable[pa.RecordBatch] | pa.Table | pa.RecordBatch, schema: pa.Schema
 ) -> int:
-    """Write one shard whole or not at all; returns its rows.
+    """Write one shard atomically. Its bytes depend on rows and schema only, not on the sizes of the batches.
 
-    The bytes depend on rows and schema alone, never on how the batches were cut.
-    Raises DataError when a batch has other columns than `schema`, RunError when the disk is full.
+    Args:
+        path: The file.
+        batches: Its rows.
+        schema: Its columns; those of the batches are reordered to match.
+
+    Returns:
+        Number of rows.
+
+    Raises:
+        DataError: A batch has other columns than `schema`.
+        RunError: The disk is full.
     """
     if isinstance(batches, pa.Table):
         batches = batches.to_batches()
@@ -30,7 +39,7 @@ def write_shard(
         batches = [batches]
     rows = 0
     with (
-        replacing(path) as temporary,
+        atomic_write(path) as temporary,
         temporary.open("wb") as stream,
         pq.ParquetWriter(stream, schema, compression="zstd", write_page_checksum=True) as writer,
     ):
@@ -41,39 +50,65 @@ def write_shard(
 
 
 def rebatch(batches: Iterable[pa.RecordBatch], schema: pa.Schema, rows: int) -> Iterator[pa.Table]:
-    """The same rows in tables of exactly `rows` rows, the last one shorter; columns are put in `schema`'s order."""
-    held: list[pa.RecordBatch] = []
+    """Regroup rows to tables of equal size.
+
+    Args:
+        batches: The rows.
+        schema: Their columns, in the order to return them.
+        rows: Rows of each table; the last one may have fewer.
+
+    Raises:
+        DataError: A batch has other columns than `schema`.
+    """
+    pending: list[pa.RecordBatch] = []
     count = 0
     for batch in batches:
         batch = _conform(batch, schema)
         while batch.num_rows:
             part = batch.slice(0, rows - count)
-            held.append(part)
+            pending.append(part)
             count += part.num_rows
             batch = batch.slice(part.num_rows)
             if count == rows:
-                yield pa.Table.from_batches(held, schema).combine_chunks()
-                held, count = [], 0
-    if held:
-        yield pa.Table.from_batches(held, schema).combine_chunks()
+                yield pa.Table.from_batches(pending, schema).combine_chunks()
+                pending, count = [], 0
+    if pending:
+        yield pa.Table.from_batches(pending, schema).combine_chunks()
 
 
 def read_shard(path: str | Path, columns: Sequence[str] | None = None) -> pa.Table:
-    """A whole shard as a table.  Raises DataError when it is missing, truncated or corrupt."""
-    with open_shard(path) as file, _readable(path):
-        return file.read(columns=_known(columns, file, path), use_threads=False)
+    """Read a whole shard.
+
+    Args:
+        path: The file.
+        columns: Names of the columns to read; all by default.
+
+    Raises:
+        DataError: The file is missing, truncated or corrupt, or a column is not found.
+    """
+    with open_shard(path) as file, _corruption_as_error(path):
+        return file.read(columns=_checked_columns(columns, file, path), use_threads=False)
 
 
 def read_batches(
     path: str | Path, columns: Sequence[str] | None = None, batch_rows: int = 1024
 ) -> Iterator[pa.RecordBatch]:
-    """A shard's rows in batches of at most `batch_rows`, never the whole file.  Raises like `read_shard`."""
+    """Read a shard in batches, never the whole file.
+
+    Args:
+        path: The file.
+        columns: Names of the columns to read; all by default.
+        batch_rows: Rows of a batch at most.
+
+    Raises:
+        DataError: The file is missing, truncated or corrupt, or a column is not found.
+    """
     with open_shard(path) as file:
-        wanted = _known(columns, file, path)
-        batches = file.iter_batches(batch_rows, columns=wanted, use_threads=False)
+        names = _checked_columns(columns, file, path)
+        batches = file.iter_batches(batch_rows, columns=names, use_threads=False)
         while True:
-            # Only the reading stands in the guard: an error of whoever consumes the batch is not the shard's.
-            with _readable(path):
+            # Only reading is guarded: an error of the code that consumes the batch is not the shard's.
+            with _corruption_as_error(path):
                 batch = next(batches, None)
             if batch is None:
                 return
@@ -82,33 +117,43 @@ def read_batches(
 
 @contextmanager
 def open_shard(path: str | Path) -> Iterator[pq.ParquetFile]:
-    """The open Parquet file, its footer read, page checksums verified on reading.  Raises like `read_shard`."""
+    """Open a Parquet file, with verification of page checksums.
+
+    Args:
+        path: The file.
+
+    Yields:
+        The open file; its metadata is read.
+
+    Raises:
+        DataError: The file is missing, truncated or corrupt.
+    """
     if not Path(path).is_file():
-        raise DataError("there is no such file", file=path, remedy="Restore it from a copy, or make its corpus again.")
-    with _readable(path):
+        raise DataError("file not found", file=path, remedy="Restore it from a copy, or create its corpus again.")
+    with _corruption_as_error(path):
         file = pq.ParquetFile(path, page_checksum_verification=True)
     with file:
         yield file
 
 
 @contextmanager
-def _readable(path: str | Path) -> Iterator[None]:
+def _corruption_as_error(path: str | Path) -> Iterator[None]:
     try:
         yield
     except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
         reason = " ".join(str(error).split()).rstrip(".")
         raise DataError(
-            f"the file is truncated, corrupt or no Parquet at all ({reason})",
+            f"the file is truncated, corrupt or not Parquet ({reason})",
             file=path,
-            remedy="Restore it from a copy, or remove it and make it again.",
+            remedy="Restore it from a copy, or delete it and create it again.",
         ) from error
 
 
-def _known(columns: Sequence[str] | None, file: pq.ParquetFile, path: str | Path) -> list[str] | None:
+def _checked_columns(columns: Sequence[str] | None, file: pq.ParquetFile, path: str | Path) -> list[str] | None:
     names = file.schema_arrow.names
     for column in columns or ():
         if column not in names:
-            raise DataError(f"there is no column '{column}'{nearest(column, names)}", file=path)
+            raise DataError(f"column '{column}' not found{nearest(column, names)}", file=path)
     return None if columns is None else list(columns)
 
 
@@ -120,7 +165,7 @@ def _conform(batch: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
             f"a batch has the columns {', '.join(batch.schema.names)}, the corpus has {', '.join(schema.names)}"
         )
     batch = batch.select(schema.names)
-    for found, wanted in zip(batch.schema, schema, strict=True):
-        if found.type != wanted.type:
-            raise DataError(f"column '{wanted.name}' is {found.type} in a batch, {wanted.type} in the corpus")
+    for actual, expected in zip(batch.schema, schema, strict=True):
+        if actual.type != expected.type:
+            raise DataError(f"column '{expected.name}' is {actual.type} in a batch, {expected.type} in the corpus")
     return pa.RecordBatch.from_arrays(batch.columns, schema=schema)

@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 
 from paraloom.core.errors import ConfigError, DataError
-from paraloom.io.atomic import replacing
+from paraloom.io.atomic import atomic_write
 from paraloom.pairs.filtering.cuts import sort_keys
 
 RANGES = ((-0.1, 0.2), (0.2, 0.4), (0.4, 0.6), (0.6, 0.8), (0.8, 1.0))
@@ -98,7 +98,7 @@ def write_sheet(samples: Sequence[RangeSample], sheet: Path, *, seed: int = 1) -
     rows = [(sample, row) for sample in samples for row in sample.rows]
     order = np.random.default_rng(seed).permutation(len(rows))
     key = sheet.with_name(f"{sheet.name}.key.tsv")
-    with replacing(key) as temporary, temporary.open("w", encoding="utf-8", newline="") as stream:
+    with atomic_write(key) as temporary, temporary.open("w", encoding="utf-8", newline="") as stream:
         table = csv.writer(stream, delimiter="\t", lineterminator="\n")
         table.writerow(_KEY)
         for number, index in enumerate(order, start=1):
@@ -108,7 +108,7 @@ def write_sheet(samples: Sequence[RangeSample], sheet: Path, *, seed: int = 1) -
             table.writerow(
                 [number, f"({sample.low:g}, {sample.high:g}]", f"{row['score']:.6g}", overlap, sample.in_range]
             )
-    with replacing(sheet) as temporary, temporary.open("w", encoding="utf-8", newline="") as stream:
+    with atomic_write(sheet) as temporary, temporary.open("w", encoding="utf-8", newline="") as stream:
         table = csv.writer(stream, delimiter="\t", lineterminator="\n")
         table.writerow(_SHEET)
         for number, index in enumerate(order, start=1):

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from paraloom.core.digests import digest, file_digest
-from paraloom.io.atomic import no_room_named
+from paraloom.io.atomic import disk_full_as_error
 from paraloom.pipeline.counts import RowCounts
 
 JOURNAL = "manifest.jsonl"
@@ -74,7 +74,7 @@ class Manifest:
         line = ("\n" if self._torn else "") + json.dumps(entry, ensure_ascii=False, allow_nan=False) + "\n"
         self.path.parent.mkdir(parents=True, exist_ok=True)
         self._torn = True  # Until the whole line is there.
-        with no_room_named(self.path), self.path.open("ab") as stream:
+        with disk_full_as_error(self.path), self.path.open("ab") as stream:
             stream.write(line.encode())
             stream.flush()
             os.fsync(stream.fileno())

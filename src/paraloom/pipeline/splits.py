@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 
 from paraloom.core.digests import digest, file_digest
 from paraloom.core.errors import RunError
-from paraloom.io.atomic import replacing
+from paraloom.io.atomic import atomic_write
 from paraloom.io.shards import ROW_GROUP_ROWS, rebatch
 
 Lane: TypeAlias = Literal["kept", "rejected", "failed"]
@@ -102,7 +102,7 @@ def _appending(path: Path, schema: pa.Schema) -> Iterator[Callable[[pa.RecordBat
     count = 0
 
     with (
-        replacing(path) as temporary,
+        atomic_write(path) as temporary,
         temporary.open("wb") as stream,
         pq.ParquetWriter(stream, schema, compression="zstd", write_page_checksum=True) as writer,
     ):

@@ -15,7 +15,7 @@ from typing import Any
 
 from paraloom import __version__
 from paraloom.core.errors import RunError
-from paraloom.io.atomic import is_temporary, replacing
+from paraloom.io.atomic import atomic_write, is_temporary
 from paraloom.pipeline.definition import Step
 
 REPORT = "run.json"
@@ -112,7 +112,7 @@ def sweep(folder: Path, keep: set[str]) -> None:
 
 def write_report(folder: Path, report: dict[str, Any]) -> None:
     """Write run.json, whole or not at all."""
-    with replacing(folder / REPORT) as temporary:
+    with atomic_write(folder / REPORT) as temporary:
         temporary.write_text(json.dumps(report, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
 
 

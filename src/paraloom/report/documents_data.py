@@ -20,7 +20,7 @@ from paraloom.core.beads import Bead, check_beads
 from paraloom.core.errors import ConfigError, DataError
 from paraloom.core.schema import DOCUMENTS, LINKS, require
 from paraloom.io import Corpus
-from paraloom.io.formats.alignments import beads_of_links
+from paraloom.io.formats.alignments import links_to_beads
 from paraloom.io.shards import read_batches
 
 THIRDS = ("highest margins", "middle margins", "lowest margins")
@@ -281,6 +281,6 @@ def _count(
             else:
                 counts.ignored += 1
         of_shown = batch.filter(pa.array([pair in beads for pair in named], pa.bool_()))
-        for source, target, bead in beads_of_links(of_shown):
+        for source, target, bead in links_to_beads(of_shown):
             beads[source, target].append(bead)
     return counts, beads

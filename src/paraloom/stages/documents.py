@@ -27,7 +27,7 @@ from paraloom.core.stage import Fit, Json, Map, Ref, Source, StageContext
 from paraloom.core.stage_cache import cached_per_stage
 from paraloom.evaluate.alignment import AlignmentScore, score_documents
 from paraloom.io import Corpus
-from paraloom.io.formats.gold_beads import GoldDocument, read_gold_documents
+from paraloom.io.formats.alignments import GoldDocument, read_gold_documents
 from paraloom.mt.translator import Translator, best_translations
 
 if TYPE_CHECKING:

@@ -21,7 +21,7 @@ from paraloom.embed.loading import open_encoder
 from paraloom.io import read_lines, write_pairs
 from paraloom.io.compression import PIPE, without_compression
 from paraloom.io.formats.alignments import write_beads
-from paraloom.io.formats.base import languages_in_name, origin_of, stem
+from paraloom.io.formats.base import file_stem, languages_in_name, origin_in_name
 from paraloom.mt.translator import Translator, best_translations
 
 METHODS: dict[str, dict[str, Any]] = {
@@ -123,7 +123,7 @@ def align_files(
         parts = partial(_parts, method=method, config=config, given=words, pivot=pivot)
         beads = align_between_delimiters(pair, bound, parts)
     if suffix in _BEADS:
-        write_beads(output, beads, src_doc=stem(source), tgt_doc=stem(target))
+        write_beads(output, beads, src_doc=file_stem(source), tgt_doc=file_stem(target))
     else:
         shown = [bead for bead in beads if bound is None or not _is_bound(bead, texts[0], bound)]
         write_pairs(_pairs(shown, texts, source, languages), output)
@@ -171,10 +171,10 @@ def _translation(path: str, of: str, text: Sequence[str]) -> list[str]:
 def _pairs(
     beads: Sequence[Bead], texts: Sequence[Sequence[str]], source: str, languages: tuple[str | None, str | None]
 ) -> pa.Table:
-    named = languages_in_name(stem(source)) or (None, None)
+    named = languages_in_name(file_stem(source)) or (None, None)
     langs = [given or found or "und" for given, found in zip(languages, named, strict=True)]
     both = [bead for bead in beads if bead.source and bead.target]
-    origin = origin_of(stem(source))
+    origin = origin_in_name(file_stem(source))
     columns = {
         "pair_id": [f"{origin}:{bead.source[0] + 1}" for bead in both],
         "src": [join_sentences(texts[0], bead.source) for bead in both],

@@ -16,7 +16,7 @@ from paraloom.core.schema import LINKS
 from paraloom.io import Corpus
 from paraloom.io.atomic import atomic_write
 from paraloom.io.compression import PIPE, without_compression
-from paraloom.io.formats.alignments import links_of
+from paraloom.io.formats.alignments import beads_to_links
 from paraloom.io.shards import write_shard
 from paraloom.pipeline.runner import run_pipeline
 from paraloom.pipeline.toml import pipeline_from_tables
@@ -105,7 +105,7 @@ def align_paired(
         return
     sides = [open_documents(Corpus.open(path), pivot=pivot) for path in (source, target)]
     found = align_within(sides[0], sides[1], listed, config, seed=seed)
-    batches = (links_of(each.beads, each.pair.source, each.pair.target) for each in found)
+    batches = (beads_to_links(each.beads, each.pair.source, each.pair.target) for each in found)
     write_shard(Path(output), batches, LINKS)
 
 

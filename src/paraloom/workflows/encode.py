@@ -19,7 +19,7 @@ from paraloom.embed.loading import open_encoder
 from paraloom.embed.store import load_encoder
 from paraloom.embed.threads import Team
 from paraloom.io import read_lines
-from paraloom.io.atomic import replacing
+from paraloom.io.atomic import atomic_write
 
 CHUNK = 10_000
 
@@ -35,7 +35,7 @@ def encode_lines(encoder: str | Path, source: str, output: Path) -> int:
     if output.suffix == ".parquet":
         return _to_parquet(model, source, output)
     count = 0
-    with replacing(output) as temporary, temporary.open("wb") as stream, progress("encoding", unit="lines") as advance:
+    with atomic_write(output) as temporary, temporary.open("wb") as stream, progress("encoding", unit="lines") as advance:
         _header(stream, 0, model.dimension)
         for lines in _chunks(read_lines(source)):
             model.encode(lines).astype("<f4", copy=False).tofile(stream)
@@ -50,7 +50,7 @@ def _to_parquet(model: EncoderLike, source: str, output: Path) -> int:
     schema = pa.schema([("text", pa.string()), ("vector", pa.list_(pa.float32(), model.dimension))])
     count = 0
     with (
-        replacing(output) as temporary,
+        atomic_write(output) as temporary,
         pq.ParquetWriter(temporary, schema) as writer,
         progress("encoding", unit="lines") as advance,
     ):

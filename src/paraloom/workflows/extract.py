@@ -25,7 +25,7 @@ from paraloom.extract.parsed import Job
 from paraloom.extract.tasks import hashing, parsing
 from paraloom.extract.warc import records_of
 from paraloom.io import read_batches, write_corpus
-from paraloom.io.atomic import replacing_folder
+from paraloom.io.atomic import atomic_folder
 from paraloom.io.corpus import DESCRIPTION
 from paraloom.pipeline.engines.base import Engine, Inline
 from paraloom.pipeline.engines.local import Local
@@ -95,7 +95,7 @@ def extract_documents(
     identifier = _identifier(config)
     engine: Engine = Inline() if workers == 1 else Local(workers)
     try:
-        with replacing_folder(folder, DESCRIPTION) as temporary:
+        with atomic_folder(folder, DESCRIPTION) as temporary:
             work = temporary / "work"
             work.mkdir()
             counts = _Extraction(found, config, identifier, engine, work).write(temporary)

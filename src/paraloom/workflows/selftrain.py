@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from paraloom.core.errors import ConfigError, nearest
-from paraloom.io.atomic import replacing
+from paraloom.io.atomic import atomic_write
 from paraloom.pipeline.result import RunResult
 from paraloom.pipeline.runner import run_pipeline
 from paraloom.pipeline.toml import pipeline_from_tables
@@ -144,7 +144,7 @@ def selftrain(
         definition = pipeline_from_tables(stages, name=name, seed=seed, base=path.absolute().parent)
         result = run_pipeline(definition, folder, workers=workers)
         figures = [found for each in range(number + 1) if (found := _round(result, each))]
-        with replacing(folder / RESULT) as temporary:
+        with atomic_write(folder / RESULT) as temporary:
             temporary.write_text(json.dumps(figures, indent=1) + "\n", encoding="utf-8")
         tell(render(figures))
         if config.patience and _past_best(figures, config.patience):

@@ -1,1 +1,1 @@
-"""File formats of bitext, alignments and paraphrase resources."""
+"""Readers and writers of the file formats of bitext and alignments, one file per format."""

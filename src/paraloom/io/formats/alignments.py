@@ -1,9 +1,11 @@
-"""Alignments on disk: vecalign's `[0]:[0, 1]:cost`, hunalign's ladders, and our LINKS; read, written, told apart."""
+"""Sentence alignments: vecalign's format, hunalign's ladders, LINKS, and gold standards as JSON Lines."""
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import pyarrow as pa
@@ -15,25 +17,48 @@ from paraloom.io.compression import open_write, read_lines, without_compression
 from paraloom.io.shards import read_batches, write_shard
 
 _VECALIGN = re.compile(r"\[([\d, ]*)\]:\[([\d, ]*)\](?::(\S+))?")
-_RUNG = re.compile(r"(\d+)\s+(\d+)(?:\s+(\S+))?")
+_LADDER = re.compile(r"(\d+)\s+(\d+)(?:\s+(\S+))?")
+
+
+@dataclass(frozen=True)
+class GoldDocument:
+    """A pair of texts with its gold beads.
+
+    Args:
+        source: Sentences of the source text.
+        target: Sentences of the target text.
+        gold: The correct beads.
+    """
+
+    source: Sequence[str]
+    target: Sequence[str]
+    gold: Sequence[Bead]
 
 
 def read_beads(path: str | Path) -> list[Bead]:
-    """The beads of one pair of texts, in the file's order; `.parquet` is LINKS, else the first line tells the format.
+    """Read the beads of one pair of texts.
 
-    A line `[0]:[0, 1]` with or without a cost is vecalign's; two numbers and perhaps a score are a rung of a ladder,
-    of which each two neighbours hold a bead between them.  Scores of vecalign are costs: they come with their sign
-    turned, higher is surer.
-    Raises DataError that names file and row for a line that is neither, and for a sentence in two beads.
+    A line `[0]:[0, 1]`, with or without a cost, is vecalign's. Two numbers, with or without a score, are a rung of a
+    ladder: a bead lies between two consecutive rungs. Costs of vecalign become negative scores.
 
-    >>> import tempfile
-    >>> file = Path(tempfile.mkdtemp()) / "a.ladder"
-    >>> _ = file.write_text("0 0\\n1 2\\n2 2\\n")
-    >>> [(bead.source, bead.target) for bead in read_beads(file)]
-    [((0,), (0, 1)), ((1,), ())]
+    Args:
+        path: A `.parquet` file of LINKS, or a text file in one of the two formats.
+
+    Returns:
+        The beads in the order of the file.
+
+    Raises:
+        DataError: A line has neither format, or a sentence is in two beads.
+
+    Example:
+        >>> import tempfile
+        >>> file = Path(tempfile.mkdtemp()) / "a.ladder"
+        >>> _ = file.write_text("0 0\\n1 2\\n2 2\\n")
+        >>> [(bead.source, bead.target) for bead in read_beads(file)]
+        [((0,), (0, 1)), ((1,), ())]
     """
-    links = without_compression(path).suffix == ".parquet"
-    beads = list(_of_links(path) if links else _of_lines(path))
+    is_links = without_compression(path).suffix == ".parquet"
+    beads = list(_read_links(path) if is_links else _read_lines(path))
     try:
         check_beads(beads)
     except DataError as error:
@@ -42,29 +67,43 @@ def read_beads(path: str | Path) -> list[Bead]:
 
 
 def write_beads(path: str | Path, beads: Sequence[Bead], *, src_doc: str = "source", tgt_doc: str = "target") -> None:
-    """Write one pair of texts' beads: `.vecalign`, `.ladder` (hunalign's) or `.parquet` (LINKS).
+    """Write the beads of one pair of texts.
 
-    Raises ConfigError for another suffix.
+    Args:
+        path: A file named `.vecalign`, `.ladder` (hunalign) or `.parquet` (LINKS).
+        beads: The beads.
+        src_doc: Name of the source text, for LINKS.
+        tgt_doc: Name of the target text, for LINKS.
+
+    Raises:
+        ConfigError: The file has another suffix.
     """
     suffix = without_compression(path).suffix
     if suffix == ".parquet":
-        write_shard(Path(path), [links_of(beads, src_doc, tgt_doc)], LINKS)
+        write_shard(Path(path), [beads_to_links(beads, src_doc, tgt_doc)], LINKS)
         return
     if suffix not in (".vecalign", ".ladder"):
         raise ConfigError(
-            f"'{path}' is no name for beads",
-            remedy="Choose .vecalign, .ladder or .parquet for beads, and .tsv, .tmx or .jsonl for the sentences.",
+            f"unknown format '{suffix}' of beads",
+            file=path,
+            remedy="Use .vecalign, .ladder or .parquet for beads, and .tsv, .tmx or .jsonl for the sentences.",
         )
     with open_write(path) as stream:
-        for line in _vecalign(beads) if suffix == ".vecalign" else _ladder(beads):
+        for line in _vecalign_lines(beads) if suffix == ".vecalign" else _ladder_lines(beads):
             stream.write(line.encode() + b"\n")
 
 
-def links_of(beads: Iterable[Bead], src_doc: str, tgt_doc: str) -> pa.RecordBatch:
-    """Beads as rows of LINKS.
+def beads_to_links(beads: Iterable[Bead], src_doc: str, tgt_doc: str) -> pa.RecordBatch:
+    """Convert the beads of one pair of documents to rows of LINKS.
 
-    >>> links_of([Bead((0,), (0, 1), 2.5)], "a", "b").to_pylist()[0]["tgt_ids"]
-    [0, 1]
+    Args:
+        beads: The beads.
+        src_doc: Id of the source document.
+        tgt_doc: Id of the target document.
+
+    Example:
+        >>> beads_to_links([Bead((0,), (0, 1), 2.5)], "a", "b").to_pylist()[0]["tgt_ids"]
+        [0, 1]
     """
     rows = list(beads)
     columns = [
@@ -77,74 +116,111 @@ def links_of(beads: Iterable[Bead], src_doc: str, tgt_doc: str) -> pa.RecordBatc
     return pa.RecordBatch.from_arrays(columns, schema=LINKS)
 
 
-def beads_of_links(batch: pa.RecordBatch) -> Iterator[tuple[str, str, Bead]]:
-    """Rows of LINKS as source document, target document and bead."""
+def links_to_beads(batch: pa.RecordBatch) -> Iterator[tuple[str, str, Bead]]:
+    """Convert rows of LINKS to source document, target document and bead.
+
+    Args:
+        batch: Rows of LINKS.
+
+    Raises:
+        DataError: Columns of LINKS are missing.
+    """
     require(batch.schema, LINKS)
     for row in batch.select(LINKS.names).to_pylist():
-        yield (
-            row["src_doc"],
-            row["tgt_doc"],
-            Bead(tuple(row["src_ids"]), tuple(row["tgt_ids"]), float(row["score"] or 0.0)),
-        )
+        bead = Bead(tuple(row["src_ids"]), tuple(row["tgt_ids"]), float(row["score"] or 0.0))
+        yield row["src_doc"], row["tgt_doc"], bead
 
 
-def _of_links(path: str | Path) -> Iterator[Bead]:
+def read_gold_documents(path: str | Path) -> list[GoldDocument]:
+    """Read pairs of texts with their gold beads.
+
+    Args:
+        path: JSON Lines with `source` and `target` (lists of sentences) and `gold` (pairs of lists of indices from 0).
+
+    Raises:
+        DataError: A line lacks a key, a bead has an index out of range or a sentence is in two beads, or there are no
+            lines.
+    """
+    documents = []
+    for row, line in enumerate(read_lines(path), 1):
+        try:
+            value = json.loads(line)
+            source, target = (list(map(str, value[side])) for side in ("source", "target"))
+            gold = [Bead(tuple(map(int, a)), tuple(map(int, b))) for a, b in value["gold"]]
+        except (ValueError, KeyError, TypeError) as error:
+            raise DataError(
+                f"the line is not a document with gold beads ({type(error).__name__}: {error})",
+                file=str(path),
+                row=row,
+                remedy='A line looks like {"source": [...], "target": [...], "gold": [[[0], [0, 1]], ...]}.',
+            ) from None
+        try:
+            check_beads(gold, len(source), len(target))
+        except DataError as error:
+            raise error.at(file=str(path), row=row) from None
+        documents.append(GoldDocument(source, target, gold))
+    if not documents:
+        raise DataError("the file has no documents", file=str(path))
+    return documents
+
+
+def _read_links(path: str | Path) -> Iterator[Bead]:
     documents = set()
     for batch in read_batches(Path(path)):
-        for source, target, bead in beads_of_links(batch):
+        for source, target, bead in links_to_beads(batch):
             documents.add((source, target))
             if len(documents) > 1:
                 raise DataError(
-                    "there are links of several pairs of documents in it", file=str(path), remedy="Give one pair's."
+                    "expected the links of one pair of documents, got several",
+                    file=str(path),
+                    remedy="Select the rows of one pair.",
                 )
             yield bead
 
 
-def _of_lines(path: str | Path) -> Iterator[Bead]:
+def _read_lines(path: str | Path) -> Iterator[Bead]:
     before: tuple[int, int] | None = None
     score = 0.0
     for row, line in enumerate(read_lines(path), 1):
         text = line.strip()
         if not text:
             continue
-        found = _VECALIGN.fullmatch(text)
-        rung = _RUNG.fullmatch(text)
-        if found:
-            cost = _number(found[3], path, row)
-            yield Bead(_places(found[1]), _places(found[2]), -cost if cost else 0.0)
-        elif rung:
+        if match := _VECALIGN.fullmatch(text):
+            cost = _parse_score(match[3], path, row)
+            yield Bead(_parse_indices(match[1]), _parse_indices(match[2]), -cost if cost else 0.0)
+        elif rung := _LADDER.fullmatch(text):
             here = (int(rung[1]), int(rung[2]))
             if before is not None:
                 if here[0] < before[0] or here[1] < before[1]:
-                    raise DataError("the ladder goes back", file=str(path), row=row)
+                    raise DataError("the rungs of the ladder are not in ascending order", file=str(path), row=row)
                 yield Bead(tuple(range(before[0], here[0])), tuple(range(before[1], here[1])), score)
-            before, score = here, _number(rung[3], path, row)
+            before, score = here, _parse_score(rung[3], path, row)
         else:
             raise DataError(
-                f"'{text[:60]}' is no bead",
+                f"expected a bead, got '{text[:60]}'",
                 file=str(path),
                 row=row,
-                remedy="A line is `[0]:[0, 1]` (vecalign) or a rung `0 0` (hunalign).",
+                remedy="A line looks like `[0]:[0, 1]` (vecalign) or `0 0` (hunalign).",
             )
 
 
-def _places(text: str) -> tuple[int, ...]:
-    return tuple(int(each) for each in text.split(",") if each.strip())
+def _parse_indices(text: str) -> tuple[int, ...]:
+    return tuple(int(index) for index in text.split(",") if index.strip())
 
 
-def _number(text: str | None, path: str | Path, row: int) -> float:
+def _parse_score(text: str | None, path: str | Path, row: int) -> float:
     try:
         return float(text) if text else 0.0
     except ValueError:
-        raise DataError(f"'{text}' is no score", file=str(path), row=row) from None
+        raise DataError(f"expected a score, got '{text}'", file=str(path), row=row) from None
 
 
-def _vecalign(beads: Iterable[Bead]) -> Iterator[str]:
+def _vecalign_lines(beads: Iterable[Bead]) -> Iterator[str]:
     for bead in beads:
         yield f"{list(bead.source)}:{list(bead.target)}:{-bead.score:.6f}"
 
 
-def _ladder(beads: Iterable[Bead]) -> Iterator[str]:
+def _ladder_lines(beads: Iterable[Bead]) -> Iterator[str]:
     source = target = 0
     for bead in beads:
         yield f"{source}\t{target}\t{bead.score:.6f}"

@@ -1,30 +1,46 @@
-"""What a reader of bitext is asked for, and the rows it gives: what all formats share."""
+"""What the readers and writers of all formats share: options, rows, names, and conversion of columns to text."""
 
 from __future__ import annotations
 
+import json
+import math
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
+
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from paraloom.core.errors import DataError
 from paraloom.io.compression import without_compression
 
-Column: TypeAlias = str | int | None
-"""A column by name or by number from 1 ('2' is a number too); None is the format's own choice."""
+ColumnName: TypeAlias = str | int | None
+"""A column by name or by number from 1 ('2' is a number too); None is the default of the format."""
 
 OnReject: TypeAlias = Callable[[int, str, str], None]
-"""Called with row (from 1), reason and raw text of each row that is set aside instead of raising."""
+"""Called with row (from 1), reason and raw text of each bad row, which is skipped instead of raising an error."""
 
 PROVENANCE = ("src_lang", "tgt_lang", "pair_id", "origin")
-"""The columns of a pair that a table may have beside its two sides; kept as they are.  The order is Pair's."""
+"""Optional columns of a table of pairs, kept as they are; in the order of the fields of PairRow."""
 
 _LANGUAGES = re.compile(r"(?:^|\.)([a-z]{2,3})-([a-z]{2,3})$")
+_CHARACTER_NAMES = {"\t": "a tab", "\n": "a line feed", "\r": "a carriage return"}
 
 
-class Pair(NamedTuple):
-    """One row of bitext; what is None is filled in from the request."""
+class PairRow(NamedTuple):
+    """One row of bitext.
+
+    Args:
+        row: Its number in the file, from 1.
+        src: Source sentence.
+        tgt: Target sentence.
+        src_lang: Language of the source; None where the file does not say.
+        tgt_lang: Language of the target; None where the file does not say.
+        pair_id: Its id; None where the file does not say.
+        origin: Its origin; None where the file does not say.
+    """
 
     row: int
     src: str
@@ -36,56 +52,160 @@ class Pair(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Asked:
-    """The file and the caller's wishes; languages left out are taken from a name like `news.de-en.tsv`."""
+class ReadOptions:
+    """What to read.
+
+    Args:
+        path: The file; two files for Moses pairs, `PREFIX.{de,en}`.
+        src_lang: Language of the source side; None to take it from the file or its name.
+        tgt_lang: Language of the target side; None to take it from the file or its name.
+        src_column: Column of the source side.
+        tgt_column: Column of the target side.
+        on_reject: Called for bad rows; None to raise an error for the first one.
+    """
 
     path: str
     src_lang: str | None = None
     tgt_lang: str | None = None
-    src_column: Column = None
-    tgt_column: Column = None
+    src_column: ColumnName = None
+    tgt_column: ColumnName = None
     on_reject: OnReject | None = None
 
-    def refuse(self, row: int, error: DataError, raw: str) -> None:
-        """Set a bad row aside where the caller wants that; else raise `error`, its place filled in."""
+    def reject(self, row: int, error: DataError, raw: str) -> None:
+        """Report a bad row to `on_reject`.
+
+        Args:
+            row: Its number, from 1.
+            error: What is wrong with it.
+            raw: Its raw text.
+
+        Raises:
+            DataError: `error` with its location, where `on_reject` is None.
+        """
         if self.on_reject is None:
             raise error.at(file=self.path, row=row)
         self.on_reject(row, error.what, raw)
 
 
-def stem(path: str) -> str:
-    """The file's name without folder and suffixes of format and compression.
+def file_stem(path: str) -> str:
+    """The name of a file without folder and suffixes of format and compression.
 
-    >>> stem("data/news.de-en.tsv.gz")
-    'news.de-en'
+    Example:
+        >>> file_stem("data/news.de-en.tsv.gz")
+        'news.de-en'
     """
     return without_compression(path).stem
 
 
-def languages_in_name(name: str) -> tuple[str, str] | None:
+def languages_in_name(stem: str) -> tuple[str, str] | None:
     """The two languages at the end of a stem.
 
-    >>> languages_in_name("news.de-en"), languages_in_name("news")
-    (('de', 'en'), None)
+    Example:
+        >>> languages_in_name("news.de-en"), languages_in_name("news")
+        (('de', 'en'), None)
     """
-    found = _LANGUAGES.search(name)
-    return (found[1], found[2]) if found else None
+    match = _LANGUAGES.search(stem)
+    return (match[1], match[2]) if match else None
 
 
-def origin_of(name: str) -> str:
+def origin_in_name(stem: str) -> str:
     """A stem without its languages, unless nothing else is left.
 
-    >>> origin_of("news.de-en"), origin_of("de-en")
-    ('news', 'de-en')
+    Example:
+        >>> origin_in_name("news.de-en"), origin_in_name("de-en")
+        ('news', 'de-en')
     """
-    return _LANGUAGES.sub("", name) or name
+    return _LANGUAGES.sub("", stem) or stem
 
 
 def raw_text(line: bytes) -> str:
-    """A line that may be no UTF-8 as text, its bad bytes written as escapes."""
+    """Decode a line that may not be valid UTF-8; invalid bytes become escapes."""
     return line.decode(errors="backslashreplace")
 
 
-def file_name(path: str) -> str:
-    """The name a message shows where the folder is clear."""
-    return Path(path).name
+def json_object(line: str) -> dict[str, Any]:
+    """Parse a line of JSON Lines.
+
+    Raises:
+        DataError: The line is not a JSON object.
+    """
+    try:
+        value = json.loads(line)
+    except (ValueError, RecursionError) as error:
+        raise DataError(
+            f"the line is not valid JSON ({error})", remedy="Write one object per line, without line breaks in it."
+        ) from None
+    if not isinstance(value, dict):
+        raise DataError(
+            f"expected a JSON object, got {type(value).__name__}", remedy='A line looks like {"src": "…", "tgt": "…"}.'
+        )
+    return value
+
+
+def json_text(value: dict[str, Any], key: str) -> str:
+    """The text at a key of a JSON object.
+
+    Raises:
+        DataError: The key is missing, or its value is not valid text.
+    """
+    if key not in value:
+        raise DataError(
+            f"key '{key}' not found; the keys are {', '.join(value) or 'none'}",
+            remedy="Name the key of the text (--src-column and --tgt-column for pairs).",
+        )
+    text = value[key]
+    if not isinstance(text, str):
+        raise DataError(f"'{key}' must be text, got {json.dumps(text)[:40]}")
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        raise DataError(f"'{key}' has half of a surrogate pair (at {error.start})") from None
+    return text
+
+
+def plain_text(batch: pa.RecordBatch, name: str, forbidden: str, file: str | Path, rows_before: int) -> list[str]:
+    """Convert a column to text for a format that cannot represent some characters; null becomes ''.
+
+    Args:
+        batch: n rows.
+        name: The column.
+        forbidden: The characters.
+        file: The file that is written, for the error.
+        rows_before: Rows of earlier batches, for the error.
+
+    Returns:
+        n strings.
+
+    Raises:
+        DataError: A value has a forbidden character.
+    """
+    column = text_column(batch.column(name))
+    bad = pc.fill_null(pc.match_substring_regex(column, pattern=f"[{forbidden}]"), False)
+    if pc.any(bad).as_py():
+        index = pc.index(bad, True).as_py()
+        character = next(c for c in column[index].as_py() if c in forbidden)
+        raise DataError(
+            f"'{name}' has {_CHARACTER_NAMES[character]}, which this format cannot represent",
+            file=file,
+            row=rows_before + index + 1,
+            remedy="Normalize the text first, or write .jsonl or .parquet.",
+        )
+    return [value or "" for value in column.to_pylist()]
+
+
+def text_column(column: pa.Array) -> pa.Array:
+    """Convert any column to strings: numbers in their shortest exact form, lists and structs as JSON."""
+    if pa.types.is_nested(column.type):
+        return pa.array(
+            [None if v is None else json.dumps(v, ensure_ascii=False) for v in column.to_pylist()], pa.string()
+        )
+    return column.cast(pa.string())
+
+
+def json_values(column: pa.Array) -> list[Any]:
+    """Convert any column to JSON values: float32 in its shortest form, NaN and infinities as null."""
+    if pa.types.is_floating(column.type):
+        numbers = [None if v is None else float(v) for v in column.cast(pa.string()).to_pylist()]
+        return [None if v is None or not math.isfinite(v) else v for v in numbers]
+    values: list[Any] = column.to_pylist()
+    return values

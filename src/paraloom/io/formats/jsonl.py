@@ -1,40 +1,47 @@
-"""JSON lines: one object a line."""
+"""JSON Lines: one object per line."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
 
 import pyarrow as pa
 
 from paraloom.core.errors import DataError
 from paraloom.io.compression import decode, open_write, read_raw_lines
-from paraloom.io.formats.base import PROVENANCE, Asked, Pair, raw_text
-from paraloom.io.formats.fields import json_values
+from paraloom.io.formats.base import (
+    PROVENANCE,
+    PairRow,
+    ReadOptions,
+    json_object,
+    json_text,
+    json_values,
+    raw_text,
+)
 
 
-def read(asked: Asked) -> Iterator[Pair]:
-    """The two keys asked for (`src` and `tgt` by default) of each object; a row is a line, blank lines hold none.
+def read(options: ReadOptions) -> Iterator[PairRow]:
+    """Read pairs from two keys of each object (`src` and `tgt` by default); blank lines are skipped.
 
-    DataError for a line that is no JSON object, lacks a key, or holds something other than text there.
+    Raises:
+        DataError: A line is not a JSON object, lacks a key, or has something else than text there.
     """
-    src, tgt = str(asked.src_column or "src"), str(asked.tgt_column or "tgt")
-    for row, line in enumerate(read_raw_lines(asked.path), 1):
+    src, tgt = str(options.src_column or "src"), str(options.tgt_column or "tgt")
+    for row, line in enumerate(read_raw_lines(options.path), 1):
         if not line.strip():
             continue
         try:
-            value = _parsed(decode(line, asked.path, row))
-            sides = [_text(value, key) for key in (src, tgt)]
-            further = [_text(value, key) if value.get(key) is not None else None for key in PROVENANCE]
+            value = json_object(decode(line, options.path, row))
+            sides = [json_text(value, key) for key in (src, tgt)]
+            provenance = [json_text(value, key) if value.get(key) is not None else None for key in PROVENANCE]
         except DataError as error:
-            asked.refuse(row, error, raw_text(line))
+            options.reject(row, error, raw_text(line))
         else:
-            yield Pair(row, *sides, *further)
+            yield PairRow(row, *sides, *provenance)
 
 
 def write(batches: Iterable[pa.RecordBatch], names: Sequence[str], target: str) -> int:
-    """One object a row; what JSON cannot say (NaN, infinities) is null.  Returns the rows."""
+    """Write one object per row, with NaN and infinities as null; returns the number of rows."""
     rows = 0
     with open_write(target) as stream:
         for batch in batches:
@@ -43,29 +50,3 @@ def write(batches: Iterable[pa.RecordBatch], names: Sequence[str], target: str) 
                 stream.write((json.dumps(dict(zip(names, values, strict=True)), ensure_ascii=False) + "\n").encode())
             rows += batch.num_rows
     return rows
-
-
-def _parsed(line: str) -> dict[str, Any]:
-    try:
-        value = json.loads(line)
-    except (ValueError, RecursionError) as error:
-        raise DataError(f"the line is no JSON ({error})", remedy="One object a line, no line ends in it.") from None
-    if not isinstance(value, dict):
-        raise DataError("the line is JSON, but no object", remedy='A line is as {"src": "…", "tgt": "…"}.')
-    return value
-
-
-def _text(value: dict[str, Any], key: str) -> str:
-    if key not in value:
-        raise DataError(
-            f"there is no '{key}'; there are {', '.join(value) or 'no keys'}",
-            remedy="Name the keys of the two sides: --src-column, --tgt-column.",
-        )
-    text = value[key]
-    if not isinstance(text, str):
-        raise DataError(f"'{key}' is {json.dumps(text)[:40]}, not text")
-    try:
-        text.encode()
-    except UnicodeEncodeError as error:
-        raise DataError(f"'{key}' holds half a surrogate pair (at {error.start})") from None
-    return text

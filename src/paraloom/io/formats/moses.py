@@ -1,4 +1,4 @@
-"""Moses pairs: two line-aligned text files, written `PREFIX.{cs,en}` with the braces."""
+"""Moses pairs: two line-aligned text files, named `PREFIX.{cs,en}` with braces."""
 
 from __future__ import annotations
 
@@ -12,16 +12,23 @@ from typing import NamedTuple
 import pyarrow as pa
 
 from paraloom.core.errors import DataError
-from paraloom.io.atomic import replacing_all
-from paraloom.io.compression import decode, packing, read_raw_lines
-from paraloom.io.formats.base import Asked, Pair, file_name, raw_text
-from paraloom.io.formats.fields import plain_text
+from paraloom.io.atomic import atomic_write_all
+from paraloom.io.compression import compressed_stream, decode, read_raw_lines
+from paraloom.io.formats.base import PairRow, ReadOptions, plain_text, raw_text
 
 _BRACES = re.compile(r"(.*)\{([^{},/]+),([^{},/]+)\}([^{}/]*)", re.DOTALL)
 
 
 class Sides(NamedTuple):
-    """What `PREFIX.{cs,en}` stands for; stem is the name without folder, languages and suffixes."""
+    """The two files of a name with braces.
+
+    Args:
+        src: File of the source side.
+        tgt: File of the target side.
+        src_lang: Language of the source side.
+        tgt_lang: Language of the target side.
+        stem: Name without folder, braces and suffixes.
+    """
 
     src: str
     tgt: str
@@ -31,26 +38,34 @@ class Sides(NamedTuple):
 
 
 def sides(source: str) -> Sides | None:
-    """The two files of a name with braces, None where there are no braces.
+    """Expand a name with braces to two files.
 
-    >>> sides("data/train.cs-en.{cs,en}.gz")
-    Sides(src='data/train.cs-en.cs.gz', tgt='data/train.cs-en.en.gz', src_lang='cs', tgt_lang='en', stem='train.cs-en')
+    Args:
+        source: The name, `PREFIX.{cs,en}`.
+
+    Returns:
+        The two files, None for a name without braces.
+
+    Example:
+        >>> sides("data/train.{cs,en}.gz")
+        Sides(src='data/train.cs.gz', tgt='data/train.en.gz', src_lang='cs', tgt_lang='en', stem='train')
     """
-    found = _BRACES.fullmatch(source)
-    if found is None:
+    match = _BRACES.fullmatch(source)
+    if match is None:
         return None
-    prefix, first, second, suffix = found.groups()
+    prefix, first, second, suffix = match.groups()
     name = Path(prefix + "_").name[:-1].rstrip(".") or "pairs"
     return Sides(prefix + first + suffix, prefix + second + suffix, first, second, name)
 
 
-def read(asked: Asked) -> Iterator[Pair]:
-    """Line n of one side with line n of the other.
+def read(options: ReadOptions) -> Iterator[PairRow]:
+    """Read pairs of line n of one file and line n of the other.
 
-    Raises DataError, with both counts, when one side has more lines; that is never set aside, for no one can say
-    which line is the one too many.
+    Raises:
+        DataError: A line is not valid UTF-8; the files differ in their number of lines (also with `on_reject`, because
+            it is unknown which line is missing).
     """
-    files = sides(asked.path)
+    files = sides(options.path)
     assert files is not None
     counts = [0, 0]
     for row, (src, tgt) in enumerate(zip_longest(read_raw_lines(files.src), read_raw_lines(files.tgt)), 1):
@@ -59,28 +74,32 @@ def read(asked: Asked) -> Iterator[Pair]:
         if src is None or tgt is None:
             continue
         try:
-            pair = Pair(row, decode(src, files.src, row), decode(tgt, files.tgt, row))
+            pair = PairRow(row, decode(src, files.src, row), decode(tgt, files.tgt, row))
         except DataError as error:
-            asked.refuse(row, error, f"{raw_text(src)}\t{raw_text(tgt)}")
+            options.reject(row, error, f"{raw_text(src)}\t{raw_text(tgt)}")
         else:
             yield pair
     if counts[0] != counts[1]:
         raise DataError(
-            f"{file_name(files.src)} has {counts[0]} lines, {file_name(files.tgt)} {counts[1]}",
-            file=asked.path,
-            remedy="Both sides must have the same lines; copy them again, or align them anew.",
+            f"{Path(files.src).name} has {counts[0]} lines, {Path(files.tgt).name} has {counts[1]}",
+            file=options.path,
+            remedy="Both files must have equally many lines: copy them again, or align them.",
         )
 
 
 def write(batches: Iterable[pa.RecordBatch], target: str) -> int:
-    """Both sides, renamed into place together; DataError for a text with a line end in it.  Returns the rows."""
+    """Write both files atomically; returns the number of rows.
+
+    Raises:
+        DataError: A text has a line break.
+    """
     files = sides(target)
     assert files is not None
     paths = [Path(files.src), Path(files.tgt)]
     rows = 0
-    with replacing_all(paths) as temporaries, ExitStack() as opened:
+    with atomic_write_all(paths) as temporaries, ExitStack() as opened:
         streams = [
-            opened.enter_context(packing(temporary, path.suffix))
+            opened.enter_context(compressed_stream(temporary, path.suffix))
             for temporary, path in zip(temporaries, paths, strict=True)
         ]
         for batch in batches:

@@ -1,4 +1,4 @@
-"""Parquet files of others: two columns of text out of whatever they hold."""
+"""Parquet files: two text columns of any table."""
 
 from __future__ import annotations
 
@@ -12,69 +12,77 @@ from typing import Any
 import pyarrow as pa
 
 from paraloom.core.errors import ConfigError, DataError, nearest
-from paraloom.io.atomic import no_room_named
-from paraloom.io.compression import SUFFIXES, not_utf8, open_read
-from paraloom.io.formats.base import PROVENANCE, Asked, Pair
+from paraloom.io.atomic import disk_full_as_error
+from paraloom.io.compression import SUFFIXES, open_read, utf8_error
+from paraloom.io.formats.base import PROVENANCE, PairRow, ReadOptions
 from paraloom.io.shards import open_shard, read_batches, write_shard
 
 
-def read(asked: Asked, batch_rows: int = 1024) -> Iterator[Pair]:
-    """The two columns asked for (`src` and `tgt` by default); DataError for a missing column and for a null."""
-    names = [str(asked.src_column or "src"), str(asked.tgt_column or "tgt")]
-    with _plain(asked.path) as path:
+def read(options: ReadOptions, batch_rows: int = 1024) -> Iterator[PairRow]:
+    """Read pairs from two columns (`src` and `tgt` by default).
+
+    Raises:
+        DataError: A column is missing or not text, or a value is null or not valid UTF-8.
+    """
+    names = [str(options.src_column or "src"), str(options.tgt_column or "tgt")]
+    with _uncompressed(options.path) as path:
         try:
-            further = _check(path, asked, names)
+            provenance = _check_columns(path, options, names)
             row = 0
-            for batch in read_batches(path, list(dict.fromkeys([*names, *filter(None, further)])), batch_rows):
-                columns = [_values(batch, name) for name in (*names, *further)]
+            for batch in read_batches(path, list(dict.fromkeys([*names, *filter(None, provenance)])), batch_rows):
+                columns = [_values(batch, name) for name in (*names, *provenance)]
                 for values in zip(*columns, strict=True):
                     row += 1
-                    bad = _fault(names, values)
-                    if bad is None:
-                        yield Pair(row, *values)
+                    problem = _row_error(names, values)
+                    if problem is None:
+                        yield PairRow(row, *values)
                     else:
-                        asked.refuse(row, bad, repr(values[:2]))
+                        options.reject(row, problem, repr(values[:2]))
         except DataError as error:
-            # The reader may have been at an unpacked copy; the user knows the file by its own name.
-            error.file = asked.path
+            # The error may be about a decompressed copy; the user knows the file by its own name.
+            error.file = options.path
             raise
 
 
 def write(batches: Iterable[pa.RecordBatch], schema: pa.Schema, target: str) -> int:
-    """One Parquet file, its columns with their signatures.  Returns the rows."""
+    """Write one Parquet file, with the signatures of its columns; returns the number of rows.
+
+    Raises:
+        ConfigError: The name has a suffix of compression.
+    """
     if target.endswith(SUFFIXES):
         raise ConfigError(
-            "a Parquet file is packed inside already", file=target, remedy="Name it .parquet, without a further suffix."
+            "Parquet files are compressed internally", file=target, remedy="Name it .parquet, without another suffix."
         )
     return write_shard(target, batches, schema)
 
 
 @contextmanager
-def _plain(path: str) -> Iterator[Path]:
-    """The file itself, or an unpacked copy: Parquet is read from its end."""
+def _uncompressed(path: str) -> Iterator[Path]:
+    """The file itself, or a decompressed copy, because Parquet is read from its end."""
     if not path.endswith(SUFFIXES):
         with open_read(path):
             yield Path(path)
         return
     with NamedTemporaryFile(suffix=".parquet") as copy:
-        with no_room_named(copy.name), open_read(path) as stream:
+        with disk_full_as_error(copy.name), open_read(path) as stream:
             shutil.copyfileobj(stream, copy)
             copy.flush()
         yield Path(copy.name)
 
 
-def _check(path: Path, asked: Asked, names: list[str]) -> list[str | None]:
-    """Check that the columns are there and text; returns those of PROVENANCE that can be kept."""
+def _check_columns(path: Path, options: ReadOptions, names: list[str]) -> list[str | None]:
+    """Check that the columns exist and are text; returns those of PROVENANCE that can be kept."""
     with open_shard(path) as file:
         schema = file.schema_arrow
     for name in names:
         if name not in schema.names:
             raise DataError(
-                f"there is no column '{name}'{nearest(name, schema.names)}",
+                f"column '{name}' not found{nearest(name, schema.names)}",
                 remedy="Name the columns of the two sides: --src-column, --tgt-column.",
             )
         if not _is_text(schema.field(name).type):
-            raise DataError(f"column '{name}' is {schema.field(name).type}, not text")
+            raise DataError(f"column '{name}' must be text, got {schema.field(name).type}")
     return [name if name in schema.names and _is_text(schema.field(name).type) else None for name in PROVENANCE]
 
 
@@ -84,7 +92,7 @@ def _is_text(kind: pa.DataType) -> bool:
 
 
 def _values(batch: pa.RecordBatch, name: str | None) -> list[Any]:
-    """The column's texts; a value that is no UTF-8 comes as bytes."""
+    """The texts of a column; a value that is not valid UTF-8 is returned as bytes."""
     if name is None:
         return [None] * batch.num_rows
     column = batch.column(name)
@@ -102,13 +110,13 @@ def _text_or_bytes(value: bytes | None) -> str | bytes | None:
         return value
 
 
-def _fault(names: list[str], values: tuple[Any, ...]) -> DataError | None:
+def _row_error(names: list[str], values: tuple[Any, ...]) -> DataError | None:
     for name, value in zip((*names, *PROVENANCE), values, strict=True):
         if isinstance(value, bytes):
             try:
                 value.decode()
             except UnicodeDecodeError as error:
-                return not_utf8(value, error.start)
+                return utf8_error(value, error.start)
         if value is None and name in names:
             return DataError(f"'{name}' is null", remedy="Fill it in, or remove the row.")
     return None

@@ -1,4 +1,4 @@
-"""The paraphrase database (PPDB): its released lines, and the bigrams with their words that FCT released."""
+"""The paraphrase database (PPDB), and the bigrams with their paraphrases released with FCT."""
 
 from __future__ import annotations
 
@@ -7,62 +7,66 @@ from itertools import islice
 
 from paraloom.core.errors import DataError
 from paraloom.io.compression import decode, read_raw_lines
-from paraloom.io.formats.base import Asked, Pair, raw_text
+from paraloom.io.formats.base import PairRow, ReadOptions, raw_text
 
 _BAR = " ||| "
 
 
 def is_named_ppdb(name: str) -> bool:
-    """Whether a file's name is one of PPDB's, which have no suffix of their own.
+    """Whether a file is named like those of PPDB, which have no suffix of their own.
 
-    >>> is_named_ppdb("ppdb-1.0-s-phrasal.gz"), is_named_ppdb("ppdb.xxl.b2u.train"), is_named_ppdb("news.tsv")
-    (True, True, False)
+    Example:
+        >>> is_named_ppdb("ppdb-1.0-s-phrasal.gz"), is_named_ppdb("ppdb.xxl.b2u.train"), is_named_ppdb("news.tsv")
+        (True, True, False)
     """
     return name.lower().startswith("ppdb")
 
 
-def read(asked: Asked) -> Iterator[Pair]:
-    """Phrase and paraphrase of each `LHS ||| phrase ||| paraphrase ||| features …` line.
+def read(options: ReadOptions) -> Iterator[PairRow]:
+    """Read phrase and paraphrase from each line `LHS ||| phrase ||| paraphrase ||| features …`.
 
-    Where the first line has no bar, records of three lines: `word<TAB>tag` twice, and the word that means both.
+    A file whose first line has no bar has records of three lines: `word<TAB>tag` twice, and a word that means both.
+
+    Raises:
+        DataError: A line has another format.
     """
-    lines = read_raw_lines(asked.path)
+    lines = read_raw_lines(options.path)
     first = next(lines, None)
     if first is None:
         return
-    lines = _again(first, lines)
-    yield from _barred(asked, lines) if _BAR.encode() in first else _records(asked, lines)
+    lines = _prepend(first, lines)
+    yield from _ppdb_lines(options, lines) if _BAR.encode() in first else _fct_records(options, lines)
 
 
-def _barred(asked: Asked, lines: Iterator[bytes]) -> Iterator[Pair]:
+def _ppdb_lines(options: ReadOptions, lines: Iterator[bytes]) -> Iterator[PairRow]:
     for row, line in enumerate(lines, 1):
         try:
-            fields = decode(line, asked.path, row).split(_BAR)
+            fields = decode(line, options.path, row).split(_BAR)
             if len(fields) < 4:
                 raise DataError(
-                    f"the row has {len(fields)} fields between '|||'",
-                    remedy="LHS ||| phrase ||| paraphrase ||| features",
+                    f"expected 4 fields or more separated by '|||', got {len(fields)}",
+                    remedy="A line looks like: LHS ||| phrase ||| paraphrase ||| features",
                 )
         except DataError as error:
-            asked.refuse(row, error, raw_text(line))
+            options.reject(row, error, raw_text(line))
             continue
-        yield Pair(row, fields[1], fields[2])
+        yield PairRow(row, fields[1], fields[2])
 
 
-def _records(asked: Asked, lines: Iterator[bytes]) -> Iterator[Pair]:
+def _fct_records(options: ReadOptions, lines: Iterator[bytes]) -> Iterator[PairRow]:
     row = 1
     while record := list(islice(lines, 3)):
         try:
-            texts = [decode(line, asked.path, row + place) for place, line in enumerate(record)]
+            texts = [decode(line, options.path, row + i) for i, line in enumerate(record)]
             if len(texts) < 3 or not texts[0].count("\t") == texts[1].count("\t") == 1:
-                raise DataError("'word<TAB>tag', 'word<TAB>tag' and a word are expected")
+                raise DataError("expected three lines: 'word<TAB>tag', 'word<TAB>tag' and a word")
         except DataError as error:
-            asked.refuse(row, error, raw_text(record[0]))
+            options.reject(row, error, raw_text(record[0]))
         else:
-            yield Pair(row, " ".join(text.partition("\t")[0] for text in texts[:2]), texts[2])
+            yield PairRow(row, " ".join(text.partition("\t")[0] for text in texts[:2]), texts[2])
         row += 3
 
 
-def _again(first: bytes, lines: Iterator[bytes]) -> Iterator[bytes]:
+def _prepend(first: bytes, lines: Iterator[bytes]) -> Iterator[bytes]:
     yield first
     yield from lines

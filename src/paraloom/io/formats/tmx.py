@@ -1,4 +1,4 @@
-"""Translation memories (TMX 1.4), streamed through expat: no tree is built, no entity is followed."""
+"""Translation memories (TMX 1.4), streamed through expat without building a tree or resolving entities."""
 
 from __future__ import annotations
 
@@ -13,56 +13,60 @@ import pyarrow as pa
 from paraloom import __version__
 from paraloom.core.errors import ConfigError, DataError
 from paraloom.io.compression import open_read, open_write
-from paraloom.io.formats.base import Asked, Pair
+from paraloom.io.formats.base import PairRow, ReadOptions
 
-_PIECE = 1 << 16
-# Inside these is the mark-up of the document that was translated, not its text.
-_CODES = {"bpt", "ept", "it", "ph", "ut"}
+_CHUNK_BYTES = 1 << 16
+# Elements with markup of the translated document, not text.
+_MARKUP = {"bpt", "ept", "it", "ph", "ut"}
 _NOT_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
 
 
-def read(asked: Asked) -> Iterator[Pair]:
-    """One pair a unit; a row is a unit.
+def read(options: ReadOptions) -> Iterator[PairRow]:
+    """Read one pair per translation unit; rows count units.
 
-    Languages are matched whole first, then by their primary subtag ('en' finds 'en-GB'); where none is asked for, the
-    two of the first unit are taken, in order.  DataError for a unit without exactly one text of each language, for an
-    entity declared in the file, and for broken XML.
+    Languages match exactly, else by their primary subtag ('en' matches 'en-GB'). By default they are the two of the
+    first unit, in order.
+
+    Raises:
+        ConfigError: The languages are not clear.
+        DataError: A unit does not have one text of each language, the file declares an entity, or the XML is invalid.
     """
     units = _Units()
-    wanted: tuple[str, str] | None = None
+    languages: tuple[str, str] | None = None
     row = 0
-    with open_read(asked.path) as stream:
+    with open_read(options.path) as stream:
         ended = False
         while not ended:
-            piece = stream.read(_PIECE)
-            ended = not piece
+            chunk = stream.read(_CHUNK_BYTES)
+            ended = not chunk
             try:
-                units.parser.Parse(piece, ended)
+                units.parser.Parse(chunk, ended)
             except expat.ExpatError as error:
                 raise DataError(
-                    f"the XML is broken or cut short ({error})",
-                    file=asked.path,
-                    row=row + len(units.done) + 1,
-                    remedy="Export it again from where it came.",
+                    f"the XML is invalid or truncated ({error})",
+                    file=options.path,
+                    row=row + len(units.finished) + 1,
+                    remedy="Export the file again.",
                 ) from None
             except DataError as error:
-                raise error.at(file=asked.path, row=row + len(units.done) + 1) from None
-            for unit in units.done:
+                raise error.at(file=options.path, row=row + len(units.finished) + 1) from None
+            for unit in units.finished:
                 row += 1
-                wanted = wanted or _languages(asked, unit)
+                languages = languages or _languages(options, unit)
                 try:
-                    src, tgt = (_side(unit, lang) for lang in wanted)
+                    src, tgt = (_side(unit, lang) for lang in languages)
                 except DataError as error:
-                    asked.refuse(row, error, repr(unit))
+                    options.reject(row, error, repr(unit))
                 else:
-                    yield Pair(row, src, tgt, *wanted)
-            units.done.clear()
+                    yield PairRow(row, src, tgt, *languages)
+            units.finished.clear()
 
 
 def write(batches: Iterable[pa.RecordBatch], target: str) -> int:
-    """One unit a row, with its pair_id where there is one.  Returns the rows.
+    """Write one unit per row, with its pair_id if it has one; returns the number of rows.
 
-    Raises DataError for a character that XML cannot hold (control characters but tab and line end).
+    Raises:
+        DataError: A text has a control character that XML cannot represent.
     """
     rows = 0
     header = f'creationtool="paraloom" creationtoolversion="{__version__}" segtype="sentence" o-tmf="plain"'
@@ -80,14 +84,14 @@ def write(batches: Iterable[pa.RecordBatch], target: str) -> int:
 
 
 class _Units:
-    """The handlers of one parse; `done` holds the finished units, each a list of (language, text)."""
+    """The handlers of one parse; `finished` holds complete units, each a list of (language, text)."""
 
     def __init__(self) -> None:
-        self.done: list[list[tuple[str, str]]] = []
+        self.finished: list[list[tuple[str, str]]] = []
         self._unit: list[tuple[str, str]] = []
         self._lang = ""
         self._text: list[str] | None = None
-        self._codes = 0
+        self._markup = 0
         self.parser = expat.ParserCreate()
         self.parser.buffer_text = True
         self.parser.StartElementHandler = self._start
@@ -103,58 +107,59 @@ class _Units:
             self._lang = attributes.get("xml:lang") or attributes.get("lang") or ""
         elif name == "seg":
             self._text = []
-        elif name in _CODES:
-            self._codes += 1
+        elif name in _MARKUP:
+            self._markup += 1
 
     def _end(self, name: str) -> None:
         if name == "tu":
-            self.done.append(self._unit)
+            self.finished.append(self._unit)
         elif name == "seg" and self._text is not None:
             self._unit.append((self._lang, "".join(self._text)))
             self._text = None
-        elif name in _CODES:
-            self._codes -= 1
+        elif name in _MARKUP:
+            self._markup -= 1
 
     def _characters(self, text: str) -> None:
-        if self._text is not None and not self._codes:
+        if self._text is not None and not self._markup:
             self._text.append(text)
 
     def _entity(self, name: str, *_: Any) -> None:
-        # Entities can grow without bound or read other files; a translation memory has no need of its own.
+        # Entities can expand without bound or read other files; translation memories do not need them.
         raise DataError(
-            f"the file uses an entity of its own, &{name};",
-            remedy="Export it without a DTD of its own, in plain UTF-8.",
+            f"the file uses a declared entity, &{name};",
+            remedy="Export it without entity declarations, in UTF-8.",
         )
 
 
-def _languages(asked: Asked, unit: list[tuple[str, str]]) -> tuple[str, str]:
-    """What to take from every unit, decided at the first."""
-    there = list(dict.fromkeys(lang for lang, _ in unit))
-    src, tgt = asked.src_lang, asked.tgt_lang
-    if not src and not tgt and len(there) == 2:
-        return there[0], there[1]
-    left = [lang for lang in there if not any(_same(lang, known) for known in (src, tgt) if known)]
-    if len(left) != 1 and not (src and tgt):
+def _languages(options: ReadOptions, unit: list[tuple[str, str]]) -> tuple[str, str]:
+    """The two languages to read, decided at the first unit."""
+    present = list(dict.fromkeys(lang for lang, _ in unit))
+    src, tgt = options.src_lang, options.tgt_lang
+    if not src and not tgt and len(present) == 2:
+        return present[0], present[1]
+    remaining = [lang for lang in present if not any(_same(lang, known) for known in (src, tgt) if known)]
+    if len(remaining) != 1 and not (src and tgt):
         raise ConfigError(
-            f"which languages are meant is not said; the first unit has {', '.join(there) or 'none'}",
-            file=asked.path,
-            remedy="Say which: --src-lang, --tgt-lang.",
+            f"cannot tell which languages to read; the first unit has {', '.join(present) or 'none'}",
+            file=options.path,
+            remedy="Set --src-lang and --tgt-lang.",
         )
-    return src or left[0], tgt or left[0]
+    return src or remaining[0], tgt or remaining[0]
 
 
-def _same(found: str, wanted: str) -> bool:
-    return re.split("[-_]", found.lower())[0] == re.split("[-_]", wanted.lower())[0]
+def _same(a: str, b: str) -> bool:
+    """Whether two language tags have the same primary subtag."""
+    return re.split("[-_]", a.lower())[0] == re.split("[-_]", b.lower())[0]
 
 
 def _side(unit: list[tuple[str, str]], lang: str) -> str:
-    texts = [text for found, text in unit if found.lower() == lang.lower()]
-    texts = texts or [text for found, text in unit if _same(found, lang)]
+    texts = [text for tag, text in unit if tag.lower() == lang.lower()]
+    texts = texts or [text for tag, text in unit if _same(tag, lang)]
     if len(texts) != 1:
-        there = ", ".join(found or "no language" for found, _ in unit) or "none"
+        tags = ", ".join(tag or "no language" for tag, _ in unit) or "none"
         raise DataError(
-            f"the unit has {len(texts) or 'no'} texts in '{lang}', not one; it has {there}",
-            remedy="Give the whole tag (as en-GB), or remove the unit.",
+            f"expected one text in '{lang}' in the unit, got {len(texts)}; its languages are {tags}",
+            remedy="Give the full tag (such as en-GB), or remove the unit.",
         )
     return texts[0]
 
@@ -169,13 +174,13 @@ def _unit(unit: Mapping[str, str | None], target: str, row: int) -> str:
         text = unit[side] or ""
         if bad := _NOT_XML.search(text):
             raise DataError(
-                f"'{side}' holds U+{ord(bad[0]):04X}, which XML cannot hold",
+                f"'{side}' has U+{ord(bad[0]):04X}, which XML cannot represent",
                 file=target,
                 row=row,
-                remedy="Normalise the text first, or write .jsonl or .parquet.",
+                remedy="Normalize the text first, or write .jsonl or .parquet.",
             )
         lang = quoteattr(unit.get(f"{side}_lang") or "und")
-        # A bare carriage return would be read back as a line end.
+        # A bare carriage return would be read back as a line feed.
         sides.append(f"<tuv xml:lang={lang}><seg>{escape(text, {chr(13): '&#13;'})}</seg></tuv>")
     name = unit.get("pair_id")
     return f"<tu{f' tuid={quoteattr(name)}' if name else ''}>{''.join(sides)}</tu>\n"

@@ -1,4 +1,4 @@
-"""Tables of tab-separated fields, without quoting: a quotation mark is a character like any other."""
+"""Tab-separated tables without quoting: a quotation mark is an ordinary character."""
 
 from __future__ import annotations
 
@@ -8,43 +8,49 @@ import pyarrow as pa
 
 from paraloom.core.errors import ConfigError, DataError, nearest
 from paraloom.io.compression import decode, open_write, read_raw_lines
-from paraloom.io.formats.base import PROVENANCE, Asked, Column, Pair, raw_text
-from paraloom.io.formats.fields import plain_text
+from paraloom.io.formats.base import PROVENANCE, ColumnName, PairRow, ReadOptions, plain_text, raw_text
 
 
-def read(asked: Asked) -> Iterator[Pair]:
-    """The two columns asked for; by default `src` and `tgt` where the first row says so, else the only two there are.
+def read(options: ReadOptions) -> Iterator[PairRow]:
+    """Read pairs from two columns: by default `src` and `tgt` of the header, or the only two columns.
 
-    Rows count from 1, the header left out.  Raises ConfigError when there are more columns and none is named,
-    DataError for a row with another number of fields than the first.
+    Rows count from 1, without the header.
+
+    Raises:
+        ConfigError: There are more columns and none is named, or a named one is not found.
+        DataError: A row has another number of fields than the first, or is not valid UTF-8.
     """
-    lines = read_raw_lines(asked.path)
+    lines = read_raw_lines(options.path)
     first = next(lines, None)
     if first is None:
         return
-    fields = decode(first, asked.path, 1).split("\t")
-    header = _has_header(asked, fields)
-    src, tgt = _columns(asked, fields, header)
-    # In a table of ours the further columns of a pair are kept as they are.
-    further = [fields.index(name) if header and name in fields else None for name in PROVENANCE]
+    fields = decode(first, options.path, 1).split("\t")
+    header = _has_header(options, fields)
+    src, tgt = _columns(options, fields, header)
+    # The optional columns of a table that paraloom wrote are kept as they are.
+    provenance = [fields.index(name) if header and name in fields else None for name in PROVENANCE]
     row = 0
-    for line in lines if header else _again(first, lines):
+    for line in lines if header else _prepend(first, lines):
         row += 1
         try:
-            found = decode(line, asked.path, row).split("\t")
-            if len(found) != len(fields):
+            values = decode(line, options.path, row).split("\t")
+            if len(values) != len(fields):
                 raise DataError(
-                    f"the row has {len(found)} fields, the first row has {len(fields)}",
-                    remedy="Look for a tab that is missing, or one too many.",
+                    f"expected {len(fields)} fields as in the first row, got {len(values)}",
+                    remedy="Look for a missing or an extra tab.",
                 )
         except DataError as error:
-            asked.refuse(row, error, raw_text(line))
+            options.reject(row, error, raw_text(line))
             continue
-        yield Pair(row, found[src], found[tgt], *(None if at is None else found[at] or None for at in further))
+        yield PairRow(row, values[src], values[tgt], *(None if i is None else values[i] or None for i in provenance))
 
 
 def write(batches: Iterable[pa.RecordBatch], names: Sequence[str], target: str) -> int:
-    """A header, then one line a row; DataError for a text with a tab or a line end in it.  Returns the rows."""
+    """Write a header and one line per row; returns the number of rows.
+
+    Raises:
+        DataError: A text has a tab or a line break.
+    """
     rows = 0
     with open_write(target) as stream:
         stream.write(("\t".join(names) + "\n").encode())
@@ -55,51 +61,52 @@ def write(batches: Iterable[pa.RecordBatch], names: Sequence[str], target: str) 
     return rows
 
 
-def number(column: Column) -> int | None:
-    """The number that stands for a column, None where it is a name or nothing.
+def column_number(column: ColumnName) -> int | None:
+    """The number of a column given by number, None for a name.
 
-    >>> number(2), number("2"), number("src"), number(None)
-    (2, 2, None, None)
+    Example:
+        >>> column_number(2), column_number("2"), column_number("src"), column_number(None)
+        (2, 2, None, None)
     """
     return int(column) if isinstance(column, int) or (column is not None and column.isdecimal()) else None
 
 
-def _again(first: bytes, lines: Iterator[bytes]) -> Iterator[bytes]:
+def _prepend(first: bytes, lines: Iterator[bytes]) -> Iterator[bytes]:
     yield first
     yield from lines
 
 
-def _has_header(asked: Asked, fields: list[str]) -> bool:
-    wanted = (asked.src_column, asked.tgt_column)
-    if wanted == (None, None):
+def _has_header(options: ReadOptions, fields: list[str]) -> bool:
+    columns = (options.src_column, options.tgt_column)
+    if columns == (None, None):
         return "src" in fields and "tgt" in fields
-    return any(column is not None and number(column) is None for column in wanted)
+    return any(column is not None and column_number(column) is None for column in columns)
 
 
-def _columns(asked: Asked, fields: list[str], header: bool) -> tuple[int, int]:
-    if (asked.src_column is None or asked.tgt_column is None) and not header and len(fields) != 2:
+def _columns(options: ReadOptions, fields: list[str], header: bool) -> tuple[int, int]:
+    if (options.src_column is None or options.tgt_column is None) and not header and len(fields) != 2:
         shown = "  ".join(f"{i}: {field[:40]!r}" for i, field in enumerate(fields, 1))
         if len(fields) == 1:
             raise DataError(
-                f"there is one column only: {shown}", file=asked.path, remedy="Separate the sides by a tab."
+                f"expected two columns, got one: {shown}", file=options.path, remedy="Separate the sides by a tab."
             )
         raise ConfigError(
-            f"there are {len(fields)} columns, which two are meant is not said; the first row is {shown}",
-            file=asked.path,
-            remedy="Say which, as by: --src-column 1 --tgt-column 2 (or by the names of a header).",
+            f"cannot tell which two of {len(fields)} columns to read; the first row is {shown}",
+            file=options.path,
+            remedy="Set --src-column and --tgt-column to numbers, or to names of the header.",
         )
-    defaults: tuple[Column, Column] = ("src", "tgt") if header else (1, 2)
-    wanted = (asked.src_column or defaults[0], asked.tgt_column or defaults[1])
-    src, tgt = (_position(asked, column, fields) for column in wanted)
+    defaults: tuple[ColumnName, ColumnName] = ("src", "tgt") if header else (1, 2)
+    columns = (options.src_column or defaults[0], options.tgt_column or defaults[1])
+    src, tgt = (_position(options, column, fields) for column in columns)
     return src, tgt
 
 
-def _position(asked: Asked, column: Column, fields: list[str]) -> int:
-    at = number(column)
-    if at is not None:
-        if not 1 <= at <= len(fields):
-            raise ConfigError(f"there is no column {at}; the first row has {len(fields)}", file=asked.path)
-        return at - 1
+def _position(options: ReadOptions, column: ColumnName, fields: list[str]) -> int:
+    number = column_number(column)
+    if number is not None:
+        if not 1 <= number <= len(fields):
+            raise ConfigError(f"column {number} not found; the first row has {len(fields)}", file=options.path)
+        return number - 1
     if column not in fields:
-        raise ConfigError(f"the header has no column '{column}'{nearest(str(column), fields)}", file=asked.path)
+        raise ConfigError(f"column '{column}' not found in the header{nearest(str(column), fields)}", file=options.path)
     return fields.index(str(column))
