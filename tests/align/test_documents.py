@@ -91,9 +91,9 @@ def test_images_alone_pair_documents_that_show_the_same_image(world: World) -> N
     assert paired(world.source, world.target, weights=EVIDENCE["pictures"]) == set()
     showing = sorted(world.gold)[:10]
     images = {name: [ImageHashes(f"{number}", None)] for number, pair in enumerate(showing) for name in pair}
-    sides = [
+    source, target = (
         [replace(page, images=images.get(page.name, [])) for page in side] for side in (world.source, world.target)
-    ]
+    )
     assert paired(source, target, weights=EVIDENCE["pictures"]) == set(showing)
 
 
@@ -222,8 +222,8 @@ def test_a_fitted_aligner_can_be_given(world: World) -> None:
     assert alignment.aligner is not None
     pairs = alignment.pairs()
     given = list(align_within(source, target, pairs, aligner=alignment.aligner))
-    fitted = list(align_within(source, target, pairs))
-    same = sum(a.beads[k][:2] == b.beads[k][:2] for a, b in zip(given, fitted, strict=True) for k in (0, 1))
+    learned = list(align_within(source, target, pairs))
+    same = sum(a.beads[k][:2] == b.beads[k][:2] for a, b in zip(given, learned, strict=True) for k in (0, 1))
     assert same / (2 * len(pairs)) > 0.9
 
 

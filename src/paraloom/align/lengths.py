@@ -50,7 +50,7 @@ def fit_length_model(characters: Sequence[tuple[Floats, Floats]], beads: Sequenc
         beads: Of each pair of texts, int64 (beads, 4), as in `search.Alignment`.
 
     Returns:
-        The model; Gale and Church's, with the ratio of all characters, where there is no one-to-one bead.
+        The model; Gale and Church's, with the ratio of all characters, if there are none.
 
     Reference:
         Gale and Church 1993, A Program for Aligning Sentences in Bilingual Corpora, §3.3.
