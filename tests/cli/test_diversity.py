@@ -114,19 +114,23 @@ def test_files_may_be_called_as_stages_might_be(paraloom: Command, tmp_path: Pat
 
 
 TABLES = [
-    ("x.tsv", "id\ttext\n1\ta\n", "no column 'pair_id'"),
+    ("x.tsv", "id\ttext\n1\ta\n", "column 'pair_id' not found"),
     ("x.tsv", "pair_id\ttext\n1\ta\n1\n", "row 2: the row has 1 fields"),
-    ("x.tsv", "pair_id\ttext\ttokens\n1\ta\tmany\n", "row 1: 'tokens' is no whole number: 'many'"),
-    ("x.jsonl", '{"pair_id": 1, "text": "a", "tokens": 2.7}\n', "row 1: 'tokens' is no whole number: 2.7"),
-    ("x.jsonl", '{"pair_id": 1, "text": "a", "tokens": 30000000000}\n', "row 1: 'tokens' is no whole number: 300"),
-    ("x.jsonl", '{"pair_id": 1, "text": "a", "rank": 1e400}\n', "row 1: 'rank' is no whole number: inf"),
-    ("x.jsonl", '{"pair_id": 1, "text": "a", "logprob": 1e400}\n', "row 1: 'logprob' is no number: inf"),
-    ("x.jsonl", '{"pair_id": 1, "text": "a", "rank": true}\n', "row 1: 'rank' is no whole number: True"),
-    ("x.jsonl", '{"pair_id": 1, "text": "a\\ud800"}\n', "row 1: 'text' holds half a surrogate pair (at 1)"),
-    ("x.jsonl", '{"pair_id": "1", "text": "a"}\n{"pair_id": "1"}\n', "row 2: there is no text at 'text'"),
-    ("x.jsonl", "[]\n", "row 1: the line is JSON, but no object"),
-    ("x.jsonl", "{\n", "row 1: the line is no JSON"),
-    ("x.csv", "pair_id,text\n", "variants are not read from '.csv'"),
+    ("x.tsv", "pair_id\ttext\ttokens\n1\ta\tmany\n", "row 1: 'tokens' must be a whole number, not 'many'"),
+    ("x.jsonl", '{"pair_id": 1, "text": "a", "tokens": 2.7}\n', "row 1: 'tokens' must be a whole number, not 2.7"),
+    (
+        "x.jsonl",
+        '{"pair_id": 1, "text": "a", "tokens": 30000000000}\n',
+        "row 1: 'tokens' must be a whole number, not 300",
+    ),
+    ("x.jsonl", '{"pair_id": 1, "text": "a", "rank": 1e400}\n', "row 1: 'rank' must be a whole number, not inf"),
+    ("x.jsonl", '{"pair_id": 1, "text": "a", "logprob": 1e400}\n', "row 1: 'logprob' must be a number, not inf"),
+    ("x.jsonl", '{"pair_id": 1, "text": "a", "rank": true}\n', "row 1: 'rank' must be a whole number, not True"),
+    ("x.jsonl", '{"pair_id": 1, "text": "a\\ud800"}\n', "row 1: 'text' has half of a surrogate pair (at 1)"),
+    ("x.jsonl", '{"pair_id": "1", "text": "a"}\n{"pair_id": "1"}\n', "row 2: 'text' is missing"),
+    ("x.jsonl", "[]\n", "row 1: expected a JSON object, got list"),
+    ("x.jsonl", "{\n", "row 1: the line is not valid JSON"),
+    ("x.csv", "pair_id,text\n", "cannot read variants from '.csv'"),
 ]
 
 

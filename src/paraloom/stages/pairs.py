@@ -1,4 +1,4 @@
-"""Stages about pairs: back-translate, filter, drop near-duplicates."""
+"""Stages that back-translate bitext, filter pairs and remove near-duplicates."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, ClassVar, Literal
 
+import numpy as np
 import pyarrow as pa
 
 from paraloom.core.errors import ConfigError, DataError, ModelError, nearest
@@ -24,10 +25,25 @@ from paraloom.pairs.filtering.filters import Criteria, preview_filter, select, s
 
 @dataclass(frozen=True, kw_only=True)
 class BackTranslate(Map):
-    """Pairs each reference of a bitext with the k best translations of its other side (W17 §3, PNMT §3).
+    """Pairs one side of a bitext with the k best translations of the other side.
 
-    translator: a stage that trained one, or a model folder.  decode: how, such as 'beam:12', 'sampling' or
-    'nucleus:0.95'.  side: the side that is translated; the other one is the reference.
+    The result has k rows for each pair: `src` is the side that was not translated (the reference), `tgt` its
+    paraphrase.
+
+    Args:
+        translator: A stage that trained or loaded a translator, or the folder of one.
+        decode: How to decode, such as 'beam:12,nbest=3', 'sampling' or 'nucleus:0.95'.
+        side: The side that is translated.
+
+    Raises:
+        ConfigError: When it runs: `decode` cannot be parsed.
+
+    Reference:
+        Wieting, Mallinson and Gimpel 2017, §3; Wieting and Gimpel 2018, §3.
+
+    Example:
+        >>> BackTranslate(translator="de-en", decode="beam:12,nbest=3").side
+        'src'
     """
 
     inputs: ClassVar[tuple[str, ...]] = ("translator",)
@@ -40,12 +56,8 @@ class BackTranslate(Map):
     decode: str = "beam:5"
     side: Literal["src", "tgt"] = "src"
 
-    def validate(self) -> None:
-        if self.side not in ("src", "tgt"):
-            raise ConfigError(f"'side' is src or tgt, not '{self.side}'")
-
     def apply(self, batch: pa.RecordBatch, context: StageContext) -> pa.RecordBatch:
-        """The pairs of one batch of bitext; the translator is loaded once a worker."""
+        """The pairs of one batch of bitext; the translator is loaded once per worker."""
         translator = _translator(context.inputs["translator"], self.decode)
         return backtranslate(batch, translator, side=self.side, seed=context.seed, method=self.decode)
 
@@ -58,26 +70,25 @@ def _translator(folder: Path, decode: str) -> TranslatorLike:
 
 @dataclass(frozen=True, kw_only=True)
 class Filter(Criteria, Map):
-    """Keep the rows that meet all criteria, applied in the order where, top or decile, sample.
+    """Keeps the rows that meet all criteria, applied in the order where, top or decile, sample.
 
     Args:
-        where: SQL condition over the columns of a row, true for the rows to keep. A row for which it is undefined
-            (null or NaN) is rejected. Default: all rows.
-        top: Share of the rows left by `where`, above 0 to 1, taken from the better end of `by`.
-        decile: Decile of the rows left by `where`, ranked by `by`: 1 (lowest values) to 10 (highest values), as in
-            PNMT Table 5. Cannot be combined with `top`.
-        by: Column that `top` and `decile` rank by.
-        best: Which end of `by` is the better one, 'lowest' or 'highest'. Default: the direction of the score.
-        sample: Random sample of the rows left by the other criteria: their number (int) or share (float, above 0
-            to 1).
         exact_sample: Fail if the corpus has fewer rows than `sample`, instead of keeping all of them.
 
+    For the other fields see :class:`~paraloom.pairs.filtering.filters.Criteria`.
+
     Raises:
-        ConfigError: A value is out of range, the criteria do not fit together, or a column is missing.
+        ConfigError: A criterion is out of range, the criteria do not fit together, or, when it runs, a column is
+            missing.
+
+    Example:
+        >>> batch = pa.RecordBatch.from_pylist([{"tgt_tokens": 5}, {"tgt_tokens": 50}])
+        >>> Filter(where="tgt_tokens <= 30").apply(batch, StageContext(seed=1)).column("reason").to_pylist()
+        [None, 'not: tgt_tokens <= 30']
     """
 
     optional_fields: ClassVar[tuple[str, ...]] = ("exact_sample",)
-    renamed_fields: ClassVar[Mapping[str, str]] = {**Criteria.renamed_fields, "enough": "exact_sample"}
+    renamed_fields: ClassVar[Mapping[str, str]] = {"enough": "exact_sample"}
 
     exact_sample: bool = False
 
@@ -92,18 +103,26 @@ class Filter(Criteria, Map):
         return survey(self, corpus.schema, corpus.batches, context.seed)
 
     def apply(self, batch: pa.RecordBatch, context: StageContext) -> pa.RecordBatch:
-        """The batch with keep and reason."""
+        """The batch with `keep` and `reason`."""
         return select(self, batch, context.survey)
 
 
 @dataclass(frozen=True, kw_only=True)
 class PreviewFilter(Criteria, Fit):
-    """Count the rows that each criterion of a filter keeps, alone and together with those before it.
-
-    The other fields are those of `Filter`.
+    """Counts the rows that each criterion of a filter keeps, alone and together with those before it.
 
     Args:
         pairs: The corpus.
+
+    For the other fields see :class:`~paraloom.pairs.filtering.filters.Criteria`.
+
+    Raises:
+        ConfigError: A criterion is out of range, the criteria do not fit together, or, when it runs, a column is
+            missing.
+
+    Example:
+        >>> PreviewFilter(pairs="score", where="tgt_tokens <= 30").where
+        'tgt_tokens <= 30'
     """
 
     inputs: ClassVar[tuple[str, ...]] = ("pairs",)
@@ -111,7 +130,7 @@ class PreviewFilter(Criteria, Fit):
     pairs: Ref
 
     def fit(self, folder: Path, context: StageContext) -> dict[str, Json]:
-        """Write result.json: rows of criterion, rows, alone, together."""
+        """Write result.json: `criterion`, `rows`, `alone` and `together` of each criterion."""
         corpus = Corpus.open(context.inputs["pairs"])
         counts = [asdict(count) for count in preview_filter(self, corpus.schema, corpus.batches, context.seed)]
         (folder / "result.json").write_text(json.dumps(counts, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
@@ -120,13 +139,22 @@ class PreviewFilter(Criteria, Fit):
 
 @dataclass(frozen=True, kw_only=True)
 class FindDuplicates(DuplicateConfig, Fit):
-    """Find the rows that are near-duplicates of an earlier row; `drop-duplicates` rejects them.
+    """Finds the rows that are near-duplicates of an earlier row; :class:`DropDuplicates` rejects them.
 
     Args:
         pairs: The corpus, of pairs or of sentences.
-        similarity: Jaccard similarity of the character 5-grams of two rows, above 0 to 1, from which on the later one
-            is a duplicate. Case, punctuation and runs of white space do not matter.
-        columns: Text columns that are compared, concatenated.
+
+    For the other fields see :class:`~paraloom.pairs.filtering.duplicates.DuplicateConfig`.
+
+    Raises:
+        ConfigError: `similarity` is out of range, or, when it runs, a column is missing.
+
+    Reference:
+        Broder 1997, "On the resemblance and containment of documents" (MinHash).
+
+    Example:
+        >>> FindDuplicates(pairs="read-pairs", similarity=0.9).columns
+        ('src', 'tgt')
     """
 
     inputs: ClassVar[tuple[str, ...]] = ("pairs",)
@@ -136,13 +164,11 @@ class FindDuplicates(DuplicateConfig, Fit):
 
     def fit(self, folder: Path, context: StageContext) -> dict[str, Json]:
         """Write the hashes of the duplicates."""
-        import numpy as np
-
         corpus = Corpus.open(context.inputs["pairs"])
         known = corpus.schema.names
         for name in self.columns:
             if name not in known:
-                raise ConfigError(f"column '{name}' to compare by not found{nearest(name, known)}")
+                raise ConfigError(f"key 'columns': column '{name}' not found{nearest(name, known)}")
 
         def read(names: Sequence[str]) -> Iterator[pa.RecordBatch]:
             return corpus.batches([name for name in names if name in known], label="comparing")
@@ -154,10 +180,17 @@ class FindDuplicates(DuplicateConfig, Fit):
 
 @dataclass(frozen=True, kw_only=True)
 class DropDuplicates(Map):
-    """Reject the rows that `find-duplicates` found in the same corpus.
+    """Rejects the rows that :class:`FindDuplicates` found in the same corpus.
 
     Args:
         duplicates: The stage `find-duplicates`.
+
+    Raises:
+        ModelError: When it runs: `duplicates` is another kind of stage.
+
+    Example:
+        >>> DropDuplicates(input="read-pairs", duplicates="find-duplicates").duplicates
+        'find-duplicates'
     """
 
     inputs: ClassVar[tuple[str, ...]] = ("duplicates",)
@@ -165,7 +198,7 @@ class DropDuplicates(Map):
     duplicates: Ref
 
     def apply(self, batch: pa.RecordBatch, context: StageContext) -> pa.RecordBatch:
-        """The batch with keep and reason."""
+        """The batch with `keep` and `reason`."""
         duplicate = is_duplicate(batch, _hashes(context.inputs["duplicates"]))
         reason = pa.array(["near-duplicate of an earlier one" if value else None for value in duplicate], pa.string())
         batch = batch.append_column(pa.field("keep", pa.bool_()), pa.array(~duplicate))
@@ -174,8 +207,6 @@ class DropDuplicates(Map):
 
 @cached_per_stage(2)
 def _hashes(folder: Path) -> Any:
-    import numpy as np
-
     path = folder / "duplicates.npy"
     if not path.is_file():
         raise ModelError("duplicates.npy not found", file=folder, remedy="Name a stage 'find-duplicates'.")

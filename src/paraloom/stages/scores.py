@@ -1,14 +1,16 @@
-"""Stages about scores: add their columns, and make the models that some of them need."""
+"""Stages that score pairs, and that train the models which some scores need."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import ClassVar
 
 import pyarrow as pa
 
+from paraloom.core.config import base_config
 from paraloom.core.errors import ConfigError
 from paraloom.core.stage import Fit, Json, Map, Ref, StageContext
 from paraloom.core.stage_cache import cached_per_stage
@@ -33,12 +35,28 @@ from paraloom.text.languages import LanguageIdentifier
 
 @dataclass(frozen=True, kw_only=True)
 class Score(Map):
-    """Adds the columns of scores; never drops a row.
+    """Adds the columns of scores to pairs; no row is dropped.
 
-    scores: names and groups of paraloom.pairs.scoring.table.  Each of these adds the columns that it is needed for:
-    encoder (paraphrase_score), word_counts (src_idf, tgt_idf), language_model (src_perplexity, tgt_perplexity; an
-    ARPA file will do), classifier (reference_probability), sentence_transformer (paraphrase_score under a model of
-    that library, a folder or a name), languages (src_language_probability, tgt_language_probability among these).
+    Args:
+        scores: Names and groups of scores that need no model; `paraloom scores` lists them.
+        encoder: An encoder; adds `paraphrase_score`.
+        word_counts: What :class:`CountWords` wrote; adds `src_idf` and `tgt_idf`.
+        language_model: What :class:`TrainLanguageModel` wrote, or an ARPA file; adds `src_perplexity` and
+            `tgt_perplexity`.
+        classifier: What :class:`TrainClassifier` wrote; adds `reference_probability`.
+        sentence_transformer: Folder or name of a sentence-transformers model; adds `paraphrase_score` as that model
+            computes it.
+        languages: All languages that may occur, two or more; adds `src_language_probability` and
+            `tgt_language_probability`, the probability of the language that each side is labeled with.
+
+    Raises:
+        ConfigError: A score is unknown, `languages` has one entry, or both `encoder` and `sentence_transformer` are
+            given.
+
+    Example:
+        >>> batch = pa.RecordBatch.from_pylist([{"src": "A dog sleeps.", "tgt": "A dog is asleep."}])
+        >>> Score(scores=["tgt_tokens"]).apply(batch, StageContext(seed=1)).column("tgt_tokens").to_pylist()
+        [5]
     """
 
     inputs: ClassVar[tuple[str, ...]] = ("encoder", "word_counts", "language_model", "classifier")
@@ -55,21 +73,32 @@ class Score(Map):
     def validate(self) -> None:
         find_scorers(self.scores)
         if self.encoder and self.sentence_transformer:
-            raise ConfigError("'encoder' and 'sentence_transformer' both make paraphrase_score", remedy="Give one.")
+            raise ConfigError(
+                "keys 'encoder' and 'sentence_transformer' both add paraphrase_score", remedy="Give one of them."
+            )
         if len(self.languages) == 1:
-            raise ConfigError("'languages' are all that may occur, two or more")
+            raise ConfigError(
+                f"key 'languages' must have two languages or more, not only '{self.languages[0]}'",
+                remedy="List all languages that may occur, or none.",
+            )
 
     def apply(self, batch: pa.RecordBatch, context: StageContext) -> pa.RecordBatch:
-        """The batch with its scores; models are loaded once a worker."""
+        """The batch with its scores; models are loaded once per worker."""
         models = tuple(sorted(context.inputs.items()))
-        return score(batch, [*self.scores, *_by_model(models, self.sentence_transformer, self.languages)])
+        return score(batch, [*self.scores, *_model_scorers(models, self.sentence_transformer, self.languages)])
 
 
 @dataclass(frozen=True, kw_only=True)
 class CountWords(Fit):
-    """Counts in how many sentences each word stands, for the IDF of others.
+    """Counts in how many sentences each word occurs, for the score IDF.
 
-    corpora: of sentences or pairs.  columns: the text columns to count in.
+    Args:
+        corpora: Corpora of sentences or pairs.
+        columns: Text columns to count in.
+
+    Example:
+        >>> CountWords(corpora=["references"], columns=["src"]).columns
+        ('src',)
     """
 
     sentinel: ClassVar[str] = "rarity.safetensors"
@@ -80,16 +109,29 @@ class CountWords(Fit):
 
     def fit(self, folder: Path, context: StageContext) -> dict[str, Json]:
         """Write the table of counts."""
-        frequencies = count_document_frequencies(_texts(context, "corpora", self.columns))
+        frequencies = count_document_frequencies(_texts(context, self.columns))
         frequencies.save(folder)
         return {"words": len(frequencies.words), "sentences": frequencies.sentences}
 
 
 @dataclass(frozen=True, kw_only=True)
 class TrainLanguageModel(Fit):
-    """Trains an n-gram model by VariKN (W17 §5.4: 3-grams, on 40,000 references that no experiment uses).
+    """Trains an n-gram language model with VariKN, for the score perplexity.
 
-    corpora: of sentences or pairs.  columns: the text columns to learn from.
+    Args:
+        corpora: Corpora of sentences or pairs.
+        columns: Text columns to train on.
+        order: Length of the longest n-grams, in words.
+
+    Raises:
+        ConfigError: When it runs: VariKN is not installed.
+
+    Reference:
+        Wieting, Mallinson and Gimpel 2017, §5.4: 3-grams, trained on 40,000 references that no experiment uses.
+
+    Example:
+        >>> TrainLanguageModel(corpora=["references"]).order
+        3
     """
 
     sentinel: ClassVar[str] = "language_model.safetensors"
@@ -101,16 +143,25 @@ class TrainLanguageModel(Fit):
 
     def fit(self, folder: Path, context: StageContext) -> dict[str, Json]:
         """Write the model."""
-        model = train_language_model(_texts(context, "corpora", self.columns), folder, order=self.order)
+        model = train_language_model(_texts(context, self.columns), folder, order=self.order)
         return {"order": model.order, "ngrams": len(model.keys)}
 
 
 @dataclass(frozen=True, kw_only=True)
 class TrainClassifier(ClassifierConfig, Fit):
-    """Trains a classifier that tells references from translations (W17 §5.6.1).
+    """Trains a classifier of references and translations, for the score `reference_probability`.
 
-    pairs_from: corpora of back-translated pairs, src the reference and tgt a translation.  The other fields are those
-    of paraloom.pairs.scoring.classifier.ClassifierConfig.
+    Args:
+        pairs_from: Corpora of back-translated pairs: `src` the reference, `tgt` its translation.
+
+    For the other fields see :class:`~paraloom.pairs.scoring.classifier.ClassifierConfig`.
+
+    Reference:
+        Wieting, Mallinson and Gimpel 2017, §5.6.1.
+
+    Example:
+        >>> TrainClassifier(pairs_from=["backtranslate"], kind="avg").epochs
+        10
     """
 
     sentinel: ClassVar[str] = "classifier.safetensors"
@@ -119,39 +170,36 @@ class TrainClassifier(ClassifierConfig, Fit):
     pairs_from: tuple[Ref, ...]
 
     def fit(self, folder: Path, context: StageContext) -> dict[str, Json]:
-        """Write the classifier; its accuracies are the figures."""
-        from itertools import chain
-
+        """Write the classifier; the figures are its accuracies."""
         batches = chain.from_iterable(
             Corpus.open(path).batches(["pair_id", "src", "tgt"]) for path in context.paths("pairs_from")
         )
-        config = ClassifierConfig(**{f.name: getattr(self, f.name) for f in fields(ClassifierConfig)})
-        return train_classifier(batches, config, folder, seed=context.seed)
+        return train_classifier(batches, base_config(ClassifierConfig, self), folder, seed=context.seed)
 
 
 @cached_per_stage(2)
-def _by_model(
+def _model_scorers(
     models: tuple[tuple[str, Path], ...], sentence_transformer: str, languages: tuple[str, ...]
 ) -> tuple[Scorer, ...]:
-    """The scorers of the models that are there."""
-    found: list[Scorer] = []
+    """The scorers of all models that are given, loaded once per worker."""
+    scorers: list[Scorer] = []
     paths = dict(models)
     if "encoder" in paths:
-        found += encoder_scorers(load_encoder(paths["encoder"]))
+        scorers += encoder_scorers(load_encoder(paths["encoder"]))
     if sentence_transformer:
-        found += encoder_scorers(SentenceTransformerEncoder(sentence_transformer))
+        scorers += encoder_scorers(SentenceTransformerEncoder(sentence_transformer))
     if "word_counts" in paths:
-        found += idf_scorers(DocumentFrequencies.load(paths["word_counts"]))
+        scorers += idf_scorers(DocumentFrequencies.load(paths["word_counts"]))
     if "language_model" in paths:
-        found += perplexity_scorers(NgramModel.load(paths["language_model"]))
+        scorers += perplexity_scorers(NgramModel.load(paths["language_model"]))
     if "classifier" in paths:
-        found += classifier_scorers(Classifier.load(paths["classifier"]))
+        scorers += classifier_scorers(Classifier.load(paths["classifier"]))
     if languages:
-        found += language_scorers(LanguageIdentifier(languages))
-    return tuple(found)
+        scorers += language_scorers(LanguageIdentifier(languages))
+    return tuple(scorers)
 
 
-def _texts(context: StageContext, name: str, columns: tuple[str, ...]) -> Iterator[pa.Array]:
-    for path in context.paths(name):
+def _texts(context: StageContext, columns: tuple[str, ...]) -> Iterator[pa.Array]:
+    for path in context.paths("corpora"):
         for batch in Corpus.open(path).batches(list(columns), label="reading"):
             yield from batch.columns

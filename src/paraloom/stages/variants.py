@@ -1,11 +1,11 @@
-"""Stages about variants: several translations of each text, read, made, and turned into bitext."""
+"""Stages that produce, read and turn into bitext variants: several translations of each text."""
 
 from __future__ import annotations
 
 import json
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from itertools import chain, islice
 from pathlib import Path
 from typing import ClassVar, Literal
@@ -13,6 +13,7 @@ from typing import ClassVar, Literal
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from paraloom.core.config import base_config
 from paraloom.core.errors import ConfigError, DataError, ParaloomError
 from paraloom.core.protocols import TranslatorLike, Variant
 from paraloom.core.schema import PAIRS, SENTENCES, VARIANTS
@@ -30,13 +31,30 @@ from paraloom.stages.bitext import held_out
 
 @dataclass(frozen=True, kw_only=True)
 class TranslateVariants(Map):
-    """Several translations of each text of a corpus, as VARIANTS, for diversity and for training (BBH22 §2.1).
+    """Translates each text of a corpus several times, into VARIANTS.
 
-    translator: one or several, stages or model folders; the outputs of the second rank behind those of the first.
-    decode: how each of them decodes, such as 'nucleus:0.95,nbest=3'; or method: a name of paraloom.mt.presets, and
-    outputs: how many translations that makes of each text ('syntax' takes as many translators as outputs).
-    column: the text that is translated: text of SENTENCES, src or tgt of PAIRS; default: text, else src.
-    Of PAIRS the translated side is the original.  An empty text has one empty variant.
+    Of PAIRS, the translated side is the original of its variants. An empty text has one empty variant.
+
+    Args:
+        translator: Translators: stages or model folders. With several, the translations of the first rank before those
+            of the second.
+        decode: How each of them decodes, such as 'nucleus:0.95,nbest=3'.
+        method: Name of a back-translation method, instead of `decode`: base, base-big, beam, sampling, nucleus, topk,
+            temperature or syntax.
+        outputs: Number of translations of each text that `method` makes ('syntax': with as many translators).
+        column: Column to translate: 'text' of SENTENCES, 'src' or 'tgt' of PAIRS. Default: 'text', or else 'src'.
+
+    Raises:
+        ConfigError: Both or neither of `decode` and `method` are given, one of them is invalid, or the number of
+            translators does not fit the method.
+        DataError: When it runs: the column does not exist.
+
+    Reference:
+        Burchell, Birch and Heafield 2022, §2.1.
+
+    Example:
+        >>> TranslateVariants(translator=["tr-en"], method="nucleus", outputs=3).column
+        ''
     """
 
     inputs: ClassVar[tuple[str, ...]] = ("translator",)
@@ -52,38 +70,51 @@ class TranslateVariants(Map):
 
     def validate(self) -> None:
         if bool(self.decode) == bool(self.method):
-            raise ConfigError("say how to translate: 'decode' or 'method'", remedy="Give one of them.")
+            raise ConfigError("expected one of the keys 'decode' and 'method'", remedy="Give exactly one of them.")
         if not self.translator:
-            raise ConfigError("'translator' names one translator or more")
+            raise ConfigError("key 'translator' is empty", remedy="Name at least one translator.")
         if self.decode:
             parse_decoding(self.decode)
-        elif (wanted := method(self.method, self.outputs).translators) != len(self.translator):
+        elif (expected := method(self.method, self.outputs).translators) != len(self.translator):
             raise ConfigError(
-                f"method '{self.method}' with {self.outputs} outputs takes {wanted} translators, "
+                f"method '{self.method}' with {self.outputs} outputs takes {expected} translators, "
                 f"not {len(self.translator)}"
             )
 
     def apply(self, batch: pa.RecordBatch, context: StageContext) -> pa.RecordBatch:
-        """The variants of one batch; translators are loaded once a worker."""
+        """The variants of one batch; translators are loaded once per worker."""
         originals = _originals(batch, self.column)
         texts = pc.fill_null(originals.column("original"), "").to_pylist()
         decoding = method(self.method, self.outputs).decoding if self.method else parse_decoding(self.decode)
         translators = [_translator(path, decoding) for path in context.paths("translator")]
-        found = [
-            each.translate(texts, seed=strided_seed(context.seed, place)) for place, each in enumerate(translators)
+        translations = [
+            translator.translate(texts, seed=strided_seed(context.seed, index))
+            for index, translator in enumerate(translators)
         ]
-        joined = [_joined(of_text) for of_text in zip(*found, strict=True)]
-        made_by = " + ".join(each.signature for each in translators)
-        return variant_rows(originals, joined, self.method or self.decode, signature=made_by)
+        variants = [_merged(of_text) for of_text in zip(*translations, strict=True)]
+        signature = " + ".join(translator.signature for translator in translators)
+        return variant_rows(originals, variants, self.method or self.decode, signature=signature)
 
 
 @dataclass(frozen=True, kw_only=True)
 class VariantsToBitext(TrainingPairs, Map):
-    """Pairs to train a translator on: each variant as the source, its original, which a person wrote, as the target.
+    """Turns VARIANTS into pairs to train a translator on: the variant as source, its original as target.
 
-    held_out: corpora of test sets; a pair whose variant stands in one of them goes (case and punctuation do not
-    count): another translation of a test sentence may come back as that sentence.
-    The other fields are those of paraloom.pairs.variants.TrainingPairs, which says what each means.
+    Args:
+        held_out: Corpora of test sets. A pair is rejected if its variant occurs in one of them (case and punctuation do
+            not count): another translation of a test sentence can be translated back to that sentence.
+
+    For the other fields see :class:`~paraloom.pairs.variants.TrainingPairs`.
+
+    Raises:
+        ConfigError: A bound is out of range, or `tag` is more than one token.
+
+    Reference:
+        Burchell, Birch and Heafield 2022, §2.1 and §3.
+
+    Example:
+        >>> VariantsToBitext(src_lang="tr", tag="<BT>").keep_copies
+        False
     """
 
     inputs: ClassVar[tuple[str, ...]] = ("held_out",)
@@ -94,7 +125,7 @@ class VariantsToBitext(TrainingPairs, Map):
 
     def apply(self, batch: pa.RecordBatch, context: StageContext) -> pa.RecordBatch:
         """The pairs of one batch, with keep and reason."""
-        config = TrainingPairs(**{f.name: getattr(self, f.name) for f in fields(TrainingPairs)})
+        config = base_config(TrainingPairs, self)
         held = held_out(context.paths("held_out")) if self.held_out else None
         return training_pairs(batch, config, held)
 
@@ -107,8 +138,8 @@ def _originals(batch: pa.RecordBatch, column: str) -> pa.RecordBatch:
     for name in (column, *kind.names):
         if name not in names:
             raise DataError(
-                f"there is no column '{name}' to translate; there are {', '.join(names)}",
-                remedy="Name the column: text of sentences, src or tgt of pairs.",
+                f"column '{name}' to translate not found; the columns are {', '.join(names)}",
+                remedy="Set 'column' to text for sentences, to src or tgt for pairs.",
             )
     if kind is SENTENCES:
         number = pc.cast(batch.column("sent_id"), pa.string())
@@ -122,10 +153,10 @@ def _originals(batch: pa.RecordBatch, column: str) -> pa.RecordBatch:
     )
 
 
-def _joined(of_translators: Sequence[Sequence[Variant]]) -> list[Variant]:
-    """The variants of one text by all translators; where it is empty, the one that there is."""
+def _merged(of_translators: Sequence[Sequence[Variant]]) -> list[Variant]:
+    """The variants of one text by all translators; a single one if all are empty."""
     variants = list(chain.from_iterable(of_translators))
-    return variants[:1] if all(not each.tokens for each in variants) else variants
+    return variants[:1] if all(not variant.tokens for variant in variants) else variants
 
 
 @cached_per_stage(8)
@@ -134,16 +165,20 @@ def _translator(folder: Path, decoding: object) -> TranslatorLike:
     return translator
 
 
-_NEEDED = ("pair_id", "text")
+_REQUIRED = ("pair_id", "text")
 _NUMBERS = {"rank": int, "logprob": float, "tokens": int}
-_MOST = 2**31 - 1
+_MAX_INT32 = 2**31 - 1
 _TREES = pa.field("text_parse", pa.string())
-_CHUNK = 1024
-_OBJECT = 'A line is an object, such as {"pair_id": "news:1", "text": "A dog sleeps."}.'
+_CHUNK_ROWS = 1024
+_REMEDY = 'A line looks like {"pair_id": "news:1", "text": "A dog sleeps."}.'
 
 
 def columns_of_file(path: Path) -> list[str]:
-    """The columns of a .parquet, the header of a .tsv, the keys of a .jsonl's first line; none of what has none."""
+    """The columns of a .parquet, the header of a .tsv, or the keys of the first line of a .jsonl.
+
+    Args:
+        path: Any path; a file that has no columns or cannot be read gives an empty list.
+    """
     kind = without_compression(path).suffix
     if not path.is_file() or kind not in (".parquet", ".tsv", ".jsonl"):
         return []
@@ -159,18 +194,35 @@ def columns_of_file(path: Path) -> list[str]:
 
 
 def holds_variants(source: str) -> bool:
-    """Whether a file is a table of variants, and not of pairs."""
+    """Whether a file is a table of variants: it has the columns pair_id and text, but neither src nor tgt.
+
+    Args:
+        source: Any path; False if it does not exist.
+    """
     names = columns_of_file(Path(source))
-    return set(_NEEDED) <= set(names) and not {"src", "tgt"} & set(names)
+    return set(_REQUIRED) <= set(names) and not {"src", "tgt"} & set(names)
 
 
 @dataclass(frozen=True, kw_only=True)
 class ReadVariants(Source):
-    """Reads .parquet, .tsv with a header, or .jsonl, as `paraloom translate` and `paraloom variants` write them.
+    """Reads VARIANTS from .parquet, .tsv with a header, or .jsonl, as `paraloom translate` writes them.
 
-    source: the file; it has pair_id and text, the variants of one source one after another.  rank, method, logprob and
-    tokens are read where they are there, and null where not; so is text_parse, of .jsonl where the first line has it;
-    of .parquet all further columns are kept.
+    The columns rank, method, logprob and tokens are read if they exist, else null; so is text_parse, of .jsonl if its
+    first line has it. Of .parquet, all further columns are kept.
+
+    Args:
+        source: The file, with the columns pair_id and text; the variants of one source are consecutive rows.
+
+    Raises:
+        ConfigError: When it runs: the file has another suffix, or lacks a column.
+        DataError: When it runs: a row lacks pair_id or text, or cannot be read.
+
+    Example:
+        >>> import tempfile
+        >>> file = Path(tempfile.mkdtemp()) / "variants.tsv"
+        >>> _ = file.write_text("pair_id\\ttext\\n1\\tA dog sleeps.\\n1\\tA dog is asleep.\\n")
+        >>> next(ReadVariants(source=file).batches(StageContext(seed=1))).num_rows
+        2
     """
 
     output_schema: ClassVar[str] = "VARIANTS"
@@ -179,25 +231,25 @@ class ReadVariants(Source):
     source: Path
 
     def batches(self, context: StageContext) -> Iterator[pa.RecordBatch]:
-        """All variants in order.  Raises DataError with the row that lacks an id or a text, or cannot be read."""
+        """All variants in order."""
         kind = without_compression(self.source).suffix
         if kind == ".parquet":
-            yield from self._of_parquet()
+            yield from self._from_parquet()
             return
         if kind not in (".tsv", ".jsonl"):
             raise ConfigError(
-                f"variants are not read from '{kind}'", file=self.source, remedy="Give .tsv, .jsonl or .parquet."
+                f"cannot read variants from '{kind}'", file=self.source, remedy="Give a .tsv, .jsonl or .parquet file."
             )
-        rows = _table(self.source) if kind == ".tsv" else _objects(self.source)
+        rows = _tsv_rows(self.source) if kind == ".tsv" else _json_rows(self.source)
         schema = VARIANTS.append(_TREES) if _TREES.name in columns_of_file(self.source) else VARIANTS
-        while chunk := list(islice(rows, _CHUNK)):
+        while chunk := list(islice(rows, _CHUNK_ROWS)):
             yield pa.RecordBatch.from_pylist(chunk, schema=schema)
 
-    def _of_parquet(self) -> Iterator[pa.RecordBatch]:
+    def _from_parquet(self) -> Iterator[pa.RecordBatch]:
         row = 0
         for batch in read_batches(self.source):
             names = batch.schema.names
-            for name in _NEEDED:
+            for name in _REQUIRED:
                 if name not in names:
                     raise _no_column(self.source, name, names)
                 if batch.column(name).null_count:
@@ -212,18 +264,18 @@ class ReadVariants(Source):
                     for field in VARIANTS
                 }
             except pa.ArrowInvalid as error:
-                raise DataError(f"not fit to read: {error}", file=self.source) from None
+                raise DataError(f"the file cannot be read: {error}", file=self.source) from None
             further = [field for field in batch.schema if field.name not in columns]
             arrays = [*columns.values(), *(batch.column(field.name) for field in further)]
             yield pa.RecordBatch.from_arrays(arrays, schema=pa.schema([*VARIANTS, *further]))
             row += batch.num_rows
 
 
-def _table(path: Path) -> Iterator[dict[str, object]]:
-    """The rows of a table with tabs, by the names of its header; rows count from 1 without it."""
+def _tsv_rows(path: Path) -> Iterator[dict[str, object]]:
+    """The rows of a .tsv as VARIANTS; rows are counted from 1, without the header."""
     lines = read_raw_lines(path)
     names = decode(next(lines, b""), path, 1).split("\t")
-    for name in _NEEDED:
+    for name in _REQUIRED:
         if name not in names:
             raise _no_column(path, name, names)
     for row, line in enumerate(lines, 1):
@@ -233,65 +285,63 @@ def _table(path: Path) -> Iterator[dict[str, object]]:
                 f"the row has {len(fields)} fields, the header has {len(names)}",
                 file=path,
                 row=row,
-                remedy="Look for a tab that is missing, or one too many.",
+                remedy="Look for a missing or a superfluous tab.",
             )
         yield _variant(dict(zip(names, fields, strict=True)), path, row)
 
 
-def _objects(path: Path) -> Iterator[dict[str, object]]:
-    """The objects of JSON lines; blank lines hold none."""
+def _json_rows(path: Path) -> Iterator[dict[str, object]]:
+    """The rows of a .jsonl as VARIANTS; blank lines are skipped."""
     for row, line in enumerate(read_raw_lines(path), 1):
         if not line.strip():
             continue
         try:
-            found = json.loads(decode(line, path, row))
+            value = json.loads(decode(line, path, row))
         except (ValueError, RecursionError) as error:
-            raise DataError(f"the line is no JSON ({error})", file=path, row=row, remedy=_OBJECT) from None
-        if not isinstance(found, dict):
-            raise DataError("the line is JSON, but no object", file=path, row=row, remedy=_OBJECT)
-        yield _variant(found, path, row)
+            raise DataError(f"the line is not valid JSON ({error})", file=path, row=row, remedy=_REMEDY) from None
+        if not isinstance(value, dict):
+            raise DataError(f"expected a JSON object, got {type(value).__name__}", file=path, row=row, remedy=_REMEDY)
+        yield _variant(value, path, row)
 
 
-def _variant(found: dict[str, object], path: Path, row: int) -> dict[str, object]:
-    if type(found.get("pair_id")) is int:
-        found["pair_id"] = str(found["pair_id"])
-    for name in _NEEDED:
-        if not isinstance(found.get(name), str):
-            raise DataError(
-                f"there is no text at '{name}'", file=path, row=row, remedy="Each row has a pair_id and a text."
-            )
+def _variant(values: dict[str, object], path: Path, row: int) -> dict[str, object]:
+    if type(values.get("pair_id")) is int:
+        values["pair_id"] = str(values["pair_id"])
+    for name in _REQUIRED:
+        if not isinstance(values.get(name), str):
+            raise DataError(f"'{name}' is missing", file=path, row=row, remedy="Each row has a pair_id and a text.")
         try:
-            str(found[name]).encode()
+            str(values[name]).encode()
         except UnicodeEncodeError as error:
-            what = f"'{name}' holds half a surrogate pair (at {error.start})"
+            what = f"'{name}' has half of a surrogate pair (at {error.start})"
             raise DataError(what, file=path, row=row) from None
-    variant: dict[str, object] = {name: found[name] for name in _NEEDED}
-    variant["method"] = str(found.get("method") or "")
-    trees = found.get(_TREES.name)
-    variant[_TREES.name] = trees if isinstance(trees, str) and trees else None
+    variant: dict[str, object] = {name: values[name] for name in _REQUIRED}
+    variant["method"] = str(values.get("method") or "")
+    tree = values.get(_TREES.name)
+    variant[_TREES.name] = tree if isinstance(tree, str) and tree else None
     for name, kind in _NUMBERS.items():
-        given = found.get(name)
+        value = values.get(name)
         try:
-            variant[name] = None if given in (None, "") else _number(given, kind)
+            variant[name] = None if value in (None, "") else _number(value, kind)
         except (ValueError, TypeError, OverflowError):
-            wanted = "whole number" if kind is int else "number"
-            raise DataError(f"'{name}' is no {wanted}: {given!r}", file=path, row=row) from None
+            expected = "a whole number" if kind is int else "a number"
+            raise DataError(f"'{name}' must be {expected}, not {value!r}", file=path, row=row) from None
     return variant
 
 
-def _number(given: object, kind: type[int] | type[float]) -> int | float:
-    """The number that was given, or written down; ValueError, TypeError or OverflowError where it is none to store."""
-    number = kind(given)  # type: ignore[call-overload,arg-type]
-    if isinstance(given, bool) or not math.isfinite(number):
+def _number(value: object, kind: type[int] | type[float]) -> int | float:
+    """A number as VARIANTS stores it; ValueError, TypeError or OverflowError if it is none."""
+    number = kind(value)  # type: ignore[call-overload,arg-type]
+    if isinstance(value, bool) or not math.isfinite(number):
         raise ValueError
-    if kind is int and (abs(number) > _MOST or (isinstance(given, float) and given != number)):
+    if kind is int and (abs(number) > _MAX_INT32 or (isinstance(value, float) and value != number)):
         raise ValueError
     return number
 
 
 def _no_column(path: Path, name: str, names: list[str]) -> ConfigError:
     return ConfigError(
-        f"there is no column '{name}'; there are {', '.join(names)}",
+        f"column '{name}' not found; the columns are {', '.join(names)}",
         file=path,
         remedy="A table of variants has the columns pair_id and text.",
     )
