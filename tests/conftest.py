@@ -14,7 +14,10 @@ from toy_models import cached_model, training_digest
 
 
 def pytest_configure() -> None:
-    """Let processes of the tests be interrupted even where the tests run in the background of a shell."""
+    """Settings of this process and of those that tests start."""
+    # No test downloads anything, or waits for a server that does not answer.
+    os.environ.setdefault("HF_HUB_OFFLINE", "1")
+    # Processes of the tests can be interrupted even where the tests run in the background of a shell.
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
     if "PYTEST_XDIST_WORKER" in os.environ:
