@@ -1,13 +1,13 @@
-"""Decodings: read, written back, refused."""
+"""Decoding strings are parsed, written back, and refused with a reason."""
 
 from __future__ import annotations
 
 import pytest
 
 from paraloom.core.errors import ConfigError
-from paraloom.mt.decoding import Beam, Nucleus, Sampling, TopK, describe_decoding, parse_decoding
+from paraloom.mt.decoding import Beam, Decoding, Nucleus, Sampling, TopK, describe_decoding, parse_decoding
 
-READ = [
+VALID = [
     ("beam:5", Beam(5)),
     ("beam", Beam(5)),
     ("greedy", Beam(1)),
@@ -20,27 +20,26 @@ READ = [
     ("beam:5,shortlist=1", Beam(5, shortlist=1)),
 ]
 
-
-@pytest.mark.parametrize(("text", "decoding"), READ)
-def test_a_decoding_is_read_and_written_back(text: str, decoding: object) -> None:
-    assert parse_decoding(text) == decoding
-    assert parse_decoding(describe_decoding(decoding)) == decoding  # type: ignore[arg-type]
-
-
-REFUSED = [
+INVALID = [
     ("baem:5", "did you mean 'beam'"),
-    ("beam:five", "is not a number"),
-    ("beam:0", "1 or more"),
-    ("beam:2,nbest=3", "between 1 and its size"),
+    ("beam:five", "expected a whole number, got 'five'"),
+    ("beam:0", "at least 1"),
+    ("beam:2,nbest=3", "between 1 and the size"),
     ("beam:5,nbset=2", "did you mean 'nbest'"),
     ("sampling:3", "takes no value"),
-    ("nucleus:1.5", "up to 1"),
+    ("nucleus:1.5", "at most 1"),
     ("nucleus:0.9,temperature=0", "above 0"),
-    ("topk:1", "2 or more"),
+    ("topk:1", "at least 2"),
 ]
 
 
-@pytest.mark.parametrize(("text", "reason"), REFUSED)
-def test_what_cannot_be_is_refused_with_its_reason(text: str, reason: str) -> None:
+@pytest.mark.parametrize(("text", "decoding"), VALID)
+def test_parse_and_describe(text: str, decoding: Decoding) -> None:
+    assert parse_decoding(text) == decoding
+    assert parse_decoding(describe_decoding(decoding)) == decoding
+
+
+@pytest.mark.parametrize(("text", "reason"), INVALID)
+def test_invalid_decodings_are_refused(text: str, reason: str) -> None:
     with pytest.raises(ConfigError, match=reason):
         parse_decoding(text)

@@ -1,4 +1,4 @@
-"""The training equations against transformers, their gradients against differences, Muon against linear algebra."""
+"""The forward pass against transformers, gradients against finite differences, Muon against linear algebra."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import pytest
 torch = pytest.importorskip("torch", reason="training needs torch: pip install 'paraloom[train]'")
 transformers = pytest.importorskip("transformers", reason="training needs transformers: pip install 'paraloom[train]'")
 
-from paraloom.mt.muon import Muon, orthogonalise  # noqa: E402
+from paraloom.mt.muon import Muon, orthogonalize  # noqa: E402
 from paraloom.mt.network import EMBEDDING, Forward, Shape, SmoothedCrossEntropy  # noqa: E402
 
 
@@ -36,14 +36,14 @@ def marian(request: pytest.FixtureRequest) -> object:
     return transformers.MarianMTModel(config).eval()
 
 
-def test_forward_equals_the_librarys(marian: object) -> None:
+def test_forward_equals_transformers(marian: object) -> None:
     source = torch.tensor([[3, 4, 5, 0], [6, 7, 0, 39]])
     target = torch.tensor([[39, 8, 9], [39, 10, 11]])
     mask = source != 39
     parameters = dict(marian.named_parameters())
     positions = marian.model.encoder.embed_positions.weight
     with torch.no_grad():
-        ours = Forward(Shape.of(marian.config), parameters, positions)(source, mask, target)
+        ours = Forward(Shape.from_config(marian.config), parameters, positions)(source, mask, target)
         theirs = marian.model(
             input_ids=source, attention_mask=mask.long(), decoder_input_ids=target, use_cache=False
         ).last_hidden_state
@@ -52,7 +52,7 @@ def test_forward_equals_the_librarys(marian: object) -> None:
 
 @pytest.mark.parametrize("smoothing", [0.0, 0.1])
 @pytest.mark.parametrize("rows", [2, 512])
-def test_loss_and_gradients_equal_autograds(smoothing: float, rows: int) -> None:
+def test_loss_and_gradients_equal_those_of_autograd(smoothing: float, rows: int) -> None:
     torch.manual_seed(1)
     states = torch.randn(5, 8, requires_grad=True)
     embedding = torch.randn(11, 8, requires_grad=True)
@@ -61,22 +61,22 @@ def test_loss_and_gradients_equal_autograds(smoothing: float, rows: int) -> None
     (ours * 0.5).backward()
     gradients = states.grad.clone(), embedding.grad.clone()
     states.grad = embedding.grad = None
-    theirs = torch.nn.functional.cross_entropy(
+    expected = torch.nn.functional.cross_entropy(
         states @ embedding.t(), words, label_smoothing=smoothing, reduction="sum"
     )
-    (theirs * 0.5).backward()
-    torch.testing.assert_close(ours, theirs)
+    (expected * 0.5).backward()
+    torch.testing.assert_close(ours, expected)
     torch.testing.assert_close(gradients, (states.grad, embedding.grad))
 
 
-def test_gradient_of_the_whole_equals_differences(marian: object) -> None:
+def test_gradient_equals_finite_differences(marian: object) -> None:
     parameters = {name: p.detach().double().requires_grad_() for name, p in marian.named_parameters()}
     positions = marian.model.encoder.embed_positions.weight.detach().double()
     source, target = torch.tensor([[3, 4, 0]]), torch.tensor([[39, 8, 9]])
     words = torch.tensor([8, 9, 0])
 
     def loss() -> torch.Tensor:
-        states = Forward(Shape.of(marian.config), parameters, positions)(source, source != 39, target)
+        states = Forward(Shape.from_config(marian.config), parameters, positions)(source, source != 39, target)
         return torch.nn.functional.cross_entropy(states[0] @ parameters[EMBEDDING].t(), words)
 
     loss().backward()
@@ -92,8 +92,8 @@ def test_gradient_of_the_whole_equals_differences(marian: object) -> None:
         assert (ends[0] - ends[1]) / 2e-5 == pytest.approx(weight.grad[1, 2].item(), rel=1e-3, abs=1e-8)
 
 
-def test_dropout_drops_its_share_and_keeps_the_mean(marian: object) -> None:
-    forward = Forward(Shape.of(marian.config), {}, torch.empty(0), 0.25, torch.Generator().manual_seed(1))
+def test_dropout_rate_and_mean(marian: object) -> None:
+    forward = Forward(Shape.from_config(marian.config), {}, torch.empty(0), 0.25, torch.Generator().manual_seed(1))
     dropped = forward._drop(torch.ones(1000, 100))
     assert float((dropped == 0).float().mean()) == pytest.approx(0.25, abs=0.005)
     assert float(dropped.mean()) == pytest.approx(1, abs=0.01)
@@ -101,19 +101,17 @@ def test_dropout_drops_its_share_and_keeps_the_mean(marian: object) -> None:
 
 @pytest.mark.parametrize("precision", [torch.float32, torch.bfloat16])
 @pytest.mark.parametrize("shape", [(3, 8, 8), (2, 8, 20), (2, 20, 8)])
-def test_orthogonalised_matrices_have_singular_values_near_one(
-    shape: tuple[int, int, int], precision: torch.dtype
-) -> None:
+def test_orthogonalize_gives_singular_values_near_one(shape: tuple[int, int, int], precision: torch.dtype) -> None:
     torch.manual_seed(2)
     matrices = torch.randn(shape)
-    found = orthogonalise(matrices.to(precision), steps=5).float()
-    assert found.shape == matrices.shape
-    values = torch.linalg.svdvals(found)
+    result = orthogonalize(matrices.to(precision), steps=5).float()
+    assert result.shape == matrices.shape
+    values = torch.linalg.svdvals(result)
     # The coefficients trade exactness for speed: singular values end between 0.5 and 1.3, none near 0.
     assert float(values.min()) > 0.4 and float(values.max()) < 1.3
-    # Directions stay: the projection on U·Vᵀ, the exact answer, is large.
+    # Directions are kept: the cosine with U·Vᵀ, the exact answer, is large.
     u, _, v = torch.linalg.svd(matrices, full_matrices=False)
-    cosine = torch.nn.functional.cosine_similarity((u @ v).flatten(1), found.flatten(1))
+    cosine = torch.nn.functional.cosine_similarity((u @ v).flatten(1), result.flatten(1))
     assert float(cosine.min()) > 0.95
 
 
