@@ -89,7 +89,7 @@ def test_translators_are_compared_in_a_run(toy_translator: Path, tmp_path: Path)
     text = (
         '[[stage]]\nname = "news"\nuse = "read-pairs"\nsource = "news.tsv"\n'
         f'[[stage]]\nname = "searched"\n{measuring}[[stage]]\nname = "greedy"\n{measuring}decode = "greedy"\n'
-        '[[stage]]\nuse = "compare-translators"\nmeasured = ["searched", "greedy"]\nnames = ["beam", "greedy"]\n'
+        '[[stage]]\nuse = "compare-translators"\nevaluations = ["searched", "greedy"]\nnames = ["beam", "greedy"]\n'
         'pairs = "news"\n'
     )
     found = run_pipeline(parse_pipeline(text, file=tmp_path / "toy.toml"), tmp_path / "run", engine="inline")
@@ -113,8 +113,8 @@ def test_translators_are_compared_in_a_run(toy_translator: Path, tmp_path: Path)
     assert result["signature"].startswith(said) and "chrf:nrefs:1,case:mixed,eff:yes,nc:6" in result["signature"]
     assert list(found.stages[-1].figures) == ["greedy - beam"]
     for old, new, message in (
-        ('["beam", "greedy"]', '["beam"]', "'names' are 1 for 2"),
-        ('["beam", "greedy"]', '["beam", "beam"]', "no two translators"),
+        ('["beam", "greedy"]', '["beam"]', "key 'names' must have an entry for each of 2"),
+        ('["beam", "greedy"]', '["beam", "beam"]', "two systems or more"),
     ):
         with pytest.raises(ConfigError, match=message):
             parse_pipeline(text.replace(old, new), file=tmp_path / "toy.toml")

@@ -274,7 +274,7 @@ def _compared(each: Experiment, test: str) -> Table:
     return {
         "name": f"{COMPARED}{test}",
         "use": "compare-translators",
-        "measured": [f"test-{test}-{name}-{seed}" for name, seed in trained],
+        "evaluations": [f"test-{test}-{name}-{seed}" for name, seed in trained],
         "names": [name for name, _ in trained],
         "pairs": f"test-{test}",
     }

@@ -1,16 +1,17 @@
-"""Stages about translators: train, load, evaluate and compare them."""
+"""Stages that train, load, evaluate and compare translators."""
 
 from __future__ import annotations
 
 import json
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from functools import partial
 from itertools import chain
 from pathlib import Path
 from typing import ClassVar, NamedTuple
 
+from paraloom.core.config import base_config
 from paraloom.core.digests import file_digest
 from paraloom.core.errors import ConfigError, DataError, MissingExtraError, nearest
 from paraloom.core.seeds import spawn_seeds
@@ -34,12 +35,10 @@ Sides = tuple[Sequence[str], Sequence[str]]
 
 @dataclass(frozen=True, kw_only=True)
 class TrainTranslator(TranslatorConfig, Fit):
-    """Train a translator on one or several bitexts, from scratch or from another translator.
-
-    The remaining fields are those of `paraloom.mt.config.TranslatorConfig`.
+    """Trains a translator on one or several bitexts, from scratch or from another translator.
 
     Args:
-        bitext: Corpora of pairs; src is translated into tgt.
+        bitext: Corpora of pairs; `src` is translated into `tgt`.
         weights: Shares of the bitexts in the training data, one each: [2, 1] repeats rows until there are two of the
             first bitext for one of the second, and leaves none out. Default: every row once.
         development: Pairs whose loss stops the training. Default: `held_out` pairs of the bitext, chosen by a hash of
@@ -47,23 +46,31 @@ class TrainTranslator(TranslatorConfig, Fit):
         test: Pairs for the BLEU of the model card. Default: the development pairs.
         init_from: Translator whose subwords and weights to start from.
         subwords_from: Translator whose subwords alone are used.
-        held_out: Pairs that are held out where `development` is missing.
+        held_out: Number of pairs that are held out if `development` is not given.
         title: Heading of the model card.
         license: License of the training data, for the model card.
         description: What the model is for, for the model card.
+
+    For the other fields see :class:`~paraloom.mt.config.TranslatorConfig`.
+
+    Raises:
+        ConfigError: A setting is out of range, or there are not as many `weights` as bitexts.
+        DataError: When it runs: there are too few pairs.
+
+    Example:
+        >>> TrainTranslator(bitext=["clean"], steps=2000, title="German to English").vocab_size
+        8000
     """
 
     sentinel: ClassVar[str] = "shared_vocabulary.json"
     inputs: ClassVar[tuple[str, ...]] = ("bitext", "development", "test", "init_from", "subwords_from")
     optional_fields: ClassVar[tuple[str, ...]] = ("weights", "special_tokens", "keep_last")
     renamed_fields: ClassVar[Mapping[str, str]] = {
-        **TranslatorConfig.renamed_fields,
         "start": "init_from",
         "subwords_of": "subwords_from",
         "licence": "license",
         "about": "description",
     }
-    version: ClassVar[str] = "1"
 
     bitext: tuple[Ref, ...]
     weights: tuple[float, ...] = ()
@@ -82,32 +89,32 @@ class TrainTranslator(TranslatorConfig, Fit):
             mixture_sizes([1] * len(self.bitext), self.weights)
 
     def fit(self, folder: Path, context: StageContext) -> dict[str, Json]:
-        """Train, measure BLEU on the test pairs as converted and in float32, write the card."""
+        """Train, measure BLEU of the converted and of the float32 model on the test pairs, write the model card."""
         corpora = [Corpus.open(path) for path in context.paths("bitext")]
         rows = sum(corpus.rows for corpus in corpora)
         if not rows:
-            raise DataError("there are no pairs to train on", file=corpora[0].folder)
+            raise DataError("the bitext is empty", file=corpora[0].folder)
         share = 0.0
         if "development" not in context.inputs:
             if rows < 2 * self.held_out:
                 raise DataError(
-                    f"{rows} pairs are too few to hold {self.held_out} out",
-                    remedy="Name a development corpus, or lower held_out.",
+                    f"cannot hold out {self.held_out} of {rows} pairs: that is more than half",
+                    remedy="Set 'development', or lower 'held_out'.",
                 )
             share = self.held_out / rows
         development = list(
             _sides([Corpus.open(context.inputs["development"])], lambda target: True)
             if not share
-            else _sides(corpora, lambda target: _drawn(target, share))
+            else _sides(corpora, lambda target: _is_held_out(target, share))
         )
 
-        def learned(target: str) -> bool:
-            return not (share and _drawn(target, share))
+        def in_training(target: str) -> bool:
+            return not (share and _is_held_out(target, share))
 
         figures = train_translator(
-            _mixture([partial(_sides, [corpus], learned) for corpus in corpora], self.weights, context.seed),
+            _mixture([partial(_sides, [corpus], in_training) for corpus in corpora], self.weights, context.seed),
             development,
-            TranslatorConfig(**{f.name: getattr(self, f.name) for f in fields(TranslatorConfig)}),
+            base_config(TranslatorConfig, self),
             folder,
             seed=context.seed,
             init_from=context.inputs.get("init_from"),
@@ -126,17 +133,18 @@ class TrainTranslator(TranslatorConfig, Fit):
         sources, references = ([text for batch in pairs for text in batch[side]] for side in (0, 1))
         exact = folder / "checkpoint" / "float32"
         convert(folder / CHECKPOINT, exact, precision="float32")
-        found: dict[str, Json] = {"bleu_on": f"{len(sources)} {kind} pairs"}
+        figures: dict[str, Json] = {"bleu_on": f"{len(sources)} {kind} pairs"}
         for name, model in ((self.precision, folder), ("float32", exact)):
-            figures = evaluate_translation(best_translations(Translator.load(model, decode="beam:5"), sources), references)
-            interval = figures["bleu_interval"]
-            found[f"bleu_{name}"] = round(figures["bleu"], 2)
-            found["bleu_interval"] = None if interval is None else round(interval, 2)
-            found["bleu_signature"] = figures["bleu_signature"]
-        return found
+            translations = best_translations(Translator.load(model, decode="beam:5"), sources)
+            scores = evaluate_translation(translations, references)
+            interval = scores["bleu_interval"]
+            figures[f"bleu_{name}"] = round(scores["bleu"], 2)
+            figures["bleu_interval"] = None if interval is None else round(interval, 2)
+            figures["bleu_signature"] = scores["bleu_signature"]
+        return figures
 
     def _card(self, folder: Path, corpora: list[Corpus], figures: dict[str, Json]) -> None:
-        # A bitext of which nothing was fit for use is in no card.
+        # Empty bitexts are not mentioned in the card.
         filled = [corpus for corpus in corpora if corpus.rows]
         first = next(filled[0].batches(["src_lang", "tgt_lang", "origin"]))
         batches = (batch for corpus in filled for batch in corpus.batches(["origin"]))
@@ -152,10 +160,20 @@ class TrainTranslator(TranslatorConfig, Fit):
 
 @dataclass(frozen=True, kw_only=True)
 class LoadTranslator(Fit):
-    """Brings a ready-made Marian translator in, converted for decoding.
+    """Converts a Marian translator from Hugging Face to CTranslate2, for decoding.
 
-    model: a Hugging Face name such as `Helsinki-NLP/opus-mt-de-en`, which is fetched unless it is in the cache of
-    huggingface_hub, or a folder with such a checkpoint.  revision: a branch, tag or commit.
+    Args:
+        model: A Hugging Face name such as `Helsinki-NLP/opus-mt-de-en`, downloaded unless it is in the local cache, or
+            a folder with such a checkpoint.
+        revision: Branch, tag or commit of the model. Default: its main branch.
+        precision: Precision of the weights; see `paraloom.mt.checkpoint.PRECISIONS`.
+
+    Raises:
+        MissingExtraError: When it runs: transformers is not installed.
+
+    Example:
+        >>> LoadTranslator(model="Helsinki-NLP/opus-mt-de-en").precision
+        'int8'
     """
 
     model: str
@@ -171,28 +189,29 @@ class LoadTranslator(Fit):
         return {"model": self.model, "weights": file_digest(folder / "model.bin")[:12]}
 
 
-def _sides(corpora: list[Corpus], wanted: Callable[[str], bool]) -> Iterator[Sides]:
+def _sides(corpora: list[Corpus], select: Callable[[str], bool]) -> Iterator[Sides]:
+    """Sources and targets, normalized, of the pairs whose target is selected."""
     for corpus in corpora:
         for batch in corpus.batches(["src", "tgt"]):
             sources, targets = (normalize(batch[name]).to_pylist() for name in ("src", "tgt"))
-            kept = [row for row, target in enumerate(targets) if wanted(target)]
-            yield [sources[row] for row in kept], [targets[row] for row in kept]
+            rows = [row for row, target in enumerate(targets) if select(target)]
+            yield [sources[row] for row in rows], [targets[row] for row in rows]
 
 
 def _mixture(
     parts: list[Callable[[], Iterator[Sides]]], weights: Sequence[float], seed: int
 ) -> Callable[[], Iterator[Sides]]:
-    """All parts one after the other, each as often as its weight wants; for every pass the same rows."""
+    """Reads all parts, one after the other, each repeated as its weight asks for; every pass gives the same rows."""
     if not weights:
         return lambda: chain.from_iterable(part() for part in parts)
     rows = [sum(len(sources) for sources, _ in part()) for part in parts]
-    wanted = mixture_sizes(rows, weights)
+    sizes = mixture_sizes(rows, weights)
     seeds = spawn_seeds(seed, len(parts))
-    plans = list(zip(parts, rows, wanted, seeds, strict=True))
+    plans = list(zip(parts, rows, sizes, seeds, strict=True))
     return lambda: chain.from_iterable(repeat_to(*plan) for plan in plans)
 
 
-def _drawn(target: str, share: float) -> bool:
+def _is_held_out(target: str, share: float) -> bool:
     return token_hash(target) < share * 2.0**64
 
 
@@ -200,7 +219,7 @@ _DIGITS = {"comet": 4, "comet_interval": 4}
 
 
 class _Test(NamedTuple):
-    """The rows of a test corpus, and the names of the groups that each is in."""
+    """The rows of a test corpus, and the names of the groups that each belongs to."""
 
     sources: list[str]
     references: list[str]
@@ -209,14 +228,31 @@ class _Test(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class EvaluateTranslator(Fit):
-    """BLEU and chrF of a translator on a corpus of pairs, src into tgt; on its parts, too, where there are any.
+    """Measures BLEU, chrF and optionally COMET of a translator on pairs, `src` into `tgt`, also by groups of pairs.
 
-    sets: a table of test sets and their rows, `set first_row last_row` (see paraloom.evaluate.test_sets); it is the number
-    at the end of pair_id that counts, so the corpus may be a part of the file.  The folders of sets' names are groups,
-    too: with WMT's, `eng-isl` is what was English first, for the effect of translationese (BBH22 §4.4).
-    group_by: a column of the corpus, each value of which is a group; not together with sets.
-    comet_python: an interpreter that has unbabel-comet (paraloom.evaluate.comet); where it has not, the run goes on
-    with a warning and without that figure.  comet_model: a name of COMET's, or a file .ckpt.
+    Args:
+        translator: The translator.
+        pairs: The test pairs.
+        decode: How to decode.
+        sets: Table of test sets, a line `NAME FIRST_ROW LAST_ROW` each. Every set is a group, and so is every folder in
+            the names of sets: with WMT's, `eng-isl` are the sentences that were English originally (to measure the
+            effect of translationese). Rows are the numbers at the ends of `pair_id`, so that the corpus may be a part
+            of the file.
+        group_by: Column of the corpus, each value of which is a group; not together with `sets`.
+        comet_python: Python interpreter of an environment with unbabel-comet; without one the run warns, and leaves
+            COMET out.
+        comet_model: Name of a COMET model, or a .ckpt file.
+
+    Raises:
+        ConfigError: Both `sets` and `group_by` are given, or, when it runs, the column does not exist.
+        DataError: When it runs: a `pair_id` does not end with a number, which `sets` need.
+
+    Reference:
+        Burchell, Birch and Heafield 2022, §4.4 (translationese).
+
+    Example:
+        >>> EvaluateTranslator(translator="train-translator", pairs="test").decode
+        'beam:5'
     """
 
     inputs: ClassVar[tuple[str, ...]] = ("translator", "pairs")
@@ -232,16 +268,16 @@ class EvaluateTranslator(Fit):
 
     def validate(self) -> None:
         if self.sets is not None and self.group_by:
-            raise ConfigError("'sets' and 'group_by' both make groups", remedy="Give one of them.")
+            raise ConfigError("keys 'sets' and 'group_by' cannot be combined", remedy="Give one of them.")
 
     def configuration(self) -> dict[str, Json]:
-        """As of any stage, but of COMET whether it is there, not where its interpreter is."""
-        found = {name: value for name, value in super().configuration().items() if name != "comet_python"}
-        there = bool(self.comet_python) and has_comet(self.comet_python) and is_there(self.comet_model)
-        return found | ({"comet": True} if there else {})
+        """The fields, with whether COMET is available instead of the path of its interpreter."""
+        values = {name: value for name, value in super().configuration().items() if name != "comet_python"}
+        available = bool(self.comet_python) and has_comet(self.comet_python) and is_there(self.comet_model)
+        return values | ({"comet": True} if available else {})
 
     def fit(self, folder: Path, context: StageContext) -> dict[str, Json]:
-        """Write result.json and hypotheses.txt; figures: bleu and chrf with intervals and signatures, comet, groups."""
+        """Write result.json and hypotheses.txt; return bleu and chrf with intervals and signatures, comet, groups."""
         test = self._test(Corpus.open(context.inputs["pairs"]))
         translator = Translator.load(context.inputs["translator"], decode=self.decode)
         hypotheses = best_translations(translator, test.sources)
@@ -264,7 +300,9 @@ class EvaluateTranslator(Fit):
 
     def _test(self, corpus: Corpus) -> _Test:
         if self.group_by and self.group_by not in corpus.schema.names:
-            raise ConfigError(f"there is no column '{self.group_by}'{nearest(self.group_by, corpus.schema.names)}")
+            raise ConfigError(
+                f"key 'group_by': column '{self.group_by}' not found{nearest(self.group_by, corpus.schema.names)}"
+            )
         sources: list[str] = []
         references: list[str] = []
         groups: list[tuple[str, ...]] = []
@@ -275,10 +313,10 @@ class EvaluateTranslator(Fit):
                 values = batch.column(self.group_by).to_pylist()
                 groups += [() if value is None else (str(value),) for value in values]
             else:
-                groups += self._of_sets(batch.column("pair_id").to_pylist())
+                groups += self._groups_of(batch.column("pair_id").to_pylist())
         return _Test(sources, references, groups)
 
-    def _of_sets(self, pair_ids: list[str]) -> list[tuple[str, ...]]:
+    def _groups_of(self, pair_ids: list[str]) -> list[tuple[str, ...]]:
         if self.sets is None:
             return [()] * len(pair_ids)
         rows = []
@@ -286,8 +324,8 @@ class EvaluateTranslator(Fit):
             row = row_number(pair_id)
             if row is None:
                 raise DataError(
-                    f"pair_id '{pair_id}' does not end with the number of a row, which 'sets' go by",
-                    remedy="Read the test sets by a stage 'bitext', from the file that the table is about.",
+                    f"pair_id '{pair_id}' does not end with a row number, which 'sets' need",
+                    remedy="Read the test sets with a stage 'read-pairs', from the file that the table describes.",
                 )
             rows.append(row)
         return groups_of_rows(read_sets(self.sets), rows)
@@ -296,24 +334,24 @@ class EvaluateTranslator(Fit):
         if not self.comet_python:
             return _Comet()
         try:
-            scores, made_by = comet_scores(
+            scores, signature = comet_scores(
                 test.sources, hypotheses, test.references, python=self.comet_python, model=self.comet_model
             )
         except MissingExtraError as missing:
             warnings.warn(str(missing), stacklevel=2)
             return _Comet(missing=missing.what)
-        return _Comet(scores, made_by)
+        return _Comet(scores, signature)
 
 
 class _Comet(NamedTuple):
-    """COMET's score of each row, none where it was not asked for, or is missing."""
+    """COMET's score of each row; empty if COMET was not requested, or is missing."""
 
     scores: list[float] = []  # noqa: RUF012
-    made_by: str = ""
+    signature: str = ""
     missing: str = ""
 
     def of(self, rows: Sequence[int]) -> dict[str, Json]:
-        return comet_figures([self.scores[row] for row in rows], self.made_by) if self.scores else {}
+        return comet_figures([self.scores[row] for row in rows], self.signature) if self.scores else {}
 
 
 def _rounded(figures: dict[str, Json]) -> dict[str, Json]:
@@ -324,56 +362,72 @@ def _rounded(figures: dict[str, Json]) -> dict[str, Json]:
 
 
 def _brief(figures: dict[str, Json]) -> dict[str, Json]:
-    """Without signatures, which all groups share but for the sentences drawn."""
+    """Figures of a group without signatures, which are the same for all groups except for the sentences."""
     return _rounded({name: value for name, value in figures.items() if not name.endswith("_signature")})
 
 
 @dataclass(frozen=True, kw_only=True)
 class CompareTranslators(Fit):
-    """Differences of BLEU and chrF between translators, with paired intervals (paraloom.evaluate).
+    """Compares translators: differences of BLEU and chrF, with paired bootstrap intervals.
 
-    measured: stages `evaluate-translator` on one test.  names: what each is called; one name said more than once is one
-    system, trained with several seeds.  pairs: the test.
+    Args:
+        evaluations: Stages `evaluate-translator` on the same test pairs.
+        names: Name of the system of each evaluation. Evaluations with the same name are trainings of one system with
+            several seeds.
+        pairs: The test pairs.
+
+    Raises:
+        ConfigError: There are not as many `names` as `evaluations`, or fewer than two systems.
+
+    Reference:
+        Koehn 2004, "Statistical significance tests for machine translation evaluation".
+
+    Example:
+        >>> CompareTranslators(evaluations=["bleu-a", "bleu-b"], names=["a", "b"], pairs="test").pairs
+        'test'
     """
 
     version: ClassVar[str] = "2"
-    inputs: ClassVar[tuple[str, ...]] = ("measured", "pairs")
+    inputs: ClassVar[tuple[str, ...]] = ("evaluations", "pairs")
+    renamed_fields: ClassVar[Mapping[str, str]] = {"measured": "evaluations"}
 
-    measured: tuple[Ref, ...]
+    evaluations: tuple[Ref, ...]
     names: tuple[str, ...]
     pairs: Ref
 
     def validate(self) -> None:
-        if len(self.names) != len(self.measured):
-            raise ConfigError(f"'names' are {len(self.names)} for {len(self.measured)} measured translators")
+        if len(self.names) != len(self.evaluations):
+            raise ConfigError(
+                f"key 'names' must have an entry for each of {len(self.evaluations)} evaluations, not {len(self.names)}"
+            )
         if len(set(self.names)) < 2:
-            raise ConfigError("there are no two translators to compare")
+            raise ConfigError("key 'names' must name two systems or more, not one")
 
     def fit(self, folder: Path, context: StageContext) -> dict[str, Json]:
-        """Write result.json, `differences`: a row a pair of systems and measure; figures: those of BLEU, as text.
+        """Write result.json, with a row for each pair of systems and measure; return the differences of BLEU as text.
 
-        lowest, highest: of one training of the system, less the mean of the other's.
+        `lowest` and `highest` are those of a single training of the system, minus the mean of the other system.
         """
         systems: dict[str, list[Sequence[str]]] = {}
-        for name, path in zip(self.names, context.paths("measured"), strict=True):
+        for name, path in zip(self.names, context.paths("evaluations"), strict=True):
             systems.setdefault(name, []).append(list(read_lines(path / "hypotheses.txt")))
         references: list[str] = []
         for batch in Corpus.open(context.inputs["pairs"]).batches(["tgt"]):
             references += normalize(batch.column("tgt")).to_pylist()
-        found = differences(systems, references)
+        compared = differences(systems, references)
         rows = [
-            {name: _rounded(value) for name, value in vars(each).items() if name != "seeds"}
-            | {"lowest": _rounded(min(each.seeds)), "highest": _rounded(max(each.seeds))}
-            for each in found
+            {name: _three_digits(value) for name, value in vars(row).items() if name != "seeds"}
+            | {"lowest": _three_digits(min(row.seeds)), "highest": _three_digits(max(row.seeds))}
+            for row in compared
         ]
         result = {"differences": rows, "signature": differences_signature(len(references))}
         (folder / "result.json").write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
         return {
-            f"{each.system} - {each.than}": f"{each.value:+.2f} ({each.low:+.2f} to {each.high:+.2f})"
-            for each in found
-            if each.measure == "bleu"
+            f"{row.system} - {row.than}": f"{row.value:+.2f} ({row.low:+.2f} to {row.high:+.2f})"
+            for row in compared
+            if row.measure == "bleu"
         }
 
 
-def _rounded(value: Json) -> Json:
+def _three_digits(value: Json) -> Json:
     return round(value, 3) if isinstance(value, float) else value
