@@ -1,4 +1,4 @@
-"""Pairs out of translations: who is paired with whom, and what each pair remembers."""
+"""Back-translation: which sentences are paired, and the columns of the pairs."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from paraloom.pairs.backtranslation import backtranslate, pair_translations
 
 
 class Numbered:
-    """Gives as many translations as the sentence has words; remembers the seed."""
+    """As many translations as the sentence has words, with the seed in their text."""
 
     signature = "numbered|version:1"
 
@@ -34,7 +34,7 @@ def bitext() -> pa.RecordBatch:
     )
 
 
-def test_each_reference_meets_each_of_its_translations(bitext: pa.RecordBatch) -> None:
+def test_each_reference_is_paired_with_each_of_its_translations(bitext: pa.RecordBatch) -> None:
     assert isinstance(Numbered(), TranslatorLike)
     pairs = backtranslate(bitext, Numbered(), seed=7, method="toy:2")
     require(pairs.schema, PAIRS)
@@ -57,12 +57,12 @@ def test_the_other_side_can_be_the_reference(bitext: pa.RecordBatch) -> None:
     assert set(pairs.column("method").to_pylist()) == {"numbered|version:1"}
 
 
-def test_types_do_not_depend_on_the_rows(bitext: pa.RecordBatch) -> None:
-    none = backtranslate(bitext.slice(1, 1), Numbered())
-    assert none.num_rows == 0
-    assert none.schema.equals(backtranslate(bitext, Numbered()).schema, check_metadata=True)
+def test_the_schema_does_not_depend_on_the_rows(bitext: pa.RecordBatch) -> None:
+    empty = backtranslate(bitext.slice(1, 1), Numbered())
+    assert empty.num_rows == 0
+    assert empty.schema.equals(backtranslate(bitext, Numbered()).schema, check_metadata=True)
 
 
-def test_missing_translations_are_not_zipped_away(bitext: pa.RecordBatch) -> None:
-    with pytest.raises(DataError, match="3 pairs, but translations of 2"):
+def test_missing_translations_are_an_error(bitext: pa.RecordBatch) -> None:
+    with pytest.raises(DataError, match="translations of 3 pairs, got those of 2"):
         pair_translations(bitext, [[], []], "toy")

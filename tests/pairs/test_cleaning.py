@@ -1,4 +1,4 @@
-"""Cleaning: each rule at its bound, against a plain reading of it; texts of test sets."""
+"""Cleaning: each rule at its bound, compared with a plain Python version; texts of test sets."""
 
 from __future__ import annotations
 
@@ -31,58 +31,74 @@ PARALLEL = [
 
 
 @pytest.mark.parametrize(("src", "tgt", "reason"), PARALLEL)
-def test_a_pair_is_kept_or_goes_for_the_first_rule_it_breaks(src: str, tgt: str, reason: str | None) -> None:
+def test_the_first_violated_rule_is_the_reason(src: str, tgt: str, reason: str | None) -> None:
     assert line_faults({"src": [src], "tgt": [tgt]}, CleaningRules()).tolist() == [reason]
 
 
-def test_rules_can_be_left_out() -> None:
-    free = CleaningRules(most=0, ratio=0, wordlike=0, letters=0, identical=True, damaged=True)
+def test_rules_can_be_switched_off() -> None:
+    rules = CleaningRules(
+        max_words=0,
+        max_word_ratio=0,
+        min_alphabetic_words=0,
+        min_alphabetic_characters=0,
+        allow_identical=True,
+        allow_damaged=True,
+    )
     lines = [(src, tgt) for src, tgt, reason in PARALLEL if reason and "empty" not in reason]
     sides = {"src": [src for src, _ in lines], "tgt": [tgt for _, tgt in lines]}
-    assert line_faults(sides, free).tolist() == [None] * len(lines)
+    assert line_faults(sides, rules).tolist() == [None] * len(lines)
 
 
-def test_a_single_text_has_no_other_side() -> None:
-    rules = CleaningRules(fewest=2)
+def test_monolingual_text_has_one_side() -> None:
+    rules = CleaningRules(min_words=2)
     assert line_faults({"text": ["one", "one two", None, "1 2"]}, rules).tolist() == [  # type: ignore[list-item]
         "text: fewer than 2 words", None, "text: empty", "text: fewer than 0.4 of the words begin with a letter",
     ]  # fmt: skip
     assert line_faults({"text": []}, rules).tolist() == []
 
 
-def _plain_reading(text: str, rules: CleaningRules) -> bool:
-    """Whether a text passes, word by word and letter by letter."""
+def passes(text: str, rules: CleaningRules) -> bool:
+    """Whether a text passes the rules, in plain Python."""
     words = text.split()
     letters = [unicodedata.category(character)[0] in "LM" for character in text if not character.isspace()]
     begin = sum(unicodedata.category(word[0])[0] in "LM" for word in words)
     return (
-        rules.fewest <= len(words) <= rules.most
-        and begin >= rules.wordlike * len(words)
-        and sum(letters) >= rules.letters * len(letters)
+        rules.min_words <= len(words) <= rules.max_words
+        and begin >= rules.min_alphabetic_words * len(words)
+        and sum(letters) >= rules.min_alphabetic_characters * len(letters)
     )
 
 
 @settings(max_examples=200, deadline=None)
 @given(st.lists(st.text(st.sampled_from("aBü1-+. 日"), max_size=12), max_size=6))
-def test_rules_say_what_a_plain_reading_says(texts: list[str]) -> None:
-    rules = CleaningRules(fewest=1, most=4)
-    found = line_faults({"text": texts}, rules)
-    assert [reason is None for reason in found] == [_plain_reading(" ".join(text.split()), rules) for text in texts]
+def test_rules_agree_with_a_plain_python_version(texts: list[str]) -> None:
+    rules = CleaningRules(min_words=1, max_words=4)
+    reasons = line_faults({"text": texts}, rules)
+    assert [reason is None for reason in reasons] == [passes(" ".join(text.split()), rules) for text in texts]
 
 
-@pytest.mark.parametrize("given", [{"fewest": 3, "most": 2}, {"ratio": 0.4}, {"letters": 1.5}, {"wordlike": -1}])
-def test_rules_that_cannot_be_are_refused(given: dict[str, float]) -> None:
-    with pytest.raises(ConfigError):
-        CleaningRules(**given)  # type: ignore[arg-type]
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        ({"min_words": 3, "max_words": 2}, "'max_words' is 2, less than 'min_words', 3"),
+        ({"min_words": -1}, "'min_words' must be 0 or more, not -1"),
+        ({"max_word_ratio": 0.4}, "'max_word_ratio' must be 1 or more"),
+        ({"min_alphabetic_characters": 1.5}, "'min_alphabetic_characters' must be a share, 0 to 1, not 1.5"),
+        ({"min_alphabetic_words": -1.0}, "'min_alphabetic_words' must be a share"),
+    ],
+)
+def test_values_out_of_range_are_errors(values: dict[str, float], message: str) -> None:
+    with pytest.raises(ConfigError, match=message):
+        CleaningRules(**values)  # type: ignore[arg-type]
 
 
-def test_held_out_texts_are_found_whatever_their_case_and_punctuation() -> None:
-    held = HeldOut([["“Yes,” he said.", "", "..."], ["Straße"], []])
-    assert len(held) == 2
+def test_held_out_texts_are_compared_without_case_and_punctuation() -> None:
+    held_out = HeldOut([["“Yes,” he said.", "", "..."], ["Straße"], []])
+    assert len(held_out) == 2
     texts = ["yes he said", "Yes  he said!", "yes she said", "", "?!", None, "STRASSE", "straße."]
-    assert held.holds(texts).tolist() == [True, True, False, False, False, False, False, True]  # type: ignore[arg-type]
+    assert held_out.contains(texts).tolist() == [True, True, False, False, False, False, False, True]  # type: ignore[arg-type]
 
 
-def test_of_nothing_held_out_nothing_is_held() -> None:
-    assert HeldOut([]).holds(["a"]).tolist() == HeldOut([[""]]).holds(["a"]).tolist() == [False]
-    assert HeldOut([["a"]]).holds([]).tolist() == []
+def test_an_empty_set_of_texts_contains_none() -> None:
+    assert HeldOut([]).contains(["a"]).tolist() == HeldOut([[""]]).contains(["a"]).tolist() == [False]
+    assert HeldOut([["a"]]).contains([]).tolist() == []

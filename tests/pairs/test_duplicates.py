@@ -1,4 +1,4 @@
-"""Near-duplicates: sketches against true Jaccard similarity, what goes and what stays, a run that sets them aside."""
+"""Near-duplicates: sketches compared with the true Jaccard similarity, which rows are duplicates."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 
 from paraloom.core.errors import ConfigError
 from paraloom.pairs.filtering.duplicates import DuplicateConfig, find_duplicates, is_duplicate, sketches
-from paraloom.text.tokens import character_ngrams
+from paraloom.text.ngrams import character_ngrams
 
 
 def batch_of(texts: list[str], first: int = 0) -> pa.RecordBatch:
@@ -24,16 +24,16 @@ def batch_of(texts: list[str], first: int = 0) -> pa.RecordBatch:
 
 
 def dropped(batches: list[pa.RecordBatch], folder: Path, **config: object) -> list[bool]:
-    found, rows = find_duplicates(
+    duplicates, rows = find_duplicates(
         lambda names: (batch.select([n for n in names if n in batch.schema.names]) for batch in batches),
         folder,
         DuplicateConfig(**config),  # type: ignore[arg-type]
     )
     assert rows == sum(batch.num_rows for batch in batches)
-    return [bool(gone) for batch in batches for gone in is_duplicate(batch, found)]
+    return [bool(value) for batch in batches for value in is_duplicate(batch, duplicates)]
 
 
-def test_sketches_estimate_jaccard() -> None:
+def test_sketches_estimate_jaccard_similarity() -> None:
     rng = np.random.default_rng(0)
     words = [f"word{i}" for i in range(200)]
     texts, others = [], []
@@ -50,7 +50,7 @@ def test_sketches_estimate_jaccard() -> None:
     assert abs((estimated - true).mean()) < 0.02
 
 
-def test_later_near_copies_go_and_the_first_stays(tmp_path: Path) -> None:
+def test_later_near_duplicates_are_dropped_and_the_first_one_is_kept(tmp_path: Path) -> None:
     texts = [
         "A man in a blue shirt is standing on a ladder cleaning a window.",
         "a man in a blue shirt is standing on a ladder, cleaning a window!",
@@ -62,7 +62,7 @@ def test_later_near_copies_go_and_the_first_stays(tmp_path: Path) -> None:
     assert dropped([batch_of(texts)], tmp_path / "b", columns=("src",), similarity=1.0) == [False, True] + [False] * 3
 
 
-def test_batches_do_not_matter(tmp_path: Path) -> None:
+def test_the_result_does_not_depend_on_batches(tmp_path: Path) -> None:
     rng = np.random.default_rng(2)
     texts = [" ".join(rng.choice(["sun", "rain", "snow", "wind", "fog", "hail"], 6)) for _ in range(300)]
     whole = dropped([batch_of(texts)], tmp_path / "whole")
@@ -71,6 +71,8 @@ def test_batches_do_not_matter(tmp_path: Path) -> None:
     assert any(whole) and not all(whole)
 
 
-def test_a_similarity_of_nothing_is_an_error() -> None:
-    with pytest.raises(ConfigError, match="similarity"):
-        DuplicateConfig(similarity=0).check()
+def test_values_out_of_range_are_errors() -> None:
+    with pytest.raises(ConfigError, match="'similarity' must be above 0 to 1, not 0"):
+        DuplicateConfig(similarity=0)
+    with pytest.raises(ConfigError, match="'columns' is empty"):
+        DuplicateConfig(columns=())

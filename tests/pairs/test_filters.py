@@ -1,19 +1,25 @@
-"""Filters: what is kept, why the rest is not, and that sharding and order of rows change nothing."""
+"""Filters: which rows are kept, the reasons of the others, independence of sharding and of the order of rows."""
 
 from __future__ import annotations
 
 import random
+import re
 from collections.abc import Callable, Iterable, Sequence
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pytest
 
-from paraloom.core.errors import ConfigError
-from paraloom.pairs.filtering.filters import Criteria, select, survey
-from paraloom.pairs.filtering.selection import nth_key
+from paraloom.core.errors import ConfigError, DataError
+from paraloom.core.schema import PAIRS
+from paraloom.io import write_corpus, write_table
+from paraloom.pairs.filtering.cuts import nth_smallest
+from paraloom.pairs.filtering.filters import Criteria, check, preview_filter, select, survey
+from paraloom.pipeline.runner import run_pipeline
+from paraloom.pipeline.toml import parse_pipeline
 
 COLUMNS = {
     "pair_id": ["1", "2", "3", "4", "5"],
@@ -36,7 +42,7 @@ def rows() -> pa.RecordBatch:
             "1 5",
             ["not: trigram_overlap <= 0.7", *["undefined: trigram_overlap <= 0.7"] * 2],
         ),
-        # NaN is no number: it does not pass a lower bound either.
+        # NaN does not pass a lower bound either.
         ("trigram_overlap >= 0.1", "1 2 5", ["undefined: trigram_overlap >= 0.1"] * 2),
         (
             "trigram_overlap <= 0.7 AND tgt_tokens between 3 and 30",
@@ -60,57 +66,87 @@ def test_where(where: str, kept: str, reasons: list[str] | None) -> None:
     assert chosen.schema.names == [*COLUMNS, "keep", "reason"]
     assert chosen.column("pair_id").equals(rows().column("pair_id"))
     assert " ".join(chosen.filter(chosen.column("keep")).column("pair_id").to_pylist()) == kept
-    given = [reason for reason in chosen.column("reason").to_pylist() if reason]
-    assert len(given) == chosen.column("keep").to_pylist().count(False)
-    assert reasons is None or given == reasons
+    rejected = [reason for reason in chosen.column("reason").to_pylist() if reason]
+    assert len(rejected) == chosen.column("keep").to_pylist().count(False)
+    assert reasons is None or rejected == reasons
 
 
 @pytest.mark.parametrize(
     ("where", "message"),
     [
-        ("trigam_overlap < 1", "no column 'trigam_overlap'.*did you mean 'trigram_overlap'"),
+        ("trigam_overlap < 1", "column 'trigam_overlap' in the condition .* not found; did you mean 'trigram_overlap'"),
         ("tgt_tokens <", "syntax error"),
         ("tgt_tokens < 1)", "syntax error"),
-        ("tgt_tokens + 1", "neither true nor false"),
+        ("tgt_tokens + 1", "expected true or false"),
         ("tgt_tokens < 1; drop table rows", "syntax error"),
-        ("1 = 1) from range(3) where (true", "not one expression"),
-        ("true), (false", "not one expression"),
-        ("tgt_tokens > (select 3)", "a query within it"),
-        ("avg(tgt_tokens) > 3", "avg is about many rows"),
-        ("row_number() over () < 3", "a window"),
+        ("1 = 1) from range(3) where (true", "expected one expression"),
+        ("true), (false", "expected one expression"),
+        ("tgt_tokens > (select 3)", "a subquery"),
+        ("avg(tgt_tokens) > 3", "avg aggregates many rows"),
+        ("row_number() over () < 3", "a window function"),
         ("random() < 0.5", "random does not give the same"),
-        ("tgt_tokens > 'many'", "cannot be used"),
+        ("tgt_tokens > 'many'", "invalid condition"),
         ("no_such_function(src)", "no_such_function"),
-        ("exists(from read_csv('/etc/passwd'))", "a query within it"),
+        ("exists(from read_csv('/etc/passwd'))", "a subquery"),
         ("length(read_text('/etc/passwd')) > 0", "read_text"),
-        ("", "^$"),
     ],
 )
-def test_conditions_that_are_refused(where: str, message: str) -> None:
-    if not where:
-        assert select(Criteria(), rows()).column("keep").to_pylist() == [True] * 5
-        return
-    with pytest.raises(ConfigError, match=message) as refusal:
+def test_invalid_conditions_are_errors(where: str, message: str) -> None:
+    with pytest.raises(ConfigError, match=message) as error:
         survey(Criteria(where=where), rows().schema, lambda columns: [rows().select(columns)])
         select(Criteria(where=where), rows())
-    assert where.split("(")[0].strip() in str(refusal.value) or "column" in message
+    assert where.split("(")[0].strip() in str(error.value) or "column" in message
+
+
+def test_no_criteria_keep_all_rows() -> None:
+    assert select(Criteria(), rows()).column("keep").to_pylist() == [True] * 5
+
+
+@pytest.mark.parametrize(
+    ("column", "message", "remedy"),
+    [
+        ("bleu1", "column 'bleu1' in the condition .* not found$", "add it with `paraloom score PAIRS --with bleu1 -o"),
+        ("belu1", "did you mean 'bleu1'", "add it with `paraloom score PAIRS --with bleu1 -o"),
+        (
+            "paraphrase_score",
+            "column 'paraphrase_score' in the condition .* not found$",
+            "`paraloom score PAIRS --encoder ENCODER -o",
+        ),
+        ("tgt_perplexty", "did you mean 'tgt_perplexity'", "`paraloom score PAIRS --language-model MODEL -o"),
+        ("tgt_token", "did you mean 'tgt_tokens'", "Columns: pair_id, src, tgt, trigram_overlap, tgt_tokens."),
+        ("qqq", "column 'qqq' in the condition \"qqq > 0\" not found$", "Columns: pair_id, src, tgt"),
+    ],
+)
+def test_a_missing_column_has_a_suggestion_and_a_remedy(column: str, message: str, remedy: str) -> None:
+    with pytest.raises(ConfigError) as error:
+        check(Criteria(where=f"{column} > 0"), rows().schema)
+    assert re.search(message, error.value.what)
+    assert remedy in (error.value.remedy or "")
+
+
+def test_a_missing_column_to_rank_by_has_a_remedy() -> None:
+    with pytest.raises(ConfigError, match="column 'bleu1' to rank by not found") as error:
+        check(Criteria(by="bleu1", decile=1), rows().schema)
+    assert "paraloom score PAIRS --with bleu1" in (error.value.remedy or "")
+    with pytest.raises(ConfigError, match="cannot rank by column 'src': expected a number, got string"):
+        check(Criteria(by="src", decile=1), rows().schema)
 
 
 @pytest.mark.parametrize(
     ("criteria", "message"),
     [
-        ({"top": 0.5}, "'by'"),
-        ({"by": "bleu1"}, "'by'"),
-        ({"top": 0.5, "tenth": 1, "by": "bleu1"}, "both choose by rank"),
+        ({"top": 0.5}, "'top' and 'decile' need 'by'"),
+        ({"by": "bleu1"}, "'by' needs 'top' or 'decile'"),
+        ({"top": 0.5, "decile": 1, "by": "bleu1"}, "cannot be combined"),
         ({"top": 1.5, "by": "translation_cost"}, "above 0 to 1"),
-        ({"top": 0.5, "by": "trigram_overlap"}, "which end"),
-        ({"tenth": 0, "by": "bleu1"}, "'tenth'"),
+        ({"top": 0.5, "by": "trigram_overlap"}, "which end of 'trigram_overlap'"),
+        ({"decile": 0, "by": "bleu1"}, "'decile'"),
         ({"sample": 0}, "'sample'"),
         ({"sample": 1.5}, "'sample'"),
         ({"where": "a >"}, "syntax error"),
     ],
 )
-def test_criteria_that_do_not_fit_together(criteria: dict[str, Any], message: str) -> None:
+def test_criteria_that_do_not_fit_together_are_errors(criteria: dict[str, Any], message: str) -> None:
     with pytest.raises(ConfigError, match=message):
         Criteria(**criteria)
 
@@ -123,7 +159,7 @@ def corpus(n: int = 1000) -> pa.RecordBatch:
             "rank": pa.array([i % 2 for i in range(n)], pa.int32()),
             "src": ["the same"] * n,
             "tgt": ["for all"] * n,
-            # Few values, so that ties must be broken; every tenth is undefined.
+            # Few values, so that there are ties; one in ten is undefined.
             "translation_cost": pa.array(
                 [None if i % 10 == 0 else draw.randrange(8) / 8 for i in range(n)], pa.float32()
             ),
@@ -138,12 +174,12 @@ def reading(batches: Iterable[pa.RecordBatch]) -> Callable[[Sequence[str]], Iter
 
 def kept(criteria: Criteria, batches: list[pa.RecordBatch], seed: int = 0) -> list[tuple[str, int]]:
     cuts = survey(criteria, batches[0].schema, reading(batches), seed)
-    found = []
+    ids = []
     for batch in batches:
         chosen = select(criteria, batch, cuts)
         rows = chosen.filter(chosen.column("keep"))
-        found += list(zip(rows.column("pair_id").to_pylist(), rows.column("rank").to_pylist(), strict=True))
-    return found
+        ids += list(zip(rows.column("pair_id").to_pylist(), rows.column("rank").to_pylist(), strict=True))
+    return ids
 
 
 @pytest.mark.parametrize(
@@ -155,31 +191,31 @@ def kept(criteria: Criteria, batches: list[pa.RecordBatch], seed: int = 0) -> li
         (Criteria(sample=1.0), 1000),
         (Criteria(top=0.5, by="translation_cost"), 450),
         (Criteria(top=0.001, by="translation_cost"), 1),
-        (Criteria(tenth=3, by="translation_cost"), 90),
+        (Criteria(decile=3, by="translation_cost"), 90),
         (Criteria(where="tgt_tokens < 20", sample=100), 100),
         (Criteria(top=0.5, by="translation_cost", sample=7), 7),
         (Criteria(where="tgt_tokens > 99", sample=7), 0),
         (Criteria(top=0.0001, by="translation_cost"), 0),
     ],
 )
-def test_cuts_are_exact_and_the_same_in_any_sharding(criteria: Criteria, size: int) -> None:
+def test_cuts_are_exact_and_do_not_depend_on_sharding(criteria: Criteria, size: int) -> None:
     whole = corpus()
-    found = kept(criteria, [whole])
-    assert len(found) == size
+    expected = kept(criteria, [whole])
+    assert len(expected) == size
     shards = [whole.slice(start, 70) for start in range(0, len(whole), 70)]
-    assert kept(criteria, shards) == found
-    assert sorted(kept(criteria, shards[::-1])) == sorted(found)
+    assert kept(criteria, shards) == expected
+    assert sorted(kept(criteria, shards[::-1])) == sorted(expected)
 
 
 def test_another_seed_draws_another_sample() -> None:
     assert kept(Criteria(sample=100), [corpus()], seed=1) != kept(Criteria(sample=100), [corpus()], seed=2)
 
 
-def test_tenths_cover_all_that_is_defined_once_and_rise() -> None:
+def test_deciles_are_in_order_and_have_each_defined_row_once() -> None:
     values = {(row["pair_id"], row["rank"]): row["translation_cost"] for row in corpus().to_pylist()}
-    tenths = [kept(Criteria(tenth=k, by="translation_cost"), [corpus()]) for k in range(1, 11)]
-    assert sorted(row for tenth in tenths for row in tenth) == sorted(row for row in values if values[row] is not None)
-    for lower, upper in pairwise(tenths):
+    deciles = [kept(Criteria(decile=k, by="translation_cost"), [corpus()]) for k in range(1, 11)]
+    assert sorted(row for rows in deciles for row in rows) == sorted(row for row in values if values[row] is not None)
+    for lower, upper in pairwise(deciles):
         assert max(values[row] for row in lower) <= min(values[row] for row in upper)
 
 
@@ -206,74 +242,57 @@ def test_the_order_is_where_then_rank_then_sample() -> None:
     assert reasons.count("not: among the lowest 0.5 by translation_cost") == defined - int(defined / 2 + 0.5)
 
 
-@pytest.mark.parametrize("enough", [1, 10, 100_000])
-def test_selection_is_sorting(enough: int) -> None:
+@pytest.mark.parametrize("max_in_memory", [1, 10, 100_000])
+def test_the_nth_smallest_key_is_that_of_sorting(max_in_memory: int) -> None:
     draw = np.random.default_rng(0)
     value = np.round(draw.normal(size=500), 1)
     value[:100] = -0.0
-    lot = draw.integers(0, 2**64, 500, np.uint64)
-    lot[:50] = 9
-    ordered = sorted(zip((value + 0.0).tolist(), lot.tolist(), strict=True))
-    pieces = [(value[i : i + 99], lot[i : i + 99]) for i in range(0, 500, 99)]
+    tiebreak = draw.integers(0, 2**64, 500, np.uint64)
+    tiebreak[:50] = 9
+    ordered = sorted(zip((value + 0.0).tolist(), tiebreak.tolist(), strict=True))
+    chunks = [(value[i : i + 99], tiebreak[i : i + 99]) for i in range(0, 500, 99)]
     for n in (1, 2, 77, 250, 499, 500):
-        assert nth_key(lambda: pieces, n, enough=enough) == ordered[n - 1]
+        assert nth_smallest(lambda: chunks, n, max_in_memory=max_in_memory) == ordered[n - 1]
 
 
-def test_a_sample_of_more_than_there_is_may_be_an_error(tmp_path):
-    import pyarrow as pa
-
-    from paraloom.core.errors import DataError
-    from paraloom.core.schema import PAIRS
-    from paraloom.io import write_corpus
-    from paraloom.pipeline.toml import parse_pipeline
-    from paraloom.pipeline.runner import run_pipeline
-
+def test_exact_sample_fails_on_a_smaller_corpus(tmp_path: Path) -> None:
     row = {"pair_id": "1", "src": "a", "tgt": "b", "src_lang": "en", "tgt_lang": "en", "origin": "x"}
     write_corpus(tmp_path / "pairs", [pa.RecordBatch.from_pylist([row] * 3, schema=PAIRS)], kind="PAIRS")
     text = '[[stage]]\nuse = "filter"\ninput = "pairs"\nsample = 4\n'
-    found = run_pipeline(parse_pipeline(text, file=tmp_path / "p.toml"), tmp_path / "run", engine="inline")
-    assert found.stages[-1].counts.kept == 3
-    pipeline = parse_pipeline(text + "enough = true\n", file=tmp_path / "p.toml")
-    with pytest.raises(DataError, match="4 rows are to be drawn, and there are 3"):
+    result = run_pipeline(parse_pipeline(text, file=tmp_path / "p.toml"), tmp_path / "run", engine="inline")
+    assert result.stages[-1].counts.kept == 3
+    pipeline = parse_pipeline(text + "exact_sample = true\n", file=tmp_path / "p.toml")
+    with pytest.raises(DataError, match="cannot sample 4 rows: the corpus has 3"):
         run_pipeline(pipeline, tmp_path / "other", engine="inline")
 
 
-def test_survivors_are_counted_before_anything_is_filtered(paraloom, tmp_path):
-    import pyarrow as pa
+@pytest.mark.parametrize(("old", "new"), [("tenth = 1", "decile"), ("enough = true", "exact_sample")])
+def test_renamed_keys_are_errors_that_name_the_new_key(old: str, new: str, tmp_path: Path) -> None:
+    text = f'[[stage]]\nuse = "filter"\ninput = "{tmp_path}"\n{old}\n'
+    with pytest.raises(ConfigError, match=f"is now called '{new}'"):
+        parse_pipeline(text, file=tmp_path / "p.toml")
 
-    from paraloom.core.schema import PAIRS
-    from paraloom.io import write_table
-    from paraloom.pairs.filtering.filters import Criteria, select, survey
-    from paraloom.pairs.filtering.survivors import survivors
 
-    rows = [
-        {
-            "pair_id": str(i),
-            "src": "a",
-            "tgt": "b",
-            "src_lang": "en",
-            "tgt_lang": "en",
-            "origin": "x",
-            "u": i % 10,
-            "v": i,
-        }
-        for i in range(200)
-    ]
+def test_a_preview_counts_the_rows_that_each_criterion_keeps(
+    paraloom: Callable[..., tuple[int, str, str]], tmp_path: Path
+) -> None:
+    row = {"src": "a", "tgt": "b", "src_lang": "en", "tgt_lang": "en", "origin": "x"}
+    rows = [{**row, "pair_id": str(i), "u": i % 10, "v": i} for i in range(200)]
     batch = pa.RecordBatch.from_pylist(rows, schema=pa.schema([*PAIRS, ("u", pa.int64()), ("v", pa.int64())]))
 
-    def read(columns):
+    def read(columns: Sequence[str]) -> list[pa.RecordBatch]:
         return [batch.select(columns).slice(0, 130), batch.select(columns).slice(130)]
 
     criteria = Criteria(where="u < 4 and v >= 100", by="v", top=0.5, best="highest", sample=7)
-    found = survivors(criteria, batch.schema, read, seed=3)
-    assert [(each.criterion, each.alone, each.together) for each in found] == [
+    counts = preview_filter(criteria, batch.schema, read, seed=3)
+    assert [(count.criterion, count.alone, count.together) for count in counts] == [
         ("u < 4", 80, 80),
         ("v >= 100", 100, 40),
         ("top 0.5 by v", 100, 20),
         ("sample of 7", 7, 7),
     ]
-    kept = select(criteria, batch, survey(criteria, batch.schema, read, seed=3)).column("keep").true_count
-    assert kept == found[-1].together
+    selected = select(criteria, batch, survey(criteria, batch.schema, read, seed=3))
+    assert selected.column("keep").true_count == counts[-1].together
     write_table([batch], tmp_path / "scored.parquet")
     status, out, err = paraloom("filter", "scored.parquet", "--where", "u < 4 and v >= 100", "--preview")
     assert status == 0, err

@@ -1,9 +1,10 @@
-"""Scores by model: n-gram models against VariKN, IDF by pencil, classifiers that must learn, languages."""
+"""Scores that need a model: n-gram models compared with VariKN, IDF worked out by hand, classifiers, languages."""
 
 from __future__ import annotations
 
 import math
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -11,11 +12,17 @@ import pytest
 
 from paraloom.core.errors import ConfigError, ModelError
 from paraloom.core.schema import signature_of
+from paraloom.pairs.scoring.idf import DocumentFrequencies, count_document_frequencies
 from paraloom.pairs.scoring.language_model import NgramModel, read_arpa, train_language_model
-from paraloom.pairs.scoring.models import by_encoder, by_language_model, by_languages, by_rarity
-from paraloom.pairs.scoring.rarity import WordRarity, count_words
+from paraloom.pairs.scoring.models import (
+    classifier_scorers,
+    encoder_scorers,
+    idf_scorers,
+    language_scorers,
+    perplexity_scorers,
+)
 from paraloom.pairs.scoring.table import score
-from paraloom.text.tokens import tokens
+from paraloom.text.tokens import tokenize
 
 ARPA = """
 \\data\\
@@ -48,14 +55,14 @@ def model(tmp_path: Path) -> NgramModel:
     ("sentence", "logprob", "words"),
     [
         ("a b", -0.1 - 0.3 - 0.6, 2),
-        # b after <s>: back-off of <s>, then the word; </s> after b is a bigram.
+        # b after <s>: back-off weight of <s>, then the unigram; </s> after b is a bigram.
         ("b", -0.5 - 0.9 - 0.6, 1),
-        # an unknown word after a: back-off of a; </s> after the unknown word, which has no back-off.
+        # An unknown word after a: back-off weight of a; </s> after the unknown word, which has none.
         ("a zebra", -0.1 + (-0.2 - 1.0) - 0.4, 2),
         ("A A", -0.1 + (-0.2 - 0.7) + (-0.2 - 0.4), 2),
     ],
 )
-def test_perplexity_by_pencil(model: NgramModel, sentence: str, logprob: float, words: int) -> None:
+def test_perplexity_worked_out_by_hand(model: NgramModel, sentence: str, logprob: float, words: int) -> None:
     assert model.perplexity([sentence])[0] == pytest.approx(10 ** (-logprob / (words + 1)), rel=1e-5)
 
 
@@ -63,20 +70,21 @@ def test_a_sentence_without_words_has_no_perplexity(model: NgramModel) -> None:
     assert math.isnan(model.perplexity([""])[0])
 
 
-def test_a_model_is_the_same_after_a_save(model: NgramModel, tmp_path: Path) -> None:
+def test_a_saved_model_loads_as_it_was(model: NgramModel, tmp_path: Path) -> None:
     model.save(tmp_path / "model")
-    again = NgramModel.load(tmp_path / "model")
-    np.testing.assert_array_equal(again.perplexity(["a b zebra"]), model.perplexity(["a b zebra"]))
+    loaded = NgramModel.load(tmp_path / "model")
+    np.testing.assert_array_equal(loaded.perplexity(["a b zebra"]), model.perplexity(["a b zebra"]))
 
 
 @pytest.mark.parametrize("text", ["", "nothing\n", ARPA.replace("-0.3 a b", "-0.3 a b c d")])
-def test_what_is_no_arpa_file_is_an_error(tmp_path: Path, text: str) -> None:
+def test_a_damaged_arpa_file_is_an_error(tmp_path: Path, text: str) -> None:
     path = tmp_path / "wrong.arpa"
     path.write_text(text, encoding="utf-8")
     with pytest.raises(ModelError, match="ARPA"):
         read_arpa(path)
 
 
+@pytest.mark.slow
 def test_a_trained_model_agrees_with_varikn(tmp_path: Path) -> None:
     varikn = pytest.importorskip("varikn", reason="training needs VariKN: pip install 'paraloom[language]'")
     rng = np.random.default_rng(0)
@@ -93,19 +101,19 @@ def test_a_trained_model_agrees_with_varikn(tmp_path: Path) -> None:
         assert model.perplexity([line])[0] == pytest.approx(10 ** (-total / (len(line.split()) + 1)), rel=1e-4)
 
 
-def test_idf_by_pencil(tmp_path: Path) -> None:
-    rarity = count_words([["a b a", "a c"], ["a", ""]])
-    assert rarity.sentences == 3
+def test_idf_worked_out_by_hand(tmp_path: Path) -> None:
+    frequencies = count_document_frequencies([["a b a", "a c"], ["a", ""]])
+    assert frequencies.sentences == 3
     expected = [(math.log(1) + math.log(3)) / 2, math.log(3), math.nan]
-    np.testing.assert_allclose(rarity.mean_idf(tokens(["a b", "never", ""])), expected, rtol=1e-6)
-    rarity.save(tmp_path)
-    again = WordRarity.load(tmp_path)
-    np.testing.assert_array_equal(again.counts, rarity.counts)
-    with pytest.raises(ModelError, match="missing"):
-        WordRarity.load(tmp_path / "nowhere")
+    np.testing.assert_allclose(frequencies.mean_idf(tokenize(["a b", "never", ""])), expected, rtol=1e-6)
+    frequencies.save(tmp_path)
+    loaded = DocumentFrequencies.load(tmp_path)
+    np.testing.assert_array_equal(loaded.counts, frequencies.counts)
+    with pytest.raises(ModelError, match="not found"):
+        DocumentFrequencies.load(tmp_path / "nowhere")
 
 
-def test_columns_name_their_model(model: NgramModel) -> None:
+def test_columns_have_the_signature_of_their_model(model: NgramModel) -> None:
     class Letters:
         signature = "letters|version:1"
         dimension = 26
@@ -114,15 +122,36 @@ def test_columns_name_their_model(model: NgramModel) -> None:
             return np.array([[text.count(chr(97 + i)) for i in range(26)] for text in sentences], np.float32)
 
     batch = pa.RecordBatch.from_pydict({"src": ["a b", "a", ""], "tgt": ["b a", "b", "a"]})
-    made = score(batch, [*by_encoder(Letters()), *by_language_model(model), *by_rarity(count_words([["a b"]]))])
-    assert made.column("paraphrase_score").to_pylist() == [pytest.approx(1.0), pytest.approx(0.0), None]
-    assert made.column("src_perplexity")[2].as_py() is None
-    assert "letters" in signature_of(made.schema.field("paraphrase_score"))
-    assert "ngram" in signature_of(made.schema.field("tgt_perplexity"))
-    assert made.column("src_idf").null_count == 1
+    frequencies = count_document_frequencies([["a b"]])
+    scored = score(batch, [*encoder_scorers(Letters()), *perplexity_scorers(model), *idf_scorers(frequencies)])
+    assert scored.column("paraphrase_score").to_pylist() == [pytest.approx(1.0), pytest.approx(0.0), None]
+    assert scored.column("src_perplexity")[2].as_py() is None
+    assert "letters" in signature_of(scored.schema.field("paraphrase_score"))
+    assert "ngram" in signature_of(scored.schema.field("tgt_perplexity"))
+    assert scored.column("src_idf").null_count == 1
 
 
-def test_a_classifier_learns_what_tells_translations(tmp_path: Path) -> None:
+def test_the_mean_of_word_vectors_is_classified() -> None:
+    torch = pytest.importorskip("torch", reason="the classifier needs torch: pip install 'paraloom[train]'")
+    from paraloom.pairs.scoring.classifier import Classifier, new_network
+
+    words = np.unique(tokenize(["a b"]).ids)
+    network = new_network("avg", 3, 1)
+    vector_of = dict(zip(words.tolist(), (1.0, 3.0), strict=True))
+    with torch.no_grad():
+        network.embedding.weight[:] = torch.tensor([[0.0], [1.0], [3.0]])
+        network.output.weight[:] = torch.tensor([[0.0], [1.0]])
+        network.output.bias[:] = 0
+    probability = Classifier("avg", words, network.eval()).reference_probability(["a b", "a", "a unknown", ""])
+    a = vector_of[int(tokenize(["a"]).ids[0])]
+    means = np.array([2.0, a, a / 2])
+    np.testing.assert_allclose(probability[:3], 1 / (1 + np.exp(-means)), rtol=1e-5)
+    assert math.isnan(probability[3])
+
+
+@pytest.mark.parametrize("kind", ["avg", "lstm"])
+@pytest.mark.parametrize("negatives", ["random", "hardest"])
+def test_a_classifier_is_trained_saved_and_loaded(kind: Any, negatives: Any, tmp_path: Path) -> None:
     pytest.importorskip("torch", reason="the classifier needs torch: pip install 'paraloom[train]'")
     from paraloom.pairs.scoring.classifier import Classifier, ClassifierConfig
     from paraloom.pairs.scoring.classifier_training import train_classifier
@@ -134,23 +163,31 @@ def test_a_classifier_learns_what_tells_translations(tmp_path: Path) -> None:
         for _ in range(2):
             rows.append({"pair_id": str(pair), "src": " ".join(words), "tgt": " ".join([*words[:3], "the", "the"])})
     batch = pa.RecordBatch.from_pylist(rows)
-    for kind in ("avg", "lstm"):
-        for choice in ("chance", "hardest"):
-            config = ClassifierConfig(
-                kind=kind, choice=choice, dimension=16, pairs=240, held_out=30, epochs=4, batch=20, rate=0.02
-            )
-            figures = train_classifier([batch], config, tmp_path / kind / choice, seed=1)
-            assert figures["accuracy"] > 0.95
-            assert figures["test_sentences"] == 60
-            model = Classifier.load(tmp_path / kind / choice)
-            found = model.measure(["a b c d e f", "a b c the the", ""])
-            assert found[0] > 0.5 > found[1]
-            assert math.isnan(found[2])
+    config = ClassifierConfig(
+        kind=kind,
+        negatives=negatives,
+        dimension=16,
+        max_pairs=240,
+        held_out=30,
+        epochs=2,
+        batch_size=20,
+        learning_rate=0.02,
+    )
+    figures = train_classifier([batch], config, tmp_path, seed=1)
+    assert figures["test_sentences"] == 60
+    assert figures["pairs"] == 240
+    assert 0 <= figures["accuracy"] <= 1
+    classifier = Classifier.load(tmp_path)
+    first, second, empty = classifier.reference_probability(["a b c d e f", "a b c the the", ""])
+    assert 0 <= first <= 1 and 0 <= second <= 1
+    assert math.isnan(empty)
+    scored = score(pa.RecordBatch.from_pydict({"src": ["x"], "tgt": ["a b c d e f"]}), classifier_scorers(classifier))
+    assert scored.column("reference_probability").to_pylist() == [pytest.approx(float(first))]
 
 
-def test_languages() -> None:
+def test_language_probability_is_that_of_the_given_language() -> None:
     pytest.importorskip("lingua", reason="this needs lingua: pip install 'paraloom[language]'")
-    from paraloom.pairs.scoring.language import LanguageIdentifier
+    from paraloom.text.languages import LanguageIdentifier
 
     batch = pa.RecordBatch.from_pydict(
         {
@@ -160,8 +197,8 @@ def test_languages() -> None:
             "tgt_lang": ["en"] * 4,
         }
     )
-    made = score(batch, by_languages(LanguageIdentifier(["de", "en"])))
-    right, wrong, unknown, empty = made.column("src_language_probability").to_pylist()
+    scored = score(batch, language_scorers(LanguageIdentifier(["de", "en"])))
+    right, wrong, unknown, empty = scored.column("src_language_probability").to_pylist()
     assert right > 0.9 > 0.5 > wrong
     assert unknown is None and empty is None
     with pytest.raises(ConfigError, match="two"):
@@ -170,13 +207,13 @@ def test_languages() -> None:
         LanguageIdentifier(["de", "xq"])
 
 
-def test_an_lstm_reads_padded_sentences_as_it_reads_packed_ones():
+def test_an_lstm_gives_the_same_for_padded_and_packed_sentences() -> None:
     torch = pytest.importorskip("torch", reason="the classifier needs torch: pip install 'paraloom[train]'")
     from paraloom.pairs.scoring.classifier import new_network
 
     torch.manual_seed(1)
     network = new_network("lstm", 20, 8)
-    lengths = torch.randint(1, 12, (70,))  # more than are padded together
+    lengths = torch.randint(1, 12, (70,))  # more than a padded batch
     rows = torch.randint(0, 20, (int(lengths.sum()),))
     padded = network(rows, lengths)
     with torch.no_grad():

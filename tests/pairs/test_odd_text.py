@@ -1,4 +1,4 @@
-"""Text that nobody expects: every score takes it, drops no row, and says the same of a pair alone and among others."""
+"""Unusual text: all scores accept it, drop no row, and give a pair the same value alone and among others."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ from hypothesis import strategies as st
 
 from paraloom.embed.store import load_encoder
 from paraloom.io import Corpus, write_corpus
+from paraloom.pairs.scoring.idf import count_document_frequencies
 from paraloom.pairs.scoring.language_model import read_arpa
 from paraloom.pairs.scoring.models import (
-    by_classifier,
-    by_encoder,
-    by_language_model,
-    by_languages,
-    by_rarity,
+    classifier_scorers,
+    encoder_scorers,
+    idf_scorers,
+    language_scorers,
+    perplexity_scorers,
 )
-from paraloom.pairs.scoring.rarity import count_words
 from paraloom.pairs.scoring.scorer import Scorer
 from paraloom.pairs.scoring.table import score
-from paraloom.pipeline.toml import parse_pipeline
 from paraloom.pipeline.runner import run_pipeline
+from paraloom.pipeline.toml import parse_pipeline
 
 BUNDLED = Path(__file__).parents[2] / "src/paraloom/bundled"
 ARPA = "\\data\\\nngram 1=4\n\n\\1-grams:\n-1.0 <unk>\n-9.0 <s>\n-0.7 a\n-0.4 </s>\n\n\\end\\\n"
@@ -53,13 +53,13 @@ texts = st.one_of(st.sampled_from(ODD), st.text(max_size=60), st.text(alphabet="
 
 @pytest.fixture(scope="module")
 def everything(tmp_path_factory: pytest.TempPathFactory) -> list[str | Scorer]:
-    """All scores of the surface, and one model of each kind whose library is here."""
+    """All scores without models, and one model of each kind whose library is installed."""
     folder = tmp_path_factory.mktemp("models")
     (folder / "small.arpa").write_text(ARPA, encoding="utf-8")
-    wanted: list[str | Scorer] = ["all"]
-    wanted += by_encoder(load_encoder(BUNDLED / "english"))
-    wanted += by_rarity(count_words([["a b", "a 👍"]]))
-    wanted += by_language_model(read_arpa(folder / "small.arpa"))
+    scores: list[str | Scorer] = ["all"]
+    scores += encoder_scorers(load_encoder(BUNDLED / "english"))
+    scores += idf_scorers(count_document_frequencies([["a b", "a 👍"]]))
+    scores += perplexity_scorers(read_arpa(folder / "small.arpa"))
     try:
         from paraloom.pairs.scoring.classifier_training import train_classifier
     except ImportError:
@@ -68,16 +68,16 @@ def everything(tmp_path_factory: pytest.TempPathFactory) -> list[str | Scorer]:
         from paraloom.pairs.scoring.classifier import Classifier, ClassifierConfig
 
         rows = [{"pair_id": str(i), "src": f"a {i}", "tgt": f"b {i}"} for i in range(60)]
-        config = ClassifierConfig(kind="lstm", dimension=4, pairs=40, held_out=10, epochs=1, batch=10)
+        config = ClassifierConfig(kind="lstm", dimension=4, max_pairs=40, held_out=10, epochs=1, batch_size=10)
         train_classifier([pa.RecordBatch.from_pylist(rows)], config, folder / "judge", seed=1)
-        wanted += by_classifier(Classifier.load(folder / "judge"))
+        scores += classifier_scorers(Classifier.load(folder / "judge"))
     try:
-        from paraloom.pairs.scoring.language import LanguageIdentifier
+        from paraloom.text.languages import LanguageIdentifier
 
-        wanted += by_languages(LanguageIdentifier(["de", "en"]))
+        scores += language_scorers(LanguageIdentifier(["de", "en"]))
     except ImportError:
         pass
-    return wanted
+    return scores
 
 
 def pairs_of(rows: list[tuple[str, str]]) -> pa.RecordBatch:
@@ -99,14 +99,14 @@ def pairs_of(rows: list[tuple[str, str]]) -> pa.RecordBatch:
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(rows=st.lists(st.tuples(texts, texts), min_size=1, max_size=5))
 @example(rows=[(first, second) for first, second in zip(ODD, reversed(ODD), strict=True)])
-def test_every_score_takes_any_text(everything: list[str | Scorer], rows: list[tuple[str, str]]) -> None:
+def test_all_scores_accept_any_text(everything: list[str | Scorer], rows: list[tuple[str, str]]) -> None:
     batch = pairs_of(rows)
-    found = score(batch, everything)
-    assert found.num_rows == len(rows)
-    assert found.select(batch.schema.names).equals(batch)
+    scored = score(batch, everything)
+    assert scored.num_rows == len(rows)
+    assert scored.select(batch.schema.names).equals(batch)
     alone = score(batch.slice(len(rows) - 1), everything)
-    for name in found.schema.names[batch.num_columns :]:
-        values = found.column(name).to_pylist()
+    for name in scored.schema.names[batch.num_columns :]:
+        values = scored.column(name).to_pylist()
         assert all(value is None or math.isfinite(value) for value in values), name
         (value,) = alone.column(name).to_pylist()
         assert (value is None) == (values[-1] is None), name
@@ -114,7 +114,7 @@ def test_every_score_takes_any_text(everything: list[str | Scorer], rows: list[t
             assert np.isclose(value, values[-1], rtol=1e-4, atol=1e-5), name
 
 
-def test_in_a_run_each_odd_pair_is_scored_or_set_aside(tmp_path: Path) -> None:
+def test_a_run_scores_or_rejects_each_unusual_pair(tmp_path: Path) -> None:
     rows = [(first, second) for first in ODD for second in ODD[:4]]
     write_corpus(tmp_path / "odd", [pairs_of(rows)], kind="PAIRS")
     text = f"""

@@ -1,4 +1,4 @@
-"""Scores of pairs: pencil values, the peers that define them, and texts no one hopes for."""
+"""Scores of pairs: values worked out by hand, the libraries that define them, and unusual texts."""
 
 from __future__ import annotations
 
@@ -14,9 +14,11 @@ from sacrebleu.metrics import BLEU
 
 from paraloom.core.errors import ConfigError, DataError
 from paraloom.core.schema import signature_of
-from paraloom.pairs.scoring.overlap import bleu_from_counts, bleu_plus_one, overlap, shared_ngrams
-from paraloom.pairs.scoring.table import GROUPS, SCORES, score, scorers
-from paraloom.text.tokens import spellings, tokens
+from paraloom.pairs.scoring.scorer import Column
+from paraloom.pairs.scoring.similarity import bleu_plus_one, overlap, shared_ngrams
+from paraloom.pairs.scoring.table import COLUMNS, GROUPS, SCORES, find_scorers, score
+from paraloom.text.bleu import bleu_plus_one_from_counts
+from paraloom.text.tokens import token_strings, tokenize
 
 SENTENCES = [
     ("A man in a blue shirt is standing on a ladder.", "A man in a blue shirt stands on a ladder, cleaning a window."),
@@ -66,9 +68,8 @@ def scored(name: str, src: str | None, tgt: str | None, **columns: list[float | 
         ("bleu1", None, "a", None),
     ],
 )
-def test_pencil(name: str, src: str | None, tgt: str | None, expected: float | None) -> None:
-    found = scored(name, src, tgt)
-    assert found == (None if expected is None else pytest.approx(expected, rel=1e-6))
+def test_values_worked_out_by_hand(name: str, src: str | None, tgt: str | None, expected: float | None) -> None:
+    assert scored(name, src, tgt) == (None if expected is None else pytest.approx(expected, rel=1e-6))
 
 
 @pytest.mark.parametrize(
@@ -79,21 +80,21 @@ def test_translation_cost(logprob: float | None, count: int | None, expected: fl
     assert scored("translation_cost", "a", "b", logprob=[logprob], tokens=[count]) == expected
 
 
-def test_pairs_that_no_translator_made_have_no_cost() -> None:
+def test_pairs_without_a_translator_have_no_translation_cost() -> None:
     assert scored("translation_cost", "a", "b") is None
 
 
 def test_bleu_matches_moses_with_smoothed_brevity_penalty() -> None:
     # Moses' own unit test: 6/6, 4/5, 2/4, 1/3 against 7 words gives 0.5067.
-    bleu = bleu_from_counts([np.array([m]) for m in (6, 4, 2, 1)], np.array([6]), np.array([7]))
+    bleu = bleu_plus_one_from_counts([np.array([m]) for m in (6, 4, 2, 1)], np.array([6]), np.array([7]))
     assert bleu[0] == pytest.approx(0.5067, abs=5e-5)
 
 
 @pytest.mark.parametrize(("reference", "translation"), SENTENCES)
-def test_matches_and_lengths_are_sacrebleus(reference: str, translation: str) -> None:
-    spelled = [" ".join(each.as_py()) for each in spellings([translation, reference])]
-    peer = BLEU(tokenize="none", effective_order=True).sentence_score(spelled[0], [spelled[1]])
-    a, b = tokens([translation]), tokens([reference])
+def test_matches_and_lengths_are_those_of_sacrebleu(reference: str, translation: str) -> None:
+    tokenized = [" ".join(tokens.as_py()) for tokens in token_strings([translation, reference])]
+    peer = BLEU(tokenize="none", effective_order=True).sentence_score(tokenized[0], [tokenized[1]])
+    a, b = tokenize([translation]), tokenize([reference])
     assert [int(shared_ngrams(a, b, n)[0]) for n in (1, 2, 3, 4)] == list(peer.counts)
     assert (int(a.lengths[0]), int(b.lengths[0])) == (peer.sys_len, peer.ref_len)
     precisions = [(m + 1) / (t + 1) for m, t in zip(peer.counts, peer.totals, strict=True)]
@@ -103,18 +104,18 @@ def test_matches_and_lengths_are_sacrebleus(reference: str, translation: str) ->
 
 @pytest.mark.parametrize("n", [1, 2, 3])
 @pytest.mark.parametrize(("a", "b"), SENTENCES)
-def test_overlap_is_what_counters_say(a: str, b: str, n: int) -> None:
+def test_overlap_agrees_with_counters(a: str, b: str, n: int) -> None:
     left, right = (
-        Counter(zip(*(words[i:] for i in range(n)), strict=False)) for words in spellings([a, b]).to_pylist()
+        Counter(zip(*(words[i:] for i in range(n)), strict=False)) for words in token_strings([a, b]).to_pylist()
     )
     fewer = min(left.total(), right.total())
     expected = (left & right).total() / fewer if fewer else math.nan
-    assert overlap(tokens([a]), tokens([b]), n)[0] == pytest.approx(expected, rel=1e-6, nan_ok=True)
+    assert overlap(tokenize([a]), tokenize([b]), n)[0] == pytest.approx(expected, rel=1e-6, nan_ok=True)
 
 
-def test_a_long_sentence_counts_as_a_short_one_does() -> None:
+def test_long_sentences_are_counted_like_short_ones() -> None:
     words = [f"w{i % 700}" for i in range(10_000)]
-    a, b = tokens([" ".join(words)]), tokens([" ".join(words[::-2])])
+    a, b = tokenize([" ".join(words)]), tokenize([" ".join(words[::-2])])
     assert shared_ngrams(a, b, 1)[0] == (Counter(words) & Counter(words[::-2])).total()
 
 
@@ -127,17 +128,17 @@ TEXTS = st.one_of(
 
 @settings(max_examples=150, deadline=None)
 @given(st.lists(st.tuples(TEXTS, TEXTS), max_size=6))
-def test_any_text_is_scored_or_null_within_its_bounds(pairs: list[tuple[str | None, str | None]]) -> None:
+def test_values_are_null_or_within_their_range(pairs: list[tuple[str | None, str | None]]) -> None:
     batch = score(batch_of([a for a, _ in pairs], [b for _, b in pairs]), ["all"])
     assert batch.num_rows == len(pairs)
     for scorer in SCORES.values():
         for value in batch.column(scorer.name).to_pylist():
-            assert value is None or scorer.low is None or value >= scorer.low
-            assert value is None or scorer.high is None or value <= scorer.high
+            assert value is None or scorer.minimum is None or value >= scorer.minimum
+            assert value is None or scorer.maximum is None or value <= scorer.maximum
             assert value is None or math.isfinite(value)
 
 
-def test_columns_carry_their_signature_and_accrete() -> None:
+def test_columns_have_a_signature_and_are_never_overwritten() -> None:
     batch = score(batch_of(["a"], ["b"]), ["overlap"])
     assert batch.schema.names == ["src", "tgt", *GROUPS["overlap"]]
     assert "counts:multiset" in signature_of(batch.schema.field("trigram_overlap"))
@@ -146,6 +147,16 @@ def test_columns_carry_their_signature_and_accrete() -> None:
         score(batch_of(["a"], ["b"], bleu1=[0.5]), ["bleu1"])
 
 
-def test_an_unknown_score_names_the_nearest() -> None:
-    with pytest.raises(ConfigError, match="did you mean 'trigram_overlap'"):
-        scorers(["trigam_overlap"])
+def test_an_unknown_score_is_an_error_with_a_suggestion() -> None:
+    with pytest.raises(ConfigError, match="unknown score 'trigam_overlap'; did you mean 'trigram_overlap'"):
+        find_scorers(["trigam_overlap"])
+    with pytest.raises(ConfigError, match="score 'src_idf' needs a model") as error:
+        find_scorers(["src_idf"])
+    assert "--word-counts" in str(error.value)
+
+
+@pytest.mark.parametrize("column", COLUMNS.values(), ids=lambda column: column.name)
+def test_scores_are_described(column: Column) -> None:
+    assert column.description and column.unit and column.range
+    assert column.direction in ("lower", "higher", "none")
+    assert column.command.startswith("paraloom score PAIRS --")

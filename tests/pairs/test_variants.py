@@ -1,4 +1,4 @@
-"""Variants of texts in rows, and the pairs to train on that are made of them."""
+"""Translations of texts as rows, and pairs to train on made of them."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ def variants(*groups: list[str], tokens: int = 4) -> list[list[Variant]]:
     return [[Variant(text, -1.0 - rank, tokens) for rank, text in enumerate(group)] for group in groups]
 
 
-def verdicts(text: str, original: str = "a dog sleeps here", tokens: int = 4, **config: object) -> str | None:
+def reason_of(text: str, original: str = "a dog sleeps here", tokens: int = 4, **config: object) -> str | None:
     rows = variant_rows(originals(original), variants([text], tokens=tokens), "beam").drop_columns(["_source"])
-    found = training_pairs(rows, TrainingPairs(**config))  # type: ignore[arg-type]
-    assert found["keep"].to_pylist() == [found["reason"][0].as_py() is None]
-    return found["reason"][0].as_py()
+    pairs = training_pairs(rows, TrainingPairs(**config))  # type: ignore[arg-type]
+    assert pairs["keep"].to_pylist() == [pairs["reason"][0].as_py() is None]
+    return pairs["reason"][0].as_py()
 
 
-def test_each_group_is_ranked_and_says_which_variants_repeat() -> None:
+def test_variants_are_ranked_and_repeated_ones_are_marked() -> None:
     groups = variants(["rako", "rako ", "mili"], [""], [], ["same", "same", "same"])
     rows = variant_rows(originals("a dog", "", "nothing", "b"), groups, "nucleus", signature="made|by")
     require(rows.schema, VARIANTS)
@@ -45,23 +45,23 @@ def test_each_group_is_ranked_and_says_which_variants_repeat() -> None:
     assert {signature_of(rows.schema.field(name)) for name in ("text", "logprob", "tokens")} == {"made|by"}
 
 
-def test_the_same_text_of_two_originals_is_no_repetition() -> None:
+def test_equal_variants_of_two_originals_are_not_repeated() -> None:
     rows = variant_rows(originals("a", "b"), variants(["x"], ["x"]), "beam")
     assert rows["repeated"].to_pylist() == [False, False]
 
 
-def test_columns_do_not_depend_on_the_rows() -> None:
-    none = variant_rows(originals("a"), [[]], "beam", signature="s")
-    some = variant_rows(originals("a"), variants(["x"]), "beam", signature="s")
-    assert none.num_rows == 0 and none.schema.equals(some.schema, check_metadata=True)
+def test_the_schema_does_not_depend_on_the_rows() -> None:
+    empty = variant_rows(originals("a"), [[]], "beam", signature="s")
+    rows = variant_rows(originals("a"), variants(["x"]), "beam", signature="s")
+    assert empty.num_rows == 0 and empty.schema.equals(rows.schema, check_metadata=True)
 
 
-def test_lists_that_are_missing_are_not_zipped_away() -> None:
-    with pytest.raises(DataError, match="2 texts, but translations of 1"):
+def test_missing_translations_are_an_error() -> None:
+    with pytest.raises(DataError, match="translations of 2 texts, got those of 1"):
         variant_rows(originals("a", "b"), [[]], "beam")
 
 
-def test_a_pair_has_the_variant_before_the_original() -> None:
+def test_a_pair_has_the_variant_as_source_and_the_original_as_target() -> None:
     rows = variant_rows(originals("a dog sleeps"), variants(["rako eins", "rako zwei"]), "beam")
     pairs = training_pairs(rows.drop_columns(["_source"]), TrainingPairs(src_lang="kal", tag="<BT>"))
     require(pairs.schema, PAIRS)
@@ -74,59 +74,62 @@ def test_a_pair_has_the_variant_before_the_original() -> None:
 
 
 UNLIKE = "abcdefghijklmnopqrstuvwxyz0123456789ABCDE"
-"""41 characters that do not repeat themselves."""
+"""41 different characters."""
 
-ABSURD = [
+REASONS = [
     ("rako nuta", {}, None),
     ("", {}, "empty"),
     (" \u00a0 ", {}, "empty"),
     ("rako", {"original": ""}, "the original is empty"),
     ("rako", {"tokens": 256}, "cut off at 256 sub-words"),
     ("rako", {"tokens": 255}, None),
-    ("rako", {"tokens": 256, "longest": 0}, None),
+    ("rako", {"tokens": 256, "max_length": 0}, None),
     ("a dog  sleeps here", {}, "a copy of the original"),
-    ("a dog sleeps here", {"copies": True}, None),
-    (UNLIKE[:40], {"original": "ab"}, None),  # 40 characters are no odd length beside anything
+    ("a dog sleeps here", {"keep_copies": True}, None),
+    (UNLIKE[:40], {"original": "ab"}, None),  # exempt: at most 40 characters
     (UNLIKE, {"original": "ab"}, "a side more than 5 times as long as the other"),
     ("x", {"original": "sehr lang " * 5}, "a side more than 5 times as long as the other"),
-    (UNLIKE, {"original": "ab", "ratio": 0}, None),
+    (UNLIKE, {"original": "ab", "max_character_ratio": 0}, None),
     ("rako " * 6, {"original": "the old dog sleeps"}, "repeats itself 5 times or more"),
-    ("rako " * 6, {"original": "the old dog sleeps", "repeats": 0}, None),
+    ("rako " * 6, {"original": "the old dog sleeps", "repeat_limit": 0}, None),
 ]
 
 
-@pytest.mark.parametrize(("text", "given", "reason"), ABSURD)
-def test_what_is_not_fit_is_rejected_with_its_reason(text: str, given: dict[str, object], reason: str | None) -> None:
-    assert verdicts(text, **given) == reason  # type: ignore[arg-type]
+@pytest.mark.parametrize(("text", "values", "reason"), REASONS)
+def test_unfit_variants_are_rejected_with_a_reason(text: str, values: dict[str, object], reason: str | None) -> None:
+    assert reason_of(text, **values) == reason  # type: ignore[arg-type]
 
 
-def test_what_its_decoder_cut_off_is_rejected_however_short_it_is() -> None:
-    made = [[Variant("rako", -1.0, 4, cut) for cut in (True, False)]]
-    rows = variant_rows(originals("a dog"), made, "beam").drop_columns(["_source"])
-    for config in (TrainingPairs(), TrainingPairs(longest=0)):
+def test_truncated_variants_are_rejected_whatever_their_length() -> None:
+    translations = [[Variant("rako", -1.0, 4, cut) for cut in (True, False)]]
+    rows = variant_rows(originals("a dog"), translations, "beam").drop_columns(["_source"])
+    for config in (TrainingPairs(), TrainingPairs(max_length=0)):
         assert training_pairs(rows, config)["reason"].to_pylist() == ["cut off before its end", None]
-    # VARIANTS of other programs do not say.
+    # VARIANTS of other programs lack the column.
     assert training_pairs(rows.drop_columns(["cut"]), TrainingPairs())["keep"].to_pylist() == [True, True]
 
 
-def test_repetitions_go_only_where_they_are_not_wanted() -> None:
+def test_repeated_variants_are_kept_by_default() -> None:
     rows = variant_rows(originals("a dog"), variants(["x", "x", "x"]), "beam").drop_columns(["_source"])
     assert training_pairs(rows, TrainingPairs())["keep"].to_pylist() == [True] * 3
-    assert training_pairs(rows, TrainingPairs(repeated=False))["keep"].to_pylist() == [True, False, False]
+    assert training_pairs(rows, TrainingPairs(keep_repeated=False))["keep"].to_pylist() == [True, False, False]
 
 
-def test_nulls_are_empty_texts() -> None:
+def test_null_counts_as_an_empty_text() -> None:
     rows = variant_rows(originals("a dog"), variants(["x"]), "beam").drop_columns(["_source"])
     rows = rows.set_column(rows.schema.get_field_index("text"), "text", pa.nulls(1, pa.string()))
     assert training_pairs(rows, TrainingPairs(tag="<BT>"))["reason"].to_pylist() == ["empty"]
 
 
-@pytest.mark.parametrize("given", [{"tag": "two words"}, {"tag": " <BT>"}, {"ratio": 0.5}, {"repeats": 1}])
-def test_what_cannot_be_is_refused(given: dict[str, object]) -> None:
-    with pytest.raises(ConfigError, match=next(iter(given))):
-        TrainingPairs(**given)  # type: ignore[arg-type]
+@pytest.mark.parametrize(
+    "values",
+    [{"tag": "two words"}, {"tag": " <BT>"}, {"max_character_ratio": 0.5}, {"repeat_limit": 1}, {"max_length": -1}],
+)
+def test_values_out_of_range_are_errors(values: dict[str, object]) -> None:
+    with pytest.raises(ConfigError, match=f"'{next(iter(values))}' must be"):
+        TrainingPairs(**values)  # type: ignore[arg-type]
 
 
-def test_variants_without_their_originals_are_no_pairs() -> None:
+def test_variants_without_originals_are_an_error() -> None:
     with pytest.raises(DataError, match="original"):
         training_pairs(pa.RecordBatch.from_pylist([], schema=VARIANTS), TrainingPairs())

@@ -1,4 +1,4 @@
-"""The stages about pairs inside a run: books that close, cuts of the whole corpus, errors before any work."""
+"""The stages about pairs inside a run: row counts that add up, cuts of the whole corpus, errors before any work."""
 
 from __future__ import annotations
 

@@ -78,12 +78,17 @@ def scores_table() -> None:
 
     from paraloom.pairs.scoring.table import COLUMNS, GROUPS, SCORES
 
-    table = Table("score", "unit", "range", "better", "description", "reference", box=None, header_style="bold")
+    table = Table(box=None, header_style="bold")
+    for heading in ("score", "unit", "range", "better", "description"):
+        table.add_column(heading, no_wrap=heading in ("score", "range"))
     for column in COLUMNS.values():
         name = column.name if column.name in SCORES else f"{column.name} *"
         better = "" if column.direction == "none" else column.direction
-        table.add_row(name, column.unit, column.range, better, column.description, column.reference)
+        reference = f" ({column.reference})" if column.reference else ""
+        table.add_row(name, column.unit, column.range, better, column.description + reference)
     console = Console()
+    if not console.is_terminal:
+        console = Console(width=200)
     console.print(table)
     console.print("\n* needs a model: see the options of `paraloom score`.\nGroups: " + ", ".join(GROUPS))
 
@@ -102,9 +107,9 @@ def train_classifier(
     output: options.Folder,
     kind: Annotated[str, typer.Option(help="avg (the mean of the word vectors) or lstm.")] = "lstm",
     count: Annotated[int, typer.Option(help="References to train on.")] = 40_000,
-    choice: Annotated[str, typer.Option(help="Which of the k-best is the negative of a reference: random or hardest.")] = (
-        "random"
-    ),
+    choice: Annotated[
+        str, typer.Option(help="Which of the k-best is the negative of a reference: random or hardest.")
+    ] = ("random"),
     epochs: Annotated[int, typer.Option(help="Passes over the pairs.")] = 10,
     seed: options.Seed = 1,
 ) -> None:

@@ -49,7 +49,7 @@ PERPLEXITY = {
         description=f"perplexity of the {which} under an n-gram language model",
         direction="lower",
         minimum=1,
-        unit="per word",
+        unit="perplexity",
         reference="Wieting et al. 2017, §5.4",
         option="--language-model MODEL",
     )

@@ -137,7 +137,7 @@ _SIMILARITY = (
         description="smoothed sentence BLEU (BLEU+1) of the second side against the first",
         compute=_bleu1,
         maximum=1,
-        unit="BLEU, 0 to 1",
+        unit="BLEU",
         reference=f"Nakov et al. 2012; {_W17}, §5.7",
         parameters=(*_LOWER_CASE_WORDS, ("smooth", "add-1"), ("bp", "add-1")),
     ),
@@ -146,7 +146,7 @@ _SIMILARITY = (
         description="chrF2 of the second side against the first, as sacreBLEU computes it",
         compute=lambda pairs: chrf_from_points(pairs.code_points("tgt"), pairs.code_points("src")),
         maximum=100,
-        unit="chrF, 0 to 100",
+        unit="chrF",
         reference="Popović 2015",
         parameters=(
             ("case", "mixed"),
@@ -202,7 +202,7 @@ _REPETITION = (
         Scorer(
             name=f"{side}_repeats",
             description=f"immediate repetitions of a stretch of {REPEAT_LENGTHS[0]} to {REPEAT_LENGTHS[1]} characters "
-            f"in the {which}, from {MIN_REPEATS} on",
+            f"in the {which}, 0 if fewer than {MIN_REPEATS}",
             compute=for_side(lambda pairs, side: repeats(pairs.code_points(side)), side),
             input_columns=(side,),
             direction="lower",

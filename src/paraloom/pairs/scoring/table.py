@@ -105,7 +105,7 @@ def missing_column(name: str, columns: Sequence[str], purpose: str = "") -> Conf
     """
     known = list(dict.fromkeys([*columns, *COLUMNS]))
     close = get_close_matches(name.lower(), known, n=1, cutoff=0.6)
-    what = " ".join(filter(None, [f"column '{name}' not found", purpose]))
+    what = " ".join(filter(None, [f"column '{name}'", purpose, "not found"]))
     if close and close[0] != name.lower():
         what += f"; did you mean '{close[0]}'?"
     if close and close[0] not in columns:
