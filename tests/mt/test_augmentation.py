@@ -113,7 +113,7 @@ def test_optional_settings_leave_the_digest_as_it_was() -> None:
 
 
 @pytest.mark.parametrize(
-    ("old", "new"), [("whole_softmax", "full_softmax_share"), ("start", "init_from"), ("licence", "license")]
+    ("old", "new"), [("whole_softmax", "full_softmax_share"), ("start", "init_from"), ("about", "description")]
 )
 def test_an_old_key_names_the_new_one(tmp_path: Path, old: str, new: str) -> None:
     text = f'[[stage]]\nuse = "train-translator"\nbitext = ["a"]\n{old} = 1\n'

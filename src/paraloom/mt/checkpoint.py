@@ -36,7 +36,7 @@ def find_translator(model: str | Path, *, precision: str = "int8") -> Path:
             `cache_folder`; a folder that is already converted keeps its own precision.
 
     Raises:
-        ModelError: There is no such model, or it cannot be converted.
+        ModelError: The model was not found, or cannot be converted.
 
     Example:
         >>> find_translator("de-en").name

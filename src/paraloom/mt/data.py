@@ -65,7 +65,7 @@ def repeat_to(read: Callable[[], Iterable[SentencePairs]], rows: int, size: int,
         read: Starts a pass over the bitext.
         rows: Rows of the bitext.
         size: Rows to read; at least `rows`.
-        seed: Decides which rows are read once more often.
+        seed: Decides which rows the last, incomplete pass reads.
     """
     passes, rest = divmod(size, rows) if rows else (0, 0)
     for _ in range(passes):

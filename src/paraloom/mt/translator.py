@@ -52,7 +52,7 @@ class Translator:
             target.spm.
         decoding: How it translates by default, as a `Decoding` or as text such as 'beam:12,nbest=3'.
         source: Source language. Checked against the model card, where that names one.
-        target: Target language. Multilingual Marian models are told to translate into it.
+        target: Target language; multilingual Marian models translate into it.
         device: 'cpu', 'cuda' or 'auto' (a GPU if there is one).
 
     Raises:
@@ -110,7 +110,7 @@ class Translator:
                 'bfloat16' or 'int8_float32'. A folder that is already converted keeps its own.
 
         Raises:
-            ModelError: There is no such model, or its folder is incomplete.
+            ModelError: The model was not found, or its folder is incomplete.
             ConfigError: Unknown decoding, device, precision or language.
             MissingExtraError: A checkpoint has to be converted, and torch or transformers is not installed.
 

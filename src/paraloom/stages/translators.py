@@ -68,7 +68,6 @@ class TrainTranslator(TranslatorConfig, Fit):
     renamed_fields: ClassVar[Mapping[str, str]] = {
         "start": "init_from",
         "subwords_of": "subwords_from",
-        "licence": "license",
         "about": "description",
     }
 
