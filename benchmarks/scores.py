@@ -1,10 +1,10 @@
-"""Scores of a million pairs beside the peers that define them, one after another on the same pairs and processors.
+"""Speed of scoring a million pairs, compared with the libraries that define the scores, on the same pairs and cores.
 
     python benchmarks/scores.py --pairs 1000000 --peer-pairs 20000
 
-The pairs are Multi30k's captions of one picture, two by two, repeated.  Ours counts from Arrow text to Arrow columns,
-in two processes; each peer from Python strings to a list of numbers, in two processes as well.  Kernels are compiled,
-and peers imported, before the clock starts.
+The pairs are captions of the same Multi30k picture, two by two, repeated. Paraloom is timed from Arrow text to Arrow
+columns, in two processes; each library from Python strings to a list of numbers, in two processes as well. Kernels are
+compiled, and libraries imported, before the clock starts.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ OURS = {
 
 
 def captions(count: int) -> list[tuple[str, str]]:
-    """Captions of one picture, two by two, as many pairs as asked for."""
+    """`count` pairs of captions of the same picture."""
     folder = Path(os.environ["PARALOOM_DATA"]) / "bitext/multi30k/task2"
     columns = [
         gzip.decompress((folder / f"train.{number}.en.gz").read_bytes()).decode().splitlines()
@@ -51,7 +51,7 @@ def captions(count: int) -> list[tuple[str, str]]:
 
 
 def sacrebleu_sentence_bleu(pairs: list[tuple[str, str]]) -> list[float]:
-    """sacreBLEU's sentence BLEU, its own tokeniser."""
+    """sacreBLEU's sentence BLEU, its own tokenizer."""
     from sacrebleu.metrics import BLEU
 
     metric = BLEU(effective_order=True)
@@ -68,13 +68,13 @@ def sacrebleu_chrf(pairs: list[tuple[str, str]]) -> list[float]:
 
 def counter_overlap(pairs: list[tuple[str, str]]) -> list[float]:
     """Overlap of 1-, 2- and 3-grams with Counters."""
-    found = []
+    overlaps = []
     for a, b in pairs:
         first, second = a.lower().split(), b.lower().split()
         for n in (1, 2, 3):
             x, y = (Counter(zip(*(side[i:] for i in range(n)), strict=False)) for side in (first, second))
-            found.append((x & y).total() / max(1, min(x.total(), y.total())))
-    return found
+            overlaps.append((x & y).total() / max(1, min(x.total(), y.total())))
+    return overlaps
 
 
 def opusfilter_scores(name: str) -> Callable[[list[tuple[str, str]]], list[Any]]:
@@ -119,7 +119,7 @@ TOGETHER = ("overlap", "bleu1", "repetition", "length", "ratio")
 
 
 def ours(names: list[str], pairs: int, part: int, parts: int) -> float:
-    """Score our share of the pairs; returns the seconds it took, the making of the text not counted."""
+    """Score this process's share of the pairs; returns the seconds, without those of reading the text."""
     rows = captions(pairs)[part::parts]
     batches = [
         pa.RecordBatch.from_pydict(
@@ -128,56 +128,56 @@ def ours(names: list[str], pairs: int, part: int, parts: int) -> float:
         for i in range(0, len(rows), BATCH)
     ]
     score(batches[0], names)
-    begun = time.perf_counter()
+    start = time.perf_counter()
     for batch in batches:
         score(batch, names)
-    return time.perf_counter() - begun
+    return time.perf_counter() - start
 
 
 def peer(name: str, pairs: int, part: int, parts: int) -> float:
-    """The same by a peer."""
+    """The same with another library."""
     rows = captions(pairs)[part::parts]
     PEERS[name](rows[:10])
-    begun = time.perf_counter()
+    start = time.perf_counter()
     PEERS[name](rows)
-    return time.perf_counter() - begun
+    return time.perf_counter() - start
 
 
 def rate(pool: ProcessPoolExecutor, function: Callable[..., float], what: Any, pairs: int, parts: int) -> float:
-    """Pairs a second, the slowest process counted."""
+    """Pairs per second, by the slowest process."""
     jobs = [pool.submit(function, what, pairs, part, parts) for part in range(parts)]
     return pairs / max(job.result() for job in jobs)
 
 
 def main() -> None:
-    """Print a line a score, then all together, then how the cost grows, and the same as JSON."""
+    """Print a line per score, then all together, then the speed for growing corpora, and the same as JSON."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--pairs", type=int, default=1_000_000)
     parser.add_argument("--peer-pairs", type=int, default=20_000)
     parser.add_argument("--processes", type=int, default=2)
     parser.add_argument("--growth", type=int, nargs="*", default=[100_000, 1_000_000, 10_000_000])
     arguments = parser.parse_args()
-    found: dict[str, Any] = {"pairs": arguments.pairs, "scores": {}, "growth": {}}
+    result: dict[str, Any] = {"pairs": arguments.pairs, "scores": {}, "growth": {}}
     with ProcessPoolExecutor(arguments.processes) as pool:
         for name, call in PEERS.items():
             own = rate(pool, ours, OURS[name], arguments.pairs, arguments.processes)
             other = rate(pool, peer, name, arguments.peer_pairs, arguments.processes)
-            found["scores"][name] = {"ours": own, "peer": other}
+            result["scores"][name] = {"ours": own, "peer": other}
             print(
                 f"{name:<14} ours {own:>12,.0f} pairs/s   {call.__doc__} {other:>10,.0f}   ratio {own / other:6.1f}",
                 flush=True,
             )
         own = rate(pool, ours, OURS["together"], arguments.pairs, arguments.processes)
-        other = 1 / sum(1 / found["scores"][name]["peer"] for name in TOGETHER)
-        found["together"] = {"ours": own, "peers": other, "ratio": own / other}
+        other = 1 / sum(1 / result["scores"][name]["peer"] for name in TOGETHER)
+        result["together"] = {"ours": own, "peers": other, "ratio": own / other}
         ratio = own / other
-        print(f"together       ours {own:>12,.0f} pairs/s   the peers in turn {other:>10,.0f}   ratio {ratio:6.1f}")
+        print(f"together       ours {own:>12,.0f} pairs/s   the libraries in turn {other:>10,.0f}   ratio {ratio:6.1f}")
         for size in arguments.growth:
-            found["growth"][size] = rate(pool, ours, OURS["together"], size, arguments.processes)
-            print(f"{size:>12,} pairs {found['growth'][size]:>12,.0f} pairs/s")
+            result["growth"][size] = rate(pool, ours, OURS["together"], size, arguments.processes)
+            print(f"{size:>12,} pairs {result['growth'][size]:>12,.0f} pairs/s")
     memory = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024
-    print(f"largest process {memory:,.0f} MiB (the text of its share among them)")
-    print(json.dumps(found))
+    print(f"largest process {memory:,.0f} MiB (including the text of its share)")
+    print(json.dumps(result))
 
 
 if __name__ == "__main__":

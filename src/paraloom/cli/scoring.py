@@ -109,7 +109,7 @@ def train_classifier(
     count: Annotated[int, typer.Option(help="References to train on.")] = 40_000,
     choice: Annotated[
         str, typer.Option(help="Which of the k-best is the negative of a reference: random or hardest.")
-    ] = ("random"),
+    ] = "random",
     epochs: Annotated[int, typer.Option(help="Passes over the pairs.")] = 10,
     seed: options.Seed = 1,
 ) -> None:
