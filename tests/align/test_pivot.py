@@ -89,4 +89,4 @@ def test_a_pivot_needs_two_files_that_lead_to_the_target(paraloom: Command) -> N
 
 def test_each_pivot_language_needs_both_of_its_files() -> None:
     with pytest.raises(ConfigError):
-        PivotDocuments(pairs="p", there=("a",), back=("b", "c"), gold=Path("g"))
+        PivotDocuments(pairs="p", source_pivot=("a",), pivot_target=("b", "c"), gold=Path("g"))

@@ -15,7 +15,7 @@ from paraloom.core.errors import ConfigError, DataError
 from paraloom.io import Corpus, write_corpus
 from paraloom.pipeline.runner import run_pipeline
 from paraloom.pipeline.toml import pipeline_from_tables
-from paraloom.workflows.selftrain import LoopConfig, stages_of
+from paraloom.workflows.selftraining import LoopConfig, stages_of
 
 Command = Callable[..., tuple[int, str, str]]
 
@@ -128,7 +128,7 @@ def test_a_pivot_needs_translations_of_both_sides(paraloom: Command, world: Worl
 
 def test_the_loop_aligns_a_third_language_by_its_translation() -> None:
     table = {"source": "a"}
-    third = {"input": "ko", "translator": "model", "gold": "g", "gold_turned": True}
+    third = {"input": "ko", "translator": "model", "gold": "g", "gold_swapped": True}
     config = LoopConfig(source="fr", target="en", bitext=(table,), development=table, third=third)
     stages = {stage["name"]: stage for stage in stages_of(config, 2)}
     assert stages["third-translated"]["input"] == "ko"

@@ -22,7 +22,7 @@ from paraloom.pipeline.counts import RowCounts
 from paraloom.pipeline.result import RunResult
 from paraloom.pipeline.runner import run_pipeline
 from paraloom.pipeline.toml import pipeline_from_tables
-from paraloom.stages.documents import PAIRS_FILE, evidence_of
+from paraloom.stages.documents import PAIRS_FILE, evidence_weights
 from paraloom.workflows.quickstart import BUNDLED
 
 Command = Callable[..., tuple[int, str, str]]
@@ -52,7 +52,7 @@ WITHIN = {"use": "align-document-sentences", "source": "kal", "target": "eng", "
 
 
 def test_a_pipeline_pairs_documents_and_gives_their_sentences(folder: Path, world: World) -> None:
-    align = {**ALIGN, "gold": "gold.tsv", "gold_turned": True}
+    align = {**ALIGN, "gold": "gold.tsv", "gold_swapped": True}
     result = run(folder, align, WITHIN)
     paired, aligned = result.stages
     assert paired.figures == {
@@ -125,11 +125,11 @@ def test_the_command_translates_first_where_a_translator_is_given(tmp_path: Path
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        ({"evidence": "word"}, "there is no evidence 'word'; did you mean 'words'"),
-        ({"evidence": ""}, "there is no evidence ''"),
-        ({"how": "mutal"}, "'how' is 'mutal'; did you mean 'mutual'"),
-        ({"by": "margins"}, "'by'"),
-        ({"candidates": 0}, "'candidates' must be 1 or more"),
+        ({"evidence": "word"}, "unknown evidence 'word'; did you mean 'words'"),
+        ({"evidence": ""}, "unknown evidence ''"),
+        ({"assignment": "mutal"}, "unknown assignment 'mutal'; did you mean 'mutual'"),
+        ({"threshold_on": "margins"}, "'threshold_on'"),
+        ({"max_candidates": 0}, "'max_candidates' must be 1 or more"),
         ({"treshold": 0.5}, "'treshold'; did you mean 'threshold'"),
         ({"rounds": 1.5}, "'rounds'"),
         ({"target": None}, "'target'"),
@@ -143,8 +143,8 @@ def test_bad_settings_are_refused_by_name(folder: Path, change: dict[str, Any], 
 
 
 def test_evidence_is_named_once_or_several_times() -> None:
-    assert evidence_of("all") == EVIDENCE["all"]
-    assert evidence_of("words, topics") == {"words": 1.0, "topics": 1.0}
+    assert evidence_weights("all") == EVIDENCE["all"]
+    assert evidence_weights("words, topics") == {"words": 1.0, "topics": 1.0}
 
 
 def test_a_corpus_of_something_else_is_an_error_of_its_stage(folder: Path) -> None:
@@ -213,7 +213,7 @@ def test_figures_of_documents_by_hand(tmp_path: Path, paraloom: Command) -> None
         (("documents", "kal", "nowhere", "-o", "out.tsv"), 1, "nowhere: this is no corpus of documents"),
         (("documents", "gold.tsv", "eng", "-o", "out.tsv"), 1, "gold.tsv: this is no corpus of documents"),
         (("documents", "kal", "eng", "--evidence", "topic", "-o", "out.tsv"), 1, "did you mean 'topics'"),
-        (("documents", "kal", "eng", "--how", "one", "-o", "out.tsv"), 1, "'how' is 'one'"),
+        (("documents", "kal", "eng", "--how", "one", "-o", "out.tsv"), 1, "unknown assignment 'one'"),
         (("sentences", "kal", "eng", "--documents", "header.tsv", "-o", "out.tsv"), 1, "header.tsv: there is no pair"),
         (("sentences", "kal", "eng", "--documents", "empty.tsv", "-o", "out.tsv"), 1, "empty.tsv: the file is empty"),
         (("sentences", "kal", "eng", "--documents", "bad.tsv", "-o", "out.tsv"), 1, "bad.tsv, row 2: 'k2'"),

@@ -1,13 +1,13 @@
-"""Stages about documents: translate and pair them, align their sentences, evaluate that."""
+"""Stages that translate and align documents, align their sentences, and evaluate the aligner."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar, Literal
+from typing import ClassVar, Literal
 
 import pyarrow as pa
 
@@ -30,15 +30,23 @@ from paraloom.io import Corpus
 from paraloom.io.formats.alignments import GoldDocument, read_gold_documents
 from paraloom.mt.translator import Translator, best_translations
 
-if TYPE_CHECKING:
-    from paraloom.mt.translator import Translator
+PAIRS_FILE = "pairs.tsv"
+"""File in the artifacts of `align-documents` and `pivot-documents`, with a pair of documents per line."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class TranslateDocuments(Map):
-    """Adds `translation`, each line of `text` translated; what has no translation stays as it is.
+    """Adds the column `translation` to documents: each line of `text`, translated.
 
-    translator: a stage that trained one, or a model folder.  decode: as for back-translation.
+    A line whose translation is empty is copied.
+
+    Args:
+        translator: The translator.
+        decode: How to decode; the best translation of each line is taken.
+
+    Example:
+        >>> TranslateDocuments(input="documents-de", translator="de-en").decode
+        'beam:1'
     """
 
     inputs: ClassVar[tuple[str, ...]] = ("translator",)
@@ -48,55 +56,74 @@ class TranslateDocuments(Map):
     decode: str = "beam:1"
 
     def apply(self, batch: pa.RecordBatch, context: StageContext) -> pa.RecordBatch:
-        """The documents of one batch with their translations; the translator is loaded once a worker."""
+        """The documents of one batch with their translations; the translator is loaded once per worker."""
         translator = _translator(context.inputs["translator"], self.decode)
         texts = [split_paragraphs(text or "") for text in batch.column("text").to_pylist()]
         lines = [line for text in texts for line in text]
-        made = iter(translator.translate(lines, seed=context.seed) if lines else [])
-        found = ["\n".join(_one_line(next(made)[0].text) or line for line in text) for text in texts]
-        return add_column(batch, TRANSLATION, pa.array(found, pa.string()), translator.signature)
+        translations = iter(translator.translate(lines, seed=context.seed) if lines else [])
+        translated = ["\n".join(_one_line(next(translations)[0].text) or line for line in text) for text in texts]
+        return add_column(batch, TRANSLATION, pa.array(translated, pa.string()), translator.signature)
 
 
 @dataclass(frozen=True, kw_only=True)
 class AlignDocumentSentences(Source):
-    """The sentence pairs of paired documents, as they stand in the documents, not as they were translated.
+    """Aligns the sentences of paired documents and returns the sentence pairs, untranslated.
 
-    source, target: corpora of documents.  pairs: of align-documents, or a file of pairs.  Beads of one side give no
-    pair.  most: sentences on a side of a bead.  pivot: as for align-documents.
+    Sentences without a counterpart are dropped.
+
+    Args:
+        source: Corpus of documents; its column `translation`, if it exists, is used for the alignment.
+        target: Corpus of documents in the other language.
+        pairs: A stage `align-documents` or `pivot-documents`, or a file of pairs.
+        max_bead_size: Maximum number of sentences on one side of a bead, 1 to 15.
+        pivot: Align the translations of both sides, which are in a third language, instead of the texts.
+
+    Raises:
+        ConfigError: `max_bead_size` is out of range.
+        DataError: When it runs: there are no pairs, or one names a document that does not exist.
+
+    Reference:
+        Park et al. 2017, §3 and §5 (pivot).
+
+    Example:
+        >>> AlignDocumentSentences(source="documents-de", target="documents-en", pairs="align-documents").max_bead_size
+        3
     """
 
     inputs: ClassVar[tuple[str, ...]] = ("source", "target", "pairs")
+    renamed_fields: ClassVar[Mapping[str, str]] = {"most": "max_bead_size"}
     output_schema: ClassVar[str] = "PAIRS"
 
     source: Ref
     target: Ref
     pairs: Ref
-    most: int = 3
+    max_bead_size: int = 3
     pivot: bool = False
 
     def validate(self) -> None:
-        AlignerConfig(max_bead_size=self.most).check()
+        AlignerConfig(max_bead_size=self.max_bead_size).check()
 
     def batches(self, context: StageContext) -> Iterator[pa.RecordBatch]:
-        """A batch a pair of documents that have a sentence in common."""
+        """One batch for each pair of documents that has sentence pairs."""
         corpora = [Corpus.open(context.inputs[side]) for side in ("source", "target")]
         langs = [_language(corpus) for corpus in corpora]
         sides = [open_documents(corpus, pivot=self.pivot) for corpus in corpora]
-        pairs = read_pairs(context.inputs["pairs"])
+        pairs = _read_pairs(context.inputs["pairs"])
         if not pairs:
-            raise DataError("no documents were paired", remedy="Lower the threshold, or give documents that belong.")
-        for found in align_within(sides[0], sides[1], pairs, AlignerConfig(max_bead_size=self.most), seed=context.seed):
-            both = [bead for bead in found.beads if bead.source and bead.target]
-            origin = f"{found.pair.source} {found.pair.target}"
-            if both:
+            raise DataError("no pairs of documents found", remedy="Lower the threshold of align-documents.")
+        config = AlignerConfig(max_bead_size=self.max_bead_size)
+        for aligned in align_within(sides[0], sides[1], pairs, config, seed=context.seed):
+            beads = [bead for bead in aligned.beads if bead.source and bead.target]
+            origin = f"{aligned.pair.source} {aligned.pair.target}"
+            if beads:
                 yield pa.record_batch(
                     {
-                        "pair_id": [f"{origin} {bead.source[0]}" for bead in both],
-                        "src": [join_sentences(found.texts.source, bead.source) for bead in both],
-                        "tgt": [join_sentences(found.texts.target, bead.target) for bead in both],
-                        "src_lang": [langs[0]] * len(both),
-                        "tgt_lang": [langs[1]] * len(both),
-                        "origin": [origin] * len(both),
+                        "pair_id": [f"{origin} {bead.source[0]}" for bead in beads],
+                        "src": [join_sentences(aligned.texts.source, bead.source) for bead in beads],
+                        "tgt": [join_sentences(aligned.texts.target, bead.target) for bead in beads],
+                        "src_lang": [langs[0]] * len(beads),
+                        "tgt_lang": [langs[1]] * len(beads),
+                        "origin": [origin] * len(beads),
                     },
                     schema=PAIRS,
                 )
@@ -104,9 +131,19 @@ class AlignDocumentSentences(Source):
 
 @dataclass(frozen=True, kw_only=True)
 class ReadGoldPairs(Source):
-    """The sentences of documents whose true beads are known, one to one, as pairs: a test for translators.
+    """Reads the 1:1 sentence pairs of documents with a gold alignment, as a test set for translators.
 
-    documents: JSON lines of source, target and gold.
+    Args:
+        documents: JSON lines with `source` and `target` (lists of sentences) and `gold` (the beads).
+        src_lang: Language of the sources.
+        tgt_lang: Language of the targets.
+
+    Raises:
+        DataError: When it runs: a line cannot be read.
+
+    Example:
+        >>> ReadGoldPairs(documents="gold.cs-en.jsonl", src_lang="cs", tgt_lang="en").documents.name
+        'gold.cs-en.jsonl'
     """
 
     output_schema: ClassVar[str] = "PAIRS"
@@ -116,14 +153,14 @@ class ReadGoldPairs(Source):
     tgt_lang: str = "und"
 
     def batches(self, context: StageContext) -> Iterator[pa.RecordBatch]:
-        """A batch a document."""
-        for number, each in enumerate(read_gold_documents(self.documents), 1):
-            single = [bead for bead in each.gold if len(bead.source) == len(bead.target) == 1]
+        """One batch for each document."""
+        for number, document in enumerate(read_gold_documents(self.documents), 1):
+            single = [bead for bead in document.gold if len(bead.source) == len(bead.target) == 1]
             yield pa.record_batch(
                 {
                     "pair_id": [f"gold:{number}:{bead.source[0]}" for bead in single],
-                    "src": [each.source[bead.source[0]] for bead in single],
-                    "tgt": [each.target[bead.target[0]] for bead in single],
+                    "src": [document.source[bead.source[0]] for bead in single],
+                    "tgt": [document.target[bead.target[0]] for bead in single],
                     "src_lang": [self.src_lang] * len(single),
                     "tgt_lang": [self.tgt_lang] * len(single),
                     "origin": ["gold"] * len(single),
@@ -134,24 +171,43 @@ class ReadGoldPairs(Source):
 
 @dataclass(frozen=True, kw_only=True)
 class EvaluateAligner(Fit):
-    """Aligns documents whose true beads are known, by what a translator makes of them, and counts (PARK17, Table 4).
+    """Aligns the sentences of documents with a gold alignment and counts precision, recall and F1.
 
-    documents: JSON lines of source, target and gold.  translator: source to target; none: without translations.
+    Args:
+        documents: JSON lines with `source` and `target` (lists of sentences) and `gold` (the beads).
+        translator: Translator of the sources into the target language. Default: the texts are aligned untranslated.
+        decode: How to decode.
+        max_bead_size: Maximum number of sentences on one side of a bead, 1 to 15.
+
+    Raises:
+        ConfigError: `max_bead_size` is out of range.
+        DataError: When it runs: a line cannot be read.
+
+    Reference:
+        Park et al. 2017, Table 4.
+
+    Example:
+        >>> EvaluateAligner(documents="gold.cs-en.jsonl", translator="cs-en").max_bead_size
+        3
     """
 
     inputs: ClassVar[tuple[str, ...]] = ("translator",)
     version: ClassVar[str] = "2"
+    renamed_fields: ClassVar[Mapping[str, str]] = {"most": "max_bead_size"}
 
     documents: Path
     translator: Ref | None = None
     decode: str = "beam:1"
-    most: int = 3
+    max_bead_size: int = 3
+
+    def validate(self) -> None:
+        AlignerConfig(max_bead_size=self.max_bead_size).check()
 
     def fit(self, folder: Path, context: StageContext) -> dict[str, Json]:
-        """Write result.json; figures: precision, recall and F1 of all beads."""
+        """Write result.json; return precision, recall and F1 of all beads."""
         documents = read_gold_documents(self.documents)
         translator = _translator(context.inputs["translator"], self.decode) if "translator" in context.inputs else None
-        score = score_aligner(documents, AlignerConfig(max_bead_size=self.most), translator)
+        score = score_aligner(documents, AlignerConfig(max_bead_size=self.max_bead_size), translator)
         (folder / "result.json").write_text(json.dumps(score.to_json(), indent=1) + "\n", encoding="utf-8")
         figures: dict[str, Json] = {name: round(value, 4) for name, value in score.exact._asdict().items()}
         return figures | {"signature": score.signature}
@@ -164,26 +220,32 @@ def score_aligner(
     method: str = "evidence",
     encoder: EncoderLike | None = None,
 ) -> AlignmentScore:
-    """Align the documents, with what is learned from all of them together, and count; the gold is not looked at before.
+    """Align documents with a gold alignment, learning from all of them together, and score the result.
 
-    translator: puts the source sentences into the target's language.  method: evidence, or park17 (align.cosine).
-    encoder: of both languages, or of the target's where there is a translator.
+    The gold alignment is used for the score only.
+
+    Args:
+        documents: The documents.
+        config: Settings of the aligner.
+        translator: Translates the source sentences into the target language.
+        method: 'evidence', or 'park17' for the cosine alignment of Park et al. 2017.
+        encoder: Encoder of both languages; with a translator, of the target language.
     """
-    made: list[Sequence[Sequence[str]]] = [()] * len(documents)
+    translations: list[Sequence[Sequence[str]]] = [()] * len(documents)
     if translator is not None:
-        found = iter(best_translations(translator, [line for each in documents for line in each.source]))
-        made = [([_one_line(text) for text in islice(found, len(each.source))],) for each in documents]
+        lines = iter(best_translations(translator, [line for document in documents for line in document.source]))
+        translations = [([_one_line(text) for text in islice(lines, len(document.source))],) for document in documents]
     pairs = []
-    for each, text in zip(documents, made, strict=True):
-        read = text[0] if text else each.source
-        vectors = (encoder.encode(read), encoder.encode(each.target)) if encoder else None
-        pairs.append(TextPair(each.source, each.target, text, embeddings=vectors))
+    for document, translation in zip(documents, translations, strict=True):
+        source = translation[0] if translation else document.source
+        vectors = (encoder.encode(source), encoder.encode(document.target)) if encoder else None
+        pairs.append(TextPair(document.source, document.target, translation, embeddings=vectors))
     aligner = fit_aligner(pairs, config) if method != "park17" else None
     score = AlignmentScore()
     with progress("aligning", len(pairs), unit="documents") as advance:
-        for each, pair in zip(documents, pairs, strict=True):
+        for document, pair in zip(documents, pairs, strict=True):
             beads = aligner.align(pair) if aligner else align_by_cosine(pair, config.max_bead_size)
-            score.add(each.gold, beads)
+            score.add(document.gold, beads)
             advance(1)
     return score
 
@@ -201,34 +263,56 @@ def _translator(folder: Path, decode: str) -> Translator:
     return Translator.load(folder, decode=decode)
 
 
-PAIRS_FILE = "pairs.tsv"
-"""In the artifact of align-documents and agree-documents: a pair of documents a line."""
-
-
 @dataclass(frozen=True, kw_only=True)
 class AlignDocuments(Fit):
-    """Pairs the documents of two languages that say the same (PARK17 §3, MNEWS §4).
+    """Pairs the documents of two languages that are translations of each other.
 
-    source, target: corpora of documents; one with a column `translation` is compared by that, too.  evidence: words,
-    pictures, topics, scores, all, or several of them, as 'words,pictures'.  how, by, threshold, candidates, rounds:
-    see align.documents.DocumentAlignerConfig.  gold: a file of true pairs, target name first where `gold_turned`; it is
-    read after the pairs were written, and measures them, as far as both documents are there.  pivot: the translations of
-    both are into a third language, and are compared in the place of the texts (PARK17 §5).
+    Args:
+        source: Corpus of documents; its column `translation`, if it exists, is compared, too.
+        target: Corpus of documents in the other language.
+        evidence: What is compared: 'words', 'pictures', 'topics' (Park et al. 2017), 'scores' (MultiNews), 'all', or
+            several of them, such as 'words,pictures'.
+        assignment: How pairs are chosen: 'one-to-one', 'mutual' (each is the best match of the other) or 'best' (the
+            best target of each source).
+        threshold_on: What the threshold applies to: 'margin' (the lead over rival pairs) or 'score'.
+        threshold: Pairs below it are dropped.
+        max_candidates: Number of target documents that each source document is compared with, and vice versa.
+        rounds: How often the most certain pairs are aligned sentence by sentence, to learn a lexicon for the next
+            round.
+        gold: File of the true pairs, for precision, recall and F1 of the result; pairs of documents that are in
+            neither corpus do not count.
+        gold_swapped: The target comes first in `gold`.
+        pivot: Compare the translations of both sides, which are in a third language, instead of the texts.
+
+    Raises:
+        ConfigError: A setting is unknown or out of range.
+
+    Reference:
+        Park et al. 2017, §3 and §5 (pivot); Afli, Lohar and Way 2017 (MultiNews), §4.
+
+    Example:
+        >>> AlignDocuments(source="translate-documents", target="documents-en", evidence="words,pictures").assignment
+        'one-to-one'
     """
 
     inputs: ClassVar[tuple[str, ...]] = ("source", "target")
-    version: ClassVar[str] = "1"
+    renamed_fields: ClassVar[Mapping[str, str]] = {
+        "how": "assignment",
+        "by": "threshold_on",
+        "candidates": "max_candidates",
+        "gold_turned": "gold_swapped",
+    }
 
     source: Ref
     target: Ref
     evidence: str = "all"
-    how: str = "one-to-one"
-    by: Literal["margin", "score"] = "margin"
+    assignment: str = "one-to-one"
+    threshold_on: Literal["margin", "score"] = "margin"
     threshold: float = 0.0
-    candidates: int = 16
+    max_candidates: int = 16
     rounds: int = 2
     gold: Path | None = None
-    gold_turned: bool = False
+    gold_swapped: bool = False
     pivot: bool = False
 
     def validate(self) -> None:
@@ -236,104 +320,136 @@ class AlignDocuments(Fit):
 
     @property
     def settings(self) -> DocumentAlignerConfig:
-        """How documents are paired."""
+        """Settings of the document aligner."""
         return DocumentAlignerConfig(
-            weights=evidence_of(self.evidence),
-            max_candidates=self.candidates,
-            assignment=self.how,
-            threshold_on=self.by,
+            weights=evidence_weights(self.evidence),
+            max_candidates=self.max_candidates,
+            assignment=self.assignment,
+            threshold_on=self.threshold_on,
             threshold=self.threshold,
             rounds=self.rounds,
         )
 
     def fit(self, folder: Path, context: StageContext) -> dict[str, Json]:
-        """Write pairs.tsv; figures: how many, and with `gold` precision, recall and F1."""
+        """Write pairs.tsv; return the number of documents and pairs, with `gold` also precision, recall and F1."""
         source, target = (
             open_documents(Corpus.open(context.inputs[side]), pivot=self.pivot) for side in ("source", "target")
         )
-        found = align_documents(source, target, self.settings, seed=context.seed)
-        pairs = found.pairs()
+        pairs = align_documents(source, target, self.settings, seed=context.seed).pairs()
         write_document_pairs(folder / PAIRS_FILE, pairs)
-        figures: dict[str, Json] = {"documents": [len(source), len(target)], "pairs": len(found)}
+        figures: dict[str, Json] = {"documents": [len(source), len(target)], "pairs": len(pairs)}
         if self.gold is not None:
-            figures |= against_gold(self.gold, self.gold_turned, pairs, (set(source.ids), set(target.ids)))
+            figures |= _score_pairs(pairs, self.gold, self.gold_swapped, (set(source.ids), set(target.ids)))
         return figures
 
 
 @dataclass(frozen=True, kw_only=True)
 class PivotDocuments(Fit):
-    """Checks and completes pairs of documents by further languages (align.agreement).
+    """Checks and completes pairs of documents by further languages (pivots).
 
-    pairs: of source and target, by align-documents or a file.  there, back: for each further language the pairs of
-    source and that language, and of that language and target, in either direction where names tell it.  gold: as for
-    align-documents; all of its pairs count.
+    Documents that have the same counterpart in a pivot language belong together; two documents that have different
+    ones do not.
+
+    Args:
+        pairs: Pairs of source and target: a stage `align-documents`, or a file of pairs.
+        source_pivot: For each pivot language, the pairs of source and pivot, in either direction as far as the names
+            of the documents tell it.
+        pivot_target: For each pivot language, the pairs of pivot and target, in either direction likewise.
+        gold: File of the true pairs, for precision, recall and F1 of the result; all of its pairs count.
+        gold_swapped: The target comes first in `gold`.
+
+    Raises:
+        ConfigError: `source_pivot` and `pivot_target` are empty, or differ in length.
+        DataError: When it runs: the direction of a pivot cannot be told from the names.
+
+    Reference:
+        Park et al. 2017, §5.
+
+    Example:
+        >>> PivotDocuments(pairs="de-en", source_pivot=["de-cs"], pivot_target=["cs-en"]).gold_swapped
+        False
     """
 
-    inputs: ClassVar[tuple[str, ...]] = ("pairs", "there", "back")
+    inputs: ClassVar[tuple[str, ...]] = ("pairs", "source_pivot", "pivot_target")
+    renamed_fields: ClassVar[Mapping[str, str]] = {
+        "there": "source_pivot",
+        "back": "pivot_target",
+        "gold_turned": "gold_swapped",
+    }
 
     pairs: Ref
-    there: tuple[Ref, ...]
-    back: tuple[Ref, ...]
+    source_pivot: tuple[Ref, ...]
+    pivot_target: tuple[Ref, ...]
     gold: Path | None = None
-    gold_turned: bool = False
+    gold_swapped: bool = False
 
     def validate(self) -> None:
-        if not self.there or len(self.there) != len(self.back):
+        counts = len(self.source_pivot), len(self.pivot_target)
+        if not counts[0] or counts[0] != counts[1]:
             raise ConfigError(
-                f"there are {len(self.there)} pairs of the source and {len(self.back)} of the target",
-                remedy="For each further language name both: with the source in 'there', with the target in 'back'.",
+                "keys 'source_pivot' and 'pivot_target' must have an entry for each pivot language, "
+                f"not {counts[0]} and {counts[1]}",
+                remedy="For each pivot language give its pairs with the source, and its pairs with the target.",
             )
 
     def fit(self, folder: Path, context: StageContext) -> dict[str, Json]:
-        """Write pairs.tsv; figures: pairs before and after, and with `gold` precision, recall and F1."""
-        direct = read_pairs(context.inputs["pairs"])
+        """Write pairs.tsv; return the number of pairs read, dropped, added and written, with `gold` also scores."""
+        direct = _read_pairs(context.inputs["pairs"])
         names = {pair.source for pair in direct}
-        through = []
-        for there, back in zip(context.paths("there"), context.paths("back"), strict=True):
+        pivots = []
+        for first, second in zip(context.paths("source_pivot"), context.paths("pivot_target"), strict=True):
             try:
-                through.append(orient_pivot(read_pairs(there), read_pairs(back), names))
+                pivots.append(orient_pivot(_read_pairs(first), _read_pairs(second), names))
             except DataError as error:
-                raise error.at(file=f"{there} and {back}") from None
-        found = apply_pivots(direct, through)
-        write_document_pairs(folder / PAIRS_FILE, found)
+                raise error.at(file=f"{first} and {second}") from None
+        pairs = apply_pivots(direct, pivots)
+        write_document_pairs(folder / PAIRS_FILE, pairs)
         before = {(pair.source, pair.target) for pair in direct}
-        stood = sum((pair.source, pair.target) in before for pair in found)
-        figures: dict[str, Json] = {"read": len(direct), "fell": len(before) - stood, "brought": len(found) - stood}
-        figures["pairs"] = len(found)
+        confirmed = sum((pair.source, pair.target) in before for pair in pairs)
+        figures: dict[str, Json] = {
+            "read": len(direct),
+            "dropped": len(before) - confirmed,
+            "added": len(pairs) - confirmed,
+            "pairs": len(pairs),
+        }
         if self.gold is not None:
-            figures |= against_gold(self.gold, self.gold_turned, found)
+            figures |= _score_pairs(pairs, self.gold, self.gold_swapped)
         return figures
 
 
-def read_pairs(listed: Path) -> list[DocumentPair]:
-    """The pairs in a file, or in the artifact of a stage that made some."""
-    return read_document_pairs(listed / PAIRS_FILE if listed.is_dir() else listed)
+def _read_pairs(path: Path) -> list[DocumentPair]:
+    """The pairs in a file, or in the artifact of a stage."""
+    return read_document_pairs(path / PAIRS_FILE if path.is_dir() else path)
 
 
-def against_gold(
-    gold: Path, turned: bool, found: Iterable[DocumentPair], there: tuple[set[str], set[str]] | None = None
+def _score_pairs(
+    pairs: Iterable[DocumentPair], gold: Path, swapped: bool, names: tuple[set[str], set[str]] | None = None
 ) -> dict[str, Json]:
-    """Precision, recall and F1; turned: the target's name stands first in the gold.
-
-    there: names of the documents of source and target; true pairs with others do not count.
-    """
+    """Precision, recall and F1; gold pairs of documents that are not in `names` (source, target) do not count."""
     true = [(pair.source, pair.target) for pair in read_document_pairs(gold)]
-    true = [(b, a) for a, b in true] if turned else true
-    if there is not None:
-        true = [(a, b) for a, b in true if a in there[0] and b in there[1]]
-    figures = score_documents(true, [(pair.source, pair.target) for pair in found])
+    true = [(b, a) for a, b in true] if swapped else true
+    if names is not None:
+        true = [(a, b) for a, b in true if a in names[0] and b in names[1]]
+    figures = score_documents(true, [(pair.source, pair.target) for pair in pairs])
     return {**{name: round(value, 4) for name, value in figures._asdict().items()}, "gold": len(true)}
 
 
-def evidence_of(text: str) -> dict[str, float]:
-    """Weights of the kinds of evidence that are named, one or several; raises ConfigError for an unknown name.
+def evidence_weights(text: str) -> dict[str, float]:
+    """The weights of kinds of evidence.
 
-    >>> evidence_of("words,pictures")
-    {'words': 1.0, 'pictures': 0.3}
+    Args:
+        text: One kind or several, separated by commas.
+
+    Raises:
+        ConfigError: A kind is unknown.
+
+    Example:
+        >>> evidence_weights("words,pictures")
+        {'words': 1.0, 'pictures': 0.3}
     """
     weights: dict[str, float] = {}
     for name in (part.strip() for part in text.split(",")):
         if name not in EVIDENCE:
-            raise ConfigError(f"there is no evidence '{name}'{nearest(name, list(EVIDENCE))}")
+            raise ConfigError(f"unknown evidence '{name}'{nearest(name, list(EVIDENCE))}")
         weights |= EVIDENCE[name]
     return weights
