@@ -273,27 +273,31 @@ def test_renamed_keys_are_errors_that_name_the_new_key(old: str, new: str, tmp_p
         parse_pipeline(text, file=tmp_path / "p.toml")
 
 
-def test_a_preview_counts_the_rows_that_each_criterion_keeps(
-    paraloom: Callable[..., tuple[int, str, str]], tmp_path: Path
-) -> None:
+@pytest.fixture
+def numbers() -> pa.RecordBatch:
     row = {"src": "a", "tgt": "b", "src_lang": "en", "tgt_lang": "en", "origin": "x"}
     rows = [{**row, "pair_id": str(i), "u": i % 10, "v": i} for i in range(200)]
-    batch = pa.RecordBatch.from_pylist(rows, schema=pa.schema([*PAIRS, ("u", pa.int64()), ("v", pa.int64())]))
+    return pa.RecordBatch.from_pylist(rows, schema=pa.schema([*PAIRS, ("u", pa.int64()), ("v", pa.int64())]))
 
-    def read(columns: Sequence[str]) -> list[pa.RecordBatch]:
-        return [batch.select(columns).slice(0, 130), batch.select(columns).slice(130)]
 
+def test_a_preview_counts_the_rows_that_each_criterion_keeps(numbers: pa.RecordBatch) -> None:
+    read = reading([numbers.slice(0, 130), numbers.slice(130)])
     criteria = Criteria(where="u < 4 and v >= 100", by="v", top=0.5, best="highest", sample=7)
-    counts = preview_filter(criteria, batch.schema, read, seed=3)
+    counts = preview_filter(criteria, numbers.schema, read, seed=3)
     assert [(count.criterion, count.alone, count.together) for count in counts] == [
         ("u < 4", 80, 80),
         ("v >= 100", 100, 40),
         ("top 0.5 by v", 100, 20),
         ("sample of 7", 7, 7),
     ]
-    selected = select(criteria, batch, survey(criteria, batch.schema, read, seed=3))
+    selected = select(criteria, numbers, survey(criteria, numbers.schema, read, seed=3))
     assert selected.column("keep").true_count == counts[-1].together
-    write_table([batch], tmp_path / "scored.parquet")
+
+
+def test_the_command_previews_a_filter(
+    numbers: pa.RecordBatch, paraloom: Callable[..., tuple[int, str, str]], tmp_path: Path
+) -> None:
+    write_table([numbers], tmp_path / "scored.parquet")
     status, out, err = paraloom("filter", "scored.parquet", "--where", "u < 4 and v >= 100", "--preview")
     assert status == 0, err
     assert "v >= 100" in out and "40   20.0 %" in out

@@ -54,7 +54,14 @@ class Cut:
         return cls(by=values["by"], seed=values["seed"], lower=lower, upper=upper)
 
     def contains(self, batch: pa.RecordBatch) -> npt.NDArray[np.bool_]:
-        """Which rows are inside the cut: bool (n,). A row whose value is undefined is not."""
+        """Find the rows inside the cut.
+
+        Args:
+            batch: n rows with the columns that identify them, and the column `by`.
+
+        Returns:
+            bool `(n,)`; False for a row whose value is undefined.
+        """
         value, tiebreak = sort_keys(batch, self.by, self.seed)
         inside = ~np.isnan(value)
         if self.lower is not None:

@@ -113,23 +113,13 @@ def evaluate(parsed: Condition, batch: pa.RecordBatch) -> list[pa.BooleanArray]:
         needed = {column.lower() for column in parsed.columns}
         batch = batch.select([name for name in batch.schema.names if name.lower() in needed])
     try:
-        table = evaluate_sql(without_nan(batch), *parsed.clauses)
+        table = evaluate_sql(_without_nan(batch), *parsed.clauses)
     except duckdb.Error as error:
         raise _invalid(parsed.text, str(error).splitlines()[0].rstrip(".")) from error
     for clause, column in zip(parsed.clauses, table.columns, strict=True):
         if column.type not in (pa.bool_(), pa.null()):
             raise _invalid(parsed.text, f'"{clause}" is {column.type}, expected true or false')
     return [pc.cast(column, pa.bool_()).combine_chunks() for column in table.columns]
-
-
-def without_nan(batch: pa.RecordBatch) -> pa.RecordBatch:
-    """Replace every NaN of a batch by null."""
-    for position, field in enumerate(batch.schema):
-        if pa.types.is_floating(field.type):
-            values = batch.column(position)
-            clean = pc.if_else(pc.is_nan(values), pa.scalar(None, field.type), values)
-            batch = batch.set_column(position, field, clean)
-    return batch
 
 
 def evaluate_sql(rows: pa.RecordBatch, *expressions: str) -> pa.Table:
@@ -152,6 +142,16 @@ def evaluate_sql(rows: pa.RecordBatch, *expressions: str) -> pa.Table:
         return database.sql(f"SELECT {columns} FROM rows").to_arrow_table().combine_chunks()
     finally:
         database.close()
+
+
+def _without_nan(batch: pa.RecordBatch) -> pa.RecordBatch:
+    """Replace every NaN of a batch by null."""
+    for position, field in enumerate(batch.schema):
+        if pa.types.is_floating(field.type):
+            values = batch.column(position)
+            clean = pc.if_else(pc.is_nan(values), pa.scalar(None, field.type), values)
+            batch = batch.set_column(position, field, clean)
+    return batch
 
 
 def _query(sql: str, *parameters: str) -> list[tuple[object, ...]]:

@@ -39,7 +39,14 @@ class HeldOut:
         return len(self._hashes)
 
     def contains(self, texts: Texts) -> npt.NDArray[np.bool_]:
-        """Whether each of n texts is in the set: bool (n,)."""
+        """Look up texts in the set.
+
+        Args:
+            texts: n texts.
+
+        Returns:
+            bool `(n,)`; False for a text without words.
+        """
         hashes = _hashes(texts)
         if not len(self._hashes):
             return np.zeros(len(hashes), np.bool_)

@@ -134,7 +134,11 @@ class Classifier:
         return {"words": self.words, **weights}
 
     def save(self, folder: Path) -> None:
-        """Write the classifier into a folder."""
+        """Write the classifier into a folder.
+
+        Args:
+            folder: The folder; created if needed.
+        """
         from safetensors.numpy import save_file
 
         folder.mkdir(parents=True, exist_ok=True)

@@ -73,7 +73,11 @@ class DocumentFrequencies:
         return (total / np.where(lists.lengths > 0, lists.lengths, np.nan)).astype(np.float32)
 
     def save(self, folder: Path) -> None:
-        """Write the table into a folder."""
+        """Write the table into a folder.
+
+        Args:
+            folder: The folder; created if needed.
+        """
         from safetensors.numpy import save_file
 
         folder.mkdir(parents=True, exist_ok=True)

@@ -67,7 +67,11 @@ class NgramModel:
         return (10 ** (-sums / np.where(words > 0, words + 1, np.nan))).astype(np.float32)
 
     def save(self, folder: Path) -> None:
-        """Write the model into a folder."""
+        """Write the model into a folder.
+
+        Args:
+            folder: The folder; created if needed.
+        """
         from safetensors.numpy import save_file
 
         folder.mkdir(parents=True, exist_ok=True)
