@@ -69,7 +69,7 @@ def ours_training(spec: str, megabatch: int) -> Callable[..., float]:
 
         src, tgt = training_pairs(data, count)
         table = pa.table({"src": src, "tgt": tgt})
-        config = EncoderConfig(spec=spec, dimension=dimension, epochs=1, batch=BATCH, megabatch=megabatch)
+        config = EncoderConfig(spec=spec, dimension=dimension, epochs=1, batch_size=BATCH, megabatch_size=megabatch)
 
         def train(rows: pa.Table) -> None:
             with tempfile.TemporaryDirectory() as folder:
@@ -113,12 +113,12 @@ def peer_training(loss_name: str) -> Callable[..., float]:
 
 def ours_encoding(spec: str, int8: bool = False) -> Callable[..., float]:
     def measure(data: Path, count: int, dimension: int, threads: int) -> float:
-        from paraloom.embed.average import SentenceEncoder, quantise
+        from paraloom.embed.average import SentenceEncoder, quantize
 
         texts = sentences(data, count)
         encoder: SentenceEncoder = random_encoder(spec, texts, dimension, threads)
         if int8:
-            encoder = quantise(encoder)
+            encoder = quantize(encoder)
         encoder.encode(texts[:5000])
         return best_of(len(texts), lambda: encoder.encode(texts))
 
@@ -131,15 +131,14 @@ def random_encoder(spec: str, texts: list[str], dimension: int, threads: int) ->
 
     from paraloom.embed.average import Average, SentenceEncoder
     from paraloom.embed.spec import parse_spec
-    from paraloom.embed.units import UNITS
-    from paraloom.embed.vocabulary import VocabularyCounter
+    from paraloom.embed.vocabulary import UNITS, VocabularyCounter
 
     parts, draw = {}, np.random.default_rng(1)
     for name in parse_spec(spec).parts:
         counter = VocabularyCounter(name)
         for start in range(0, len(texts), 2048):
             chunk = texts[start : start + 2048]
-            counter.number(chunk, UNITS[name].cut(chunk))
+            counter.count(chunk, UNITS[name].split(chunk))
         vocabulary = counter.most_common(100_000).vocabulary
         parts[name] = Average(vocabulary, draw.standard_normal((len(vocabulary), dimension), np.float32))
     return SentenceEncoder(parse_spec(spec), parts, threads)
@@ -151,10 +150,10 @@ def ours_with_their_tokeniser(data: Path, count: int, dimension: int, threads: i
 
     from paraloom.embed.average import Average, SentenceEncoder
     from paraloom.embed.spec import parse_spec
-    from paraloom.embed.static import TokeniserVocabulary
+    from paraloom.embed.static import TokenizerVocabulary
 
     texts = sentences(data, count)
-    vocabulary = TokeniserVocabulary(word_level(texts).to_str(), drop_unknown=True)
+    vocabulary = TokenizerVocabulary(word_level(texts).to_str(), drop_unknown=True)
     vectors = np.random.default_rng(1).standard_normal((len(vocabulary), dimension), np.float32)
     encoder = SentenceEncoder(parse_spec("token"), {"token": Average(vocabulary, vectors)}, threads)
     encoder.encode(texts[:5000])

@@ -1,4 +1,4 @@
-"""Export: the folder opens in sentence-transformers, and its vectors are ours, whatever the text."""
+"""Export for sentence-transformers: the exported folder gives the same vectors for any text."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from paraloom.core.errors import ConfigError
-from paraloom.embed.average import Average, SentenceEncoder, quantise
-from paraloom.embed.export import export_sentence_transformer, word_tokeniser
+from paraloom.embed.average import Average, SentenceEncoder, quantize
+from paraloom.embed.export import export_sentence_transformer, word_tokenizer
 from paraloom.embed.spec import parse_spec
 from paraloom.embed.vocabulary import Vocabulary
 from paraloom.text.tokens import words
@@ -38,7 +38,7 @@ def encoder(spec: str) -> SentenceEncoder:
     return SentenceEncoder(parse_spec(spec), parts)
 
 
-@pytest.mark.filterwarnings("ignore:.*no unit")
+@pytest.mark.filterwarnings("ignore:.*unknown units")
 @pytest.mark.parametrize("spec", ["word", "word,trigram", "word+trigram"])
 def test_the_exported_folder_gives_the_same_vectors(spec, tmp_path):
     from sentence_transformers import SentenceTransformer
@@ -49,17 +49,17 @@ def test_the_exported_folder_gives_the_same_vectors(spec, tmp_path):
     theirs = SentenceTransformer(str(tmp_path / "model"), device="cpu", trust_remote_code=not plain)
     np.testing.assert_allclose(theirs.encode(TEXTS), ours.encode(TEXTS), atol=1e-5)
     assert theirs.get_embedding_dimension() == ours.dimension
-    # Saved by that library, it opens again.
-    theirs.save(str(tmp_path / "again"))
-    again = SentenceTransformer(str(tmp_path / "again"), device="cpu", trust_remote_code=not plain)
-    np.testing.assert_allclose(again.encode(TEXTS), ours.encode(TEXTS), atol=1e-5)
+    # A copy that the library saves loads as well.
+    theirs.save(str(tmp_path / "copy"))
+    copy = SentenceTransformer(str(tmp_path / "copy"), device="cpu", trust_remote_code=not plain)
+    np.testing.assert_allclose(copy.encode(TEXTS), ours.encode(TEXTS), atol=1e-5)
 
 
-@pytest.mark.filterwarnings("ignore:.*no unit")
-def test_one_of_bytes_is_exported_as_exactly(tmp_path):
+@pytest.mark.filterwarnings("ignore:.*unknown units")
+def test_a_quantized_encoder_is_exported_as_exactly(tmp_path):
     from sentence_transformers import SentenceTransformer
 
-    ours = quantise(encoder("word"))
+    ours = quantize(encoder("word"))
     export_sentence_transformer(ours, tmp_path / "model")
     theirs = SentenceTransformer(str(tmp_path / "model"), device="cpu")
     np.testing.assert_allclose(theirs.encode(TEXTS), ours.encode(TEXTS), atol=1e-5)
@@ -67,16 +67,16 @@ def test_one_of_bytes_is_exported_as_exactly(tmp_path):
 
 @settings(max_examples=300, suppress_health_check=[HealthCheck.too_slow], deadline=None)
 @given(st.text(st.characters(exclude_categories=["Cs", "Cn", "Co"], exclude_characters="▁"), max_size=30))
-def test_the_tokeniser_cuts_as_ours(text):
-    found = words(text)
-    vocabulary = tuple(dict.fromkeys(found))
+def test_the_tokenizer_splits_as_ours(text):
+    expected = words(text)
+    vocabulary = tuple(dict.fromkeys(expected))
     if not vocabulary:
         return
-    encoded = word_tokeniser(vocabulary).encode(text, add_special_tokens=False)
-    assert [vocabulary[i] for i in encoded.ids] == found
+    encoded = word_tokenizer(vocabulary).encode(text, add_special_tokens=False)
+    assert [vocabulary[i] for i in encoded.ids] == expected
 
 
-def test_a_folder_with_something_else_is_left_alone(tmp_path):
+def test_a_folder_with_other_files_is_left_unchanged(tmp_path):
     (tmp_path / "thesis.txt").write_text("mine")
     with pytest.raises(ConfigError, match="something else"):
         export_sentence_transformer(encoder("word"), tmp_path)

@@ -1,4 +1,4 @@
-"""Search is exact whatever the blocks; mining finds the pairs that comparing all with all finds."""
+"""Search is exact for any block size; mining finds the pairs of an exhaustive comparison."""
 
 from __future__ import annotations
 
@@ -7,16 +7,19 @@ import pytest
 
 from paraloom.core.errors import ConfigError
 from paraloom.embed import search as module
-from paraloom.embed.average import unit
+from paraloom.embed.average import Average, SentenceEncoder, normalize_vectors
+from paraloom.embed.spec import parse_spec
+from paraloom.embed.store import save_encoder
+from paraloom.embed.vocabulary import Vocabulary
 
 pytest.importorskip("faiss", reason="search needs faiss: pip install 'paraloom[search]'")
 
 
 def vectors(count: int, seed: int = 0) -> np.ndarray:
-    """Sentences in clusters of some ten, none exactly alike."""
+    """Vectors in clusters of about ten, all different."""
     draw = np.random.default_rng(seed)
-    centres = draw.normal(size=(count // 10, 24))
-    rows = centres[draw.integers(0, len(centres), count)] + 0.25 * draw.normal(size=(count, 24))
+    centers = draw.normal(size=(count // 10, 24))
+    rows = centers[draw.integers(0, len(centers), count)] + 0.25 * draw.normal(size=(count, 24))
     return (rows * draw.uniform(0.5, 3, (count, 1))).astype(np.float32)
 
 
@@ -25,59 +28,54 @@ def test_search_is_exact(block, monkeypatch, tmp_path):
     monkeypatch.setattr(module, "BLOCK", block)
     corpus, queries = vectors(300), vectors(20, seed=1)
     np.save(tmp_path / "corpus.npy", corpus)
-    found = module.search(queries, np.load(tmp_path / "corpus.npy", mmap_mode="r"), k=5)
-    cosines = unit(queries) @ unit(corpus).T
-    wanted = np.argsort(-cosines, axis=1)[:, :5]
-    assert np.array_equal(found.places, wanted)
-    np.testing.assert_allclose(found.cosines, np.take_along_axis(cosines, wanted, 1), atol=1e-5)
+    result = module.search(queries, np.load(tmp_path / "corpus.npy", mmap_mode="r"), k=5)
+    cosines = normalize_vectors(queries) @ normalize_vectors(corpus).T
+    expected = np.argsort(-cosines, axis=1)[:, :5]
+    assert np.array_equal(result.rows, expected)
+    np.testing.assert_allclose(result.cosines, np.take_along_axis(cosines, expected, 1), atol=1e-5)
 
 
-def test_fewer_sentences_than_asked_for(monkeypatch):
-    found = module.search(vectors(10), vectors(10)[:3], k=5)
-    assert (found.places[:, 3:] == -1).all()
-    assert not found.cosines[:, 3:].any()
-    with pytest.raises(ConfigError, match="k is 0"):
+def test_a_corpus_smaller_than_k():
+    result = module.search(vectors(10), vectors(10)[:3], k=5)
+    assert (result.rows[:, 3:] == -1).all()
+    assert not result.cosines[:, 3:].any()
+    with pytest.raises(ConfigError, match="'k' is 0"):
         module.search(vectors(10), vectors(10), k=0)
 
 
-def test_mining_finds_what_comparing_all_finds(tmp_path, monkeypatch):
+def test_mining_finds_the_pairs_of_an_exhaustive_comparison(tmp_path, monkeypatch):
     monkeypatch.setattr(module, "BLOCK", 333)
     corpus = vectors(2000)
-    cosines = unit(corpus) @ unit(corpus).T
+    cosines = normalize_vectors(corpus) @ normalize_vectors(corpus).T
     nearest = np.argsort(-(cosines - 2 * np.eye(2000)), axis=1)[:, :20]
-    wanted = {(min(i, j), max(i, j)) for i in range(2000) for j in nearest[i] if cosines[i, j] >= 0.9}
-    close = module.mine(corpus, tmp_path, above=0.9, k=20, probes=8)
-    found = set(zip(close.first.tolist(), close.second.tolist(), strict=True))
-    assert len(found & wanted) / len(wanted) > 0.97
-    assert len(found) == len(close.first)
-    np.testing.assert_allclose(close.cosines, cosines[close.first, close.second], atol=5e-3)
-    assert (np.diff(close.cosines) <= 0).all()
-    # With every region compared, none is missed but those on the edge of half precision.
-    close = module.mine(corpus, tmp_path, above=0.9, k=20, probes=10_000)
-    found = set(zip(close.first.tolist(), close.second.tolist(), strict=True))
-    assert len(found & wanted) / len(wanted) > 0.995
+    expected = {(min(i, j), max(i, j)) for i in range(2000) for j in nearest[i] if cosines[i, j] >= 0.9}
+    mined = module.mine_pairs(corpus, tmp_path, above=0.9, k=20, probes=8)
+    pairs = set(zip(mined.first.tolist(), mined.second.tolist(), strict=True))
+    assert len(pairs & expected) / len(expected) > 0.97
+    assert len(pairs) == len(mined.first)
+    np.testing.assert_allclose(mined.cosines, cosines[mined.first, mined.second], atol=5e-3)
+    assert (np.diff(mined.cosines) <= 0).all()
+    # With all groups compared, only pairs at the limit of half precision are missed.
+    mined = module.mine_pairs(corpus, tmp_path, above=0.9, k=20, probes=10_000)
+    pairs = set(zip(mined.first.tolist(), mined.second.tolist(), strict=True))
+    assert len(pairs & expected) / len(expected) > 0.995
 
 
-def test_lines_are_found_by_their_place(tmp_path):
+def test_lines_are_read_by_their_number(tmp_path):
     (tmp_path / "a.txt").write_text("eins\nzwöi\n\nvier\n", encoding="utf-8")
     assert list(module.lines_at(tmp_path / "a.txt", np.array([3, 1, 2, 0]))) == ["vier", "zwöi", "", "eins"]
 
 
 @pytest.fixture
 def words_encoder(tmp_path):
-    from paraloom.embed.average import Average, SentenceEncoder
-    from paraloom.embed.spec import parse_spec
-    from paraloom.embed.store import save
-    from paraloom.embed.vocabulary import Vocabulary
-
     words = ["dog", "cat", "runs", "sleeps", "here", "there", "a", "the"]
     table = np.random.default_rng(4).normal(size=(len(words), 16)).astype(np.float32)
     table[1] = table[0] + 0.1
     part = Average(Vocabulary("word", words), table)
-    return save(SentenceEncoder(parse_spec("word"), {"word": part}), tmp_path / "encoder")
+    return save_encoder(SentenceEncoder(parse_spec("word"), {"word": part}), tmp_path / "encoder")
 
 
-def test_the_verbs_search_and_mine(words_encoder, paraloom, tmp_path):
+def test_the_commands_search_and_mine(words_encoder, paraloom, tmp_path):
     lines = [f"{d} {n} {v} {p}" for d in ("a", "the") for n in ("dog", "cat") for v in ("runs", "sleeps") for p in "xy"]
     (tmp_path / "text.txt").write_text("\n".join(lines) + "\n")
     (tmp_path / "query").write_text("the cat sleeps\n")
@@ -100,7 +98,7 @@ def test_the_verbs_search_and_mine(words_encoder, paraloom, tmp_path):
     assert ["a dog runs x", "a cat runs x"] in [sorted(pair[:2], reverse=True) for pair in pairs[1:]]
 
 
-def test_vectors_go_into_parquet(words_encoder, paraloom, tmp_path):
+def test_the_command_encodes_to_numpy_and_parquet(words_encoder, paraloom, tmp_path):
     import pyarrow.parquet as pq
 
     (tmp_path / "text.txt").write_text("a dog\nthe cat\n")

@@ -1,21 +1,18 @@
-"""Encoders of the sentence-transformers library: made small here, converted, and the same vectors as the library's."""
+"""Transformers: a tiny sentence-transformers model, converted, with the same vectors as the library computes."""
 
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from paraloom.core.errors import ConfigError, DataError, ModelError
-from paraloom.embed.loading import open_encoder
-from paraloom.embed.sentence_transformer import SentenceTransformerEncoder
+from paraloom.core.errors import ConfigError, ModelError
+from paraloom.embed.encoder import open_encoder
 from paraloom.embed.store import load_encoder
-from paraloom.embed.transformer import TransformerEncoder, convert_transformer
-from paraloom.embed.vectors import read_vectors
-from paraloom.embed.vocabulary import Vocabulary
-from paraloom.embed.word_vectors import read_words, word_vectors, write_vectors
+from paraloom.embed.transformer import SentenceTransformerEncoder, TransformerEncoder, convert_transformer
 
 pytest.importorskip("sentence_transformers", reason="pip install 'paraloom[distill]'")
 
@@ -24,7 +21,7 @@ TEXTS = ["a dog runs", "the cat", "", "a dog and the cat run and run " * 12, "un
 
 @pytest.fixture(scope="module")
 def tiny(tmp_path_factory) -> Path:
-    """A sentence-transformers folder: BERT with two small layers, random weights, mean pooling."""
+    """Folder of a sentence-transformers model: BERT with two small layers, random weights, mean pooling."""
     import torch
     from sentence_transformers import SentenceTransformer
     from sentence_transformers.sentence_transformer.modules import Pooling, Transformer
@@ -52,16 +49,14 @@ def converted(tiny, tmp_path_factory) -> Path:
     return folder
 
 
-def test_vectors_are_the_librarys(tiny, converted):
+def test_vectors_equal_those_of_sentence_transformers(tiny, converted):
     ours, theirs = TransformerEncoder(converted, threads=2), SentenceTransformerEncoder(str(tiny))
     assert ours.dimension == theirs.dimension == 32
     np.testing.assert_allclose(ours.encode(TEXTS), theirs.encode(TEXTS), atol=1e-4)
     assert ours.encode([]).shape[0] == 0
 
 
-def test_a_pooling_that_is_not_known_is_named(tiny, tmp_path):
-    import shutil
-
+def test_an_unknown_pooling_is_an_error(tiny, tmp_path):
     folder = tmp_path / "other"
     shutil.copytree(tiny, folder)
     (pooling,) = folder.glob("1_*/config.json")
@@ -72,52 +67,25 @@ def test_a_pooling_that_is_not_known_is_named(tiny, tmp_path):
         convert_transformer(tmp_path, tmp_path / "to")
 
 
-def test_whatever_encodes_is_opened(tiny, converted, tmp_path):
+def test_every_kind_of_model_is_opened(tiny, converted, tmp_path):
     assert isinstance(open_encoder(converted), TransformerEncoder)
     assert isinstance(open_encoder(tiny), SentenceTransformerEncoder)
     with pytest.raises(ModelError, match=r"config\.json"):
         open_encoder(tmp_path)
 
 
-def test_word_vectors_keep_the_strongest_directions(converted, tmp_path):
-    encoder = TransformerEncoder(converted)
-    words, counts = ["a", "the", "dog", "cat", "run"], [50, 30, 10, 8, 2]
-    found = word_vectors(words, counts, encoder, 4, rarity=0)
-    centred = encoder.encode(words) - encoder.encode(words).mean(axis=0)
-    # Five centred vectors have rank four: nothing is lost, so products are as before.
-    np.testing.assert_allclose(found @ found.T, centred @ centred.T, atol=1e-3)
-    weighted = word_vectors(words, counts, encoder, 4, rarity=0.1)
-    np.testing.assert_allclose(weighted[0], found[0] * 0.1 / (0.1 + 0.5), rtol=1e-4)
-    write_vectors(tmp_path / "vectors.txt.gz", words, weighted)
-    given = read_vectors(tmp_path, Vocabulary("word", ["dog", "bird", "a"]), 4)
-    assert given.rows.tolist() == [0, 2]
-    np.testing.assert_allclose(given.vectors, weighted[[2, 0]], rtol=1e-4, atol=1e-6)
-    even = word_vectors(words, counts, encoder, 4, rarity=0, length=2)
-    np.testing.assert_allclose(np.linalg.norm(even, axis=1), 2, rtol=1e-5)
-    np.testing.assert_allclose(even * np.linalg.norm(found, axis=1, keepdims=True), 2 * found, atol=1e-5)
-    with pytest.raises(ConfigError, match="32 or fewer"):
-        word_vectors(words, counts, encoder, 33)
-    wide = word_vectors(words, counts, encoder, 40, rarity=0, widen=True)
-    assert wide.shape == (5, 40)
-    np.testing.assert_allclose(wide[:, :4], found, atol=1e-6)
-    assert 0 < np.abs(wide[:, 32:]).std() < np.abs(found).std()
+def test_folders_of_version_0_1_load(converted, tmp_path):
+    shutil.copytree(converted, tmp_path / "old")
+    config = json.loads((tmp_path / "old" / "transformer.json").read_text())
+    config["longest"] = config.pop("max_length")
+    (tmp_path / "old" / "transformer.json").write_text(json.dumps(config))
+    np.testing.assert_array_equal(
+        TransformerEncoder(tmp_path / "old").encode(TEXTS), TransformerEncoder(converted).encode(TEXTS)
+    )
 
 
-def test_word_lists(tmp_path):
-    (tmp_path / "a").write_text("the 10\nof 5\n")
-    (tmp_path / "b").write_text("the\nof\n")
-    (tmp_path / "c").write_text("the 10\nof x\n")
-    (tmp_path / "d").write_text("the\nthe\n")
-    assert read_words(tmp_path / "a") == (["the", "of"], [10, 5])
-    assert read_words(tmp_path / "b") == (["the", "of"], [10**9, 5 * 10**8])
-    assert read_words(tmp_path / "a", 1) == (["the"], [10])
-    for name in "cd":
-        with pytest.raises(DataError, match="2") as error:
-            read_words(tmp_path / name)
-        assert error.value.row == 2
-
-
-def test_the_verbs_go_from_a_model_to_an_encoder_and_its_vectors(tiny, paraloom, tmp_path):
+@pytest.mark.slow
+def test_the_commands_distill_an_encoder_and_word_vectors(tiny, paraloom, tmp_path):
     lines = [f"the {a} and a {b} run" for a in ("dog", "cat", "run") for b in ("dog", "cat", "a")]
     (tmp_path / "text.txt").write_text("\n".join([*lines, lines[0], ""]) + "\n")
     status, out, err = paraloom("distil", "encoder", tiny, "text.txt", "--steps", 30, "--dimension", 8, "-o", "student")

@@ -1,1 +1,1 @@
-"""Sentence encoders: vocabulary, training with mega-batches, storage."""
+"""Sentence and phrase encoders: vocabularies, networks, training, distillation, search and export."""

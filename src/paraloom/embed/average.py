@@ -1,4 +1,4 @@
-"""Sentences in, vectors out: averages of unit vectors, summed and concatenated as the spec says, in numpy and numba."""
+"""Sentence encoders composed of parts, and the part that averages the vectors of words, trigrams or subwords."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -15,41 +15,49 @@ import pyarrow as pa
 
 from paraloom.core.digests import signature
 from paraloom.core.errors import DataError
+from paraloom.core.protocols import EncoderLike
 from paraloom.embed import average_kernels
 from paraloom.embed.spec import Spec
 from paraloom.embed.vocabulary import Vocabulary
 
 Vectors = npt.NDArray[np.float32]
 
-# Sentences a kernel call takes: their tokens and vectors stay in the processor's cache.
+# Sentences of one kernel call: their tokens and vectors stay in the processor's cache.
 _CHUNK = 2048
 
 
 class Part(Protocol):
-    """One part of an encoder at rest.  What is not an average of units (an LSTM, say) implements the same."""
+    """A part of an encoder, for inference."""
 
     vocabulary: Vocabulary
 
     @property
     def vectors(self) -> Vectors:
-        """float32 (V, d), of the vocabulary's entries."""
+        """float32 `(V, d)`, one row per entry of the vocabulary."""
 
     @property
     def dimension(self) -> int:
-        """How many numbers it adds."""
+        """Dimension d of the part."""
 
     @property
     def tensors(self) -> dict[str, npt.NDArray[np.generic]]:
-        """All that is stored beside its vocabulary."""
+        """Everything that is stored in addition to the vocabulary, by name."""
 
-    def add(self, texts: pa.Array, out: Vectors, column: int) -> npt.NDArray[np.bool_]:
-        """Add its vector of text i to out[i, column : column + dimension]; returns which texts it knew anything of."""
+    def add_to(self, texts: pa.Array, out: Vectors, column: int) -> npt.NDArray[np.bool_]:
+        """Add the vectors of n texts to `out[:, column : column + d]`.
+
+        Returns:
+            bool `(n,)`, whether the part knows any unit of the text.
+        """
 
 
 class Average:
-    """Mean of the vectors of a text's known units: PNMT's WORD and TRIGRAM, W17's AVG.
+    """The mean of the vectors of a text's known units: WORD and TRIGRAM of PNMT, AVG of W17.
 
-    table: (V, d), float32, or int8 that `scales` float32 (V,) multiplies row by row.
+    Args:
+        vocabulary: V entries.
+        table: float32 `(V, d)`, or int8 `(V, d)` with `scales`.
+        scales: float32 `(V,)`, factor of each row of an int8 table.
     """
 
     def __init__(
@@ -72,43 +80,55 @@ class Average:
 
     @property
     def vectors(self) -> Vectors:
-        """float32 (V, d), the table with its scales applied."""
+        """float32 `(V, d)`, the table with its scales applied."""
         return self.table.astype(np.float32) * self.scales[:, None]
 
-    def add(self, texts: pa.Array, out: Vectors, column: int) -> npt.NDArray[np.bool_]:
-        lists = self.vocabulary.lists(texts)
+    def add_to(self, texts: pa.Array, out: Vectors, column: int) -> npt.NDArray[np.bool_]:
+        lists = self.vocabulary.row_lists(texts)
         average_kernels.add_means(lists.rows, lists.offsets, self.table, self.scales, out, column, 0, len(out))
         return np.diff(lists.offsets) > 0
 
 
 class SentenceEncoder:
-    """A composition of parts that meets `core.protocols.EncoderLike`; `load_encoder` opens one, `train_encoder` makes one.
+    """An encoder composed of parts; `paraloom.Encoder` is its public face.
 
-    threads: how many share the work of `encode`; the vectors are the same for any number.
+    `load_encoder` opens one, `train_encoder` and `distill_encoder` train one. Implements
+    `paraloom.core.protocols.EncoderLike`.
 
-    >>> from paraloom.embed.spec import parse_spec
-    >>> part = Average(Vocabulary("word", ["a", "dog"]), np.float32([[1, 0], [0, 1]]))
-    >>> SentenceEncoder(parse_spec("word"), {"word": part}).encode(["A dog"])
-    array([[0.5, 0.5]], dtype=float32)
+    Args:
+        spec: How the parts combine.
+        parts: The parts by name, all of the same dimension.
+        threads: Number of threads of `encode`; the vectors do not depend on it.
+        training: How the encoder was trained, for its config.json and its model card.
+
+    Example:
+        >>> from paraloom.embed.spec import parse_spec
+        >>> part = Average(Vocabulary("word", ["a", "dog"]), np.float32([[1, 0], [0, 1]]))
+        >>> SentenceEncoder(parse_spec("word"), {"word": part}).encode(["A dog"])
+        array([[0.5, 0.5]], dtype=float32)
     """
 
-    def __init__(self, spec: Spec, parts: Mapping[str, Part], threads: int = 1) -> None:
+    def __init__(
+        self, spec: Spec, parts: Mapping[str, Part], threads: int = 1, training: Mapping[str, Any] | None = None
+    ) -> None:
         self.spec = spec
         self.parts = dict(parts)
         self.threads = threads
+        self.training = dict(training or {})
 
     @property
     def part_dimension(self) -> int:
-        """Width of each part, which is that of each block."""
+        """Dimension of each part, and so of each block."""
         return self.parts[self.spec.parts[0]].dimension
 
     @property
     def dimension(self) -> int:
+        """Dimension of the vectors."""
         return self.spec.width(self.part_dimension)
 
     @cached_property
     def signature(self) -> str:
-        """Name, spec, width and a digest of everything that the vectors depend on."""
+        """Name, spec, dimension and a digest of everything that the vectors depend on."""
         state = hashlib.sha256()
         for name in self.spec.parts:
             part = self.parts[name]
@@ -118,10 +138,16 @@ class SentenceEncoder:
         return signature("encoder", spec=self.spec, dimension=self.dimension, vectors=state.hexdigest()[:12])
 
     def encode(self, sentences: Sequence[str] | pa.Array) -> Vectors:
-        """float32 (n, d), one row a sentence, not normalised.
+        """Encode sentences.
 
-        A part that knows no unit of a sentence leaves its numbers 0; a sentence that no part knows anything of has
-        the zero vector, and one warning says how many there were.
+        A part that knows no unit of a sentence leaves its columns 0. Sentences of which no part knows a unit have the
+        zero vector; one warning gives their number.
+
+        Args:
+            sentences: n sentences.
+
+        Returns:
+            float32 `(n, d)`, not normalized.
         """
         vectors = np.zeros((len(sentences), self.dimension), np.float32)
         known = np.zeros(len(sentences), np.bool_)
@@ -132,7 +158,7 @@ class SentenceEncoder:
             texts = chunk if isinstance(chunk, pa.Array) else pa.array(chunk, pa.large_string())
             span = slice(start, start + len(texts))
             for name, column in columns.items():
-                known[span] |= self.parts[name].add(texts, vectors[span], column)
+                known[span] |= self.parts[name].add_to(texts, vectors[span], column)
 
         starts = range(0, len(sentences), _CHUNK)
         if self.threads > 1 and len(starts) > 1:
@@ -144,36 +170,52 @@ class SentenceEncoder:
         unknown = len(known) - int(known.sum())
         if unknown:
             warnings.warn(
-                f"{unknown} of {len(known)} sentences have no unit that the encoder knows: their vectors are zero",
+                f"{unknown} of {len(known)} sentences consist of unknown units only; their vectors are zero",
                 stacklevel=2,
             )
         return vectors
 
 
-def similarity(encoder: SentenceEncoder, a: Sequence[str], b: Sequence[str]) -> Vectors:
-    """Cosine of each sentence of `a` with the same one of `b`, float32 (n,), −1 to 1; 0 where a vector is zero."""
-    x, y = unit(encoder.encode(a)), unit(encoder.encode(b))
+def pairwise_similarity(encoder: EncoderLike, a: Sequence[str], b: Sequence[str]) -> Vectors:
+    """Cosine of each sentence with the sentence at the same position in another list.
+
+    Args:
+        encoder: Any encoder.
+        a: n sentences.
+        b: n sentences.
+
+    Returns:
+        float32 `(n,)`, -1 to 1; 0 where a vector is zero.
+
+    Raises:
+        DataError: The lists differ in length.
+    """
+    x, y = normalize_vectors(encoder.encode(a)), normalize_vectors(encoder.encode(b))
     if len(x) != len(y):
-        raise DataError(f"{len(x)} sentences stand against {len(y)}")
+        raise DataError(f"expected two lists of the same length, got {len(x)} and {len(y)} sentences")
     cosines: Vectors = np.einsum("nd,nd->n", x, y)
     return cosines
 
 
-def unit(vectors: Vectors) -> Vectors:
-    """Each row divided by its length; zero rows stay zero."""
+def normalize_vectors(vectors: Vectors) -> Vectors:
+    """Divide each row of `(n, d)` by its Euclidean norm; zero rows stay zero.
+
+    Example:
+        >>> normalize_vectors(np.float32([[3, 4], [0, 0]])).tolist()
+        [[0.6000000238418579, 0.800000011920929], [0.0, 0.0]]
+    """
     norms = np.linalg.norm(vectors, axis=1, keepdims=True)
     scaled: Vectors = np.divide(vectors, norms, where=norms > 0, out=np.zeros_like(vectors))
     return scaled
 
 
-def quantise(encoder: SentenceEncoder) -> SentenceEncoder:
-    """The same encoder with its averaging tables in int8, each row with a scale of its own: a quarter of the size."""
-    return SentenceEncoder(
-        encoder.spec, {name: _in_bytes(part) for name, part in encoder.parts.items()}, encoder.threads
-    )
+def quantize(encoder: SentenceEncoder) -> SentenceEncoder:
+    """The same encoder with the tables of averages in int8 and a scale per row: a quarter of the size."""
+    parts = {name: _to_int8(part) for name, part in encoder.parts.items()}
+    return SentenceEncoder(encoder.spec, parts, encoder.threads)
 
 
-def _in_bytes(part: Part) -> Part:
+def _to_int8(part: Part) -> Part:
     if not isinstance(part, Average) or part.table.dtype == np.int8:
         return part
     peaks = np.abs(part.table).max(axis=1, initial=0)

@@ -1,8 +1,8 @@
-"""Inner loops of averaging parts, compiled by numba: the mean, its gradient by row, and Adam on those rows.
+"""Kernels of averages, compiled by numba: the mean, its gradient by row, and lazy Adam on those rows.
 
-Import it inside functions only: numba takes a second to load.  The kernels release the lock and are cached on disk.
-Each writes only to the range of rows it is given, so that threads share one array and the result never depends on
-how many there are.  Lists are flat: `rows` int32 (tokens,), `offsets` int64 (n + 1,).
+The kernels release the GIL and are cached on disk. Each one writes only to the range of rows that it is given, so that
+threads share one array and the result does not depend on their number. Lists are flat: `rows` int32 (tokens,),
+`offsets` int64 (n + 1,).
 """
 
 from __future__ import annotations
@@ -18,18 +18,18 @@ _VECTORS = {"reassoc", "contract", "nsz"}
 def add_means(rows, offsets, table, scales, out, column, begin, end):
     """out[i, column:column+d] += mean of table[row] · scales[row] over list i, for the lists begin to end.
 
-    table (V, d) float32 or int8, scales float32 (V,).  An empty list adds nothing.
+    table (V, d) float32 or int8, scales float32 (V,). An empty list adds nothing.
     """
     width = table.shape[1]
     for i in range(begin, end):
         first, last = offsets[i], offsets[i + 1]
         if first == last:
             continue
-        # Views of single rows: an index that might count from the end would keep the loops out of vector registers.
+        # Views of single rows: indexing with possibly negative indices would prevent vectorization of the loops.
         total = out[i, column : column + width]
         share = np.float32(1) / np.float32(last - first)
         k = first
-        # Four rows at a time: the sum is then read and written a quarter as often.
+        # Four rows at a time: the sum is read and written a quarter as often.
         while k + 4 <= last:
             a, b, c, d = rows[k], rows[k + 1], rows[k + 2], rows[k + 3]
             wa, wb, wc, wd = share * scales[a], share * scales[b], share * scales[c], share * scales[d]
@@ -48,27 +48,28 @@ def add_means(rows, offsets, table, scales, out, column, begin, end):
 
 @njit(cache=True, nogil=True)
 def invert(rows, offsets, used, slots):
-    """For each distinct row of the used lists, who holds it: unique int32 (u,), starts int64 (u + 1,), members int32.
+    """Inverted index of the used lists: unique rows int32 (u,), starts int64 (u + 1,), members int32 (lists by row).
 
-    used: bool (n,).  slots: int32 (V,), all −1, and left so: what makes the cost independent of V.
+    used: bool (n,). slots: int32 (V,), all -1 before and after the call: scratch memory that makes the cost
+    independent of V.
     """
     unique = np.empty(len(rows), np.int32)
     counts = np.zeros(len(rows) + 1, np.int64)
-    found = 0
+    distinct = 0
     for i in range(len(offsets) - 1):
         if used[i]:
             for k in range(offsets[i], offsets[i + 1]):
                 slot = slots[rows[k]]
                 if slot < 0:
-                    slot = found
+                    slot = distinct
                     slots[rows[k]] = slot
                     unique[slot] = rows[k]
-                    found += 1
+                    distinct += 1
                 counts[slot + 1] += 1
-    starts = counts[: found + 1].copy()
-    for slot in range(found):
+    starts = counts[: distinct + 1].copy()
+    for slot in range(distinct):
         starts[slot + 1] += starts[slot]
-    members = np.empty(starts[found], np.int32)
+    members = np.empty(starts[distinct], np.int32)
     ends = starts.copy()
     for i in range(len(offsets) - 1):
         if used[i]:
@@ -76,9 +77,9 @@ def invert(rows, offsets, used, slots):
                 slot = slots[rows[k]]
                 members[ends[slot]] = i
                 ends[slot] += 1
-    for slot in range(found):
+    for slot in range(distinct):
         slots[unique[slot]] = -1
-    return unique[:found].copy(), starts, members
+    return unique[:distinct].copy(), starts, members
 
 
 @njit(cache=True, nogil=True, fastmath=_VECTORS, error_model="numpy")
@@ -89,31 +90,31 @@ def row_gradients(starts, members, offsets, gradient, column, out, begin, end):
         total = out[u]
         i = members[starts[u]]
         share = np.float32(1) / np.float32(offsets[i + 1] - offsets[i])
-        given = gradient[i, column : column + width]
+        source = gradient[i, column : column + width]
         for j in range(width):
-            total[j] = share * given[j]
+            total[j] = share * source[j]
         for k in range(starts[u] + 1, starts[u + 1]):
             i = members[k]
             share = np.float32(1) / np.float32(offsets[i + 1] - offsets[i])
-            given = gradient[i, column : column + width]
+            source = gradient[i, column : column + width]
             for j in range(width):
-                total[j] += share * given[j]
+                total[j] += share * source[j]
 
 
 @njit(cache=True, nogil=True, fastmath=_VECTORS, error_model="numpy")
-def adam_rows(unique, gradient, table, first, second, rate, beta1, beta2, floor, begin, end):
-    """One step of Adam on the rows unique[begin:end]; gradient (u, d), and table, first and second moment (V, d).
+def adam_rows(unique, gradient, table, first, second, learning_rate, beta1, beta2, epsilon, begin, end):
+    """One step of Adam on the rows unique[begin:end]; gradient (u, d), table and first and second moments (V, d).
 
-    rate and floor have the bias corrections in them already.
+    learning_rate and epsilon include the bias corrections.
     """
     one = np.float32(1)
     for u in range(begin, end):
         k = unique[u]
-        given, weights, means, squares = gradient[u], table[k], first[k], second[k]
-        for j in range(len(given)):
-            g = given[j]
+        gradients, weights, means, squares = gradient[u], table[k], first[k], second[k]
+        for j in range(len(gradients)):
+            g = gradients[j]
             m = beta1 * means[j] + (one - beta1) * g
             v = beta2 * squares[j] + (one - beta2) * g * g
             means[j] = m
             squares[j] = v
-            weights[j] -= rate * m / (np.sqrt(v) + floor)
+            weights[j] -= learning_rate * m / (np.sqrt(v) + epsilon)

@@ -1,4 +1,4 @@
-"""An averaging part while it learns: forward, backward over the rows a batch holds, Adam on just those."""
+"""Training of averaging parts: forward and backward pass over the rows of a batch, lazy Adam on those rows."""
 
 from __future__ import annotations
 
@@ -9,48 +9,69 @@ import numpy.typing as npt
 
 from paraloom.embed import average_kernels
 from paraloom.embed.average import Average, Part, Vectors
-from paraloom.embed.threads import Team
-from paraloom.embed.vocabulary import Rows, Vocabulary
+from paraloom.embed.threads import ThreadTeam
+from paraloom.embed.vocabulary import RowLists, Vocabulary
 
 BETA1, BETA2, _EPSILON = 0.9, 0.999, 1e-8
 
 
-class LearningPart(Protocol):
-    """What training asks of a part.  One that is no average of units brings its own, with the same four."""
+class TrainablePart(Protocol):
+    """A part of an encoder during training."""
 
     @property
     def state(self) -> dict[str, npt.NDArray[np.float32]]:
-        """Parameters and moments by name, the arrays themselves: a checkpoint is these, and copies back into them."""
+        """Parameters and Adam's moments by name: the arrays themselves, which checkpoints write and read back into."""
 
-    def forward(self, lists: Rows, out: Vectors, column: int) -> None:
-        """Add its vector of each list to out[:, column : column + d]."""
+    def forward(self, lists: RowLists, out: Vectors, column: int) -> None:
+        """Add the vectors of n lists to `out[:, column : column + d]`."""
 
-    def learn(
-        self, lists: Rows, gradient: Vectors, moved: npt.NDArray[np.bool_], column: int, rate: float, step: int
+    def update(
+        self,
+        lists: RowLists,
+        gradient: Vectors,
+        active: npt.NDArray[np.bool_],
+        column: int,
+        learning_rate: float,
+        step: int,
     ) -> None:
-        """One update from the loss's gradient by the vectors that `forward` gave; `moved`: where it is not 0.
+        """Backward pass and one step of Adam.
 
-        rate: Adam's.  step: counted from 1.
+        Args:
+            lists: The n lists that `forward` was given.
+            gradient: float32 `(n, width)`, gradient of the loss by the vectors.
+            active: bool `(n,)`, where the gradient is not 0.
+            column: First column of this part.
+            learning_rate: Of Adam.
+            step: Number of the step, from 1.
         """
 
-    def at_rest(self) -> Part:
-        """The part for use, sharing its parameters."""
+    def frozen(self) -> Part:
+        """The part for inference; it shares the parameters."""
 
 
-class LearningAverage:
-    """The mean of unit vectors, and lazy Adam (Kingma & Ba 2014) on its table.
+class TrainableAverage:
+    """The mean of unit vectors, with lazy Adam on its table.
 
-    A step costs what the batch holds, whatever the vocabulary: a row and its moments change only when a sentence with
-    a gradient holds it, so moments do not decay in between; the bias corrections go by the global step.
-    pull: W17's λ_w, towards the vectors at the start; it too acts on the rows that a batch holds.
+    A step costs what the batch contains, whatever the size of the vocabulary: a row and its moments change only when a
+    sentence with a gradient contains it. Moments therefore do not decay in between, and the bias corrections use the
+    global step.
+
+    Args:
+        vocabulary: V entries.
+        table: float32 `(V, d)`, trained in place.
+        team: Threads.
+        l2: λ_w of W17 §4.2: penalty on the distance from the initial vectors; it too affects only rows of the batch.
+
+    Reference:
+        Kingma & Ba 2014, "Adam".
     """
 
-    def __init__(self, vocabulary: Vocabulary, table: Vectors, team: Team, pull: float = 0.0) -> None:
+    def __init__(self, vocabulary: Vocabulary, table: Vectors, team: ThreadTeam, l2: float = 0.0) -> None:
         self.vocabulary = vocabulary
         self.table = table
         self.first, self.second = np.zeros_like(table), np.zeros_like(table)
         self._team = team
-        self._pull = Pull(table, pull)
+        self._penalty = EmbeddingPenalty(table, l2)
         self._scales = np.ones(len(table), np.float32)
         self._slots = np.full(len(table), -1, np.int32)
 
@@ -58,19 +79,19 @@ class LearningAverage:
     def state(self) -> dict[str, npt.NDArray[np.float32]]:
         return {"table": self.table, "first": self.first, "second": self.second}
 
-    def forward(self, lists: Rows, out: Vectors, column: int) -> None:
-        self._team.share(
+    def forward(self, lists: RowLists, out: Vectors, column: int) -> None:
+        self._team.parallel_for(
             len(out),
             lambda begin, end: average_kernels.add_means(*lists, self.table, self._scales, out, column, begin, end),
         )
 
     def backward(
-        self, lists: Rows, gradient: Vectors, moved: npt.NDArray[np.bool_], column: int
+        self, lists: RowLists, gradient: Vectors, active: npt.NDArray[np.bool_], column: int
     ) -> tuple[npt.NDArray[np.int32], Vectors]:
-        """The rows that the moved lists hold, int32 (u,), and the loss's gradient by each, float32 (u, d)."""
-        unique, starts, members = average_kernels.invert(*lists, moved, self._slots)
+        """Rows in the active lists, int32 `(u,)`, and the gradient of the loss by each, float32 `(u, d)`."""
+        unique, starts, members = average_kernels.invert(*lists, active, self._slots)
         by_row = np.empty((len(unique), self.table.shape[1]), np.float32)
-        self._team.share(
+        self._team.parallel_for(
             len(unique),
             lambda begin, end: average_kernels.row_gradients(
                 starts, members, lists.offsets, gradient, column, by_row, begin, end
@@ -78,55 +99,77 @@ class LearningAverage:
         )
         return unique, by_row
 
-    def learn(
-        self, lists: Rows, gradient: Vectors, moved: npt.NDArray[np.bool_], column: int, rate: float, step: int
+    def update(
+        self,
+        lists: RowLists,
+        gradient: Vectors,
+        active: npt.NDArray[np.bool_],
+        column: int,
+        learning_rate: float,
+        step: int,
     ) -> None:
-        unique, by_row = self.backward(lists, gradient, moved, column)
-        self._pull.add(unique, self.table, by_row)
-        adam_rows(self._team, unique, by_row, self.table, self.first, self.second, rate, step)
+        unique, by_row = self.backward(lists, gradient, active, column)
+        self._penalty.add_gradient(unique, self.table, by_row)
+        adam_rows(self._team, unique, by_row, self.table, self.first, self.second, learning_rate, step)
 
-    def at_rest(self) -> Average:
+    def frozen(self) -> Average:
         return Average(self.vocabulary, self.table)
 
 
-class Pull:
-    """The gradient of λ ‖W − W at the start‖² (W17 §4.2); nothing, and no copy of W, where λ is 0."""
+class EmbeddingPenalty:
+    """The gradient of λ ‖W − W₀‖², W₀ being the initial table (W17 §4.2).
+
+    Args:
+        table: float32 `(V, d)`, W₀; it is copied unless λ is 0.
+        weight: λ.
+    """
 
     def __init__(self, table: Vectors, weight: float) -> None:
         self._weight = np.float32(2 * weight)
-        self._start = table.copy() if weight else None
+        self._initial = table.copy() if weight else None
 
-    def add(self, rows: npt.NDArray[np.int32], table: Vectors, gradient: Vectors) -> None:
-        """Add that of some rows to their gradient (u, d)."""
-        if self._start is not None:
-            gradient += self._weight * (table[rows] - self._start[rows])
+    def add_gradient(self, rows: npt.NDArray[np.int32], table: Vectors, gradient: Vectors) -> None:
+        """Add the gradient by some rows, int32 `(u,)`, to float32 `(u, d)`."""
+        if self._initial is not None:
+            gradient += self._weight * (table[rows] - self._initial[rows])
 
 
-def adam_rate(rate: float, step: int) -> tuple[np.float32, np.float32]:
-    """The rate and the floor under the root with Adam's bias corrections drawn out of the loop.
+def bias_corrected(learning_rate: float, step: int) -> tuple[np.float32, np.float32]:
+    """Learning rate and ε of Adam with the bias corrections of a step moved out of the loop.
 
     m̂ / (√v̂ + ε) = √(1 − β2ᵗ) / (1 − β1ᵗ) · m / (√v + ε √(1 − β2ᵗ)).
     """
     root = (1 - BETA2**step) ** 0.5
-    return np.float32(rate * root / (1 - BETA1**step)), np.float32(_EPSILON * root)
+    return np.float32(learning_rate * root / (1 - BETA1**step)), np.float32(_EPSILON * root)
 
 
 def adam_rows(
-    team: Team,
+    team: ThreadTeam,
     rows: npt.NDArray[np.int32],
     gradient: Vectors,
     table: Vectors,
     first: Vectors,
     second: Vectors,
-    rate: float,
+    learning_rate: float,
     step: int,
 ) -> None:
-    """One step of Adam on some rows of a table; gradient (u, d); first, second: its moments, of the table's shape."""
-    corrected, floor = adam_rate(rate, step)
+    """One step of Adam on some rows of a table, in place.
+
+    Args:
+        team: Threads.
+        rows: int32 `(u,)`.
+        gradient: float32 `(u, d)`.
+        table: float32 `(V, d)`.
+        first: First moments, float32 `(V, d)`.
+        second: Second moments, float32 `(V, d)`.
+        learning_rate: Of Adam.
+        step: Number of the step, from 1.
+    """
+    corrected_rate, epsilon = bias_corrected(learning_rate, step)
     betas = np.float32(BETA1), np.float32(BETA2)
-    team.share(
+    team.parallel_for(
         len(rows),
         lambda begin, end: average_kernels.adam_rows(
-            rows, gradient, table, first, second, corrected, *betas, floor, begin, end
+            rows, gradient, table, first, second, corrected_rate, *betas, epsilon, begin, end
         ),
     )

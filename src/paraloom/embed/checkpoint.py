@@ -1,4 +1,4 @@
-"""Where a training stands, in one file that appears whole: parameters, moments, position and the curve so far."""
+"""Checkpoints of a training, one file that is written atomically: parameters, moments, position and curve."""
 
 from __future__ import annotations
 
@@ -19,8 +19,19 @@ _FILE = "state.safetensors"
 
 
 @dataclass
-class Progress:
-    """The next mega-batch to do, the steps done, the sums since the last line of the curve, and the curve."""
+class TrainingState:
+    """Position of a training and its statistics.
+
+    Args:
+        epoch: Epochs that are complete.
+        megabatch: Mega-batches (or batches) of the current epoch that are complete.
+        step: Optimizer steps so far.
+        loss: Sum of the losses since the last line of the curve.
+        violations: Triples within the margin since then.
+        triples: All triples since then.
+        steps: Steps since then.
+        curve: Lines of the learning curve.
+    """
 
     epoch: int = 0
     megabatch: int = 0
@@ -33,62 +44,87 @@ class Progress:
 
 
 def write_checkpoint(
-    folder: Path, progress: Progress, tensors: Mapping[str, npt.NDArray[np.float32]], digest: str
+    folder: Path, state: TrainingState, tensors: Mapping[str, npt.NDArray[np.float32]], digest: str
 ) -> None:
-    """Put `checkpoint/state.safetensors` below `folder`; digest: of what the training depends on."""
+    """Write `checkpoint/state.safetensors` into a folder.
+
+    Args:
+        folder: Folder of the training.
+        state: Position and curve.
+        tensors: Arrays by name.
+        digest: Of everything that the training depends on.
+    """
     from safetensors.numpy import save_file
 
     with atomic_write(folder / "checkpoint" / _FILE) as temporary:
-        # JSON gives every float back as it was, so the sums go on exactly.
-        save_file(dict(tensors), temporary, {"digest": digest, "progress": json.dumps(asdict(progress))})
+        # JSON restores every float exactly, and so the sums.
+        save_file(dict(tensors), temporary, {"digest": digest, "progress": json.dumps(asdict(state))})
 
 
-def read_checkpoint(folder: Path, tensors: Mapping[str, npt.NDArray[np.float32]], digest: str) -> Progress:
-    """Copy the checkpoint's numbers into `tensors`; where there is none, leave them and start at the beginning.
+def read_checkpoint(folder: Path, tensors: Mapping[str, npt.NDArray[np.float32]], digest: str) -> TrainingState:
+    """Read a checkpoint, if there is one.
 
-    Raises ModelError when it belongs to other pairs or another configuration, or cannot be read.
+    Args:
+        folder: Folder of the training.
+        tensors: Arrays by name, which the checkpoint is copied into.
+        digest: Of everything that the training depends on.
+
+    Returns:
+        The state in the checkpoint; a new one without a checkpoint, with `tensors` unchanged.
+
+    Raises:
+        ModelError: The checkpoint belongs to other data or another configuration, or cannot be read.
     """
     from safetensors import SafetensorError, safe_open
 
     path = folder / "checkpoint" / _FILE
     if not path.is_file():
-        return Progress()
+        return TrainingState()
     try:
         with safe_open(path, framework="numpy") as file:
-            said = file.metadata() or {}
-            if said.get("digest") != digest:
+            metadata = file.metadata() or {}
+            if metadata.get("digest") != digest:
                 raise ModelError(
-                    "the checkpoint is of a training with other pairs or another configuration",
+                    "the checkpoint belongs to a training on other data or with another configuration",
                     file=path,
-                    remedy="Remove its folder to start anew, or give what it was started with.",
+                    remedy="Remove its folder to start again, or use the data and the configuration of that training.",
                 )
             for name, tensor in tensors.items():
                 tensor[...] = file.get_tensor(name)
-            return Progress(**json.loads(said["progress"]))
+            return TrainingState(**json.loads(metadata["progress"]))
     except (SafetensorError, KeyError, ValueError, TypeError) as error:
         raise ModelError(
-            f"the checkpoint cannot be read ({error})", file=path, remedy="Remove its folder to start anew."
+            f"the checkpoint cannot be read ({error})", file=path, remedy="Remove its folder to start again."
         ) from error
 
 
-def keep_checkpoints(
+def run_with_checkpoints(
     steps: Iterable[None],
     folder: Path,
-    progress: Progress,
+    state: TrainingState,
     tensors: Mapping[str, npt.NDArray[np.float32]],
     digest: str,
     seconds: float,
 ) -> None:
-    """Go through the steps of a training, each of which leaves it whole, with a checkpoint every so many seconds."""
+    """Run a training and write a checkpoint every so many seconds.
+
+    Args:
+        steps: The training; it yields wherever `state` and `tensors` are consistent.
+        folder: Folder of the training.
+        state: Position and curve, updated by `steps`.
+        tensors: Arrays by name, updated by `steps`.
+        digest: Of everything that the training depends on.
+        seconds: Time between two checkpoints.
+    """
     saved = time.monotonic()
     for _ in steps:
         if time.monotonic() - saved >= seconds:
-            write_checkpoint(folder, progress, tensors, digest)
+            write_checkpoint(folder, state, tensors, digest)
             saved = time.monotonic()
 
 
 def write_records(folder: Path, curve: Iterable[Mapping[str, Any]], timings: Mapping[str, float]) -> None:
-    """Put `curve.jsonl` and `timings.json` into `folder`."""
+    """Write `curve.jsonl` and `timings.json` into a folder."""
     with atomic_write(folder / "curve.jsonl") as temporary:
         temporary.write_text("".join(f"{json.dumps(line)}\n" for line in curve), encoding="utf-8")
     with atomic_write(folder / "timings.json") as temporary:

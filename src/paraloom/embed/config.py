@@ -1,122 +1,170 @@
-"""Everything that decides what a trained encoder is, besides its pairs."""
+"""Configuration of an encoder and of its training on pairs."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import ClassVar, Literal
 
+from paraloom.core.config import Config
 from paraloom.core.errors import ConfigError
-from paraloom.embed.parts import PARTS
-from paraloom.embed.spec import Spec, parse_spec
+from paraloom.embed.spec import PARTS, Spec, parse_spec
 
 
 @dataclass(frozen=True, kw_only=True)
-class PartsConfig:
-    """What an encoder is put together of, and how its vectors start.
+class PartsConfig(Config):
+    """Composition of an encoder and its initial vectors.
 
-    spec: parts (embed.parts) and how they combine, `word,trigram` (concatenated) or `word+trigram` (summed).
-    dimension: of each part.  word_entries, trigram_entries: the commonest so many get vectors.  subword_entries: pieces
-    of the SentencePiece model that is learned.  word_scale, trigram_scale, subword_scale: standard deviation of the
-    random vectors at the start; a mean over few words is longer than one over many trigrams, so words start shorter,
-    or trigrams would hardly count beside them.
-    damping: a unit that is a share p of all starts 1 / (1 + damping · p) as long, the weights of Arora et al. 2017;
-    0: all alike.  ordered_scale: the same deviation for the words of parts that read them in order (LSTM, BLSTM,
-    GRAN, GRU), which know no damping.  vector_pull, network_decay: W17's λ_w, which holds vectors to those at the
-    start, and λ_c, which keeps a network's weights small.
+    Args:
+        spec: Parts and how they combine: `word,trigram` concatenates them, `word+trigram` sums them (`embed.spec`).
+        dimension: Dimension of each part.
+        word_vocab_size: Number of words that get a vector, the most frequent ones.
+        trigram_vocab_size: Number of character trigrams that get a vector, the most frequent ones.
+        subword_vocab_size: Number of pieces of the SentencePiece model that is learned, at most.
+        word_init_std: Standard deviation of the initial random vectors of words. A mean of a few words is longer than
+            one of many trigrams; therefore words start shorter than trigrams, whose influence would otherwise vanish.
+        trigram_init_std: The same for trigrams.
+        subword_init_std: The same for subwords.
+        recurrent_init_std: The same for the words of recurrent parts (LSTM, BLSTM, GRAN, GRU).
+        frequency_damping: Initial vectors of a unit with relative frequency p are divided by 1 + damping * p, the
+            weighting of Arora et al. 2017 (SIF); 0 weights all units equally. Recurrent parts ignore it.
+        embedding_l2: λ_w of W17 §4.2: L2 penalty on the distance of vectors from their initial values.
+        network_l2: λ_c of W17 §4.2: L2 penalty on the weights of recurrent networks.
+
+    Raises:
+        ConfigError: Names the field whose value is out of range.
     """
+
+    renamed_fields: ClassVar[Mapping[str, str]] = {
+        "word_entries": "word_vocab_size",
+        "trigram_entries": "trigram_vocab_size",
+        "subword_entries": "subword_vocab_size",
+        "word_scale": "word_init_std",
+        "trigram_scale": "trigram_init_std",
+        "subword_scale": "subword_init_std",
+        "ordered_scale": "recurrent_init_std",
+        "damping": "frequency_damping",
+        "vector_pull": "embedding_l2",
+        "network_decay": "network_l2",
+    }
 
     spec: str = "word,trigram"
     dimension: int = 300
-    word_entries: int = 50_000
-    trigram_entries: int = 30_000
-    subword_entries: int = 20_000
-    word_scale: float = 0.03
-    trigram_scale: float = 0.2
-    subword_scale: float = 0.03
-    ordered_scale: float = 0.1
-    damping: float = 1000.0
-    vector_pull: float = 0.0
-    network_decay: float = 0.0
+    word_vocab_size: int = 50_000
+    trigram_vocab_size: int = 30_000
+    subword_vocab_size: int = 20_000
+    word_init_std: float = 0.03
+    trigram_init_std: float = 0.2
+    subword_init_std: float = 0.03
+    recurrent_init_std: float = 0.1
+    frequency_damping: float = 1000.0
+    embedding_l2: float = 0.0
+    network_l2: float = 0.0
 
-    def check(self) -> Spec:
-        """The parsed spec; raises ConfigError that names the field which cannot be."""
-        whole(self, "dimension", "word_entries", "trigram_entries", "subword_entries")
-        positive(self, "word_scale", "trigram_scale", "subword_scale", "ordered_scale")
-        for name in ("damping", "vector_pull", "network_decay"):
+    def validate(self) -> None:
+        """Check the spec and the ranges of all values."""
+        super().validate()
+        check_at_least_one(self, "dimension", "word_vocab_size", "trigram_vocab_size", "subword_vocab_size")
+        check_positive(self, "word_init_std", "trigram_init_std", "subword_init_std", "recurrent_init_std")
+        for name in ("frequency_damping", "embedding_l2", "network_l2"):
             value = getattr(self, name)
             if not (math.isfinite(value) and value >= 0):
-                raise ConfigError(f"'{name}' is {value}, and must be a number from 0 on")
-        spec = parse_spec(self.spec)
-        if "token" in spec.units:
-            raise ConfigError("the part 'token' is of models of others", remedy="Choose 'subword' to learn one's own.")
-        return spec
+                raise ConfigError(f"'{name}' is {value}; expected a number from 0 up")
+        if "token" in self.parsed_spec.units:
+            raise ConfigError(
+                "the part 'token' belongs to static models of other libraries and cannot be trained",
+                remedy="Choose 'subword' to learn subwords from the training data.",
+            )
 
-    def entries(self, unit: str) -> int:
+    @property
+    def parsed_spec(self) -> Spec:
+        """`spec`, parsed."""
+        return parse_spec(self.spec)
+
+    def vocab_size(self, unit: str) -> int:
         """Size of the vocabulary of a kind of unit."""
-        size: int = getattr(self, f"{unit}_entries")
+        size: int = getattr(self, f"{unit}_vocab_size")
         return size
 
-    def scale(self, part: str) -> float:
-        """Standard deviation of a part's vectors at the start."""
+    def init_std(self, part: str) -> float:
+        """Standard deviation of the initial vectors of a part."""
         kind = PARTS[part]
-        deviation: float = self.ordered_scale if kind.ordered else getattr(self, f"{kind.unit}_scale")
-        return deviation
+        std: float = self.recurrent_init_std if kind.recurrent else getattr(self, f"{kind.unit}_init_std")
+        return std
 
 
 @dataclass(frozen=True, kw_only=True)
 class EncoderConfig(PartsConfig):
-    """How to train an encoder on pairs; the defaults are PNMT §5's.
+    """Configuration of the training of an encoder on pairs; the defaults are those of PNMT §5.
 
-    epochs, batch (pairs), margin δ, megabatch M (mini-batches joined for the search of negatives), rate: Adam's.
-    rising: M grows from 1 in the first epoch to megabatch in the last, by equal factors.
-    two_sided: W17's loss, which draws a negative for the paraphrase too.  max_tokens: pairs with a longer side (in
-    words) are left out.  scramble: share of the sentences whose words the parts that read in order get in an order
-    drawn by chance (PNMT §5.3: 0.3).  precision: float32, or bfloat16, in which the networks of such parts then
-    compute (weights stay float32): for GPUs, and processors that have instructions for it.
+    The fields of `PartsConfig` come in addition.
+
+    Args:
+        epochs: Passes over the pairs.
+        batch_size: Pairs in a mini-batch.
+        megabatch_size: M, the number of mini-batches that are searched together for hard negatives (PNMT §4.1).
+        megabatch_warmup: Grow M from 1 in the first epoch to `megabatch_size` in the last, by equal factors.
+        margin: δ of the margin loss.
+        learning_rate: Of Adam.
+        two_sided: Use the loss of W17 §4.2, with a negative for the paraphrase as well.
+        max_tokens: Pairs with more words than this on a side are left out.
+        scramble: Probability with which the words of a sentence are shuffled for recurrent parts, 0 to 1
+            (PNMT §5.3: 0.3).
+        precision: `float32`, or `bfloat16`, in which recurrent networks then compute (weights stay float32): for GPUs
+            and for processors with bfloat16 instructions.
     """
 
+    renamed_fields: ClassVar[Mapping[str, str]] = {
+        **PartsConfig.renamed_fields,
+        "batch": "batch_size",
+        "megabatch": "megabatch_size",
+        "rising": "megabatch_warmup",
+        "rate": "learning_rate",
+    }
+
     epochs: int = 5
-    batch: int = 100
-    megabatch: int = 20
-    rising: bool = False
+    batch_size: int = 100
+    megabatch_size: int = 20
+    megabatch_warmup: bool = False
     margin: float = 0.4
-    rate: float = 1e-3
+    learning_rate: float = 1e-3
     two_sided: bool = False
     max_tokens: int = 30
     scramble: float = 0.0
-    precision: str = "float32"
+    precision: Literal["float32", "bfloat16"] = "float32"
 
-    def check(self) -> Spec:
-        """The parsed spec; raises ConfigError that names the field which cannot be."""
-        whole(self, "epochs", "batch", "megabatch", "max_tokens")
-        positive(self, "margin", "rate")
+    def validate(self) -> None:
+        """Check the spec and the ranges of all values."""
+        super().validate()
+        check_at_least_one(self, "epochs", "batch_size", "megabatch_size", "max_tokens")
+        check_positive(self, "margin", "learning_rate")
         if not 0 <= self.scramble <= 1:
-            raise ConfigError(f"'scramble' is {self.scramble}, and must be a share from 0 to 1")
-        if self.precision not in ("float32", "bfloat16"):
-            raise ConfigError(f"'precision' is float32 or bfloat16, not '{self.precision}'")
-        return super().check()
+            raise ConfigError(f"'scramble' is {self.scramble}; expected a probability from 0 to 1")
 
-    def joined(self, epoch: int) -> int:
-        """M, the mini-batches that are joined in an epoch, which counts from 0.
+    def megabatch_size_in(self, epoch: int) -> int:
+        """M in an epoch, which counts from 0.
 
-        >>> [EncoderConfig(megabatch=40, epochs=3, rising=True).joined(epoch) for epoch in range(3)]
-        [1, 6, 40]
+        Example:
+            >>> config = EncoderConfig(megabatch_size=40, epochs=3, megabatch_warmup=True)
+            >>> [config.megabatch_size_in(epoch) for epoch in range(3)]
+            [1, 6, 40]
         """
-        if not self.rising or self.epochs == 1:
-            return self.megabatch
-        return round(self.megabatch ** (epoch / (self.epochs - 1)))
+        if not self.megabatch_warmup or self.epochs == 1:
+            return self.megabatch_size
+        return round(self.megabatch_size ** (epoch / (self.epochs - 1)))
 
 
-def whole(config: object, *names: str) -> None:
-    """Raises ConfigError that names the first of these fields which is not 1 or more."""
+def check_at_least_one(config: object, *names: str) -> None:
+    """Check that these fields are 1 or more; ConfigError names the first that is not."""
     for name in names:
         if getattr(config, name) < 1:
-            raise ConfigError(f"'{name}' is {getattr(config, name)}, and must be 1 or more")
+            raise ConfigError(f"'{name}' is {getattr(config, name)}; expected 1 or more")
 
 
-def positive(config: object, *names: str) -> None:
-    """Raises ConfigError that names the first of these fields which is not finite and above 0."""
+def check_positive(config: object, *names: str) -> None:
+    """Check that these fields are finite and above 0; ConfigError names the first that is not."""
     for name in names:
         value = getattr(config, name)
         if not (math.isfinite(value) and value > 0):
-            raise ConfigError(f"'{name}' is {value}, and must be a number above 0")
+            raise ConfigError(f"'{name}' is {value}; expected a number above 0")

@@ -1,14 +1,14 @@
-"""Distilling: a small encoder learns the similarities that a large one gives to unlabelled sentences."""
+"""Distillation: a small encoder learns the cosines that a large one gives to sentences without labels."""
 
 from __future__ import annotations
 
 import math
 import shutil
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -16,142 +16,183 @@ import pyarrow as pa
 
 from paraloom.core.digests import digest, file_digest
 from paraloom.core.errors import DataError, ModelError
-from paraloom.core.progress import progress as shown
+from paraloom.core.progress import progress
 from paraloom.core.seeds import generator
-from paraloom.embed.checkpoint import Progress, keep_checkpoints, read_checkpoint, write_records
-from paraloom.embed.config import PartsConfig, positive, whole
-from paraloom.embed.initialization import new_parts
-from paraloom.embed.learner import Learner
+from paraloom.embed.checkpoint import TrainingState, read_checkpoint, run_with_checkpoints, write_records
+from paraloom.embed.config import PartsConfig, check_at_least_one, check_positive
+from paraloom.embed.data import UnitLists, UnitWriter
 from paraloom.embed.losses import similarity_loss
-from paraloom.embed.numbering import Numbered, Numbering
-from paraloom.embed.spec import Spec
-from paraloom.embed.store import save
-from paraloom.embed.threads import Team
-from paraloom.embed.training import Dev
-from paraloom.embed.units import UNITS
-from paraloom.embed.vectors import file_of
+from paraloom.embed.store import save_encoder
+from paraloom.embed.threads import ThreadTeam
+from paraloom.embed.training import Evaluator, Learner, initial_parts
+from paraloom.embed.vocabulary import UNITS
+from paraloom.embed.word_vectors import vectors_file
 from paraloom.io.atomic import disk_full_as_error
 
-# Batches that one line of the curve sums up.
+# Batches per line of the learning curve.
 _LINE = 100
+# Steps in which the learning rate rises.
 _WARMUP = 200
-# Sentences whose places among the random planes are found at a time.
+# Sentences that are hashed at a time.
 _CHUNK = 50_000
 
 
 @dataclass(frozen=True, kw_only=True)
-class StudentConfig(PartsConfig):
-    """How to distil; see PartsConfig for the encoder itself.
+class DistillationConfig(PartsConfig):
+    """Configuration of a distillation. The fields of `PartsConfig` come in addition.
 
-    steps: batches in all.  batch: sentences whose similarities with each other are learned at a time.
-    block: of those, so many in a row are neighbours under the teacher: among sentences drawn by chance hardly any two
-    are alike.  planes: random planes that find neighbours, 2^planes regions.  rate: Adam's, which rises over 200 steps
-    and falls to 0 at the end.  max_tokens: longer sentences (in words) are left out.
+    Args:
+        steps: Number of batches.
+        batch_size: Sentences whose cosines with each other are learned at a time.
+        neighborhood_size: Sentences of a batch that are neighbors of each other under the teacher; among randomly
+            drawn sentences hardly any two are similar.
+        num_hyperplanes: Random hyperplanes of the hash that finds neighbors: 2 ** num_hyperplanes regions.
+        learning_rate: Of Adam; it rises for 200 steps and then falls linearly to 0.
+        max_tokens: Sentences with more words than this are left out.
     """
 
-    word_entries: int = 80_000
-    trigram_entries: int = 40_000
-    damping: float = 3000.0
+    renamed_fields: ClassVar[Mapping[str, str]] = {
+        **PartsConfig.renamed_fields,
+        "batch": "batch_size",
+        "block": "neighborhood_size",
+        "planes": "num_hyperplanes",
+        "rate": "learning_rate",
+    }
+
+    word_vocab_size: int = 80_000
+    trigram_vocab_size: int = 40_000
+    frequency_damping: float = 3000.0
     steps: int = 20_000
-    batch: int = 512
-    block: int = 32
-    planes: int = 12
-    rate: float = 2e-3
+    batch_size: int = 512
+    neighborhood_size: int = 32
+    num_hyperplanes: int = 12
+    learning_rate: float = 2e-3
     max_tokens: int = 60
 
-    def check(self) -> Spec:
-        """The parsed spec; raises ConfigError that names the field which cannot be."""
-        whole(self, "steps", "batch", "block", "planes", "max_tokens")
-        positive(self, "rate")
-        return super().check()
+    def validate(self) -> None:
+        """Check the spec and the ranges of all values."""
+        super().validate()
+        check_at_least_one(self, "steps", "batch_size", "neighborhood_size", "num_hyperplanes", "max_tokens")
+        check_positive(self, "learning_rate")
 
 
 @dataclass(frozen=True)
-class Taught:
-    """n sentences and the teacher's vectors of them, float16 (n, d), of length 1.
+class DistillationData:
+    """n sentences with the vectors of a teacher.
 
-    counts: `read` = `used` + `empty` (no word, or no vector) + `too_long`.
+    Args:
+        units: The sentences' units by kind.
+        vectors: float16 `(n, d)`, of norm 1.
+        counts: `read` = `used` + `empty` (no word, or no vector) + `too_long`.
+        digest: Of all of it.
     """
 
-    units: dict[str, Numbered]
+    units: dict[str, UnitLists]
     vectors: npt.NDArray[np.float16]
     counts: dict[str, int]
     digest: str
 
 
-def distil_encoder(
+def distill_encoder(
     sentences: Iterable[pa.RecordBatch],
-    config: StudentConfig,
+    config: DistillationConfig,
     folder: str | Path,
-    dev: Dev | None = None,
+    evaluator: Evaluator | None = None,
     *,
     seed: int = 1,
     vectors: str | Path | None = None,
     threads: int | None = None,
     checkpoint_seconds: float = 60.0,
 ) -> dict[str, Any]:
-    """Train an encoder whose cosines are those of the `vector` of each `text`, and save it into `folder`.
+    """Train an encoder whose cosines are those of a teacher's vectors, and save it.
 
-    The loss is Σ (cos of ours − cos of the teacher's)² over all pairs in a batch; nothing is labelled.
-    sentences: record batches with `text` and `vector` (fixed-size lists of floats).  dev: called with the encoder ten
-    times over the training; its figures join the curve.  vectors: word vectors to start from (embed.vectors).
-    A training that was killed goes on from `folder/checkpoint/` when called again with the same sentences and
-    configuration, and ends with the same bytes, whatever `threads`.
-    Raises DataError where no sentence is left, ModelError when the loss is no longer finite.
+    The loss is Σ (cos of the student − cos of the teacher)² over all pairs of a batch; no labels are needed. An
+    interrupted training resumes from `folder/checkpoint/` when it is called again with the same sentences and
+    configuration, and ends with the same bytes, which do not depend on the number of threads either.
 
-    >>> distil_encoder(Corpus.open("encoded").batches(), StudentConfig(steps=9), "encoder")    # doctest: +SKIP
+    Args:
+        sentences: Record batches with `text` and the teacher's `vector` (fixed-size lists of floats, of norm 1).
+        config: Configuration.
+        folder: Folder for the encoder.
+        evaluator: Called with the encoder ten times over the training; its figures become part of the curve.
+        seed: Seed of initial vectors and of the order of the sentences.
+        vectors: File of word vectors to start with (`embed.word_vectors`).
+        threads: Number of threads; None for all processors.
+        checkpoint_seconds: Time between two checkpoints.
+
+    Returns:
+        Figures: `sentences` (counts), `steps`, `loss`, `dev` (the last figures of the evaluator), `entries` (sizes of
+        the vocabularies) and `signature`.
+
+    Raises:
+        DataError: No sentence is left, or there is no column `vector`.
+        ModelError: The loss is no longer finite, or a checkpoint in the folder belongs to another training.
+
+    Example:
+        >>> from paraloom.io import Corpus
+        >>> distill_encoder(Corpus.open("encoded").batches(), DistillationConfig(), "encoder")    # doctest: +SKIP
     """
-    spec, folder = config.check(), Path(folder)
-    sizes = {unit: config.entries(unit) for unit in spec.units}
+    spec, folder = config.parsed_spec, Path(folder)
+    sizes = {unit: config.vocab_size(unit) for unit in spec.units}
     began = time.perf_counter()
     data = stream_sentences(sentences, folder / "checkpoint" / "sentences", config.max_tokens, sizes)
-    team = Team(threads)
-    learner = Learner(spec, data.units, new_parts(config, seed, spec, data.units, None, vectors, team), team)
+    team = ThreadTeam(threads)
+    learner = Learner(spec, data.units, initial_parts(config, seed, spec, data.units, None, vectors, team), team)
     settings = {**asdict(config), "seed": seed}
     if vectors is not None:
-        settings["vectors"] = file_digest(file_of(vectors))[:12]
-    mark = digest([settings, data.digest])
-    progress = read_checkpoint(folder, learner.tensors, mark)
-    numbered, resumed = time.perf_counter(), progress.step
+        settings["vectors"] = file_digest(vectors_file(vectors))[:12]
+    training_digest = digest([settings, data.digest])
+    state = read_checkpoint(folder, learner.tensors, training_digest)
+    streamed, resumed = time.perf_counter(), state.step
     try:
-        steps = _learn(config, seed, data, learner, progress, dev)
-        keep_checkpoints(steps, folder, progress, learner.tensors, mark, checkpoint_seconds)
+        steps = _train(config, seed, data, learner, state, evaluator)
+        run_with_checkpoints(steps, folder, state, learner.tensors, training_digest, checkpoint_seconds)
     finally:
         team.close()
-    trained = time.perf_counter() - numbered
+    trained = time.perf_counter() - streamed
     timings = {
         "threads": team.threads,
-        "numbering_seconds": numbered - began,
+        "numbering_seconds": streamed - began,
         "training_seconds": trained,
-        "sentences_per_second": (progress.step - resumed) * config.batch / trained,
+        "sentences_per_second": (state.step - resumed) * config.batch_size / trained,
     }
-    write_records(folder, progress.curve, timings)
+    write_records(folder, state.curve, timings)
     encoder = learner.encoder()
-    save(encoder, folder, {**settings, **data.counts})
+    save_encoder(encoder, folder, {**settings, **data.counts})
     shutil.rmtree(folder / "checkpoint")
     return {
         "sentences": data.counts,
-        "steps": progress.step,
-        "loss": next(line["loss"] for line in reversed(progress.curve) if "loss" in line),
-        "dev": next((line["dev"] for line in reversed(progress.curve) if "dev" in line), {}),
-        "entries": {unit: len(each.chosen.vocabulary) for unit, each in data.units.items()},
+        "steps": state.step,
+        "loss": next(line["loss"] for line in reversed(state.curve) if "loss" in line),
+        "dev": next((line["dev"] for line in reversed(state.curve) if "dev" in line), {}),
+        "entries": {unit: len(lists.counted.vocabulary) for unit, lists in data.units.items()},
         "signature": encoder.signature,
     }
 
 
 def stream_sentences(
     sentences: Iterable[pa.RecordBatch], folder: Path, max_tokens: int, sizes: dict[str, int]
-) -> Taught:
-    """Number the units of every sentence into files in `folder`, its vector beside them; no text stays in memory."""
+) -> DistillationData:
+    """Write the units and the vectors of all sentences to files in `folder`; no text stays in memory.
+
+    Args:
+        sentences: Record batches with `text` and `vector`.
+        folder: Folder for the files.
+        max_tokens: Sentences with more words than this are left out.
+        sizes: Size of the vocabulary of each kind of unit.
+
+    Raises:
+        DataError: Fewer than two sentences are left, or there is no column `vector`.
+    """
     counts = {"read": 0, "used": 0, "empty": 0, "too_long": 0}
     width = 0
-    with disk_full_as_error(folder), Numbering(folder, sizes) as numbering:
-        stored = numbering.file("vectors")
+    with disk_full_as_error(folder), UnitWriter(folder, sizes) as writer:
+        stored = writer.file("vectors")
         for batch in sentences:
             texts = batch.column("text").cast(pa.large_string()).fill_null("")
-            vectors, known = _vectors(batch)
+            vectors, known = _teacher_vectors(batch)
             width = vectors.shape[1]
-            lengths = UNITS["word"].cut(texts).lengths
+            lengths = UNITS["word"].split(texts).lengths
             empty = (lengths == 0) | ~known
             too_long = (lengths > max_tokens) & ~empty
             kept = ~(empty | too_long)
@@ -160,89 +201,113 @@ def stream_sentences(
             counts["too_long"] += int(too_long.sum())
             counts["used"] += int(kept.sum())
             if kept.any():
-                numbering.add(texts.filter(pa.array(kept)))
+                writer.add(texts.filter(pa.array(kept)))
                 stored.append(vectors[kept])
     if counts["used"] < 2:
-        raise DataError(f"no sentences are left to learn from: {counts}")
-    return Taught(numbering.numbered(), stored.mapped(np.float16).reshape(-1, width), counts, digest(numbering.digests))
+        raise DataError(f"too few sentences are left to learn from: {counts}")
+    teacher = stored.mapped(np.float16).reshape(-1, width)
+    return DistillationData(writer.unit_lists(), teacher, counts, digest(writer.digests))
 
 
-def neighbourly_order(
-    vectors: npt.NDArray[np.float16], block: int, planes: int, draw: np.random.Generator
+def neighborhood_order(
+    vectors: npt.NDArray[np.float16], size: int, num_hyperplanes: int, draw: np.random.Generator
 ) -> npt.NDArray[np.int64]:
-    """All vectors' numbers in an order drawn by chance, but for blocks of so many that lie near each other.
+    """A random order of neighborhoods: each run of `size` rows consists of vectors close to each other.
 
-    Near: on the same side of random planes (Charikar 2002), or of nearly all of them, at the end of a region.
-    What does not fill a block is left out.
+    Close vectors lie on the same side of all random hyperplanes, or of nearly all of them, at the end of a region.
+    Rows that do not fill a neighborhood are left out.
+
+    Args:
+        vectors: float16 `(n, d)`.
+        size: Rows of a neighborhood.
+        num_hyperplanes: Number of hyperplanes.
+        draw: Generator of the hyperplanes and the order.
+
+    Returns:
+        int64 `(m,)`, row numbers.
+
+    Reference:
+        Charikar 2002, "Similarity Estimation Techniques from Rounding Algorithms".
     """
-    normals = draw.standard_normal((vectors.shape[1], planes)).astype(np.float32)
+    normals = draw.standard_normal((vectors.shape[1], num_hyperplanes)).astype(np.float32)
     codes = np.empty(len(vectors), np.int64)
     for start in range(0, len(vectors), _CHUNK):
         sides = vectors[start : start + _CHUNK].astype(np.float32) @ normals > 0
-        codes[start : start + _CHUNK] = sides @ (1 << np.arange(planes))
+        codes[start : start + _CHUNK] = sides @ (1 << np.arange(num_hyperplanes))
     order = np.lexsort((draw.random(len(vectors)), codes))
-    size = min(block, len(order))
-    blocks = order[: len(order) // size * size].reshape(-1, size)
-    return blocks[draw.permutation(len(blocks))].ravel()
+    size = min(size, len(order))
+    neighborhoods = order[: len(order) // size * size].reshape(-1, size)
+    return neighborhoods[draw.permutation(len(neighborhoods))].ravel()
 
 
-def _learn(
-    config: StudentConfig, seed: int, data: Taught, learner: Learner, progress: Progress, dev: Dev | None
+def _train(
+    config: DistillationConfig,
+    seed: int,
+    data: DistillationData,
+    learner: Learner,
+    state: TrainingState,
+    evaluator: Evaluator | None,
 ) -> Iterator[None]:
-    """Advance `progress` to the end, yielding wherever it and the parts are whole."""
-    block = min(config.block, config.batch, len(data.vectors))
-    # Of few sentences a batch is all those that fill blocks: one batch is in each epoch at least.
-    size = min(config.batch, len(data.vectors) // block * block)
-    with shown("distilling", config.steps, unit="batches", done=progress.step) as advance:
-        while progress.step < config.steps:
-            # The order depends on seed and epoch alone, so a checkpoint needs no state of a generator.
-            draw = generator(seed, len(learner.parts), progress.epoch)
-            order = neighbourly_order(data.vectors, block, config.planes, draw)
-            while (progress.megabatch + 1) * size <= len(order) and progress.step < config.steps:
-                _step(config, data, learner, progress, order[progress.megabatch * size :][:size])
-                progress.megabatch += 1
-                if progress.step == config.steps or progress.steps == _LINE:
-                    _close_line(progress, size)
-                if dev is not None and (
-                    progress.step % max(1, config.steps // 10) == 0 or progress.step == config.steps
+    """Advance `state` to the end and yield wherever it is consistent with the parts."""
+    neighborhood = min(config.neighborhood_size, config.batch_size, len(data.vectors))
+    # With few sentences, a batch consists of all full neighborhoods: every epoch has at least one batch.
+    size = min(config.batch_size, len(data.vectors) // neighborhood * neighborhood)
+    with progress("distilling", config.steps, unit="batches", done=state.step) as advance:
+        while state.step < config.steps:
+            # The order depends on seed and epoch alone, so that checkpoints need no state of a generator.
+            draw = generator(seed, len(learner.parts), state.epoch)
+            order = neighborhood_order(data.vectors, neighborhood, config.num_hyperplanes, draw)
+            while (state.megabatch + 1) * size <= len(order) and state.step < config.steps:
+                _train_step(config, data, learner, state, order[state.megabatch * size :][:size])
+                state.megabatch += 1
+                if state.step == config.steps or state.steps == _LINE:
+                    _end_line(state, size)
+                if evaluator is not None and (
+                    state.step % max(1, config.steps // 10) == 0 or state.step == config.steps
                 ):
-                    figures = {name: float(figure) for name, figure in dev(learner.encoder()).items()}
-                    progress.curve.append({"epoch": progress.epoch + 1, "step": progress.step, "dev": figures})
+                    figures = {name: float(figure) for name, figure in evaluator(learner.encoder()).items()}
+                    state.curve.append({"epoch": state.epoch + 1, "step": state.step, "dev": figures})
                 advance(1)
                 yield
-            progress.epoch, progress.megabatch = progress.epoch + 1, 0
+            state.epoch, state.megabatch = state.epoch + 1, 0
 
 
-def _step(
-    config: StudentConfig, data: Taught, learner: Learner, progress: Progress, chosen: npt.NDArray[np.int64]
+def _train_step(
+    config: DistillationConfig,
+    data: DistillationData,
+    learner: Learner,
+    state: TrainingState,
+    selected: npt.NDArray[np.int64],
 ) -> None:
-    taught = data.vectors[chosen].astype(np.float32)
-    lists = learner.take(chosen)
-    loss = similarity_loss(learner.vectors(lists), taught @ taught.T)
-    progress.step += 1
+    teacher = data.vectors[selected].astype(np.float32)
+    lists = learner.take(selected)
+    loss = similarity_loss(learner.forward(lists), teacher @ teacher.T)
+    state.step += 1
     if not math.isfinite(loss.value):
         raise ModelError(
-            f"the loss is {loss.value} in epoch {progress.epoch + 1}, batch {progress.step}",
-            remedy="Lower the learning rate; the last checkpoint is still good.",
+            f"the loss is {loss.value} in epoch {state.epoch + 1}, batch {state.step}",
+            remedy="Lower the learning rate; the last checkpoint is intact.",
         )
-    left = 1 - (progress.step - 1) / config.steps
-    learner.learn(lists, loss, config.rate * min(left, progress.step / _WARMUP), progress.step)
-    progress.loss += loss.value
-    progress.steps += 1
+    remaining = 1 - (state.step - 1) / config.steps
+    learner.update(lists, loss, config.learning_rate * min(remaining, state.step / _WARMUP), state.step)
+    state.loss += loss.value
+    state.steps += 1
 
 
-def _close_line(progress: Progress, size: int) -> None:
-    """A line of the curve: the root of the mean square difference between cosines."""
-    mean = progress.loss / progress.steps / max(1, size - 1)
-    progress.curve.append({"epoch": progress.epoch + 1, "step": progress.step, "loss": mean, "off": mean**0.5})
-    progress.loss, progress.steps = 0.0, 0
+def _end_line(state: TrainingState, size: int) -> None:
+    """Append a line to the curve (`off`: root mean square difference of cosines) and reset the sums."""
+    mean = state.loss / state.steps / max(1, size - 1)
+    state.curve.append({"epoch": state.epoch + 1, "step": state.step, "loss": mean, "off": mean**0.5})
+    state.loss, state.steps = 0.0, 0
 
 
-def _vectors(batch: pa.RecordBatch) -> tuple[npt.NDArray[np.float16], npt.NDArray[np.bool_]]:
-    """The teacher's vectors as float16 (n, d) and whether each is finite and of length 1."""
+def _teacher_vectors(batch: pa.RecordBatch) -> tuple[npt.NDArray[np.float16], npt.NDArray[np.bool_]]:
+    """The teacher's vectors, float16 `(n, d)`, and whether each one is finite and of norm 1."""
     column = batch.column("vector") if "vector" in batch.schema.names else None
     if column is None or not pa.types.is_fixed_size_list(column.type):
-        raise DataError("there is no column 'vector' of fixed-size lists", remedy="The stage `encode` adds it.")
+        raise DataError(
+            "column 'vector' (fixed-size lists) not found", remedy="The stage `encode` adds it to a corpus."
+        )
     vectors = column.flatten().to_numpy(zero_copy_only=False).reshape(len(column), -1).astype(np.float16, copy=False)
     norms = np.linalg.norm(vectors.astype(np.float32), axis=1)
     return vectors, np.isfinite(norms) & (np.abs(norms - 1) < 0.05)

@@ -1,4 +1,4 @@
-"""An encoder as a folder that sentence-transformers opens, and that gives the same vectors there."""
+"""Export of an encoder to a folder that the sentence-transformers library loads, with the same vectors."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ import numpy as np
 
 from paraloom import __version__
 from paraloom.core.errors import MissingExtraError
-from paraloom.embed import model_card as card
 from paraloom.embed.average import Average, SentenceEncoder
-from paraloom.embed.store import save
-from paraloom.embed.subwords import MARK, SubwordVocabulary
+from paraloom.embed.store import CARD, exported_model_card, save_encoder
+from paraloom.embed.subwords import SPACE, SubwordVocabulary
 from paraloom.io.atomic import atomic_folder
 
-# The tokens of core.text, in the words of the tokenizers library: letters and marks, digits, what joins them.
+# The tokens of paraloom.text as a regular expression of the tokenizers library: letters and marks, digits, and the
+# characters that join them.
 _LETTER, _DIGIT = r"[\p{L}\p{M}]", r"\p{N}"
 _TOKEN = (
     rf"(?:{_LETTER}|{_DIGIT}|(?<={_LETTER})['’\-‐‑](?={_LETTER})|(?<={_DIGIT})[.,:](?={_DIGIT}))+"
@@ -27,74 +27,87 @@ _MODULE = "modeling_paraloom.py"
 
 
 def export_sentence_transformer(encoder: SentenceEncoder, folder: str | Path) -> bool:
-    """Write a folder for `SentenceTransformer(folder)`; returns whether it opens without code to trust.
+    """Write a folder for `SentenceTransformer(folder)`.
 
-    The average of words alone, or of sub-words, becomes that library's own StaticEmbedding, with a tokeniser that cuts
-    as ours does and drops unknown words.  Every other encoder is stored as it is beside `modeling_paraloom.py`, which
-    loads it by this library: `SentenceTransformer(folder, trust_remote_code=True)`.
-    Raises ConfigError where `folder` is there already and holds something else.
+    An average of words alone, or of subwords alone, becomes the library's own StaticEmbedding, with a tokenizer that
+    splits as ours does and drops unknown words. Every other encoder is stored unchanged with `modeling_paraloom.py`,
+    which loads it with this package: `SentenceTransformer(folder, trust_remote_code=True)`.
 
-    >>> export_sentence_transformer(load_encoder("encoder"), "exported")    # doctest: +SKIP
-    True
+    Args:
+        encoder: The encoder.
+        folder: New folder, or one with an earlier export.
+
+    Returns:
+        Whether the folder loads without `trust_remote_code`.
+
+    Raises:
+        ConfigError: The folder contains something else.
+        MissingExtraError: tokenizers is not installed.
+
+    Example:
+        >>> from paraloom.embed.store import load_encoder
+        >>> export_sentence_transformer(load_encoder("encoder"), "exported")    # doctest: +SKIP
+        True
     """
-    parts = list(encoder.parts.values())
-    plain = encoder.spec.parts in (("word",), ("subword",)) and isinstance(parts[0], Average)
+    part = encoder.parts[encoder.spec.parts[0]]
+    plain = encoder.spec.parts in (("word",), ("subword",)) and isinstance(part, Average)
     with atomic_folder(folder, "modules.json") as partial:
-        if plain:
-            _write_static(parts[0], partial)  # type: ignore[arg-type]
+        if isinstance(part, Average) and plain:
+            _write_static(part, partial)
             kind = "sentence_transformers.sentence_transformer.modules.static_embedding.StaticEmbedding"
         else:
-            save(encoder, partial / "paraloom")
+            save_encoder(encoder, partial / "paraloom", {})
             source = files("paraloom.embed").joinpath("modeling_paraloom.txt").read_text(encoding="utf-8")
             (partial / _MODULE).write_text(source, encoding="utf-8")
             kind = "modeling_paraloom.ParaloomEncoder"
         _write_json(partial / "modules.json", [{"idx": 0, "name": "0", "path": "", "type": kind}])
         about = {"model_type": "SentenceTransformer", "__version__": {"paraloom": __version__}}
         _write_json(partial / "config_sentence_transformers.json", {**about, "similarity_fn_name": "cosine"})
-        (partial / card.FILE).write_text(card.exported_card(encoder, plain=plain), encoding="utf-8")
+        (partial / CARD).write_text(exported_model_card(encoder, plain=plain), encoding="utf-8")
     return plain
 
 
-def word_tokeniser(words: tuple[str, ...]) -> Any:
-    """A `tokenizers.Tokenizer` that cuts as core.text.tokens does; word i has id i, unknown words have none.
+def word_tokenizer(words: tuple[str, ...]) -> Any:
+    """A `tokenizers.Tokenizer` that splits as `paraloom.text.tokens` does; word i has id i, unknown words none.
 
-    Each word is marked at its start, so that a byte-pair model without merges finds whole words or nothing at all.
+    The start of each word is marked, so that a byte-pair model without merges finds whole words or nothing.
     """
     try:
         from tokenizers import Regex, Tokenizer, models, normalizers, pre_tokenizers
     except ImportError:
         raise MissingExtraError.for_verb("export", "train") from None
 
-    tokeniser = Tokenizer(models.BPE({f"{MARK}{word}": row for row, word in enumerate(words)}, [], ignore_merges=True))
-    tokeniser.normalizer = normalizers.Lowercase()
-    tokeniser.pre_tokenizer = pre_tokenizers.Sequence(
+    ids = {f"{SPACE}{word}": row for row, word in enumerate(words)}
+    tokenizer = Tokenizer(models.BPE(ids, [], ignore_merges=True))
+    tokenizer.normalizer = normalizers.Lowercase()
+    tokenizer.pre_tokenizer = pre_tokenizers.Sequence(
         [
             pre_tokenizers.Split(Regex(_TOKEN), "removed", invert=True),
-            pre_tokenizers.Metaspace(MARK, prepend_scheme="always", split=False),
+            pre_tokenizers.Metaspace(SPACE, prepend_scheme="always", split=False),
         ]
     )
-    return tokeniser
+    return tokenizer
 
 
-def subword_tokeniser(vocabulary: SubwordVocabulary) -> Any:
-    """A `tokenizers.Tokenizer` that cuts as a SentencePiece model does, with the same ids."""
+def subword_tokenizer(vocabulary: SubwordVocabulary) -> Any:
+    """A `tokenizers.Tokenizer` that splits as a SentencePiece model does, with the same ids."""
     try:
         from tokenizers import Regex, Tokenizer, models, normalizers, pre_tokenizers
     except ImportError:
         raise MissingExtraError.for_verb("export", "train") from None
 
     pieces = list(zip(vocabulary.entries, vocabulary.scores, strict=True))
-    tokeniser = Tokenizer(models.Unigram(pieces, unk_id=0, byte_fallback=False))
-    tokeniser.normalizer = normalizers.Sequence(
+    tokenizer = Tokenizer(models.Unigram(pieces, unk_id=0, byte_fallback=False))
+    tokenizer.normalizer = normalizers.Sequence(
         [
             normalizers.NFC(),
-            normalizers.Replace(Regex(rf"[\p{{Z}}\p{{Cc}}\x{{200B}}\x{{FEFF}}{MARK}]+"), " "),
+            normalizers.Replace(Regex(rf"[\p{{Z}}\p{{Cc}}\x{{200B}}\x{{FEFF}}{SPACE}]+"), " "),
             normalizers.Replace(Regex(r"^ +| +$"), ""),
             normalizers.Lowercase(),
         ]
     )
-    tokeniser.pre_tokenizer = pre_tokenizers.Metaspace(MARK, prepend_scheme="always", split=True)
-    return tokeniser
+    tokenizer.pre_tokenizer = pre_tokenizers.Metaspace(SPACE, prepend_scheme="always", split=True)
+    return tokenizer
 
 
 def _write_static(part: Average, folder: Path) -> None:
@@ -102,10 +115,10 @@ def _write_static(part: Average, folder: Path) -> None:
 
     vocabulary = part.vocabulary
     if isinstance(vocabulary, SubwordVocabulary):
-        tokeniser = subword_tokeniser(vocabulary)
+        tokenizer = subword_tokenizer(vocabulary)
     else:
-        tokeniser = word_tokeniser(vocabulary.entries)
-    tokeniser.save(str(folder / "tokenizer.json"))
+        tokenizer = word_tokenizer(vocabulary.entries)
+    tokenizer.save(str(folder / "tokenizer.json"))
     save_file({"embedding.weight": np.ascontiguousarray(part.vectors)}, folder / "model.safetensors")
 
 

@@ -1,7 +1,7 @@
-"""Inner loops over lists of units, compiled by numba: hash tables, numbering, look-up, taking some.
+"""Kernels over lists of units, compiled by numba: hash tables, interning, look-up, selection of lists, keys.
 
-Import it inside functions only: numba takes a second to load.  The kernels release the lock and are cached on disk.
-Lists of row ids are flat: `rows` int32 (tokens,), `offsets` int64 (n + 1,); list i is rows[offsets[i]:offsets[i+1]].
+The kernels release the GIL and are cached on disk. Lists are flat: list i is `rows[offsets[i]:offsets[i + 1]]`, with
+`rows` int32 (tokens,) and `offsets` int64 (n + 1,).
 """
 
 from __future__ import annotations
@@ -11,8 +11,11 @@ from numba import njit
 
 
 @njit(cache=True, nogil=True)
-def place(ids, keys, values, first):
-    """Enter ids that are new into the hash table (keys uint64, values int32, −1 where free), numbered from `first`."""
+def insert(ids, keys, values, first):
+    """Insert new ids into a hash table (keys uint64; values int32, -1 where free), numbered from `first`.
+
+    Returns the next free number.
+    """
     mask = np.uint64(len(keys) - 1)
     for k in range(len(ids)):
         slot = ids[k] & mask
@@ -27,31 +30,31 @@ def place(ids, keys, values, first):
 
 @njit(cache=True, nogil=True)
 def intern(ids, keys, values, counts, first):
-    """Number each id by the hash table, count it, and enter new ones; also where each new id stood first.
+    """Number ids by a hash table with enough free slots, count them, and insert new ones, numbered from `first`.
 
-    The table needs room for all of them.  Returns numbers int32 (tokens,), positions int64 (new ids,).
+    Returns the number of each id, int32 (tokens,), and the positions at which new ids first occur, int64 (new ids,).
     """
     mask = np.uint64(len(keys) - 1)
     numbers = np.empty(len(ids), np.int32)
-    fresh = np.empty(len(ids), np.int64)
-    found = 0
+    positions = np.empty(len(ids), np.int64)
+    new = 0
     for k in range(len(ids)):
         slot = ids[k] & mask
         while values[slot] >= 0 and keys[slot] != ids[k]:
             slot = (slot + np.uint64(1)) & mask
         if values[slot] < 0:
             keys[slot] = ids[k]
-            values[slot] = first + found
-            fresh[found] = k
-            found += 1
+            values[slot] = first + new
+            positions[new] = k
+            new += 1
         numbers[k] = values[slot]
         counts[values[slot]] += 1
-    return numbers, fresh[:found].copy()
+    return numbers, positions[:new].copy()
 
 
 @njit(cache=True, nogil=True)
 def look_up(ids, offsets, keys, values):
-    """Row of each id that the hash table holds, unknown ones left out: rows int32, offsets int64 (n + 1,)."""
+    """Rows of the ids that a hash table holds, others left out: rows int32, offsets int64 (n + 1,)."""
     mask = np.uint64(len(keys) - 1)
     rows = np.empty(len(ids), np.int32)
     bounds = np.zeros(len(offsets), np.int64)
@@ -69,17 +72,17 @@ def look_up(ids, offsets, keys, values):
 
 
 @njit(cache=True, nogil=True)
-def take(rows, offsets, which, renumber):
-    """The lists `which` int64 (m,), each row r replaced by renumber[r], left out where that is negative."""
+def take(rows, offsets, selected, renumbered):
+    """The lists `selected`, int64 (m,), with row r replaced by renumbered[r], left out where that is negative."""
     total = 0
-    for i in which:
+    for i in selected:
         total += offsets[i + 1] - offsets[i]
     taken = np.empty(total, np.int32)
-    bounds = np.zeros(len(which) + 1, np.int64)
+    bounds = np.zeros(len(selected) + 1, np.int64)
     count = 0
-    for n in range(len(which)):
-        for k in range(offsets[which[n]], offsets[which[n] + 1]):
-            row = renumber[rows[k]]
+    for n in range(len(selected)):
+        for k in range(offsets[selected[n]], offsets[selected[n] + 1]):
+            row = renumbered[rows[k]]
             if row >= 0:
                 taken[count] = row
                 count += 1
@@ -89,7 +92,7 @@ def take(rows, offsets, which, renumber):
 
 @njit(cache=True, nogil=True)
 def bag_keys(ids, offsets):
-    """uint64 (n,): a key of each list's ids whatever their order, for finding sentences of the same words."""
+    """Key of each list that does not depend on the order of its ids, uint64 (n,)."""
     keys = np.zeros(len(offsets) - 1, np.uint64)
     for i in range(len(keys)):
         total = np.uint64(0)
@@ -101,7 +104,7 @@ def bag_keys(ids, offsets):
 
 @njit(cache=True, nogil=True)
 def list_keys(ids, offsets):
-    """A key of each list's ids in their order: uint64 (n,)."""
+    """Key of each list that depends on the order of its ids, uint64 (n,)."""
     keys = np.empty(len(offsets) - 1, np.uint64)
     for i in range(len(keys)):
         key = np.uint64(0xCBF29CE484222325)

@@ -1,6 +1,6 @@
-"""Inner loops of the loss, compiled by numba: the margin with its gradient, and the search for hard negatives.
+"""Kernels of the margin loss with its gradient and of the search for hard negatives, compiled by numba.
 
-Import it inside functions only: numba takes a second to load.  The kernels release the lock and are cached on disk.
+The kernels release the GIL and are cached on disk.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ _VECTORS = {"reassoc", "contract", "nsz"}
 
 
 @njit(cache=True, nogil=True, fastmath=_VECTORS, error_model="numpy")
-def margin(vectors, anchors, positives, negatives, delta, share, gradient, moved):
-    """Loss, violations and gradient of Σ share · max(0, δ − cos(anchor, positive) + cos(anchor, negative)).
+def margin(vectors, anchors, positives, negatives, delta, weight, gradient, active):
+    """Loss and violations of Σ weight · max(0, δ − cos(anchor, positive) + cos(anchor, negative)), and its gradient.
 
-    anchors, positives, negatives: int64 (t,), rows of vectors (n, d); a negative below 0 leaves its triple out.
-    gradient (n, d) is added to; moved bool (n,) becomes true where it was.
-    A zero vector has cosine 0 with all, and no gradient.
+    anchors, positives, negatives: int64 (t,), rows of vectors (n, d); a triple without a negative (-1) is left out.
+    The gradient is added to `gradient` (n, d); `active`, bool (n,), becomes true for the vectors that get one.
+    A zero vector has cosine 0 with every vector, and no gradient.
     """
     width = vectors.shape[1]
     inverse = np.zeros(len(vectors), np.float32)
@@ -45,12 +45,12 @@ def margin(vectors, anchors, positives, negatives, delta, share, gradient, moved
         if excess <= 0:
             continue
         violations += 1
-        moved[a] = moved[p] = moved[n] = True
-        loss += np.float64(share) * np.float64(excess)
+        active[a] = active[p] = active[n] = True
+        loss += np.float64(weight) * np.float64(excess)
         # d cos(x, y) / dx = y / |x||y| − cos · x / |x|²
-        to_p, to_n = share * inverse[a] * inverse[p], share * inverse[a] * inverse[n]
-        own_a = share * (near - far) * inverse[a] * inverse[a]
-        own_p, own_n = share * near * inverse[p] * inverse[p], share * far * inverse[n] * inverse[n]
+        to_p, to_n = weight * inverse[a] * inverse[p], weight * inverse[a] * inverse[n]
+        own_a = weight * (near - far) * inverse[a] * inverse[a]
+        own_p, own_n = weight * near * inverse[p] * inverse[p], weight * far * inverse[n] * inverse[n]
         by_a, by_p, by_n = gradient[a], gradient[p], gradient[n]
         for j in range(width):
             by_a[j] += to_n * z[j] - to_p * y[j] + own_a * x[j]
@@ -60,7 +60,7 @@ def margin(vectors, anchors, positives, negatives, delta, share, gradient, moved
 
 
 @njit(cache=True, nogil=True, inline="always")
-def _shares(a, b, c, d):
+def _overlap(a, b, c, d):
     """Whether the pairs (a, b) and (c, d) have a sentence in common."""
     return a in (c, d) or b in (c, d)
 
@@ -74,41 +74,41 @@ def _product(a, b):
     return total
 
 
-# The two kernels below look at cosines (k, n − start) of the k vectors from `start` on with all from there on.  A
-# cosine that comes within `slack` of the nearest so far, or above it, is computed again by _product, and that decides;
-# of equals the first wins: so the choice depends neither on how the cosines were computed nor on the order in which
-# they are looked at.  first, second: uint64 (n,), keys of the two sentences of each pair; a pair that shares a
-# sentence with the anchor's pair, itself among them, is no negative.  negatives int64 (n,), −1 at first, and their
-# products, nearest float32 (n,), −2 at first, are raised.
+# The two kernels below search the cosines (k, n - start) of the k vectors from row `start` with all vectors from that
+# row. A cosine that is at least the nearest so far minus `tolerance` is computed again by _product, which decides; ties
+# go to the lower row. Thus the result depends neither on how the cosines were computed nor on the order of the search.
+# first, second: uint64 (n,), keys of the two sentences of each pair; a pair that shares a sentence with the anchor's
+# pair is not a negative. Updated in place: negatives, int64 (n,), initially -1, and their products nearest, float32
+# (n,), initially -2.
 
 
 @njit(cache=True, nogil=True, fastmath=_VECTORS, error_model="numpy")
-def raise_rows(cosines, vectors, start, first, second, slack, negatives, nearest, begin, end):
-    """For the anchors that the rows from begin to end belong to."""
+def search_rows(cosines, vectors, start, first, second, tolerance, negatives, nearest, begin, end):
+    """Search for the anchors of the rows from begin to end."""
     for k in range(begin, end):
         i, row = start + k, cosines[k]
-        bound = nearest[i] - slack
+        bound = nearest[i] - tolerance
         for c in range(len(row)):
             if row[c] >= bound:
                 j = start + c
-                if not _shares(first[j], second[j], first[i], second[i]):
+                if not _overlap(first[j], second[j], first[i], second[i]):
                     product = _product(vectors[i], vectors[j])
                     if product > nearest[i] or (product == nearest[i] and j < negatives[i]):
                         negatives[i], nearest[i] = j, product
-                        bound = product - slack
+                        bound = product - tolerance
 
 
 @njit(cache=True, nogil=True, fastmath=_VECTORS, error_model="numpy")
-def raise_columns(cosines, vectors, start, first, second, slack, negatives, nearest, begin, end):
-    """For the anchors that the columns from begin to end belong to."""
-    bounds = nearest[start + begin : start + end] - slack
+def search_columns(cosines, vectors, start, first, second, tolerance, negatives, nearest, begin, end):
+    """Search for the anchors of the columns from begin to end."""
+    bounds = nearest[start + begin : start + end] - tolerance
     for k in range(len(cosines)):
         i, row = start + k, cosines[k, begin:end]
         for c in range(len(row)):
             if row[c] >= bounds[c]:
                 j = start + begin + c
-                if not _shares(first[j], second[j], first[i], second[i]):
+                if not _overlap(first[j], second[j], first[i], second[i]):
                     product = _product(vectors[i], vectors[j])
                     if product > nearest[j] or (product == nearest[j] and i < negatives[j]):
                         negatives[j], nearest[j] = i, product
-                        bounds[c] = product - slack
+                        bounds[c] = product - tolerance

@@ -1,20 +1,27 @@
-"""What training makes small: the margin between a paraphrase and the hardest sentence that is none."""
+"""Losses with their gradients, and the search for hard negatives."""
 
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from functools import partial
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from paraloom.embed import loss_kernels
+from paraloom.embed.threads import ThreadTeam
 
 Indices = npt.NDArray[np.int64]
 
+# Anchors whose cosines are in memory at a time; with 4,000 candidates these take 4 MB.
+_BLOCK = 256
+# Products of unit vectors differ by less than half of this between implementations of matrix multiplication.
+_TOLERANCE = np.float32(1e-4)
+
 
 class Triples(NamedTuple):
-    """Rows of a batch of vectors, int64 (t,) each; a negative below 0: there is none, the triple counts as 0."""
+    """Triples of rows in a batch of vectors, int64 `(t,)` each; a triple without a negative (-1) has loss 0."""
 
     anchors: Indices
     positives: Indices
@@ -22,74 +29,139 @@ class Triples(NamedTuple):
 
 
 class Loss(NamedTuple):
-    """value: of the batch.  violations: triples inside the margin.  gradient: float32 (n, d), of value by vector.
+    """A loss and its gradient.
 
-    moved: bool (n,), whether any triple inside the margin holds the vector; elsewhere the gradient is 0.
+    Args:
+        value: The loss of the batch.
+        violations: Number of triples within the margin.
+        gradient: float32 `(n, d)`, gradient of the loss by the vectors.
+        active: bool `(n,)`, vectors that contribute to the loss; the gradient of others is 0.
     """
 
     value: float
     violations: int
     gradient: npt.NDArray[np.float32]
-    moved: npt.NDArray[np.bool_]
+    active: npt.NDArray[np.bool_]
 
 
 def margin_loss(vectors: npt.NDArray[np.float32], triples: Triples, margin: float, pairs: int) -> Loss:
-    """Σ max(0, δ − cos(anchor, positive) + cos(anchor, negative)) / pairs, and its gradient.
+    """Σ max(0, margin − cos(anchor, positive) + cos(anchor, negative)) / pairs, and its gradient.
 
-    vectors: float32 (n, d).  PNMT §4.1 has one triple a pair, (s, s', t); W17 §4.2 two, the other one from s'.
-    A zero vector has cosine 0 with everything, and no gradient.
+    A zero vector has cosine 0 with every vector, and no gradient.
 
-    >>> at = np.array
-    >>> loss = margin_loss(np.float32([[1, 0], [1, 0], [0, 1]]), Triples(at([0]), at([1]), at([2])), 1.4, 1)
-    >>> round(loss.value, 4), loss.violations
-    (0.4, 1)
+    Args:
+        vectors: float32 `(n, d)`.
+        triples: One per pair for the loss of PNMT, two per pair for that of W17.
+        margin: δ.
+        pairs: Number of pairs in the batch.
+
+    Reference:
+        Wieting & Gimpel 2018 (PNMT) §4.1; Wieting et al. 2017 (W17) §4.2.
+
+    Example:
+        >>> at = np.array
+        >>> loss = margin_loss(np.float32([[1, 0], [1, 0], [0, 1]]), Triples(at([0]), at([1]), at([2])), 1.4, 1)
+        >>> round(loss.value, 4), loss.violations
+        (0.4, 1)
     """
-    gradient, moved = np.zeros_like(vectors), np.zeros(len(vectors), np.bool_)
+    gradient, active = np.zeros_like(vectors), np.zeros(len(vectors), np.bool_)
     value, violations = loss_kernels.margin(
-        vectors, *triples, np.float32(margin), np.float32(1 / pairs), gradient, moved
+        vectors, *triples, np.float32(margin), np.float32(1 / pairs), gradient, active
     )
-    return Loss(value, violations, gradient, moved)
+    return Loss(value, violations, gradient, active)
 
 
-def batch_triples(count: int, from_first: Indices, from_second: Indices | None = None) -> Triples:
-    """The triples of a batch whose vectors are: `count` first sides, as many second sides, then the negatives.
+def batch_triples(count: int, of_first: Indices, of_second: Indices | None = None) -> Triples:
+    """The triples of a batch whose rows are `count` first sides, `count` second sides, then the negatives.
 
-    from_first, from_second: int64 (count,), the negatives' row in the mega-batch, −1 for none; only their sign counts
-    here.  from_second is there for the two-sided loss.
+    Args:
+        count: Pairs in the batch.
+        of_first: int64 `(count,)`, negatives of the first sides as `hardest_negatives` gives them; only whether they
+            are -1 matters here.
+        of_second: The same for the second sides, for the two-sided loss.
     """
     first = np.arange(count, dtype=np.int64)
     second = first + count
-    chosen = np.where(from_first >= 0, first + 2 * count, -1)
-    if from_second is None:
-        return Triples(first, second, chosen)
-    back = np.where(from_second >= 0, first + 3 * count, -1)
-    return Triples(np.r_[first, second], np.r_[second, first], np.r_[chosen, back])
+    negatives = np.where(of_first >= 0, first + 2 * count, -1)
+    if of_second is None:
+        return Triples(first, second, negatives)
+    second_negatives = np.where(of_second >= 0, first + 3 * count, -1)
+    return Triples(np.r_[first, second], np.r_[second, first], np.r_[negatives, second_negatives])
 
 
-def similarity_loss(vectors: npt.NDArray[np.float32], wanted: npt.NDArray[np.float32]) -> Loss:
-    """Σ (cos(i, j) − wanted(i, j))² / n over all i ≠ j of a batch, and its gradient.
+def hardest_negatives(
+    vectors: npt.NDArray[np.float32],
+    keys: npt.NDArray[np.uint64],
+    other_keys: npt.NDArray[np.uint64],
+    team: ThreadTeam,
+) -> npt.NDArray[np.int64]:
+    """The most similar sentence of another pair, for each sentence of a mega-batch.
 
-    vectors: float32 (n, d).  wanted: float32 (n, n), symmetric, such as another encoder's cosines; its diagonal is
-    not looked at.  A zero vector has cosine 0 with everything, and no gradient.
+    Pairs that share a sentence with the anchor's pair are excluded: the pair itself, duplicates of the anchor or of
+    its paraphrase, and other paraphrases of either.
 
-    >>> loss = similarity_loss(np.float32([[1, 0], [0, 2]]), np.float32([[1, 0.5], [0.5, 1]]))
-    >>> round(loss.value, 4)
-    0.25
+    Args:
+        vectors: float32 `(n, d)`, unit vectors of one side of n pairs.
+        keys: uint64 `(n,)`, identity of the sentence on this side.
+        other_keys: uint64 `(n,)`, identity of the sentence on the other side.
+        team: Threads.
+
+    Returns:
+        int64 `(n,)`, row of the negative, -1 where there is none.
+
+    Reference:
+        Wieting & Gimpel 2018 (PNMT) §4.1: t is drawn from ⟨t, ·⟩ ∈ S_b, the anchor's own side of the other pairs.
+
+    Example:
+        >>> vectors = np.float32([[1, 0], [1, 0], [0, 1]])
+        >>> hardest_negatives(vectors, np.uint64([7, 7, 8]), np.uint64([4, 5, 6]), ThreadTeam(1)).tolist()
+        [2, 2, 0]
+    """
+    count = len(vectors)
+    negatives, nearest = np.full(count, -1, np.int64), np.full(count, -2, np.float32)
+    for start in range(0, count, _BLOCK):
+        # Each pair of vectors once: anchors of the rows search to the right, anchors of the columns upwards.
+        cosines = vectors[start : start + _BLOCK] @ vectors[start:].T
+        rows, columns = cosines.shape
+        arguments: Any = (cosines, vectors, start, keys, other_keys, _TOLERANCE, negatives, nearest)
+        team.parallel_for(rows, partial(loss_kernels.search_rows, *arguments))
+        team.parallel_for(columns - rows, partial(_search_columns, arguments, rows))
+    return negatives
+
+
+def _search_columns(arguments: Any, first: int, begin: int, end: int) -> None:
+    """Search for the anchors of the columns from first + begin to first + end, which are not rows of the block."""
+    loss_kernels.search_columns(*(*arguments, first + begin, first + end))
+
+
+def similarity_loss(vectors: npt.NDArray[np.float32], target: npt.NDArray[np.float32]) -> Loss:
+    """Σ (cos(i, j) − target(i, j))² / n over all i ≠ j of a batch, and its gradient.
+
+    A zero vector has cosine 0 with every vector, and no gradient.
+
+    Args:
+        vectors: float32 `(n, d)`.
+        target: float32 `(n, n)`, symmetric, such as the cosines of a teacher; its diagonal is ignored.
+
+    Example:
+        >>> loss = similarity_loss(np.float32([[1, 0], [0, 2]]), np.float32([[1, 0.5], [0.5, 1]]))
+        >>> round(loss.value, 4)
+        0.25
     """
     with np.errstate(over="ignore"):
         norms = np.linalg.norm(vectors, axis=1, keepdims=True)
     known = norms > 0
     lengths = np.where(known, norms, 1)
     units = vectors / lengths
-    off = units @ units.T
-    off -= wanted
-    np.fill_diagonal(off, 0)
+    errors = units @ units.T
+    errors -= target
+    np.fill_diagonal(errors, 0)
     count = len(vectors)
-    # A vector too long to have a length has the cosine 0 with everything here, which must not pass for learning.
-    value = float(np.einsum("ij,ij->", off, off)) / count if np.isfinite(norms).all() else math.nan
-    by_unit = off @ units
+    # A vector whose norm overflows has cosine 0 with every vector here, which must not count as a small loss.
+    value = float(np.einsum("ij,ij->", errors, errors)) / count if np.isfinite(norms).all() else math.nan
+    by_unit = errors @ units
     by_unit *= 4 / count
-    # Of d cos / d vector only what is at right angles to the vector remains.
+    # Only the component of d cos / d vector that is orthogonal to the vector remains.
     by_unit -= np.einsum("nd,nd->n", by_unit, units)[:, None] * units
     gradient = np.where(known, by_unit / lengths, 0).astype(np.float32, copy=False)
     return Loss(value, 0, gradient, known[:, 0])

@@ -1,239 +1,350 @@
-"""Training an encoder of phrases (PGRU): one network for both sides, k contrast phrases, max-margin, SGD."""
+"""Training of a phrase encoder over fixed word vectors: a recurrent network, max-margin loss, SGD (PGRU)."""
 
 from __future__ import annotations
 
 import hashlib
+import json
 import math
 import shutil
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from paraloom.core.config import Config
 from paraloom.core.digests import digest
 from paraloom.core.errors import ConfigError, DataError, ModelError, nearest
-from paraloom.core.progress import progress as shown
+from paraloom.core.progress import progress
 from paraloom.core.seeds import generator
 from paraloom.embed.average import SentenceEncoder, Vectors
-from paraloom.embed.checkpoint import Progress, keep_checkpoints, read_checkpoint, write_records
-from paraloom.embed.config import positive, whole
-from paraloom.embed.ordered import Ordered, padded
-from paraloom.embed.parts import PARTS
-from paraloom.embed.phrase_state import PhraseState
-from paraloom.embed.spec import parse_spec
-from paraloom.embed.store import save
-from paraloom.embed.vocabulary import Rows, Vocabulary
+from paraloom.embed.checkpoint import TrainingState, read_checkpoint, run_with_checkpoints, write_records
+from paraloom.embed.config import check_at_least_one, check_positive
+from paraloom.embed.recurrent import Recurrent, padded
+from paraloom.embed.spec import PARTS, parse_spec
+from paraloom.embed.store import save_encoder
+from paraloom.embed.vocabulary import RowLists, Vocabulary
 from paraloom.text.tokens import tokenize
 
 if TYPE_CHECKING:
     from torch import Tensor
 
-Measure = Callable[[SentenceEncoder], float]
+PhraseEvaluator = Callable[[SentenceEncoder], float]
+"""Measures a phrase encoder during training; higher is better."""
+
+# Bytes that hold the state of NumPy's generator as JSON.
+_GENERATOR_BYTES = 512
 
 
-class Example(NamedTuple):
-    """A phrase, its paraphrase, and pairs that are to be less alike than these two, beside those drawn by chance."""
+class PhraseExample(NamedTuple):
+    """A phrase and its paraphrase.
+
+    Args:
+        phrase: The phrase.
+        paraphrase: A phrase of the same meaning.
+        negatives: Pairs of phrases that should be less similar than these two, in addition to random negatives.
+    """
 
     phrase: str
     paraphrase: str
-    contrasts: tuple[tuple[str, str], ...] = ()
+    negatives: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
-class PhraseConfig:
-    """How to train; the defaults are PGRU §2.5's.
+class PhraseConfig(Config):
+    """Configuration of the training of a phrase encoder; the defaults are those of PGRU §2.5.
 
-    network: one of those that read in order (gru, lstm, blstm, gran), as wide as the word vectors, which stay as they
-    are.  contrasts: k, phrases drawn from all of them for each mini-batch; every phrase of the batch is set against
-    each (the paper draws k for every pair: as good a sample, a hundred times the work).  margin, similarity:
-    max(0, margin − s(p₁, p₂) + s(p₁, c)), s being the dot product or the cosine.  dropout: of the network's output
-    while it learns.  clip: the longest gradient.  rate: of plain gradient descent.  share: of the pairs that are used.
+    Args:
+        network: Recurrent network: gru, lstm, blstm or gran. Its dimension is that of the word vectors, which are not
+            trained.
+        num_negatives: k, phrases drawn at random for each mini-batch; every phrase of the batch is compared with all
+            of them. (The paper draws k for every pair, which is as good a sample at a hundred times the cost.)
+        margin: Of max(0, margin − s(p₁, p₂) + s(p₁, negative)).
+        similarity: s, `dot` product or `cosine`.
+        dropout: Of the network's output during training.
+        max_grad_norm: Gradients with a larger norm are scaled down to it.
+        learning_rate: Of stochastic gradient descent.
+        batch_size: Pairs in a mini-batch.
+        epochs: Passes over the pairs.
+        sample_fraction: Fraction of the pairs that are used, drawn at random.
+
+    Raises:
+        ConfigError: Names the field whose value is out of range.
     """
 
+    renamed_fields: ClassVar[Mapping[str, str]] = {
+        "contrasts": "num_negatives",
+        "clip": "max_grad_norm",
+        "rate": "learning_rate",
+        "batch": "batch_size",
+        "share": "sample_fraction",
+    }
+
     network: str = "gru"
-    contrasts: int = 9
+    num_negatives: int = 9
     margin: float = 1.0
     similarity: Literal["dot", "cosine"] = "dot"
     dropout: float = 0.5
-    clip: float = 5.0
-    rate: float = 0.3
-    batch: int = 128
+    max_grad_norm: float = 5.0
+    learning_rate: float = 0.3
+    batch_size: int = 128
     epochs: int = 150
-    share: float = 1.0
+    sample_fraction: float = 1.0
 
-    def check(self) -> None:
-        """Raises ConfigError that names the field which cannot be."""
-        whole(self, "batch", "epochs")
-        positive(self, "margin", "clip", "rate")
-        networks = [name for name, kind in PARTS.items() if kind.ordered]
+    def validate(self) -> None:
+        """Check the ranges of all values."""
+        super().validate()
+        check_at_least_one(self, "batch_size", "epochs")
+        check_positive(self, "margin", "max_grad_norm", "learning_rate")
+        networks = [name for name, kind in PARTS.items() if kind.recurrent]
         if self.network not in networks:
-            raise ConfigError(f"there is no network '{self.network}'{nearest(self.network, networks)}")
-        if self.contrasts < 0:
-            raise ConfigError(f"'contrasts' is {self.contrasts}, and must be 0 or more")
-        if self.similarity not in ("dot", "cosine"):
-            raise ConfigError(f"'similarity' is dot or cosine, not '{self.similarity}'")
+            raise ConfigError(f"unknown network '{self.network}'{nearest(self.network, networks)}")
+        if self.num_negatives < 0:
+            raise ConfigError(f"'num_negatives' is {self.num_negatives}; expected 0 or more")
         if not 0 <= self.dropout < 1:
-            raise ConfigError(f"'dropout' is {self.dropout}, and must be from 0 to below 1")
-        if not 0 < self.share <= 1:
-            raise ConfigError(f"'share' is {self.share}, and must be above 0 and at most 1")
+            raise ConfigError(f"'dropout' is {self.dropout}; expected 0 or more and less than 1")
+        if not 0 < self.sample_fraction <= 1:
+            raise ConfigError(f"'sample_fraction' is {self.sample_fraction}; expected more than 0 and at most 1")
 
 
 def train_phrases(
-    examples: Sequence[Example],
+    examples: Sequence[PhraseExample],
     vectors: tuple[Sequence[str], Vectors],
     config: PhraseConfig,
     folder: str | Path,
-    measure: Measure | None = None,
+    evaluator: PhraseEvaluator | None = None,
     *,
     seed: int = 1,
-    measure_every: int = 5,
+    evaluate_every: int = 5,
     checkpoint_seconds: float = 60.0,
 ) -> dict[str, Any]:
-    """Train a phrase encoder and save it into `folder`; returns figures.
+    """Train a phrase encoder and save it.
 
-    vectors: words and float32 (V, d), which stay as they are.  An example with a phrase of unknown words only is left
-    out and counted; words without a vector are left out of the others.  measure: a development figure of the encoder,
-    taken every so many epochs; the encoder with the highest one is kept (PGRU §3.2 stops early so).
-    A training that was killed goes on from `folder/checkpoint/` when called again with the same examples, vectors and
-    configuration, and ends with the same bytes.
-    Raises DataError where no example is left, ModelError when the loss is no longer finite.
+    An interrupted training resumes from `folder/checkpoint/` when it is called again with the same examples, vectors
+    and configuration, and ends with the same bytes.
+
+    Args:
+        examples: Pairs of phrases. Examples of which a phrase has no known word are left out and counted; in other
+            phrases, unknown words are left out.
+        vectors: V words and their vectors, float32 `(V, d)`, which are not trained.
+        config: Configuration.
+        folder: Folder for the encoder.
+        evaluator: Called with the encoder; the encoder with the highest figure is kept (PGRU §3.2, early stopping).
+        seed: Seed of weights, order, negatives and dropout.
+        evaluate_every: Epochs between two evaluations.
+        checkpoint_seconds: Time between two checkpoints.
+
+    Returns:
+        Figures: `examples` (counts), `development` (the best figure, None without one) and `signature`.
+
+    Raises:
+        DataError: No example is left.
+        ModelError: The loss is no longer finite, or a checkpoint in the folder belongs to another training.
     """
     import torch
 
-    config.check()
+    from paraloom.embed.networks import new_network
+
     folder = Path(folder)
     words, table = vectors
     vocabulary = Vocabulary("word", words)
     draw = generator(seed, 17)
-    data = _Phrases.of(_part(examples, config.share, draw), vocabulary)
-    from paraloom.embed.networks import new_network
-
+    data = _Phrases.of(_sample(examples, config.sample_fraction, draw), vocabulary)
     network = new_network(config.network, table.shape[1], seed)
     torch.manual_seed(seed)
-    torch.set_num_threads(1)  # phrases are short: threads would wait for each other, and add in an order of their own
-    encoder = SentenceEncoder(parse_spec(config.network), {config.network: Ordered(vocabulary, table, network)})
-    state = PhraseState(network, draw)
+    # Phrases are short: more threads would wait for each other, and sum in another order.
+    torch.set_num_threads(1)
+    encoder = SentenceEncoder(parse_spec(config.network), {config.network: Recurrent(vocabulary, table, network)})
+    parameters = _PhraseState(network, draw)
     settings = {**asdict(config), "seed": seed}
-    mark = digest([settings, measure_every, examples, list(words), hashlib.sha256(table.tobytes()).hexdigest()])
-    progress = read_checkpoint(folder, state.tensors, mark)
-    if progress.epoch:
-        state.restore()
-    epochs = _learn(config, data, table, encoder, state, progress, measure, measure_every)
-    keep_checkpoints(epochs, folder, progress, state.tensors, mark, checkpoint_seconds)
+    training_digest = digest(
+        [settings, evaluate_every, examples, list(words), hashlib.sha256(table.tobytes()).hexdigest()]
+    )
+    state = read_checkpoint(folder, parameters.tensors, training_digest)
+    if state.epoch:
+        parameters.restore_generators()
+    epochs = _train(config, data, table, encoder, parameters, state, evaluator, evaluate_every)
+    run_with_checkpoints(epochs, folder, state, parameters.tensors, training_digest, checkpoint_seconds)
     network.eval()
-    best = state.take_best()
-    write_records(folder, progress.curve, {})
-    save(encoder, folder, {**settings, **data.counts})
+    best = parameters.restore_best()
+    write_records(folder, state.curve, {})
+    save_encoder(encoder, folder, {**settings, **data.counts})
     shutil.rmtree(folder / "checkpoint", ignore_errors=True)
     return {"examples": data.counts, "development": best, "signature": encoder.signature}
 
 
-def _learn(
+class _PhraseState:
+    """What a checkpoint contains: the network, the best network so far, and the state of both random generators.
+
+    `tensors` are arrays by name, which share the network's memory or are copies.
+    """
+
+    def __init__(self, network: Any, draw: np.random.Generator) -> None:
+        import torch
+
+        self.network, self.draw = network, draw
+        values = {name: value.numpy() for name, value in network.state_dict().items()}
+        self.tensors: dict[str, Any] = {
+            **{f"network.{name}": value for name, value in values.items()},
+            **{f"best.{name}": np.zeros_like(value) for name, value in values.items()},
+            "figure": np.full(1, -np.inf),
+            "dropout": torch.get_rng_state().numpy(),
+            "draw": self._generator_state(),
+        }
+
+    def _generator_state(self) -> npt.NDArray[np.uint8]:
+        state = json.dumps(self.draw.bit_generator.state).encode().ljust(_GENERATOR_BYTES)
+        return np.frombuffer(state, np.uint8).copy()
+
+    def record_generators(self) -> None:
+        """Copy the state of the generators into `tensors`."""
+        import torch
+
+        self.tensors["dropout"][...] = torch.get_rng_state().numpy()
+        self.tensors["draw"][...] = self._generator_state()
+
+    def restore_generators(self) -> None:
+        """Set the generators to the state in `tensors`."""
+        import torch
+
+        torch.set_rng_state(torch.from_numpy(self.tensors["dropout"].copy()))
+        self.draw.bit_generator.state = json.loads(self.tensors["draw"].tobytes())
+
+    def record_best(self, figure: float) -> None:
+        """Keep the present network if its figure is higher than all before."""
+        if figure > self.tensors["figure"][0]:
+            self.tensors["figure"][0] = figure
+            for name, value in self.network.state_dict().items():
+                self.tensors[f"best.{name}"][...] = value.numpy()
+
+    def restore_best(self) -> float | None:
+        """Set the network to the best one; returns its figure, None where none was measured."""
+        import torch
+
+        best = float(self.tensors["figure"][0])
+        if not math.isfinite(best):
+            return None
+        names = self.network.state_dict()
+        self.network.load_state_dict({name: torch.from_numpy(self.tensors[f"best.{name}"]) for name in names})
+        return best
+
+
+def _train(
     config: PhraseConfig,
     data: _Phrases,
     table: Vectors,
     encoder: SentenceEncoder,
-    state: PhraseState,
-    progress: Progress,
-    measure: Measure | None,
-    measure_every: int,
+    parameters: _PhraseState,
+    state: TrainingState,
+    evaluator: PhraseEvaluator | None,
+    evaluate_every: int,
 ) -> Iterator[None]:
-    """Advance `progress` to the end, yielding after each epoch."""
+    """Advance `state` to the end and yield after each epoch."""
     import torch
 
-    network = state.network
-    optimiser = torch.optim.SGD(network.parameters(), config.rate)
-    with shown("training phrases", config.epochs, unit="epochs", done=progress.epoch) as advance:
-        while progress.epoch < config.epochs:
-            epoch = progress.epoch + 1
+    network = parameters.network
+    optimizer = torch.optim.SGD(network.parameters(), config.learning_rate)
+    with progress("training phrases", config.epochs, unit="epochs", done=state.epoch) as advance:
+        while state.epoch < config.epochs:
+            epoch = state.epoch + 1
             network.train()
-            for batch in _batches(len(data.pairs), config.batch, state.draw):
-                loss = _loss(data, batch, config, network, table, state.draw)
-                progress.step += 1
+            for batch in _batches(len(data.pairs), config.batch_size, parameters.draw):
+                loss = _loss(data, batch, config, network, table, parameters.draw)
+                state.step += 1
                 if not math.isfinite(loss.item()):
                     raise ModelError(
-                        f"the loss is {loss.item()} in epoch {epoch}, batch {progress.step}",
-                        remedy="Lower the learning rate; the last checkpoint is still good.",
+                        f"the loss is {loss.item()} in epoch {epoch}, batch {state.step}",
+                        remedy="Lower the learning rate; the last checkpoint is intact.",
                     )
-                optimiser.zero_grad()
+                optimizer.zero_grad()
                 loss.backward()  # type: ignore[no-untyped-call]
-                clip_gradient(network.parameters(), config.clip)
-                optimiser.step()
-                progress.loss, progress.steps = progress.loss + loss.item(), progress.steps + 1
-            line = {"epoch": epoch, "step": progress.step, "loss": progress.loss / max(1, progress.steps)}
-            progress.loss, progress.steps = 0.0, 0
-            if measure is not None and (epoch % measure_every == 0 or epoch == config.epochs):
+                clip_gradient(network.parameters(), config.max_grad_norm)
+                optimizer.step()
+                state.loss, state.steps = state.loss + loss.item(), state.steps + 1
+            line = {"epoch": epoch, "step": state.step, "loss": state.loss / max(1, state.steps)}
+            state.loss, state.steps = 0.0, 0
+            if evaluator is not None and (epoch % evaluate_every == 0 or epoch == config.epochs):
                 network.eval()
-                line["development"] = figure = measure(encoder)
-                state.note_best(figure)
-            progress.curve.append(line)
-            progress.epoch = epoch
-            state.note_chance()
+                line["development"] = figure = evaluator(encoder)
+                parameters.record_best(figure)
+            state.curve.append(line)
+            state.epoch = epoch
+            parameters.record_generators()
             advance(1)
             yield
 
 
-def clip_gradient(parameters: Any, longest: float) -> float:
-    """Shorten the gradient of all parameters together to `longest`, where it is longer; returns its length before.
+def clip_gradient(parameters: Any, max_norm: float) -> float:
+    """Scale the gradient of all parameters together down to a maximal norm; returns the norm before.
 
-    >>> import torch
-    >>> weight = torch.nn.Parameter(torch.zeros(2)); weight.grad = torch.tensor([3.0, 4.0])
-    >>> clip_gradient([weight], 1.0), [round(x, 3) for x in weight.grad.tolist()]
-    (5.0, [0.6, 0.8])
+    Example:
+        >>> import torch
+        >>> weight = torch.nn.Parameter(torch.zeros(2)); weight.grad = torch.tensor([3.0, 4.0])
+        >>> clip_gradient([weight], 1.0), [round(x, 3) for x in weight.grad.tolist()]
+        (5.0, [0.6, 0.8])
     """
     import torch
 
-    return float(torch.nn.utils.clip_grad_norm_(parameters, longest))
+    return float(torch.nn.utils.clip_grad_norm_(parameters, max_norm))
 
 
 @dataclass(frozen=True)
 class _Phrases:
-    """All distinct phrases as lists of words.  pairs: int64 (n, 2); contrasts: of each pair, int64 (m, 2).
+    """All distinct phrases as lists of words.
 
-    counts: `read` = `used` + `unknown`.
+    Args:
+        lists: The words of each phrase.
+        pairs: int64 `(n, 2)`, phrase and paraphrase.
+        negatives: Negatives of each pair, int64 `(m, 2)`.
+        counts: `read` = `used` + `unknown`.
     """
 
-    lists: Rows
+    lists: RowLists
     pairs: npt.NDArray[np.int64]
-    contrasts: list[npt.NDArray[np.int64]]
+    negatives: list[npt.NDArray[np.int64]]
     counts: dict[str, int]
 
     @classmethod
-    def of(cls, examples: Sequence[Example], vocabulary: Vocabulary) -> _Phrases:
+    def of(cls, examples: Sequence[PhraseExample], vocabulary: Vocabulary) -> _Phrases:
         """Number the phrases; examples of which a side has no known word are left out."""
         numbers: dict[str, int] = {}
 
         def number(text: str) -> int:
             return numbers.setdefault(text, len(numbers))
 
-        pairs = np.array([[number(each.phrase), number(each.paraphrase)] for each in examples], np.int64).reshape(-1, 2)
-        contrasts = [
-            np.array([[number(a), number(b)] for a, b in each.contrasts], np.int64).reshape(-1, 2) for each in examples
+        pairs = np.array(
+            [[number(example.phrase), number(example.paraphrase)] for example in examples], np.int64
+        ).reshape(-1, 2)
+        negatives = [
+            np.array([[number(a), number(b)] for a, b in example.negatives], np.int64).reshape(-1, 2)
+            for example in examples
         ]
-        lists = vocabulary.rows(tokenize(pa.array(list(numbers), pa.large_string())))
+        lists = vocabulary.look_up(tokenize(pa.array(list(numbers), pa.large_string())))
         known = np.diff(lists.offsets) > 0
         usable: npt.NDArray[np.bool_] = np.all(known[pairs], axis=1)
         counts = {"read": len(pairs), "used": int(usable.sum()), "unknown": int((~usable).sum())}
         if not counts["used"]:
-            raise DataError(f"no pair of phrases is left to train on: {counts}")
-        kept = [each[known[each].all(axis=1)] for each, use in zip(contrasts, usable, strict=True) if use]
+            raise DataError(
+                f"no pair of phrases is left to train on: {counts}",
+                remedy="Give word vectors that contain the words of the phrases.",
+            )
+        kept = [rows[known[rows].all(axis=1)] for rows, use in zip(negatives, usable, strict=True) if use]
         return cls(lists, pairs[usable], kept, counts)
 
     @property
     def known(self) -> npt.NDArray[np.int64]:
-        """Numbers of the phrases with a known word, which contrasts are drawn from."""
+        """Numbers of the phrases with a known word, which negatives are drawn from."""
         return np.flatnonzero(np.diff(self.lists.offsets) > 0)
 
 
-def _part(examples: Sequence[Example], share: float, draw: np.random.Generator) -> Sequence[Example]:
-    if share == 1:
+def _sample(examples: Sequence[PhraseExample], fraction: float, draw: np.random.Generator) -> Sequence[PhraseExample]:
+    if fraction == 1:
         return examples
-    chosen = draw.permutation(len(examples))[: max(1, round(share * len(examples)))]
-    return [examples[i] for i in sorted(chosen)]
+    selected = draw.permutation(len(examples))[: max(1, round(fraction * len(examples)))]
+    return [examples[i] for i in sorted(selected)]
 
 
 def _batches(count: int, size: int, draw: np.random.Generator) -> Iterator[npt.NDArray[np.int64]]:
@@ -249,29 +360,29 @@ def _loss(
     table: Vectors,
     draw: np.random.Generator,
 ) -> Tensor:
-    """The mean over the batch of Σ max(0, margin − s(p₁, p₂) + s(contrast))."""
+    """The mean over the batch of Σ max(0, margin − s(p₁, p₂) + s(negative))."""
     import torch
 
     pairs = data.pairs[batch]
-    explicit = [data.contrasts[i] for i in batch]
-    owners = np.repeat(np.arange(len(batch)), [len(each) for each in explicit])
-    others = np.concatenate(explicit)
-    drawn = draw.choice(data.known, config.contrasts)
-    needed, places = np.unique(np.concatenate([pairs.ravel(), others.ravel(), drawn]), return_inverse=True)
+    explicit = [data.negatives[i] for i in batch]
+    owners = np.repeat(np.arange(len(batch)), [len(rows) for rows in explicit])
+    explicit_pairs = np.concatenate(explicit)
+    drawn = draw.choice(data.known, config.num_negatives)
+    needed, inverse = np.unique(np.concatenate([pairs.ravel(), explicit_pairs.ravel(), drawn]), return_inverse=True)
     rows, mask = padded(data.lists, needed)
     vectors = network(torch.from_numpy(table[rows]), torch.from_numpy(mask))
     vectors = torch.nn.functional.dropout(vectors, config.dropout, training=True)
     if config.similarity == "cosine":
         vectors = torch.nn.functional.normalize(vectors, dim=1)
-    place = torch.from_numpy(places)
-    first, second = vectors[place[: pairs.size].view(-1, 2)].unbind(1)
-    right = (first * second).sum(1)
-    chance = vectors[place[pairs.size + others.size :]]
-    by_chance = torch.relu(config.margin - right[:, None] + first @ chance.T)
-    # A phrase of the pair itself is no contrast to it.
+    index = torch.from_numpy(inverse)
+    first, second = vectors[index[: pairs.size].view(-1, 2)].unbind(1)
+    positive = (first * second).sum(1)
+    random_negatives = vectors[index[pairs.size + explicit_pairs.size :]]
+    losses = torch.relu(config.margin - positive[:, None] + first @ random_negatives.T)
+    # A phrase of the pair itself is not a negative of it.
     own = torch.from_numpy((drawn[None, :, None] == pairs[:, None, :]).any(axis=2))
-    total = by_chance.masked_fill(own, 0).sum()
-    if len(others):
-        one, two = vectors[place[pairs.size : pairs.size + others.size].view(-1, 2)].unbind(1)
-        total = total + torch.relu(config.margin - right[torch.from_numpy(owners)] + (one * two).sum(1)).sum()
+    total = losses.masked_fill(own, 0).sum()
+    if len(explicit_pairs):
+        one, two = vectors[index[pairs.size : pairs.size + explicit_pairs.size].view(-1, 2)].unbind(1)
+        total = total + torch.relu(config.margin - positive[torch.from_numpy(owners)] + (one * two).sum(1)).sum()
     return total / len(batch)

@@ -1,40 +1,139 @@
-"""A part that reads words in order, while it learns: torch makes the gradients, Adam goes over the words it met."""
+"""Recurrent parts, which read words in order: inference, and training on processors and GPUs."""
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
 
+from paraloom.core.errors import ConfigError
+from paraloom.core.hardware import supports_bfloat16
 from paraloom.embed.average import Part, Vectors
-from paraloom.embed.average_training import BETA1, BETA2, Pull, adam_rate, adam_rows
-from paraloom.embed.devices import Replicas
-from paraloom.embed.ordered import CHUNK, Ordered, chunks, padded, parameters
-from paraloom.embed.threads import Team
-from paraloom.embed.vocabulary import Rows, Vocabulary
+from paraloom.embed.average_training import BETA1, BETA2, EmbeddingPenalty, adam_rows, bias_corrected
+from paraloom.embed.threads import ThreadTeam
+from paraloom.embed.vocabulary import RowLists, Vocabulary
 
 if TYPE_CHECKING:
+    from torch import Tensor
+
     from paraloom.embed.networks import Network
 
+CHUNK = 128
+"""Sentences that a network reads at a time, of similar length: fixed, so that sums do not depend on the threads."""
 
-def network_of(kind: str, given: Part | None, width: int, seed: int) -> Network:
-    """The network of the part that a training goes on from; a new one, with weights that the seed decides, without."""
-    if isinstance(given, Ordered):
-        return given.network
+# The same on GPUs, which a smaller chunk would leave waiting for the next call.
+_GPU_CHUNK = 1024
+
+
+class Recurrent:
+    """A network over the vectors of a text's known words: LSTM and BLSTM of PNMT, GRAN of W17, or a GRU.
+
+    Args:
+        vocabulary: V words.
+        table: float32 `(V, d)`, their vectors.
+        network: A network of `paraloom.embed.networks` with dimension d.
+    """
+
+    def __init__(self, vocabulary: Vocabulary, table: Vectors, network: Network) -> None:
+        self.vocabulary = vocabulary
+        self.table = table
+        self.network = network
+
+    @property
+    def dimension(self) -> int:
+        return self.table.shape[1]
+
+    @property
+    def vectors(self) -> Vectors:
+        """float32 `(V, d)`, of the words."""
+        return self.table
+
+    @property
+    def tensors(self) -> dict[str, npt.NDArray[np.generic]]:
+        return {"table": self.table, **parameters(self.network)}
+
+    def add_to(self, texts: pa.Array, out: Vectors, column: int) -> npt.NDArray[np.bool_]:
+        lists = self.vocabulary.row_lists(texts)
+        for chunk in chunks(lists):
+            add_vectors(self.table, self.network, lists, chunk, out, column)
+        known: npt.NDArray[np.bool_] = np.diff(lists.offsets) > 0
+        return known
+
+
+def chunks(
+    lists: RowLists, selected: npt.NDArray[np.bool_] | None = None, size: int = CHUNK
+) -> list[npt.NDArray[np.int64]]:
+    """Indices of the non-empty lists, shortest first, `size` at a time.
+
+    Args:
+        lists: n lists.
+        selected: bool `(n,)`, the lists that are wanted; all by default.
+        size: Lists per chunk.
+    """
+    lengths = np.diff(lists.offsets)
+    wanted = lengths > 0 if selected is None else (lengths > 0) & selected
+    order = np.argsort(lengths, kind="stable")
+    order = order[wanted[order]]
+    return [order[start : start + size] for start in range(0, len(order), size)]
+
+
+def padded(lists: RowLists, chunk: npt.NDArray[np.int64]) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.bool_]]:
+    """The rows of n lists, int64 `(n, t)` padded with 0, and their mask, bool `(n, t)`."""
+    starts, lengths = lists.offsets[chunk], np.diff(lists.offsets)[chunk]
+    positions = np.arange(lengths.max())
+    mask = positions < lengths[:, None]
+    rows = np.zeros(mask.shape, np.int64)
+    rows[mask] = lists.rows[(starts[:, None] + positions)[mask]]
+    return rows, mask
+
+
+def add_vectors(
+    table: Vectors, network: Network, lists: RowLists, chunk: npt.NDArray[np.int64], out: Vectors, column: int
+) -> None:
+    """Add the network's vectors of the lists in a chunk to their rows of `out[:, column : column + d]`."""
+    import torch
+
+    rows, mask = padded(lists, chunk)
+    with torch.no_grad():
+        vectors: Tensor = network(torch.from_numpy(table[rows]), torch.from_numpy(mask))
+    out[chunk, column : column + table.shape[1]] += vectors.numpy()
+
+
+def parameters(network: Network) -> dict[str, npt.NDArray[np.float32]]:
+    """The weights of a network by name: the arrays themselves."""
+    return {f"network.{name}": value.detach().numpy() for name, value in network.named_parameters()}
+
+
+def initial_network(kind: str, part: Part | None, dimension: int, seed: int) -> Network:
+    """The network of `part`, if that is a recurrent part; otherwise a new one, whose random weights the seed determines."""
+    if isinstance(part, Recurrent):
+        return part.network
     from paraloom.embed.networks import new_network
 
-    return new_network(kind, width, seed)
+    return new_network(kind, dimension, seed)
 
 
-class LearningOrdered:
-    """A network over word vectors, and Adam: lazy on the vectors, whole on the network's weights.
+class TrainableRecurrent:
+    """A network over word vectors, with Adam: lazy on the vectors, dense on the weights.
 
-    Sentences are read in chunks of a fixed size, by as many threads as there are, and gradients are added in the
-    chunks' order: what is learned never depends on the threads.  pull, decay: W17's λ_w, as for averages, and λ_c, of
-    the network's weights.  devices, precision: where and how the network computes (embed.devices); words' vectors and
-    Adam stay on the processor, which keeps them whatever the vocabulary's size.
+    Sentences are read in chunks of a fixed size, by several threads, and gradients are added in the order of the
+    chunks: the result does not depend on the number of threads. Word vectors and Adam stay on the processor, whose
+    memory holds them whatever the size of the vocabulary.
+
+    Args:
+        vocabulary: V words.
+        table: float32 `(V, d)`, trained in place.
+        network: Trained in place.
+        team: Threads.
+        embedding_l2: λ_w of W17 §4.2, on the distance of the vectors from their initial values.
+        network_l2: λ_c of W17 §4.2, on the weights.
+        devices: Where the network computes, as `parse_devices` gives them.
+        precision: `float32` or `bfloat16`, of the network's products.
     """
 
     def __init__(
@@ -42,25 +141,25 @@ class LearningOrdered:
         vocabulary: Vocabulary,
         table: Vectors,
         network: Network,
-        team: Team,
-        pull: float = 0.0,
-        decay: float = 0.0,
+        team: ThreadTeam,
+        embedding_l2: float = 0.0,
+        network_l2: float = 0.0,
         devices: Sequence[str] = ("cpu",),
         precision: str = "float32",
     ) -> None:
         import torch
 
-        torch.set_num_threads(1)  # the team's threads are the only ones
+        torch.set_num_threads(1)  # the threads of the team are the only ones
         self.vocabulary = vocabulary
         self.table = table
         self.network = network
         self.first, self.second = np.zeros_like(table), np.zeros_like(table)
         self._team = team
         self._replicas = Replicas(network, devices, precision)
-        self._chunk = self._replicas.chunk or CHUNK
-        self._pull, self._decay = Pull(table, pull), decay
+        self._chunk = self._replicas.chunk_size
+        self._penalty, self._network_l2 = EmbeddingPenalty(table, embedding_l2), network_l2
         self._weights = list(network.parameters())
-        self._moments = [(torch.zeros_like(each), torch.zeros_like(each)) for each in self._weights]
+        self._moments = [(torch.zeros_like(weight), torch.zeros_like(weight)) for weight in self._weights]
 
     @property
     def state(self) -> dict[str, npt.NDArray[np.float32]]:
@@ -78,70 +177,179 @@ class LearningOrdered:
             **moments,
         }
 
-    def forward(self, lists: Rows, out: Vectors, column: int) -> None:
+    def forward(self, lists: RowLists, out: Vectors, column: int) -> None:
         import torch
 
         parts = chunks(lists, size=self._chunk)
         self._replicas.refresh()
 
         def read(begin: int, end: int) -> None:
-            for place in range(begin, end):
-                rows, mask = padded(lists, parts[place])
+            for index in range(begin, end):
+                rows, mask = padded(lists, parts[index])
                 with torch.no_grad():
-                    made = self._replicas.vectors(place, torch.from_numpy(self.table[rows]), torch.from_numpy(mask))
-                out[parts[place], column : column + self.table.shape[1]] += made.cpu().numpy()
+                    vectors = self._replicas.vectors(index, torch.from_numpy(self.table[rows]), torch.from_numpy(mask))
+                out[parts[index], column : column + self.table.shape[1]] += vectors.cpu().numpy()
 
-        self._team.share(len(parts), read)
+        self._team.parallel_for(len(parts), read)
 
     def backward(
-        self, lists: Rows, gradient: Vectors, moved: npt.NDArray[np.bool_], column: int
+        self, lists: RowLists, gradient: Vectors, active: npt.NDArray[np.bool_], column: int
     ) -> tuple[npt.NDArray[np.int32], Vectors, list[npt.NDArray[np.float32]]]:
-        """Rows that the moved lists hold, int32 (u,); the loss's gradient by each, (u, d), and by each weight."""
+        """Rows in the active lists, int32 `(u,)`; gradients of the loss by each row, `(u, d)`, and by each weight."""
         import torch
 
-        parts = chunks(lists, moved, self._chunk)
+        parts = chunks(lists, active, self._chunk)
         self._replicas.refresh()
         width = self.table.shape[1]
-        held = np.unique(lists.rows[np.repeat(moved, np.diff(lists.offsets))])
-        found: list[tuple[torch.Tensor, ...]] = [() for _ in parts]
+        used = np.unique(lists.rows[np.repeat(active, np.diff(lists.offsets))])
+        gradients: list[tuple[torch.Tensor, ...]] = [() for _ in parts]
 
         def differentiate(begin: int, end: int) -> None:
-            for place in range(begin, end):
-                chunk = parts[place]
+            for index in range(begin, end):
+                chunk = parts[index]
                 rows, mask = padded(lists, chunk)
-                device = self._replicas.device(place)
-                weights = list(self._replicas.at(place).parameters())
-                vectors = torch.from_numpy(self.table[held]).to(device).requires_grad_()
-                given = torch.from_numpy(gradient[chunk, column : column + width]).to(device)
+                device = self._replicas.device(index)
+                weights = list(self._replicas.network_of(index).parameters())
+                table = torch.from_numpy(self.table[used]).to(device).requires_grad_()
+                by_vector = torch.from_numpy(gradient[chunk, column : column + width]).to(device)
                 with torch.enable_grad():
-                    numbers = torch.from_numpy(np.searchsorted(held, rows)).to(device)
-                    x = torch.nn.functional.embedding(numbers, vectors)
-                    made = self._replicas.vectors(place, x, torch.from_numpy(mask))
-                found[place] = tuple(part.cpu() for part in torch.autograd.grad(made, [vectors, *weights], given))
+                    numbers = torch.from_numpy(np.searchsorted(used, rows)).to(device)
+                    x = torch.nn.functional.embedding(numbers, table)
+                    vectors = self._replicas.vectors(index, x, torch.from_numpy(mask))
+                by_input = torch.autograd.grad(vectors, [table, *weights], by_vector)
+                gradients[index] = tuple(tensor.cpu() for tensor in by_input)
 
-        self._team.share(len(parts), differentiate)
-        sums = [torch.zeros(len(held), width), *(torch.zeros_like(each) for each in self._weights)]
-        for each in found:
-            for total, part in zip(sums, each, strict=True):
-                total += part
+        self._team.parallel_for(len(parts), differentiate)
+        sums = [torch.zeros(len(used), width), *(torch.zeros_like(weight) for weight in self._weights)]
+        for chunk_gradients in gradients:
+            for total, tensor in zip(sums, chunk_gradients, strict=True):
+                total += tensor
         by_row, *by_weight = (total.numpy() for total in sums)
-        return held.astype(np.int32), by_row, by_weight
+        return used.astype(np.int32), by_row, by_weight
 
-    def learn(
-        self, lists: Rows, gradient: Vectors, moved: npt.NDArray[np.bool_], column: int, rate: float, step: int
+    def update(
+        self,
+        lists: RowLists,
+        gradient: Vectors,
+        active: npt.NDArray[np.bool_],
+        column: int,
+        learning_rate: float,
+        step: int,
     ) -> None:
         import torch
 
-        held, by_row, by_weight = self.backward(lists, gradient, moved, column)
-        self._pull.add(held, self.table, by_row)
-        adam_rows(self._team, held, by_row, self.table, self.first, self.second, rate, step)
-        corrected, floor = adam_rate(rate, step)
+        rows, by_row, by_weight = self.backward(lists, gradient, active, column)
+        self._penalty.add_gradient(rows, self.table, by_row)
+        adam_rows(self._team, rows, by_row, self.table, self.first, self.second, learning_rate, step)
+        corrected_rate, epsilon = bias_corrected(learning_rate, step)
         with torch.no_grad():
-            for weight, given, (first, second) in zip(self._weights, by_weight, self._moments, strict=True):
-                new = torch.from_numpy(given) + 2 * self._decay * weight
-                first.lerp_(new, 1 - BETA1)
-                second.mul_(BETA2).addcmul_(new, new, value=1 - BETA2)
-                weight.addcdiv_(first, second.sqrt().add_(float(floor)), value=-float(corrected))
+            for weight, array, (first, second) in zip(self._weights, by_weight, self._moments, strict=True):
+                total = torch.from_numpy(array) + 2 * self._network_l2 * weight
+                first.lerp_(total, 1 - BETA1)
+                second.mul_(BETA2).addcmul_(total, total, value=1 - BETA2)
+                weight.addcdiv_(first, second.sqrt().add_(float(epsilon)), value=-float(corrected_rate))
 
-    def at_rest(self) -> Ordered:
-        return Ordered(self.vocabulary, self.table, self.network)
+    def frozen(self) -> Recurrent:
+        return Recurrent(self.vocabulary, self.table, self.network)
+
+
+def parse_devices(text: str) -> tuple[str, ...]:
+    """Parse 'cpu', 'cuda' (every GPU) or a list such as 'cuda:0,cuda:2'.
+
+    Raises:
+        ConfigError: A device is not available.
+
+    Example:
+        >>> parse_devices("cpu")
+        ('cpu',)
+    """
+    names = [name.strip() for name in text.split(",")]
+    if all(name == "cpu" for name in names):
+        return tuple(names)
+    import torch
+
+    gpus = [f"cuda:{number}" for number in range(torch.cuda.device_count())]
+    if names == ["cuda"] and gpus:
+        return tuple(gpus)
+    missing = [name for name in names if name not in gpus]
+    if missing:
+        raise ConfigError(
+            f"device '{missing[0]}' not found; available: {', '.join(['cpu', *gpus])}",
+            remedy="" if gpus else "For GPUs, install a build of torch with CUDA.",
+        )
+    return tuple(names)
+
+
+class Replicas:
+    """A network and its copies, one per device, which compute chunks in parallel.
+
+    The network itself stays on the processor, where Adam changes it; `refresh` copies its weights to the replicas.
+    Chunks go to the devices in turn. Callers add up results in the order of the chunks, so that the result does not
+    depend on the number of devices of a kind.
+
+    Args:
+        network: The network.
+        devices: As `parse_devices` gives them.
+        precision: `float32`, or `bfloat16` for the products; weights stay float32.
+
+    Raises:
+        ConfigError: bfloat16 on a processor without instructions for it, where it would be slower, if it worked.
+    """
+
+    def __init__(self, network: Network, devices: Sequence[str] = ("cpu",), precision: str = "float32") -> None:
+        if precision == "bfloat16" and "cpu" in devices and not supports_bfloat16():
+            raise ConfigError(
+                "this processor has no instructions for bfloat16",
+                remedy="Set precision = 'float32', or train on a GPU (devices = 'cuda').",
+            )
+        self.network = network
+        self.precision = precision
+        self._devices = tuple(devices)
+        self._copies = [network, *(copy.deepcopy(network).to(name) for name in devices[1:])]
+        if devices[0] != "cpu":
+            self._copies[0] = copy.deepcopy(network).to(devices[0])
+
+    @property
+    def chunk_size(self) -> int:
+        """Sentences that the devices should read at a time."""
+        return CHUNK if "cpu" in self._devices else _GPU_CHUNK
+
+    def refresh(self) -> None:
+        """Copy the network's weights to the replicas."""
+        import torch
+
+        with torch.no_grad():
+            for replica in self._copies:
+                if replica is not self.network:
+                    for ours, theirs in zip(replica.parameters(), self.network.parameters(), strict=True):
+                        ours.copy_(theirs)
+
+    def network_of(self, index: int) -> Network:
+        """The replica that computes chunk number `index`."""
+        return self._copies[index % len(self._copies)]
+
+    def device(self, index: int) -> str:
+        """The device of that replica."""
+        return self._devices[index % len(self._devices)]
+
+    def autocast(self, index: int) -> AbstractContextManager[object]:
+        """Context in which the products of chunk number `index` are computed in `precision`."""
+        import torch
+
+        kind = torch.device(self.device(index)).type
+        return torch.autocast(kind, torch.bfloat16, enabled=self.precision == "bfloat16")
+
+    def vectors(self, index: int, x: Tensor, mask: Tensor) -> Tensor:
+        """The network's vectors of chunk number `index`.
+
+        Args:
+            index: Number of the chunk.
+            x: `(n, t, d)`, word vectors, on any device.
+            mask: bool `(n, t)`, on any device.
+
+        Returns:
+            float32 `(n, d)`, on the device of the chunk.
+        """
+        device = self.device(index)
+        with self.autocast(index):
+            return self.network_of(index)(x.to(device), mask.to(device)).float()

@@ -1,4 +1,4 @@
-"""Nearest sentences among millions: exact search in blocks, and mining of all close pairs, by faiss, off the disk."""
+"""Semantic search and paraphrase mining among millions of vectors, in blocks read from disk, with faiss."""
 
 from __future__ import annotations
 
@@ -13,54 +13,73 @@ import numpy.typing as npt
 from paraloom.core.errors import ConfigError, MissingExtraError
 from paraloom.core.progress import progress
 from paraloom.core.seeds import generator
-from paraloom.embed.average import Vectors, unit
+from paraloom.embed.average import Vectors, normalize_vectors
 
 BLOCK = 65_536
 """Vectors that are in memory at a time."""
 
-# Vectors that a region's centre is found from, at most (faiss warns below 39).
-_SAMPLE = 256
+# Vectors per centroid in the sample for k-means, at most (faiss warns below 39).
+_SAMPLE_PER_CENTROID = 256
 
 
-class Found(NamedTuple):
-    """The nearest of each query, best first: float32 (q, k), and int64 (q, k), −1 where there are fewer."""
+class SearchResult(NamedTuple):
+    """The k nearest vectors of each of q queries, best first.
+
+    Args:
+        cosines: float32 `(q, k)`, 0 where there are fewer than k.
+        rows: int64 `(q, k)`, rows of the corpus, -1 where there are fewer than k.
+    """
 
     cosines: Vectors
-    places: npt.NDArray[np.int64]
+    rows: npt.NDArray[np.int64]
 
 
-class Close(NamedTuple):
-    """Pairs of sentences that lie close together, closest first: int64 (p,), int64 (p,), float32 (p,)."""
+class MinedPairs(NamedTuple):
+    """p pairs of similar vectors, most similar first.
+
+    Args:
+        first: int64 `(p,)`, the lower row of each pair.
+        second: int64 `(p,)`, the higher row.
+        cosines: float32 `(p,)`.
+    """
 
     first: npt.NDArray[np.int64]
     second: npt.NDArray[np.int64]
     cosines: Vectors
 
 
-def search(queries: Vectors, corpus: npt.NDArray[np.floating[Any]], k: int = 10) -> Found:
-    """The k vectors of the corpus with the highest cosine to each query; exact.
+def search(queries: Vectors, corpus: npt.NDArray[np.floating[Any]], k: int = 10) -> SearchResult:
+    """Find the k vectors of a corpus with the highest cosine to each query; exact.
 
-    corpus: (n, d), such as a memory-mapped .npy file: it is read a block at a time.  A zero vector has cosine 0.
+    Args:
+        queries: `(q, d)`.
+        corpus: `(n, d)`, such as a memory-mapped .npy file: it is read a block at a time. A zero vector has cosine 0.
+        k: Number of results for each query.
 
-    >>> search(np.float32([[1, 0]]), np.float32([[0, 1], [2, 0]]), k=1).places.tolist()
-    [[1]]
+    Raises:
+        ConfigError: k is less than 1.
+        MissingExtraError: faiss is not installed.
+
+    Example:
+        >>> search(np.float32([[1, 0]]), np.float32([[0, 1], [2, 0]]), k=1).rows.tolist()
+        [[1]]
     """
     faiss = _faiss()
     if k < 1:
-        raise ConfigError(f"k is {k}, and must be 1 or more")
-    queries = np.ascontiguousarray(unit(queries.astype(np.float32, copy=False)))
+        raise ConfigError(f"'k' is {k}; expected 1 or more")
+    queries = np.ascontiguousarray(normalize_vectors(queries.astype(np.float32, copy=False)))
     best = faiss.ResultHeap(len(queries), k, keep_max=True)
     with progress("searching", len(corpus), unit="sentences") as advance:
         for start in range(0, len(corpus), BLOCK):
-            block = np.ascontiguousarray(unit(corpus[start : start + BLOCK].astype(np.float32)))
-            cosines, places = faiss.knn(queries, block, min(k, len(block)), metric=faiss.METRIC_INNER_PRODUCT)
-            best.add_result(cosines, places.astype(np.int64) + start)
+            block = np.ascontiguousarray(normalize_vectors(corpus[start : start + BLOCK].astype(np.float32)))
+            cosines, rows = faiss.knn(queries, block, min(k, len(block)), metric=faiss.METRIC_INNER_PRODUCT)
+            best.add_result(cosines, rows.astype(np.int64) + start)
             advance(len(block))
     best.finalize()
-    return Found(np.where(best.I < 0, 0, best.D), best.I)
+    return SearchResult(np.where(best.I < 0, 0, best.D), best.I)
 
 
-def mine(
+def mine_pairs(
     corpus: npt.NDArray[np.floating[Any]],
     scratch: Path,
     *,
@@ -69,44 +88,63 @@ def mine(
     k: int = 5,
     probes: int = 8,
     seed: int = 1,
-) -> Close:
-    """Pairs of different rows whose cosine is from `above` to `below`: of each row the k nearest ones at most.
+) -> MinedPairs:
+    """Find pairs of different rows whose cosine lies in a range.
 
-    corpus: (n, d), such as a memory-mapped .npy file.  Rows are sorted into regions around √n centres into a file in
-    `scratch`, half precision; each is compared with those of its own region and of the `probes` − 1 nearest, so that a
-    pair across distant regions may be missed.  Memory holds the regions that are compared, and the pairs.
+    Rows are grouped around √n centroids and stored by group in half precision. Each row is compared with those of its
+    own group and of the nearest other groups; a pair in distant groups may be missed. Memory holds the groups that are
+    being compared, and the pairs.
+
+    Args:
+        corpus: `(n, d)`, such as a memory-mapped .npy file.
+        scratch: Folder for a temporary file.
+        above: Lowest cosine.
+        below: Highest cosine.
+        k: Pairs per row at most, its nearest ones.
+        probes: Groups that each row is compared with, its own included.
+        seed: Seed of the centroids.
+
+    Raises:
+        ConfigError: An argument is out of range.
+        MissingExtraError: faiss is not installed.
     """
     faiss = _faiss()
     if not (k >= 1 and probes >= 1 and -1 <= above <= below):
-        raise ConfigError("k and probes are 1 or more, and 'above' is no higher than 'below'")
-    centres = _centres(corpus, seed)
-    order, bounds = _regions(corpus, centres)
-    stored = np.lib.format.open_memmap(scratch / "regions.npy", "w+", np.float16, corpus.shape)
+        raise ConfigError(
+            f"'k' is {k}, 'probes' {probes}, 'above' {above}, 'below' {below}; "
+            "expected k and probes of 1 or more, and above not higher than below"
+        )
+    centroids = _centroids(corpus, seed)
+    order, bounds = _groups(corpus, centroids)
+    stored = np.lib.format.open_memmap(scratch / "groups.npy", "w+", np.float16, corpus.shape)
     for start in range(0, len(order), BLOCK):
         rows = order[start : start + BLOCK]
-        # Read in the order they lie on the disk.
+        # Read in the order in which they lie on disk.
         ranks = np.argsort(rows)
-        block = unit(corpus[rows[ranks]].astype(np.float32))
+        block = normalize_vectors(corpus[rows[ranks]].astype(np.float32))
         stored[start + ranks] = block.astype(np.float16)
-    probes = min(probes, len(centres))
-    _, near = faiss.knn(centres, centres, probes, metric=faiss.METRIC_INNER_PRODUCT)
+    probes = min(probes, len(centroids))
+    _, near = faiss.knn(centroids, centroids, probes, metric=faiss.METRIC_INNER_PRODUCT)
     pairs: list[tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], Vectors]] = []
     with progress("mining", len(order), unit="sentences") as advance:
-        for region in range(len(centres)):
-            own = slice(bounds[region], bounds[region + 1])
-            asked = stored[own].astype(np.float32)
-            if not len(asked):
+        for group in range(len(centroids)):
+            own = slice(bounds[group], bounds[group + 1])
+            queries = stored[own].astype(np.float32)
+            if not len(queries):
                 continue
-            others = np.concatenate([np.arange(bounds[each], bounds[each + 1]) for each in sorted(near[region])])
-            given = np.concatenate([stored[bounds[each] : bounds[each + 1]] for each in sorted(near[region])])
-            wanted = min(k + 1, len(given))
-            cosines, places = faiss.knn(asked, given.astype(np.float32), wanted, metric=faiss.METRIC_INNER_PRODUCT)
+            neighbors = sorted(near[group])
+            others = np.concatenate([np.arange(bounds[other], bounds[other + 1]) for other in neighbors])
+            candidates = np.concatenate([stored[bounds[other] : bounds[other + 1]] for other in neighbors])
+            wanted = min(k + 1, len(candidates))
+            cosines, indices = faiss.knn(
+                queries, candidates.astype(np.float32), wanted, metric=faiss.METRIC_INNER_PRODUCT
+            )
             first = np.repeat(order[own], wanted)
-            second = order[others[places.ravel()]]
+            second = order[others[indices.ravel()]]
             cosine = cosines.ravel()
             kept = (first != second) & (cosine >= above) & (cosine <= below + 1e-3)
             pairs.append((np.minimum(first, second)[kept], np.maximum(first, second)[kept], cosine[kept]))
-            advance(len(asked))
+            advance(len(queries))
     return _distinct(pairs)
 
 
@@ -118,48 +156,48 @@ def _faiss() -> Any:
     return faiss
 
 
-def _centres(corpus: npt.NDArray[np.floating[Any]], seed: int) -> Vectors:
-    """√n unit vectors, the means of the regions of a sample."""
+def _centroids(corpus: npt.NDArray[np.floating[Any]], seed: int) -> Vectors:
+    """√n unit vectors, by k-means on a sample."""
     faiss = _faiss()
     count = max(1, round(len(corpus) ** 0.5))
-    chosen = np.sort(generator(seed).permutation(len(corpus))[: _SAMPLE * count])
-    sample = unit(corpus[chosen].astype(np.float32))
+    selected = np.sort(generator(seed).permutation(len(corpus))[: _SAMPLE_PER_CENTROID * count])
+    sample = normalize_vectors(corpus[selected].astype(np.float32))
     means = faiss.Kmeans(corpus.shape[1], count, niter=10, spherical=True, seed=seed, min_points_per_centroid=1)
     means.train(sample)
-    centres: Vectors = means.centroids
-    return centres
+    centroids: Vectors = means.centroids
+    return centroids
 
 
-def _regions(
-    corpus: npt.NDArray[np.floating[Any]], centres: Vectors
+def _groups(
+    corpus: npt.NDArray[np.floating[Any]], centroids: Vectors
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-    """Rows sorted by the region they lie in, int64 (n,), and where each region begins, int64 (regions + 1,)."""
+    """Rows sorted by their nearest centroid, int64 `(n,)`, and where each group starts, int64 `(groups + 1,)`."""
     faiss = _faiss()
-    region = np.empty(len(corpus), np.int32)
+    group = np.empty(len(corpus), np.int32)
     for start in range(0, len(corpus), BLOCK):
-        block = np.ascontiguousarray(unit(corpus[start : start + BLOCK].astype(np.float32)))
-        _, nearest = faiss.knn(block, centres, 1, metric=faiss.METRIC_INNER_PRODUCT)
-        region[start : start + BLOCK] = nearest[:, 0]
-    order = np.argsort(region, kind="stable")
-    return order, np.searchsorted(region[order], np.arange(len(centres) + 1))
+        block = np.ascontiguousarray(normalize_vectors(corpus[start : start + BLOCK].astype(np.float32)))
+        _, nearest = faiss.knn(block, centroids, 1, metric=faiss.METRIC_INNER_PRODUCT)
+        group[start : start + BLOCK] = nearest[:, 0]
+    order = np.argsort(group, kind="stable")
+    return order, np.searchsorted(group[order], np.arange(len(centroids) + 1))
 
 
-def _distinct(pairs: list[tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], Vectors]]) -> Close:
-    """Each pair once, closest first, equal ones in the order of their rows."""
+def _distinct(pairs: list[tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], Vectors]]) -> MinedPairs:
+    """Each pair once, most similar first, ties in the order of their rows."""
     if not pairs:
-        return Close(np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0, np.float32))
-    first, second, cosines = (np.concatenate(each) for each in zip(*pairs, strict=True))
-    _, chosen = np.unique(np.stack([first, second], axis=1), axis=0, return_index=True)
-    chosen = chosen[np.argsort(-cosines[chosen], kind="stable")]
-    return Close(first[chosen], second[chosen], cosines[chosen])
+        return MinedPairs(np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0, np.float32))
+    first, second, cosines = (np.concatenate(arrays) for arrays in zip(*pairs, strict=True))
+    _, selected = np.unique(np.stack([first, second], axis=1), axis=0, return_index=True)
+    selected = selected[np.argsort(-cosines[selected], kind="stable")]
+    return MinedPairs(first[selected], second[selected], cosines[selected])
 
 
-def lines_at(path: Path, places: npt.NDArray[np.int64]) -> Iterator[str]:
-    """The lines of an uncompressed text file at these places, from 0, as they are asked for."""
+def lines_at(path: Path, rows: npt.NDArray[np.int64]) -> Iterator[str]:
+    """The lines of an uncompressed text file at some rows, which count from 0, read on demand."""
     starts = array("q", [0])
     with path.open("rb") as stream:
         for line in stream:
             starts.append(starts[-1] + len(line))
-        for place in places.tolist():
-            stream.seek(starts[place])
-            yield stream.read(starts[place + 1] - starts[place]).decode().rstrip("\n")
+        for row in rows.tolist():
+            stream.seek(starts[row])
+            yield stream.read(starts[row + 1] - starts[row]).decode().rstrip("\n")

@@ -1,21 +1,54 @@
-"""How an encoder is put together, in words: `word,trigram` joins two parts end to end, `word+trigram` sums them."""
+"""Parts of an encoder and how they combine: `word,trigram` concatenates two parts, `word+trigram` sums them."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
 from paraloom.core.errors import ConfigError, nearest
-from paraloom.embed.parts import PARTS
+
+
+@dataclass(frozen=True)
+class PartKind:
+    """What a part reads.
+
+    Args:
+        unit: Kind of unit: a name in `paraloom.embed.vocabulary.UNITS`, `subword`, or `token`.
+        recurrent: Whether a network of the part's name (`paraloom.embed.networks`) reads the units in order; other
+            parts average them.
+    """
+
+    unit: str
+    recurrent: bool = False
+
+
+PARTS: dict[str, PartKind] = {
+    "word": PartKind("word"),
+    "trigram": PartKind("trigram"),
+    "subword": PartKind("subword"),
+    "token": PartKind("token"),
+    "lstm": PartKind("word", recurrent=True),
+    "blstm": PartKind("word", recurrent=True),
+    "gran": PartKind("word", recurrent=True),
+    "gru": PartKind("word", recurrent=True),
+}
+"""Kinds of part by their name in a spec; `token` is the part of static models of other libraries (`embed.static`)."""
 
 
 @dataclass(frozen=True)
 class Spec:
-    """Blocks of the vector from left to right, each the sum of its parts (PNMT §5.6: all are trained jointly).
+    """Composition of an encoder: blocks that are concatenated, each the sum of its parts.
 
-    >>> parse_spec("Word, trigram").blocks
-    (('word',), ('trigram',))
-    >>> str(parse_spec("word + trigram"))
-    'word+trigram'
+    Args:
+        blocks: Names of the parts of each block, blocks from left to right in the vector.
+
+    Reference:
+        Wieting & Gimpel 2018 (PNMT), §5.6: all parts are trained jointly.
+
+    Example:
+        >>> parse_spec("Word, trigram").blocks
+        (('word',), ('trigram',))
+        >>> str(parse_spec("word + trigram"))
+        'word+trigram'
     """
 
     blocks: tuple[tuple[str, ...], ...]
@@ -25,38 +58,40 @@ class Spec:
 
     @property
     def parts(self) -> tuple[str, ...]:
-        """The names of the parts, each once, in the order they are written."""
+        """Names of all parts, in the order in which they are written."""
         return tuple(part for block in self.blocks for part in block)
 
     @property
     def units(self) -> tuple[str, ...]:
-        """The kinds of unit that the parts read, each once."""
+        """Kinds of unit that the parts read, each once."""
         return tuple(dict.fromkeys(PARTS[part].unit for part in self.parts))
 
     def columns(self, dimension: int) -> dict[str, int]:
-        """Column of the whole vector at which each part's `dimension` numbers begin."""
-        return {part: position * dimension for position, block in enumerate(self.blocks) for part in block}
+        """First column of each part in the whole vector, where each part has `dimension` columns."""
+        return {part: index * dimension for index, block in enumerate(self.blocks) for part in block}
 
     def width(self, dimension: int) -> int:
-        """Width of the whole vector when each part has `dimension`."""
+        """Dimension of the whole vector where each part has `dimension` columns."""
         return len(self.blocks) * dimension
 
 
 def parse_spec(text: str) -> Spec:
-    """Read a composition: `,` concatenates, `+` adds and binds tighter, case and blanks do not matter.
+    """Parse a composition: `,` concatenates, `+` adds and binds tighter; case and spaces are ignored.
 
-    Raises ConfigError for a part that does not exist (and names the nearest), is missing, or is there twice.
+    Raises:
+        ConfigError: A part is unknown, empty, or repeated.
 
-    >>> parse_spec("word,trigam")
-    Traceback (most recent call last):
-    paraloom.core.errors.ConfigError: there is no encoder part 'trigam' in 'word,trigam'; did you mean 'trigram'?
+    Example:
+        >>> parse_spec("word,trigam")
+        Traceback (most recent call last):
+        paraloom.core.errors.ConfigError: unknown encoder part 'trigam' in 'word,trigam'; did you mean 'trigram'?
     """
     spec = Spec(tuple(tuple(part.strip().lower() for part in block.split("+")) for block in text.split(",")))
     for part in spec.parts:
         if not part:
-            raise ConfigError(f"a part is missing in the encoder '{text}'", remedy="Write 'word,trigram', say.")
+            raise ConfigError(f"empty part in the encoder spec '{text}'", remedy="Write 'word,trigram', for example.")
         if part not in PARTS:
-            raise ConfigError(f"there is no encoder part '{part}' in '{text}'{nearest(part, list(PARTS))}")
+            raise ConfigError(f"unknown encoder part '{part}' in '{text}'{nearest(part, list(PARTS))}")
         if spec.parts.count(part) > 1:
-            raise ConfigError(f"the part '{part}' is there twice in the encoder '{text}'")
+            raise ConfigError(f"the part '{part}' is repeated in the encoder spec '{text}'")
     return spec

@@ -1,4 +1,4 @@
-"""Static models of others, model2vec's and sentence-transformers' StaticEmbedding, opened as encoders of ours."""
+"""Static models of other libraries, model2vec and StaticEmbedding of sentence-transformers, as encoders."""
 
 from __future__ import annotations
 
@@ -14,63 +14,67 @@ import pyarrow as pa
 from paraloom.core.errors import MissingExtraError, ModelError
 from paraloom.embed.average import Average, SentenceEncoder
 from paraloom.embed.spec import parse_spec
-from paraloom.embed.vocabulary import Rows, Vocabulary
+from paraloom.embed.vocabulary import RowLists, Vocabulary
 from paraloom.text.buffers import Texts
 
 UNIT = "token"
 _MODEL2VEC, _STATIC = "embeddings", "embedding.weight"
 
 
-class TokeniserVocabulary(Vocabulary):
-    """What a tokeniser of the tokenizers library cuts texts into, token i in row i.
+class TokenizerVocabulary(Vocabulary):
+    """The tokens of a tokenizer of the tokenizers library, token i in row i.
 
-    tokeniser: the content of a tokenizer.json.  drop_unknown: whether its unknown token is left out, as model2vec
-    does; StaticEmbedding counts it like any other.
+    Args:
+        content: Content of a tokenizer.json.
+        drop_unknown: Whether the unknown token is left out, as model2vec does; StaticEmbedding counts it like any
+            other token.
+
+    Raises:
+        MissingExtraError: tokenizers is not installed.
     """
 
-    def __init__(self, tokeniser: str, drop_unknown: bool) -> None:
+    def __init__(self, content: str, drop_unknown: bool) -> None:
         try:
             from tokenizers import Tokenizer
         except ImportError:
             raise MissingExtraError.for_verb("a static model", "train") from None
 
-        self._tokeniser = Tokenizer.from_str(tokeniser)
-        self._tokeniser.no_padding()
-        self._tokeniser.no_truncation()
-        self.content, self.drop_unknown = tokeniser, drop_unknown
-        model = json.loads(tokeniser)["model"]
-        unknown = model.get("unk_token")
-        known = self._tokeniser.token_to_id(unknown) if unknown is not None else model.get("unk_id")
-        self._unknown = known if drop_unknown else None
-        names = self._tokeniser.get_vocab()
-        size = max(names.values(), default=-1) + 1
-        entries = [""] * size
-        for name, row in names.items():
-            entries[row] = name
+        self._tokenizer = Tokenizer.from_str(content)
+        self._tokenizer.no_padding()
+        self._tokenizer.no_truncation()
+        self.content, self.drop_unknown = content, drop_unknown
+        model = json.loads(content)["model"]
+        unknown_token = model.get("unk_token")
+        known_id = self._tokenizer.token_to_id(unknown_token) if unknown_token is not None else model.get("unk_id")
+        self._unknown = known_id if drop_unknown else None
+        ids = self._tokenizer.get_vocab()
+        entries = [""] * (max(ids.values(), default=-1) + 1)
+        for token, row in ids.items():
+            entries[row] = token
         super().__init__(UNIT, entries)
 
     @cached_property
     def identity(self) -> bytes:
-        """What decides how texts are cut: the tokeniser itself."""
+        """The tokenizer: it determines how texts are split and numbered."""
         return f"{self.drop_unknown} {self.content}".encode()
 
-    def lists(self, texts: Texts) -> Rows:
-        """The rows of each text's tokens."""
-        plain = texts.to_pylist() if isinstance(texts, (pa.Array, pa.ChunkedArray)) else list(texts)
-        found = [each.ids for each in self._tokeniser.encode_batch_fast(plain, add_special_tokens=False)]
-        offsets = np.zeros(len(found) + 1, np.int64)
-        np.cumsum([len(each) for each in found], out=offsets[1:])
-        rows = np.fromiter(chain.from_iterable(found), np.int32, offsets[-1])
+    def row_lists(self, texts: Texts) -> RowLists:
+        """Rows of the tokens of n texts."""
+        strings = texts.to_pylist() if isinstance(texts, (pa.Array, pa.ChunkedArray)) else list(texts)
+        ids = [encoding.ids for encoding in self._tokenizer.encode_batch_fast(strings, add_special_tokens=False)]
+        offsets = np.zeros(len(ids) + 1, np.int64)
+        np.cumsum([len(tokens) for tokens in ids], out=offsets[1:])
+        rows = np.fromiter(chain.from_iterable(ids), np.int32, offsets[-1])
         if self._unknown is not None:
             kept = rows != self._unknown
             if not kept.all():
                 offsets = np.concatenate([[0], np.cumsum(kept)])[offsets]
                 rows = rows[kept]
-        return Rows(rows, offsets)
+        return RowLists(rows, offsets)
 
 
 def is_static(folder: str | Path) -> bool:
-    """Whether a folder holds a static model of model2vec or sentence-transformers."""
+    """Whether a folder contains a static model of model2vec or sentence-transformers."""
     folder = Path(folder)
     names = ("modules.json", "tokenizer.json", "model.safetensors")
     if not all((folder / name).is_file() for name in names):
@@ -83,12 +87,19 @@ def is_static(folder: str | Path) -> bool:
 
 
 def load_static(folder: str | Path, threads: int = 1) -> SentenceEncoder:
-    """Open a static model's folder: the same vectors as its own library's, but for their length where it normalises.
+    """Load a static model. The vectors are those of its own library, except that they are not normalized.
 
-    Raises ModelError that names what cannot be read.
+    Args:
+        folder: Folder with modules.json, tokenizer.json and model.safetensors.
+        threads: Number of threads of `encode`.
 
-    >>> load_static("potion-base-8M").encode(["A sentence."]).shape                      # doctest: +SKIP
-    (1, 256)
+    Raises:
+        ModelError: Names what cannot be read.
+        MissingExtraError: tokenizers is not installed.
+
+    Example:
+        >>> load_static("potion-base-8M").encode(["A sentence."]).shape                      # doctest: +SKIP
+        (1, 256)
     """
     from safetensors import SafetensorError
     from safetensors.numpy import load_file
@@ -99,18 +110,20 @@ def load_static(folder: str | Path, threads: int = 1) -> SentenceEncoder:
         tensors: dict[str, Any] = load_file(weights)
     except (SafetensorError, OSError) as error:
         raise ModelError(f"the vectors cannot be read ({error})", file=weights) from None
-    named = _MODEL2VEC if _MODEL2VEC in tensors else _STATIC
-    if named not in tensors:
-        raise ModelError(f"there is neither '{_MODEL2VEC}' nor '{_STATIC}' in it", file=weights)
-    vocabulary = TokeniserVocabulary((folder / "tokenizer.json").read_text(encoding="utf-8"), named == _MODEL2VEC)
-    table = tensors[named].astype(np.float32)
+    key = _MODEL2VEC if _MODEL2VEC in tensors else _STATIC
+    if key not in tensors:
+        raise ModelError(
+            f"expected a tensor '{_MODEL2VEC}' or '{_STATIC}', got {', '.join(sorted(tensors))}", file=weights
+        )
+    vocabulary = TokenizerVocabulary((folder / "tokenizer.json").read_text(encoding="utf-8"), key == _MODEL2VEC)
+    table = tensors[key].astype(np.float32)
     if "mapping" in tensors:
         table = table[tensors["mapping"]]
     if "weights" in tensors:
         table = table * tensors["weights"].astype(np.float32)[:, None]
     if len(table) < len(vocabulary):
-        raise ModelError(f"there are {len(table):,} vectors for {len(vocabulary):,} tokens", file=weights)
+        raise ModelError(f"expected {len(vocabulary):,} vectors, one per token, got {len(table):,}", file=weights)
     if not np.isfinite(table).all():
-        raise ModelError("the vectors hold numbers that are not finite", file=weights)
+        raise ModelError("the vectors contain values that are not finite", file=weights)
     part = Average(vocabulary, np.ascontiguousarray(table))
     return SentenceEncoder(parse_spec(UNIT), {UNIT: part}, threads)

@@ -1,4 +1,4 @@
-"""Encoders on disk: a folder of safetensors, vocabularies as readable lines, and config.json, written last."""
+"""Encoders on disk: a folder with safetensors, vocabularies as readable lines, a model card, and config.json."""
 
 from __future__ import annotations
 
@@ -10,31 +10,50 @@ from typing import Any
 import numpy as np
 
 from paraloom import __version__
-from paraloom.core.errors import MissingExtraError, ModelError, ParaloomError
-from paraloom.embed import model_card as card
+from paraloom.bundled import bundled_path
+from paraloom.core.errors import ConfigError, MissingExtraError, ModelError, ParaloomError
 from paraloom.embed.average import Average, Part, SentenceEncoder
-from paraloom.embed.ordered import Ordered
-from paraloom.embed.parts import PARTS
-from paraloom.embed.spec import parse_spec
+from paraloom.embed.recurrent import Recurrent
+from paraloom.embed.spec import PARTS, parse_spec
 from paraloom.embed.subwords import UNIT as SUBWORD
 from paraloom.embed.subwords import SubwordVocabulary
 from paraloom.embed.vocabulary import Vocabulary
 from paraloom.io.atomic import atomic_write
 
 CONFIG = "config.json"
+CARD = "README.md"
 _FORMAT = 1
 
+_CARD_HEAD = "---\nlibrary_name: {library}\ntags:\n- sentence-similarity\n- {library}\n---\n"
 
-def save(encoder: SentenceEncoder, folder: str | Path, training: Mapping[str, Any] | None = None) -> Path:
-    """Write the encoder into `folder`; `training`, how it was made, goes into its config.json and its card.
 
-    Each part is `<part>.safetensors` (table, and scales where it is int8) and `<part>.vocabulary.txt` (line i is
-    row i); sub-words have their model, `subword.spm`, beside them.  Every file appears whole; config.json comes last,
-    and a folder without it is no encoder.
+def save_encoder(encoder: SentenceEncoder, folder: str | Path, training: Mapping[str, Any] | None = None) -> Path:
+    """Write an encoder into a folder.
+
+    Each part is `<part>.safetensors` (the table, and scales where it is int8) and `<part>.vocabulary.txt` (line i is
+    row i); subwords have their model, `subword.spm`, in addition. Every file appears complete or not at all;
+    config.json is written last, and a folder without it is not an encoder.
+
+    Args:
+        encoder: The encoder.
+        folder: Created if needed.
+        training: How the encoder was trained, for config.json and the model card; by default what the encoder says
+            itself.
+
+    Returns:
+        The folder.
+
+    Raises:
+        ConfigError: The encoder is a static model of another library.
     """
     from safetensors.numpy import save_file
 
     folder = Path(folder)
+    if "token" in encoder.spec.units:
+        raise ConfigError(
+            "a static model of another library cannot be saved as an encoder", remedy="Copy its folder instead."
+        )
+    training = encoder.training if training is None else training
     for name, part in encoder.parts.items():
         with atomic_write(folder / f"{name}.safetensors") as temporary:
             save_file({key: np.ascontiguousarray(tensor) for key, tensor in part.tensors.items()}, temporary)
@@ -50,37 +69,100 @@ def save(encoder: SentenceEncoder, folder: str | Path, training: Mapping[str, An
         "dimension": encoder.dimension,
         "signature": encoder.signature,
         "paraloom": __version__,
-        "training": dict(training or {}),
+        "training": dict(training),
     }
-    with atomic_write(folder / card.FILE) as temporary:
-        temporary.write_text(card.encoder_card(encoder, training or {}), encoding="utf-8")
+    with atomic_write(folder / CARD) as temporary:
+        temporary.write_text(model_card(encoder, training), encoding="utf-8")
     with atomic_write(folder / CONFIG) as temporary:
         temporary.write_text(json.dumps(config, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
     return folder
 
 
 def load_encoder(folder: str | Path, threads: int = 1) -> SentenceEncoder:
-    """Open an encoder's folder.
+    """Load an encoder from a folder of `save_encoder`.
 
-    Raises ModelError that names the file which is missing, corrupt, or does not fit the others.
+    Args:
+        folder: The folder, or the name of a bundled encoder, such as `english`.
+        threads: Number of threads of `encode`.
+
+    Raises:
+        ModelError: Names the file that is missing, corrupt, or inconsistent with the others.
+        MissingExtraError: The encoder has a recurrent part and torch is not installed.
+
+    Example:
+        >>> load_encoder("english").dimension
+        600
     """
-    folder = Path(folder)
+    folder = _resolve(folder)
     config = _read_config(folder)
     spec = parse_spec(config["spec"])
     parts = {name: _read_part(folder, name, config["part_dimension"]) for name in spec.parts}
-    return SentenceEncoder(spec, parts, threads)
+    return SentenceEncoder(spec, parts, threads, config.get("training"))
+
+
+def _resolve(folder: str | Path) -> Path:
+    if Path(folder).exists():
+        return Path(folder)
+    return bundled_path(str(folder)) or Path(folder)
+
+
+def model_card(encoder: SentenceEncoder, training: Mapping[str, Any]) -> str:
+    """The card of an encoder's folder, in Markdown: what it is, how it was trained, how to use it.
+
+    Args:
+        encoder: The encoder.
+        training: Settings and counts, as in config.json. The licenses of the data have to be added by hand.
+
+    Example:
+        >>> from paraloom.embed.average import Average
+        >>> part = Average(Vocabulary("word", ["dog"]), np.float32([[1, 0]]))
+        >>> card = model_card(SentenceEncoder(parse_spec("word"), {"word": part}), {"epochs": 5})
+        >>> "| word | 1 |" in card, "| epochs | 5 |" in card
+        (True, True)
+    """
+    parts = "".join(f"| {name} | {len(part.vocabulary):,} |\n" for name, part in encoder.parts.items())
+    settings = "".join(f"| {name} | {value} |\n" for name, value in training.items())
+    return (
+        f"{_CARD_HEAD.format(library='paraloom')}\n# Sentence encoder `{encoder.spec}`\n\n"
+        f"Vectors of {encoder.dimension} dimensions; compare them by cosine.\n\n"
+        "    paraloom similarity FOLDER first.txt second.txt\n\n"
+        f"| part | entries |\n|---|---:|\n{parts}\n"
+        + (f"| training | |\n|---|---:|\n{settings}\n" if settings else "")
+        + f"Signature: `{encoder.signature}`\n"
+    )
+
+
+def exported_model_card(encoder: SentenceEncoder, *, plain: bool) -> str:
+    """The card of a folder for sentence-transformers, in Markdown.
+
+    Args:
+        encoder: The encoder.
+        plain: Whether the folder loads without `trust_remote_code`.
+    """
+    trust = "" if plain else ", trust_remote_code=True"
+    return (
+        f"{_CARD_HEAD.format(library='sentence-transformers')}\n# A sentence encoder by Paraloom\n\n"
+        f"`{encoder.spec}`, {encoder.dimension} dimensions, cosine similarity.\n\n"
+        "```python\nfrom sentence_transformers import SentenceTransformer\n\n"
+        f'SentenceTransformer("path/to/this/folder"{trust}).encode(["A sentence."])\n```\n\n'
+        f"Signature: `{encoder.signature}`\n"
+    )
 
 
 def _read_config(folder: Path) -> dict[str, Any]:
     path = folder / CONFIG
-    _must_be_there(path)
+    _check_exists(path)
     try:
         config: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-        known = config["format"] == _FORMAT and isinstance(config["spec"], str) and config["part_dimension"] > 0
+        valid = config["format"] == _FORMAT and isinstance(config["spec"], str) and config["part_dimension"] > 0
     except (ValueError, KeyError, TypeError):
-        known = False
-    if not known:
-        raise ModelError("this describes no encoder of ours", file=path, remedy="Name a folder that `save` wrote.")
+        valid = False
+    if not valid:
+        raise ModelError(
+            "not the configuration of a Paraloom encoder",
+            file=path,
+            remedy="Name a folder that `paraloom train encoder` or `Encoder.save` wrote.",
+        )
     return config
 
 
@@ -89,8 +171,8 @@ def _read_part(folder: Path, name: str, dimension: int) -> Part:
     from safetensors.numpy import load_file
 
     lines, weights = folder / f"{name}.vocabulary.txt", folder / f"{name}.safetensors"
-    _must_be_there(lines)
-    _must_be_there(weights)
+    _check_exists(lines)
+    _check_exists(weights)
     try:
         vocabulary = _read_vocabulary(folder, name, lines)
         tensors = load_file(weights)
@@ -99,64 +181,65 @@ def _read_part(folder: Path, name: str, dimension: int) -> Part:
         raise ModelError("the vocabulary is not valid UTF-8", file=lines) from error
     except (SafetensorError, KeyError) as error:
         raise ModelError(
-            f"the vectors cannot be read ({error})", file=weights, remedy="Make the encoder again."
+            f"the vectors cannot be read ({error})", file=weights, remedy="Train or copy the encoder again."
         ) from error
     if part.table.shape != (len(vocabulary), dimension):
         raise ModelError(
-            f"the table is {part.table.shape}, where {len(vocabulary)} entries of {dimension} numbers are expected",
-            file=weights,
+            f"expected a table of shape {(len(vocabulary), dimension)}, got {part.table.shape}", file=weights
         )
-    wanted = [np.dtype(np.int8), np.dtype(np.float32)] if "scales" in tensors else [np.dtype(np.float32)]
-    if part.table.dtype not in wanted or part.scales.shape != (len(vocabulary),) or part.scales.dtype != np.float32:
-        raise ModelError("the vectors are neither float32, nor int8 with a float32 scale a row", file=weights)
+    dtypes = [np.dtype(np.int8), np.dtype(np.float32)] if "scales" in tensors else [np.dtype(np.float32)]
+    if part.table.dtype not in dtypes or part.scales.shape != (len(vocabulary),) or part.scales.dtype != np.float32:
+        raise ModelError(
+            f"expected a table of float32, or of int8 with float32 scales per row, got {part.table.dtype}", file=weights
+        )
     if not (np.isfinite(part.table).all() and np.isfinite(part.scales).all()):
-        raise ModelError("the vectors hold numbers that are not finite", file=weights)
+        raise ModelError("the vectors contain values that are not finite", file=weights)
     try:
         vocabulary.check()
     except ParaloomError as error:
         raise error.at(file=lines) from None
-    return _with_network(name, part, tensors, weights) if PARTS[name].ordered else part
+    return _with_network(name, part, tensors, weights) if PARTS[name].recurrent else part
 
 
 def _read_vocabulary(folder: Path, name: str, lines: Path) -> Vocabulary:
-    """The entries of `lines`; for sub-words the model beside them, which must have the same."""
+    """The entries in `lines`; for subwords the model, whose pieces must be the same."""
     entries = lines.read_bytes().decode().split("\n")[:-1]
     if PARTS[name].unit != SUBWORD:
         return Vocabulary(PARTS[name].unit, entries)
     model = folder / f"{name}.spm"
-    _must_be_there(model)
+    _check_exists(model)
     try:
         vocabulary = SubwordVocabulary(model.read_bytes())
     except ModelError as error:
         raise error.at(file=model) from None
     if list(vocabulary.entries) != entries:
-        raise ModelError("the pieces are not those of the vocabulary beside it", file=model)
+        raise ModelError(f"the pieces of the model differ from those in {lines.name}", file=model)
     return vocabulary
 
 
-def _with_network(name: str, part: Average, tensors: Mapping[str, Any], file: Path) -> Ordered:
-    """The part with the network whose weights stand beside its table."""
+def _with_network(name: str, part: Average, tensors: Mapping[str, Any], file: Path) -> Recurrent:
+    """The part with the network whose weights are stored with its table."""
     try:
-        from paraloom.embed.networks import loaded_network
+        from paraloom.embed.networks import network_with_weights
     except ImportError:
         raise MissingExtraError.for_verb(f"an encoder with the part '{name}'", "train") from None
 
     weights = {key.partition(".")[2]: value for key, value in tensors.items() if key.startswith("network.")}
     try:
-        network = loaded_network(name, part.dimension, weights)
+        network = network_with_weights(name, part.dimension, weights)
     except RuntimeError as error:
         raise ModelError(
-            f"the network's weights do not fit: {str(error).splitlines()[-1].strip()}", file=file
+            f"the weights do not fit the network: {str(error).splitlines()[-1].strip()}", file=file
         ) from None
     if not all(np.isfinite(value).all() for value in weights.values()):
-        raise ModelError("the network's weights hold numbers that are not finite", file=file)
-    return Ordered(part.vocabulary, part.vectors, network)
+        raise ModelError("the network's weights contain values that are not finite", file=file)
+    return Recurrent(part.vocabulary, part.vectors, network)
 
 
-def _must_be_there(path: Path) -> None:
+def _check_exists(path: Path) -> None:
     if not path.is_file():
         raise ModelError(
-            f"there is no {path.name}",
+            f"{path.name} not found",
             file=path.parent,
-            remedy="An encoder's folder has config.json and, for each part, its .safetensors and .vocabulary.txt.",
+            remedy="The folder of an encoder has config.json and, for each part, .safetensors and .vocabulary.txt.",
         )

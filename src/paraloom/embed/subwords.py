@@ -1,4 +1,4 @@
-"""Sub-words for averaging: a SentencePiece model learned from the training's own sentences (Wieting et al. 2021)."""
+"""Subword units: a SentencePiece model that is learned from the training sentences themselves."""
 
 from __future__ import annotations
 
@@ -12,32 +12,41 @@ import pyarrow.compute as pc
 import sentencepiece
 
 from paraloom.core.errors import DataError, ModelError
-from paraloom.embed.vocabulary import Rows, Vocabulary
+from paraloom.embed.vocabulary import RowLists, Vocabulary
 from paraloom.text.buffers import Texts
 from paraloom.text.normalize import lowercase, normalize
 
 UNIT = "subword"
-MARK = "▁"
-"""What SentencePiece writes for a space."""
+SPACE = "▁"
+"""The character that SentencePiece writes for a space."""
 
 
 class SubwordVocabulary(Vocabulary):
-    """The pieces of a SentencePiece model, piece i in row i; unknown characters are a piece of their own.
+    """The pieces of a SentencePiece model, piece i in row i; unknown characters map to the unknown piece.
 
-    Texts are normalised and lower-cased first, as for words.  model: the bytes of the model's file.
+    Texts are normalized and lower-cased first, as for words.
+
+    Args:
+        model: Bytes of the model's file.
+
+    Raises:
+        ModelError: The bytes are not a SentencePiece model.
+
+    Reference:
+        Wieting et al. 2021, "Paraphrastic Representations at Scale": averages of SentencePiece embeddings.
     """
 
     def __init__(self, model: bytes) -> None:
         try:
             self._processor = sentencepiece.SentencePieceProcessor(model_proto=model)
         except (RuntimeError, OSError) as error:
-            raise ModelError(f"this is not a SentencePiece model: {error}") from None
+            raise ModelError(f"not a SentencePiece model: {error}") from None
         self.model = model
         super().__init__(UNIT, [self._processor.id_to_piece(i) for i in range(self._processor.get_piece_size())])
 
     @cached_property
     def identity(self) -> bytes:
-        """What decides how texts are cut: the model itself."""
+        """The model: it determines how texts are split and numbered."""
         return self.model
 
     @property
@@ -45,25 +54,37 @@ class SubwordVocabulary(Vocabulary):
         """Log-probability of each piece."""
         return [self._processor.get_score(i) for i in range(len(self))]
 
-    def lists(self, texts: Texts) -> Rows:
-        """The rows of each text's pieces."""
-        found: list[list[int]] = self._processor.encode(plain(texts), out_type=int)
-        offsets = np.zeros(len(found) + 1, np.int64)
-        np.cumsum([len(each) for each in found], out=offsets[1:])
-        return Rows(np.fromiter(chain.from_iterable(found), np.int32, offsets[-1]), offsets)
+    def row_lists(self, texts: Texts) -> RowLists:
+        """Rows of the pieces of n texts."""
+        pieces: list[list[int]] = self._processor.encode(normalize_for_subwords(texts), out_type=int)
+        offsets = np.zeros(len(pieces) + 1, np.int64)
+        np.cumsum([len(ids) for ids in pieces], out=offsets[1:])
+        return RowLists(np.fromiter(chain.from_iterable(pieces), np.int32, offsets[-1]), offsets)
 
 
-def plain(texts: Texts) -> list[str]:
-    """Normalised, lower-cased, and without the mark that stands for a space: what is learned from, and cut."""
-    unmarked = pc.replace_substring(normalize(texts), pattern=MARK, replacement=" ")
-    found: list[str] = lowercase(normalize(unmarked)).to_pylist()
-    return found
+def normalize_for_subwords(texts: Texts) -> list[str]:
+    """Normalize and lower-case texts and replace the character `▁`: the form that models are trained on and split."""
+    without_mark = pc.replace_substring(normalize(texts), pattern=SPACE, replacement=" ")
+    lines: list[str] = lowercase(normalize(without_mark)).to_pylist()
+    return lines
 
 
-def learn_subwords(lines: Iterable[str], size: int, seed: int = 1) -> bytes:
-    """Learn a unigram model of at most `size` pieces (Kudo 2018) from `plain` lines; the bytes of its file.
+def train_subwords(lines: Iterable[str], size: int, seed: int = 1) -> bytes:
+    """Train a unigram model; the same lines give the same bytes.
 
-    The same lines give the same bytes.  Raises DataError where there is nothing to learn from.
+    Args:
+        lines: Sentences as `normalize_for_subwords` gives them; of more than 500,000 a random sample is used.
+        size: Number of pieces at most.
+        seed: Seed of that sample.
+
+    Returns:
+        Content of the model's file.
+
+    Raises:
+        DataError: The lines are too few or too short to learn from.
+
+    Reference:
+        Kudo 2018, "Subword Regularization".
     """
     sentencepiece.set_random_generator_seed(seed)
     model = io.BytesIO()
@@ -80,10 +101,12 @@ def learn_subwords(lines: Iterable[str], size: int, seed: int = 1) -> bytes:
             eos_id=-1,
             pad_id=-1,
             input_sentence_size=500_000,
-            shuffle_input_sentence=True,  # of a larger corpus a fair sample, by the seed
+            shuffle_input_sentence=True,
             num_threads=1,  # more threads would sum in another order
             minloglevel=2,
         )
     except (RuntimeError, OSError) as error:
-        raise DataError(f"sub-words cannot be learned: {error}", remedy="Give more or longer sentences.") from None
+        raise DataError(
+            f"a subword model cannot be trained: {error}", remedy="Give more or longer sentences."
+        ) from None
     return model.getvalue()

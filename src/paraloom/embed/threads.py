@@ -1,4 +1,4 @@
-"""Threads that share ranges of an array: the kernels release the lock, so they run side by side."""
+"""A team of threads that share ranges of an array; the kernels release the GIL, so that they run in parallel."""
 
 from __future__ import annotations
 
@@ -7,23 +7,25 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 
 
-class Team:
-    """So many threads; None for one a processor that this process may use.
+class ThreadTeam:
+    """A fixed number of threads. What they compute must not depend on how a range is split.
 
-    What they compute must not depend on how a range is cut.
+    Args:
+        threads: Number of threads; None for one per processor that this process may use.
 
-    >>> found = []
-    >>> Team(1).share(3, lambda begin, end: found.append((begin, end)))
-    >>> found
-    [(0, 3)]
+    Example:
+        >>> ranges = []
+        >>> ThreadTeam(1).parallel_for(3, lambda begin, end: ranges.append((begin, end)))
+        >>> ranges
+        [(0, 3)]
     """
 
     def __init__(self, threads: int | None = None) -> None:
-        self.threads = threads or len(os.sched_getaffinity(0))
+        self.threads = threads or available_threads()
         self._pool = ThreadPoolExecutor(self.threads - 1) if self.threads > 1 else None
 
-    def share(self, count: int, task: Callable[[int, int], None]) -> None:
-        """Call task(begin, end) for ranges that cover 0 to count once, and wait for all of them."""
+    def parallel_for(self, count: int, task: Callable[[int, int], None]) -> None:
+        """Call `task(begin, end)` for ranges that cover 0 to `count` once, and wait for all of them."""
         if self._pool is None:
             task(0, count)
             return
@@ -34,6 +36,11 @@ class Team:
             other.result()
 
     def close(self) -> None:
-        """End the threads."""
+        """Stop the threads."""
         if self._pool is not None:
             self._pool.shutdown()
+
+
+def available_threads() -> int:
+    """Number of processors that this process may use."""
+    return len(os.sched_getaffinity(0))

@@ -1,4 +1,4 @@
-"""Training an encoder on sentence pairs: mega-batches of hardest negatives, margin loss, exact resume."""
+"""Training of an encoder on sentence pairs: hard negatives from mega-batches, margin loss, Adam, exact resume."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import math
 import shutil
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -15,37 +15,149 @@ import numpy.typing as npt
 
 from paraloom.core.digests import digest, file_digest
 from paraloom.core.errors import ConfigError, ModelError
-from paraloom.core.progress import progress as shown
+from paraloom.core.progress import progress
 from paraloom.core.seeds import generator
-from paraloom.embed.average import SentenceEncoder, unit
-from paraloom.embed.checkpoint import Progress, keep_checkpoints, read_checkpoint, write_records
-from paraloom.embed.config import EncoderConfig
-from paraloom.embed.devices import parse_devices
-from paraloom.embed.hard_negatives import hardest_negatives
-from paraloom.embed.initialization import new_parts
-from paraloom.embed.learner import Learner
-from paraloom.embed.losses import batch_triples, margin_loss
-from paraloom.embed.pairs import Pairs, TrainingPairs, stream_pairs
-from paraloom.embed.parts import PARTS
-from paraloom.embed.store import load_encoder, save
-from paraloom.embed.threads import Team
-from paraloom.embed.vectors import file_of
-from paraloom.embed.vocabulary import Rows
+from paraloom.embed.average import SentenceEncoder, Vectors, normalize_vectors
+from paraloom.embed.average_training import TrainableAverage, TrainablePart
+from paraloom.embed.checkpoint import TrainingState, read_checkpoint, run_with_checkpoints, write_records
+from paraloom.embed.config import EncoderConfig, PartsConfig
+from paraloom.embed.data import Pairs, TrainingPairs, UnitLists, stream_pairs
+from paraloom.embed.losses import Loss, batch_triples, hardest_negatives, margin_loss
+from paraloom.embed.recurrent import TrainableRecurrent, initial_network, parse_devices
+from paraloom.embed.spec import PARTS, Spec
+from paraloom.embed.store import load_encoder, save_encoder
+from paraloom.embed.threads import ThreadTeam
+from paraloom.embed.vocabulary import RowLists
+from paraloom.embed.word_vectors import read_vectors, vectors_file
 
-Dev = Callable[[SentenceEncoder], Mapping[str, float]]
+Evaluator = Callable[[SentenceEncoder], Mapping[str, float]]
+"""Measures an encoder during training; returns figures by name."""
 
 # Below the folder of a training, until it ends.
 _BEST = "checkpoint/best"
 
-# Mini-batches that one line of the curve sums up.
+# Mini-batches per line of the learning curve.
 _LINE = 20
+
+
+def initial_parts(
+    config: PartsConfig,
+    seed: int,
+    spec: Spec,
+    units: Mapping[str, UnitLists],
+    start: SentenceEncoder | None,
+    vectors: str | Path | None,
+    team: ThreadTeam,
+    devices: Sequence[str] = ("cpu",),
+    precision: str = "float32",
+) -> dict[str, TrainablePart]:
+    """Create the parts of an encoder for training.
+
+    Args:
+        config: Dimension, initial vectors and penalties.
+        seed: Seed of the random vectors and weights.
+        spec: The parts.
+        units: Training data, with the vocabularies.
+        start: An encoder whose vectors and weights are copied; random ones without.
+        vectors: File of word vectors to start with (`embed.word_vectors`); words without a vector start at random.
+        team: Threads.
+        devices: Of recurrent networks.
+        precision: Of recurrent networks.
+
+    Returns:
+        The parts by name.
+
+    Raises:
+        ConfigError: `vectors` cannot be used together with `start`, or without a part that reads words.
+        DataError: As `read_vectors` does.
+    """
+    parts: dict[str, TrainablePart] = {}
+    pretrained = None
+    if vectors is not None:
+        if start is not None:
+            raise ConfigError("'start' and 'vectors' exclude each other", remedy="Leave one of them out.")
+        if "word" not in units:
+            raise ConfigError(
+                f"'vectors' is set, but no part of '{spec}' reads words",
+                remedy="Leave 'vectors' out, or add the part 'word'.",
+            )
+        pretrained = read_vectors(vectors, units["word"].counted.vocabulary, config.dimension)
+    for index, name in enumerate(spec.parts):
+        kind = PARTS[name]
+        vocabulary, _, frequencies = units[kind.unit].counted
+        start_part = start.parts[name] if start else None
+        if start_part is not None:
+            table = start_part.vectors
+        else:
+            table = generator(seed, index).standard_normal((len(vocabulary), config.dimension), np.float32)
+            damping = 0.0 if kind.recurrent else config.frequency_damping
+            table *= (config.init_std(name) / (1 + damping * frequencies)).astype(np.float32)[:, None]
+            if pretrained is not None and kind.unit == "word":
+                table[pretrained.rows] = pretrained.vectors
+        if kind.recurrent:
+            network = initial_network(name, start_part, config.dimension, seed)
+            penalties = config.embedding_l2, config.network_l2
+            parts[name] = TrainableRecurrent(vocabulary, table, network, team, *penalties, devices, precision)
+        else:
+            parts[name] = TrainableAverage(vocabulary, table, team, config.embedding_l2)
+    return parts
+
+
+@dataclass(frozen=True)
+class Learner:
+    """An encoder during training.
+
+    Args:
+        spec: How its parts combine.
+        units: Training data by kind of unit.
+        parts: The parts by name.
+        team: Threads.
+    """
+
+    spec: Spec
+    units: Mapping[str, UnitLists]
+    parts: Mapping[str, TrainablePart]
+    team: ThreadTeam
+
+    @property
+    def dimension(self) -> int:
+        """Dimension of each part."""
+        return next(iter(self.parts.values())).frozen().dimension
+
+    @property
+    def tensors(self) -> dict[str, npt.NDArray[np.float32]]:
+        """Everything that a checkpoint contains, by name: the arrays themselves."""
+        return {f"{name}.{key}": tensor for name, part in self.parts.items() for key, tensor in part.state.items()}
+
+    def encoder(self) -> SentenceEncoder:
+        """The encoder in its present state; it shares the parameters."""
+        return SentenceEncoder(self.spec, {name: part.frozen() for name, part in self.parts.items()}, self.team.threads)
+
+    def take(self, sentences: npt.NDArray[np.int64]) -> dict[str, RowLists]:
+        """The units of some sentences, by part."""
+        lists = {unit: self.units[unit].take(sentences) for unit in self.spec.units}
+        return {name: lists[PARTS[name].unit] for name in self.parts}
+
+    def forward(self, lists: Mapping[str, RowLists]) -> Vectors:
+        """Compute the vectors of n sentences, float32 `(n, width)`, from their units by part."""
+        count = len(next(iter(lists.values())).offsets) - 1
+        dimension = self.dimension
+        vectors = np.zeros((count, self.spec.width(dimension)), np.float32)
+        for name, column in self.spec.columns(dimension).items():
+            self.parts[name].forward(lists[name], vectors, column)
+        return vectors
+
+    def update(self, lists: Mapping[str, RowLists], loss: Loss, learning_rate: float, step: int) -> None:
+        """One optimizer step of every part; `step` counts from 1."""
+        for name, column in self.spec.columns(self.dimension).items():
+            self.parts[name].update(lists[name], loss.gradient, loss.active, column, learning_rate, step)
 
 
 def train_encoder(
     pairs: Pairs,
     config: EncoderConfig,
     folder: str | Path,
-    dev: Dev | None = None,
+    evaluator: Evaluator | None = None,
     *,
     seed: int = 1,
     start: str | Path | None = None,
@@ -55,189 +167,214 @@ def train_encoder(
     keep_best: bool = False,
     checkpoint_seconds: float = 60.0,
 ) -> dict[str, Any]:
-    """Train on the `src` and `tgt` of `pairs` and save the encoder into `folder`; returns figures.
+    """Train an encoder on sentence pairs and save it.
 
-    seed: of the vectors at the start and of the order of pairs.  start: the folder of an encoder to go on from, whose
-    spec, dimension and vocabularies are then used.  vectors: a text file of word vectors (embed.vectors) that words
-    start from instead of random ones, where it has them.
-    dev: called with the encoder after each epoch; its figures join the curve.  keep_best: save the encoder as it was
-    after the epoch at which the first of them was highest, instead of the last.  threads: None for all processors.
-    devices: where the networks of parts that read in order compute: cpu, cuda (every GPU), or some of them, as
-    cuda:0,cuda:1; averages are bound by memory and stay with the processor.
-    The folder gets `curve.jsonl` (loss, violations as a share of triples, dev figures) and `timings.json`.  A training
-    that was killed goes on from `folder/checkpoint/` when called again with the same pairs and configuration, and ends
-    with the same bytes; so it does with any number of threads.
-    Raises ModelError, naming epoch and batch, when the loss is no longer finite (the last checkpoint stays).
+    The folder also receives `curve.jsonl` (loss, share of triples within the margin, figures of the evaluator) and
+    `timings.json`. An interrupted training resumes from `folder/checkpoint/` when it is called again with the same
+    pairs and configuration, and ends with the same bytes, which do not depend on the number of threads either.
 
-    >>> train_encoder(Corpus.open("pairs"), EncoderConfig(epochs=1), "encoder")    # doctest: +SKIP
+    Args:
+        pairs: A corpus, or record batches, whose `src` and `tgt` have the same meaning.
+        config: Configuration.
+        folder: Folder for the encoder.
+        evaluator: Called with the encoder after each epoch; its figures become part of the curve.
+        seed: Seed of initial vectors and of the order of the pairs.
+        start: Folder of an encoder to continue with; its spec, dimension and vocabularies are used then.
+        vectors: File of word vectors to start with (`embed.word_vectors`), for the words that it contains.
+        threads: Number of threads; None for all processors.
+        devices: Where recurrent networks compute: `cpu`, `cuda` (every GPU), or a list such as `cuda:0,cuda:1`.
+            Averages are limited by memory bandwidth and stay on the processor.
+        keep_best: Save the encoder of the epoch in which the evaluator's first figure was highest, not the last.
+        checkpoint_seconds: Time between two checkpoints.
+
+    Returns:
+        Figures: `pairs` (counts), `steps`, `loss`, `violations`, `dev` (the last figures of the evaluator), `entries`
+        (sizes of the vocabularies) and `signature`.
+
+    Raises:
+        ConfigError: Arguments contradict each other, or a device is not available.
+        DataError: No pair is left to train on.
+        ModelError: The loss is no longer finite (the last checkpoint remains), or a checkpoint in the folder belongs
+            to another training.
+
+    Reference:
+        Wieting & Gimpel 2018, "ParaNMT-50M" (PNMT), §4 and §5.
+
+    Example:
+        >>> from paraloom.io import Corpus
+        >>> train_encoder(Corpus.open("pairs"), EncoderConfig(epochs=1), "encoder")    # doctest: +SKIP
     """
-    if keep_best and dev is None:
-        raise ConfigError("the best epoch is not known without a development figure", remedy="Give tasks to measure.")
-    spec, folder, places = config.check(), Path(folder), parse_devices(devices)
-    origin = None if start is None else load_encoder(start)
-    spec = origin.spec if origin else spec
-    known = {part.vocabulary.unit: part.vocabulary for part in origin.parts.values()} if origin else {}
-    scratch = folder / "checkpoint" / "pairs"
+    if keep_best and evaluator is None:
+        raise ConfigError("the best epoch is unknown without an evaluator", remedy="Give tasks to evaluate on.")
+    folder, device_names = Path(folder), parse_devices(devices)
+    start_encoder = None if start is None else load_encoder(start)
+    spec = start_encoder.spec if start_encoder else config.parsed_spec
+    given = {part.vocabulary.unit: part.vocabulary for part in start_encoder.parts.values()} if start_encoder else {}
     began = time.perf_counter()
-    sizes = {unit: config.entries(unit) for unit in spec.units}
-    ordered = any(PARTS[name].ordered for name in spec.parts)
-    data = stream_pairs(pairs, scratch, config.max_tokens, sizes, known, ordered=ordered)
-    numbered = time.perf_counter()
-    settings = asdict(config) | {"seed": seed, "start": origin.signature if origin else "random"}
+    sizes = {unit: config.vocab_size(unit) for unit in spec.units}
+    order_matters = any(PARTS[name].recurrent for name in spec.parts)
+    data = stream_pairs(
+        pairs, folder / "checkpoint" / "pairs", config.max_tokens, sizes, given, order_matters=order_matters
+    )
+    streamed = time.perf_counter()
+    settings = asdict(config) | {"seed": seed, "start": start_encoder.signature if start_encoder else "random"}
     if vectors is not None:
-        settings["vectors"] = file_digest(file_of(vectors))[:12]
-    team = Team(threads)
-    parts = new_parts(config, seed, spec, data.units, origin, vectors, team, places, config.precision)
+        settings["vectors"] = file_digest(vectors_file(vectors))[:12]
+    team = ThreadTeam(threads)
+    parts = initial_parts(config, seed, spec, data.units, start_encoder, vectors, team, device_names, config.precision)
     learner = Learner(spec, data.units, parts, team)
     training = _Training(config, seed, data, learner)
-    mark = digest([settings, data.digest])
-    progress = read_checkpoint(folder, learner.tensors, mark)
-    resumed = progress.step
+    training_digest = digest([settings, data.digest])
+    state = read_checkpoint(folder, learner.tensors, training_digest)
+    resumed = state.step
     try:
-        steps = training.run(progress, dev, folder / _BEST if keep_best else None)
-        keep_checkpoints(steps, folder, progress, learner.tensors, mark, checkpoint_seconds)
+        steps = training.run(state, evaluator, folder / _BEST if keep_best else None)
+        run_with_checkpoints(steps, folder, state, learner.tensors, training_digest, checkpoint_seconds)
     finally:
         team.close()
-    trained = time.perf_counter() - numbered
+    trained = time.perf_counter() - streamed
 
     encoder = load_encoder(folder / _BEST) if keep_best else learner.encoder()
-    done = (progress.step - resumed) / max(1, progress.step)
+    done = (state.step - resumed) / max(1, state.step)
     timings = {
         "threads": team.threads,
-        "numbering_seconds": numbered - began,
+        "numbering_seconds": streamed - began,
         "training_seconds": trained,
         "pairs_per_second": done * len(data) * config.epochs / trained,
     }
-    write_records(folder, progress.curve, timings)
-    save(encoder, folder, {**settings, **data.counts})
+    write_records(folder, state.curve, timings)
+    save_encoder(encoder, folder, {**settings, **data.counts})
     shutil.rmtree(folder / "checkpoint")
-    last = [line for line in progress.curve if "loss" in line][-1]
+    last = [line for line in state.curve if "loss" in line][-1]
     return {
         "pairs": data.counts,
-        "steps": progress.step,
+        "steps": state.step,
         "loss": last["loss"],
         "violations": last["violations"],
-        "dev": next((line["dev"] for line in reversed(progress.curve) if "dev" in line), {}),
-        "entries": {unit: len(numbered.chosen.vocabulary) for unit, numbered in data.units.items()},
+        "dev": next((line["dev"] for line in reversed(state.curve) if "dev" in line), {}),
+        "entries": {unit: len(lists.counted.vocabulary) for unit, lists in data.units.items()},
         "signature": encoder.signature,
     }
 
 
 class _Training:
-    """The loop: what it reads, what it changes, and one mega-batch after the other."""
+    """The training loop: data, parameters, and one mega-batch after the other."""
 
     def __init__(self, config: EncoderConfig, seed: int, data: TrainingPairs, learner: Learner) -> None:
         self.config, self.seed, self.data, self.learner = config, seed, data, learner
         self._salt = len(learner.parts)
 
-    def run(self, progress: Progress, dev: Dev | None, best: Path | None = None) -> Iterator[None]:
-        """Advance `progress` to the end, yielding wherever it and the parts are whole; the best encoder into `best`."""
+    def run(self, state: TrainingState, evaluator: Evaluator | None, best: Path | None = None) -> Iterator[None]:
+        """Advance `state` to the end and yield wherever it is consistent; saves the best encoder into `best`."""
         pairs, epochs = len(self.data), self.config.epochs
-        done = min(progress.epoch * pairs + progress.megabatch * self._size(progress.epoch), epochs * pairs)
-        with shown("training", epochs * pairs, unit="pairs", done=done) as advance:
-            while progress.epoch < epochs:
-                size = self._size(progress.epoch)
-                # The order depends on seed and epoch alone, so a checkpoint needs no state of a generator.
-                order = generator(self.seed, self._salt, progress.epoch).permutation(pairs)
-                while progress.megabatch * size < pairs:
-                    chosen = order[progress.megabatch * size : (progress.megabatch + 1) * size]
-                    self._megabatch(chosen, progress)
-                    progress.megabatch += 1
-                    if progress.steps >= _LINE:
-                        _close_line(progress)
-                    advance(len(chosen))
+        done = min(state.epoch * pairs + state.megabatch * self._pairs_per_megabatch(state.epoch), epochs * pairs)
+        with progress("training", epochs * pairs, unit="pairs", done=done) as advance:
+            while state.epoch < epochs:
+                size = self._pairs_per_megabatch(state.epoch)
+                # The order depends on seed and epoch alone, so that checkpoints need no state of a generator.
+                order = generator(self.seed, self._salt, state.epoch).permutation(pairs)
+                while state.megabatch * size < pairs:
+                    selected = order[state.megabatch * size : (state.megabatch + 1) * size]
+                    self._train_megabatch(selected, state)
+                    state.megabatch += 1
+                    if state.steps >= _LINE:
+                        _end_line(state)
+                    advance(len(selected))
                     yield
-                _close_line(progress)
-                if dev is not None:
-                    self._measure(dev, progress, best)
-                progress.epoch, progress.megabatch = progress.epoch + 1, 0
+                _end_line(state)
+                if evaluator is not None:
+                    self._evaluate(evaluator, state, best)
+                state.epoch, state.megabatch = state.epoch + 1, 0
                 yield
 
-    def _size(self, epoch: int) -> int:
-        """Pairs of a mega-batch."""
-        return self.config.batch * self.config.joined(epoch)
+    def _pairs_per_megabatch(self, epoch: int) -> int:
+        return self.config.batch_size * self.config.megabatch_size_in(epoch)
 
-    def _measure(self, dev: Dev, progress: Progress, best: Path | None) -> None:
+    def _evaluate(self, evaluator: Evaluator, state: TrainingState, best: Path | None) -> None:
         encoder = self.learner.encoder()
-        figures = {name: float(figure) for name, figure in dev(encoder).items()}
-        if best is not None and is_best(figures, progress.curve):
-            save(encoder, best, {})
-        progress.curve.append({"epoch": progress.epoch + 1, "step": progress.step, "dev": figures})
+        figures = {name: float(figure) for name, figure in evaluator(encoder).items()}
+        if best is not None and is_best(figures, state.curve):
+            save_encoder(encoder, best)
+        state.curve.append({"epoch": state.epoch + 1, "step": state.step, "dev": figures})
 
-    def _megabatch(self, chosen: npt.NDArray[np.int64], progress: Progress) -> None:
-        first, second = 2 * chosen, 2 * chosen + 1
+    def _train_megabatch(self, selected: npt.NDArray[np.int64], state: TrainingState) -> None:
+        first, second = 2 * selected, 2 * selected + 1
         keys = self.data.keys[first], self.data.keys[second]
         learner = self.learner
-        from_first = hardest_negatives(unit(learner.vectors(learner.take(first))), *keys, learner.team)
-        from_second = None
+        of_first = hardest_negatives(normalize_vectors(learner.forward(learner.take(first))), *keys, learner.team)
+        of_second = None
         if self.config.two_sided:
-            from_second = hardest_negatives(unit(learner.vectors(learner.take(second))), *keys[::-1], learner.team)
-        for start in range(0, len(chosen), self.config.batch):
-            batch = slice(start, start + self.config.batch)
-            negatives = [first[np.maximum(from_first[batch], 0)]]
-            if from_second is not None:
-                negatives.append(second[np.maximum(from_second[batch], 0)])
+            vectors = normalize_vectors(learner.forward(learner.take(second)))
+            of_second = hardest_negatives(vectors, *keys[::-1], learner.team)
+        for start in range(0, len(selected), self.config.batch_size):
+            batch = slice(start, start + self.config.batch_size)
+            negatives = [first[np.maximum(of_first[batch], 0)]]
+            if of_second is not None:
+                negatives.append(second[np.maximum(of_second[batch], 0)])
             count = len(first[batch])
             lists = learner.take(np.concatenate([first[batch], second[batch], *negatives]))
-            lists = self._shuffled(lists, progress.step)
-            triples = batch_triples(count, from_first[batch], None if from_second is None else from_second[batch])
-            loss = margin_loss(learner.vectors(lists), triples, self.config.margin, count)
-            progress.step += 1
+            lists = self._scrambled(lists, state.step)
+            triples = batch_triples(count, of_first[batch], None if of_second is None else of_second[batch])
+            loss = margin_loss(learner.forward(lists), triples, self.config.margin, count)
+            state.step += 1
             if not math.isfinite(loss.value):
                 raise ModelError(
-                    f"the loss is {loss.value} in epoch {progress.epoch + 1}, batch {progress.step}",
-                    remedy="Lower the learning rate; the last checkpoint is still good.",
+                    f"the loss is {loss.value} in epoch {state.epoch + 1}, batch {state.step}",
+                    remedy="Lower the learning rate; the last checkpoint is intact.",
                 )
-            learner.learn(lists, loss, self.config.rate, progress.step)
-            progress.loss += loss.value
-            progress.violations += loss.violations
-            progress.triples += len(triples.anchors)
-            progress.steps += 1
+            learner.update(lists, loss, self.config.learning_rate, state.step)
+            state.loss += loss.value
+            state.violations += loss.violations
+            state.triples += len(triples.anchors)
+            state.steps += 1
 
-    def _shuffled(self, lists: dict[str, Rows], step: int) -> dict[str, Rows]:
-        """Scrambling (PNMT §5.3): some sentences' words in another order, for the parts to which order counts."""
-        ordered = [name for name in self.learner.parts if PARTS[name].ordered]
-        if not ordered or not self.config.scramble:
+    def _scrambled(self, lists: dict[str, RowLists], step: int) -> dict[str, RowLists]:
+        """Scrambling (PNMT §5.3): recurrent parts read the words of some sentences in random order."""
+        recurrent = [name for name in self.learner.parts if PARTS[name].recurrent]
+        if not recurrent or not self.config.scramble:
             return lists
         draw = generator(self.seed, self._salt + 1, step)
-        shuffled = scrambled(lists[ordered[0]], self.config.scramble, draw)
-        return {name: shuffled if name in ordered else each for name, each in lists.items()}
+        shuffled = scrambled(lists[recurrent[0]], self.config.scramble, draw)
+        return {name: shuffled if name in recurrent else rows for name, rows in lists.items()}
 
 
-def scrambled(lists: Rows, share: float, draw: np.random.Generator) -> Rows:
-    """The lists, each with probability `share` in an order drawn by chance.
+def scrambled(lists: RowLists, probability: float, draw: np.random.Generator) -> RowLists:
+    """The lists, each one shuffled with some probability.
 
-    >>> scrambled(Rows(np.int32([1, 2, 3]), np.int64([0, 3])), 0.0, np.random.default_rng(1)).rows.tolist()
-    [1, 2, 3]
+    Example:
+        >>> scrambled(RowLists(np.int32([1, 2, 3]), np.int64([0, 3])), 0.0, np.random.default_rng(1)).rows.tolist()
+        [1, 2, 3]
     """
     lengths = np.diff(lists.offsets)
-    chosen = np.repeat(draw.random(len(lengths)) < share, lengths)
-    places = np.arange(len(lists.rows), dtype=np.float64)
-    # Sorting within each list by a number drawn for each word; the others by where they stand.
-    keys = np.where(chosen, draw.random(len(places)), places)
+    shuffled = np.repeat(draw.random(len(lengths)) < probability, lengths)
+    positions = np.arange(len(lists.rows), dtype=np.float64)
+    # Sort within each list: by a random number where it is shuffled, otherwise by position.
+    keys = np.where(shuffled, draw.random(len(positions)), positions)
     order = np.lexsort((keys, np.repeat(np.arange(len(lengths)), lengths)))
-    return Rows(lists.rows[order], lists.offsets)
+    return RowLists(lists.rows[order], lists.offsets)
 
 
 def is_best(figures: Mapping[str, float], curve: Sequence[Mapping[str, Any]]) -> bool:
-    """Whether the first of the figures is above that of every epoch in the curve so far; NaN is above nothing.
+    """Whether the first figure is higher than in every epoch of the curve so far; NaN never is.
 
-    >>> is_best({"dev_pearson": 70.0}, [{"epoch": 1, "dev": {"dev_pearson": 69.0}}])
-    True
+    Example:
+        >>> is_best({"dev_pearson": 70.0}, [{"epoch": 1, "dev": {"dev_pearson": 69.0}}])
+        True
     """
     name, figure = next(iter(figures.items()))
     before = [line["dev"][name] for line in curve if "dev" in line]
     return not before or figure > max(before)
 
 
-def _close_line(progress: Progress) -> None:
-    if progress.steps:
-        progress.curve.append(
+def _end_line(state: TrainingState) -> None:
+    """Append a line to the curve and reset the sums."""
+    if state.steps:
+        state.curve.append(
             {
-                "epoch": progress.epoch + 1,
-                "step": progress.step,
-                "loss": progress.loss / progress.steps,
-                "violations": progress.violations / progress.triples,
+                "epoch": state.epoch + 1,
+                "step": state.step,
+                "loss": state.loss / state.steps,
+                "violations": state.violations / state.triples,
             }
         )
-    progress.loss, progress.violations, progress.triples, progress.steps = 0.0, 0, 0, 0
+    state.loss, state.violations, state.triples, state.steps = 0.0, 0, 0, 0

@@ -1,4 +1,4 @@
-"""A transformer of the sentence-transformers library, run by CTranslate2: three times as fast on a processor."""
+"""Transformers of the sentence-transformers library as encoders: run by CTranslate2, or by the library itself."""
 
 from __future__ import annotations
 
@@ -13,23 +13,32 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from paraloom.core.digests import file_digest, signature
+from paraloom.core.digests import file_digest, folder_digest, signature
 from paraloom.core.errors import ConfigError, MissingExtraError, ModelError
 from paraloom.io.atomic import atomic_write
 
 CONFIG = "transformer.json"
-"""What says that a folder is one of these: pooling and the longest text, in sub-words."""
+"""The file that identifies a folder of `convert_transformer`: pooling and maximal length."""
 
 _BATCH = 32
 
+_RENAMED_KEYS = {"longest": "max_length"}
+"""Old name → name of keys in `CONFIG`, for folders that version 0.1 wrote."""
+
 
 def convert_transformer(model: str | Path, folder: Path, *, precision: str = "int8") -> None:
-    """Put a sentence-transformers model into `folder` for TransformerEncoder.
+    """Convert a sentence-transformers model for `TransformerEncoder`, which is three times as fast on a processor.
 
-    model: a folder with modules.json, or a Hugging Face name, which may be fetched.  precision: CTranslate2's, `int8`
-    or `float32`; the cosines of int8 stand within a hundredth or two.
-    Raises ConfigError where the model is of a kind that CTranslate2 does not run (sentence-transformers itself does:
-    embed.sentence_transformer), ModelError where it cannot be read.
+    Args:
+        model: Folder with modules.json, or a Hugging Face name, which is downloaded if needed.
+        folder: Existing folder to write into.
+        precision: Of the weights, as CTranslate2 names it: `int8` or `float32`. Cosines of int8 deviate by 0.01 to
+            0.02.
+
+    Raises:
+        ConfigError: CTranslate2 cannot run this kind of model; `SentenceTransformerEncoder` can.
+        ModelError: The model cannot be read.
+        MissingExtraError: ctranslate2 or sentence-transformers is not installed.
     """
     try:
         from ctranslate2.converters import TransformersConverter
@@ -39,50 +48,56 @@ def convert_transformer(model: str | Path, folder: Path, *, precision: str = "in
     source = Path(model)
     if not (source / "modules.json").is_file():
         if source.exists():
-            raise ModelError("this is no sentence-transformers model: there is no modules.json", file=source)
+            raise ModelError("not a sentence-transformers model: modules.json not found", file=source)
         source = folder / "checkpoint" / "fetched"
         try:
             SentenceTransformer(str(model), device="cpu").save(str(source))
         except Exception as error:  # the library raises whatever its loaders raise
             raise ModelError(f"sentence-transformers cannot load it: {error}", file=model) from None
-    pooling, longest, transformer = _layout(source)
+    pooling, max_length, transformer = _read_modules(source)
     try:
-        converter = TransformersConverter(str(_as_converted(transformer, folder / "checkpoint" / "source")))
+        converter = TransformersConverter(str(_staged_for_conversion(transformer, folder / "checkpoint" / "source")))
         converter.convert(str(folder / "model"), quantization=precision, force=True)
     except (ValueError, OSError, AttributeError) as error:
-        raise ConfigError(f"CTranslate2 does not run this model: {error}") from None
+        raise ConfigError(f"CTranslate2 cannot run this model: {error}") from None
     shutil.copyfile(transformer / "tokenizer.json", folder / "tokenizer.json")
-    config = {"pooling": pooling, "longest": longest, "precision": precision, "model": Path(model).name}
+    config = {"pooling": pooling, "max_length": max_length, "precision": precision, "model": Path(model).name}
     with atomic_write(folder / CONFIG) as temporary:
         temporary.write_text(json.dumps(config, indent=1) + "\n", encoding="utf-8")
 
 
 def is_transformer(folder: str | Path) -> bool:
-    """Whether convert_transformer made this folder."""
+    """Whether a folder was written by `convert_transformer`."""
     return (Path(folder) / CONFIG).is_file()
 
 
 class TransformerEncoder:
-    """A folder of convert_transformer as `core.protocols.EncoderLike`.  threads: how many share the work of `encode`."""
+    """A converted transformer, run by CTranslate2; implements `paraloom.core.protocols.EncoderLike`.
+
+    Args:
+        folder: Folder of `convert_transformer`.
+        threads: Number of threads of `encode`.
+    """
 
     def __init__(self, folder: str | Path, threads: int = 1) -> None:
         from tokenizers import Tokenizer
 
-        self._folder, self.threads = Path(folder), threads
-        self._config: dict[str, Any] = json.loads((self._folder / CONFIG).read_text(encoding="utf-8"))
-        self._tokenizer = Tokenizer.from_file(str(self._folder / "tokenizer.json"))
+        self.folder, self.threads = Path(folder), threads
+        config = json.loads((self.folder / CONFIG).read_text(encoding="utf-8"))
+        self._config: dict[str, Any] = {_RENAMED_KEYS.get(key, key): value for key, value in config.items()}
+        self._tokenizer = Tokenizer.from_file(str(self.folder / "tokenizer.json"))
         self._tokenizer.no_padding()
-        self._tokenizer.enable_truncation(self._config["longest"])
+        self._tokenizer.enable_truncation(self._config["max_length"])
 
     @cached_property
     def signature(self) -> str:
-        """Name, and a digest of the weights."""
-        weights = file_digest(self._folder / "model" / "model.bin")[:12]
+        """Name, pooling and a digest of the weights."""
+        weights = file_digest(self.folder / "model" / "model.bin")[:12]
         return signature("transformer", model=self._config["model"], weights=weights, pooling=self._config["pooling"])
 
     @cached_property
     def dimension(self) -> int:
-        """Width of the vectors."""
+        """Dimension of the vectors."""
         return int(self.encode(["a"]).shape[1])
 
     @cached_property
@@ -90,7 +105,7 @@ class TransformerEncoder:
         import ctranslate2
 
         return ctranslate2.Encoder(
-            str(self._folder / "model"),
+            str(self.folder / "model"),
             device="cpu",
             compute_type="default",
             inter_threads=self.threads,
@@ -98,61 +113,115 @@ class TransformerEncoder:
         )
 
     def encode(self, sentences: Sequence[str]) -> npt.NDArray[np.float32]:
-        """float32 (n, d), each the mean (or the first) of the last states, special tokens included, as trained."""
-        ids = [found.ids for found in self._tokenizer.encode_batch(list(sentences))]
+        """Encode sentences, truncated to the maximal length of the model.
+
+        Args:
+            sentences: n sentences.
+
+        Returns:
+            float32 `(n, d)`, the mean (or the first) of the last states, special tokens included, as in training.
+        """
+        ids = [encoding.ids for encoding in self._tokenizer.encode_batch(list(sentences))]
         order = sorted(range(len(ids)), key=lambda i: len(ids[i]))
         batches = [order[start : start + _BATCH] for start in range(0, len(order), _BATCH)]
         with ThreadPoolExecutor(self.threads) as pool:
-            found = list(pool.map(lambda batch: self._batch([ids[i] for i in batch]), batches))
-        vectors = np.concatenate(found) if found else np.zeros((0, 1), np.float32)
-        placed = np.empty_like(vectors)
-        placed[order] = vectors
-        return placed
+            encoded = list(pool.map(lambda batch: self._encode_batch([ids[i] for i in batch]), batches))
+        by_length = np.concatenate(encoded) if encoded else np.zeros((0, 1), np.float32)
+        vectors = np.empty_like(by_length)
+        vectors[order] = by_length
+        return vectors
 
-    def _batch(self, ids: list[list[int]]) -> npt.NDArray[np.float32]:
+    def _encode_batch(self, ids: list[list[int]]) -> npt.NDArray[np.float32]:
         states = np.array(self._encoder.forward_batch(ids).last_hidden_state, np.float32)
         if self._config["pooling"] == "cls":
             return states[:, 0]
-        return np.stack([states[i, : len(each)].mean(axis=0) for i, each in enumerate(ids)])
+        return np.stack([states[i, : len(tokens)].mean(axis=0) for i, tokens in enumerate(ids)])
 
 
-def _layout(source: Path) -> tuple[str, int, Path]:
-    """Pooling, the longest text and the transformer's folder, of a model whose modules we know the meaning of."""
+class SentenceTransformerEncoder:
+    """A model run by the sentence-transformers library; implements `paraloom.core.protocols.EncoderLike`.
+
+    Args:
+        model: Folder of a model, or a Hugging Face name, which is downloaded if needed.
+
+    Raises:
+        ConfigError: The library is not installed.
+        ModelError: The model cannot be loaded.
+    """
+
+    def __init__(self, model: str) -> None:
+        try:
+            from sentence_transformers import SentenceTransformer
+        except ImportError:
+            raise ConfigError(
+                "sentence-transformers is not installed, which this model needs",
+                remedy="Run: pip install sentence-transformers",
+            ) from None
+        self.name = model
+        try:
+            self._model = SentenceTransformer(model, device="cpu")
+        except Exception as error:  # the library raises whatever its loaders raise
+            raise ModelError(f"sentence-transformers cannot load it: {error}", file=model) from None
+
+    @property
+    def signature(self) -> str:
+        """The name of the model, or the digest of its folder."""
+        model = folder_digest(self.name)[:12] if Path(self.name).is_dir() else self.name
+        return signature("sentence-transformers", model=model)
+
+    @property
+    def dimension(self) -> int:
+        """Dimension of the vectors."""
+        # Older releases of the library have only the longer name.
+        method = getattr(self._model, "get_embedding_dimension", None) or self._model.get_sentence_embedding_dimension
+        return int(method() or 0)
+
+    def encode(self, sentences: Sequence[str]) -> npt.NDArray[np.float32]:
+        """Encode n sentences; returns float32 `(n, d)`."""
+        vectors = self._model.encode(list(sentences), batch_size=64, show_progress_bar=False, convert_to_numpy=True)
+        return np.asarray(vectors, np.float32)
+
+    def save(self, folder: str | Path) -> None:
+        """Write the model into a folder, as the library does."""
+        self._model.save(str(folder))
+
+
+def _read_modules(source: Path) -> tuple[str, int, Path]:
+    """Pooling, maximal length and transformer folder of a sentence-transformers model."""
     try:
         modules = json.loads((source / "modules.json").read_text(encoding="utf-8"))
         kinds = [module["type"].rpartition(".")[2] for module in modules]
         if kinds[:2] != ["Transformer", "Pooling"] or kinds[2:] not in ([], ["Normalize"]):
-            raise ConfigError(f"its modules are {', '.join(kinds)}; a transformer and its pooling are expected")
+            raise ConfigError(f"expected the modules Transformer and Pooling, got {', '.join(kinds)}")
         transformer = source / modules[0]["path"]
-        pooling = json.loads((source / modules[1]["path"] / "config.json").read_text(encoding="utf-8"))
-        chosen = _pooling(pooling)
+        pooling = _pooling(json.loads((source / modules[1]["path"] / "config.json").read_text(encoding="utf-8")))
         config = json.loads((transformer / "config.json").read_text(encoding="utf-8"))
-        # Older releases say it beside the model, newer ones leave it to the tokeniser, which may know no bound.
-        longest = config["max_position_embeddings"]
+        # Older releases store the limit beside the model, newer ones in the tokenizer, which may have none.
+        max_length = config["max_position_embeddings"]
         for name, key in (
             ("sentence_bert_config.json", "max_seq_length"),
             ("tokenizer_config.json", "model_max_length"),
         ):
             if (transformer / name).is_file():
-                said = json.loads((transformer / name).read_text(encoding="utf-8")).get(key)
-                longest = min(longest, said or longest)
+                limit = json.loads((transformer / name).read_text(encoding="utf-8")).get(key)
+                max_length = min(max_length, limit or max_length)
     except (OSError, ValueError, KeyError) as error:
-        raise ModelError(f"the model's description cannot be read ({error})", file=source) from None
+        raise ModelError(f"the configuration of the model cannot be read ({error})", file=source) from None
     if not (transformer / "model.safetensors").is_file():
         raise ModelError(
-            "it has no model.safetensors; pickled weights could run code when read",
+            "model.safetensors not found; pickled weights are not read, because they can run code",
             file=transformer,
             remedy="Save it once with safetensors: SentenceTransformer(...).save(...).",
         )
     if not (transformer / "tokenizer.json").is_file():
-        raise ConfigError("the model has no tokenizer.json")
-    return chosen, int(longest), transformer
+        raise ConfigError(f"tokenizer.json not found in {transformer}")
+    return pooling, int(max_length), transformer
 
 
-def _as_converted(transformer: Path, staged: Path) -> Path:
-    """The transformer's folder as CTranslate2's converter wants it.
+def _staged_for_conversion(transformer: Path, staged: Path) -> Path:
+    """The transformer's folder with the key in config.json that CTranslate2's converter asks a BERT for.
 
-    It asks a BERT how positions are embedded, which newer releases of transformers no longer write down.
+    Newer releases of transformers no longer write it.
     """
     shutil.rmtree(staged, ignore_errors=True)
     staged.mkdir(parents=True)
@@ -166,10 +235,10 @@ def _as_converted(transformer: Path, staged: Path) -> Path:
 
 
 def _pooling(config: dict[str, Any]) -> str:
-    """`mean` or `cls`, from a pooling module's configuration as older and newer releases write it."""
-    said = config.get("pooling_mode")
-    if isinstance(said, str) and said in ("mean", "cls"):
-        return said
+    """`mean` or `cls`, from the configuration of a Pooling module as older and newer releases write it."""
+    mode = config.get("pooling_mode")
+    if isinstance(mode, str) and mode in ("mean", "cls"):
+        return mode
     modes = {
         key.removeprefix("pooling_mode_") for key, value in config.items() if key.startswith("pooling_mode_") and value
     }
@@ -177,4 +246,4 @@ def _pooling(config: dict[str, Any]) -> str:
         return "mean"
     if modes == {"cls_token"}:
         return "cls"
-    raise ConfigError(f"its pooling is {', '.join(sorted(modes)) or 'unknown'}; mean and cls are known")
+    raise ConfigError(f"expected mean or cls pooling, got {', '.join(sorted(modes)) or 'an unknown one'}")

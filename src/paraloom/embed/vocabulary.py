@@ -1,9 +1,10 @@
-"""Vocabularies: counted over a stream of sentences, kept as readable lines, looked up by hash."""
+"""Vocabularies of words and character trigrams: counted over a stream of sentences, looked up by hash."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
@@ -13,28 +14,75 @@ import pyarrow as pa
 
 from paraloom.core.errors import ModelError
 from paraloom.embed import list_kernels
-from paraloom.embed.units import UNITS
 from paraloom.text.buffers import Texts
+from paraloom.text.ngrams import character_ngrams
+from paraloom.text.normalize import lowercase
 from paraloom.text.token_kernels import hash_spans
-from paraloom.text.tokens import TokenLists
+from paraloom.text.tokens import TokenLists, token_strings, tokenize
 
 IdArray = npt.NDArray[np.uint64]
 
+_TRIGRAM = 3
 
-class Rows(NamedTuple):
-    """n lists of table rows, flat: `rows` int32 (tokens,), list i is rows[offsets[i]:offsets[i+1]], offsets int64."""
+
+@dataclass(frozen=True)
+class Unit:
+    """A kind of unit that sentences are split into.
+
+    Args:
+        split: Splits sentences; returns the ids (`paraloom.text.tokens.token_hash`) of each one's units.
+        spell: Given m sentences and one position in each, int64 `(m,)`, returns those m units as text.
+    """
+
+    split: Callable[[Texts], TokenLists]
+    spell: Callable[[Texts, npt.NDArray[np.int64]], list[str]]
+
+
+def _split_trigrams(texts: Texts) -> TokenLists:
+    return character_ngrams(texts, _TRIGRAM)
+
+
+def _spell_words(texts: Texts, positions: npt.NDArray[np.int64]) -> list[str]:
+    lists = token_strings(texts)
+    offsets = lists.offsets.to_numpy()
+    words: list[str] = lists.values.take(pa.array(offsets[:-1] + positions)).to_pylist()
+    return words
+
+
+def _spell_trigrams(texts: Texts, positions: npt.NDArray[np.int64]) -> list[str]:
+    lowered: list[str] = lowercase(texts).to_pylist()
+    return [f" {text} "[start : start + _TRIGRAM] for text, start in zip(lowered, positions.tolist(), strict=True)]
+
+
+UNITS: dict[str, Unit] = {
+    "word": Unit(tokenize, _spell_words),
+    "trigram": Unit(_split_trigrams, _spell_trigrams),
+}
+"""Units by name: words and character trigrams (PNMT §4.1), lower-cased, with punctuation marks."""
+
+
+class RowLists(NamedTuple):
+    """n lists of table rows in flat form: list i is `rows[offsets[i]:offsets[i + 1]]`.
+
+    Args:
+        rows: int32 `(tokens,)`.
+        offsets: int64 `(n + 1,)`.
+    """
 
     rows: npt.NDArray[np.int32]
     offsets: npt.NDArray[np.int64]
 
 
 class Vocabulary:
-    """The units an encoder has a vector for; entry i belongs to row i.
+    """The units for which a part has a vector; entry i belongs to row i of its table.
 
-    unit: a name in UNITS.  entries: as people read them, each once.
+    Args:
+        unit: A name in `UNITS`.
+        entries: Distinct units, as text.
 
-    >>> Vocabulary("word", ["a", "dog"]).lists(["A dog, a dog!"]).rows.tolist()
-    [0, 1, 0, 1]
+    Example:
+        >>> Vocabulary("word", ["a", "dog"]).row_lists(["A dog, a dog!"]).rows.tolist()
+        [0, 1, 0, 1]
     """
 
     def __init__(self, unit: str, entries: Sequence[str]) -> None:
@@ -46,69 +94,90 @@ class Vocabulary:
 
     @cached_property
     def identity(self) -> bytes:
-        """What decides how texts are cut, for digests."""
+        """Bytes that determine how texts are split and numbered; part of an encoder's signature."""
         return "\n".join(self.entries).encode()
 
-    def lists(self, texts: Texts) -> Rows:
-        """The rows of each text's units; those without one are left out, so a list may be empty."""
-        return self.rows(UNITS[self.unit].cut(texts))
+    def row_lists(self, texts: Texts) -> RowLists:
+        """Rows of the units of n texts; unknown units are left out, so that a list may be empty."""
+        return self.look_up(UNITS[self.unit].split(texts))
 
-    def rows(self, lists: TokenLists) -> Rows:
-        """The row of each id; units without one are left out, so a list may become empty."""
-        return Rows(*list_kernels.look_up(lists.ids, lists.offsets, *self._table))
+    def look_up(self, lists: TokenLists) -> RowLists:
+        """Rows of units that are given by their ids; unknown units are left out, so that a list may be empty."""
+        return RowLists(*list_kernels.look_up(lists.ids, lists.offsets, *self._hash_table))
 
     def check(self) -> None:
-        """Raises ModelError where an entry is there twice."""
-        _ = self._table
+        """Check that no entry is repeated.
+
+        Raises:
+            ModelError: Names an entry that is.
+        """
+        _ = self._hash_table
 
     @cached_property
-    def _table(self) -> tuple[IdArray, npt.NDArray[np.int32]]:
-        keys, values = empty_table(len(self))
-        if list_kernels.place(hashes(self.entries), keys, values, 0) != len(self):
-            twice = Counter(self.entries).most_common(1)[0][0]
-            raise ModelError(f"the {self.unit} vocabulary has '{twice}' twice")
+    def _hash_table(self) -> tuple[IdArray, npt.NDArray[np.int32]]:
+        keys, values = empty_hash_table(len(self))
+        if list_kernels.insert(hash_entries(self.entries), keys, values, 0) != len(self):
+            repeated = Counter(self.entries).most_common(1)[0][0]
+            raise ModelError(f"the {self.unit} vocabulary has the entry '{repeated}' twice")
         return keys, values
 
 
-class Chosen(NamedTuple):
-    """A counted vocabulary.  rows: of each provisional number, int32, −1 for none.  shares: of all units, by row."""
+class CountedVocabulary(NamedTuple):
+    """A vocabulary that was counted over a corpus.
+
+    Args:
+        vocabulary: Its V entries.
+        rows: int32 `(ids,)`, row of each provisional id, -1 for units that are not in the vocabulary.
+        frequencies: float64 `(V,)`, relative frequency of each entry among all units of the corpus.
+    """
 
     vocabulary: Vocabulary
     rows: npt.NDArray[np.int32]
-    shares: npt.NDArray[np.float64]
+    frequencies: npt.NDArray[np.float64]
 
 
 class VocabularyCounter:
-    """Numbers the units of a stream of sentences as they first appear, and counts them; memory grows with the kinds.
+    """Counts the units of a stream of sentences, which is read only once; memory grows with the number of types.
 
-    `number` gives provisional numbers, `most_common` the vocabulary and the way from those numbers to its rows: the
-    stream is read only once.
+    `count` gives provisional ids (0, 1 … in the order of first occurrence), and `most_common` the vocabulary together
+    with the map from provisional ids to its rows.
+
+    Args:
+        unit: A name in `UNITS`.
     """
 
     def __init__(self, unit: str) -> None:
         self.unit = unit
         self._spellings: list[str] = []
         self._counts = np.zeros(1 << 15, np.int64)
-        self._keys, self._values = empty_table(1 << 14)
+        self._keys, self._values = empty_hash_table(1 << 14)
 
-    def number(self, texts: Texts, lists: TokenLists) -> npt.NDArray[np.int32]:
-        """A provisional number for each id of `lists`, which are the units of `texts`; int32 (tokens,)."""
-        self._make_room(len(self._spellings) + len(lists.ids))
-        numbers, fresh = list_kernels.intern(lists.ids, self._keys, self._values, self._counts, len(self._spellings))
-        if len(fresh):
-            owners = np.searchsorted(lists.offsets, fresh, side="right") - 1
-            chosen = pa.array(texts, pa.large_string()) if not isinstance(texts, pa.Array) else texts
-            self._spellings += UNITS[self.unit].spell(chosen.take(pa.array(owners)), fresh - lists.offsets[owners])
-        return numbers
+    def count(self, texts: Texts, lists: TokenLists) -> npt.NDArray[np.int32]:
+        """Count units.
+
+        Args:
+            texts: n sentences.
+            lists: Their units, as `UNITS[unit].split` gives them.
+
+        Returns:
+            int32 `(tokens,)`, the provisional id of each unit.
+        """
+        self._reserve(len(self._spellings) + len(lists.ids))
+        ids, first = list_kernels.intern(lists.ids, self._keys, self._values, self._counts, len(self._spellings))
+        if len(first):
+            owners = np.searchsorted(lists.offsets, first, side="right") - 1
+            array = pa.array(texts, pa.large_string()) if not isinstance(texts, pa.Array) else texts
+            self._spellings += UNITS[self.unit].spell(array.take(pa.array(owners)), first - lists.offsets[owners])
+        return ids
 
     def counts(self) -> dict[str, int]:
-        """How often each unit was met, by its spelling."""
+        """Number of occurrences of each unit so far."""
         return dict(zip(self._spellings, self._counts.tolist(), strict=False))
 
-    def most_common(self, size: int) -> Chosen:
-        """The `size` commonest units, commonest first, equal counts by spelling.
+    def most_common(self, size: int) -> CountedVocabulary:
+        """The vocabulary of the `size` most frequent units, most frequent first, ties in alphabetical order.
 
-        A unit that holds a line break is never among them: the vocabulary is kept as lines.
+        Units with a line break are left out, because a vocabulary is stored as lines.
         """
         counts = self._counts[: len(self._spellings)].tolist()
         order = sorted(
@@ -117,28 +186,30 @@ class VocabularyCounter:
         )[:size]
         rows = np.full(len(self._spellings), -1, np.int32)
         rows[order] = np.arange(len(order), dtype=np.int32)
-        shares = self._counts[order] / max(1, self._counts.sum())
-        return Chosen(Vocabulary(self.unit, [self._spellings[number] for number in order]), rows, shares)
+        frequencies = self._counts[order] / max(1, self._counts.sum())
+        vocabulary = Vocabulary(self.unit, [self._spellings[number] for number in order])
+        return CountedVocabulary(vocabulary, rows, frequencies)
 
-    def _make_room(self, needed: int) -> None:
+    def _reserve(self, needed: int) -> None:
+        """Make room for so many types."""
         if needed > len(self._counts):
             self._counts = np.concatenate([self._counts, np.zeros(needed, np.int64)])
         if 2 * needed > len(self._keys):
-            held = self._values >= 0
+            used = self._values >= 0
             ordered = np.empty(len(self._spellings), np.uint64)
-            ordered[self._values[held]] = self._keys[held]
-            self._keys, self._values = empty_table(2 * needed)
-            list_kernels.place(ordered, self._keys, self._values, 0)
+            ordered[self._values[used]] = self._keys[used]
+            self._keys, self._values = empty_hash_table(2 * needed)
+            list_kernels.insert(ordered, self._keys, self._values, 0)
 
 
-def empty_table(entries: int) -> tuple[IdArray, npt.NDArray[np.int32]]:
-    """Keys and values (−1: free) of a hash table that stays at most half full with so many entries."""
+def empty_hash_table(entries: int) -> tuple[IdArray, npt.NDArray[np.int32]]:
+    """Keys and values (-1: free) of a hash table that is at most half full with so many entries."""
     size = 1 << max(4, (2 * entries - 1).bit_length())
     return np.zeros(size, np.uint64), np.full(size, -1, np.int32)
 
 
-def hashes(entries: Sequence[str]) -> IdArray:
-    """`core.text.token_hash` of each entry, uint64 (n,)."""
+def hash_entries(entries: Sequence[str]) -> IdArray:
+    """`paraloom.text.tokens.token_hash` of n entries, uint64 `(n,)`."""
     array = pa.array(entries, pa.large_string())
     if not entries:
         return np.empty(0, np.uint64)

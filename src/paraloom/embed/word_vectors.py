@@ -1,10 +1,11 @@
-"""Word vectors out of an encoder of sentences: each word encoded alone, reduced, and weighted by how rare it is."""
+"""Word vectors: read from files to start a training with, distilled from an encoder, and written."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from itertools import islice
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -13,37 +14,164 @@ from paraloom.core.errors import ConfigError, DataError
 from paraloom.core.progress import progress
 from paraloom.core.protocols import EncoderLike
 from paraloom.core.seeds import generator
+from paraloom.embed.vocabulary import Vocabulary
 from paraloom.io import open_write, read_lines
 
+FILE = "vectors.txt.gz"
+"""The file in a folder of word vectors, as the stage `distill-words` writes it."""
+
 _CHUNK = 2048
-# Numbers beyond the encoder's, beside its own: zeros would never learn anything.
-_DRAWN = 0.1
+# Standard deviation of padded dimensions relative to the others: zeros would never receive a gradient.
+_PADDING_STD = 0.1
 
 
-def word_vectors(
+class PretrainedVectors(NamedTuple):
+    """Vectors from a file for the entries of a vocabulary.
+
+    Args:
+        rows: int64 `(k,)`, entries that have a vector.
+        vectors: float32 `(k, d)`.
+        lines: Number of vectors in the file.
+    """
+
+    rows: npt.NDArray[np.int64]
+    vectors: npt.NDArray[np.float32]
+    lines: int
+
+
+def read_vectors(path: str | Path, vocabulary: Vocabulary, dimension: int | None = None) -> PretrainedVectors:
+    """Read the vectors of a vocabulary's words from a text file in the format of word2vec, GloVe or fastText.
+
+    Each line is a word and its numbers, separated by spaces; a first line of two integers is a header. A word that is
+    missing as it is spelled is looked up with any capitalization, and the first such line wins: `Paris` serves `paris`.
+
+    Args:
+        path: The file, plain or compressed, or a folder with `FILE`.
+        vocabulary: Lower-cased words.
+        dimension: Expected dimension; any by default.
+
+    Raises:
+        DataError: A line has another dimension or a value that is not a finite number (the error names the row), or
+            the file has none of the words.
+
+    Example:
+        >>> read_vectors("glove.6B.300d.txt.gz", vocabulary, 300).vectors.shape                # doctest: +SKIP
+        (41213, 300)
+    """
+    path = vectors_file(path)
+    row_of = {entry: row for row, entry in enumerate(vocabulary.entries)}
+    exact: dict[int, npt.NDArray[np.float32]] = {}
+    capitalized: dict[int, npt.NDArray[np.float32]] = {}
+    width = 0
+    lines = 0
+    for number, line in enumerate(read_lines(path), 1):
+        if number == 1 and _is_header(line):
+            continue
+        lines += 1
+        word, _, rest = line.rstrip().partition(" ")
+        if not width:
+            width = len(rest.split(" "))
+            _check_width(width, dimension, path, number)
+        columns = rest.count(" ") + 1
+        if columns > width:
+            # Some released files have words with spaces in them: the numbers are the last columns.
+            pieces = line.rstrip().rsplit(" ", width)
+            word, rest, columns = pieces[0], " ".join(pieces[1:]), width
+        if columns < width:
+            raise DataError(f"expected {width} numbers as in the first line, got {columns}", file=path, row=number)
+        row = row_of.get(word)
+        if row is not None and row not in exact:
+            exact[row] = _parse_numbers(rest, path, number)
+        elif row is None and (row := row_of.get(word.lower())) is not None and row not in capitalized:
+            capitalized[row] = _parse_numbers(rest, path, number)
+    by_row = capitalized | exact
+    if not by_row:
+        raise DataError(
+            f"none of the {lines:,} words in the file is in the vocabulary of {len(vocabulary):,}",
+            file=path,
+            remedy="Each line must be a word and its numbers, separated by spaces.",
+        )
+    rows = np.array(sorted(by_row), np.int64)
+    return PretrainedVectors(rows, np.stack([by_row[row] for row in rows.tolist()]), lines)
+
+
+def read_vector_words(path: str | Path) -> list[str]:
+    """The words of a file of vectors, lower-cased, in the order of their first occurrence."""
+    words: dict[str, None] = {}
+    for number, line in enumerate(read_lines(vectors_file(path)), 1):
+        if not (number == 1 and _is_header(line)):
+            words[line.partition(" ")[0].lower()] = None
+    return list(words)
+
+
+def vectors_file(path: str | Path) -> Path:
+    """The path itself, or `FILE` in it where it is a folder."""
+    return Path(path) / FILE if Path(path).is_dir() else Path(path)
+
+
+def _is_header(line: str) -> bool:
+    pieces = line.split()
+    return len(pieces) == 2 and all(piece.isdigit() for piece in pieces)
+
+
+def _check_width(width: int, dimension: int | None, path: str | Path, row: int) -> None:
+    if dimension is not None and width != dimension:
+        raise DataError(
+            f"expected vectors of dimension {dimension}, got {width}",
+            file=path,
+            row=row,
+            remedy=f"Set dimension = {width}.",
+        )
+
+
+def _parse_numbers(text: str, path: str | Path, row: int) -> npt.NDArray[np.float32]:
+    try:
+        numbers = np.array(text.split(" "), np.float32)
+    except ValueError as error:
+        raise DataError(f"not a number: {error}", file=path, row=row) from None
+    if not np.isfinite(numbers).all():
+        raise DataError("a value is not finite", file=path, row=row)
+    return numbers
+
+
+def distill_word_vectors(
     words: Sequence[str],
     counts: Sequence[int],
     encoder: EncoderLike,
     dimension: int,
     *,
-    rarity: float = 1e-3,
-    length: float = 0.0,
-    widen: bool = False,
+    sif_coefficient: float = 1e-3,
+    norm: float = 0.0,
+    pad_dimensions: bool = False,
 ) -> npt.NDArray[np.float32]:
-    """float32 (n, dimension): what the encoder makes of each word alone, as model2vec has it.
+    """Encode each word alone, reduce the dimension by PCA, and weight words by their rarity, as model2vec does.
 
-    The vectors' mean is drawn off and their `dimension` strongest directions are kept (principal components).  A word
-    that is a share p of all is weighted by a / (a + p), a being `rarity` (Arora et al. 2017); 0: all alike.
-    `length`: of every vector before it is weighted; 0: as it comes.
-    With `widen` the numbers that the encoder lacks are drawn by chance, a tenth as large; without, ConfigError is
-    raised where it has fewer than `dimension`.
+    Args:
+        words: n words.
+        counts: Number of occurrences of each word.
+        encoder: A sentence encoder.
+        dimension: Dimension of the vectors, the strongest principal components.
+        sif_coefficient: a of the weight a / (a + p) of a word with relative frequency p; 0 weights all words equally.
+        norm: Norm of every vector before it is weighted; 0 leaves norms as they are.
+        pad_dimensions: Fill up to `dimension` with small random values where the encoder has fewer dimensions.
 
-    >>> word_vectors(["cat", "dog"], [3, 1], encoder, 200).shape                      # doctest: +SKIP
-    (2, 200)
+    Returns:
+        float32 `(n, dimension)`.
+
+    Raises:
+        ConfigError: The encoder has fewer dimensions than `dimension` and `pad_dimensions` is not set.
+
+    Reference:
+        Arora et al. 2017, "A Simple but Tough-to-Beat Baseline for Sentence Embeddings": the weight (SIF).
+
+    Example:
+        >>> from paraloom.embed.store import load_encoder
+        >>> distill_word_vectors(["cat", "dog"], [3, 1], load_encoder("english"), 200).shape
+        (2, 200)
     """
-    if dimension > encoder.dimension and not widen:
+    if dimension > encoder.dimension and not pad_dimensions:
         raise ConfigError(
-            f"the encoder's vectors have {encoder.dimension} numbers, and {dimension} are wanted",
+            f"the encoder has {encoder.dimension} dimensions, fewer than the {dimension} that were asked for",
             remedy=f"Ask for {encoder.dimension} or fewer.",
         )
     vectors = np.empty((len(words), encoder.dimension), np.float32)
@@ -55,45 +183,60 @@ def word_vectors(
     vectors -= vectors.mean(axis=0)
     _, directions = np.linalg.eigh(vectors.T @ vectors)
     strongest = directions[:, ::-1][:, :dimension]
-    # The sign of a direction is the solver's whim; the largest of its numbers is made positive.
+    # The sign of a component is arbitrary; make its largest value positive.
     strongest = strongest * np.sign(strongest[np.abs(strongest).argmax(axis=0), np.arange(strongest.shape[1])])
     reduced: npt.NDArray[np.float32] = vectors @ strongest
-    if length:
-        reduced *= np.float32(length) / np.maximum(np.linalg.norm(reduced, axis=1, keepdims=True), np.float32(1e-6))
+    if norm:
+        reduced *= np.float32(norm) / np.maximum(np.linalg.norm(reduced, axis=1, keepdims=True), np.float32(1e-6))
     if dimension > reduced.shape[1]:
-        drawn = generator(0).standard_normal((len(words), dimension - reduced.shape[1]), np.float32)
-        reduced = np.hstack([reduced, np.float32(_DRAWN) * reduced.std() * drawn])
-    if rarity:
-        shares = np.asarray(counts, np.float64) / max(1, sum(counts))
-        reduced *= (rarity / (rarity + shares)).astype(np.float32)[:, None]
+        padding = generator(0).standard_normal((len(words), dimension - reduced.shape[1]), np.float32)
+        reduced = np.hstack([reduced, np.float32(_PADDING_STD) * reduced.std() * padding])
+    if sif_coefficient:
+        frequencies = np.asarray(counts, np.float64) / max(1, sum(counts))
+        reduced *= (sif_coefficient / (sif_coefficient + frequencies)).astype(np.float32)[:, None]
     return reduced
 
 
 def read_words(path: str | Path, limit: int | None = None) -> tuple[list[str], list[int]]:
-    """The words of a list and their counts: `word count` lines, or `word` lines, commonest first (Zipf's law then).
+    """Read a list of words with their counts.
 
-    Raises DataError with the row for a count that is none, and for a word that is there twice.
+    Args:
+        path: File of `word count` lines, or of `word` lines, most frequent first, whose counts then follow Zipf's law.
+        limit: Lines to read at most.
+
+    Returns:
+        Words and counts.
+
+    Raises:
+        DataError: A line is malformed or repeats a word (the error names the row), or the file is empty.
     """
     words: dict[str, int] = {}
-    bare = False
+    without_counts = False
     for row, line in enumerate(islice(read_lines(path), limit), 1):
         fields = line.split()
         if not fields:
             continue
-        bare = bare or len(fields) == 1
+        without_counts = without_counts or len(fields) == 1
         if fields[0] in words:
-            raise DataError(f"the word '{fields[0]}' is there twice", file=path, row=row)
+            raise DataError(f"the word '{fields[0]}' is repeated", file=path, row=row)
         if len(fields) > 2 or (len(fields) == 2 and not fields[1].isdigit()):
-            raise DataError("a word and its count are expected", file=path, row=row)
+            raise DataError(f"expected a word and its count, got '{line.strip()}'", file=path, row=row)
         words[fields[0]] = int(fields[1]) if len(fields) == 2 else 0
     if not words:
-        raise DataError("there are no words", file=path)
-    counts = [round(1e9 / rank) for rank in range(1, len(words) + 1)] if bare else list(words.values())
-    return list(words), counts
+        raise DataError("the file contains no words", file=path)
+    if without_counts:
+        return list(words), [round(1e9 / rank) for rank in range(1, len(words) + 1)]
+    return list(words), list(words.values())
 
 
 def write_vectors(path: str | Path, words: Iterable[str], vectors: npt.NDArray[np.float32]) -> None:
-    """Write a text file as word2vec's: `count width`, then a word and its numbers a line; compressed by its suffix."""
+    """Write word vectors as text in the format of word2vec, compressed according to the suffix.
+
+    Args:
+        path: The file.
+        words: n words.
+        vectors: float32 `(n, d)`.
+    """
     with open_write(path) as stream:
         stream.write(f"{len(vectors)} {vectors.shape[1]}\n".encode())
         for word, vector in zip(words, vectors, strict=True):

@@ -1,4 +1,4 @@
-"""Stages that distil: a small encoder, or vectors of words, out of a large one."""
+"""Stages that distill a large encoder into a small one, or into vectors of words."""
 
 from __future__ import annotations
 
@@ -14,25 +14,28 @@ import pyarrow as pa
 from paraloom.core.errors import ConfigError
 from paraloom.core.stage import Fit, Json, Ref, StageContext
 from paraloom.embed.average import SentenceEncoder
-from paraloom.embed.distillation import StudentConfig, distil_encoder
-from paraloom.embed.loading import open_encoder
-from paraloom.embed.threads import Team
-from paraloom.embed.units import UNITS
-from paraloom.embed.vectors import FILE
-from paraloom.embed.vocabulary import VocabularyCounter
-from paraloom.embed.word_vectors import read_words, word_vectors, write_vectors
+from paraloom.embed.config import check_at_least_one
+from paraloom.embed.distillation import DistillationConfig, distill_encoder
+from paraloom.embed.encoder import open_encoder
+from paraloom.embed.threads import available_threads
+from paraloom.embed.vocabulary import UNITS, VocabularyCounter
+from paraloom.embed.word_vectors import FILE, distill_word_vectors, read_words, write_vectors
 from paraloom.evaluate.phrases import texts_of_tasks
 from paraloom.evaluate.sts import evaluate_sts
 from paraloom.io import Corpus
 
 
 @dataclass(frozen=True, kw_only=True)
-class DistillEncoder(StudentConfig, Fit):
-    """Trains a sentence encoder whose cosines are those of another one's vectors; nothing is labelled.
+class DistillEncoder(DistillationConfig, Fit):
+    """Trains a sentence encoder whose cosines are those of a teacher's vectors; no labels are needed.
 
-    sentences: corpora with `text` and the `vector` that the stage `encode` adds.  vectors: a text file of word vectors
-    to start from.  sts: a folder of similarity tasks; where it is given, `development` (one of them) is measured ten
-    times, for the curve.  The other fields are those of paraloom.embed.distillation.StudentConfig.
+    The fields of `paraloom.embed.distillation.DistillationConfig` come in addition.
+
+    Args:
+        sentences: Corpora with `text` and the `vector` that the stage `encode` adds.
+        vectors: Word vectors to start with: a text file, or the artifact of `distill-words`.
+        sts: Folder of similarity tasks, for development figures in the curve.
+        development: The task that is evaluated ten times during the training.
     """
 
     sentinel: ClassVar[str] = "*.vocabulary.txt"
@@ -43,9 +46,6 @@ class DistillEncoder(StudentConfig, Fit):
     sts: Ref | None = None
     development: str = "STS-B/dev"
 
-    def validate(self) -> None:
-        self.check()
-
     def fit(self, folder: Path, context: StageContext) -> dict[str, Json]:
         """Train and save the encoder; the curve has the loss and, with `sts`, the development task."""
         batches = chain.from_iterable(
@@ -53,25 +53,37 @@ class DistillEncoder(StudentConfig, Fit):
             for path in context.paths("sentences")
         )
 
-        def measure(encoder: SentenceEncoder) -> Mapping[str, float]:
+        def evaluate(encoder: SentenceEncoder) -> Mapping[str, float]:
             return {"dev_pearson": evaluate_sts(encoder, context.inputs["sts"], [self.development]).table[0].pearson}
 
-        config = StudentConfig(**{f.name: getattr(self, f.name) for f in fields(StudentConfig)})
-        dev = measure if "sts" in context.inputs else None
-        return distil_encoder(batches, config, folder, dev, seed=context.seed, vectors=context.inputs.get("vectors"))
+        config = DistillationConfig(**{f.name: getattr(self, f.name) for f in fields(DistillationConfig)})
+        evaluator = evaluate if "sts" in context.inputs else None
+        vectors = context.inputs.get("vectors")
+        return distill_encoder(batches, config, folder, evaluator, seed=context.seed, vectors=vectors)
 
 
 @dataclass(frozen=True, kw_only=True)
 class DistillWords(Fit):
-    """Vectors of single words out of an encoder of sentences, as a text file to start encoders from.
+    """Distills vectors of words from a sentence encoder, as a text file to start the training of encoders with.
 
-    words: a file of `word` or `word count` lines; corpora, tasks: texts, and a folder of phrase tasks, whose words are
-    counted.  dimension: of the vectors, by principal components; widen: where the encoder has fewer numbers, the others
-    are drawn by chance.  rarity: a of a / (a + p), the weight of a word that is a share p of all; 0: all alike.
-    length: of every vector before it is weighted; 0: as it comes.
-    limit: words at most, the first of the file or the commonest of the texts.
+    Args:
+        encoder: The sentence encoder.
+        words: File of `word` or `word count` lines.
+        corpora: Corpora whose words are counted.
+        tasks: Folder of phrase tasks whose words are counted.
+        dimension: Dimension of the vectors, the strongest principal components.
+        pad_dimensions: Fill up to `dimension` with small random values where the encoder has fewer dimensions.
+        sif_coefficient: a of the weight a / (a + p) of a word with relative frequency p; 0 weights all words equally.
+        norm: Norm of every vector before it is weighted; 0 leaves norms as they are.
+        max_words: Number of words at most, the first of the file or the most frequent ones of the texts.
     """
 
+    renamed_fields: ClassVar[Mapping[str, str]] = {
+        "widen": "pad_dimensions",
+        "rarity": "sif_coefficient",
+        "length": "norm",
+        "limit": "max_words",
+    }
     sentinel: ClassVar[str] = "vectors.txt.gz"
     inputs: ClassVar[tuple[str, ...]] = ("encoder", "corpora", "tasks")
 
@@ -80,37 +92,45 @@ class DistillWords(Fit):
     corpora: tuple[Ref, ...] = ()
     tasks: Ref | None = None
     dimension: int = 200
-    widen: bool = False
-    rarity: float = 1e-3
-    length: float = 0.0
-    limit: int = 200_000
+    pad_dimensions: bool = False
+    sif_coefficient: float = 1e-3
+    norm: float = 0.0
+    max_words: int = 200_000
 
     def validate(self) -> None:
-        if self.dimension < 1 or self.limit < 1 or self.rarity < 0 or self.length < 0:
-            raise ConfigError("'dimension' and 'limit' are 1 or more, 'rarity' and 'length' 0 or more")
+        super().validate()
+        check_at_least_one(self, "dimension", "max_words")
+        for name in ("sif_coefficient", "norm"):
+            if getattr(self, name) < 0:
+                raise ConfigError(f"'{name}' is {getattr(self, name)}; expected 0 or more")
         if not (self.words or self.corpora or self.tasks):
-            raise ConfigError("there are no words without 'words', 'corpora' or 'tasks'")
+            raise ConfigError("no source of words", remedy="Set 'words', 'corpora' or 'tasks'.")
 
     def fit(self, folder: Path, context: StageContext) -> dict[str, Json]:
         """Write the vectors."""
         counts: Counter[str] = Counter()
         if self.words is not None:
-            counts.update(dict(zip(*read_words(self.words, self.limit), strict=True)))
+            counts.update(dict(zip(*read_words(self.words, self.max_words), strict=True)))
         counter = VocabularyCounter("word")
         for texts in self._texts(context):
-            counter.number(texts, UNITS["word"].cut(texts))
+            counter.count(texts, UNITS["word"].split(texts))
         counts.update(counter.counts())
-        found = sorted(counts, key=lambda word: (-counts[word], word))[: self.limit]
-        encoder = open_encoder(context.inputs["encoder"], Team().threads)
-        numbers = [counts[word] for word in found]
-        vectors = word_vectors(
-            found, numbers, encoder, self.dimension, rarity=self.rarity, length=self.length, widen=self.widen
+        words = sorted(counts, key=lambda word: (-counts[word], word))[: self.max_words]
+        encoder = open_encoder(context.inputs["encoder"], available_threads())
+        vectors = distill_word_vectors(
+            words,
+            [counts[word] for word in words],
+            encoder,
+            self.dimension,
+            sif_coefficient=self.sif_coefficient,
+            norm=self.norm,
+            pad_dimensions=self.pad_dimensions,
         )
-        write_vectors(folder / FILE, found, vectors)
-        return {"words": len(found), "dimension": self.dimension, "encoder": encoder.signature}
+        write_vectors(folder / FILE, words, vectors)
+        return {"words": len(words), "dimension": self.dimension, "encoder": encoder.signature}
 
     def _texts(self, context: StageContext) -> Iterator[pa.Array]:
-        """Every text whose words are wanted, some at a time."""
+        """All texts whose words are counted, in batches."""
         for path in context.paths("corpora"):
             corpus = Corpus.open(path)
             columns = [name for name in ("src", "tgt", "text") if name in corpus.schema.names]

@@ -13,9 +13,9 @@ from typing import Any, ClassVar, Literal
 from paraloom.core.errors import ConfigError
 from paraloom.core.stage import Fit, Json, Ref, StageContext
 from paraloom.core.stats import student_t_quantile, welch_interval
-from paraloom.embed.average import SentenceEncoder, quantise
+from paraloom.embed.average import SentenceEncoder, quantize
 from paraloom.embed.config import EncoderConfig
-from paraloom.embed.store import load_encoder, save
+from paraloom.embed.store import load_encoder, save_encoder
 from paraloom.embed.training import train_encoder
 from paraloom.evaluate.published import PUBLISHED
 from paraloom.evaluate.retrieval import choose_among
@@ -25,14 +25,19 @@ from paraloom.io import Corpus
 
 @dataclass(frozen=True, kw_only=True)
 class TrainEncoder(EncoderConfig, Fit):
-    """Trains a sentence encoder on pairs (PNMT §5): mega-batches, margin loss, Adam.
+    """Trains a sentence encoder on pairs: mega-batches, margin loss, Adam (PNMT §5).
 
-    pairs: corpora whose src and tgt mean the same.  start: an encoder to go on from.  vectors: a text file of word
-    vectors to start from (word2vec's, GloVe's, fastText's form).  sts: a folder of similarity tasks; where it is given,
-    `development` (one of them) is measured after each epoch, for the curve.  keep: 'last', or 'best', the encoder as
-    it was after the epoch with the highest development figure.  devices: where networks compute: cpu, cuda, or
-    cuda:0,cuda:1.
-    The other fields are those of paraloom.embed.config.EncoderConfig.
+    The fields of `paraloom.embed.config.EncoderConfig` come in addition.
+
+    Args:
+        pairs: Corpora whose src and tgt have the same meaning.
+        start: An encoder to continue with.
+        vectors: Word vectors to start with: a text file (word2vec, GloVe, fastText), or the artifact of
+            `distill-words`.
+        sts: Folder of similarity tasks, for development figures in the curve.
+        development: The task that is evaluated after each epoch.
+        keep: `last`, or `best` for the encoder of the epoch with the highest development figure.
+        devices: Where recurrent networks compute: cpu, cuda, or cuda:0,cuda:1.
     """
 
     sentinel: ClassVar[str] = "*.vocabulary.txt"
@@ -47,11 +52,9 @@ class TrainEncoder(EncoderConfig, Fit):
     devices: str = "cpu"
 
     def validate(self) -> None:
-        self.check()
-        if self.keep not in ("last", "best"):
-            raise ConfigError(f"'keep' is last or best, not '{self.keep}'")
+        super().validate()
         if self.keep == "best" and self.sts is None:
-            raise ConfigError("keep = 'best' needs 'sts', which says what is best")
+            raise ConfigError("keep = 'best' needs development figures", remedy="Set 'sts'.")
 
     def fit(self, folder: Path, context: StageContext) -> dict[str, Json]:
         """Train and save the encoder; the curve has the loss and, with `sts`, the development task."""
@@ -61,17 +64,17 @@ class TrainEncoder(EncoderConfig, Fit):
             Corpus.open(path).batches(["src", "tgt"], label="reading pairs") for path in context.paths("pairs")
         )
 
-        def measure(encoder: SentenceEncoder) -> Mapping[str, float]:
+        def evaluate(encoder: SentenceEncoder) -> Mapping[str, float]:
             table = evaluate_sts(encoder, context.inputs["sts"], [self.development])
             return {"dev_pearson": table.table[0].pearson}
 
         config = EncoderConfig(**{f.name: getattr(self, f.name) for f in fields(EncoderConfig)})
-        dev = measure if "sts" in context.inputs else None
+        evaluator = evaluate if "sts" in context.inputs else None
         return train_encoder(
             batches,
             config,
             folder,
-            dev,
+            evaluator,
             seed=context.seed,
             start=context.inputs.get("start"),
             vectors=context.inputs.get("vectors"),
@@ -157,16 +160,16 @@ class QuantizeEncoder(Fit):
     def fit(self, folder: Path, context: StageContext) -> dict[str, Json]:
         """Write the small encoder and result.json; return the loss of each group."""
         exact = load_encoder(context.inputs["encoder"])
-        small = quantise(exact)
-        save(small, folder)
+        small = quantize(exact)
+        save_encoder(small, folder)
         if "sts" not in context.inputs:
             return {}
         figures: dict[str, Json] = {}
-        for name, encoder in (("exact", exact), ("quantised", small)):
+        for name, encoder in (("exact", exact), ("quantized", small)):
             table = evaluate_sts(encoder, context.inputs["sts"])
             figures[name] = {row.group: round(row.pearson, 2) for row in table.table if row.subset == "mean"}
         figures["loss"] = {
-            group: round(figures["exact"][group] - figures["quantised"][group], 3) for group in figures["exact"]
+            group: round(figures["exact"][group] - figures["quantized"][group], 3) for group in figures["exact"]
         }
         (folder / "result.json").write_text(json.dumps(figures, indent=1) + "\n", encoding="utf-8")
         return figures

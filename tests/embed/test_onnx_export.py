@@ -1,4 +1,4 @@
-"""The ONNX graph of every encoder gives the vectors that `encode` gives, through onnxruntime."""
+"""Export to ONNX: onnxruntime gives the vectors of `encode` for every kind of part."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ import pyarrow as pa
 import pytest
 
 from paraloom.core.errors import ConfigError
-from paraloom.embed.average import SentenceEncoder, quantise
+from paraloom.embed.average import SentenceEncoder, quantize
 from paraloom.embed.config import EncoderConfig
-from paraloom.embed.onnx_graph import FILE, export_onnx, unit_rows
+from paraloom.embed.onnx_export import FILE, export_onnx, onnx_inputs
 from paraloom.embed.store import load_encoder
 from paraloom.embed.training import train_encoder
 
@@ -29,39 +29,38 @@ def trained(spec: str, folder: Path) -> SentenceEncoder:
         ("a man reads", "the man is reading !"),
     ] * 8
     src, tgt = zip(*pairs, strict=True)
-    config = EncoderConfig(spec=spec, dimension=6, epochs=2, batch=8, megabatch=1, subword_entries=40)
+    config = EncoderConfig(spec=spec, dimension=6, epochs=2, batch_size=8, megabatch_size=1, subword_vocab_size=40)
     train_encoder(pa.table({"src": src, "tgt": tgt}).to_batches(), config, folder, seed=2)
     return load_encoder(folder)
 
 
 def vectors(folder, encoder, texts):
     session = runtime.InferenceSession(str(folder / FILE), providers=["CPUExecutionProvider"])
-    return session.run(["vectors"], unit_rows(encoder, texts))[0]
+    return session.run(["vectors"], onnx_inputs(encoder, texts))[0]
 
 
-@pytest.mark.filterwarnings("ignore:.*no unit")
+@pytest.mark.filterwarnings("ignore:.*unknown units")
 @pytest.mark.parametrize("spec", SPECS)
-def test_the_graph_gives_the_vectors_of_encode(spec, tmp_path):
+def test_the_graph_computes_the_vectors_of_encode(spec, tmp_path):
     encoder = trained(spec, tmp_path / "encoder")
     export_onnx(encoder, tmp_path / "onnx")
-    wanted = encoder.encode(TEXTS)
-    found = vectors(tmp_path / "onnx", encoder, TEXTS)
-    assert np.abs(wanted).max() > 1e-3
-    np.testing.assert_allclose(found, wanted, atol=1e-5)
+    expected = encoder.encode(TEXTS)
+    assert np.abs(expected).max() > 1e-3
+    np.testing.assert_allclose(vectors(tmp_path / "onnx", encoder, TEXTS), expected, atol=1e-5)
     assert not vectors(tmp_path / "onnx", encoder, ["", ""]).any()
-    assert all(rows.shape == (0, 1) for rows in unit_rows(encoder, []).values())
+    assert all(rows.shape == (0, 1) for rows in onnx_inputs(encoder, []).values())
     assert f"`{spec}`" in (tmp_path / "encoder" / "README.md").read_text(encoding="utf-8")
     assert json.loads((tmp_path / "onnx" / "config.json").read_text())["signature"] == encoder.signature
 
 
-@pytest.mark.filterwarnings("ignore:.*no unit")
-def test_bytes_and_their_scales_are_multiplied_in_the_graph(tmp_path):
-    encoder = quantise(trained("word,trigram", tmp_path / "encoder"))
+@pytest.mark.filterwarnings("ignore:.*unknown units")
+def test_the_graph_of_a_quantized_encoder_computes_its_vectors(tmp_path):
+    encoder = quantize(trained("word,trigram", tmp_path / "encoder"))
     export_onnx(encoder, tmp_path / "onnx")
     np.testing.assert_allclose(vectors(tmp_path / "onnx", encoder, TEXTS), encoder.encode(TEXTS), atol=1e-5)
 
 
-def test_the_verb_writes_the_graph_and_spares_what_is_there(paraloom, tmp_path):
+def test_the_command_writes_the_graph_and_keeps_other_files(paraloom, tmp_path):
     encoder = trained("word", tmp_path / "encoder")
     assert paraloom("export", "encoder", "-o", "graph", "--onnx") == (0, f"graph/{FILE}\n", "")
     words = (tmp_path / "graph" / "word.vocabulary.txt").read_text(encoding="utf-8").splitlines()

@@ -1,8 +1,9 @@
-"""Encoders at rest: compositions, vocabularies, forward passes against a plain reference, and their folders."""
+"""Encoders for inference: compositions and vocabularies against a plain reference, and folders of encoders."""
 
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
@@ -10,11 +11,10 @@ import pytest
 
 from paraloom.core.errors import ConfigError, DataError, ModelError
 from paraloom.core.protocols import EncoderLike
-from paraloom.embed.average import Average, SentenceEncoder, quantise, similarity
+from paraloom.embed.average import Average, SentenceEncoder, pairwise_similarity, quantize
 from paraloom.embed.spec import parse_spec
-from paraloom.embed.store import load_encoder, save
-from paraloom.embed.units import UNITS
-from paraloom.embed.vocabulary import Vocabulary, VocabularyCounter
+from paraloom.embed.store import load_encoder, save_encoder
+from paraloom.embed.vocabulary import UNITS, Vocabulary, VocabularyCounter
 from paraloom.text.tokens import token_hash, words
 
 SENTENCES = [
@@ -27,8 +27,8 @@ SENTENCES = [
 ]
 
 
-def made(spec: str, dimension: int = 5, threads: int = 1) -> SentenceEncoder:
-    """An encoder that knows half of what is in SENTENCES, with random vectors."""
+def random_encoder(spec: str, dimension: int = 5, threads: int = 1) -> SentenceEncoder:
+    """An encoder that knows half of the units in SENTENCES, with random vectors."""
     draw = np.random.default_rng(0)
     parts = {}
     for name in parse_spec(spec).parts:
@@ -52,9 +52,9 @@ def plain_vector(part: Average, name: str, sentence: str) -> np.ndarray:
 
 @pytest.mark.parametrize("threads", [1, 2])
 @pytest.mark.parametrize("spec", ["word", "trigram", "word,trigram", "word+trigram", "trigram,word"])
-@pytest.mark.filterwarnings("ignore:.*no unit that the encoder knows")
+@pytest.mark.filterwarnings("ignore:.*unknown units only")
 def test_encode_equals_the_definition(spec, threads):
-    encoder = made(spec, threads=threads)
+    encoder = random_encoder(spec, threads=threads)
     blocks = parse_spec(spec).blocks
     expected = [
         np.concatenate([sum(plain_vector(encoder.parts[name], name, sentence) for name in block) for block in blocks])
@@ -69,96 +69,96 @@ def test_encode_equals_the_definition(spec, threads):
     assert isinstance(encoder, EncoderLike)
 
 
-def test_unknown_sentences_are_zero_and_counted_once():
-    with pytest.warns(UserWarning, match="2 of 6 sentences have no unit") as caught:
-        vectors = made("word,trigram").encode(SENTENCES)
-    assert len(caught) == 1
+def test_unknown_sentences_have_zero_vectors_and_one_warning():
+    with pytest.warns(UserWarning, match="2 of 6 sentences consist of unknown units only") as warnings:
+        vectors = random_encoder("word,trigram").encode(SENTENCES)
+    assert len(warnings) == 1
     assert not vectors[[2, 3]].any() and vectors[[0, 1, 4, 5]].any(axis=1).all()
 
 
-def test_a_very_long_sentence_is_averaged_like_any():
-    encoder = made("word")
+def test_a_very_long_sentence_has_the_mean_of_its_words():
+    encoder = random_encoder("word")
     np.testing.assert_allclose(encoder.encode(["the " * 25_000]), encoder.encode(["the"]), rtol=1e-3)
 
 
-@pytest.mark.filterwarnings("ignore:.*no unit that the encoder knows")
-def test_similarity_is_the_cosine():
-    encoder = made("word,trigram")
+@pytest.mark.filterwarnings("ignore:.*unknown units only")
+def test_pairwise_similarity_is_the_cosine():
+    encoder = random_encoder("word,trigram")
     a, b = encoder.encode(SENTENCES[:2])
     expected = a @ b / np.linalg.norm(a) / np.linalg.norm(b)
-    found = similarity(encoder, [SENTENCES[0], SENTENCES[0], "qqq"], [SENTENCES[1], SENTENCES[0], SENTENCES[0]])
-    np.testing.assert_allclose(found, [expected, 1, 0], atol=1e-6)
-    with pytest.raises(DataError, match="1 sentences stand against 2"):
-        similarity(encoder, ["a"], ["a", "b"])
+    first, second = [SENTENCES[0], SENTENCES[0], "qqq"], [SENTENCES[1], SENTENCES[0], SENTENCES[0]]
+    np.testing.assert_allclose(pairwise_similarity(encoder, first, second), [expected, 1, 0], atol=1e-6)
+    with pytest.raises(DataError, match="same length, got 1 and 2 sentences"):
+        pairwise_similarity(encoder, ["a"], ["a", "b"])
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         ("wrod", "did you mean 'word'"),
-        ("word,", "a part is missing"),
-        ("", "a part is missing"),
-        ("word+trigram,word", "'word' is there twice"),
+        ("word,", "empty part"),
+        ("", "empty part"),
+        ("word+trigram,word", "'word' is repeated"),
     ],
 )
-def test_a_spec_that_cannot_be(text, said):
-    with pytest.raises(ConfigError, match=said):
+def test_an_invalid_spec_is_an_error(text, message):
+    with pytest.raises(ConfigError, match=message):
         parse_spec(text)
 
 
 @pytest.mark.parametrize("unit", ["word", "trigram"])
-def test_the_counter_numbers_and_counts_as_a_dictionary_would(unit):
+def test_the_counter_agrees_with_a_dictionary(unit):
     batches = [["the cat", "a dog the"], ["", "A\nb the"], [f"w{k} the" for k in range(9000)] + ["a dog"]]
     counter = VocabularyCounter(unit)
     counts: dict[str, int] = {}
     for batch in batches:
-        numbers = counter.number(batch, UNITS[unit].cut(batch))
+        ids = counter.count(batch, UNITS[unit].split(batch))
         units = [u for sentence in batch for u in plain_units(unit, sentence)]
         for u in units:
             counts[u] = counts.get(u, 0) + 1
-        assert [list(counts)[number] for number in numbers[-3:]] == units[-3:]
-    vocabulary, rows, shares = counter.most_common(50)
+        assert [list(counts)[number] for number in ids[-3:]] == units[-3:]
+    vocabulary, rows, frequencies = counter.most_common(50)
     expected = sorted((u for u in counts if "\n" not in u), key=lambda u: (-counts[u], u))[:50]
     assert list(vocabulary.entries) == expected
-    np.testing.assert_allclose(shares, [counts[u] / sum(counts.values()) for u in expected])
+    np.testing.assert_allclose(frequencies, [counts[u] / sum(counts.values()) for u in expected])
     assert [list(counts)[number] for number in np.argsort(rows)[len(rows) - 50 :]] == expected
-    found = vocabulary.rows(UNITS[unit].cut(["the the"]))
-    assert [vocabulary.entries[row] for row in found.rows] == [u for u in plain_units(unit, "the the") if u in expected]
-    assert token_hash(expected[0]) in UNITS[unit].cut(batches[2]).ids
+    lists = vocabulary.look_up(UNITS[unit].split(["the the"]))
+    assert [vocabulary.entries[row] for row in lists.rows] == [u for u in plain_units(unit, "the the") if u in expected]
+    assert token_hash(expected[0]) in UNITS[unit].split(batches[2]).ids
 
 
 @pytest.mark.parametrize("spec", ["word,trigram", "word+trigram"])
-@pytest.mark.filterwarnings("ignore:.*no unit that the encoder knows")
-def test_a_saved_encoder_comes_back_the_same(tmp_path, spec):
-    encoder = made(spec)
-    again = load_encoder(save(encoder, tmp_path / "e"), threads=2)
-    np.testing.assert_array_equal(again.encode(SENTENCES), encoder.encode(SENTENCES))
-    assert again.signature == encoder.signature
-    assert f"spec:{spec}|" in again.signature
-    # Readable: one entry a line, in the order of the rows.
+@pytest.mark.filterwarnings("ignore:.*unknown units only")
+def test_a_saved_encoder_loads_with_the_same_vectors(tmp_path, spec):
+    encoder = random_encoder(spec)
+    loaded = load_encoder(save_encoder(encoder, tmp_path / "e"), threads=2)
+    np.testing.assert_array_equal(loaded.encode(SENTENCES), encoder.encode(SENTENCES))
+    assert loaded.signature == encoder.signature
+    assert f"spec:{spec}|" in loaded.signature
+    # The vocabulary is readable: one entry per line, in the order of the rows.
     assert (tmp_path / "e" / "word.vocabulary.txt").read_text().split("\n")[:-1] == list(
         encoder.parts["word"].vocabulary.entries
     )
 
 
-@pytest.mark.filterwarnings("ignore:.*no unit that the encoder knows")
-def test_quantised_vectors_are_near_and_a_quarter(tmp_path):
-    encoder = made("word,trigram", dimension=64)
-    small = load_encoder(save(quantise(encoder), tmp_path / "small"))
-    big = save(encoder, tmp_path / "big")
+@pytest.mark.filterwarnings("ignore:.*unknown units only")
+def test_quantized_vectors_are_close_and_need_a_third_of_the_space(tmp_path):
+    encoder = random_encoder("word,trigram", dimension=64)
+    small = load_encoder(save_encoder(quantize(encoder), tmp_path / "small"))
+    large = save_encoder(encoder, tmp_path / "large")
     a, b = encoder.encode(SENTENCES[:2]), small.encode(SENTENCES[:2])
     cosines = (a * b).sum(1) / np.linalg.norm(a, axis=1) / np.linalg.norm(b, axis=1)
     assert (cosines > 0.9999).all() and not np.array_equal(a, b)
-    size = [(folder / "trigram.safetensors").stat().st_size for folder in (tmp_path / "small", big)]
+    size = [(folder / "trigram.safetensors").stat().st_size for folder in (tmp_path / "small", large)]
     assert size[0] < 0.35 * size[1]
     assert small.signature != encoder.signature
 
 
 @pytest.mark.parametrize("name", ["config.json", "word.safetensors", "trigram.vocabulary.txt"])
-def test_a_missing_file_is_named(tmp_path, name):
-    folder = save(made("word,trigram"), tmp_path)
+def test_a_missing_file_is_an_error(tmp_path, name):
+    folder = save_encoder(random_encoder("word,trigram"), tmp_path)
     (folder / name).unlink()
-    with pytest.raises(ModelError, match=f"there is no {name}"):
+    with pytest.raises(ModelError, match=f"{name} not found"):
         load_encoder(folder)
 
 
@@ -172,7 +172,7 @@ def _drop_an_entry(folder):
     path.write_text("".join(path.read_text().splitlines(True)[1:]))
 
 
-def _double_an_entry(folder):
+def _repeat_an_entry(folder):
     path = folder / "word.vocabulary.txt"
     lines = path.read_text().splitlines(True)
     path.write_text("".join([lines[1], *lines[1:]]))
@@ -181,7 +181,7 @@ def _double_an_entry(folder):
 def _not_finite(folder):
     encoder = load_encoder(folder)
     encoder.parts["word"].table[3, 1] = np.nan
-    save(encoder, folder)
+    save_encoder(encoder, folder)
 
 
 def _other_config(folder):
@@ -190,18 +190,27 @@ def _other_config(folder):
 
 
 @pytest.mark.parametrize(
-    ("spoil", "said"),
+    ("corrupt", "message"),
     [
         (_truncate, "cannot be read"),
-        (_drop_an_entry, "entries of 5 numbers are expected"),
-        (_double_an_entry, "twice"),
+        (_drop_an_entry, "expected a table of shape"),
+        (_repeat_an_entry, "twice"),
         (_not_finite, "not finite"),
-        (_other_config, "no encoder of ours"),
+        (_other_config, "not the configuration of a Paraloom encoder"),
     ],
 )
-def test_a_spoilt_folder_is_no_encoder(tmp_path, spoil, said):
-    folder = save(made("word"), tmp_path)
-    spoil(folder)
-    with pytest.raises(ModelError, match=said) as error:
+def test_a_corrupt_folder_is_an_error(tmp_path, corrupt, message):
+    folder = save_encoder(random_encoder("word"), tmp_path)
+    corrupt(folder)
+    with pytest.raises(ModelError, match=message) as error:
         load_encoder(folder)
     assert error.value.file is not None
+
+
+def test_folders_of_version_0_1_load():
+    folder = Path(__file__).parents[1] / "data" / "encoder-0.1"
+    recorded = json.loads((folder.parent / "encoder-0.1.vectors.json").read_text(encoding="utf-8"))
+    encoder = load_encoder(folder)
+    np.testing.assert_allclose(encoder.encode(recorded["sentences"]), recorded["vectors"], atol=1e-7)
+    assert encoder.signature.partition("|version")[0] == recorded["signature"].partition("|version")[0]
+    assert encoder.training["rising"] is True

@@ -1,4 +1,4 @@
-"""An encoder as an ONNX graph, from the rows of a text's units to its vector, for any runtime and language."""
+"""Export of an encoder as an ONNX graph, from the ids of a text's units to its vector, for any runtime."""
 
 from __future__ import annotations
 
@@ -14,79 +14,94 @@ import pyarrow as pa
 
 from paraloom.core.errors import ConfigError, MissingExtraError
 from paraloom.embed.average import Average, SentenceEncoder
-from paraloom.embed.ordered import Ordered, padded
-from paraloom.embed.parts import PARTS
+from paraloom.embed.recurrent import Recurrent, padded
+from paraloom.embed.spec import PARTS
 from paraloom.io.atomic import atomic_folder
 
 FILE = "model.onnx"
 _OPSET = 17
-_LARGEST = 2**31 - 2**20
-"""Bytes of a protocol buffer, and so of a graph with its tensors."""
+# Bytes of a protocol buffer, and so of a graph with its tensors, at most.
+_MAX_BYTES = 2**31 - 2**20
 
-# torch keeps a recurrent layer's gates as (input, forget, cell, output) and (reset, update, new); ONNX in this order.
+# The order of gates: torch has (input, forget, cell, output) and (reset, update, new), ONNX this one.
 _LSTM_GATES, _GRU_GATES = (0, 3, 1, 2), (1, 0, 2)
 
 
 def export_onnx(encoder: SentenceEncoder, folder: str | Path) -> None:
-    """Write `model.onnx`, the vocabularies and their card into a folder, which appears whole or not at all.
+    """Write `model.onnx`, the vocabularies and config.json into a folder, which appears complete or not at all.
 
-    The graph has an input `<unit>_rows` for each kind of unit (word, trigram, subword): int64 (n, t), a text a line,
-    the rows of its known units in the vocabulary, −1 behind its end; `unit_rows` makes them.  Its output `vectors` is
-    float32 (n, d), what `encode` gives but for rounding.  n is 1 or more: onnxruntime's recurrent layers crash on none.
-    Raises ConfigError for an encoder of 2 GiB or more, and where `folder` holds something else.
+    The graph has an input `<unit>_rows` for each kind of unit (word, trigram, subword): int64 `(n, t)`, one text per
+    line, the rows of its known units in the vocabulary, padded with -1; `onnx_inputs` creates them. The output
+    `vectors` is float32 `(n, d)`, equal to `encode` up to rounding. n must be 1 or more: recurrent layers of
+    onnxruntime crash on 0.
 
-    >>> export_onnx(load_encoder("encoder"), "onnx")                                   # doctest: +SKIP
+    Args:
+        encoder: The encoder.
+        folder: New folder, or one with an earlier export.
+
+    Raises:
+        ConfigError: The encoder has 2 GiB or more, or the folder contains something else.
+        MissingExtraError: onnx is not installed.
+
+    Example:
+        >>> from paraloom.embed.store import load_encoder
+        >>> export_onnx(load_encoder("encoder"), "onnx")                               # doctest: +SKIP
     """
     size = sum(tensor.nbytes for part in encoder.parts.values() for tensor in part.tensors.values())
-    if size > _LARGEST:
+    if size > _MAX_BYTES:
         raise ConfigError(
-            f"the encoder has {size:,} bytes, and an ONNX file holds 2 GiB", remedy="Train a smaller one."
+            f"the encoder has {size:,} bytes, more than the 2 GiB of an ONNX file",
+            remedy="Quantize it, or train a smaller one.",
         )
     model = _model(encoder)
-    card = {
+    config = {
         "signature": encoder.signature,
         "spec": str(encoder.spec),
         "dimension": encoder.dimension,
-        "inputs": {f"{unit}_rows": f"{unit}.vocabulary.txt" for unit in _units(encoder)},
+        "inputs": {f"{unit}_rows": f"{unit}.vocabulary.txt" for unit in _part_of_unit(encoder)},
     }
     with atomic_folder(folder, FILE) as partial:
         (partial / FILE).write_bytes(model.SerializeToString())
-        for unit, part in _units(encoder).items():
+        for unit, part in _part_of_unit(encoder).items():
             lines = "".join(f"{entry}\n" for entry in part.vocabulary.entries)
             (partial / f"{unit}.vocabulary.txt").write_text(lines, encoding="utf-8")
-        (partial / "config.json").write_text(json.dumps(card, indent=2) + "\n", encoding="utf-8")
+        (partial / "config.json").write_text(json.dumps(config, indent=2) + "\n", encoding="utf-8")
 
 
-def unit_rows(encoder: SentenceEncoder, texts: Sequence[str]) -> dict[str, npt.NDArray[np.int64]]:
-    """The graph's inputs for some texts.
+def onnx_inputs(encoder: SentenceEncoder, texts: Sequence[str]) -> dict[str, npt.NDArray[np.int64]]:
+    """The inputs of the graph for n texts.
 
-    >>> from paraloom.embed.spec import parse_spec
-    >>> from paraloom.embed.vocabulary import Vocabulary
-    >>> part = Average(Vocabulary("word", ["a", "dog"]), np.float32([[1, 0], [0, 1]]))
-    >>> unit_rows(SentenceEncoder(parse_spec("word"), {"word": part}), ["A dog", "dog", "cat"])
-    {'word_rows': array([[ 0,  1],
-           [ 1, -1],
-           [-1, -1]])}
+    Returns:
+        int64 `(n, t)` by name of the input; t is 1 or more.
+
+    Example:
+        >>> from paraloom.embed.spec import parse_spec
+        >>> from paraloom.embed.vocabulary import Vocabulary
+        >>> part = Average(Vocabulary("word", ["a", "dog"]), np.float32([[1, 0], [0, 1]]))
+        >>> onnx_inputs(SentenceEncoder(parse_spec("word"), {"word": part}), ["A dog", "dog", "cat"])
+        {'word_rows': array([[ 0,  1],
+               [ 1, -1],
+               [-1, -1]])}
     """
-    found = {}
-    for unit, part in _units(encoder).items():
-        lists = part.vocabulary.lists(pa.array(texts, pa.large_string()))
-        # A column at least: a graph that reads in order has no state of nothing.
-        found[f"{unit}_rows"] = np.full((len(texts), 1), -1, np.int64)
+    inputs = {}
+    for unit, part in _part_of_unit(encoder).items():
+        lists = part.vocabulary.row_lists(pa.array(texts, pa.large_string()))
+        # At least one column: a recurrent layer needs a step.
+        inputs[f"{unit}_rows"] = np.full((len(texts), 1), -1, np.int64)
         if len(lists.rows):
             rows, mask = padded(lists, np.arange(len(texts)))
-            found[f"{unit}_rows"] = np.where(mask, rows, -1)
-    return found
+            inputs[f"{unit}_rows"] = np.where(mask, rows, -1)
+    return inputs
 
 
-def _units(encoder: SentenceEncoder) -> dict[str, Any]:
-    """A part for each kind of unit that is read; the parts of one kind share a vocabulary."""
+def _part_of_unit(encoder: SentenceEncoder) -> dict[str, Any]:
+    """A part for each kind of unit; the parts of one kind share a vocabulary."""
     return {PARTS[name].unit: encoder.parts[name] for name in encoder.spec.parts}
 
 
 @dataclass
 class _Graph:
-    """Nodes and tensors as they are put together; a value is known by its name."""
+    """Nodes and tensors of a graph under construction; values are referred to by name."""
 
     nodes: list[Any] = field(default_factory=list)
     tensors: list[Any] = field(default_factory=list)
@@ -101,12 +116,12 @@ class _Graph:
     def node(self, kind: str, *inputs: str, outputs: int = 1, **attributes: Any) -> list[str]:
         from onnx import helper
 
-        names = [f"{kind.lower()}_{len(self.nodes)}_{place}" for place in range(outputs)]
+        names = [f"{kind.lower()}_{len(self.nodes)}_{index}" for index in range(outputs)]
         self.nodes.append(helper.make_node(kind, list(inputs), names, **attributes))
         return names
 
     def of(self, kind: str, *inputs: str, **attributes: Any) -> str:
-        """The one output of a node."""
+        """Add a node with one output; returns its name."""
         return self.node(kind, *inputs, **attributes)[0]
 
     def integers(self, *values: int) -> str:
@@ -115,14 +130,16 @@ class _Graph:
 
 @dataclass(frozen=True)
 class _Lists:
-    """Names of what is known of a unit's input.
+    """Names of the values that are derived from one input.
 
-    rows: int64 (n, t), 0 behind an end.  shares: float32 (n, t, 1), of each unit in its text, 0 behind its end.
-    lengths: int32 (n,).
+    Args:
+        rows: int64 `(n, t)`, padded with 0.
+        weights: float32 `(n, t, 1)`, 1 / length of the text for each of its units, padded with 0.
+        lengths: int32 `(n,)`.
     """
 
     rows: str
-    shares: str
+    weights: str
     lengths: str
 
 
@@ -133,11 +150,11 @@ def _model(encoder: SentenceEncoder) -> Any:
         raise MissingExtraError.for_verb("export --onnx", "onnx") from None
 
     graph = _Graph()
-    lists = {unit: _read(graph, f"{unit}_rows") for unit in _units(encoder)}
+    lists = {unit: _read_input(graph, f"{unit}_rows") for unit in _part_of_unit(encoder)}
     blocks = []
     for block in encoder.spec.blocks:
-        made = [_part(graph, encoder.parts[name], lists[PARTS[name].unit]) for name in block]
-        blocks.append(graph.of("Sum", *made))
+        summands = [_part(graph, encoder.parts[name], lists[PARTS[name].unit]) for name in block]
+        blocks.append(graph.of("Sum", *summands))
     graph.nodes.append(helper.make_node("Concat", blocks, ["vectors"], axis=1))
     inputs = [helper.make_tensor_value_info(f"{unit}_rows", TensorProto.INT64, ["texts", f"{unit}s"]) for unit in lists]
     output = helper.make_tensor_value_info("vectors", TensorProto.FLOAT, ["texts", encoder.dimension])
@@ -151,24 +168,24 @@ def _model(encoder: SentenceEncoder) -> Any:
     return model
 
 
-def _read(graph: _Graph, rows: str) -> _Lists:
+def _read_input(graph: _Graph, rows: str) -> _Lists:
     from onnx import TensorProto
 
     zero = graph.tensor(np.array(0, np.int64))
     known = graph.of("Cast", graph.of("GreaterOrEqual", rows, zero), to=TensorProto.FLOAT)
     counts = graph.of("ReduceSum", known, graph.integers(1), keepdims=1)
-    # A text without a unit has the zero vector, not 0 / 0.
-    shares = graph.of("Div", known, graph.of("Max", counts, graph.tensor(np.array([[1]], np.float32))))
+    # A text without units has the zero vector, not 0 / 0.
+    weights = graph.of("Div", known, graph.of("Max", counts, graph.tensor(np.array([[1]], np.float32))))
     lengths = graph.of("Cast", graph.of("Squeeze", counts, graph.integers(1)), to=TensorProto.INT32)
     return _Lists(
         graph.of("Max", rows, zero),
-        graph.of("Unsqueeze", shares, graph.integers(2)),
+        graph.of("Unsqueeze", weights, graph.integers(2)),
         lengths,
     )
 
 
 def _part(graph: _Graph, part: Any, lists: _Lists) -> str:
-    """The name of a part's vectors, float32 (n, d)."""
+    """Name of the vectors of a part, float32 `(n, d)`."""
     from onnx import TensorProto
 
     vectors = graph.of("Gather", graph.tensor(part.tensors["table"]), lists.rows)
@@ -177,29 +194,29 @@ def _part(graph: _Graph, part: Any, lists: _Lists) -> str:
             scale = graph.of("Gather", graph.tensor(part.scales[:, None]), lists.rows)
             vectors = graph.of("Mul", graph.of("Cast", vectors, to=TensorProto.FLOAT), scale)
         return _mean(graph, vectors, lists)
-    if not isinstance(part, Ordered):
-        raise ConfigError(f"there is no ONNX graph of {type(part).__name__}")
+    if not isinstance(part, Recurrent):
+        raise ConfigError(f"a part of type {type(part).__name__} cannot be exported to ONNX")
     weights = {name.removeprefix("network."): value for name, value in part.tensors.items() if name != "table"}
     kind = type(part.network).__name__.lower()
     if kind == "gru":
         last = _recurrent(graph, "GRU", vectors, lists, weights, "reader", "forward")[1]
         return graph.of("Squeeze", last, graph.integers(0))
     if kind == "blstm":
-        ways = (("reader", "forward"), ("backward_reader", "reverse"))
-        states = [_states(graph, vectors, lists, weights, *way) for way in ways]
-        both = graph.of("Add", *(_mean(graph, each, lists) for each in states))
+        directions = (("reader", "forward"), ("backward_reader", "reverse"))
+        states = [_states(graph, vectors, lists, weights, *direction) for direction in directions]
+        both = graph.of("Add", *(_mean(graph, sequence, lists) for sequence in states))
         return graph.of("Mul", both, graph.tensor(np.array([0.5], np.float32)))
-    read = _states(graph, vectors, lists, weights)
+    lstm_states = _states(graph, vectors, lists, weights)
     if kind == "lstm":
-        return _mean(graph, read, lists)
+        return _mean(graph, lstm_states, lists)
     from_word = graph.of("MatMul", vectors, graph.tensor(weights["from_word.weight"].T))
-    from_state = graph.of("MatMul", read, graph.tensor(weights["from_state.weight"].T))
+    from_state = graph.of("MatMul", lstm_states, graph.tensor(weights["from_state.weight"].T))
     gate = graph.of("Sigmoid", graph.of("Sum", from_word, from_state, graph.tensor(weights["from_word.bias"])))
     return _mean(graph, graph.of("Mul", vectors, gate), lists)
 
 
 def _mean(graph: _Graph, vectors: str, lists: _Lists) -> str:
-    return graph.of("ReduceSum", graph.of("Mul", vectors, lists.shares), graph.integers(1), keepdims=0)
+    return graph.of("ReduceSum", graph.of("Mul", vectors, lists.weights), graph.integers(1), keepdims=0)
 
 
 def _states(
@@ -210,7 +227,7 @@ def _states(
     reader: str = "reader",
     direction: str = "forward",
 ) -> str:
-    """The states of an LSTM, float32 (n, t, d)."""
+    """Name of the states of an LSTM, float32 `(n, t, d)`."""
     states = _recurrent(graph, "LSTM", vectors, lists, weights, reader, direction)[0]
     return graph.of("Transpose", graph.of("Squeeze", states, graph.integers(1)), perm=[1, 0, 2])
 
@@ -224,12 +241,12 @@ def _recurrent(
     reader: str,
     direction: str,
 ) -> list[str]:
-    """All states (t, 1, n, d) and the last ones (1, n, d) of a recurrent layer of torch."""
+    """Names of all states `(t, 1, n, d)` and the last ones `(1, n, d)` of a recurrent layer of torch."""
     order = _LSTM_GATES if kind == "LSTM" else _GRU_GATES
 
     def gates(name: str) -> npt.NDArray[np.float32]:
         parts = np.split(weights[f"{reader}.{name}_l0"], len(order))
-        return np.concatenate([parts[place] for place in order])
+        return np.concatenate([parts[gate] for gate in order])
 
     width = weights[f"{reader}.weight_hh_l0"].shape[1]
     tensors = (

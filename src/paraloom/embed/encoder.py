@@ -1,0 +1,253 @@
+"""The public sentence encoder: loads every kind of model, encodes, compares and saves in one way."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterable, Mapping, Sequence, Set
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from paraloom.bundled import bundled_path
+from paraloom.core.errors import ConfigError, DataError
+from paraloom.core.progress import progress
+from paraloom.core.protocols import EncoderLike
+from paraloom.embed.average import SentenceEncoder, Vectors, normalize_vectors
+from paraloom.embed.static import is_static, load_static
+from paraloom.embed.store import load_encoder, save_encoder
+from paraloom.embed.threads import available_threads
+from paraloom.embed.transformer import CONFIG as TRANSFORMER_CONFIG
+from paraloom.embed.transformer import SentenceTransformerEncoder, TransformerEncoder, is_transformer
+from paraloom.io.atomic import atomic_folder
+
+
+class Encoder:
+    """Turns sentences into vectors, by the conventions of sentence-transformers.
+
+    `Encoder.load` opens encoders of Paraloom and models of sentence-transformers and model2vec. The constructor wraps
+    any object with `encode`, `dimension` and `signature` (`paraloom.core.protocols.EncoderLike`).
+
+    Args:
+        model: What encodes.
+        name: Where the model came from, for `repr`.
+
+    Attributes:
+        model: What encodes.
+        name: Where the model came from; empty if unknown.
+
+    Example:
+        >>> encoder = Encoder.load("english")
+        >>> encoder.encode(["A cat sleeps.", "A dog runs."]).shape
+        (2, 600)
+        >>> encoder.similarity(["A cat sleeps."], ["The cat is asleep.", "Stocks fell."]).argmax()
+        np.int64(0)
+    """
+
+    def __init__(self, model: EncoderLike, name: str = "") -> None:
+        self.model = model
+        self.name = name
+
+    @classmethod
+    def load(cls, name: str | Path, threads: int | None = None) -> Encoder:
+        """Load an encoder.
+
+        Args:
+            name: A folder that Paraloom trained, converted or saved; a folder of model2vec or sentence-transformers;
+                the name of a bundled encoder (`english`); or a Hugging Face name, which is downloaded if needed.
+            threads: Number of threads of `encode`; all processors by default. The vectors do not depend on it.
+
+        Raises:
+            ModelError: The model is not found, or a file of it is missing or corrupt.
+            ConfigError: The model needs the sentence-transformers library, which is not installed.
+
+        Example:
+            >>> Encoder.load("english").dimension
+            600
+        """
+        return cls(open_encoder(name, threads or available_threads()), str(name))
+
+    @property
+    def dimension(self) -> int:
+        """Dimension d of the vectors."""
+        return self.model.dimension
+
+    @property
+    def signature(self) -> str:
+        """Name and digest of everything that the vectors depend on, in the style of sacreBLEU.
+
+        Example:
+            >>> Encoder.load("english").signature.split("|")[:3]
+            ['encoder', 'spec:word,trigram', 'dimension:600']
+        """
+        return self.model.signature
+
+    def __repr__(self) -> str:
+        name = f"{self.name!r}, " if self.name else ""
+        return f"{type(self).__name__}({name}dimension={self.dimension}, signature={self.signature!r})"
+
+    def encode(
+        self,
+        sentences: str | Sequence[str],
+        batch_size: int = 8192,
+        show_progress_bar: bool = False,
+        normalize_embeddings: bool = False,
+    ) -> Vectors:
+        """Compute the vectors of sentences.
+
+        Args:
+            sentences: n sentences (a list, or anything that iterates over strings, such as an Arrow or pandas
+                column), or one string.
+            batch_size: Sentences that are passed to the model at a time. It limits memory, not the vectors.
+            show_progress_bar: Show progress on stderr.
+            normalize_embeddings: Scale every vector to norm 1; zero vectors stay zero.
+
+        Returns:
+            float32 `(n, d)`, or `(d,)` for one string. A sentence of unknown words only has a zero vector if the model
+            is an average.
+
+        Raises:
+            TypeError: `sentences` is neither a string nor a sequence of strings.
+            ConfigError: `batch_size` is less than 1.
+
+        Example:
+            >>> encoder = Encoder.load("english")
+            >>> encoder.encode("A dog runs.").shape
+            (600,)
+            >>> encoder.encode([]).shape
+            (0, 600)
+        """
+        if batch_size < 1:
+            raise ConfigError(f"'batch_size' is {batch_size}; expected 1 or more")
+        single = isinstance(sentences, str)
+        texts = [sentences] if isinstance(sentences, str) else list_of_strings(sentences)
+        vectors = np.zeros((len(texts), self.dimension), np.float32)
+        if show_progress_bar:
+            with progress("encoding", len(texts), unit="sentences") as advance:
+                for start in range(0, len(texts), batch_size):
+                    batch = texts[start : start + batch_size]
+                    vectors[start : start + batch_size] = self.model.encode(batch)
+                    advance(len(batch))
+        else:
+            for start in range(0, len(texts), batch_size):
+                vectors[start : start + batch_size] = self.model.encode(texts[start : start + batch_size])
+        if normalize_embeddings:
+            vectors = normalize_vectors(vectors)
+        return vectors[0] if single else vectors
+
+    def similarity(self, a: str | Sequence[str] | Vectors, b: str | Sequence[str] | Vectors) -> Vectors:
+        """Compute the cosine of every sentence or vector in `a` with every one in `b`.
+
+        Args:
+            a: n sentences, or vectors `(n, d)`; one sentence or vector counts as n = 1.
+            b: m sentences, or vectors `(m, d)`.
+
+        Returns:
+            float32 `(n, m)`, -1 to 1; 0 where a vector is zero.
+
+        Raises:
+            TypeError: An argument is neither sentences nor vectors.
+            DataError: The vectors differ in dimension.
+
+        Example:
+            >>> Encoder.load("english").similarity(["A cat sleeps."], ["A cat sleeps.", "Stocks fell."]).shape
+            (1, 2)
+        """
+        x, y = self._unit_vectors(a), self._unit_vectors(b)
+        if x.shape[1] != y.shape[1]:
+            raise DataError(f"expected vectors of the same dimension, got {x.shape[1]} and {y.shape[1]}")
+        cosines: Vectors = x @ y.T
+        return cosines
+
+    def save(self, folder: str | Path) -> Path:
+        """Save the encoder, so that `Encoder.load(folder)` returns the same one.
+
+        Encoders of Paraloom are written anew; models of other libraries are copied.
+
+        Args:
+            folder: Folder for the model; created if needed.
+
+        Returns:
+            The folder.
+
+        Raises:
+            ConfigError: The folder contains something else, or the model has no way to be saved.
+
+        Example:
+            >>> import tempfile
+            >>> folder = Encoder.load("english").save(tempfile.mkdtemp() + "/mine")
+            >>> Encoder.load(folder).signature == Encoder.load("english").signature
+            True
+        """
+        model, folder = self.model, Path(folder)
+        if isinstance(model, SentenceEncoder) and "token" not in model.spec.units:
+            return save_encoder(model, folder)
+        if isinstance(model, TransformerEncoder):
+            return _copy(model.folder, folder, TRANSFORMER_CONFIG)
+        if isinstance(model, SentenceEncoder) and is_static(self.name):
+            return _copy(Path(self.name), folder, "modules.json")
+        if hasattr(model, "save"):
+            model.save(folder)
+            return folder
+        raise ConfigError(f"a model of type {type(model).__name__} cannot be saved", remedy="Save it by its own means.")
+
+    def _unit_vectors(self, values: str | Sequence[str] | Vectors) -> Vectors:
+        array = np.asarray(values) if hasattr(values, "__array__") else None
+        if array is None or array.dtype.kind not in "fiu":
+            array = self.encode(values)
+        return normalize_vectors(np.atleast_2d(array).astype(np.float32, copy=False))
+
+
+def open_encoder(model: str | Path, threads: int = 1) -> EncoderLike:
+    """Open the model behind an `Encoder`; see `Encoder.load`.
+
+    Args:
+        model: A folder, the name of a bundled encoder, or a Hugging Face name.
+        threads: Number of threads of `encode`.
+
+    Raises:
+        ModelError: The model is not found, or a file of it is missing or corrupt.
+        ConfigError: The model needs the sentence-transformers library, which is not installed.
+    """
+    folder = Path(model)
+    if not folder.exists():
+        folder = bundled_path(str(model)) or folder
+    if is_transformer(folder):
+        return TransformerEncoder(folder, threads)
+    if is_static(folder):
+        return load_static(folder, threads)
+    if folder.exists() and not (folder / "modules.json").is_file():
+        return load_encoder(folder, threads)
+    return SentenceTransformerEncoder(str(model))
+
+
+def list_of_strings(sentences: Any) -> list[str]:
+    """The strings of a list, tuple, array or column.
+
+    Raises:
+        TypeError: It is not a sequence of strings.
+
+    Example:
+        >>> list_of_strings(("A dog.", "A cat."))
+        ['A dog.', 'A cat.']
+        >>> list_of_strings([1])
+        Traceback (most recent call last):
+            ...
+        TypeError: expected a sequence of strings, got int at position 0
+    """
+    if isinstance(sentences, (pa.Array, pa.ChunkedArray)):
+        sentences = sentences.to_pylist()
+    if isinstance(sentences, (bytes, Mapping, Set)) or not isinstance(sentences, Iterable):
+        raise TypeError(f"expected a string or a sequence of strings, got {type(sentences).__name__}")
+    strings = list(sentences)
+    for position, item in enumerate(strings):
+        if not isinstance(item, str):
+            raise TypeError(f"expected a sequence of strings, got {type(item).__name__} at position {position}")
+    return strings
+
+
+def _copy(source: Path, folder: Path, marker: str) -> Path:
+    with atomic_folder(folder, marker) as partial:
+        shutil.copytree(source, partial, dirs_exist_ok=True)
+    return folder
