@@ -1,1 +1,1 @@
-"""Figures with signatures: semantic similarity tasks and translation quality."""
+"""Evaluation of encoders, translators and aligners: results with signatures and confidence intervals."""

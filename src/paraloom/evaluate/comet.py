@@ -1,4 +1,4 @@
-"""COMET (Rei et al. 2020) by an interpreter of its own, so that what it pins never meets what we pin."""
+"""COMET scores of translations, computed by an interpreter of its own so that its pinned packages do not meet ours."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import shutil
 import subprocess
 import tempfile
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -19,121 +20,169 @@ from paraloom.core.digests import signature
 from paraloom.core.errors import DataError, MissingExtraError, RunError
 from paraloom.core.stats import Moments
 from paraloom.evaluate import comet_process
+from paraloom.evaluate.base import EvaluationResult
+from paraloom.evaluate.translation import format_margin
 
 MODEL = "wmt20-comet-da"
 """The model of BBH22."""
 
-_INSTALL = "In a virtual environment of its own: pip install unbabel-comet; then name its bin/python."
+_INSTALL = "Create a virtual environment for it, run pip install unbabel-comet there, and give its bin/python."
+
+
+@dataclass(frozen=True)
+class COMETResult(EvaluationResult):
+    """What `evaluate_comet` returns.
+
+    Args:
+        scores: Of each sentence, higher is better; about 0 to 1 for most models.
+        signature: The model and the version of unbabel-comet.
+    """
+
+    scores: tuple[float, ...]
+    signature: str
+
+    def select(self, rows: Sequence[int]) -> COMETResult:
+        """The result of some of the sentences, by index."""
+        return COMETResult(tuple(self.scores[row] for row in rows), self.signature)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The mean, half the width of its 95 % interval (None for a single sentence) and the signature.
+
+        Example:
+            >>> COMETResult((0.5, 0.7), "comet").to_dict()["comet"]
+            0.6
+        """
+        mean = Moments.of(np.array(self.scores)).estimate()
+        half = mean.high - mean.value
+        return {
+            "n": len(self.scores),
+            "comet": mean.value,
+            "comet_interval": half if math.isfinite(half) else None,
+            "comet_signature": self.signature,
+        }
+
+    def format(self) -> str:
+        """One line."""
+        figures = self.to_dict()
+        return f"COMET {figures['comet']:.4f}{format_margin(figures['comet_interval'], 4)}   {self.signature}"
 
 
 @lru_cache(maxsize=8)
 def has_comet(python: str) -> bool:
-    """Whether an interpreter is there and has unbabel-comet; asked once."""
+    """Whether an interpreter exists and has unbabel-comet; checked once.
+
+    Args:
+        python: Path or name of the interpreter.
+    """
     command = shutil.which(python)
     if command is None:
         return False
-    # Without the folder where we are, in which anything may be called comet.
-    looking = (
-        "import sys, importlib.util as u; sys.path[:] = filter(None, sys.path); sys.exit(not u.find_spec('comet'))"
-    )
+    # Without the current folder, in which any file may be called comet.
+    check = "import sys, importlib.util as u; sys.path[:] = filter(None, sys.path); sys.exit(not u.find_spec('comet'))"
     try:
-        return not subprocess.run([command, "-c", looking], capture_output=True, env=_env()).returncode
+        return not subprocess.run([command, "-c", check], capture_output=True, env=_environment()).returncode
     except OSError:
         return False
 
 
-def is_there(model: str) -> bool:
-    """Whether a model's file is there; of one that COMET has a name for, only COMET can tell, and this is True."""
+def has_model(model: str) -> bool:
+    """Whether a model's checkpoint file exists; True for a named model, which only COMET can look up.
+
+    Args:
+        model: A name, or a path that ends with `.ckpt`.
+    """
     return not model.endswith(".ckpt") or Path(model).is_file()
 
 
-def comet_scores(
+def evaluate_comet(
     sources: Sequence[str],
     hypotheses: Sequence[str],
     references: Sequence[str],
     *,
     python: str | Path,
     model: str = MODEL,
-) -> tuple[list[float], str]:
-    """A score for each translation, higher is better, and the signature; about 0 to 1 for most models.
+) -> COMETResult:
+    """Score translations with COMET.
 
-    python: an interpreter that has unbabel-comet; ours need not.  model: one of COMET's names, or a file .ckpt.
-    Raises DataError where the counts differ, MissingExtraError where there is no such interpreter, package or model, and
-    RunError where the process fails otherwise.
+    Args:
+        sources: n sentences.
+        hypotheses: Their translations.
+        references: Their reference translations.
+        python: An interpreter that has unbabel-comet; it need not have Paraloom.
+        model: A name of COMET's, or a checkpoint file (`.ckpt`).
+
+    Returns:
+        The score of each sentence.
+
+    Raises:
+        DataError: The numbers of sentences differ, or there are none.
+        MissingExtraError: The interpreter, the package or the model is missing.
+        RunError: The process fails otherwise.
+
+    Reference:
+        Rei, Stewart, Farinha, Lavie 2020, COMET: A Neural Framework for MT Evaluation.
     """
     if not len(sources) == len(hypotheses) == len(references):
         raise DataError(
-            f"there are {len(sources)} sources, {len(hypotheses)} hypotheses and {len(references)} references",
-            remedy="Give one of each for every sentence, in the same order.",
+            f"expected one hypothesis and one reference for each source, got {len(sources)} sources, "
+            f"{len(hypotheses)} hypotheses and {len(references)} references",
+            remedy="Give as many of each, in the same order.",
         )
     if not sources:
-        raise DataError("there are no sentences to score")
+        raise DataError("no sentences to score", remedy="Give one sentence or more.")
     command = shutil.which(str(python))
     if command is None:
-        raise MissingExtraError(f"COMET is left out: there is no interpreter '{python}'", remedy=_INSTALL)
+        raise MissingExtraError(f"COMET skipped: interpreter '{python}' not found", remedy=_INSTALL)
     sentences = [
         {"src": source, "mt": hypothesis, "ref": reference}
         for source, hypothesis, reference in zip(sources, hypotheses, references, strict=True)
     ]
-    answer = _ask(command, {"model": model, "sentences": sentences})
+    answer = _run(command, {"model": model, "sentences": sentences})
     scores = answer.get("scores")
     if not isinstance(scores, list) or len(scores) != len(sentences) or not all(map(_is_number, scores)):
-        count = len(scores) if isinstance(scores, list) else "no"
-        raise RunError(f"COMET gave {count} scores for {len(sentences)} sentences, or some that are no numbers")
-    made_by = signature("comet", model=Path(model).name, by=f"unbabel-comet-{answer.get('version', 'unknown')}")
-    return [float(score) for score in scores], made_by
+        count = len(scores) if isinstance(scores, list) else 0
+        raise RunError(
+            f"COMET: expected {len(sentences)} finite scores, got {count} scores, or some that are not finite"
+        )
+    how = signature("comet", model=Path(model).name, by=f"unbabel-comet-{answer.get('version', 'unknown')}")
+    return COMETResult(tuple(float(score) for score in scores), how)
 
 
-def comet_figures(scores: Sequence[float], made_by: str) -> dict[str, Any]:
-    """`{"comet", "comet_interval", "comet_signature"}`: the mean and half the width of its 95 % interval.
-
-    >>> comet_figures([0.5, 0.7], "comet")["comet"]
-    0.6
-    """
-    mean = Moments.of(np.array(scores)).estimate()
-    half = mean.high - mean.value
-    return {
-        "comet": mean.value,
-        "comet_interval": half if math.isfinite(half) else None,
-        "comet_signature": made_by,
-    }
-
-
-def _ask(command: str, question: dict[str, Any]) -> dict[str, Any]:
-    # -P would be better, but came with Python 3.11 and COMET may live in an older one: an empty folder does as well,
-    # for the script's own folder, full of our modules, must not come before the packages of the other side.
+def _run(command: str, question: dict[str, Any]) -> dict[str, Any]:
+    # The script runs from an empty folder: its own folder has our modules, which must not precede the other
+    # interpreter's packages.  (-P would do, but needs Python 3.11, and COMET may run on an older one.)
     with tempfile.TemporaryDirectory() as folder:
-        script = Path(folder) / "ask_comet.py"
+        script = Path(folder) / "run_comet.py"
         shutil.copyfile(comet_process.__file__, script)
         try:
-            done = subprocess.run(
+            process = subprocess.run(
                 [command, str(script)],
                 input=json.dumps(question),
-                env=_env(),
+                env=_environment(),
                 capture_output=True,
                 encoding="utf-8",
             )
         except OSError as error:
-            raise MissingExtraError(f"COMET is left out: '{command}' cannot be run ({error})", remedy=_INSTALL) from None
-    said = (done.stderr.strip().splitlines() or ["it said nothing"])[-1].rstrip(".")
-    if done.returncode == comet_process.MISSING:
-        raise MissingExtraError(f"COMET is left out: '{command}' has no unbabel-comet ({said})", remedy=_INSTALL)
-    if done.returncode == comet_process.NO_MODEL:
+            raise MissingExtraError(f"COMET skipped: '{command}' cannot be run ({error})", remedy=_INSTALL) from None
+    message = (process.stderr.strip().splitlines() or ["no error message"])[-1].rstrip(".")
+    if process.returncode == comet_process.MISSING:
+        raise MissingExtraError(f"COMET skipped: '{command}' has no unbabel-comet ({message})", remedy=_INSTALL)
+    if process.returncode == comet_process.NO_MODEL:
         raise MissingExtraError(
-            f"COMET is left out: there is no model '{question['model']}' ({said})",
-            remedy="Fetch it where there is a network, then remove the folder of this stage; or name the .ckpt file.",
+            f"COMET skipped: model '{question['model']}' not found ({message})",
+            remedy="Download it where there is a network, then delete the folder of this stage; or give a .ckpt file.",
         )
     try:
-        answer = json.loads(done.stdout) if not done.returncode else None
+        answer = json.loads(process.stdout) if not process.returncode else None
     except ValueError:
         answer = None
     if not isinstance(answer, dict):
-        raise RunError(f"COMET ended with status {done.returncode} and no answer: {said}")
+        raise RunError(f"COMET ended with status {process.returncode} and no answer: {message}")
     return answer
 
 
-def _env() -> dict[str, str]:
-    """The environment without what leads to our packages."""
+def _environment() -> dict[str, str]:
+    """The environment without the variables that lead to our packages."""
     return {name: value for name, value in os.environ.items() if name not in ("PYTHONPATH", "PYTHONHOME")}
 
 

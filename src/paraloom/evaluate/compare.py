@@ -1,8 +1,8 @@
-"""Encoders side by side on the same tasks: bootstrap intervals of each mean, of differences, and PNMT Table 10."""
+"""Systems compared on the same test with paired bootstrap intervals: encoders by Pearson's r, translators by BLEU."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,48 +12,61 @@ import numpy.typing as npt
 
 from paraloom.core.digests import signature
 from paraloom.core.errors import DataError
+from paraloom.core.progress import progress
 from paraloom.core.protocols import EncoderLike
 from paraloom.core.seeds import generator
+from paraloom.evaluate.base import EvaluationResult
 from paraloom.evaluate.correlation import pearson
-from paraloom.evaluate.sts import cosine
-from paraloom.evaluate.sts_tasks import choose_tasks, read_task
+from paraloom.evaluate.sts import paired_cosines
+from paraloom.evaluate.sts_tasks import read_task, select_tasks
+from paraloom.evaluate.translation import sacrebleu
 
+Floats = npt.NDArray[np.float64]
+
+SAMPLES = 1000
+"""Bootstrap samples of a test by default."""
+
+# Bootstrap samples of a similarity task that are in memory at a time.
 _CHUNK = 100
 
 
 @dataclass(frozen=True)
-class Comparison:
-    """What `compare_encoders` found, over k encoders, t tasks and b resamples.
+class EncoderComparison(EvaluationResult):
+    """What `compare_encoders` returns, for k encoders, t tasks and b bootstrap samples.
 
-    names: of the encoders.  tasks: of the files.  pearson: float64 (k, t), × 100.  resampled: float64 (b, k, t), the
-    same of pairs drawn with replacement, the same pairs for every encoder.
+    Args:
+        names: The encoders.
+        tasks: The tasks.
+        pearson: float64 (k, t), Pearson's r × 100.
+        resampled: float64 (b, k, t), the same of pairs drawn with replacement, the same pairs for every encoder.
+        signature: What was measured and how.
     """
 
     names: tuple[str, ...]
     tasks: tuple[str, ...]
-    pearson: npt.NDArray[np.float64]
-    resampled: npt.NDArray[np.float64]
+    pearson: Floats
+    resampled: Floats
     signature: str
 
     @property
     def means(self) -> list[tuple[float, float, float]]:
-        """The mean over the tasks of each encoder, and its 95 % interval (percentiles of the resamples)."""
+        """The mean over the tasks of each encoder, with its 95 % interval (percentiles of the samples)."""
         return [
             _with_interval(self.pearson[k].mean(), self.resampled[:, k].mean(axis=1)) for k in range(len(self.names))
         ]
 
     def difference(self, a: int, b: int) -> tuple[float, float, float]:
-        """The mean of encoder a minus that of encoder b, and its 95 % interval; pairs are shared, so it is narrow."""
-        apart = self.resampled[:, a].mean(axis=1) - self.resampled[:, b].mean(axis=1)
-        return _with_interval(self.pearson[a].mean() - self.pearson[b].mean(), apart)
+        """The mean of encoder a minus that of encoder b, with its 95 % interval, which is narrow: pairs are shared."""
+        resampled = self.resampled[:, a].mean(axis=1) - self.resampled[:, b].mean(axis=1)
+        return _with_interval(self.pearson[a].mean() - self.pearson[b].mean(), resampled)
 
     @property
-    def distances(self) -> npt.NDArray[np.float64]:
-        """float64 (k, k): the mean over the tasks of |r of one − r of the other| × 100 (PNMT Table 10)."""
+    def distances(self) -> Floats:
+        """float64 (k, k): mean absolute difference of r × 100 over the tasks (PNMT Table 10)."""
         return np.abs(self.pearson[:, None] - self.pearson[None]).mean(axis=2)
 
-    def to_json(self) -> dict[str, Any]:
-        """Everything but the resamples, as json.dumps takes it."""
+    def to_dict(self) -> dict[str, Any]:
+        """Everything but the bootstrap samples, as json.dumps takes it."""
         return {
             "signature": self.signature,
             "tasks": list(self.tasks),
@@ -65,13 +78,13 @@ class Comparison:
             "differences_from_first": [list(self.difference(k, 0)) for k in range(len(self.names))],
         }
 
-    def render(self) -> str:
-        """A plain-text table for people."""
+    def format(self) -> str:
+        """A plain-text table."""
         width = max(map(len, self.names))
         lines = [f"{'':<{width}}  mean Pearson × 100 over {len(self.tasks)} tasks; minus the first encoder's"]
         for k, (name, (mean, low, high)) in enumerate(zip(self.names, self.means, strict=True)):
-            apart = "" if k == 0 else "  {:+.2f} [{:+.2f}, {:+.2f}]".format(*self.difference(k, 0))
-            lines.append(f"{name:<{width}}  {mean:.2f} [{low:.2f}, {high:.2f}]{apart}")
+            difference = "" if k == 0 else "  {:+.2f} [{:+.2f}, {:+.2f}]".format(*self.difference(k, 0))
+            lines.append(f"{name:<{width}}  {mean:.2f} [{low:.2f}, {high:.2f}]{difference}")
         lines += ["", "mean absolute difference of Pearson × 100 (PNMT Table 10: 2.2 to 2.9 between its encoders)"]
         for name, row in zip(self.names, self.distances, strict=True):
             lines.append(f"{name:<{width}}  " + "  ".join(f"{figure:5.2f}" for figure in row))
@@ -83,42 +96,225 @@ def compare_encoders(
     folder: str | Path,
     tasks: Iterable[str] | None = None,
     *,
-    resamples: int = 1000,
+    resamples: int = SAMPLES,
     seed: int = 1,
-) -> Comparison:
-    """Pearson of each encoder on each similarity task, and on `resamples` bootstrap samples of its pairs (Efron 1979).
+) -> EncoderComparison:
+    """Compare encoders on semantic textual similarity tasks with a paired bootstrap.
 
-    tasks: as evaluate_sts takes them.  Raises DataError where no task is there.
+    Args:
+        encoders: By name.
+        folder: Folder of task files, as for `sts.evaluate_sts`.
+        tasks: Names or groups of tasks, as for `sts.evaluate_sts`.
+        resamples: Bootstrap samples of each task.
+        seed: Of the samples.
 
-    >>> compare_encoders({"a": one, "b": two}, "data/sts").difference(1, 0)    # doctest: +SKIP
+    Returns:
+        Pearson's r of each encoder on each task and sample.
+
+    Raises:
+        DataError: None of the task files is there.
+
+    Reference:
+        Efron 1979, Bootstrap Methods: Another Look at the Jackknife.
+
+    Example:
+        >>> compare_encoders({"a": one, "b": two}, "data/sts").difference(1, 0)    # doctest: +SKIP
     """
-    present = [task for task in choose_tasks(tasks) if (Path(folder) / task.file).is_file()]
+    present = [task for task in select_tasks(tasks) if (Path(folder) / task.file).is_file()]
     if not present:
-        raise DataError("none of the similarity tasks is here", file=folder)
+        raise DataError(
+            "similarity tasks not found", file=folder, remedy="The folder needs files such as 2012/MSRpar.test.tsv."
+        )
     exact = np.empty((len(encoders), len(present)))
-    drawn = np.empty((resamples, len(encoders), len(present)))
-    for place, task in enumerate(present):
+    resampled = np.empty((resamples, len(encoders), len(present)))
+    for index, task in enumerate(present):
         pairs = read_task(folder, task)
-        cosines = np.stack([cosine(each.encode(pairs.first), each.encode(pairs.second)) for each in encoders.values()])
-        exact[:, place] = [100 * pearson(pairs.scores, each) for each in cosines]
-        draw = generator(seed, place)
+        cosines = np.stack(
+            [paired_cosines(encoder.encode(pairs.first), encoder.encode(pairs.second)) for encoder in encoders.values()]
+        )
+        exact[:, index] = [100 * pearson(pairs.scores, row) for row in cosines]
+        rng = generator(seed, index)
         for start in range(0, resamples, _CHUNK):
-            chosen = draw.integers(0, len(pairs.scores), (min(_CHUNK, resamples - start), len(pairs.scores)))
-            for k, each in enumerate(cosines):
-                drawn[start : start + len(chosen), k, place] = 100 * _rows_pearson(pairs.scores[chosen], each[chosen])
+            sample = rng.integers(0, len(pairs.scores), (min(_CHUNK, resamples - start), len(pairs.scores)))
+            for k, row in enumerate(cosines):
+                chunk = slice(start, start + len(sample))
+                resampled[chunk, k, index] = 100 * _pearson_of_rows(pairs.scores[sample], row[sample])
     how = signature("compare", tasks=len(present), correlation="pearson", bootstrap=resamples, seed=seed)
-    return Comparison(tuple(encoders), tuple(task.name for task in present), exact, drawn, how)
+    return EncoderComparison(tuple(encoders), tuple(task.name for task in present), exact, resampled, how)
 
 
-def _rows_pearson(a: npt.NDArray[Any], b: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
+@dataclass(frozen=True)
+class TranslatorDifference:
+    """How far one system is above another by one metric.
+
+    Args:
+        metric: `bleu` or `chrf`.
+        system: The system.
+        baseline: The system that it is compared with.
+        value: The system's score minus the baseline's, in points; above 0 where the system is better.
+        low: Lower end of the 95 % interval over the sentences of the test.
+        high: Upper end of that interval.
+        seeds: The difference of each training of the system from the mean of the baseline's: what the choice of the
+            seed alone does, which the interval does not contain.
+    """
+
+    metric: str
+    system: str
+    baseline: str
+    value: float
+    low: float
+    high: float
+    seeds: tuple[float, ...]
+
+    @property
+    def significant(self) -> bool:
+        """Whether the interval excludes 0."""
+        return self.low > 0 or self.high < 0
+
+    def to_dict(self) -> dict[str, Any]:
+        """The fields, with the lowest and highest of the seeds; the metric as `measure`, the baseline as `than`."""
+        return {
+            "measure": self.metric,
+            "system": self.system,
+            "than": self.baseline,
+            "value": self.value,
+            "low": self.low,
+            "high": self.high,
+            "lowest": min(self.seeds),
+            "highest": max(self.seeds),
+        }
+
+
+@dataclass(frozen=True)
+class TranslatorComparison(EvaluationResult):
+    """What `compare_translators` returns.
+
+    Args:
+        differences: Of each pair of systems, each later one against each earlier one; BLEU first, then chrF.
+        signature: What was measured and how.
+    """
+
+    differences: tuple[TranslatorDifference, ...]
+    signature: str
+
+    def to_dict(self) -> dict[str, Any]:
+        """All differences, as json.dumps takes them."""
+        return {"differences": [difference.to_dict() for difference in self.differences], "signature": self.signature}
+
+    def format(self) -> str:
+        """A line for each difference."""
+        lines = [
+            f"{one.metric}  {one.system} - {one.baseline}: {one.value:+.2f} ({one.low:+.2f} to {one.high:+.2f})"
+            for one in self.differences
+        ]
+        return "\n".join([*lines, self.signature])
+
+
+def compare_translators(
+    systems: Mapping[str, Sequence[Sequence[str]]],
+    references: Sequence[str],
+    *,
+    samples: int = SAMPLES,
+    seed: int = 1,
+) -> TranslatorComparison:
+    """Compare translators on one test by BLEU and chrF (sacreBLEU's defaults) with a paired bootstrap.
+
+    The samples are the same for all systems, so that sentences that are hard for all do not count as a difference.
+
+    Args:
+        systems: By name, the translations of the test by each training of the system; a system's score is the mean
+            over its trainings.
+        references: A reference for each sentence.
+        samples: Bootstrap samples.
+        seed: Of the samples.
+
+    Returns:
+        The differences of all pairs of systems.
+
+    Raises:
+        DataError: There is not one translation for each reference, or there are no sentences.
+
+    Reference:
+        Koehn 2004, Statistical Significance Tests for Machine Translation Evaluation.
+
+    Example:
+        >>> systems = {"one": [["A dog runs off."]], "two": [["A dog runs."], ["A dog runs."]]}
+        >>> comparison = compare_translators(systems, ["A dog runs."])
+        >>> [(one.metric, one.system, one.baseline, one.value > 0) for one in comparison.differences]
+        [('bleu', 'two', 'one', True), ('chrf', 'two', 'one', True)]
+    """
+    if not references:
+        raise DataError("no sentences to compare translators by", remedy="Give one reference or more.")
+    for name, trainings in systems.items():
+        if not trainings or any(len(hypotheses) != len(references) for hypotheses in trainings):
+            counts = [len(hypotheses) for hypotheses in trainings]
+            raise DataError(
+                f"expected {len(references)} translations by '{name}', got {counts or 'none'}",
+                remedy="Compare translators that were evaluated on the same test.",
+            )
+    indices = generator(seed).integers(len(references), size=(samples, len(references)))
+    counts_by_sample = np.stack([np.bincount(rows, minlength=len(references)) for rows in indices])
+    differences: list[TranslatorDifference] = []
+    metrics = _metrics()
+    num_trainings = sum(len(trainings) for trainings in systems.values())
+    with progress("comparing", len(metrics) * num_trainings, unit="trainings") as advance:
+        for name, metric in metrics:
+            scores = {}
+            for system, trainings in systems.items():
+                scores[system] = np.stack(
+                    [_sample_scores(metric, hypotheses, references, counts_by_sample) for hypotheses in trainings]
+                )
+                advance(len(trainings))
+            order = list(scores)
+            differences += [
+                _difference(name, order[later], order[earlier], scores)
+                for later in range(len(order))
+                for earlier in range(later)
+            ]
+    return TranslatorComparison(tuple(differences), _translator_signature(len(references), samples, seed))
+
+
+def _translator_signature(sentences: int, samples: int, seed: int) -> str:
+    metrics = {}
+    for name, metric in _metrics():
+        metric._extract_corpus_statistics([""], [[""]])  # sets the number of references
+        metrics[name] = str(metric.get_signature()).replace("|", ",")
+    return signature(
+        "translator-differences", **{"sentences": sentences, "paired-samples": samples, "seed": seed}, **metrics
+    )
+
+
+def _metrics() -> tuple[tuple[str, Any], ...]:
+    return ("bleu", sacrebleu.BLEU()), ("chrf", sacrebleu.CHRF())
+
+
+def _sample_scores(
+    metric: Any, hypotheses: Sequence[str], references: Sequence[str], counts: npt.NDArray[np.int64]
+) -> Floats:
+    """Scores of the whole test, then of each sample, float64 (1 + samples,); counts: int64 (samples, sentences)."""
+    # As in sacrebleu.significance, which compares two systems of one training each.
+    statistics = np.array(metric._extract_corpus_statistics(list(hypotheses), [list(references)]))
+    sums = np.vstack([statistics.sum(axis=0), counts @ statistics])
+    return np.array([metric._compute_score_from_stats(row).score for row in sums])
+
+
+def _difference(metric: str, system: str, baseline: str, scores: Mapping[str, Floats]) -> TranslatorDifference:
+    other = scores[baseline].mean(axis=0)
+    difference = scores[system].mean(axis=0) - other
+    low, high = np.percentile(difference[1:], (2.5, 97.5))
+    seeds = tuple(float(training[0] - other[0]) for training in scores[system])
+    return TranslatorDifference(metric, system, baseline, float(difference[0]), float(low), float(high), seeds)
+
+
+def _pearson_of_rows(a: npt.NDArray[Any], b: npt.NDArray[Any]) -> Floats:
     """Pearson's r of each row of a with the same row of b; 0 where one is constant."""
     x = a - a.mean(axis=1, keepdims=True, dtype=np.float64)
     y = b - b.mean(axis=1, keepdims=True, dtype=np.float64)
-    lengths = np.linalg.norm(x, axis=1) * np.linalg.norm(y, axis=1)
+    norms = np.linalg.norm(x, axis=1) * np.linalg.norm(y, axis=1)
     products = np.einsum("ij,ij->i", x, y)
-    return np.divide(products, lengths, where=lengths > 0, out=np.zeros_like(products))
+    return np.divide(products, norms, where=norms > 0, out=np.zeros_like(products))
 
 
-def _with_interval(value: float, resampled: npt.NDArray[np.float64]) -> tuple[float, float, float]:
+def _with_interval(value: float, resampled: Floats) -> tuple[float, float, float]:
     low, high = np.percentile(resampled, [2.5, 97.5])
     return float(value), float(low), float(high)

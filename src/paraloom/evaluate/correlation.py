@@ -11,10 +11,18 @@ from paraloom.core.stats import Z_95
 
 
 def pearson(a: npt.ArrayLike, b: npt.ArrayLike) -> float:
-    """Pearson's r of two equally long lists of numbers, −1 to 1; NaN where a side is constant or shorter than two.
+    """Pearson's correlation r.
 
-    >>> round(pearson([1, 2, 3], [1, 2, 4]), 4)
-    0.982
+    Args:
+        a: n numbers.
+        b: n numbers.
+
+    Returns:
+        −1 to 1; NaN where a side is constant, or for fewer than two numbers.
+
+    Example:
+        >>> round(pearson([1, 2, 3], [1, 2, 4]), 4)
+        0.982
     """
     x, y = np.asarray(a, np.float64), np.asarray(b, np.float64)
     if len(x) < 2 or np.ptp(x) == 0 or np.ptp(y) == 0:
@@ -24,31 +32,54 @@ def pearson(a: npt.ArrayLike, b: npt.ArrayLike) -> float:
 
 
 def pearson_interval(r: float, n: int) -> tuple[float, float]:
-    """The 95 % interval of Pearson's r of n pairs, by Fisher's z; NaN where r is, or for fewer than four pairs.
+    """The 95 % confidence interval of Pearson's r, by Fisher's z.
 
-    >>> [round(bound, 3) for bound in pearson_interval(0.8, 750)]
-    [0.773, 0.824]
+    Args:
+        r: The correlation.
+        n: Number of pairs.
+
+    Returns:
+        The lower and upper end; NaN where r is NaN, or for fewer than four pairs.
+
+    Example:
+        >>> [round(bound, 3) for bound in pearson_interval(0.8, 750)]
+        [0.773, 0.824]
     """
     if math.isnan(r) or n < 4:
         return math.nan, math.nan
-    centre, half = math.atanh(max(-1 + 1e-12, min(1 - 1e-12, r))), Z_95 / math.sqrt(n - 3)
-    return math.tanh(centre - half), math.tanh(centre + half)
+    center, half = math.atanh(max(-1 + 1e-12, min(1 - 1e-12, r))), Z_95 / math.sqrt(n - 3)
+    return math.tanh(center - half), math.tanh(center + half)
 
 
 def spearman(a: npt.ArrayLike, b: npt.ArrayLike) -> float:
-    """Spearman's rho, −1 to 1: Pearson's r of the ranks, equal values sharing their mean rank; NaN as `pearson`.
+    """Spearman's correlation rho: Pearson's r of the ranks.
 
-    >>> round(spearman([1, 2, 3], [1, 2, 40]), 6)
-    1.0
+    Args:
+        a: n numbers.
+        b: n numbers.
+
+    Returns:
+        −1 to 1; NaN where `pearson` is.
+
+    Example:
+        >>> round(spearman([1, 2, 3], [1, 2, 40]), 6)
+        1.0
     """
     return pearson(ranks(a), ranks(b))
 
 
 def ranks(values: npt.ArrayLike) -> npt.NDArray[np.float64]:
-    """Rank of each value, 1 for the least, equal values sharing the mean of their ranks.
+    """Rank of each value, from 1 for the lowest; equal values have the mean of their ranks.
 
-    >>> ranks([10, 30, 10])
-    array([1.5, 3. , 1.5])
+    Args:
+        values: n numbers.
+
+    Returns:
+        float64 (n,).
+
+    Example:
+        >>> ranks([10, 30, 10])
+        array([1.5, 3. , 1.5])
     """
     _, inverse, counts = np.unique(np.asarray(values), return_inverse=True, return_counts=True)
     last = np.cumsum(counts)

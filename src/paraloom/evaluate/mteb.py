@@ -1,4 +1,4 @@
-"""Similarity figures in the shape in which MTEB keeps its results, for the tasks that both measure alike."""
+"""STS results in the file format of MTEB, for the tasks that both evaluate alike."""
 
 from __future__ import annotations
 
@@ -7,21 +7,25 @@ from pathlib import Path
 from typing import Any
 
 from paraloom import __version__
-from paraloom.evaluate.sts import SimilarityTable
+from paraloom.evaluate.sts import STSResult
 from paraloom.io.atomic import atomic_write
 
 TASKS = {"2012": "STS12", "2013": "STS13", "2014": "STS14", "2015": "STS15"}
-"""Our group → MTEB's task: the same pairs, all of a year taken together."""
+"""Our group → MTEB's task: the same pairs, all of a year together."""
 
 
-def mteb_results(table: SimilarityTable) -> dict[str, dict[str, Any]]:
-    """The content of `NAME.json` of each of MTEB's tasks that the table has the figures of.
+def mteb_results(result: STSResult) -> dict[str, dict[str, Any]]:
+    """The content of MTEB's `TASK.json` files.
 
-    MTEB's figures are correlations from −1 to 1 over all pairs of a task, Spearman's first; the rows `all` here.
+    Args:
+        result: Of `evaluate_sts`; its rows `all` are used.
+
+    Returns:
+        By task, correlations from −1 to 1 over all pairs, with Spearman's as the main score.
     """
-    found = {}
+    contents = {}
     for group, task in TASKS.items():
-        rows = [row for row in table.table if (row.group, row.subset) == (group, "all")]
+        rows = [row for row in result.rows if (row.group, row.subset) == (group, "all")]
         if rows:
             pearson, spearman = rows[0].pearson / 100, rows[0].spearman / 100
             scores = {
@@ -33,7 +37,7 @@ def mteb_results(table: SimilarityTable) -> dict[str, dict[str, Any]]:
                 "hf_subset": "default",
                 "languages": ["eng-Latn"],
             }
-            found[task] = {
+            contents[task] = {
                 "dataset_revision": "none",
                 "task_name": task,
                 "mteb_version": f"paraloom {__version__}",
@@ -41,15 +45,23 @@ def mteb_results(table: SimilarityTable) -> dict[str, dict[str, Any]]:
                 "evaluation_time": None,
                 "kg_co2_emissions": None,
             }
-    return found
+    return contents
 
 
-def write_mteb(table: SimilarityTable, folder: str | Path) -> list[Path]:
-    """Write `STS12.json` and so on into `folder`; returns their paths."""
-    written = []
-    for task, content in mteb_results(table).items():
+def write_mteb(result: STSResult, folder: str | Path) -> list[Path]:
+    """Write a result as `STS12.json` and so on.
+
+    Args:
+        result: Of `evaluate_sts`.
+        folder: Where to write.
+
+    Returns:
+        The paths of the files.
+    """
+    paths = []
+    for task, content in mteb_results(result).items():
         path = Path(folder) / f"{task}.json"
         with atomic_write(path) as temporary:
             temporary.write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")
-        written.append(path)
-    return written
+        paths.append(path)
+    return paths

@@ -1,10 +1,10 @@
-"""How often an encoder finds the right paraphrase among N sentences."""
+"""Paraphrase retrieval: how often an encoder finds the right paraphrase among N sentences."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -13,57 +13,96 @@ from paraloom.core.digests import digest, signature
 from paraloom.core.errors import DataError
 from paraloom.core.protocols import EncoderLike
 from paraloom.core.seeds import generator
+from paraloom.evaluate.base import EvaluationResult
 
-# Rounding may part the cosines of two equal vectors by some 1e-7; what is nearer than this is a tie.
+# Rounding can separate the cosines of two equal vectors by some 1e-7; closer ones are a tie.
 _TIE = 1e-6
 
 
 @dataclass(frozen=True)
-class Choice:
-    """accuracy: share of anchors whose own paraphrase came first, 0 to 1.  anchors: how many were asked."""
+class RetrievalResult(EvaluationResult):
+    """What `evaluate_retrieval` returns.
+
+    Args:
+        accuracy: Share of queries whose own paraphrase was nearest, 0 to 1.
+        queries: Number of queries.
+        signature: What was measured and how.
+    """
 
     accuracy: float
-    anchors: int
+    queries: int
     signature: str
 
+    def to_dict(self) -> dict[str, Any]:
+        """The fields, as json.dumps takes them."""
+        return vars(self).copy()
 
-def choose_among(
+    def format(self) -> str:
+        """One line."""
+        return f"accuracy {self.accuracy:.4f} of {self.queries:,} queries   {self.signature}"
+
+
+def evaluate_retrieval(
     encoder: EncoderLike,
-    a: Sequence[str],
-    b: Sequence[str],
-    n: int = 100,
+    queries: Sequence[str],
+    paraphrases: Sequence[str],
+    *,
+    num_candidates: int = 100,
     seed: int = 1,
     similarity: Literal["cosine", "dot"] = "cosine",
-) -> Choice:
-    """Ask for each sentence of `a` which of `n` sentences is its paraphrase: its own in `b`, or n − 1 drawn others.
+) -> RetrievalResult:
+    """Find the paraphrase of each query among random candidates.
 
-    The others are drawn without repetition from the distinct texts of `b`, the anchor's own left out; the same seed
-    draws the same.  The nearest by cosine (or dot product) is the answer, and a tie is an error, so that an encoder
-    that says the same of everything scores 0.  Chance is 1/n.
-    Raises DataError where the counts differ or `b` has fewer than n distinct sentences.
+    A tie counts as wrong, so that an encoder that gives all sentences the same vector has an accuracy of 0.
 
-    >>> choose_among(encoder, anchors, paraphrases).accuracy    # doctest: +SKIP
+    Args:
+        encoder: Any sentence encoder.
+        queries: n sentences.
+        paraphrases: A paraphrase of each query.
+        num_candidates: Candidates for each query: its own paraphrase and others, drawn without replacement from the
+            distinct paraphrases.  The accuracy by chance is 1 / num_candidates.
+        seed: Of the draw.
+        similarity: `cosine` or `dot`.
+
+    Returns:
+        The accuracy.
+
+    Raises:
+        DataError: There is not one paraphrase for each query, or there are fewer distinct ones than candidates.
+
+    Example:
+        >>> evaluate_retrieval(encoder, queries, paraphrases).accuracy    # doctest: +SKIP
     """
-    if len(a) != len(b):
-        raise DataError(f"{len(a)} anchors stand against {len(b)} paraphrases")
-    distinct = {text: position for position, text in enumerate(dict.fromkeys(b))}
-    if n < 2 or len(distinct) < n:
+    if len(queries) != len(paraphrases):
         raise DataError(
-            f"cannot choose among {n}: there are {len(distinct)} distinct paraphrases",
-            remedy="Give more pairs, or an n from 2 to that number.",
+            f"expected one paraphrase for each query, got {len(paraphrases)} for {len(queries)} queries",
+            remedy="Give as many paraphrases as queries, in the same order.",
         )
-    anchors, paraphrases = encoder.encode(a), encoder.encode(list(distinct))
+    distinct = {text: index for index, text in enumerate(dict.fromkeys(paraphrases))}
+    if num_candidates < 2 or len(distinct) < num_candidates:
+        raise DataError(
+            f"{num_candidates} candidates are out of range for {len(distinct)} distinct paraphrases",
+            remedy=f"Give more pairs, or ask for 2 to {len(distinct)} candidates.",
+        )
+    anchors, candidates = encoder.encode(queries), encoder.encode(list(distinct))
     if similarity == "cosine":
-        anchors, paraphrases = _unit(anchors), _unit(paraphrases)
-    draw = generator(seed)
-    right = 0
-    for anchor, text in zip(anchors, b, strict=True):
+        anchors, candidates = _unit(anchors), _unit(candidates)
+    rng = generator(seed)
+    correct = 0
+    for anchor, text in zip(anchors, paraphrases, strict=True):
         own = distinct[text]
-        others = draw.choice(len(distinct) - 1, n - 1, replace=False)
+        others = rng.choice(len(distinct) - 1, num_candidates - 1, replace=False)
         others += others >= own
-        right += bool(paraphrases[own] @ anchor > (paraphrases[others] @ anchor).max() + _TIE)
-    how = signature("choose-among", n=n, by=similarity, ties="error", seed=seed, encoder=digest(encoder.signature)[:12])
-    return Choice(right / len(a), len(a), how)
+        correct += bool(candidates[own] @ anchor > (candidates[others] @ anchor).max() + _TIE)
+    how = signature(
+        "choose-among",
+        n=num_candidates,
+        by=similarity,
+        ties="error",
+        seed=seed,
+        encoder=digest(encoder.signature)[:12],
+    )
+    return RetrievalResult(correct / len(queries), len(queries), how)
 
 
 def _unit(vectors: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:

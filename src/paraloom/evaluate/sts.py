@@ -1,4 +1,4 @@
-"""Semantic textual similarity: an encoder's cosines against human scores, every protocol side by side."""
+"""Semantic textual similarity: an encoder's cosines against human scores, by every protocol of the papers."""
 
 from __future__ import annotations
 
@@ -14,17 +14,24 @@ import numpy.typing as npt
 from paraloom.core.digests import digest, signature
 from paraloom.core.errors import DataError
 from paraloom.core.protocols import EncoderLike
+from paraloom.evaluate.base import EvaluationResult
 from paraloom.evaluate.correlation import pearson, pearson_interval, spearman
 from paraloom.evaluate.published import PUBLISHED, W17_MEAN
-from paraloom.evaluate.sts_tasks import W17_TASKS, choose_tasks, read_task
+from paraloom.evaluate.sts_tasks import W17_TASKS, read_task, select_tasks
 
 
 @dataclass(frozen=True)
-class SimilarityRow:
-    """Correlations × 100 of one subset, of a group's `mean` over subsets, or of `all` its pairs taken together.
+class STSRow:
+    """Correlations of one subset of a group, of the group's `mean` over subsets, or of `all` its pairs together.
 
-    n: pairs behind the figures.  low, high: the 95 % interval of Pearson's r, by Fisher's z; that of a mean from those
-    of its subsets.  NaN where the encoder gave one same cosine to every pair, or there are too few.
+    Args:
+        group: The group of tasks, such as `2012` or `STS-B`.
+        subset: The subset, `mean` or `all`.
+        n: Number of pairs.
+        pearson: Pearson's r × 100; NaN where the encoder gave every pair the same cosine, or there are too few.
+        spearman: Spearman's rho × 100; NaN as `pearson`.
+        low: Lower end of the 95 % interval of Pearson's r (Fisher's z; of a mean, from those of its subsets), or NaN.
+        high: Upper end of that interval, or NaN.
     """
 
     group: str
@@ -37,38 +44,53 @@ class SimilarityRow:
 
 
 @dataclass(frozen=True)
-class SimilarityTable:
-    """What `evaluate_sts` found.  skipped: files that are not there, below the folder.  encoder: its signature."""
+class STSResult(EvaluationResult):
+    """What `evaluate_sts` returns.
 
-    table: tuple[SimilarityRow, ...]
+    Args:
+        rows: The correlations, group by group.
+        skipped: Task files that are not in the folder.
+        signature: What was measured and how.
+        encoder: The signature of the encoder.
+    """
+
+    rows: tuple[STSRow, ...]
     skipped: tuple[str, ...]
     signature: str
     encoder: str
 
-    def rows(self) -> list[dict[str, Any]]:
-        """One dict a row, in order: group, subset, n, pearson, spearman, low, high."""
-        return [vars(row).copy() for row in self.table]
+    def row(self, group: str, subset: str = "mean") -> STSRow:
+        """The row of a group.
 
-    def figure(self, group: str, subset: str = "mean") -> SimilarityRow:
-        """The row of a group: one of its subsets, `mean` or `all`; raises DataError where there is none."""
-        for row in self.table:
+        Args:
+            group: The group.
+            subset: One of its subsets, `mean` or `all`.
+
+        Raises:
+            DataError: The result has no such row.
+        """
+        for row in self.rows:
             if (row.group, row.subset) == (group, subset):
                 return row
-        raise DataError(f"the table has no row '{group}/{subset}'")
+        raise DataError(f"row '{group}/{subset}' not found in the result")
 
-    def to_json(self) -> dict[str, Any]:
-        """Everything, as json.dumps takes it; a correlation that is not defined is null."""
-        rows = [{key: None if value != value else value for key, value in row.items()} for row in self.rows()]
+    def to_dict(self) -> dict[str, Any]:
+        """All rows and signatures, as json.dumps takes them; an undefined correlation is None."""
+        rows = [{key: None if value != value else value for key, value in vars(row).items()} for row in self.rows]
         return {"signature": self.signature, "encoder": self.encoder, "rows": rows, "skipped": list(self.skipped)}
 
-    def render(self, published: bool = False) -> str:
-        """A plain-text table for people; with `published`, the papers' rows below ours."""
+    def format(self, *, published: bool = False) -> str:
+        """A plain-text table.
+
+        Args:
+            published: Whether to add the figures of the papers.
+        """
         lines = [f"{'group':<12} {'subset':<18} {'pairs':>6} {'Pearson':>8} {'95 %':>14} {'Spearman':>8}"]
         lines += [
             f"{row.group:<12} {row.subset:<18} {row.n:>6} {row.pearson:>8.1f} {_interval(row):>14} {row.spearman:>8.1f}"
-            for row in self.table
+            for row in self.rows
         ]
-        lines += [f"skipped, not there: {name}" for name in self.skipped]
+        lines += [f"skipped, file not found: {name}" for name in self.skipped]
         if published:
             lines += ["", "published (Pearson, mean over subsets)"]
             for row in PUBLISHED:
@@ -76,45 +98,54 @@ class SimilarityTable:
                 lines.append(f"{row.source:<12} {row.system:<52} {figures}")
         return "\n".join([*lines, "", self.signature])
 
-    def __str__(self) -> str:
-        return self.render()
 
+def evaluate_sts(encoder: EncoderLike, folder: str | Path, tasks: Iterable[str] | None = None) -> STSResult:
+    """Correlate an encoder's cosines with the human scores of semantic textual similarity tasks.
 
-def evaluate_sts(encoder: EncoderLike, folder: str | Path, tasks: Iterable[str] | None = None) -> SimilarityTable:
-    """Pearson and Spearman × 100 of the encoder's cosines with the human scores of each similarity task.
+    Args:
+        encoder: Any sentence encoder.
+        folder: Folder of task files: `2012/MSRpar.test.tsv` and so on, see `sts_tasks.TASKS`.
+        tasks: Names or groups of tasks (`2012`, `STS-B/dev`); by default STS 2012–2015, STS-B dev, SICK and PIT test.
 
-    folder: holds `2012/MSRpar.test.tsv` and so on, see TASKS.  tasks: names or groups (`2012`, `STS-B/dev`); None for
-    STS 2012–2015, STS-B dev, SICK and PIT test.  A group of several subsets has two more rows: `mean`, the mean of
-    their figures (PNMT Table 8), and `all`, the correlation over all its pairs together.  A last row is the mean over
-    W17_TASKS, where all of them are measured (W17 Table 4).  Files that are not there are listed in `skipped`; none at
-    all is a DataError, as is a malformed row (with file and row).
+    Returns:
+        Pearson's and Spearman's correlations × 100 of each task.  A group of several subsets has two more rows: `mean`,
+        the mean of their correlations, and `all`, the correlation over all its pairs together.  The last row is the
+        mean over W17_TASKS, if all of them are there.
 
-    >>> evaluate_sts(encoder, "data/sts").figure("2012").pearson    # doctest: +SKIP
+    Raises:
+        ConfigError: A task is unknown.
+        DataError: None of the task files is there, or a row is malformed (with file and row).
+
+    Reference:
+        PNMT Table 8 (`mean`), W17 Table 4 (the mean over all tasks).
+
+    Example:
+        >>> evaluate_sts(encoder, "data/sts").row("2012").pearson    # doctest: +SKIP
     """
-    chosen = choose_tasks(tasks)
-    present = [task for task in chosen if (Path(folder) / task.file).is_file()]
+    selected = select_tasks(tasks)
+    present = [task for task in selected if (Path(folder) / task.file).is_file()]
     if not present:
         raise DataError(
-            "none of the similarity tasks is here",
+            "similarity tasks not found",
             file=folder,
-            remedy=f"Looked for {', '.join(task.file for task in chosen[:3])} and so on.",
+            remedy=f"The folder needs files such as {', '.join(task.file for task in selected[:3])}.",
         )
     groups: dict[str, list[tuple[str, npt.NDArray[np.float64], npt.NDArray[np.float32]]]] = {}
     for task in present:
         pairs = read_task(folder, task)
-        cosines = cosine(encoder.encode(pairs.first), encoder.encode(pairs.second))
+        cosines = paired_cosines(encoder.encode(pairs.first), encoder.encode(pairs.second))
         groups.setdefault(task.group, []).append((task.subset, pairs.scores, cosines))
 
-    table: list[SimilarityRow] = []
+    result: list[STSRow] = []
     for group, subsets in groups.items():
         rows = [_row(group, subset, scores, cosines) for subset, scores, cosines in subsets]
-        table += rows
+        result += rows
         if len(rows) > 1:
-            table.append(_mean(group, rows))
+            result.append(_mean(group, rows))
             scores, cosines = (np.concatenate([subset[column] for subset in subsets]) for column in (1, 2))
-            table.append(_row(group, "all", scores, cosines))
+            result.append(_row(group, "all", scores, cosines))
     if {task.name for task in present} >= W17_TASKS:
-        table.append(_mean(W17_MEAN, [row for row in table if f"{row.group}/{row.subset}" in W17_TASKS]))
+        result.append(_mean(W17_MEAN, [row for row in result if f"{row.group}/{row.subset}" in W17_TASKS]))
     how = signature(
         "sts",
         similarity="cosine",
@@ -124,32 +155,40 @@ def evaluate_sts(encoder: EncoderLike, folder: str | Path, tasks: Iterable[str] 
         n=sum(len(scores) for subsets in groups.values() for _, scores, _ in subsets),
         encoder=digest(encoder.signature)[:12],
     )
-    skipped = tuple(task.file for task in chosen if task not in present)
-    return SimilarityTable(tuple(table), skipped, how, encoder.signature)
+    skipped = tuple(task.file for task in selected if task not in present)
+    return STSResult(tuple(result), skipped, how, encoder.signature)
 
 
-def cosine(a: npt.NDArray[np.float32], b: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
-    """Cosine of each row of `a` with the same row of `b`, float32 (n,), −1 to 1; 0 where a vector is zero.
+def paired_cosines(a: npt.NDArray[np.float32], b: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
+    """Cosine of each row with the same row of another matrix.
 
-    >>> cosine(np.float32([[1, 0], [0, 0]]), np.float32([[1, 1], [1, 0]]))
-    array([0.70710677, 0.        ], dtype=float32)
+    Args:
+        a: float32 (n, d).
+        b: float32 (n, d).
+
+    Returns:
+        float32 (n,), −1 to 1; 0 where a vector is zero.
+
+    Example:
+        >>> paired_cosines(np.float32([[1, 0], [0, 0]]), np.float32([[1, 1], [1, 0]]))
+        array([0.70710677, 0.        ], dtype=float32)
     """
     norms = np.linalg.norm(a, axis=1) * np.linalg.norm(b, axis=1)
     products: npt.NDArray[np.float32] = np.einsum("nd,nd->n", a, b)
     return np.divide(products, np.where(norms > 0, norms, 1), dtype=np.float32)
 
 
-def _row(group: str, subset: str, scores: npt.NDArray[np.float64], cosines: npt.NDArray[np.float32]) -> SimilarityRow:
+def _row(group: str, subset: str, scores: npt.NDArray[np.float64], cosines: npt.NDArray[np.float32]) -> STSRow:
     r, n = pearson(scores, cosines), len(scores)
     low, high = pearson_interval(r, n)
-    return SimilarityRow(group, subset, n, 100 * r, 100 * spearman(scores, cosines), 100 * low, 100 * high)
+    return STSRow(group, subset, n, 100 * r, 100 * spearman(scores, cosines), 100 * low, 100 * high)
 
 
-def _mean(group: str, rows: list[SimilarityRow]) -> SimilarityRow:
+def _mean(group: str, rows: list[STSRow]) -> STSRow:
     means = (float(np.mean([row.pearson for row in rows])), float(np.mean([row.spearman for row in rows])))
     half = math.hypot(*((row.high - row.low) / 2 for row in rows)) / len(rows)
-    return SimilarityRow(group, "mean", sum(row.n for row in rows), *means, means[0] - half, means[0] + half)
+    return STSRow(group, "mean", sum(row.n for row in rows), *means, means[0] - half, means[0] + half)
 
 
-def _interval(row: SimilarityRow) -> str:
+def _interval(row: STSRow) -> str:
     return "" if math.isnan(row.low) else f"[{row.low:.1f}, {row.high:.1f}]"

@@ -1,4 +1,4 @@
-"""The similarity tasks: where each file lies, what it may be used for, whom to cite, and how to read one."""
+"""The semantic textual similarity tasks: their files, licenses and citations, and how to read them."""
 
 from __future__ import annotations
 
@@ -14,31 +14,43 @@ from paraloom.core.errors import ConfigError, DataError, nearest
 
 
 @dataclass(frozen=True)
-class Task:
-    """One file of sentence pairs with a human's score for each.
+class STSTask:
+    """One file of sentence pairs with a human score for each.
 
-    group: the table's block (a year, or a benchmark's name).  subset: the file's own name in it.
-    file: below the folder of tasks.  default: part of the table unless tasks are named.
+    Args:
+        group: A year, or the name of a benchmark.
+        subset: The name of the file within the group.
+        file: Path below the folder of tasks.
+        license: Terms of the texts and scores.
+        citation: The paper that introduced it.
+        default: Whether it is evaluated unless tasks are named.
     """
 
     group: str
     subset: str
     file: str
-    licence: str
+    license: str
     citation: str
     default: bool = True
 
     @property
     def name(self) -> str:
-        """`group/subset`, what a user types."""
+        """`group/subset`."""
         return f"{self.group}/{self.subset}"
 
 
 @dataclass(frozen=True)
-class TaskPairs:
-    """A task's rows: scores float64 (n,), higher is more alike, and the two sentences of each row."""
+class STSPairs:
+    """The sentence pairs of a task.
 
-    task: Task
+    Args:
+        task: The task.
+        scores: float64 (n,), human scores, higher is more similar.
+        first: The first sentence of each pair.
+        second: The second sentence of each pair.
+    """
+
+    task: STSTask
     scores: npt.NDArray[np.float64]
     first: list[str]
     second: list[str]
@@ -71,52 +83,65 @@ _STSB = ("scores CC BY-SA 4.0; text: each its own", "Cer, Diab, Agirre, Lopez-Ga
 _SICK = ("CC BY-NC-SA 3.0", "Marelli et al. 2014, SemEval-2014 Task 1")
 _PIT = ("not stated", "Xu, Callison-Burch, Dolan 2015, SemEval-2015 Task 1")
 
-TASKS: tuple[Task, ...] = (
+TASKS: tuple[STSTask, ...] = (
     *(
-        Task(year, subset, f"{year}/{subset}.test.tsv", licence, citation)
-        for year, (subsets, licence, citation) in _YEARS.items()
+        STSTask(year, subset, f"{year}/{subset}.test.tsv", license, citation)
+        for year, (subsets, license, citation) in _YEARS.items()
         for subset in subsets
     ),
     *(
-        Task("2012-train", subset, f"2012/{subset}.train.tsv", *_YEARS["2012"][1:], default=False)
+        STSTask("2012-train", subset, f"2012/{subset}.train.tsv", *_YEARS["2012"][1:], default=False)
         for subset in ("MSRpar", "MSRvid", "SMTeuroparl")
     ),
-    Task("STS-B", "dev", "stsbenchmark/sts-dev.tsv", *_STSB),
-    Task("STS-B", "train", "stsbenchmark/sts-train.tsv", *_STSB, default=False),
-    Task("SICK", "test", "sick2014/SICK.test.tsv", *_SICK),
-    Task("SICK", "trial", "sick2014/SICK.trial.tsv", *_SICK, default=False),
-    Task("PIT", "test", "pit2015/pit2015.test.tsv", *_PIT),
-    Task("PIT", "dev", "pit2015/pit2015.dev.tsv", *_PIT, default=False),
+    STSTask("STS-B", "dev", "stsbenchmark/sts-dev.tsv", *_STSB),
+    STSTask("STS-B", "train", "stsbenchmark/sts-train.tsv", *_STSB, default=False),
+    STSTask("SICK", "test", "sick2014/SICK.test.tsv", *_SICK),
+    STSTask("SICK", "trial", "sick2014/SICK.trial.tsv", *_SICK, default=False),
+    STSTask("PIT", "test", "pit2015/pit2015.test.tsv", *_PIT),
+    STSTask("PIT", "dev", "pit2015/pit2015.dev.tsv", *_PIT, default=False),
 )
 
 W17_TASKS = frozenset(
     task.name for task in TASKS if task.default and task.group in ("2012", "2013", "2014", "2015", "SICK", "PIT")
 )
-"""The tasks whose mean Wieting et al. 2017 print: 22 with SMT of 2013, which is not free, so 21 of them here."""
+"""The tasks whose mean Wieting et al. 2017 report: 22 with SMT of 2013, which is not free, so 21 of them here."""
 
 
-def choose_tasks(names: Iterable[str] | None = None) -> list[Task]:
-    """The tasks of these names or groups, in the table's order; None means all defaults.
+def select_tasks(names: Iterable[str] | None = None) -> list[STSTask]:
+    """Select tasks by name or group.
 
-    Raises ConfigError for a name that does not exist.
+    Args:
+        names: Names (`STS-B/dev`) or groups (`2012`); None for the default tasks.
 
-    >>> [task.name for task in choose_tasks(["STS-B", "2012/MSRpar"])]
-    ['2012/MSRpar', 'STS-B/dev', 'STS-B/train']
+    Returns:
+        The tasks, in the order of TASKS.
+
+    Raises:
+        ConfigError: A name is unknown.
+
+    Example:
+        >>> [task.name for task in select_tasks(["STS-B", "2012/MSRpar"])]
+        ['2012/MSRpar', 'STS-B/dev', 'STS-B/train']
     """
     if names is None:
         return [task for task in TASKS if task.default]
     wanted = set(names)
     known = {task.name for task in TASKS} | {task.group for task in TASKS}
     for name in sorted(wanted - known):
-        raise ConfigError(f"there is no similarity task '{name}'{nearest(name, sorted(known))}")
+        raise ConfigError(f"unknown similarity task '{name}'{nearest(name, sorted(known))}")
     return [task for task in TASKS if task.name in wanted or task.group in wanted]
 
 
-def read_task(folder: str | Path, task: Task) -> TaskPairs:
-    """Read `score<TAB>sentence1<TAB>sentence2` lines, no quoting, sentences byte-exact.
+def read_task(folder: str | Path, task: STSTask) -> STSPairs:
+    """Read a task: lines of `score<TAB>sentence1<TAB>sentence2`, without quoting; sentences are kept byte-exact.
 
-    Raises DataError with file and row for invalid UTF-8, a row that has not three fields, a score that is no number,
-    or a file without rows.
+    Args:
+        folder: Folder of the tasks.
+        task: The task.
+
+    Raises:
+        DataError: The file is not UTF-8, is empty, or has a row without three fields of which the first is a finite
+            number (with file and row).
     """
     path = Path(folder) / task.file
     scores: list[float] = []
@@ -131,15 +156,15 @@ def read_task(folder: str | Path, task: Task) -> TaskPairs:
                 raise DataError(f"not valid UTF-8 (byte {error.start + 1} of the line)", file=path, row=row) from None
             except ValueError:
                 raise DataError(
-                    "not 'score<TAB>sentence1<TAB>sentence2'",
+                    "expected 'score<TAB>sentence1<TAB>sentence2'",
                     file=path,
                     row=row,
-                    remedy="Three fields, no quoting, the first one a number.",
+                    remedy="Write three fields without quoting, the first one a number.",
                 ) from None
             if not math.isfinite(scores[-1]):
-                raise DataError(f"score {score} is not finite", file=path, row=row)
+                raise DataError(f"expected a finite score, got {score}", file=path, row=row)
             first.append(one)
             second.append(two)
     if not scores:
         raise DataError("the file has no rows", file=path)
-    return TaskPairs(task, np.array(scores), first, second)
+    return STSPairs(task, np.array(scores), first, second)

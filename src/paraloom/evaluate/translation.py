@@ -1,66 +1,111 @@
-"""BLEU and chrF of translations, through sacreBLEU, each with its signature."""
+"""BLEU and chrF of translations by sacreBLEU, with intervals and signatures."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from paraloom.core.errors import DataError
 from paraloom.core.optional import OptionalModule
+from paraloom.evaluate.base import EvaluationResult
 
 sacrebleu = OptionalModule("sacrebleu.metrics", "evaluating translations", "evaluate")
 
 _SAMPLES = 1000
 
 
-def evaluate_translation(hypotheses: Sequence[str], references: Sequence[str]) -> dict[str, Any]:
-    """Corpus BLEU and chrF, 0 to 100, higher is better, of one hypothesis and one reference a sentence.
+@dataclass(frozen=True)
+class MetricScore:
+    """A corpus score.
 
-    Returns `{"n", "bleu", "bleu_interval", "bleu_signature"}` and the same of chrf; detokenised text goes in.  The
-    interval is half the width of the 95 % interval, from 1,000 samples of the sentences drawn anew (Koehn 2004); None
-    for translations so far off that some samples match nowhere.
-    Raises DataError where the counts differ or there is nothing to score.
+    Args:
+        score: 0 to 100, higher is better.
+        interval: Half the width of the 95 % interval; None where some samples match nowhere.
+        signature: sacreBLEU's.
+    """
 
-    >>> evaluate_translation(["A dog runs."], ["A dog runs."])["bleu_signature"][:17]
-    'nrefs:1|bs:1000|s'
+    score: float
+    interval: float | None
+    signature: str
+
+
+@dataclass(frozen=True)
+class TranslationResult(EvaluationResult):
+    """What `evaluate_translation` returns.
+
+    Args:
+        n: Number of sentences.
+        bleu: Corpus BLEU.
+        chrf: Corpus chrF.
+    """
+
+    n: int
+    bleu: MetricScore
+    chrf: MetricScore
+
+    def to_dict(self) -> dict[str, Any]:
+        """`n`, `bleu`, `bleu_interval`, `bleu_signature`, and the same of `chrf`, as json.dumps takes them."""
+        figures: dict[str, Any] = {"n": self.n}
+        for name, metric in (("bleu", self.bleu), ("chrf", self.chrf)):
+            figures[name] = metric.score
+            figures[f"{name}_interval"] = metric.interval
+            figures[f"{name}_signature"] = metric.signature
+        return figures
+
+    def format(self) -> str:
+        """A line for each metric."""
+        return "\n".join(
+            f"{name} {metric.score:.2f}{format_margin(metric.interval, 2)}   {metric.signature}"
+            for name, metric in (("BLEU", self.bleu), ("chrF", self.chrf))
+        )
+
+
+def evaluate_translation(hypotheses: Sequence[str], references: Sequence[str]) -> TranslationResult:
+    """Measure corpus BLEU and chrF with sacreBLEU's defaults.
+
+    Args:
+        hypotheses: n translations, detokenized.
+        references: A reference for each.
+
+    Returns:
+        The scores with 95 % intervals from 1,000 bootstrap samples of the sentences.
+
+    Raises:
+        DataError: There is not one reference for each hypothesis, or there are no sentences.
+        MissingExtraError: sacreBLEU is not installed.
+
+    Reference:
+        Koehn 2004, Statistical Significance Tests for Machine Translation Evaluation (the intervals).
+
+    Example:
+        >>> evaluate_translation(["A dog runs."], ["A dog runs."]).bleu.signature[:17]
+        'nrefs:1|bs:1000|s'
     """
     if len(hypotheses) != len(references):
         raise DataError(
-            f"{len(hypotheses)} hypotheses stand against {len(references)} references",
-            remedy="Give one hypothesis a reference, in the same order.",
+            f"expected one reference for each hypothesis, got {len(references)} for {len(hypotheses)} hypotheses",
+            remedy="Give as many references as hypotheses, in the same order.",
         )
     if not hypotheses:
-        raise DataError("there are no sentences to score")
-
-    figures: dict[str, Any] = {"n": len(hypotheses)}
-    for name, metric in (("bleu", sacrebleu.BLEU()), ("chrf", sacrebleu.CHRF())):
-        found, interval = _with_interval(metric, list(hypotheses), [list(references)])
-        figures[name] = found.score
-        figures[f"{name}_interval"] = interval
-        figures[f"{name}_signature"] = str(metric.get_signature())
-    return figures
+        raise DataError("no sentences to score", remedy="Give one hypothesis or more.")
+    bleu, chrf = (
+        _corpus_score(metric, list(hypotheses), [list(references)]) for metric in (sacrebleu.BLEU(), sacrebleu.CHRF())
+    )
+    return TranslationResult(len(hypotheses), bleu, chrf)
 
 
-def by_group(
-    groups: Sequence[Sequence[str]], measure: Callable[[Sequence[int]], dict[str, Any]]
-) -> list[dict[str, Any]]:
-    """What `measure` finds of the rows of each group, in the order of the groups' names; a row may be in several.
-
-    groups: of each row, its groups' names.  measure: takes numbers of rows, from 0.
-
-    >>> by_group([["a"], [], ["a", "b"]], lambda rows: {"n": len(rows)})
-    [{'group': 'a', 'n': 2}, {'group': 'b', 'n': 1}]
-    """
-    rows: dict[str, list[int]] = {}
-    for row, names in enumerate(groups):
-        for name in names:
-            rows.setdefault(name, []).append(row)
-    return [{"group": name, **measure(rows[name])} for name in sorted(rows)]
+def format_margin(interval: float | None, digits: int) -> str:
+    """` ± interval`, or nothing where it is None."""
+    return "" if interval is None else f" ± {interval:.{digits}f}"
 
 
-def _with_interval(metric: Any, hypotheses: list[str], references: list[list[str]]) -> tuple[Any, float | None]:
+def _corpus_score(metric: Any, hypotheses: list[str], references: list[list[str]]) -> MetricScore:
+    interval: float | None = None
     try:
-        found = metric.corpus_score(hypotheses, references, n_bootstrap=_SAMPLES)
+        score = metric.corpus_score(hypotheses, references, n_bootstrap=_SAMPLES)
     except TypeError:  # sacreBLEU cannot average its own zeros with its other scores
-        return metric.corpus_score(hypotheses, references), None
-    return found, float(found._ci)
+        score = metric.corpus_score(hypotheses, references)
+    else:
+        interval = float(score._ci)
+    return MetricScore(score.score, interval, str(metric.get_signature()))
