@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from paraloom.core.protocols import Variant
 from paraloom.core.schema import PAIRS
-from paraloom.evaluate.sts import SimilarityRow, SimilarityTable
+from paraloom.evaluate.sts import STSResult, STSRow
 from paraloom.io import write_corpus
 from paraloom.pairs.backtranslation import pair_translations
 from paraloom.pairs.filtering.filters import Criteria, select
@@ -120,10 +120,10 @@ def _artifacts(root: Path, draw: random.Random) -> None:
         artifact.mkdir(parents=True)
         (artifact / "curve.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
     rows = [
-        SimilarityRow(group, subset, 750, 60 + 3 * i + j, 58 + 2 * i + j)
+        STSRow(group, subset, 750, 60 + 3 * i + j, 58 + 2 * i + j)
         for i, group in enumerate(("2012", "2013", "2014", "2015"))
         for j, subset in enumerate(("headlines", "OnWN", "mean", "all"))
-    ] + [SimilarityRow("STS-B", "dev", 1500, 78.51, float("nan"))]
-    table = SimilarityTable(tuple(rows), ("PIT/test.tsv",), "sts|similarity:cosine|version:0", "toy encoder")
+    ] + [STSRow("STS-B", "dev", 1500, 78.51, float("nan"))]
+    table = STSResult(tuple(rows), ("PIT/test.tsv",), "sts|similarity:cosine|version:0", "toy encoder")
     (root / "70-sts" / "artifact").mkdir(parents=True)
-    (root / "70-sts" / "artifact" / "result.json").write_text(json.dumps(table.to_json()))
+    (root / "70-sts" / "artifact" / "result.json").write_text(json.dumps(table.to_dict()))

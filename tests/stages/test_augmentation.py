@@ -283,7 +283,7 @@ def test_a_translator_is_measured_over_each_group(toy_translator: Path, tmp_path
         "kal-eng": 15, "kal-eng/one": 10, "kal-eng/two": 5, "eng-kal": 14, "eng-kal/two": 14,
     }  # fmt: skip
     hypotheses = (found.folder / "artifact" / "hypotheses.txt").read_text().splitlines()
-    expected = evaluate_translation(hypotheses[15:29], [en for _, en in lines[15:29]])
+    expected = evaluate_translation(hypotheses[15:29], [en for _, en in lines[15:29]]).to_dict()
     stored = json.loads((found.folder / "artifact" / "result.json").read_text())
     assert stored["n"] == 30
     assert {"group": "eng-kal", **expected} in stored["groups"]
@@ -292,10 +292,10 @@ def test_a_translator_is_measured_over_each_group(toy_translator: Path, tmp_path
 def test_a_column_makes_groups_and_a_missing_comet_is_left_out(toy_translator: Path, tmp_path: Path) -> None:
     write_pairs(tmp_path / "pairs", ("rako gor mili dasat", "the big dog sees the cat"), ("mili", "the cat"))
     text = f'[[stage]]\nuse = "evaluate-translator"\npairs = "pairs"\ntranslator = "{toy_translator}"\n'
-    with pytest.warns(UserWarning, match="COMET is left out: there is no interpreter 'no/python'"):
+    with pytest.warns(UserWarning, match="COMET skipped: interpreter 'no/python' not found"):
         found = run(text + 'group_by = "origin"\ncomet_python = "no/python"\n', tmp_path).stages[-1]
     assert [group["group"] for group in found.figures["groups"]] == ["x"]
-    assert "comet" not in found.figures and "no interpreter" in found.figures["comet_missing"]
+    assert "comet" not in found.figures and "not found" in found.figures["comet_missing"]
     with pytest.raises(ConfigError, match="did you mean 'origin'"):
         run(text + 'group_by = "orign"\n', tmp_path)
     (tmp_path / "sets.tsv").write_text("set\tfirst_row\tlast_row\na/b\t1\t2\n")
@@ -306,28 +306,28 @@ def test_a_column_makes_groups_and_a_missing_comet_is_left_out(toy_translator: P
 @pytest.mark.parametrize(
     ("table", "message"),
     [
-        ("set\tfirst\n", "the header has no first_row, last_row"),
-        ("set\tfirst_row\tlast_row\na\t1\tx\n", "no name and two numbers"),
-        ("set\tfirst_row\tlast_row\na\t5\t4\n", "'a' has the rows 5 to 4"),
+        ("set\tfirst\n", "columns first_row, last_row are missing"),
+        ("set\tfirst_row\tlast_row\na\t1\tx\n", "expected a name and two numbers"),
+        ("set\tfirst_row\tlast_row\na\t5\t4\n", "invalid rows 5 to 4 of the set 'a'"),
         ("set\tfirst_row\tlast_row\na\t1\t4\nb\t4\t8\n", "'b' shares rows with 'a'"),
     ],
 )
 def test_a_table_of_sets_that_is_none_is_refused(tmp_path: Path, table: str, message: str) -> None:
-    from paraloom.evaluate.test_sets import read_sets
+    from paraloom.evaluate.row_groups import read_row_ranges
 
     (tmp_path / "sets.tsv").write_text(table)
     with pytest.raises(DataError, match=message):
-        read_sets(tmp_path / "sets.tsv")
+        read_row_ranges(tmp_path / "sets.tsv")
 
 
 def test_the_tables_of_sets_cover_their_files(data: Path) -> None:
-    from paraloom.evaluate.test_sets import groups_of_rows, read_sets
+    from paraloom.evaluate.row_groups import read_row_ranges, row_groups
     from paraloom.io import read_lines
 
     folder = data / "bitext" / "wmt-news"
-    sets = read_sets(folder / "is-en.sets.tsv")
+    sets = read_row_ranges(folder / "is-en.sets.tsv")
     count = sum(1 for _ in read_lines(folder / "is-en.tsv.gz"))
-    groups = groups_of_rows(sets, list(range(1, count + 1)))
+    groups = row_groups(sets, list(range(1, count + 1)))
     assert Counter(names[0] for names in groups) == {"isl-eng": 1000, "eng-isl": 1000}
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from paraloom.evaluate.test_sets import read_sets
+from paraloom.evaluate.row_groups import read_row_ranges
 from paraloom.experiments.augmentation import stages_of as experiment_stages
 from paraloom.experiments.augmentation_config import read_experiment
 from paraloom.io import read_pairs
@@ -17,8 +17,8 @@ from paraloom.mt import Translator
 from paraloom.pipeline.toml import pipeline_from_tables, read_pipeline
 from paraloom.report import write_report
 from paraloom.workflows.quickstart import BUNDLED, quickstart
-from paraloom.workflows.selftrain import read_loop
-from paraloom.workflows.selftrain import stages_of as loop_stages
+from paraloom.workflows.selftraining import read_loop
+from paraloom.workflows.selftraining import stages_of as loop_stages
 
 EXAMPLES = sorted((Path(__file__).parents[2] / "examples").glob("*.toml"))
 
@@ -90,7 +90,7 @@ def test_the_halves_of_a_test_set_are_those_of_its_original_languages(data: Path
     ).stdout
     assert printed == (script.parent / "newstest2018.tr-en.sets.tsv").read_text(encoding="utf-8")
     rows = dict.fromkeys(("eng-tur", "tur-eng"), 0)
-    for test_set in read_sets(script.parent / "newstest2018.tr-en.sets.tsv"):
+    for test_set in read_row_ranges(script.parent / "newstest2018.tr-en.sets.tsv"):
         rows[test_set.name] += test_set.last - test_set.first + 1
     assert rows == {"eng-tur": 1500, "tur-eng": 1500}
 

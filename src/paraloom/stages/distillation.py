@@ -20,7 +20,7 @@ from paraloom.embed.encoder import open_encoder
 from paraloom.embed.threads import available_threads
 from paraloom.embed.vocabulary import UNITS, VocabularyCounter
 from paraloom.embed.word_vectors import FILE, distill_word_vectors, read_words, write_vectors
-from paraloom.evaluate.phrases import texts_of_tasks
+from paraloom.evaluate.phrases import task_texts
 from paraloom.evaluate.sts import evaluate_sts
 from paraloom.io import Corpus
 
@@ -54,7 +54,7 @@ class DistillEncoder(DistillationConfig, Fit):
         )
 
         def evaluate(encoder: SentenceEncoder) -> Mapping[str, float]:
-            return {"dev_pearson": evaluate_sts(encoder, context.inputs["sts"], [self.development]).table[0].pearson}
+            return {"dev_pearson": evaluate_sts(encoder, context.inputs["sts"], [self.development]).rows[0].pearson}
 
         config = DistillationConfig(**{f.name: getattr(self, f.name) for f in fields(DistillationConfig)})
         evaluator = evaluate if "sts" in context.inputs else None
@@ -137,4 +137,4 @@ class DistillWords(Fit):
             for batch in corpus.batches(columns, label="counting words"):
                 yield from (batch.column(column).cast(pa.large_string()).fill_null("") for column in columns)
         if "tasks" in context.inputs:
-            yield pa.array(texts_of_tasks(context.inputs["tasks"]), pa.large_string())
+            yield pa.array(task_texts(context.inputs["tasks"]), pa.large_string())

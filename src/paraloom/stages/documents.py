@@ -208,8 +208,8 @@ class EvaluateAligner(Fit):
         documents = read_gold_documents(self.documents)
         translator = _translator(context.inputs["translator"], self.decode) if "translator" in context.inputs else None
         score = score_aligner(documents, AlignerConfig(max_bead_size=self.max_bead_size), translator)
-        (folder / "result.json").write_text(json.dumps(score.to_json(), indent=1) + "\n", encoding="utf-8")
-        figures: dict[str, Json] = {name: round(value, 4) for name, value in score.exact._asdict().items()}
+        (folder / "result.json").write_text(json.dumps(score.to_dict(), indent=1) + "\n", encoding="utf-8")
+        figures: dict[str, Json] = {name: round(value, 4) for name, value in score.exact.to_dict().items()}
         return figures | {"signature": score.signature}
 
 
@@ -431,7 +431,7 @@ def _score_pairs(
     if names is not None:
         true = [(a, b) for a, b in true if a in names[0] and b in names[1]]
     figures = score_documents(true, [(pair.source, pair.target) for pair in pairs])
-    return {**{name: round(value, 4) for name, value in figures._asdict().items()}, "gold": len(true)}
+    return {**{name: round(value, 4) for name, value in figures.to_dict().items()}, "gold": len(true)}
 
 
 def evidence_weights(text: str) -> dict[str, float]:

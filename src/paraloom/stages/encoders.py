@@ -18,7 +18,7 @@ from paraloom.embed.config import EncoderConfig
 from paraloom.embed.store import load_encoder, save_encoder
 from paraloom.embed.training import train_encoder
 from paraloom.evaluate.published import PUBLISHED
-from paraloom.evaluate.retrieval import choose_among
+from paraloom.evaluate.retrieval import evaluate_retrieval
 from paraloom.evaluate.sts import evaluate_sts
 from paraloom.io import Corpus
 
@@ -66,7 +66,7 @@ class TrainEncoder(EncoderConfig, Fit):
 
         def evaluate(encoder: SentenceEncoder) -> Mapping[str, float]:
             table = evaluate_sts(encoder, context.inputs["sts"], [self.development])
-            return {"dev_pearson": table.table[0].pearson}
+            return {"dev_pearson": table.rows[0].pearson}
 
         config = EncoderConfig(**{f.name: getattr(self, f.name) for f in fields(EncoderConfig)})
         evaluator = evaluate if "sts" in context.inputs else None
@@ -101,13 +101,13 @@ class EvaluateSts(Fit):
     def fit(self, folder: Path, context: StageContext) -> dict[str, Json]:
         """Write result.json and return each group's mean Pearson."""
         table = evaluate_sts(load_encoder(context.inputs["encoder"]), context.inputs["sts"], self.tasks or None)
-        result = table.to_json()
+        result = table.to_dict()
         if self.published:
             result["published"] = [
                 {"source": row.source, "system": row.system, "figures": dict(row.figures)} for row in PUBLISHED
             ]
         (folder / "result.json").write_text(json.dumps(result, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
-        means = {row.group: round(row.pearson, 2) for row in table.table if row.subset == "mean"}
+        means = {row.group: round(row.pearson, 2) for row in table.rows if row.subset == "mean"}
         return {"pearson_mean": means, "signature": table.signature}
 
 
@@ -131,7 +131,9 @@ class EvaluateRetrieval(Fit):
             [text for batch in table for text in batch[side].to_pylist()] for side in ("src", "tgt")
         )
         found = [
-            choose_among(load_encoder(path), anchors, paraphrases, n=self.candidates, seed=context.seed)
+            evaluate_retrieval(
+                load_encoder(path), anchors, paraphrases, num_candidates=self.candidates, seed=context.seed
+            )
             for path in context.paths("encoders")
         ]
         accuracy = [round(100 * choice.accuracy, 2) for choice in found]
@@ -167,7 +169,7 @@ class QuantizeEncoder(Fit):
         figures: dict[str, Json] = {}
         for name, encoder in (("exact", exact), ("quantized", small)):
             table = evaluate_sts(encoder, context.inputs["sts"])
-            figures[name] = {row.group: round(row.pearson, 2) for row in table.table if row.subset == "mean"}
+            figures[name] = {row.group: round(row.pearson, 2) for row in table.rows if row.subset == "mean"}
         figures["loss"] = {
             group: round(figures["exact"][group] - figures["quantized"][group], 3) for group in figures["exact"]
         }
@@ -235,7 +237,7 @@ def best_epoch(encoder: Path) -> tuple[int, float]:
 
 def test_figure(encoder: Path, sts: Path, development: str) -> float:
     """Mean Pearson × 100 over every file of similarity tasks in the folder except the development task."""
-    table = evaluate_sts(load_encoder(encoder), sts).table
+    table = evaluate_sts(load_encoder(encoder), sts).rows
     singles = [row for row in table if row.subset not in ("mean", "all")]
     return fmean(row.pearson for row in singles if f"{row.group}/{row.subset}" != development)
 

@@ -20,8 +20,8 @@ from paraloom.embed.spec import parse_spec
 from paraloom.embed.store import load_encoder
 from paraloom.embed.vocabulary import Vocabulary
 from paraloom.embed.word_vectors import read_vector_words, read_vectors
-from paraloom.evaluate.phrases import FILES, evaluate_phrases, read_judged, read_questions
-from paraloom.evaluate.retrieval import choose_among
+from paraloom.evaluate.phrases import FILES, evaluate_phrases, read_judged_phrases, read_questions
+from paraloom.evaluate.retrieval import evaluate_retrieval
 from paraloom.io import Corpus
 from paraloom.pairs.filtering.cleaning import phrase_fault
 from paraloom.text.tokens import token_hash
@@ -139,7 +139,7 @@ class TrainPhrases(PhraseConfig, Fit):
                 far = [(question.reversed, choice) for choice in question.choices]
                 yield PhraseExample(question.phrase, question.choices[0], (*near, *far))
         elif self.task == "semeval":
-            items = read_judged(context.inputs["tasks"] / FILES["semeval-train"])
+            items = read_judged_phrases(context.inputs["tasks"] / FILES["semeval-train"])
             different = [(item.phrase, item.word) for item in items if not item.same]
             draw = generator(context.seed, 23)
             for item in items:
@@ -154,7 +154,9 @@ class TrainPhrases(PhraseConfig, Fit):
         self, encoder: EncoderLike, pairs: list[tuple[str, str]], seed: int, similarity: Literal["dot", "cosine"]
     ) -> float:
         first, second = zip(*pairs, strict=True)
-        found = choose_among(encoder, first, second, n=self.num_candidates, seed=seed, similarity=similarity)
+        found = evaluate_retrieval(
+            encoder, first, second, num_candidates=self.num_candidates, seed=seed, similarity=similarity
+        )
         return round(100 * found.accuracy, 2)
 
     def _measured(
@@ -168,5 +170,5 @@ class TrainPhrases(PhraseConfig, Fit):
         if self._enough(test):
             found[f"choosing among {self.num_candidates}"] = self._chosen(encoder, test, context.seed, similarity)
         if "tasks" in context.inputs:
-            found |= evaluate_phrases(encoder, context.inputs["tasks"], similarity=similarity).to_json()
+            found |= evaluate_phrases(encoder, context.inputs["tasks"], similarity=similarity).to_dict()
         return found

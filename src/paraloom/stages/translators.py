@@ -16,10 +16,10 @@ from paraloom.core.digests import file_digest
 from paraloom.core.errors import ConfigError, DataError, MissingExtraError, nearest
 from paraloom.core.seeds import spawn_seeds
 from paraloom.core.stage import Fit, Json, Ref, StageContext
-from paraloom.evaluate.comet import comet_figures, comet_scores, has_comet, is_there
-from paraloom.evaluate.test_sets import groups_of_rows, read_sets, row_number
-from paraloom.evaluate.translation import by_group, evaluate_translation
-from paraloom.evaluate.translation_differences import differences, differences_signature
+from paraloom.evaluate.comet import COMETResult, evaluate_comet, has_comet, has_model
+from paraloom.evaluate.compare import compare_translators
+from paraloom.evaluate.row_groups import evaluate_groups, read_row_ranges, row_groups, row_number
+from paraloom.evaluate.translation import evaluate_translation
 from paraloom.io import Corpus
 from paraloom.io.compression import read_lines
 from paraloom.mt.checkpoint import CHECKPOINT, convert, write_card
@@ -136,10 +136,10 @@ class TrainTranslator(TranslatorConfig, Fit):
         for name, model in ((self.precision, folder), ("float32", exact)):
             translations = best_translations(Translator.load(model, decode="beam:5"), sources)
             scores = evaluate_translation(translations, references)
-            interval = scores["bleu_interval"]
-            figures[f"bleu_{name}"] = round(scores["bleu"], 2)
+            interval = scores.bleu.interval
+            figures[f"bleu_{name}"] = round(scores.bleu.score, 2)
             figures["bleu_interval"] = None if interval is None else round(interval, 2)
-            figures["bleu_signature"] = scores["bleu_signature"]
+            figures["bleu_signature"] = scores.bleu.signature
         return figures
 
     def _card(self, folder: Path, corpora: list[Corpus], figures: dict[str, Json]) -> None:
@@ -272,7 +272,7 @@ class EvaluateTranslator(Fit):
     def configuration(self) -> dict[str, Json]:
         """The fields, with whether COMET is available instead of the path of its interpreter."""
         values = {name: value for name, value in super().configuration().items() if name != "comet_python"}
-        available = bool(self.comet_python) and has_comet(self.comet_python) and is_there(self.comet_model)
+        available = bool(self.comet_python) and has_comet(self.comet_python) and has_model(self.comet_model)
         return values | ({"comet": True} if available else {})
 
     def fit(self, folder: Path, context: StageContext) -> dict[str, Json]:
@@ -284,12 +284,12 @@ class EvaluateTranslator(Fit):
         comet = self._comet(test, hypotheses)
 
         def measure(rows: Sequence[int]) -> dict[str, Json]:
-            figures = evaluate_translation([hypotheses[row] for row in rows], [test.references[row] for row in rows])
-            return figures | comet.of(rows)
+            result = evaluate_translation([hypotheses[row] for row in rows], [test.references[row] for row in rows])
+            return result.to_dict() | comet.of(rows)
 
         figures = measure(range(len(hypotheses)))
         if self.sets is not None or self.group_by:
-            figures["groups"] = by_group(test.groups, measure)
+            figures["groups"] = evaluate_groups(test.groups, measure)
         if comet.missing:
             figures["comet_missing"] = comet.missing
         (folder / "result.json").write_text(json.dumps(figures, indent=1) + "\n", encoding="utf-8")
@@ -327,30 +327,29 @@ class EvaluateTranslator(Fit):
                     remedy="Read the test sets with a stage 'read-pairs', from the file that the table describes.",
                 )
             rows.append(row)
-        return groups_of_rows(read_sets(self.sets), rows)
+        return row_groups(read_row_ranges(self.sets), rows)
 
     def _comet(self, test: _Test, hypotheses: list[str]) -> _Comet:
         if not self.comet_python:
             return _Comet()
         try:
-            scores, signature = comet_scores(
+            result = evaluate_comet(
                 test.sources, hypotheses, test.references, python=self.comet_python, model=self.comet_model
             )
         except MissingExtraError as missing:
             warnings.warn(str(missing), stacklevel=2)
             return _Comet(missing=missing.what)
-        return _Comet(scores, signature)
+        return _Comet(result)
 
 
 class _Comet(NamedTuple):
-    """COMET's score of each row; empty if COMET was not requested, or is missing."""
+    """COMET's scores; None if COMET was not requested, or is missing."""
 
-    scores: list[float] = []  # noqa: RUF012
-    signature: str = ""
+    result: COMETResult | None = None
     missing: str = ""
 
     def of(self, rows: Sequence[int]) -> dict[str, Json]:
-        return comet_figures([self.scores[row] for row in rows], self.signature) if self.scores else {}
+        return self.result.select(rows).to_dict() if self.result else {}
 
 
 def _rounded(figures: dict[str, Json]) -> dict[str, Json]:
@@ -413,18 +412,14 @@ class CompareTranslators(Fit):
         references: list[str] = []
         for batch in Corpus.open(context.inputs["pairs"]).batches(["tgt"]):
             references += normalize(batch.column("tgt")).to_pylist()
-        compared = differences(systems, references)
-        rows = [
-            {name: _three_digits(value) for name, value in vars(row).items() if name != "seeds"}
-            | {"lowest": _three_digits(min(row.seeds)), "highest": _three_digits(max(row.seeds))}
-            for row in compared
-        ]
-        result = {"differences": rows, "signature": differences_signature(len(references))}
+        comparison = compare_translators(systems, references)
+        rows = [{name: _three_digits(value) for name, value in row.to_dict().items()} for row in comparison.differences]
+        result = {"differences": rows, "signature": comparison.signature}
         (folder / "result.json").write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
         return {
-            f"{row.system} - {row.than}": f"{row.value:+.2f} ({row.low:+.2f} to {row.high:+.2f})"
-            for row in compared
-            if row.measure == "bleu"
+            f"{row.system} - {row.baseline}": f"{row.value:+.2f} ({row.low:+.2f} to {row.high:+.2f})"
+            for row in comparison.differences
+            if row.metric == "bleu"
         }
 
 
