@@ -1,6 +1,11 @@
 """HTML reports: one self-contained page for a run, and one for aligned documents."""
 
-from paraloom.report.documents_page import write_aligned_documents
-from paraloom.report.page import write_report
+from paraloom.core.lazy import lazy_exports
 
-__all__ = ["write_aligned_documents", "write_report"]
+__getattr__, __dir__, __all__ = lazy_exports(
+    __name__,
+    {
+        "write_aligned_documents": "paraloom.report.documents_page",
+        "write_report": "paraloom.report.page",
+    },
+)
