@@ -12,9 +12,10 @@ import pyarrow.compute as pc
 
 from paraloom.core.config import Config
 from paraloom.core.errors import ConfigError
-from paraloom.pairs.scoring.lengths import Points, whitespace_words
+from paraloom.pairs.scoring.lengths import whitespace_words
 from paraloom.text.buffers import Texts, code_points
 from paraloom.text.characters import LETTER, class_table, white_table
+from paraloom.text.chrf import Points
 from paraloom.text.normalize import lowercase, normalize
 from paraloom.text.tokens import words as words_of
 
@@ -175,4 +176,5 @@ def _letter_tests(
 def _count(points: Points, mask: npt.NDArray[np.bool_]) -> npt.NDArray[np.int64]:
     """Number of characters of each text for which the mask is true: int64 (n,)."""
     sums = np.concatenate([[0], np.cumsum(mask, dtype=np.int64)])
-    return sums[points[1][1:]] - sums[points[1][:-1]]
+    counts: npt.NDArray[np.int64] = sums[points[1][1:]] - sums[points[1][:-1]]
+    return counts

@@ -51,7 +51,8 @@ class HeldOut:
         if not len(self._hashes):
             return np.zeros(len(hashes), np.bool_)
         positions = np.minimum(np.searchsorted(self._hashes, hashes), len(self._hashes) - 1)
-        return self._hashes[positions] == hashes
+        contained: npt.NDArray[np.bool_] = self._hashes[positions] == hashes
+        return contained
 
 
 def comparable(texts: Texts) -> pa.Array:

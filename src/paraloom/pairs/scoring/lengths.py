@@ -42,4 +42,5 @@ def length_ratio(a: npt.NDArray[np.integer], b: npt.NDArray[np.integer]) -> npt.
         array([1.5, 2. , nan], dtype=float32)
     """
     shorter, longer = np.minimum(a, b), np.maximum(a, b)
-    return (longer / np.where(shorter > 0, shorter, np.nan)).astype(np.float32)
+    ratio: npt.NDArray[np.float32] = (longer / np.where(shorter > 0, shorter, np.nan)).astype(np.float32)
+    return ratio

@@ -38,7 +38,8 @@ def number_mismatch(a: Points, b: Points) -> npt.NDArray[np.float32]:
     first, second = (TokenLists(*numbers(*side, decimal_table(), _joiners())) for side in (a, b))
     shared = shared_counts(first.ids, first.offsets, second.ids, second.offsets)
     total = np.maximum(first.lengths, second.lengths)
-    return (1 - (shared + (total == 0)) / np.maximum(total, 1)).astype(np.float32)
+    share: npt.NDArray[np.float32] = (1 - (shared + (total == 0)) / np.maximum(total, 1)).astype(np.float32)
+    return share
 
 
 def name_mismatch(a: Texts, b: Texts) -> npt.NDArray[np.float32]:
@@ -66,7 +67,8 @@ def name_mismatch(a: Texts, b: Texts) -> npt.NDArray[np.float32]:
         own, other = words[index], words[1 - index]
         counts[index] = missing_counts(own.ids, own.offsets, flags, other.ids, other.offsets)
     names, missing = counts.sum(0).T
-    return (missing / np.maximum(names, 1)).astype(np.float32)
+    share: npt.NDArray[np.float32] = (missing / np.maximum(names, 1)).astype(np.float32)
+    return share
 
 
 @cache
