@@ -178,7 +178,7 @@ Pairs: TypeAlias = BatchReader | Iterable[pa.RecordBatch]
 
 
 @dataclass(frozen=True)
-class TrainingPairs:
+class PairDataset:
     """n pairs to train on; sentences 2i and 2i + 1 are the sides of pair i.
 
     Args:
@@ -205,7 +205,7 @@ def stream_pairs(
     vocabularies: Mapping[str, Vocabulary] | None = None,
     *,
     order_matters: bool = False,
-) -> TrainingPairs:
+) -> PairDataset:
     """Write the units of all pairs to files in `folder`; no text stays in memory.
 
     Args:
@@ -230,7 +230,7 @@ def stream_pairs(
             f"no pair is left to train on: of {counts['read']}, {counts['empty']} empty, {counts['too_long']} too long",
             remedy=f"Each side of a pair needs 1 to {max_tokens} words.",
         )
-    return TrainingPairs(writer.unit_lists(), keys.mapped(np.uint64), counts, digest(writer.digests))
+    return PairDataset(writer.unit_lists(), keys.mapped(np.uint64), counts, digest(writer.digests))
 
 
 def _usable(pairs: Pairs, max_tokens: int, counts: dict[str, int]) -> Iterable[pa.Array]:

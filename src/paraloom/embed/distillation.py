@@ -125,7 +125,7 @@ def distill_encoder(
         the vocabularies) and `signature`.
 
     Raises:
-        DataError: No sentence is left, or there is no column `vector`.
+        DataError: No sentence is left, or the column `vector` is missing.
         ModelError: The loss is no longer finite, or a checkpoint in the folder belongs to another training.
 
     Example:
@@ -182,7 +182,7 @@ def stream_sentences(
         sizes: Size of the vocabulary of each kind of unit.
 
     Raises:
-        DataError: Fewer than two sentences are left, or there is no column `vector`.
+        DataError: Fewer than two sentences are left, or the column `vector` is missing.
     """
     counts = {"read": 0, "used": 0, "empty": 0, "too_long": 0}
     width = 0

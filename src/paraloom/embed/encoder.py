@@ -163,7 +163,7 @@ class Encoder:
     def save(self, folder: str | Path) -> Path:
         """Save the encoder, so that `Encoder.load(folder)` returns the same one.
 
-        Encoders of Paraloom are written anew; models of other libraries are copied.
+        Encoders of Paraloom are written file by file; models of other libraries are copied.
 
         Args:
             folder: Folder for the model; created if needed.

@@ -14,7 +14,7 @@ _VECTORS = {"reassoc", "contract", "nsz"}
 
 @njit(cache=True, nogil=True, fastmath=_VECTORS, error_model="numpy")
 def margin(vectors, anchors, positives, negatives, delta, weight, gradient, active):
-    """Loss and violations of Σ weight · max(0, δ − cos(anchor, positive) + cos(anchor, negative)), and its gradient.
+    """Loss, violations and gradient of Σ weight · max(0, δ − cos(anchor, positive) + cos(anchor, negative)).
 
     anchors, positives, negatives: int64 (t,), rows of vectors (n, d); a triple without a negative (-1) is left out.
     The gradient is added to `gradient` (n, d); `active`, bool (n,), becomes true for the vectors that get one.

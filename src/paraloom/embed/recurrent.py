@@ -110,7 +110,7 @@ def parameters(network: Network) -> dict[str, npt.NDArray[np.float32]]:
 
 
 def initial_network(kind: str, part: Part | None, dimension: int, seed: int) -> Network:
-    """The network of `part`, if that is a recurrent part; otherwise a new one, whose random weights the seed determines."""
+    """The network of a recurrent part; for other parts a new one, whose random weights the seed determines."""
     if isinstance(part, Recurrent):
         return part.network
     from paraloom.embed.networks import new_network

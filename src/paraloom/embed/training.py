@@ -21,7 +21,7 @@ from paraloom.embed.average import SentenceEncoder, Vectors, normalize_vectors
 from paraloom.embed.average_training import TrainableAverage, TrainablePart
 from paraloom.embed.checkpoint import TrainingState, read_checkpoint, run_with_checkpoints, write_records
 from paraloom.embed.config import EncoderConfig, PartsConfig
-from paraloom.embed.data import Pairs, TrainingPairs, UnitLists, stream_pairs
+from paraloom.embed.data import Pairs, PairDataset, UnitLists, stream_pairs
 from paraloom.embed.losses import Loss, batch_triples, hardest_negatives, margin_loss
 from paraloom.embed.recurrent import TrainableRecurrent, initial_network, parse_devices
 from paraloom.embed.spec import PARTS, Spec
@@ -260,7 +260,7 @@ def train_encoder(
 class _Training:
     """The training loop: data, parameters, and one mega-batch after the other."""
 
-    def __init__(self, config: EncoderConfig, seed: int, data: TrainingPairs, learner: Learner) -> None:
+    def __init__(self, config: EncoderConfig, seed: int, data: PairDataset, learner: Learner) -> None:
         self.config, self.seed, self.data, self.learner = config, seed, data, learner
         self._salt = len(learner.parts)
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from statistics import fmean, stdev
 from typing import Any, ClassVar, Literal
 
-from paraloom.core.errors import ConfigError
+from paraloom.core.errors import ConfigError, nearest
 from paraloom.core.stage import Fit, Json, Ref, StageContext
 from paraloom.core.stats import student_t_quantile, welch_interval
 from paraloom.embed.average import SentenceEncoder, quantize
@@ -85,10 +85,13 @@ class TrainEncoder(EncoderConfig, Fit):
 
 @dataclass(frozen=True, kw_only=True)
 class EvaluateSts(Fit):
-    """Correlations of an encoder's cosines with human scores, every protocol side by side.
+    """Evaluates an encoder on semantic textual similarity: correlations of its cosines with human scores.
 
-    tasks: STS 2012–2015, STS-B, SICK, PIT or some of them; empty: all that are in the folder.
-    published: whether the report shows the papers' rows beside ours.
+    Args:
+        encoder: The encoder.
+        sts: Folder of similarity tasks.
+        tasks: Groups or files of the folder, such as `STS-B/dev`; all by default.
+        published: Show the figures of the papers in the report as well.
     """
 
     inputs: ClassVar[tuple[str, ...]] = ("encoder", "sts")
@@ -113,45 +116,52 @@ class EvaluateSts(Fit):
 
 @dataclass(frozen=True, kw_only=True)
 class EvaluateRetrieval(Fit):
-    """How often an encoder finds a sentence's paraphrase among `candidates`, chance being 1 / candidates.
+    """Evaluates encoders on retrieval: how often each one finds the paraphrase of a sentence among random candidates.
 
-    pairs: a corpus whose src and tgt mean the same.  encoders: measured on the same draws, in the order given.
+    Args:
+        pairs: A corpus whose src and tgt have the same meaning.
+        encoders: Encoders, evaluated on the same candidates.
+        num_candidates: Number of candidates, the paraphrase included; random choice has accuracy 1 / num_candidates.
     """
+
+    renamed_fields: ClassVar[Mapping[str, str]] = {"candidates": "num_candidates"}
 
     inputs: ClassVar[tuple[str, ...]] = ("pairs", "encoders")
 
     pairs: Ref
     encoders: tuple[Ref, ...]
-    candidates: int = 100
+    num_candidates: int = 100
 
     def fit(self, folder: Path, context: StageContext) -> dict[str, Json]:
-        """Write result.json: an accuracy an encoder, in percent."""
-        table = [batch for batch in Corpus.open(context.inputs["pairs"]).batches(["src", "tgt"])]
+        """Write result.json; return the accuracy of each encoder in percent."""
+        batches = list(Corpus.open(context.inputs["pairs"]).batches(["src", "tgt"]))
         anchors, paraphrases = (
-            [text for batch in table for text in batch[side].to_pylist()] for side in ("src", "tgt")
+            [text for batch in batches for text in batch[side].to_pylist()] for side in ("src", "tgt")
         )
-        found = [
+        results = [
             evaluate_retrieval(
-                load_encoder(path), anchors, paraphrases, num_candidates=self.candidates, seed=context.seed
+                load_encoder(path), anchors, paraphrases, num_candidates=self.num_candidates, seed=context.seed
             )
             for path in context.paths("encoders")
         ]
-        accuracy = [round(100 * choice.accuracy, 2) for choice in found]
-        result = {
-            "candidates": self.candidates,
+        accuracy = [round(100 * result.accuracy, 2) for result in results]
+        summary = {
+            "candidates": self.num_candidates,
             "pairs": len(anchors),
             "accuracy_percent": accuracy,
-            "signatures": [choice.signature for choice in found],
+            "signatures": [result.signature for result in results],
         }
-        (folder / "result.json").write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
-        return {"accuracy_percent": accuracy, "candidates": self.candidates, "pairs": len(anchors)}
+        (folder / "result.json").write_text(json.dumps(summary, indent=1) + "\n", encoding="utf-8")
+        return {"accuracy_percent": accuracy, "candidates": self.num_candidates, "pairs": len(anchors)}
 
 
 @dataclass(frozen=True, kw_only=True)
 class QuantizeEncoder(Fit):
-    """Stores an encoder's vectors in one byte a number, with a scale a row; states what it costs.
+    """Quantizes an encoder to int8 with a scale per row, and measures what that costs.
 
-    sts: a folder of similarity tasks to measure both on (mean Pearson × 100 of each group).
+    Args:
+        encoder: The encoder.
+        sts: Folder of similarity tasks to evaluate both encoders on (mean Pearson × 100 of each group).
     """
 
     inputs: ClassVar[tuple[str, ...]] = ("encoder", "sts")
@@ -160,7 +170,7 @@ class QuantizeEncoder(Fit):
     sts: Ref | None = None
 
     def fit(self, folder: Path, context: StageContext) -> dict[str, Json]:
-        """Write the small encoder and result.json; return the loss of each group."""
+        """Write the quantized encoder and result.json; return the figures and the loss of each group."""
         exact = load_encoder(context.inputs["encoder"])
         small = quantize(exact)
         save_encoder(small, folder)
@@ -179,13 +189,19 @@ class QuantizeEncoder(Fit):
 
 @dataclass(frozen=True, kw_only=True)
 class CompareSelections(Fit):
-    """For each selection, the development figure after the epoch at which it is best, and the test figure there.
+    """Compares selections of training pairs by the encoders that were trained on them.
 
-    encoders: trained with `sts`, so that their curves have a development figure an epoch.  selections: the corpora
-    that they were trained on, in the same order.  labels: what each selection is called; several with one label are
-    the same selection under other seeds, and give a mean and its interval.  sts: a folder of similarity tasks; where
-    it is given, the test figure is the mean Pearson of all its files but `development` (W17 has 22 tasks), of encoders
-    that kept their best epoch.  against: a label; the others' test figures minus its own join the rows.
+    Each selection gets the development figure of its best epoch and, with `sts`, the test figure of the encoder, which
+    should have kept that epoch: the mean Pearson of all files but `development` (W17 has 22 tasks).
+
+    Args:
+        encoders: Encoders that were trained with `sts`, so that their curves have development figures.
+        selections: The corpora that they were trained on, in the same order.
+        labels: Name of each selection. Several with one label are the same selection with other seeds; they give a
+            mean and a confidence interval.
+        sts: Folder of similarity tasks for the test figures.
+        development: The task of the development figures.
+        against: A label: rows of the others get the difference of their test figures to this one's.
     """
 
     inputs: ClassVar[tuple[str, ...]] = ("encoders", "selections", "sts")
@@ -199,13 +215,16 @@ class CompareSelections(Fit):
 
     def validate(self) -> None:
         if not len(self.encoders) == len(self.selections) == len(self.labels):
-            raise ConfigError("'encoders', 'selections' and 'labels' are one for each other")
+            raise ConfigError(
+                f"expected as many encoders as selections and labels, got {len(self.encoders)}, "
+                f"{len(self.selections)} and {len(self.labels)}"
+            )
         if self.against is not None and self.against not in self.labels:
-            raise ConfigError(f"'against' is none of the labels: '{self.against}'")
+            raise ConfigError(f"unknown label '{self.against}' in 'against'{nearest(self.against, self.labels)}")
 
     def fit(self, folder: Path, context: StageContext) -> dict[str, Json]:
-        """Write result.json: rows, the best first."""
-        found: dict[str, list[dict[str, Any]]] = {}
+        """Write result.json: rows, best first."""
+        runs: dict[str, list[dict[str, Any]]] = {}
         for label, encoder, corpus in zip(
             self.labels, context.paths("encoders"), context.paths("selections"), strict=True
         ):
@@ -213,46 +232,47 @@ class CompareSelections(Fit):
             run = {"epoch": epoch, "dev_pearson": figure, "pairs": Corpus.open(corpus).rows}
             if "sts" in context.inputs:
                 run["test_pearson"] = test_figure(encoder, context.inputs["sts"], self.development)
-            found.setdefault(label, []).append(run)
-        rows = [_row(label, runs) for label, runs in found.items()]
+            runs.setdefault(label, []).append(run)
+        rows = [_row(label, of_label) for label, of_label in runs.items()]
         if self.against is not None and self.sts is not None:
-            base = [run["test_pearson"] for run in found[self.against]]
+            base = [run["test_pearson"] for run in runs[self.against]]
             for row in rows:
                 if row["selection"] != self.against:
-                    row["difference"] = difference([run["test_pearson"] for run in found[row["selection"]]], base)
+                    row["difference"] = difference([run["test_pearson"] for run in runs[row["selection"]]], base)
         rows.sort(key=lambda row: -row["dev_pearson"])
         (folder / "result.json").write_text(json.dumps({"selections": rows}, indent=1) + "\n", encoding="utf-8")
         return {"best": rows[0]["selection"], "epoch": rows[0]["epoch"], "dev_pearson": rows[0]["dev_pearson"]}
 
 
 def best_epoch(encoder: Path) -> tuple[int, float]:
-    """The epoch after which the development figure was best, and that figure; ConfigError where there is none."""
+    """The epoch with the best development figure, and that figure; ConfigError if the curve has none."""
     lines = [json.loads(line) for line in (encoder / "curve.jsonl").read_text(encoding="utf-8").splitlines()]
     figures = [(line["dev"]["dev_pearson"], line["epoch"]) for line in lines if line.get("dev")]
     if not figures:
-        raise ConfigError("an encoder has no development figures", remedy="Give its stage 'sts'.")
-    figure, epoch = max(figures, key=lambda each: (each[0], -each[1]))
+        raise ConfigError("the encoder was trained without development figures", remedy="Set 'sts' in its stage.")
+    figure, epoch = max(figures, key=lambda item: (item[0], -item[1]))
     return epoch, figure
 
 
 def test_figure(encoder: Path, sts: Path, development: str) -> float:
-    """Mean Pearson × 100 over every file of similarity tasks in the folder except the development task."""
+    """Mean Pearson × 100 over all files of similarity tasks in a folder except the development task."""
     table = evaluate_sts(load_encoder(encoder), sts).rows
     singles = [row for row in table if row.subset not in ("mean", "all")]
     return fmean(row.pearson for row in singles if f"{row.group}/{row.subset}" != development)
 
 
 def difference(ours: Sequence[float], base: Sequence[float]) -> dict[str, float]:
-    """The mean of `ours` minus that of `base` with its 95 % interval (Welch's, two values or more of each).
+    """The mean of `ours` minus that of `base`, with Welch's 95 % interval if each has two values or more.
 
-    >>> difference([70.0, 71.0, 72.0], [68.0, 69.0, 70.0])
-    {'mean': 2.0, 'low': -0.267, 'high': 4.267}
+    Example:
+        >>> difference([70.0, 71.0, 72.0], [68.0, 69.0, 70.0])
+        {'mean': 2.0, 'low': -0.267, 'high': 4.267}
     """
-    found = {"mean": round(fmean(ours) - fmean(base), 3)}
+    result = {"mean": round(fmean(ours) - fmean(base), 3)}
     if min(len(ours), len(base)) > 1:
         interval = welch_interval(ours, base)
-        found |= {"low": round(interval.low, 3), "high": round(interval.high, 3)}
-    return found
+        result |= {"low": round(interval.low, 3), "high": round(interval.high, 3)}
+    return result
 
 
 def _row(label: str, runs: list[dict[str, Any]]) -> dict[str, Any]:

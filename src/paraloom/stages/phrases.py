@@ -154,10 +154,10 @@ class TrainPhrases(PhraseConfig, Fit):
         self, encoder: EncoderLike, pairs: list[tuple[str, str]], seed: int, similarity: Literal["dot", "cosine"]
     ) -> float:
         first, second = zip(*pairs, strict=True)
-        found = evaluate_retrieval(
+        retrieval = evaluate_retrieval(
             encoder, first, second, num_candidates=self.num_candidates, seed=seed, similarity=similarity
         )
-        return round(100 * found.accuracy, 2)
+        return round(100 * retrieval.accuracy, 2)
 
     def _measured(
         self,
@@ -166,9 +166,9 @@ class TrainPhrases(PhraseConfig, Fit):
         context: StageContext,
         similarity: Literal["dot", "cosine"],
     ) -> dict[str, Json]:
-        found: dict[str, Json] = {}
+        figures: dict[str, Json] = {}
         if self._enough(test):
-            found[f"choosing among {self.num_candidates}"] = self._chosen(encoder, test, context.seed, similarity)
+            figures[f"choosing among {self.num_candidates}"] = self._chosen(encoder, test, context.seed, similarity)
         if "tasks" in context.inputs:
-            found |= evaluate_phrases(encoder, context.inputs["tasks"], similarity=similarity).to_dict()
-        return found
+            figures |= evaluate_phrases(encoder, context.inputs["tasks"], similarity=similarity).to_dict()
+        return figures
