@@ -13,7 +13,7 @@ from paraloom.core.errors import ConfigError, ParaloomError
 from paraloom.core.schema import PAIRS, signature_of
 from paraloom.embed.average import Average, SentenceEncoder
 from paraloom.embed.spec import parse_spec
-from paraloom.embed.store import save
+from paraloom.embed.store import save_encoder
 from paraloom.embed.vocabulary import Vocabulary
 from paraloom.io import Corpus, write_corpus
 from paraloom.pipeline.runner import run_pipeline
@@ -37,7 +37,7 @@ def inputs(tmp_path):
     (tmp_path / "lines.tsv").write_text("eins\ta cat\nzwei\tthe dog\nohne\n", encoding="utf-8")
     table = np.eye(4, 6, dtype=np.float32) * 3
     part = Average(Vocabulary("word", ["a", "the", "dog", "cat"]), table)
-    save(SentenceEncoder(parse_spec("word"), {"word": part}), tmp_path / "encoder")
+    save_encoder(SentenceEncoder(parse_spec("word"), {"word": part}), tmp_path / "encoder")
     return tmp_path
 
 

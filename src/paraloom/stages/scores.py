@@ -14,8 +14,8 @@ from paraloom.core.config import base_config
 from paraloom.core.errors import ConfigError
 from paraloom.core.stage import Fit, Json, Map, Ref, StageContext
 from paraloom.core.stage_cache import cached_per_stage
-from paraloom.embed.sentence_transformer import SentenceTransformerEncoder
 from paraloom.embed.store import load_encoder
+from paraloom.embed.transformer import SentenceTransformerEncoder
 from paraloom.io import Corpus
 from paraloom.pairs.scoring.classifier import Classifier, ClassifierConfig
 from paraloom.pairs.scoring.classifier_training import train_classifier

@@ -17,7 +17,7 @@ from paraloom.core.protocols import EncoderLike
 from paraloom.core.schema import LANGUAGE_OF, SENTENCES, add_column
 from paraloom.core.stage import Fit, Json, Map, Ref, Source, StageContext
 from paraloom.core.stage_cache import cached_per_stage
-from paraloom.embed.loading import open_encoder
+from paraloom.embed.encoder import open_encoder
 from paraloom.embed.transformer import TransformerEncoder, convert_transformer
 from paraloom.io import Corpus
 from paraloom.io.bitext import UNKNOWN
