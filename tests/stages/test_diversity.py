@@ -179,13 +179,13 @@ def test_references_that_are_missing_or_empty_are_counted(tmp_path: Path) -> Non
 
 
 BAD: list[tuple[str, type[ParaloomError], str]] = [
-    ('trees = "text_pars"', ConfigError, "no column 'text_pars'; did you mean 'text_parse'"),
+    ('trees = "text_pars"', ConfigError, "column 'text_pars' not found; did you mean 'text_parse'"),
     ('trees = "text_parse"\nkernels = ["stt"]', ConfigError, "unknown tree kernel 'stt'; did you mean 'st"),
-    ('trees = "text_parse"\nkernels = []', ConfigError, "there are none"),
-    ("limit = 0", ConfigError, "1 group or more"),
-    ('references = "others"', DataError, r"no pair_id of the variants .* '1' and 'x:1'"),
-    ('references = "wrong_side"', ConfigError, "was translated from, en.\nTake the other side: reference_column"),
-    ('references = "v"', ConfigError, "no column 'tgt'"),
+    ('trees = "text_parse"\nkernels = []', ConfigError, "'kernels' is empty"),
+    ("limit = 0", ConfigError, "'limit' must be 1 or more"),
+    ('references = "others"', DataError, r"no pair_id in common.* '1' and 'x:1'"),
+    ('references = "wrong_side"', ConfigError, "language of the originals, en.\nTake the other side: reference_column"),
+    ('references = "v"', ConfigError, "column 'tgt' not found"),
     ('references = "twice"', DataError, "row 2: '1' has two references"),
 ]
 
@@ -207,11 +207,11 @@ def test_what_cannot_be_measured_is_an_error_that_names_it(
 
 def test_pairs_are_no_variants_and_no_variants_are_no_figures(tmp_path: Path) -> None:
     write_references(tmp_path / "v", REFERENCES)
-    with pytest.raises(ConfigError, match="no column 'text'"):
+    with pytest.raises(ConfigError, match="column 'text' not found"):
         measure(tmp_path)
     (tmp_path / "empty").mkdir()
     write_corpus(tmp_path / "empty" / "v", [], kind="VARIANTS")
-    with pytest.raises(DataError, match="no variants to measure"):
+    with pytest.raises(DataError, match="the corpus has no variants"):
         measure(tmp_path / "empty")
     write_variants(tmp_path / "empty" / "mixed" / "v", [*OURS, ("1", ["again"])])
     with pytest.raises(DataError, match="the variants of '1' stand in two places"):

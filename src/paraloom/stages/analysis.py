@@ -1,4 +1,4 @@
-"""Stages that describe pairs: statistics of references and translations, a lexicon of paraphrases."""
+"""Stages that analyze pairs: statistics of references and translations, a lexicon of paraphrases."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.parquet as pq
 
 from paraloom.core.errors import DataError
 from paraloom.core.stage import Fit, Json, Ref, StageContext
@@ -32,11 +33,22 @@ _OF_PROBABILITY = ("tgt_unigram_repetition", "tgt_trigram_repetition", "tgt_idf"
 
 @dataclass(frozen=True, kw_only=True)
 class PairStatistics(Fit):
-    """What references and translations are like, and how they differ (W17 Tables 9 and 10, PNMT Table 1).
+    """Computes statistics of references and translations, and their difference, with 95 % intervals.
 
-    pairs: a corpus of back-translated pairs, src the reference.  sample: pairs to look at, by chance; W17 takes
-    150,000, PNMT 100,000.  Columns src_idf, tgt_idf, paraphrase_score, reference_probability, src_parse and tgt_parse
-    join in where the corpus has them.
+    Length, vocabulary, entropy and repetition are always computed; IDF, paraphrase scores, parse entropy and the rank
+    correlations of p(reference) if the corpus has the columns src_idf, tgt_idf, paraphrase_score, src_parse, tgt_parse
+    and reference_probability.
+
+    Args:
+        pairs: Corpus of back-translated pairs: `src` the reference, `tgt` its translation.
+        sample: Maximum number of pairs, sampled at random (150,000 in W17, 100,000 in PNMT).
+
+    Reference:
+        Wieting, Mallinson and Gimpel 2017 (W17), Tables 9 and 10; Wieting and Gimpel 2018 (PNMT), Table 1.
+
+    Example:
+        >>> PairStatistics(pairs="score", sample=100_000).sample
+        100000
     """
 
     inputs: ClassVar[tuple[str, ...]] = ("pairs",)
@@ -45,7 +57,7 @@ class PairStatistics(Fit):
     sample: int = 150_000
 
     def fit(self, folder: Path, context: StageContext) -> dict[str, Json]:
-        """Write result.json: figures of both sides and of their difference, each with its 95 % interval."""
+        """Write result.json; return the differences of the sides."""
         sides = {name: TextStatistics() for name in _SIDES}
         means: dict[str, Moments] = {}
         columns: dict[str, list[npt.NDArray[np.float64]]] = {
@@ -57,44 +69,58 @@ class PairStatistics(Fit):
                 sides[name] += TextStatistics.of(batch.column(side), _skeletons(batch, f"{side}_parse"))
             for name, values in _per_sentence(batch).items():
                 means[name] = means.get(name, Moments()) + Moments.of(values)
-            for name, found in columns.items():
+            for name, parts in columns.items():
                 if name in batch.schema.names:
-                    found.append(_numbers(batch, name))
+                    parts.append(_numbers(batch, name))
         figures = {name: side.figures() for name, side in sides.items()}
         for name in _SIDES:
             figures[name] |= {
                 key.partition(" ")[2]: value.estimate() for key, value in means.items() if key.startswith(f"{name} ")
             }
-        apart: dict[str, Estimate] = {
+        differences: dict[str, Estimate] = {
             name: figures["reference"][name] - figures["translation"][name]
             for name in ("vocabulary", "unigram_entropy", "trigram_entropy", "parse_entropy")
             if name in figures["reference"] and name in figures["translation"]
         }
-        apart |= {
+        differences |= {
             key.partition(" ")[2]: value.estimate() for key, value in means.items() if key.startswith("difference ")
         }
         result: dict[str, Any] = {
             "pairs": sides["reference"].sentences,
-            **{name: _jsons(each) for name, each in figures.items()},
-            "reference_minus_translation": _jsons(apart),
+            **{name: _to_dicts(estimates) for name, estimates in figures.items()},
+            "reference_minus_translation": _to_dicts(differences),
         }
         if "paraphrase_score" in means:
             result["paraphrase_score"] = means["paraphrase_score"].estimate().to_dict()
         if columns["reference_probability"]:
-            result["spearman_of_reference_probability"] = _spearmans(columns)
+            result["spearman_of_reference_probability"] = _rank_correlations(columns)
         (folder / "result.json").write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
         return {
             "pairs": result["pairs"],
-            "reference_minus_translation": {k: round(v.value, 4) for k, v in apart.items()},
+            "reference_minus_translation": {k: round(v.value, 4) for k, v in differences.items()},
         }
 
 
 @dataclass(frozen=True, kw_only=True)
 class ExtractLexicon(LexiconConfig, Fit):
-    """Makes a paraphrase lexicon out of pairs: words aligned, phrases counted and scored, with examples.
+    """Extracts a paraphrase lexicon from pairs: phrases that are aligned with each other, scored, with examples.
 
-    pairs: corpora of pairs in one language.  sample: pairs to learn from, by chance, what memory bounds.
-    The other fields are those of paraloom.pairs.lexicon.LexiconConfig.
+    Args:
+        pairs: Corpora of pairs in one language.
+        sample: Maximum number of pairs to learn from, sampled at random; memory grows with it.
+
+    For the other fields see :class:`~paraloom.pairs.lexicon.LexiconConfig`.
+
+    Raises:
+        ConfigError: A setting is out of range.
+        DataError: When it runs: there are no pairs.
+
+    Reference:
+        Wieting and Gimpel 2018 (PNMT), §6.
+
+    Example:
+        >>> ExtractLexicon(pairs=["filter"], min_count=5).max_phrase_length
+        3
     """
 
     inputs: ClassVar[tuple[str, ...]] = ("pairs",)
@@ -104,8 +130,6 @@ class ExtractLexicon(LexiconConfig, Fit):
 
     def fit(self, folder: Path, context: StageContext) -> dict[str, Json]:
         """Write lexicon.parquet."""
-        import pyarrow.parquet as pq
-
         share = self.sample // max(1, len(context.paths("pairs")))
         batches = [
             batch.select(["src", "tgt"])
@@ -113,7 +137,7 @@ class ExtractLexicon(LexiconConfig, Fit):
             for batch in _sampled(Corpus.open(path), share, context.seed)
         ]
         if not batches:
-            raise DataError("there is no pair to make a lexicon of")
+            raise DataError("cannot extract a lexicon: the corpora are empty")
         table = pa.Table.from_batches(batches)
         entries = paraphrase_lexicon(table.column("src"), table.column("tgt"), self)
         pq.write_table(entries, folder / "lexicon.parquet")
@@ -121,14 +145,14 @@ class ExtractLexicon(LexiconConfig, Fit):
 
 
 def _skeletons(batch: pa.RecordBatch, column: str) -> list[str] | None:
-    """The top of each tree of a column, '' where there is none; None without the column."""
+    """The top of each tree of a column, '' for a null; None without the column."""
     if column not in batch.schema.names:
         return None
     return [skeleton(tree) if tree else "" for tree in batch.column(column).to_pylist()]
 
 
 def _sampled(corpus: Corpus, size: int, seed: int) -> Iterator[pa.RecordBatch]:
-    """`size` rows of a corpus by chance, the same ones at any sharding; all, when it has no more."""
+    """`size` random rows of a corpus, the same at any sharding; all rows if it has no more."""
     if corpus.rows <= size:
         yield from corpus.batches(label="reading pairs")
         return
@@ -139,51 +163,47 @@ def _sampled(corpus: Corpus, size: int, seed: int) -> Iterator[pa.RecordBatch]:
 
 
 def _per_sentence(batch: pa.RecordBatch) -> dict[str, npt.NDArray[np.float64]]:
-    """Figures of each sentence by side, and the difference of the two sides, and the pairs' paraphrase score."""
-    found: dict[str, npt.NDArray[np.float64]] = {}
+    """Figures of each sentence by side, the differences of the sides, and the paraphrase scores."""
+    figures: dict[str, npt.NDArray[np.float64]] = {}
     for name in _PER_SENTENCE:
         if f"src_{name}" in batch.schema.names and f"tgt_{name}" in batch.schema.names:
-            values = {which: _numbers(batch, f"{side}_{name}") for which, side in _SIDES.items()}
-            found |= {f"{which} {name}": each for which, each in values.items()}
-            found[f"difference {name}"] = values["reference"] - values["translation"]
-    lengths = [np.diff(_words(batch, side)) for side in ("src", "tgt")]
-    found["difference length"] = (lengths[0] - lengths[1]).astype(np.float64)
+            values = {side: _numbers(batch, f"{column}_{name}") for side, column in _SIDES.items()}
+            figures |= {f"{side} {name}": numbers for side, numbers in values.items()}
+            figures[f"difference {name}"] = values["reference"] - values["translation"]
+    lengths = [np.diff(tokenize(batch.column(side)).offsets) for side in ("src", "tgt")]
+    figures["difference length"] = (lengths[0] - lengths[1]).astype(np.float64)
     if "paraphrase_score" in batch.schema.names:
-        found["paraphrase_score"] = _numbers(batch, "paraphrase_score")
-    return found
-
-
-def _words(batch: pa.RecordBatch, side: str) -> npt.NDArray[np.int64]:
-    return tokenize(batch.column(side)).offsets
+        figures["paraphrase_score"] = _numbers(batch, "paraphrase_score")
+    return figures
 
 
 def _numbers(batch: pa.RecordBatch, name: str) -> npt.NDArray[np.float64]:
     return np.asarray(batch.column(name).cast(pa.float64()).to_numpy(zero_copy_only=False), np.float64)
 
 
-def _spearmans(columns: dict[str, list[npt.NDArray[np.float64]]]) -> dict[str, Any]:
+def _rank_correlations(columns: dict[str, list[npt.NDArray[np.float64]]]) -> dict[str, Any]:
     """Rank correlations with p(reference), -1 to 1, with their intervals (Bonett, Wright 2000)."""
     probability = np.concatenate(columns["reference_probability"])
-    found = {}
+    correlations = {}
     for name in _OF_PROBABILITY:
         if not columns[name]:
             continue
         values = np.concatenate(columns[name])
-        both = ~(np.isnan(values) | np.isnan(probability))
-        count = int(both.sum())
+        defined = ~(np.isnan(values) | np.isnan(probability))
+        count = int(defined.sum())
         if count < 4:
-            continue  # Too few for an interval, so for a correlation.
-        rho = _rank_correlation(probability[both], values[both])
+            continue  # Too few for an interval.
+        rho = _spearman(probability[defined], values[defined])
         half = Z_95 * math.sqrt((1 + rho**2 / 2) / (count - 3))
-        centre = math.atanh(max(-1 + 1e-12, min(1 - 1e-12, rho)))
-        found[name] = Estimate(rho, math.tanh(centre - half), math.tanh(centre + half)).to_dict()
-    return found
+        center = math.atanh(max(-1 + 1e-12, min(1 - 1e-12, rho)))
+        correlations[name] = Estimate(rho, math.tanh(center - half), math.tanh(center + half)).to_dict()
+    return correlations
 
 
-def _rank_correlation(a: npt.NDArray[np.float64], b: npt.NDArray[np.float64]) -> float:
+def _spearman(a: npt.NDArray[np.float64], b: npt.NDArray[np.float64]) -> float:
     with np.errstate(invalid="ignore"):  # NaN where one is constant
         return float(np.corrcoef(ranks(a), ranks(b))[1, 0])
 
 
-def _jsons(figures: dict[str, Estimate]) -> dict[str, Any]:
+def _to_dicts(figures: dict[str, Estimate]) -> dict[str, Any]:
     return {name: estimate.to_dict() for name, estimate in figures.items()}

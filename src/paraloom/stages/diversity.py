@@ -1,4 +1,4 @@
-"""The stage that measures VARIANTS: how diverse they are, and how adequate."""
+"""The stage that measures the diversity and adequacy of variants."""
 
 from __future__ import annotations
 
@@ -24,14 +24,28 @@ _UNKNOWN = "und"
 
 @dataclass(frozen=True, kw_only=True)
 class MeasureDiversity(Fit):
-    """How much the variants of each source differ, how long and rich they are, and how adequate (BBH22 Tables 1 to 4).
+    """Measures how much the variants of each source differ, how long and rich they are, and how adequate.
 
-    variants: a corpus of VARIANTS, those of one source one after another.  limit: groups that are measured at most,
-    drawn by a hash of pair_id, so that corpora made from the same sources are measured on the same ones; BBH22 takes
-    30,000.  trees: the column of bracketed parses, such as text_parse; '': no tree kernels.  kernels: st, sst, ptk, or
-    bbh22, the setting of BBH22's script.  labels: those that trees may have, none: any; a tree with another one fails.
-    references: a corpus of PAIRS with the same pair_ids, for chrF.  reference_column: the side in the variants'
-    language.
+    Args:
+        variants: Corpus of VARIANTS; those of one source are consecutive rows.
+        references: Corpus of PAIRS with the same `pair_id`, for chrF. Default: no chrF.
+        reference_column: Side of the references that is in the language of the variants.
+        limit: Maximum number of sources. They are sampled by a hash of `pair_id`, so that corpora of the same sources
+            are measured on the same ones (30,000 in BBH22).
+        trees: Column of bracketed trees, such as 'text_parse'. Default: no tree kernels.
+        kernels: Tree kernels: 'st', 'sst', 'ptk', or 'bbh22', the setting of the script of BBH22.
+        labels: Labels that trees may have; a tree with another one fails. Default: any.
+
+    Raises:
+        ConfigError: `limit` is below 1, a kernel is unknown, or, when it runs, a column is missing.
+        DataError: When it runs: there are no variants, or no variant has a reference.
+
+    Reference:
+        Burchell, Birch and Heafield 2022 (BBH22), Tables 1 to 4.
+
+    Example:
+        >>> MeasureDiversity(variants="translate-variants", trees="text_parse", kernels=["st", "sst"]).limit
+        30000
     """
 
     inputs: ClassVar[tuple[str, ...]] = ("variants", "references")
@@ -47,19 +61,19 @@ class MeasureDiversity(Fit):
 
     def validate(self) -> None:
         if self.limit < 1:
-            raise ConfigError(f"key 'limit' is 1 group or more, not {self.limit}")
+            raise ConfigError(f"key 'limit' must be 1 or more, not {self.limit}")
         if self.trees and not self.kernels:
-            raise ConfigError("trees are compared by kernels, and there are none", remedy='Write kernels = ["sst"].')
+            raise ConfigError("key 'kernels' is empty, and 'trees' needs a kernel", remedy='Write kernels = ["sst"].')
         named_kernels(self.kernels)
 
     def fit(self, folder: Path, context: StageContext) -> dict[str, Json]:
-        """Write result.json; figures: each as `name` and `name_interval`, half the width of its 95 % interval."""
+        """Write result.json; return each figure as `name` and `name_interval`, half the width of its 95 % interval."""
         corpus = Corpus.open(context.inputs["variants"])
         columns = self._columns(corpus)
         try:
             drawn = Drawn.of(corpus.batches(["pair_id"]), self.limit)
             references = self._references(context, corpus, drawn)
-            found = merge_all(
+            statistics = merge_all(
                 (
                     VariantStatistics.of(
                         batch,
@@ -68,8 +82,8 @@ class MeasureDiversity(Fit):
                         labels=self.labels,
                         references=references,
                     )
-                    # Cut before they are drawn: what is wrong is told by the rows of the corpus.
-                    for batch in _of(
+                    # Groups are cut before they are sampled, so that errors name the row of the corpus.
+                    for batch in _sampled(
                         whole_groups(corpus.batches(["pair_id", *columns], label="measuring"), columns), drawn
                     )
                 ),
@@ -77,64 +91,66 @@ class MeasureDiversity(Fit):
             )
         except DataError as error:
             raise error.at(file=corpus.folder) from None
-        if not found.surface.sentences:
-            raise DataError("there are no variants to measure", file=corpus.folder)
-        result = _result(found, references is not None)
+        if not statistics.surface.sentences:
+            raise DataError("the corpus has no variants", file=corpus.folder)
+        result = _result(statistics, references is not None)
         (folder / "result.json").write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
-        return _flat(found, result)
+        return _flat(statistics, result)
 
     def _columns(self, corpus: Corpus) -> list[str]:
-        """The columns to read beside pair_id; those that every variant has must be there, and the trees asked for."""
+        """The columns to read besides pair_id."""
         names = corpus.schema.names
         for name in ("pair_id", "text", *([self.trees] if self.trees else [])):
             if name not in names:
                 raise ConfigError(
-                    f"there is no column '{name}'{nearest(name, names)}",
+                    f"column '{name}' not found{nearest(name, names)}",
                     file=corpus.folder,
-                    remedy="Add parses by the stage 'parse', columns = [\"text\"]."
+                    remedy="Add parses with a stage 'parse', columns = [\"text\"]."
                     if name == self.trees
                     else "Variants come from the stages 'translate-variants' and 'read-variants'.",
                 )
         return ["text", *(name for name in ("logprob", "tokens", self.trees) if name in names)]
 
     def _references(self, context: StageContext, corpus: Corpus, drawn: Drawn) -> dict[str, str] | None:
-        """The references of the groups drawn, by pair_id; None where there are to be none."""
+        """The references of the sampled groups by pair_id; None without `references`."""
         if "references" not in context.inputs:
             return None
         pairs = Corpus.open(context.inputs["references"])
         self._check_language(corpus, pairs)
-        ids = _of(corpus.batches(["pair_id"]), drawn)
-        wanted = {pair_id for batch in ids for pair_id in batch.column("pair_id").to_pylist()}
-        found: dict[str, str] = {}
+        ids = _sampled(corpus.batches(["pair_id"]), drawn)
+        sampled = {pair_id for batch in ids for pair_id in batch.column("pair_id").to_pylist()}
+        references: dict[str, str] = {}
         row = 0
         for batch in pairs.batches(["pair_id", self.reference_column]):
-            for place in drawn.holds(batch.column("pair_id")).nonzero()[0].tolist():
-                pair_id, text = (batch.column(name)[place].as_py() for name in ("pair_id", self.reference_column))
-                if pair_id not in wanted or text is None:
+            for index in drawn.holds(batch.column("pair_id")).nonzero()[0].tolist():
+                pair_id, text = (batch.column(name)[index].as_py() for name in ("pair_id", self.reference_column))
+                if pair_id not in sampled or text is None:
                     continue
-                if found.setdefault(pair_id, text) != text:
+                if references.setdefault(pair_id, text) != text:
                     raise DataError(
-                        f"'{pair_id}' has two references", file=pairs.folder, row=row + place + 1,
-                        remedy="Give each pair a pair_id of its own.",
-                    )  # fmt: skip
+                        f"'{pair_id}' has two references",
+                        file=pairs.folder,
+                        row=row + index + 1,
+                        remedy="Give each pair a unique pair_id.",
+                    )
             row += batch.num_rows
-        if not found:
-            ours, theirs = (each.head(1, ["pair_id"]).column("pair_id").to_pylist() for each in (corpus, pairs))
-            firsts = " and ".join(f"'{ids[0]}'" if ids else "nothing" for ids in (ours, theirs))
+        if not references:
+            first_ids = (item.head(1, ["pair_id"]).column("pair_id").to_pylist() for item in (corpus, pairs))
+            firsts = " and ".join(f"'{ids[0]}'" if ids else "nothing" for ids in first_ids)
             raise DataError(
-                f"no pair_id of the variants is one of the references: they begin with {firsts}",
-                remedy="Translate the pairs themselves ('paraloom variants' takes them), so that ids are theirs.",
+                f"variants and references have no pair_id in common: they begin with {firsts}",
+                remedy="Translate the pairs themselves (`paraloom variants` takes them), so that the ids are the same.",
             )
-        return found
+        return references
 
     def _check_language(self, corpus: Corpus, pairs: Corpus) -> None:
-        """The side of the originals, taken for that of the references, would give a chrF that says nothing."""
+        """Refuse the side of the originals as references: its chrF would be meaningless."""
         for name in (self.reference_column, "pair_id"):
             if name not in pairs.schema.names:
                 raise ConfigError(
-                    f"there is no column '{name}'{nearest(name, pairs.schema.names)}",
+                    f"column '{name}' not found{nearest(name, pairs.schema.names)}",
                     file=pairs.folder,
-                    remedy="References are a corpus of PAIRS.",
+                    remedy="Give a corpus of PAIRS as references.",
                 )
         sides = {side: f"{side}_lang" for side in ("src", "tgt")}
         if "original_lang" not in corpus.schema.names or not set(sides.values()) <= set(pairs.schema.names):
@@ -144,35 +160,35 @@ class MeasureDiversity(Fit):
         other = "src" if self.reference_column == "tgt" else "tgt"
         if original == langs[self.reference_column] != langs[other] and original not in ([], [_UNKNOWN], [None]):
             raise ConfigError(
-                f"'{self.reference_column}' is in the language that was translated from, {original[0]}",
+                f"key 'reference_column': '{self.reference_column}' is in the language of the originals, {original[0]}",
                 file=pairs.folder,
                 remedy=f'Take the other side: reference_column = "{other}", or --reference-column {other}.',
             )
 
 
-def _of(batches: Iterable[pa.RecordBatch], drawn: Drawn) -> Iterator[pa.RecordBatch]:
+def _sampled(batches: Iterable[pa.RecordBatch], drawn: Drawn) -> Iterator[pa.RecordBatch]:
     for batch in batches:
         yield batch.filter(pa.array(drawn.holds(batch.column("pair_id"))))
 
 
-def _result(found: VariantStatistics, compared: bool) -> dict[str, Json]:
-    """Counts, then a row for each figure with interval, unit and signature, then one for each kernel."""
-    units, signatures = found.units(), found.signatures()
-    result: dict[str, Json] = dict(found.counts())
-    result["uncosted"] = found.adequacy.uncosted
-    if compared:
-        result["unreferenced"] = found.adequacy.unreferenced
+def _result(statistics: VariantStatistics, has_references: bool) -> dict[str, Json]:
+    """Counts, then a row for each figure with interval, unit and signature, then a row for each kernel."""
+    units, signatures = statistics.units(), statistics.signatures()
+    result: dict[str, Json] = dict(statistics.counts())
+    result["uncosted"] = statistics.adequacy.uncosted
+    if has_references:
+        result["unreferenced"] = statistics.adequacy.unreferenced
     result["figures"] = [
         {"figure": name, **_plain(estimate), "unit": units[name], "signature": signatures[name]}
-        for name, estimate in found.figures().items()
-        if name != "chrf" or compared
+        for name, estimate in statistics.figures().items()
+        if name != "chrf" or has_references
     ]
-    if found.trees:
-        result["kernels"] = [{"kernel": name, **_books(each)} for name, each in found.trees.items()]
+    if statistics.trees:
+        result["kernels"] = [{"kernel": name, **_tree_counts(trees)} for name, trees in statistics.trees.items()]
     return result
 
 
-def _books(trees: TreeStatistics) -> dict[str, Json]:
+def _tree_counts(trees: TreeStatistics) -> dict[str, Json]:
     return {
         "texts": trees.trees,
         "failed": sum(trees.failed.values()),
@@ -185,8 +201,8 @@ def _plain(estimate: Estimate) -> Mapping[str, float | None]:
     return {name: value if math.isfinite(value) else None for name, value in estimate.to_dict().items()}
 
 
-def _flat(found: VariantStatistics, result: Mapping[str, Json]) -> dict[str, Json]:
-    """For run.json: the counts, the figures rounded, why parses failed."""
+def _flat(statistics: VariantStatistics, result: Mapping[str, Json]) -> dict[str, Json]:
+    """For run.json: counts, rounded figures, and the reasons why trees failed."""
     figures: dict[str, Json] = {name: value for name, value in result.items() if not isinstance(value, list)}
     for row in result["figures"]:
         name, value, high = row["figure"], row["value"], row["high"]
@@ -194,7 +210,7 @@ def _flat(found: VariantStatistics, result: Mapping[str, Json]) -> dict[str, Jso
         if value is None or high != value:
             figures[f"{name}_interval"] = None if high is None else round(high - value, 4)
         figures[f"{name}_signature"] = row["signature"]
-    for name, each in found.trees.items():
-        figures[f"kernel_{name}_short_groups"] = each.short
-        figures[f"kernel_{name}_failed"] = dict(sorted(each.failed.items()))
+    for name, trees in statistics.trees.items():
+        figures[f"kernel_{name}_short_groups"] = trees.short
+        figures[f"kernel_{name}_failed"] = dict(sorted(trees.failed.items()))
     return figures
