@@ -1,4 +1,4 @@
-"""The run contract on real data: one pipeline at 1 and 2 workers, on Ray, and after ten kills; the digests must agree.
+"""Check the run contract on real data: 1 and 2 workers, Ray, and a run killed ten times give the same digest.
 
 python benchmarks/contract.py --translator src/paraloom/bundled/de-en
 """
@@ -56,18 +56,18 @@ sts = "${{PARALOOM_DATA}}/sts"
 
 
 def digest(pipeline: Path, folder: Path, *options: str) -> str:
-    """Run to the end and return the run's digest."""
+    """Run the pipeline to the end; returns the digest of the run."""
     command = [sys.executable, "-m", "paraloom.cli.main", "run", str(pipeline), "-o", str(folder), "--json", *options]
-    found = subprocess.run(command, check=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
-    return json.loads(found.stdout.decode().splitlines()[-1])["digest"]
+    ended = subprocess.run(command, check=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+    return json.loads(ended.stdout.decode().splitlines()[-1])["digest"]
 
 
-def kill_at_random(pipeline: Path, folder: Path, longest: float, draw: random.Random) -> bool:
-    """Start the run and kill its whole process group after a random time; False when it was done before that."""
+def kill_at_random(pipeline: Path, folder: Path, max_seconds: float, rng: random.Random) -> bool:
+    """Start the run and kill its process group after a random time; False if it ended before that."""
     command = [sys.executable, "-m", "paraloom.cli.main", "run", str(pipeline), "-o", str(folder), "--workers", "2"]
     running = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True)
     try:
-        running.wait(draw.uniform(1, longest))
+        running.wait(rng.uniform(1, max_seconds))
         return False
     except subprocess.TimeoutExpired:
         os.killpg(running.pid, signal.SIGKILL)
@@ -76,31 +76,31 @@ def kill_at_random(pipeline: Path, folder: Path, longest: float, draw: random.Ra
 
 
 def main() -> None:
-    """Print one digest a way of running, and whether they agree."""
+    """Print the digest of each way to run, and whether all are equal."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--translator", type=Path, required=True)
-    parser.add_argument("--kills", type=int, default=10)
+    parser.add_argument("--translator", type=Path, required=True, help="a translator folder, German to English")
+    parser.add_argument("--kills", type=int, default=10, help="how often a run is killed (default: %(default)s)")
     arguments = parser.parse_args()
-    draw = random.Random(1)
+    rng = random.Random(1)
     with tempfile.TemporaryDirectory() as scratch:
         pipeline = Path(scratch) / "contract.toml"
         pipeline.write_text(PIPELINE.format(translator=arguments.translator.absolute()))
-        begun = time.perf_counter()
-        found = {"1 worker": digest(pipeline, Path(scratch) / "one", "--workers", "1")}
-        longest = time.perf_counter() - begun
-        print(f"1 worker          {found['1 worker']}", flush=True)
+        start = time.perf_counter()
+        digests = {"1 worker": digest(pipeline, Path(scratch) / "one", "--workers", "1")}
+        seconds = time.perf_counter() - start
+        print(f"1 worker          {digests['1 worker']}", flush=True)
         for name, options in {
             "2 workers": ("--workers", "2"),
             "Ray, 2 workers": ("--engine", "ray", "--workers", "2"),
         }.items():
-            found[name] = digest(pipeline, Path(scratch) / name.replace(" ", "-"), *options)
-            print(f"{name:<17} {found[name]}", flush=True)
+            digests[name] = digest(pipeline, Path(scratch) / name.replace(" ", "-"), *options)
+            print(f"{name:<17} {digests[name]}", flush=True)
         killed = Path(scratch) / "killed"
-        kills = sum(kill_at_random(pipeline, killed, max(2.5, longest / 8), draw) for _ in range(arguments.kills))
-        found[f"after {kills} kills"] = digest(pipeline, killed, "--workers", "2")
-        print(f"after {kills:>2} kills    {found[f'after {kills} kills']}")
-    print("all agree" if len(set(found.values())) == 1 else "THEY DIFFER")
-    sys.exit(len(set(found.values())) != 1)
+        kills = sum(kill_at_random(pipeline, killed, max(2.5, seconds / 8), rng) for _ in range(arguments.kills))
+        digests[f"after {kills} kills"] = digest(pipeline, killed, "--workers", "2")
+        print(f"after {kills:>2} kills    {digests[f'after {kills} kills']}")
+    print("all digests are equal" if len(set(digests.values())) == 1 else "THE DIGESTS DIFFER")
+    sys.exit(len(set(digests.values())) != 1)
 
 
 if __name__ == "__main__":

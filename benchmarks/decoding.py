@@ -1,13 +1,13 @@
-"""Back-translation speed beside transformers' generate and beside a bare CTranslate2 loop: same model, lines, machine.
+"""Compare the speed of back-translation with a bare CTranslate2 loop and with transformers' generate.
 
     python benchmarks/decoding.py --translator runs/multi30k-cs-en/40-translator/artifact
 
-Ours is the whole command, from its start to the Parquet file written.  The bare loop sorts all lines by length,
-decodes them on all cores in batches of the same size and writes lines of text; its start and the loading of the model
-are counted too.  generate runs on the first `--generate-lines` lines, sorted, in batches of 64; loading is not counted.
-A shortlist, where one is asked for, is used by ours and by the bare loop; generate knows none.
-Ours and the bare loop run in turn: each run's ratio is of two neighbours in time, and the median of the ratios counts;
-beside it stands the ratio of the processor time that both took, which other people's work disturbs less.
+All three use the same model, lines and machine.  Ours is the whole command, from its start to the finished Parquet
+file.  The bare loop sorts all lines by length, decodes them on all cores in batches of the same size and writes lines
+of text; its start and loading the model count as well.  generate decodes the first `--generate-lines` lines, sorted, in
+batches of 64; loading does not count.  A shortlist is used by ours and by the bare loop; generate has none.
+Ours and the bare loop alternate: the reported ratio is the median over pairs of runs.  The ratio of processor times is
+printed as well, because it depends less on other load.
 """
 
 from __future__ import annotations
@@ -44,30 +44,30 @@ pieces = subwords.encode(lines)
 order = sorted(range(len(pieces)), key=lambda i: -len(pieces[i]))
 translator = ctranslate2.Translator(folder, inter_threads=int(cores), intra_threads=1)
 options = Translator.load(folder, decode=decode).engine_options()
-found = [None] * len(lines)
+texts = [None] * len(lines)
 for i, result in zip(order, translator.translate_batch([pieces[i] for i in order], **options)):
-    found[i] = result.hypotheses[0]
-open(target, "w", encoding="utf-8").write("\\n".join(subwords.decode(found)))
+    texts[i] = result.hypotheses[0]
+open(target, "w", encoding="utf-8").write("\\n".join(subwords.decode(texts)))
 """
 
 
-class Took(NamedTuple):
-    """Seconds of a command: on the clock, and of processors, its workers' included."""
+class CommandTime(NamedTuple):
+    """Seconds of a command: wall-clock time, and processor time with its workers."""
 
     wall: float
     processor: float
 
 
-def took(command: list[str]) -> Took:
-    """What a command takes, which must succeed."""
-    before, begun = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
+def command_time(command: list[str]) -> CommandTime:
+    """Run a command, which must succeed."""
+    before, start = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
     subprocess.run(command, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    wall, after = time.perf_counter() - begun, resource.getrusage(resource.RUSAGE_CHILDREN)
-    return Took(wall, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
+    wall, after = time.perf_counter() - start, resource.getrusage(resource.RUSAGE_CHILDREN)
+    return CommandTime(wall, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
 
 
 def generate_seconds(checkpoint: Path, lines: list[str], decode: str) -> float:
-    """transformers' own decoding of the same checkpoint, in float32."""
+    """Seconds that transformers takes to decode the lines with the same checkpoint, in float32."""
     import torch
     from transformers import MarianMTModel, MarianTokenizer
 
@@ -79,22 +79,22 @@ def generate_seconds(checkpoint: Path, lines: list[str], decode: str) -> float:
         else {"do_sample": True, "num_beams": 1, "top_p": decoding.p, "top_k": decoding.within}
     )
     ordered = sorted(lines, key=len)
-    begun = time.perf_counter()
+    start_time = time.perf_counter()
     with torch.no_grad():
         for start in range(0, len(ordered), 64):
             rows = tokenizer(ordered[start : start + 64], return_tensors="pt", padding=True)
             tokenizer.batch_decode(model.generate(**rows, max_length=128, **options), skip_special_tokens=True)
-    return time.perf_counter() - begun
+    return time.perf_counter() - start_time
 
 
 def main() -> None:
-    """Measure each decoding, print sentences a second and ratios, and the same as JSON."""
+    """Print sentences per second and ratios for each decoding, then the same as JSON."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--translator", type=Path, required=True)
-    parser.add_argument("--lines", type=int, default=29000)
-    parser.add_argument("--generate-lines", type=int, default=1000)
-    parser.add_argument("--runs", type=int, default=3)
-    parser.add_argument("--decode", nargs="+", default=DECODINGS)
+    parser.add_argument("--translator", type=Path, required=True, help="a trained translator, Czech to English")
+    parser.add_argument("--lines", type=int, default=29000, help="lines to translate (default: %(default)s)")
+    parser.add_argument("--generate-lines", type=int, default=1000, help="lines for generate (default: %(default)s)")
+    parser.add_argument("--runs", type=int, default=3, help="runs of each (default: %(default)s)")
+    parser.add_argument("--decode", nargs="+", default=DECODINGS, help="decodings to measure")
     arguments = parser.parse_args()
 
     captions = Path(os.environ["PARALOOM_DATA"]) / "bitext/multi30k/task1"
@@ -112,23 +112,23 @@ def main() -> None:
             generate = generate_seconds(
                 arguments.translator / "huggingface", sides["cs"][: arguments.generate_lines], decode
             )
-            ours: list[Took] = []
-            bare: list[Took] = []
-            for run in range(arguments.runs):
+            ours: list[CommandTime] = []
+            bare: list[CommandTime] = []
+            for number in range(arguments.runs):
                 command = [sys.executable, "-m", "paraloom.cli.main", "backtranslate", f"{scratch}/train.{{cs,en}}"]
                 command += ["--translator", str(arguments.translator), "--decode", decode]
-                ours.append(took([*command, "-o", f"{scratch}/{run}-{len(rows)}.parquet"]))
+                ours.append(command_time([*command, "-o", f"{scratch}/{number}-{len(rows)}.parquet"]))
                 loop = [sys.executable, "-c", BARE_LOOP, str(folder), decode, f"{scratch}/train.cs"]
-                bare.append(took([*loop, f"{scratch}/bare.txt", str(os.cpu_count())]))
+                bare.append(command_time([*loop, f"{scratch}/bare.txt", str(os.cpu_count())]))
             ratios = [theirs.wall / mine.wall for mine, theirs in zip(ours, bare, strict=True)]
             row = {
                 "decode": decode,
-                "ours": arguments.lines / median(each.wall for each in ours),
-                "bare_ctranslate2": arguments.lines / median(each.wall for each in bare),
+                "ours": arguments.lines / median(run.wall for run in ours),
+                "bare_ctranslate2": arguments.lines / median(run.wall for run in bare),
                 "generate": arguments.generate_lines / generate,
                 "ours_over_bare": median(ratios),
                 "ratios": [round(ratio, 3) for ratio in ratios],
-                "processor_ratio": sum(each.processor for each in bare) / sum(each.processor for each in ours),
+                "processor_ratio": sum(run.processor for run in bare) / sum(run.processor for run in ours),
             }
             row["ours_over_generate"] = row["ours"] / row["generate"]
             rows.append(row)

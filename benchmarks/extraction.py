@@ -1,8 +1,8 @@
-"""Extraction: pages a second, and how many paragraphs of the gold come out whole, by what is taken for main text.
+"""Measure web extraction: pages per second, and gold paragraphs extracted unchanged, for each main-text method.
 
     PARALOOM_DATA=… python benchmarks/extraction.py en ko
 
-The pages are the help pages of LibreOffice; the gold are the paragraphs that have a counterpart in another language.
+The pages are the help pages of LibreOffice; the gold paragraphs are those with a counterpart in another language.
 """
 
 from __future__ import annotations
@@ -22,24 +22,25 @@ from paraloom.workflows.extract import ExtractConfig, extract_documents
 
 
 def gold_paragraphs(folder: Path, lang: str) -> dict[str, set[str]]:
-    """The paragraphs of each page that have a counterpart; of English those that have a German one."""
+    """Page → its paragraphs with a counterpart; English ones with a German counterpart."""
     pair, side = ("en-de", 0) if lang == "en" else (f"en-{lang}", 1)
-    found: dict[str, set[str]] = defaultdict(set)
+    paragraphs: dict[str, set[str]] = defaultdict(set)
     with gzip.open(folder / f"gold.paragraphs.{pair}.tsv.gz", "rt", encoding="utf-8") as lines:
         for line in lines:
             fields = line.rstrip("\n").split("\t")
-            found[fields[side]].add(" ".join(fields[2 + side].split()))
-    return found
+            paragraphs[fields[side]].add(" ".join(fields[2 + side].split()))
+    return paragraphs
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    """Print one line for each language and method."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("languages", nargs="+", help="en, cs, de, ko")
-    parser.add_argument("--main-text", nargs="+", default=["site", "trafilatura", "justext"])
+    parser.add_argument("--main-text", nargs="+", default=["site", "trafilatura", "justext"], help="methods")
     options = parser.parse_args()
     folder = Path(os.environ.get("PARALOOM_DATA", "")) / "documents" / "libreoffice-help"
     if not folder.is_dir():
-        sys.exit(f"{folder} is not there: set PARALOOM_DATA to the folder of real corpora")
+        sys.exit(f"{folder} not found: set PARALOOM_DATA to the folder of real corpora")
     with tempfile.TemporaryDirectory() as scratch:
         for lang in options.languages:
             with tarfile.open(folder / f"pages.{lang}.tar.xz") as archive:
@@ -47,17 +48,17 @@ def main() -> None:
             gold = gold_paragraphs(folder, lang)
             wanted = sum(map(len, gold.values()))
             for main_text in options.main_text:
-                began = time.perf_counter()
+                start = time.perf_counter()
                 output = f"{scratch}/{lang}-{main_text}"
-                books = extract_documents(
+                counts = extract_documents(
                     [f"{scratch}/{lang}"], output, ExtractConfig(main_text=main_text, keep_languages=True)
                 )
-                seconds = time.perf_counter() - began
+                seconds = time.perf_counter() - start
                 whole = 0
                 for batch in Corpus.open(output).batches(["doc_id", "text"]):
                     for name, text in zip(*(column.to_pylist() for column in batch.columns), strict=True):
                         whole += len(gold.get(name, set()) & set(text.split("\n")))
-                rate = f"{books.read / seconds:5.0f} pages/s without pictures"
+                rate = f"{counts.read / seconds:5.0f} pages/s without images"
                 print(f"{lang}  {main_text:12} {whole / wanted:6.1%} of {wanted:,} paragraphs  {rate}", flush=True)
 
 

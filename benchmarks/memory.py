@@ -1,11 +1,10 @@
-"""Peak memory of back-translation and scoring, on 30,000 pairs and on 3,000,000: it must not grow with the corpus.
+"""Measure peak memory of back-translation and scoring on 30,000 and 3,000,000 pairs; it must not grow with the corpus.
 
     python benchmarks/memory.py
 
-The pairs are Multi30k's captions, repeated.  The figure is the largest sum, over the command and its workers, of
-proportional set size (memory shared between them counted once), read twice a second.  What matters is what grows with
-the corpus, not how large a model is: without --translator a very small one is trained first, in a minute, so that
-three million sentences take minutes and not an hour.
+The pairs are Multi30k's captions, repeated.  The figure is the largest sum of proportional set sizes of the command and
+its workers (shared memory counts once), sampled twice a second.  The size of the model does not matter here: without
+--translator a very small one is trained first, in a minute, so that three million sentences take minutes.
 """
 
 from __future__ import annotations
@@ -23,21 +22,21 @@ from pathlib import Path
 
 
 def tree(root: int) -> list[int]:
-    """The process and all below it."""
-    found, waiting = [], [root]
+    """A process and all its descendants."""
+    processes, waiting = [], [root]
     while waiting:
         process = waiting.pop()
-        found.append(process)
+        processes.append(process)
         try:
             for task in Path(f"/proc/{process}/task").iterdir():
                 waiting += map(int, (task / "children").read_text().split())
         except OSError:
             continue
-    return found
+    return processes
 
 
 def proportional(process: int) -> int:
-    """Proportional set size in bytes, 0 when the process has gone."""
+    """Proportional set size in bytes; 0 if the process has ended."""
     try:
         for line in Path(f"/proc/{process}/smaps_rollup").read_text().splitlines():
             if line.startswith("Pss:"):
@@ -48,20 +47,20 @@ def proportional(process: int) -> int:
 
 
 def peak(command: list[str]) -> tuple[int, float]:
-    """Largest memory of a command and its children, in bytes, and its seconds."""
-    begun = time.perf_counter()
+    """Peak memory in bytes of a command and its descendants, and its duration in seconds."""
+    start = time.perf_counter()
     running = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    most = 0
+    peak_bytes = 0
     while running.poll() is None:
-        most = max(most, sum(map(proportional, tree(running.pid))))
+        peak_bytes = max(peak_bytes, sum(map(proportional, tree(running.pid))))
         time.sleep(0.5)
     if running.returncode:
-        raise SystemExit(f"{command} ended with {running.returncode}")
-    return most, time.perf_counter() - begun
+        raise SystemExit(f"{command} failed with exit status {running.returncode}")
+    return peak_bytes, time.perf_counter() - start
 
 
 def small_translator(folder: Path, captions: Path) -> Path:
-    """A German–English translator of 64 numbers a word, good enough to end its sentences."""
+    """Train a German–English translator of dimension 64, which is good enough to end its sentences."""
     from paraloom.mt.config import TranslatorConfig
     from paraloom.mt.training import train_translator
 
@@ -86,10 +85,10 @@ def small_translator(folder: Path, captions: Path) -> Path:
 
 
 def main() -> None:
-    """Measure both verbs at each size, print a table and JSON."""
+    """Print a line for each command and size, then the same as JSON."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--translator", type=Path, help="left out: a very small one is trained first")
-    parser.add_argument("--sizes", type=int, nargs="+", default=[30_000, 3_000_000])
+    parser.add_argument("--translator", type=Path, help="a translator folder; by default a very small one is trained")
+    parser.add_argument("--sizes", type=int, nargs="+", default=[30_000, 3_000_000], help="numbers of pairs")
     parser.add_argument("--decode", default="greedy")
     parser.add_argument("--workers", type=int, default=2)
     arguments = parser.parse_args()

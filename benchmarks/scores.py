@@ -78,7 +78,7 @@ def counter_overlap(pairs: list[tuple[str, str]]) -> list[float]:
 
 
 def opusfilter_scores(name: str) -> Callable[[list[tuple[str, str]]], list[Any]]:
-    """One of OpusFilter's filters, by its class."""
+    """The scores of one of OpusFilter's filters, by its class name."""
     from opusfilter import filters
 
     return lambda pairs: list(getattr(filters, name)().score(pairs))
@@ -100,7 +100,7 @@ def opusfilter_ratio(pairs: list[tuple[str, str]]) -> list[Any]:
 
 
 def rapidfuzz_distance(pairs: list[tuple[str, str]]) -> list[float]:
-    """rapidfuzz's Levenshtein distance, a pair at a time."""
+    """rapidfuzz's Levenshtein distance, pair by pair."""
     from rapidfuzz.distance import Levenshtein
 
     return [Levenshtein.normalized_distance(a, b) for a, b in pairs]
