@@ -17,11 +17,11 @@ from paraloom.core.schema import add_column
 from paraloom.core.stage import Fit, Json, Map, Ref, Source, StageContext
 from paraloom.core.stage_cache import cached_per_stage
 from paraloom.io import Corpus
-from paraloom.syntax.accuracy import bracket_f1
 from paraloom.syntax.grammar import Grammar
 from paraloom.syntax.parsers.files import read_parses
+from paraloom.syntax.parsers.grammar import GrammarParser
 from paraloom.syntax.parsers.loading import check_name, load_parser
-from paraloom.syntax.parsers.own import GrammarParser
+from paraloom.syntax.parseval import bracket_f1
 from paraloom.syntax.treebank import read_treebank
 
 
@@ -51,7 +51,7 @@ class TrainParser(Fit):
         figures: dict[str, Json] = {"trees": len(trees)}
         held = trees[len(trees) - int(len(trees) * self.held_out) :]
         if held:
-            parser = GrammarParser(Grammar.read_off(trees[: -len(held)]))
+            parser = GrammarParser(Grammar.from_trees(trees[: -len(held)]))
             found = [parser.parse_words(tree.leaves()) for tree in held]
             wanted = [tree.pformat(margin=2**31) for tree in held]
             figures |= {
@@ -59,7 +59,7 @@ class TrainParser(Fit):
                 "bracket_f1": round(bracket_f1(zip(found, wanted, strict=True)), 2),
                 "not_parsed": sum(tree is None for tree in found),
             }
-        grammar = Grammar.read_off(trees)
+        grammar = Grammar.from_trees(trees)
         grammar.save(folder)
         return {**figures, "symbols": len(grammar.symbols), "rules": len(grammar.pairs) + len(grammar.singles)}
 

@@ -17,8 +17,8 @@ from paraloom.core.protocols import CorpusReader
 from paraloom.core.stage import Fit, Json, Map, Ref, StageContext
 from paraloom.core.stats import merge_all, paired_difference
 from paraloom.io import Corpus
-from paraloom.syntax.groups import Group, Groups, choose_groups
-from paraloom.syntax.productions import ProductionCounts, productions
+from paraloom.syntax.groups import SyntaxGroup, SyntaxGrouping, choose_groups
+from paraloom.syntax.productions import ProductionCounts, root_productions
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,7 +41,7 @@ class SyntaxGroups(Fit):
         """Write groups.json: of each group its productions and their rows; figures: rows, those unparsed, groups."""
         counts = count_productions(Corpus.open(context.inputs["pairs"]), self.column)
         chosen = choose_groups(counts.counts, self.groups, self.least)
-        Groups(self.column, counts.rows, counts.unparsed, len(counts.counts), chosen).save(folder)
+        SyntaxGrouping(self.column, counts.rows, counts.unparsed, len(counts.counts), chosen).save(folder)
         return {
             "rows": counts.rows,
             "unparsed": counts.unparsed,
@@ -64,15 +64,15 @@ class PickSyntaxGroup(Map):
 
     def survey(self, corpus: CorpusReader, context: StageContext) -> Json:
         """The column of the trees, and the group of each production; checked before any row is touched."""
-        groups = Groups.load(context.inputs["groups"])
-        groups.named(self.group)
+        groups = SyntaxGrouping.load(context.inputs["groups"])
+        groups.get(self.group)
         check_column(corpus, groups.column)
-        return {"column": groups.column, "group": groups.of_production()}
+        return {"column": groups.column, "group": groups.numbers_by_production()}
 
     def apply(self, batch: pa.RecordBatch, context: StageContext) -> pa.RecordBatch:
         """The batch with keep and reason: another group's number, none, or no parse."""
         group_of: dict[str, int] = context.survey["group"]
-        found = productions(batch.column(context.survey["column"]).to_pylist())
+        found = root_productions(batch.column(context.survey["column"]).to_pylist())
         reasons = [None if group_of.get(each or "") == self.group else _reason(each, group_of) for each in found]
         keep = pa.array([reason is None for reason in reasons], pa.bool_())
         batch = batch.append_column(pa.field("keep", pa.bool_()), keep)
@@ -81,7 +81,7 @@ class PickSyntaxGroup(Map):
 
 def count_productions(corpus: Corpus, column: str) -> ProductionCounts:
     """Of all trees in a column; ConfigError where there is none, DataError with the row for what is no tree."""
-    counts = (ProductionCounts.of_productions(found) for _, found in read_productions(corpus, column))
+    counts = (ProductionCounts.from_productions(found) for _, found in read_productions(corpus, column))
     return merge_all(counts, ProductionCounts())
 
 
@@ -91,7 +91,7 @@ def read_productions(corpus: Corpus, column: str, *more: str) -> Iterator[tuple[
     row = 0
     for batch in corpus.batches([column, *more], label="reading trees"):
         try:
-            yield batch, productions(batch.column(column).to_pylist())
+            yield batch, root_productions(batch.column(column).to_pylist())
         except DataError as error:
             error.row = row + (error.row or 0)
             error.at(file=corpus.folder)
@@ -147,8 +147,8 @@ class CountProductions(Fit):
         low and high are the 95 % interval of the difference; `rose` is yes where it lies above 0, no where it lies
         below, else 'not clearly'.  Raises DataError where no translation has a tree, or the sentences are not the same.
         """
-        groups = Groups.load(context.inputs["groups"])
-        wanted = [groups.named(number) for number in self.wanted or range(1, len(self.after) + 1)]
+        groups = SyntaxGrouping.load(context.inputs["groups"])
+        wanted = [groups.get(number) for number in self.wanted or range(1, len(self.after) + 1)]
         names = [f"group {group.group}" for group in wanted]
         before = _Parsed.of(Corpus.open(context.inputs["before"]), self.column)
         after = [_Parsed.of(Corpus.open(path), self.column) for path in context.paths("after")]
@@ -166,7 +166,7 @@ class CountProductions(Fit):
                     "before": before.counts.counts[production],
                     **{name: each.counts.counts[production] for name, each in zip(names, after, strict=True)},
                 }
-                for production in before.counts.commonest(self.most)
+                for production in before.counts.most_common(self.most)
             ],
             "wanted": rose,
             "translations": [
@@ -198,7 +198,7 @@ class _Parsed(NamedTuple):
         return cls(ProductionCounts(Counter(of_row.values()), seen.total() - len(of_row)), of_row)
 
 
-def _rose(group: Group, before: _Parsed, after: _Parsed) -> dict[str, Json]:
+def _rose(group: SyntaxGroup, before: _Parsed, after: _Parsed) -> dict[str, Json]:
     """The share of a group's productions in two lots of translations of the same sentences, and the difference."""
     pairs = Counter(
         (was in group.productions, after.of_row[row] in group.productions)

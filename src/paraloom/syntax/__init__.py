@@ -1,1 +1,1 @@
-"""Parsing: a grammar read off a treebank, other parsers, and what a bracketed tree says of a sentence."""
+"""Parsing: a grammar learned from a treebank, other parsers, root productions and syntax groups."""

@@ -1,44 +1,114 @@
-"""Trees in brackets as parsers and treebanks write them: one a line, blank where there is none."""
+"""Trees in brackets: read as parsers and treebanks write them, and made from dependency parses."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
+from paraloom.core.errors import DataError
 from paraloom.text.trees import constituents
 
-NOTHING = ("", "null", "None", "()", "(())")
-"""How parsers write that they found no tree."""
+NO_TREE = ("", "null", "None", "()", "(())")
+"""What parsers write for a sentence that they could not parse."""
+
+TOP = "TOP"
+"""Label of the root above several sentences of one text."""
 
 _EMPTY_TOP = re.compile(r"\s*\(\s*(\(.*\))\s*\)\s*", re.DOTALL)
 _BRACKETS = str.maketrans({"(": "-LRB-", ")": "-RRB-"})
 
 
-def tree_of(line: str) -> str | None:
-    """The tree of a line, without the Penn Treebank's empty outer bracket; None where it says that there is none.
+def read_tree(line: str) -> str | None:
+    """The tree in a line, without the empty outer bracket of the Penn Treebank.
 
-    Raises DataError for what is not one tree.
+    Returns:
+        The tree, or None if the line is one of `NO_TREE`.
 
-    >>> tree_of("( (S (NP Snow) (VP falls)) )"), tree_of("(())")
-    ('(S (NP Snow) (VP falls))', None)
+    Raises:
+        DataError: The line is not one tree.
+
+    Example:
+        >>> read_tree("( (S (NP Snow) (VP falls)) )"), read_tree("(())")
+        ('(S (NP Snow) (VP falls))', None)
     """
     line = line.strip()
-    if "".join(line.split()) in NOTHING:
+    if "".join(line.split()) in NO_TREE:
         return None
-    tree = without_empty_top(line)
+    tree = strip_empty_top(line)
     constituents(tree)
     return tree
 
 
-def without_empty_top(tree: str) -> str:
-    """The tree inside a bracket without a label; any other as it is."""
-    found = _EMPTY_TOP.fullmatch(tree)
-    return found.group(1) if found else tree
+def strip_empty_top(tree: str) -> str:
+    """Remove an outer bracket without a label; other trees are returned as they are.
+
+    Example:
+        >>> strip_empty_top("( (NP snow) )")
+        '(NP snow)'
+    """
+    match = _EMPTY_TOP.fullmatch(tree)
+    return match.group(1) if match else tree
 
 
-def leaf(word: str) -> str:
-    """A word as it may stand in a tree: without brackets of its own, and without blanks.
+def escape_leaf(word: str) -> str:
+    """Write a word as a leaf of a tree: without brackets and white space.
 
-    >>> leaf("New York ("), leaf(" ")
-    ('New_York_-LRB-', '_')
+    Example:
+        >>> escape_leaf("New York ("), escape_leaf(" ")
+        ('New_York_-LRB-', '_')
     """
     return "_".join(word.translate(_BRACKETS).split()) or "_"
+
+
+def dependency_tree(words: Sequence[str], heads: Sequence[int], relations: Sequence[str]) -> str | None:
+    """Write a dependency parse as a bracketed tree.
+
+    Each word is a node labeled with its relation; the node holds the nodes of the dependents before the word, the
+    word, and the nodes of the dependents after it. If the parse is not projective, the words of the tree are in another
+    order than those of the sentence. Several roots, as of a text of several sentences, are put below one node TOP.
+
+    Args:
+        words: n words.
+        heads: For each word the number of its head, from 1, or 0 for a root.
+        relations: For each word its relation to the head.
+
+    Returns:
+        The tree, or None without words.
+
+    Raises:
+        DataError: A head is not another word of the sentence, or heads form a cycle.
+
+    Example:
+        >>> dependency_tree(["The", "dog", "sleeps", "."], [2, 3, 0, 3], ["det", "nsubj", "root", "punct"])
+        '(root (nsubj (det The) dog) sleeps (punct .))'
+    """
+    dependents: list[list[int]] = [[] for _ in range(len(words) + 1)]
+    for number, (head, word) in enumerate(zip(heads, words, strict=True), start=1):
+        if not 0 <= head <= len(words) or head == number:
+            raise DataError(
+                f"word {number}, '{word}': expected one of the other {len(words)} words as head, got {head}"
+            )
+        dependents[head].append(number)
+    if not words:
+        return None
+    labels = [escape_leaf(relation) for relation in relations]
+    pieces: list[str] = []
+    written = 0
+    # A stack of what is still to be written instead of recursion, because a chain of words may be long.
+    stack: list[int | str] = list(reversed(dependents[0]))
+    while stack:
+        item = stack.pop()
+        if item == ")":
+            pieces[-1] += ")"
+        elif isinstance(item, str):
+            pieces.append(item)
+        else:
+            written += 1
+            pieces.append(f"({labels[item - 1]}")
+            before = [number for number in dependents[item] if number < item]
+            after = dependents[item][len(before) :]
+            stack += reversed([*before, escape_leaf(words[item - 1]), *after, ")"])
+    if written < len(words):
+        raise DataError(f"the heads of {len(words) - written} of {len(words)} words form a cycle without a root")
+    tree = " ".join(pieces)
+    return tree if len(dependents[0]) == 1 else f"({TOP} {tree})"

@@ -1,4 +1,4 @@
-"""The likeliest tree of a sentence under a binary grammar: the CKY algorithm over rules sorted by their left child."""
+"""The CKY algorithm, compiled by numba: the most likely tree of a sentence under a binarized grammar."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 from numba import njit
 
-NOTHING = np.float32(-np.inf)
+IMPOSSIBLE = np.float32(-np.inf)
 
 
 @njit(cache=True, nogil=True)
@@ -21,46 +21,61 @@ def fill(
     rights: npt.NDArray[np.int32],
     parents: npt.NDArray[np.int32],
     pair_scores: npt.NDArray[np.float32],
-    width: float,
+    beam: float,
     scores: npt.NDArray[np.float32],
     rules: npt.NDArray[np.int32],
     splits: npt.NDArray[np.int16],
     active: npt.NDArray[np.int32],
     active_count: npt.NDArray[np.int32],
 ) -> None:
-    """Fill the chart of a sentence of n words; the cell of words i to j, both in it, is `cell(i, j, n)`.
+    """Fill the chart of a sentence of n words; words i to j, both included, have the cell `cell(i, j, n)`.
 
-    first_tag, tags, tag_scores: the tags of word i are those from first_tag[i] to first_tag[i + 1].  first_single …,
-    first_pair …: likewise the rules of a child, and of a left child.  width: symbols that are this many nats below
-    the best of their cell build nothing; 0 keeps all.
-    scores, rules, splits (cells, symbols): log-probability, the rule that gave it (−1: a tag, −2 − s: a phrase over
-    the lone tag s), and the last word of its left child.  active (cells, symbols), active_count (cells,): room for the
-    symbols of each cell.
+    Args:
+        first_tag: int64 (n + 1,): word i has the tags from first_tag[i] to first_tag[i + 1].
+        tags: Their symbols.
+        tag_scores: Their scores.
+        first_single: int64 (symbols + 1,): symbol s is the child of the unary rules from first_single[s] to
+            first_single[s + 1].
+        single_parents: Parents of the unary rules.
+        single_scores: Log-probabilities of the unary rules.
+        first_pair: Likewise for binary rules, by their left child.
+        rights: Right children of the binary rules.
+        parents: Parents of the binary rules.
+        pair_scores: Log-probabilities of the binary rules.
+        beam: Symbols that are this many nats below the best one of their cell are dropped; 0 keeps all.
+        scores: Is filled, (cells, symbols): log-probabilities.
+        rules: Is filled, (cells, symbols): the rule that gave the score (−1: a tag, −2 − s: a unary rule over tag s).
+        splits: Is filled, (cells, symbols): the last word of the left child.
+        active: Is filled, (cells, symbols): the symbols of each cell.
+        active_count: Is filled, (cells,): how many symbols each cell has.
+
+    Reference:
+        Younger 1967, "Recognition and parsing of context-free languages in time n³".
     """
     n = len(first_tag) - 1
     for i in range(n):
-        here = cell(i, i, n)
-        scores[here] = NOTHING
+        current = cell(i, i, n)
+        scores[current] = IMPOSSIBLE
         for k in range(first_tag[i], first_tag[i + 1]):
             tag = tags[k]
-            if tag_scores[k] > scores[here, tag]:
-                scores[here, tag] = tag_scores[k]
-                rules[here, tag] = -1
+            if tag_scores[k] > scores[current, tag]:
+                scores[current, tag] = tag_scores[k]
+                rules[current, tag] = -1
         for k in range(first_tag[i], first_tag[i + 1]):
             tag = tags[k]
             for r in range(first_single[tag], first_single[tag + 1]):
                 score = tag_scores[k] + single_scores[r]
                 parent = single_parents[r]
-                if score > scores[here, parent]:
-                    scores[here, parent] = score
-                    rules[here, parent] = -2 - tag
-        active_count[here] = _choose(scores[here], active[here], width)
+                if score > scores[current, parent]:
+                    scores[current, parent] = score
+                    rules[current, parent] = -2 - tag
+        active_count[current] = _prune(scores[current], active[current], beam)
     for length in range(2, n + 1):
         for i in range(n - length + 1):
             j = i + length - 1
-            here = cell(i, j, n)
-            row = scores[here]
-            row[:] = NOTHING
+            current = cell(i, j, n)
+            row = scores[current]
+            row[:] = IMPOSSIBLE
             for split in range(i, j):
                 left_cell = cell(i, split, n)
                 right = scores[cell(split + 1, j, n)]
@@ -73,27 +88,27 @@ def fill(
                         score = base + right[rights[r]] + pair_scores[r]
                         if score > row[parents[r]]:
                             row[parents[r]] = score
-                            rules[here, parents[r]] = r
-                            splits[here, parents[r]] = split
-            active_count[here] = _choose(row, active[here], width)
+                            rules[current, parents[r]] = r
+                            splits[current, parents[r]] = split
+            active_count[current] = _prune(row, active[current], beam)
 
 
 @njit(cache=True, nogil=True, inline="always")
 def cell(i: int, j: int, n: int) -> int:
-    """The number of the cell of words i to j, both in it, of n."""
+    """Index of the cell of words i to j, both included, of n."""
     return i * n - i * (i - 1) // 2 + j - i
 
 
 @njit(cache=True, nogil=True)
-def _choose(row: npt.NDArray[np.float32], chosen: npt.NDArray[np.int32], width: float) -> int:
-    """Keep the symbols of a cell that are not too far below its best; the others get no score."""
-    floor = row.max() - np.float32(width) if width > 0 else NOTHING
+def _prune(row: npt.NDArray[np.float32], kept: npt.NDArray[np.int32], beam: float) -> int:
+    """Keep the symbols of a cell whose scores are close to the best one; the others lose theirs."""
+    floor = row.max() - np.float32(beam) if beam > 0 else IMPOSSIBLE
     count = 0
     for symbol in range(len(row)):
-        if row[symbol] > NOTHING:
+        if row[symbol] > IMPOSSIBLE:
             if row[symbol] >= floor:
-                chosen[count] = symbol
+                kept[count] = symbol
                 count += 1
             else:
-                row[symbol] = NOTHING
+                row[symbol] = IMPOSSIBLE
     return count

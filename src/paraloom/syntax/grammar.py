@@ -1,4 +1,4 @@
-"""A probabilistic grammar read off a treebank: rules, and words with their tags, by relative frequency."""
+"""A probabilistic grammar learned from a treebank: rules, and words with their tags, by relative frequency."""
 
 from __future__ import annotations
 
@@ -12,27 +12,31 @@ from typing import TYPE_CHECKING
 
 from paraloom.core.digests import digest
 from paraloom.core.errors import DataError, ModelError
-from paraloom.syntax.treebank import binary
-from paraloom.syntax.word_features import features
+from paraloom.syntax.treebank import binarize
 
 if TYPE_CHECKING:
     from nltk.tree import Tree
 
 FILE = "grammar.json"
-RARE = 2
-"""What the shape of a word counts beside what was seen of the word itself, in sightings."""
-ENOUGH = 10
-"""Sightings of a shape among words seen once, from which on its tags are believed."""
+PRIOR = 2
+"""Weight of the tags of similar words, in occurrences of the word itself."""
+MIN_FEATURE_COUNT = 10
+"""Words that occur once and have a feature, from which on the tags of the feature are used."""
+MIN_TAG_SHARE = 1e-4
+"""Tags that are less likely than this for a word are left out."""
 
 
 @dataclass(frozen=True)
 class Grammar:
-    """Log-probabilities of what a tree is made of.
+    """A binarized probabilistic context-free grammar with log-probabilities.
 
-    symbols: labels of binary trees, tags included.  roots: (symbol, log p) of whole trees.  pairs: (left, right,
-    parent, log p(left right | parent)), sorted by left.  singles: (child, parent, log p(child | parent)), a phrase over
-    a lone tag, sorted by child.  words, shapes: (tag, log p(tag | word) − log p(tag)) of each word, and of each
-    feature of words seldom seen (see paraloom.syntax.word_features).
+    Args:
+        symbols: Labels of binarized trees, tags included; the numbers below are indices of it.
+        roots: (symbol, log p) of whole trees.
+        pairs: (left, right, parent, log p(left right | parent)), sorted by left.
+        singles: (child, parent, log p(child | parent)) of phrases over a single tag, sorted by child.
+        words: (tag, log p(tag | word) − log p(tag)) for each word.
+        shapes: The same for each feature of rare words (`word_features`).
     """
 
     symbols: list[str]
@@ -43,56 +47,96 @@ class Grammar:
     shapes: dict[str, list[tuple[int, float]]]
 
     @classmethod
-    def read_off(cls, trees: Iterable[Tree]) -> Grammar:
-        """Relative frequencies over plain trees (treebank.read_treebank); DataError when there are none."""
+    def from_trees(cls, trees: Iterable[Tree]) -> Grammar:
+        """Estimate the grammar by relative frequencies.
+
+        Args:
+            trees: As `treebank.read_treebank` returns them.
+
+        Raises:
+                DataError: `trees` is empty.
+        """
         counts = _Counts()
         for tree in trees:
-            counts.add(binary(tree))
+            counts.add(binarize(tree))
         if not counts.roots:
-            raise DataError("there is no tree to read a grammar off")
-        return counts.grammar(cls)
+            raise DataError("no trees to learn a grammar from", remedy="Check that the treebank has bracketed trees.")
+        return counts.grammar()
 
     @classmethod
     def load(cls, folder: Path) -> Grammar:
-        """What `save` wrote; ModelError where it is not whole."""
+        """Read what `save` wrote.
+
+        Raises:
+            ModelError: The file is missing or incomplete.
+        """
         path = folder / FILE
         try:
             stored = json.loads(path.read_text(encoding="utf-8"))
             return cls(**{name: stored[name] for name in cls.__dataclass_fields__})
         except FileNotFoundError:
-            raise ModelError(f"{FILE} is missing", file=folder, remedy="Train it: 'paraloom train parser'.") from None
+            raise ModelError(f"{FILE} not found", file=folder, remedy="Train it: 'paraloom train parser'.") from None
         except (ValueError, KeyError, TypeError) as error:
             raise ModelError(f"not a grammar: {error}", file=path, remedy="Train it again.") from None
 
     def save(self, folder: Path) -> None:
-        """Write grammar.json into the folder."""
+        """Write grammar.json into a folder."""
         folder.mkdir(parents=True, exist_ok=True)
         (folder / FILE).write_text(json.dumps(vars(self), ensure_ascii=False) + "\n", encoding="utf-8")
 
     @property
     def digest(self) -> str:
-        """Of all that is in it."""
+        """SHA-256 of the grammar."""
         return digest(json.dumps(vars(self), ensure_ascii=False))
 
     def tags(self, word: str, first: bool) -> list[tuple[int, float]]:
-        """The tags that a word may have; a word at the beginning of a sentence may be another in lower case."""
-        for seen in (word, word.lower()) if first else (word,):
-            if seen in self.words:
-                return self.words[seen]
-        return next(self.shapes[feature] for feature in features(word, first) if feature in self.shapes)
+        """The possible tags of a word; the first word of a sentence is also looked up in lower case."""
+        for spelling in (word, word.lower()) if first else (word,):
+            if spelling in self.words:
+                return self.words[spelling]
+        return next(self.shapes[feature] for feature in word_features(word, first) if feature in self.shapes)
+
+
+def word_features(word: str, first: bool) -> tuple[str, ...]:
+    """Features by which the tags of a rare word are guessed, from the most specific one to '', which all words share.
+
+    Args:
+        word: The word.
+        first: Whether it begins a sentence, where a capital says nothing.
+
+    Example:
+        >>> word_features("Walking", False)
+        ('Aa:ing', 'Aa:ng', 'Aa:g', 'Aa', '')
+    """
+    shape = _shape(word, first)
+    suffixes = tuple(f"{shape}:{word[-length:].lower()}" for length in (3, 2, 1) if len(word) > length)
+    return (*suffixes, shape, "")
+
+
+def _shape(word: str, first: bool) -> str:
+    if any(c.isdigit() for c in word):
+        return "1" if all(c.isdigit() or not c.isalnum() for c in word) else "1a"
+    if not any(c.isalpha() for c in word):
+        return "."
+    hyphen = "-" if "-" in word[1:-1] else ""
+    if word.islower() or (first and word[1:].islower()):
+        return f"a{hyphen}"
+    return f"A{hyphen}" if word.isupper() and len(word) > 1 else f"Aa{hyphen}"
 
 
 class _Counts:
+    """Occurrences in binarized trees."""
+
     def __init__(self) -> None:
         self.roots: Counter[str] = Counter()
         self.pairs: Counter[tuple[str, str, str]] = Counter()
         self.singles: Counter[tuple[str, str]] = Counter()
         self.tagged: Counter[tuple[str, str]] = Counter()
-        self.beginnings: set[str] = set()
+        self.first_words: set[str] = set()
 
     def add(self, tree: Tree) -> None:
         self.roots[tree.label()] += 1
-        self.beginnings.add(tree.leaves()[0])
+        self.first_words.add(tree.leaves()[0])
         for node in tree.subtrees():
             if isinstance(node[0], str):
                 self.tagged[node[0], node.label()] += 1
@@ -101,7 +145,7 @@ class _Counts:
             else:
                 self.pairs[node[0].label(), node[1].label(), node.label()] += 1
 
-    def grammar(self, made: type[Grammar]) -> Grammar:
+    def grammar(self) -> Grammar:
         tag_count: Counter[str] = Counter()
         word_count: Counter[str] = Counter()
         for (word, tag), count in self.tagged.items():
@@ -112,29 +156,18 @@ class _Counts:
             parents[parent] += count
         for (_, parent), count in self.singles.items():
             parents[parent] += count
-        # A lone tag may be a whole tree: then it is a root with nothing above it.
+        # A tag alone may be a whole tree: then it is a root that is not among the parents.
         symbols = sorted({*parents, *tag_count, *self.roots})
-        number = {symbol: place for place, symbol in enumerate(symbols)}
+        number = {symbol: index for index, symbol in enumerate(symbols)}
         total = sum(tag_count.values())
         shapes = self._shapes(word_count)
 
-        def lexical(share: dict[str, float]) -> list[tuple[int, float]]:
-            found = [(number[tag], math.log(p) - math.log(tag_count[tag] / total)) for tag, p in share.items()]
-            return sorted((tag, round(score, 5)) for tag, score in found)
+        def lexical(shares: dict[str, float]) -> list[tuple[int, float]]:
+            scores = [(number[tag], math.log(p) - math.log(tag_count[tag] / total)) for tag, p in shares.items()]
+            return sorted((tag, round(score, 5)) for tag, score in scores)
 
-        words = {}
-        by_word: dict[str, dict[str, int]] = {}
-        for (word, tag), count in self.tagged.items():
-            by_word.setdefault(word, {})[tag] = count
-        # Where no word is seldom, nothing is known of those that are, and a word keeps to its own tags.
-        weight = RARE if 1 in word_count.values() else 0
-        for word, seen in sorted(by_word.items()):
-            alike = next(shapes[feature] for feature in features(word, False) if feature in shapes)
-            guess = alike if weight else {}
-            times = word_count[word] + weight
-            share = {tag: (seen.get(tag, 0) + weight * guess.get(tag, 0)) / times for tag in {*seen, *guess}}
-            words[word] = lexical({tag: p for tag, p in share.items() if p > 1e-4})
-        return made(
+        words = {word: lexical(shares) for word, shares in self._word_shares(word_count, shapes)}
+        return Grammar(
             symbols=symbols,
             roots=sorted((number[s], _log(count, self.roots.total())) for s, count in self.roots.items()),
             pairs=sorted(
@@ -146,22 +179,38 @@ class _Counts:
                 for (child, parent), count in self.singles.items()
             ),
             words=words,
-            shapes={feature: lexical(share) for feature, share in sorted(shapes.items())},
+            shapes={feature: lexical(shares) for feature, shares in sorted(shapes.items())},
         )
 
+    def _word_shares(
+        self, word_count: Counter[str], shapes: dict[str, dict[str, float]]
+    ) -> Iterable[tuple[str, dict[str, float]]]:
+        """p(tag | word), smoothed with the tags of similar rare words."""
+        tags_of: dict[str, dict[str, int]] = {}
+        for (word, tag), count in self.tagged.items():
+            tags_of.setdefault(word, {})[tag] = count
+        # Without rare words nothing is known about their tags, and a word keeps to its own.
+        prior = PRIOR if 1 in word_count.values() else 0
+        for word, own in sorted(tags_of.items()):
+            similar = next(shapes[feature] for feature in word_features(word, False) if feature in shapes)
+            guess = similar if prior else {}
+            total = word_count[word] + prior
+            shares = {tag: (own.get(tag, 0) + prior * guess.get(tag, 0)) / total for tag in {*own, *guess}}
+            yield word, {tag: p for tag, p in shares.items() if p > MIN_TAG_SHARE}
+
     def _shapes(self, word_count: Counter[str]) -> dict[str, dict[str, float]]:
-        """p(tag | feature) among words that were seen once."""
-        found: dict[str, Counter[str]] = {}
-        every: Counter[str] = Counter()
+        """p(tag | feature) among words that occur once."""
+        by_feature: dict[str, Counter[str]] = {}
+        rare: Counter[str] = Counter()
         for (word, tag), _ in self.tagged.items():
             if word_count[word] == 1:
-                every[tag] += 1
-                for feature in features(word, word in self.beginnings):
-                    found.setdefault(feature, Counter())[tag] += 1
-        if not every:
-            every.update(tag for _, tag in self.tagged)
-        kept = {feature: tags for feature, tags in found.items() if tags.total() >= ENOUGH}
-        kept[""] = every
+                rare[tag] += 1
+                for feature in word_features(word, word in self.first_words):
+                    by_feature.setdefault(feature, Counter())[tag] += 1
+        if not rare:
+            rare.update(tag for _, tag in self.tagged)
+        kept = {feature: tags for feature, tags in by_feature.items() if tags.total() >= MIN_FEATURE_COUNT}
+        kept[""] = rare
         return {feature: {tag: count / tags.total() for tag, count in tags.items()} for feature, tags in kept.items()}
 
 

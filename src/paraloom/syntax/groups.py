@@ -1,4 +1,4 @@
-"""Syntax groups: the largest sets of sentences whose parses split alike at the root (BBH22 §2.1)."""
+"""Syntax groups: the largest sets of sentences whose trees have the same root production (BBH22 §2.1)."""
 
 from __future__ import annotations
 
@@ -8,17 +8,19 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from paraloom.core.errors import ConfigError, DataError, ModelError
-from paraloom.syntax.productions import ranked
+from paraloom.syntax.productions import by_frequency
 
 FILE = "groups.json"
 
 
 @dataclass(frozen=True)
-class Group:
-    """Sentences of one root production, or of several where one alone had too few.
+class SyntaxGroup:
+    """Sentences with one root production, or with several if one alone has too few.
 
-    group: its number, from 1, by the size of the commonest production.  productions: and how many rows each has, the
-    commonest first.  rows: in all.
+    Args:
+        group: Number of the group, from 1, by the frequency of its most frequent production.
+        productions: Rows of each production, the most frequent first.
+        rows: Rows of all of them.
     """
 
     group: int
@@ -27,82 +29,107 @@ class Group:
 
     @property
     def name(self) -> str:
-        """Its productions in words.
+        """The productions as text.
 
-        >>> Group(3, {"S -> NP VP": 9, "FRAG -> NP .": 7}, 16).name
-        'S -> NP VP or FRAG -> NP .'
+        Example:
+            >>> SyntaxGroup(3, {"S -> NP VP": 9, "FRAG -> NP .": 7}, 16).name
+            'S -> NP VP or FRAG -> NP .'
         """
         return " or ".join(self.productions)
 
 
-def choose_groups(counts: Counter[str], k: int = 3, least: int = 0) -> list[Group]:
-    """The k largest groups, each of `least` rows or more.
+def choose_groups(counts: Counter[str], k: int = 3, min_rows: int = 0) -> list[SyntaxGroup]:
+    """Choose the k largest groups.
 
-    counts: rows by root production.  Productions are taken from the commonest on (equally common ones by the alphabet).
-    Each begins a group; while that has fewer than `least` rows the next production joins it, as BBH22's footnote 2
-    joins the fourth to the third, which alone was too small to fine-tune on.
-    Raises ConfigError unless k is 1 or more, DataError where the productions do not suffice.
+    Productions are taken by frequency (equally frequent ones in alphabetical order). Each begins a group; while that
+    has fewer than `min_rows` rows, the next production joins it.
 
-    >>> [group.name for group in choose_groups(Counter(a=90, b=50, c=20, d=15, e=9), k=3, least=30)]
-    ['a', 'b', 'c or d']
+    Args:
+        counts: Rows by root production.
+        k: Number of groups, 1 or more.
+        min_rows: Rows of a group, 0 or more.
+
+    Raises:
+        ConfigError: `k` or `min_rows` is out of range.
+        DataError: There are not enough productions.
+
+    Reference:
+        BBH22 §2.1. Its footnote 2 joins the fourth production to the third, which is too small to fine-tune on.
+
+    Example:
+        >>> [group.name for group in choose_groups(Counter(a=90, b=50, c=20, d=15, e=9), k=3, min_rows=30)]
+        ['a', 'b', 'c or d']
     """
-    if k < 1 or least < 0:
-        raise ConfigError("there is one group or more, and the fewest rows of one are 0 or more")
-    waiting = ranked(counts)[::-1]
-    groups: list[Group] = []
+    if k < 1 or min_rows < 0:
+        raise ConfigError(f"expected 1 or more groups of 0 or more rows, got {k} groups of {min_rows}")
+    waiting = by_frequency(counts)[::-1]
+    groups: list[SyntaxGroup] = []
     while len(groups) < k:
-        taken: dict[str, int] = {}
-        while waiting and (not taken or sum(taken.values()) < least):
+        productions: dict[str, int] = {}
+        while waiting and (not productions or sum(productions.values()) < min_rows):
             production = waiting.pop()
-            taken[production] = counts[production]
-        rows = sum(taken.values())
-        if not taken or rows < least:
+            productions[production] = counts[production]
+        rows = sum(productions.values())
+        if not productions or rows < min_rows:
             raise DataError(
-                f"{counts.total()} parsed rows of {len(counts)} root productions do not make {k} groups"
-                + (f" of {least} rows or more" if least else "")
-                + f", only {len(groups)}",
-                remedy="Ask for fewer groups or for smaller ones, or parse more pairs.",
+                f"{counts.total()} parsed rows with {len(counts)} root productions give only {len(groups)} groups"
+                + (f" of {min_rows} rows or more" if min_rows else "")
+                + f", not {k}",
+                remedy="Ask for fewer or smaller groups, or parse more pairs.",
             )
-        groups.append(Group(len(groups) + 1, taken, rows))
+        groups.append(SyntaxGroup(len(groups) + 1, productions, rows))
     return groups
 
 
 @dataclass(frozen=True)
-class Groups:
-    """What was found in a corpus.  column: of the trees.  rows: of the corpus; unparsed: those without a tree.
+class SyntaxGrouping:
+    """The syntax groups of a corpus.
 
-    distinct: root productions that there are.
+    Args:
+        column: Column of the trees.
+        rows: Rows of the corpus.
+        unparsed: Rows without a tree.
+        distinct: Different root productions.
+        groups: The chosen groups.
     """
 
     column: str
     rows: int
     unparsed: int
     distinct: int
-    groups: list[Group]
+    groups: list[SyntaxGroup]
 
     def save(self, folder: Path) -> None:
-        """Write groups.json into the folder."""
+        """Write groups.json into a folder."""
         (folder / FILE).write_text(json.dumps(asdict(self), indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
 
     @classmethod
-    def load(cls, folder: Path) -> Groups:
-        """What `save` wrote; ModelError where it is missing or not whole."""
+    def load(cls, folder: Path) -> SyntaxGrouping:
+        """Read what `save` wrote.
+
+        Raises:
+            ModelError: The file is missing or incomplete.
+        """
         path = folder / FILE
         try:
             stored = json.loads(path.read_text(encoding="utf-8"))
-            return cls(**{**stored, "groups": [Group(**each) for each in stored["groups"]]})
+            return cls(**{**stored, "groups": [SyntaxGroup(**group) for group in stored["groups"]]})
         except (FileNotFoundError, NotADirectoryError):
-            raise ModelError(f"{FILE} is missing", file=folder, remedy="Name a stage 'syntax-groups'.") from None
+            raise ModelError(f"{FILE} not found", file=folder, remedy="Name a stage 'syntax-groups'.") from None
         except (ValueError, KeyError, TypeError) as error:
-            raise ModelError(f"these are no syntax groups: {error}", file=path, remedy="Make them again.") from None
+            raise ModelError(f"not syntax groups: {error}", file=path, remedy="Run the stage again.") from None
 
-    def named(self, number: int) -> Group:
-        """The group of this number; ConfigError where there is none."""
+    def get(self, number: int) -> SyntaxGroup:
+        """The group of a number.
+
+        Raises:
+            ConfigError: Unknown number.
+        """
         for group in self.groups:
             if group.group == number:
                 return group
-        raise ConfigError(f"there is no group {number}", remedy=f"The groups are numbered 1 to {len(self.groups)}.")
+        raise ConfigError(f"unknown group {number}", remedy=f"The groups are numbered 1 to {len(self.groups)}.")
 
-    def of_production(self) -> dict[str, int]:
-        """The number of its group for each production that is in one."""
+    def numbers_by_production(self) -> dict[str, int]:
+        """Production → number of its group."""
         return {production: group.group for group in self.groups for production in group.productions}

@@ -1,4 +1,4 @@
-"""Root productions: into what the top of a tree splits, and how often each split occurs."""
+"""Root productions: how the root of a tree splits, and how often each split occurs."""
 
 from __future__ import annotations
 
@@ -7,69 +7,107 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from paraloom.core.errors import DataError
-from paraloom.syntax.brackets import without_empty_top
-from paraloom.syntax.treebank import TRACE, bare
+from paraloom.syntax.brackets import strip_empty_top
+from paraloom.syntax.treebank import TRACE, strip_function
 from paraloom.text.trees import constituents
 
 TOPS = ("ROOT", "TOP", "S1")
-"""Labels that a treebank or a parser puts above a whole tree, and that say nothing of it."""
+"""Labels that a treebank or parser puts above a whole tree."""
 
 
 def root_production(tree: str | None) -> str | None:
-    """The label of the root and those of its children, as BBH22 §2.1 sorts sentences by; None without a tree or words.
+    """The labels of the root and of its children.
 
-    A node ROOT, TOP or without a label is passed through where it has one child, function tags are cut off (NP-SBJ is
-    NP), traces and the phrases that hold nothing else are left out.  Of a dependency tree (dependencies.bracketed) it
-    is the relations of the root's dependents, in order.  A root right above its word has no children: its label alone.
-    Raises DataError for what is not one tree.
+    A root labeled ROOT, TOP or S1, or without a label, is skipped if it has a single child. Function tags are removed
+    (NP-SBJ is NP), and so are traces and phrases that hold nothing else. For a dependency tree
+    (`brackets.dependency_tree`) the production consists of the relations of the root's dependents, in order. A root
+    directly above its word has no children: its label alone.
 
-    >>> root_production("( (S (NP-SBJ (PRP He)) (VP (VBD left)) (. .)) )")
-    'S -> NP VP .'
-    >>> root_production("(root (nsubj He) left (punct .))")
-    'root -> nsubj punct'
+    Args:
+        tree: A bracketed tree.
+
+    Returns:
+        The production, or None without a tree or without words.
+
+    Raises:
+        DataError: The text is not one tree.
+
+    Reference:
+        BBH22 §2.1, which sorts sentences by it.
+
+    Example:
+        >>> root_production("( (S (NP-SBJ (PRP He)) (VP (VBD left)) (. .)) )")
+        'S -> NP VP .'
+        >>> root_production("(root (nsubj He) left (punct .))")
+        'root -> nsubj punct'
     """
     if tree is None:
         return None
-    nodes = constituents(without_empty_top(tree))
+    nodes = constituents(strip_empty_top(tree))
     traces = {node.start for node in nodes if node.label == TRACE}
     sizes = [sum(word not in traces for word in range(node.start, node.end)) for node in nodes]
-    spoken = [(node, size) for node, size in zip(nodes, sizes, strict=True) if size]
-    if not spoken:
+    with_words = [(node, size) for node, size in zip(nodes, sizes, strict=True) if size]
+    if not with_words:
         return None
-    (root, size), *below = spoken
+    (root, size), *below = with_words
     while root.label in TOPS:
-        children = [each for each in below if each[0].depth == root.depth + 1]
+        children = [child for child in below if child[0].depth == root.depth + 1]
         if len(children) != 1 or children[0][1] != size:
             break
         (root, size), *below = below
-    labels = [bare(node.label) for node, _ in below if node.depth == root.depth + 1]
-    return " -> ".join([bare(root.label), " ".join(labels)]) if labels else bare(root.label)
+    labels = [strip_function(node.label) for node, _ in below if node.depth == root.depth + 1]
+    root_label = strip_function(root.label)
+    return f"{root_label} -> {' '.join(labels)}" if labels else root_label
+
+
+def root_productions(trees: Iterable[str | None]) -> list[str | None]:
+    """The root production of each tree, None for a missing tree.
+
+    Raises:
+        DataError: A text is not one tree; the error has its row, from 1.
+
+    Example:
+        >>> root_productions(["(S (NP x) (VP y))", None])
+        ['S -> NP VP', None]
+    """
+    result = []
+    for row, tree in enumerate(trees, start=1):
+        try:
+            result.append(root_production(tree))
+        except DataError as error:
+            error.at(row=row)
+            raise
+    return result
 
 
 @dataclass(frozen=True)
 class ProductionCounts:
-    """How often each root production was seen; two of them add up to those of all their trees.
+    """How often each root production occurs. Two of them add up to those of all their trees.
 
-    counts: by production.  unparsed: rows without a tree, or whose tree has no words.
+    Args:
+        counts: Rows by production.
+        unparsed: Rows without a tree, or whose tree has no words.
 
-    >>> ProductionCounts.of(["(S (NP x) (VP y))", None]) + ProductionCounts.of(["(S (NP z) (VP y))"])
-    ProductionCounts(counts=Counter({'S -> NP VP': 2}), unparsed=1)
+    Example:
+        >>> counts = ProductionCounts.from_trees(["(S (NP x) (VP y))", None])
+        >>> counts + ProductionCounts.from_trees(["(S (NP z) (VP y))"])
+        ProductionCounts(counts=Counter({'S -> NP VP': 2}), unparsed=1)
     """
 
     counts: Counter[str] = field(default_factory=Counter)
     unparsed: int = 0
 
     @classmethod
-    def of(cls, trees: Iterable[str | None]) -> ProductionCounts:
-        """Of bracketed trees, None where there is none.  Raises DataError with the row, from 1, of what is no tree."""
-        return cls.of_productions(productions(trees))
+    def from_trees(cls, trees: Iterable[str | None]) -> ProductionCounts:
+        """Count the root productions of bracketed trees; raises DataError like `root_productions`."""
+        return cls.from_productions(root_productions(trees))
 
     @classmethod
-    def of_productions(cls, each: Iterable[str | None]) -> ProductionCounts:
-        """Of what `productions` found."""
-        found = Counter(each)
-        unparsed = found.pop(None, 0)
-        return cls(Counter({production: n for production, n in found.items() if production}), unparsed)
+    def from_productions(cls, productions: Iterable[str | None]) -> ProductionCounts:
+        """Count what `root_productions` returned."""
+        counts = Counter(productions)
+        unparsed = counts.pop(None, 0)
+        return cls(Counter({production: n for production, n in counts.items() if production}), unparsed)
 
     def __add__(self, other: ProductionCounts) -> ProductionCounts:
         return ProductionCounts(self.counts + other.counts, self.unparsed + other.unparsed)
@@ -84,23 +122,11 @@ class ProductionCounts:
         """All rows."""
         return self.parsed + self.unparsed
 
-    def commonest(self, n: int) -> list[str]:
-        """The n commonest productions, fewer where there are fewer; equally common ones by the alphabet."""
-        return ranked(self.counts)[:n]
+    def most_common(self, n: int) -> list[str]:
+        """The n most frequent productions; equally frequent ones in alphabetical order."""
+        return by_frequency(self.counts)[:n]
 
 
-def productions(trees: Iterable[str | None]) -> list[str | None]:
-    """The root production of each tree; DataError with the row, from 1, of what is no tree."""
-    found = []
-    for row, tree in enumerate(trees, start=1):
-        try:
-            found.append(root_production(tree))
-        except DataError as error:
-            error.at(row=row)
-            raise
-    return found
-
-
-def ranked(counts: Counter[str]) -> list[str]:
-    """What was counted, commonest first; equally common ones by the alphabet, so that the order is always the same."""
-    return sorted(counts, key=lambda each: (-counts[each], each))
+def by_frequency(counts: Counter[str]) -> list[str]:
+    """The keys of a counter, most frequent first; equally frequent ones in alphabetical order."""
+    return sorted(counts, key=lambda key: (-counts[key], key))

@@ -1,4 +1,4 @@
-"""Trees of a treebank: read from brackets, freed of traces and function tags, made binary for a grammar."""
+"""Trees of a treebank: read from brackets, stripped of traces and function tags, binarized for a grammar."""
 
 from __future__ import annotations
 
@@ -15,70 +15,81 @@ if TYPE_CHECKING:
 
 TRACE = "-NONE-"
 CHAIN, BETWEEN, ABOVE = "+", "|", "^"
-"""How binary labels are put together: `S+VP` is an S over a lone VP, `NP|<NN>` a piece of an NP of more than two
+"""Separators in binarized labels: `S+VP` is an S over a single VP, `NP|<NN>` a part of an NP with more than two
 children, `NP^<S>` an NP below an S."""
 
 _FUNCTION = re.compile(r"[-=|].*")
 
 
 def read_brackets(path: str | Path) -> Iterator[tuple[int, str]]:
-    """Each bracketed tree of a file and the row it begins in; a tree may go over several lines.
+    """Read the bracketed trees of a file; a tree may span several lines.
 
-    Raises DataError with the row where brackets do not close, or where there is text between trees.
+    Yields:
+        The row in which a tree begins, from 1, and the tree on one line.
+
+    Raises:
+        DataError: Brackets are not balanced, or there is text between trees.
     """
-    depth, begun, pieces = 0, 0, list[str]()
+    depth, first_row, pieces = 0, 0, list[str]()
     for row, line in enumerate(read_lines(path), 1):
         if not depth and not line.strip():
             continue
         if not depth:
-            begun = row
+            first_row = row
             if not line.lstrip().startswith("("):
                 raise DataError("not a bracketed tree", file=path, row=row, remedy="A tree looks like (S (NP …)).")
         depth += line.count("(") - line.count(")")
         if depth < 0:
-            raise DataError("a bracket closes that was never opened", file=path, row=row)
+            raise DataError("a closing bracket has no opening bracket", file=path, row=row)
         pieces.append(line.strip())
         if not depth:
-            yield begun, " ".join(pieces)
+            yield first_row, " ".join(pieces)
             pieces.clear()
     if depth:
-        raise DataError(f"{depth} brackets of the tree are never closed", file=path, row=begun)
+        raise DataError(f"{depth} brackets of the tree are not closed", file=path, row=first_row)
 
 
 def read_treebank(path: str | Path) -> Iterator[Tree]:
-    """The trees of a file of brackets, plain (see `plain`), those without words left out.
+    """Read the trees of a file, cleaned by `clean`; trees without words are left out.
 
-    Raises DataError for what is no tree, with its row.
+    Raises:
+        DataError: A text is not a tree; the error has its row.
+        MissingExtraError: nltk is not installed.
     """
     tree_class = _tree_class()
     for row, text in read_brackets(path):
         try:
-            tree = plain(tree_class.fromstring(text, remove_empty_top_bracketing=True))
+            tree = clean(tree_class.fromstring(text, remove_empty_top_bracketing=True))
         except (ValueError, IndexError) as error:
             raise DataError(f"not a tree: {str(error).splitlines()[0]}", file=path, row=row) from None
         if tree is not None:
             yield tree
 
 
-def plain(tree: Tree) -> Tree | None:
-    """The tree without traces, function tags and empty phrases; None when nothing is left.
+def clean(tree: Tree) -> Tree | None:
+    """Remove traces, function tags and phrases without words; None if nothing is left.
 
-    >>> from nltk.tree import Tree
-    >>> print(plain(Tree.fromstring("(S (NP-SBJ-1 (-NONE- *)) (VP (VB Go)))")))
-    (S (VP (VB Go)))
+    Example:
+        >>> from nltk.tree import Tree
+        >>> print(clean(Tree.fromstring("(S (NP-SBJ-1 (-NONE- *)) (VP (VB Go)))")))
+        (S (VP (VB Go)))
     """
     if tree.label() == TRACE:
         return None
     if isinstance(tree[0], str):
         return tree
-    kept = [found for child in tree if (found := plain(child)) is not None]
-    return _tree_class()(bare(tree.label()), kept) if kept else None
+    children = [cleaned for child in tree if (cleaned := clean(child)) is not None]
+    return _tree_class()(strip_function(tree.label()), children) if children else None
 
 
-def binary(tree: Tree) -> Tree:
-    """The tree with two children a node at most, labels annotated with one neighbour and the parent.
+def binarize(tree: Tree) -> Tree:
+    """Give each node at most two children, and annotate labels with one sibling and the parent.
 
-    Johnson 1998 and Klein and Manning 2003: a grammar read off such trees knows where a phrase stands.
+    A grammar learned from such trees knows the context of a phrase.
+
+    Reference:
+        Johnson 1998, "PCFG models of linguistic tree representations"; Klein and Manning 2003, "Accurate unlexicalized
+        parsing".
     """
     tree = tree.copy(deep=True)
     tree.collapse_unary(collapsePOS=False, collapseRoot=True, joinChar=CHAIN)
@@ -86,20 +97,22 @@ def binary(tree: Tree) -> Tree:
     return tree
 
 
-def opened(label: str) -> tuple[str, ...]:
-    """The plain labels that a binary one stands for, outermost first; none for a piece of a phrase.
+def original_labels(label: str) -> tuple[str, ...]:
+    """The treebank labels that a binarized one stands for, outermost first; none for a part of a phrase.
 
-    >>> opened("S+VP^<SBAR>"), opened("NP|<NN>^<S>")
-    (('S', 'VP'), ())
+    Example:
+        >>> original_labels("S+VP^<SBAR>"), original_labels("NP|<NN>^<S>")
+        (('S', 'VP'), ())
     """
     return () if BETWEEN in label else tuple(label.split(ABOVE)[0].split(CHAIN))
 
 
-def bare(label: str) -> str:
-    """A label without function tags and numbers.
+def strip_function(label: str) -> str:
+    """Remove function tags and numbers from a label.
 
-    >>> bare("NP-SBJ-1"), bare("-LRB-")
-    ('NP', '-LRB-')
+    Example:
+        >>> strip_function("NP-SBJ-1"), strip_function("-LRB-")
+        ('NP', '-LRB-')
     """
     return label if label.startswith("-") else _FUNCTION.sub("", label) or label
 

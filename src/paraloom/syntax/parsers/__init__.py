@@ -1,1 +1,1 @@
-"""Parsers: our grammar, spaCy, Stanza and parse files."""
+"""Parsers: our own grammar, spaCy, Stanza, and files that other parsers wrote."""

@@ -1,4 +1,4 @@
-"""Dependency parses by a spaCy pipeline, as bracketed trees."""
+"""Dependency trees by spaCy."""
 
 from __future__ import annotations
 
@@ -8,20 +8,22 @@ from typing import Any
 
 from paraloom.core.digests import folder_digest, signature
 from paraloom.core.errors import MissingExtraError, ModelError
-from paraloom.syntax.dependencies import bracketed
+from paraloom.syntax.brackets import dependency_tree
 
 _UNUSED = ("ner", "entity_linker", "entity_ruler", "lemmatizer", "textcat", "textcat_multilabel")
-"""Parts that a dependency parse does not wait for."""
+"""Components that a dependency parse does not depend on."""
 
 
 class SpacyParser:
-    """The dependency tree of each sentence (see dependencies.bracketed); implements core.protocols.ParserLike.
+    """Parses sentences with a spaCy pipeline, into dependency trees (`brackets.dependency_tree`).
 
-    pipeline: of spaCy, with a part that sets the heads and relations of words.  name: of the model, for the signature.
+    Args:
+        pipeline: A spaCy pipeline with a component that sets heads and relations.
+        name: Of the model, for the signature.
 
-    >>> import spacy                                                                    # doctest: +SKIP
-    >>> SpacyParser(spacy.load("en_core_web_sm"), "en_core_web_sm").parse(["He left."])  # doctest: +SKIP
-    ['(root (nsubj He) left (punct .))']
+    Example:
+        >>> SpacyParser.load("en_core_web_sm").parse(["He left."])  # doctest: +SKIP
+        ['(root (nsubj He) left (punct .))']
     """
 
     def __init__(self, pipeline: Any, name: str) -> None:
@@ -30,10 +32,11 @@ class SpacyParser:
 
     @classmethod
     def load(cls, model: str | Path) -> SpacyParser:
-        """A model by the name of its package, or in a folder; nothing is fetched.
+        """Load a model by the name of its package, or from a folder; nothing is downloaded.
 
-        Raises MissingExtraError without spaCy, ModelError where there is no such model, it cannot be read, or it has no
-        dependency parser.
+        Raises:
+            MissingExtraError: spaCy is not installed.
+            ModelError: The model was not found, cannot be read, or has no dependency parser.
         """
         try:
             import spacy
@@ -43,29 +46,33 @@ class SpacyParser:
             pipeline = spacy.load(model, disable=list(_UNUSED))
         except OSError:
             raise ModelError(
-                f"spaCy has no model '{model}'",
-                remedy=f"Install it: python -m spacy download {Path(model).name}, or name the folder of one.",
+                f"spaCy model '{model}' not found",
+                remedy=f"Install it: python -m spacy download {Path(model).name}, or give the folder of one.",
             ) from None
         except ValueError as error:
             raise ModelError(f"spaCy cannot read the model: {str(error).splitlines()[0]}", file=model) from None
         if not any("token.dep" in pipeline.get_pipe_meta(part).assigns for part in pipeline.pipe_names):
             raise ModelError(
-                f"the model has no dependency parser, only {', '.join(pipeline.pipe_names) or 'a tokeniser'}",
+                f"the model has no dependency parser, only {', '.join(pipeline.pipe_names) or 'a tokenizer'}",
                 file=model,
-                remedy="Name a model with one, such as en_core_web_sm.",
+                remedy="Give a model with one, such as en_core_web_sm.",
             )
         folder = Path(model)
         return cls(pipeline, folder_digest(folder)[:12] if folder.is_dir() else _versioned(pipeline.meta))
 
     @property
     def signature(self) -> str:
-        """`parser|spacy:MODEL|…`, a folder's by its digest."""
+        """`parser|spacy:MODEL|…`; a folder is named by its digest."""
         import spacy
 
         return signature("parser", spacy=self.name, release=spacy.__version__)
 
     def parse(self, sentences: Sequence[str]) -> list[str | None]:
-        """A tree each; None for one without words, or longer than spaCy takes (a million characters)."""
+        """Parse sentences.
+
+        Returns:
+            A tree for each; None for a sentence without words, or longer than spaCy accepts (a million characters).
+        """
         texts = [text if len(text) <= self.pipeline.max_length else "" for text in sentences]
         return [_tree(document) for document in self.pipeline.pipe(texts)]
 
@@ -75,22 +82,22 @@ def _versioned(meta: dict[str, Any]) -> str:
 
 
 def _tree(document: Any) -> str | None:
-    """Of a document of spaCy, in which a root is its own head, and blanks may be words."""
+    """The tree of a spaCy document, in which a root is its own head and white space may be a token."""
     words = [token for token in document if not token.is_space]
     if not words or not document.has_annotation("DEP"):
         return None
-    place = {token.i: number for number, token in enumerate(words, start=1)}
-    return bracketed(
+    numbers = {token.i: number for number, token in enumerate(words, start=1)}
+    return dependency_tree(
         [token.text for token in words],
-        [_head(token, place) for token in words],
+        [_head(token, numbers) for token in words],
         ["root" if token.head.i == token.i else token.dep_ or "dep" for token in words],
     )
 
 
-def _head(token: Any, place: dict[int, int]) -> int:
-    """The place of the nearest word above; 0 for a root, or below blanks alone."""
+def _head(token: Any, numbers: dict[int, int]) -> int:
+    """Number of the nearest word above a token; 0 for a root, or if there is only white space above it."""
     while token.head.i != token.i:
         token = token.head
-        if token.i in place:
-            return place[token.i]
+        if token.i in numbers:
+            return numbers[token.i]
     return 0

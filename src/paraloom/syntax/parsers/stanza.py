@@ -1,4 +1,4 @@
-"""Constituency and dependency parses by Stanza, as bracketed trees."""
+"""Constituency and dependency trees by Stanza."""
 
 from __future__ import annotations
 
@@ -7,20 +7,23 @@ from typing import Any
 
 from paraloom.core.digests import signature
 from paraloom.core.errors import ConfigError, MissingExtraError, ModelError, nearest
-from paraloom.syntax.brackets import tree_of
-from paraloom.syntax.dependencies import TOP, bracketed
+from paraloom.syntax.brackets import TOP, dependency_tree, read_tree
 
 PROCESSORS = {"constituency": "tokenize,pos,constituency", "depparse": "tokenize,pos,lemma,depparse"}
-"""What makes the tree, by Stanza's name, and all that it needs before it."""
+"""Stanza's processor that makes the trees → all processors that it needs."""
 
 
 class StanzaParser:
-    """The tree of each sentence, by its phrases or by its words' relations; implements core.protocols.ParserLike.
+    """Parses sentences with a Stanza pipeline.
 
-    pipeline: of Stanza, one sentence a text.  language: its code.  processor: a key of PROCESSORS.
+    Args:
+        pipeline: A Stanza pipeline that takes one sentence per text.
+        language: Its language code.
+        processor: 'constituency' or 'depparse'.
 
-    >>> StanzaParser.load("en").parse(["He left."])                                     # doctest: +SKIP
-    ['(ROOT (S (NP (PRP He)) (VP (VBD left)) (. .)))']
+    Example:
+        >>> StanzaParser.load("en").parse(["He left."])  # doctest: +SKIP
+        ['(ROOT (S (NP (PRP He)) (VP (VBD left)) (. .)))']
     """
 
     def __init__(self, pipeline: Any, language: str, processor: str = "constituency") -> None:
@@ -30,27 +33,31 @@ class StanzaParser:
 
     @classmethod
     def load(cls, language: str, processor: str = "constituency") -> StanzaParser:
-        """Of the weights that lie in Stanza's own folder ($STANZA_RESOURCES_DIR moves it); nothing is fetched.
+        """Load the weights in Stanza's own folder ($STANZA_RESOURCES_DIR moves it); nothing is downloaded.
 
-        Raises ConfigError for another processor, MissingExtraError without Stanza, ModelError where weights are not there.
+        Raises:
+            ConfigError: Unknown processor.
+            MissingExtraError: Stanza is not installed.
+            ModelError: The weights were not found.
         """
         if processor not in PROCESSORS:
-            raise ConfigError(f"Stanza parses by no '{processor}'{nearest(processor, list(PROCESSORS))}")
+            raise ConfigError(f"unknown Stanza processor '{processor}'{nearest(processor, list(PROCESSORS))}")
         try:
             import stanza
         except ImportError:
             raise MissingExtraError.for_verb("parsing by Stanza", "stanza") from None
-        wanted = PROCESSORS[processor]
+        processors = PROCESSORS[processor]
         try:
             pipeline = stanza.Pipeline(
-                lang=language, processors=wanted, tokenize_no_ssplit=True, download_method=None, verbose=False
+                lang=language, processors=processors, tokenize_no_ssplit=True, download_method=None, verbose=False
             )
-        # A language or a processor that it does not know is a ValueError of Stanza's.
+        # Stanza raises ValueError for an unknown language or processor.
         except (OSError, ValueError) as error:
-            said = next((line.strip() for line in str(error).splitlines() if line.strip()), "")
+            message = next((line.strip() for line in str(error).splitlines() if line.strip()), "")
             raise ModelError(
-                f"Stanza has no weights for '{processor}' of '{language}': {said}",
-                remedy=f"Fetch them: python -c \"import stanza; stanza.download('{language}', processors='{wanted}')\"",
+                f"Stanza weights for '{processor}' of '{language}' not found: {message}",
+                remedy="Download them: "
+                f"python -c \"import stanza; stanza.download('{language}', processors='{processors}')\"",
             ) from None
         return cls(pipeline, language, processor)
 
@@ -62,7 +69,11 @@ class StanzaParser:
         return signature("parser", stanza=self.language, processor=self.processor, release=stanza.__version__)
 
     def parse(self, sentences: Sequence[str]) -> list[str | None]:
-        """A tree each; None for one without words, or that Stanza gives none for."""
+        """Parse sentences.
+
+        Returns:
+            A tree for each; None for a sentence without words, or that Stanza cannot parse.
+        """
         # A blank line would end a sentence.
         texts = [" ".join(sentence.split()) for sentence in sentences]
         documents = iter(self.pipeline.bulk_process([text for text in texts if text]))
@@ -75,6 +86,6 @@ class StanzaParser:
 
     def _part(self, sentence: Any) -> str | None:
         if self.processor == "constituency":
-            return tree_of(str(sentence.constituency or ""))
+            return read_tree(str(sentence.constituency or ""))
         words = sentence.words
-        return bracketed([w.text for w in words], [w.head for w in words], [w.deprel or "dep" for w in words])
+        return dependency_tree([w.text for w in words], [w.head for w in words], [w.deprel or "dep" for w in words])
