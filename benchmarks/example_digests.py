@@ -394,8 +394,8 @@ class Workshop:
     def run(self, example: Example) -> Path:
         """Run an example at a small scale; returns its run folder."""
         original = self.toml(example.name)
-        place = "examples" if original.parent.name == "examples" else original.parent.name
-        toml = write_small(original, self.scratch / "tree" / place, self.declared, self.lines, example.settings)
+        folder = "examples" if original.parent.name == "examples" else original.parent.name
+        toml = write_small(original, self.scratch / "tree" / folder, self.declared, self.lines, example.settings)
         variables = {name: self.need(what) for name, what in (example.needs or {}).items()}
         output = self.scratch / "runs" / example.name
         options = ("-o", str(output), "--workers", str(self.workers))

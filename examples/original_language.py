@@ -1,9 +1,10 @@
-"""Which sentences of a test set of WMT were English first, as a table of sets for `evaluate-translator`.
+"""Write a table of the original languages of a WMT test set, as `sets` for the stage evaluate-translator.
 
     python examples/original_language.py $PARALOOM_DATA/bitext/wmt-news newstest2018 tr > newstest2018.tr-en.sets.tsv
 
-Until 2018 half of each test set was English first, and that half had the same English in all pairs of the year:
-a sentence that stands in another pair's set, too, was English first, and the others were not.
+Until 2018, half of each test set was originally written in English, and that half had the same English sentences in all
+language pairs of the year: a sentence that also occurs in another pair's test set was written in English, all others
+were not.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ CODES = {"cs": "ces", "de": "deu", "tr": "tur"}
 
 
 def rows_of(folder: Path, language: str, name: str) -> tuple[int, list[str]]:
-    """The first row, from 1, of a test set in `LANGUAGE-en.tsv.gz`, and its English sentences."""
+    """The first row (from 1) of a test set in `LANGUAGE-en.tsv.gz`, and its English sentences."""
     with (folder / f"{language}-en.sets.tsv").open(encoding="utf-8") as file:
         (wanted,) = [row for row in csv.DictReader(file, delimiter="\t") if row["set"].endswith(f"/{name}")]
     first, last = int(wanted["first_row"]), int(wanted["last_row"])
@@ -27,7 +28,7 @@ def rows_of(folder: Path, language: str, name: str) -> tuple[int, list[str]]:
 
 
 def sets(folder: Path, name: str, language: str) -> list[str]:
-    """The lines of the table, a run of rows each, named after the direction in which people translated."""
+    """The lines of the table: runs of rows, named after the direction of the human translation."""
     first, own = rows_of(folder, language, name)
     others = {text for other in CODES if other != language for text in rows_of(folder, other, name)[1]}
     lines = ["set\tfirst_row\tlast_row"]
@@ -41,9 +42,9 @@ def sets(folder: Path, name: str, language: str) -> list[str]:
 def main() -> None:
     """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("folder", type=Path)
-    parser.add_argument("name")
-    parser.add_argument("language", choices=CODES)
+    parser.add_argument("folder", type=Path, help="the folder of the wmt-news bitext")
+    parser.add_argument("name", help="the test set, such as newstest2018")
+    parser.add_argument("language", choices=CODES, help="the foreign language")
     arguments = parser.parse_args()
     print("\n".join(sets(arguments.folder, arguments.name, arguments.language)))
 
