@@ -6,7 +6,6 @@ import dataclasses
 from pathlib import Path
 from typing import Any
 
-import click
 import typer
 from sphinx.application import Sphinx
 
@@ -44,8 +43,8 @@ def cli_page() -> str:
     return "\n".join(lines)
 
 
-def _leaves(command: click.Command, path: tuple[str, ...]) -> list[tuple[tuple[str, ...], click.Command]]:
-    if not isinstance(command, click.Group) and not hasattr(command, "commands"):
+def _leaves(command: Any, path: tuple[str, ...]) -> list[tuple[tuple[str, ...], Any]]:
+    if not hasattr(command, "commands"):
         return [(path, command)]
     found = []
     for name, child in sorted(command.commands.items()):  # type: ignore[attr-defined]
@@ -53,7 +52,7 @@ def _leaves(command: click.Command, path: tuple[str, ...]) -> list[tuple[tuple[s
     return found
 
 
-def _command(path: tuple[str, ...], command: click.Command) -> list[str]:
+def _command(path: tuple[str, ...], command: Any) -> list[str]:
     text, _, example = (command.help or "").partition("Example:")
     lines = [" ".join(text.split()), ""]
     if example:
@@ -64,7 +63,7 @@ def _command(path: tuple[str, ...], command: click.Command) -> list[str]:
             continue
         names = ", ".join(f"`{name}`" for name in [*parameter.opts, *parameter.secondary_opts])
         if parameter.param_type_name == "argument":
-            names = f"`{parameter.make_metavar(click.Context(command))}`"
+            names = f"`{parameter.metavar or (parameter.name or '').upper()}`"
         default = "" if parameter.default in (None, False, "", ()) or callable(parameter.default) else parameter.default
         note = "required" if parameter.required else f"`{default}`" if default != "" else ""
         rows.append(f"| {names} | {_cell(getattr(parameter, 'help', '') or '')} | {note} |")

@@ -1,4 +1,4 @@
-"""The verb that makes training data out of monolingual text: one bitext, or BBH22's whole experiment."""
+"""The command that makes training data out of monolingual text: one bitext, or a whole experiment (BBH22)."""
 
 from __future__ import annotations
 
@@ -8,7 +8,11 @@ from typing import Annotated
 
 import typer
 
+import paraloom.experiments as papers
+import paraloom.report as reports
+from paraloom import workflows
 from paraloom.cli import options
+from paraloom.cli.output import summary
 
 
 def augment(
@@ -17,8 +21,8 @@ def augment(
         typer.Argument(metavar="TEXT", help="Sentences (.txt, .tsv, .jsonl, a corpus), or an EXPERIMENT.toml."),
     ],
     translator: Annotated[
-        list[Path] | None,
-        typer.Option(help="A translator folder, from TEXT's language. Several, as `syntax` takes them: repeat."),
+        list[str] | None,
+        typer.Option(help="From TEXT's language: a bundled name, a folder, OWNER/NAME. Repeat it for `syntax`."),
     ] = None,
     output: Annotated[
         str | None,
@@ -37,12 +41,14 @@ def augment(
     field: Annotated[
         str | None, typer.Option(help="Of .tsv: the field, from 1, -1 the last, or its name; of .jsonl: the key.")
     ] = None,
-    fewest: Annotated[
+    min_words: Annotated[
         int,
-        typer.Option(help="Fewest words of a sentence that is kept, cut at blanks; 1 where none are written."),
+        typer.Option(help="Fewest words of a sentence that is kept, split at blanks; 1 for scripts without blanks."),
     ] = 2,
     small: Annotated[bool, typer.Option("--small", help="Of an experiment: little text, few steps, one seed.")] = False,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Say how long an experiment will take, and end.")] = False,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Print how long an experiment will take, and stop.")
+    ] = False,
     engine: options.Engine = "local",
     workers: options.Workers = None,
     seed: options.Seed = 1,
@@ -50,7 +56,7 @@ def augment(
     """Back-translate monolingual text into bitext to train on; or compare ways to do so, and what they train (BBH22).
 
     The translations become the source, what people wrote the target. An experiment trains a translator on each method's
-    bitext beside the parallel text, and measures all: BLEU, chrF, diversity, training perplexity, translationese.
+    bitext with the parallel text, and evaluates all: BLEU, chrF, diversity, training perplexity, translationese.
 
     Example: `paraloom augment news.en.txt --translator en-tr --method nucleus -o made.tsv`
     """
@@ -58,10 +64,10 @@ def augment(
     _refuse(
         {"--translator": translator, "--tag": tag, "--method": method != "nucleus", "--outputs": outputs != 3}
         | {"--seed": seed != 1, "--src-lang": src_lang != "und", "--tgt-lang": tgt_lang != "und"}
-        | {"--field": field, "--fewest": fewest != 2}
+        | {"--field": field, "--min-words": min_words != 2}
         if experiment
         else {"--small": small, "--dry-run": dry_run},
-        "a text; the file of an experiment says that itself" if experiment else "an EXPERIMENT.toml",
+        "a text; the file of an experiment sets that itself" if experiment else "an EXPERIMENT.toml",
     )
     if experiment:
         _experiment(Path(text), output, small, dry_run, engine, workers)
@@ -69,20 +75,18 @@ def augment(
     if not translator:
         raise typer.BadParameter("name the translator from the text's language", param_hint="--translator")
     if output is None:
-        raise typer.BadParameter("name the bitext to make", param_hint="--output")
-    from paraloom.cli.summary import summary
-    from paraloom.workflows.augment import augment_text
-
-    result = augment_text(
+        raise typer.BadParameter("name the bitext to write", param_hint="--output")
+    result = workflows.augment(
         text,
-        [path.absolute() for path in translator],
+        translator,
         output,
         method=method,
         outputs=outputs,
         tag=tag,
         field=int(field) if field and field.lstrip("-").isdecimal() else field,
-        fewest=fewest,
-        languages=(src_lang, tgt_lang),
+        min_words=min_words,
+        src_lang=src_lang,
+        tgt_lang=tgt_lang,
         engine=engine,
         workers=workers,
         seed=seed,
@@ -97,21 +101,14 @@ def _refuse(given: Mapping[str, object], kind: str) -> None:
 
 
 def _experiment(path: Path, output: str | None, small: bool, dry_run: bool, engine: str, workers: int | None) -> None:
-    from paraloom.experiments.augmentation import augment as run_experiment
-    from paraloom.experiments.augmentation import pipeline_of
-    from paraloom.experiments.augmentation_config import read_experiment
-    from paraloom.experiments.augmentation_cost import statement
-
-    name, seed, experiment = read_experiment(path, small=small)
-    pipeline_of(path, name, seed, experiment)  # what is wrong with it is said at once
-    typer.echo(statement(experiment), err=True)
+    name, seed, experiment = papers.read_experiment(path, small=small)
+    papers.experiment_pipeline(path, name, seed, experiment)  # reports what is wrong before anything runs
+    typer.echo(papers.cost_statement(experiment), err=True)
     if dry_run:
         return
-    from paraloom.report import write_report
-
     folder = Path(output) if output else Path("runs") / name
-    run_experiment(path, folder, small=small, engine=engine, workers=workers, tell=typer.echo)
-    typer.echo(f"Report: {write_report(folder, folder / 'report.html')}")
+    papers.run_experiment(path, folder, small=small, engine=engine, workers=workers, report=typer.echo)
+    typer.echo(f"Report: {reports.write_report(folder, folder / 'report.html')}")
 
 
-VERBS = {"augment": augment}
+COMMANDS: options.Commands = {"augment": augment}

@@ -1,4 +1,4 @@
-"""Verbs about encoders: train encoder, encode, similarity, search, mine, export."""
+"""Commands about encoders: train encoder and phrases, encode, similarity, search, mine, export."""
 
 from __future__ import annotations
 
@@ -7,7 +7,9 @@ from typing import Annotated
 
 import typer
 
+from paraloom import workflows
 from paraloom.cli import options
+from paraloom.cli.output import print_figures
 
 
 def train_encoder(
@@ -15,162 +17,183 @@ def train_encoder(
     output: options.Folder,
     spec: Annotated[
         str,
-        typer.Option(help="Parts: word, trigram, lstm, blstm, gran, gru; word+trigram sums, word,trigram joins."),
+        typer.Option(
+            help="Parts: word, trigram, lstm, blstm, gran, gru; word+trigram sums, word,trigram concatenates."
+        ),
     ] = "word,trigram",
     dimension: Annotated[int, typer.Option(help="Width of each part.")] = 300,
     epochs: Annotated[int, typer.Option(help="Passes over the pairs.")] = 5,
-    megabatch: Annotated[int, typer.Option(help="Mini-batches joined in the search for negatives.")] = 20,
-    rising: Annotated[
-        bool, typer.Option("--rising", help="Join 1 mini-batch at first, --megabatch of them in the last epoch.")
+    megabatch_size: Annotated[int, typer.Option(help="Mini-batches that are searched together for negatives.")] = 20,
+    megabatch_warmup: Annotated[
+        bool,
+        typer.Option("--megabatch-warmup", help="Grow from 1 mini-batch to --megabatch-size in the last epoch."),
     ] = False,
     scramble: Annotated[
-        float, typer.Option(help="Share of sentences whose words lstm, blstm, gran and gru read in another order.")
+        float, typer.Option(help="Share of sentences whose words lstm, blstm, gran and gru read in random order.")
     ] = 0.0,
     devices: Annotated[
         str, typer.Option(help="Where lstm, blstm, gran and gru compute: cpu, cuda, or cuda:0,cuda:1.")
     ] = "cpu",
     precision: Annotated[str, typer.Option(help="What they compute in: float32 or bfloat16.")] = "float32",
-    start: Annotated[Path | None, typer.Option(help="An encoder to go on from.")] = None,
+    start: Annotated[str | None, typer.Option(help="An encoder to start from: a bundled name or a folder.")] = None,
     vectors: Annotated[
         Path | None,
         typer.Option(
-            help="Word vectors to start from: text as of word2vec, GloVe or fastText, or a folder by `distil words`."
+            help="Word vectors to start from: text of word2vec, GloVe or fastText, or a folder of `distill words`."
         ),
     ] = None,
     sts: Annotated[
-        Path | None, typer.Option(help="Folder of similarity tasks, for a development figure an epoch.")
+        Path | None, typer.Option(help="Folder of similarity tasks, for a development figure per epoch.")
     ] = None,
     src_column: options.SrcColumn = None,
     tgt_column: options.TgtColumn = None,
     seed: options.Seed = 1,
 ) -> None:
-    """Train a sentence encoder on paraphrase pairs; stopped, the same command goes on.
+    """Train a sentence encoder on paraphrase pairs; stopped, the same command resumes.
 
     Example: `paraloom train encoder --pairs kept.parquet -o encoder`
     """
-    from paraloom.workflows.run import corpus_stages, run_verb
+    result = workflows.train_encoder(
+        pairs,
+        output,
+        start=start,
+        vectors=vectors,
+        sts=sts,
+        src_column=options.column(src_column),
+        tgt_column=options.column(tgt_column),
+        seed=seed,
+        spec=spec,
+        dimension=dimension,
+        epochs=epochs,
+        megabatch_size=megabatch_size,
+        megabatch_warmup=megabatch_warmup,
+        scramble=scramble,
+        devices=devices,
+        precision=precision,
+    )
+    print_figures(result)
 
-    stages, references = [], []
-    for number, source in enumerate(pairs, 1):
-        found, reference = corpus_stages(
-            source, src_column=options.column(src_column), tgt_column=options.column(tgt_column)
-        )
-        name = f"pairs-{number}"
-        stages += [{**stage, "name": name} for stage in found]
-        references.append(name if found else reference)
-    work = {
-        "use": "train-encoder",
-        "pairs": references,
-        "spec": spec,
-        "dimension": dimension,
-        "epochs": epochs,
-        "megabatch": megabatch,
-        "rising": rising,
-        "scramble": scramble,
-        "devices": devices,
-        "precision": precision,
-        "start": str(start.absolute()) if start else None,
-        "vectors": str(vectors.absolute()) if vectors else None,
-        "sts": str(sts.absolute()) if sts else None,
-    }
-    result = run_verb([*stages, work], output, seed=seed)
-    for name, value in result.stages[-1].figures.items():
-        typer.echo(f"{name}: {value}")
+
+def train_phrases(
+    pairs: Annotated[
+        list[str] | None, typer.Argument(metavar="[PAIRS]...", help="Phrases that mean the same: PPDB, or any pairs.")
+    ] = None,
+    output: options.Folder = "phrases",
+    vectors: Annotated[
+        Path | None,
+        typer.Option(help="Word vectors: text of word2vec, GloVe or fastText, or a folder of `distill words`."),
+    ] = None,
+    teacher: Annotated[
+        str | None, typer.Option(help="Instead of --vectors: a sentence-transformers model that encodes each word.")
+    ] = None,
+    network: Annotated[str, typer.Option(help="gru, lstm, blstm or gran.")] = "gru",
+    num_negatives: Annotated[int, typer.Option(help="Contrast phrases drawn for each mini-batch.")] = 9,
+    train_share: Annotated[float, typer.Option(help="Share of the pairs that is trained on.")] = 1.0,
+    epochs: Annotated[int, typer.Option(help="Passes over the pairs.")] = 150,
+    dropout: Annotated[float, typer.Option(help="Dropout of the output in training.")] = 0.5,
+    tasks: Annotated[Path | None, typer.Option(help="Folder of phrase tasks, to evaluate on.")] = None,
+    task: Annotated[str, typer.Option(help="semeval or turney: learn from its training set, too.")] = "",
+    reversed_contrast: Annotated[
+        bool, typer.Option("--reversed-contrast", help="Phrases of two words in reverse order are negatives.")
+    ] = False,
+    seed: options.Seed = 1,
+) -> None:
+    """Train an encoder of phrases on paraphrases, with contrast phrases and a margin.
+
+    Example: `paraloom train phrases ppdb-1.0-s-phrasal.gz --vectors glove.200d.txt -o phrases`
+    """
+    result = workflows.train_phrases(
+        pairs or [],
+        output,
+        vectors=vectors,
+        teacher=teacher,
+        tasks=tasks,
+        seed=seed,
+        network=network,
+        num_negatives=num_negatives,
+        train_share=train_share,
+        epochs=epochs,
+        dropout=dropout,
+        task=task,
+        reversed_contrast=reversed_contrast,
+    )
+    print_figures(result)
 
 
 def encode(
-    encoder: Annotated[Path, typer.Argument(help="An encoder folder.")],
-    source: Annotated[str, typer.Argument(metavar="[IN]", help="A sentence a line; - is standard input.")] = "-",
+    encoder: options.Encoder,
+    source: Annotated[str, typer.Argument(metavar="[IN]", help="A sentence per line; - is standard input.")] = "-",
     output: Annotated[
         Path,
-        typer.Option("--output", "-o", help="Vectors: .npy, float32 (lines, width), or .parquet with the text."),
+        typer.Option("--output", "-o", help="Vectors: .npy, float32 (lines, d), or .parquet with the text."),
     ] = Path("vectors.npy"),
 ) -> None:
-    """Turn lines of text into vectors.
+    """Encode lines of text as vectors.
 
-    Example: `paraloom encode encoder sentences.txt -o vectors.npy`
+    Example: `paraloom encode english sentences.txt -o vectors.npy`
     """
-    from paraloom.workflows.encode import encode_lines
-
-    typer.echo(f"{encode_lines(encoder, source, output):,} vectors in {output}")
+    typer.echo(f"{workflows.encode_file(encoder, source, output):,} vectors in {output}")
 
 
 def similarity(
-    encoder: Annotated[Path, typer.Argument(help="An encoder folder.")],
-    first: Annotated[str, typer.Argument(metavar="A", help="A sentence a line.")],
+    encoder: options.Encoder,
+    first: Annotated[str, typer.Argument(metavar="A", help="A sentence per line.")],
     second: Annotated[str, typer.Argument(metavar="B", help="As many lines.")],
 ) -> None:
     """Print the cosine of each line of A with the same line of B, −1 to 1.
 
-    Example: `paraloom similarity encoder a.txt b.txt`
+    Example: `paraloom similarity english a.txt b.txt`
     """
-    from paraloom.workflows.encode import similarity_lines
-
-    for cosine in similarity_lines(encoder, first, second):
+    for cosine in workflows.similarity_of_lines(encoder, first, second):
         typer.echo(f"{cosine:.4f}")
 
 
 def search(
-    encoder: Annotated[Path, typer.Argument(help="An encoder folder.")],
-    corpus: Annotated[str, typer.Argument(metavar="CORPUS", help="Sentences to search, one a line.")],
-    queries: Annotated[str, typer.Argument(metavar="[QUERIES]", help="One a line; - is standard input.")] = "-",
-    k: Annotated[int, typer.Option("-k", help="Sentences to a query.")] = 5,
+    encoder: options.Encoder,
+    corpus: Annotated[str, typer.Argument(metavar="CORPUS", help="Sentences to search, one per line.")],
+    queries: Annotated[str, typer.Argument(metavar="[QUERIES]", help="One per line; - is standard input.")] = "-",
+    k: Annotated[int, typer.Option("-k", help="Sentences per query.")] = 5,
     vectors: Annotated[
-        Path | None, typer.Option(help="The corpus's vectors, which `paraloom encode` wrote; made anew without.")
+        Path | None, typer.Option(help="Vectors of the corpus, from `paraloom encode`; default: encode it now.")
     ] = None,
 ) -> None:
     """Print the sentences nearest to each query: query, rank, cosine, row and sentence, between tabs.
 
-    Example: `echo "Where is the station?" | paraloom search encoder sentences.txt -k 3`
+    Example: `echo "Where is the station?" | paraloom search english sentences.txt -k 3`
     """
-    from paraloom.workflows.search import search_lines
-
-    for hit in search_lines(encoder, corpus, queries, k=k, vectors=vectors):
+    for hit in workflows.search_lines(encoder, corpus, queries, k=k, vectors=vectors):
         typer.echo(f"{hit.query}\t{hit.rank}\t{hit.cosine:.4f}\t{hit.row}\t{hit.sentence}")
 
 
 def mine(
-    encoder: Annotated[Path, typer.Argument(help="An encoder folder.")],
-    corpus: Annotated[str, typer.Argument(metavar="TEXT", help="Sentences, one a line.")],
+    encoder: options.Encoder,
+    corpus: Annotated[str, typer.Argument(metavar="TEXT", help="Sentences, one per line.")],
     output: options.Output,
     above: Annotated[float, typer.Option(help="The lowest cosine of a pair.")] = 0.8,
     below: Annotated[float, typer.Option(help="The highest cosine of a pair.")] = 0.99,
-    k: Annotated[int, typer.Option("-k", help="Pairs a sentence at most.")] = 5,
-    vectors: Annotated[Path | None, typer.Option(help="The text's vectors, which `paraloom encode` wrote.")] = None,
+    k: Annotated[int, typer.Option("-k", help="Pairs per sentence at most.")] = 5,
+    vectors: Annotated[Path | None, typer.Option(help="Vectors of the text, from `paraloom encode`.")] = None,
     seed: options.Seed = 1,
 ) -> None:
-    """Find paraphrases in a text of any size: the pairs of sentences that lie close together, closest first.
+    """Mine paraphrases from a text of any size: the pairs of sentences with the highest cosines, best first.
 
-    Example: `paraloom mine encoder sentences.txt.gz --above 0.85 -o pairs.tsv`
+    Example: `paraloom mine english sentences.txt.gz --above 0.85 -o pairs.tsv`
     """
-    from paraloom.workflows.search import mine_lines
-
-    count = mine_lines(encoder, corpus, output, above=above, below=below, k=k, vectors=vectors, seed=seed)
+    count = workflows.mine_lines(encoder, corpus, output, above=above, below=below, k=k, vectors=vectors, seed=seed)
     typer.echo(f"{count:,} pairs in {output}")
 
 
 def export(
-    encoder: Annotated[Path, typer.Argument(help="An encoder folder.")],
+    encoder: options.Encoder,
     output: options.Folder,
     onnx: Annotated[bool, typer.Option("--onnx", help="Write an ONNX graph and its vocabularies instead.")] = False,
 ) -> None:
-    """Write a folder that sentence-transformers opens, or an ONNX graph, with the same vectors.
+    """Export an encoder as a folder for sentence-transformers, or as an ONNX graph, with the same vectors.
 
-    Example: `paraloom export encoder -o for-sentence-transformers`
+    Example: `paraloom export english -o for-sentence-transformers`
     """
-    from paraloom.embed.export import export_sentence_transformer
-    from paraloom.embed.store import load_encoder
-
-    if onnx:
-        from paraloom.embed.onnx_graph import FILE, export_onnx
-
-        export_onnx(load_encoder(encoder), output)
-        typer.echo(Path(output) / FILE)
-        return
-    plain = export_sentence_transformer(load_encoder(encoder), output)
-    trust = "" if plain else ", trust_remote_code=True"
-    typer.echo(f"SentenceTransformer({str(output)!r}{trust})")
+    typer.echo(workflows.export_encoder(encoder, output, onnx=onnx))
 
 
-VERBS = {"search": search, "mine": mine, "export": export, "encode": encode, "similarity": similarity}
-TRAINING = {"encoder": train_encoder}
+COMMANDS: options.Commands = {"encode": encode, "similarity": similarity, "search": search, "mine": mine, "export": export}
+TRAIN: options.Commands = {"encoder": train_encoder, "phrases": train_phrases}

@@ -1,4 +1,4 @@
-"""The paraloom command: verbs, and errors as one message with exit status 1."""
+"""The paraloom command: all commands in panels by task, errors as one message with exit status 1."""
 
 from __future__ import annotations
 
@@ -12,99 +12,90 @@ import typer
 from paraloom import __version__
 from paraloom.cli import (
     alignment,
-    analysis,
     augment,
-    distil,
-    diversity,
+    distillation,
     encoders,
-    evaluation,
-    extraction,
+    evaluate,
+    experiments,
+    options,
+    pages,
     pairs,
-    papers,
-    phrases,
-    pipelines,
-    scoring,
-    showing,
+    runs,
+    scores,
     stages,
     syntax,
     translators,
+    variants,
 )
+from paraloom.cli.renamed import RenamedCommands, RenamedOptions
 from paraloom.core.arrow import start_without_pandas
 from paraloom.core.errors import ParaloomError
 
-
-def _guarded(verb: Callable[..., None]) -> Callable[..., None]:
-    """The verb, its errors one message instead of a traceback, an interruption told how to go on."""
-
-    @wraps(verb)
-    def run(*arguments: Any, **options: Any) -> None:
-        start_without_pandas()
-        try:
-            verb(*arguments, **options)
-        except ParaloomError as error:
-            typer.echo(f"paraloom: {error}", err=True)
-            raise typer.Exit(1) from None
-        except KeyboardInterrupt as stop:
-            typer.echo(f"\nparaloom: {stop or 'stopped; the same command again goes on from here'}", err=True)
-            raise typer.Exit(130) from None
-
-    return run
-
-
 app = typer.Typer(
     name="paraloom",
-    help="Weave parallel text into paraphrases, sentence embeddings and training data for translators.",
+    cls=RenamedCommands,
+    help="Turn parallel text into paraphrases, sentence embeddings and training data for translation.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     rich_markup_mode="markdown",
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-training = typer.Typer(
-    help="Train a translator, an encoder, or what scores need on your own data.", no_args_is_help=True
-)
-evaluating = typer.Typer(help="Measure encoders, translations and alignments.", no_args_is_help=True)
-judging = typer.Typer(help="Judge pairs by hand: draw a sheet, count its labels.", no_args_is_help=True)
-aligning = typer.Typer(help="Align comparable texts.", no_args_is_help=True)
-showing_pages = typer.Typer(help="Make a page to look at.", no_args_is_help=True)
-distilling = typer.Typer(help="Make something small out of a large encoder.", no_args_is_help=True)
-app.add_typer(training, name="train")
-app.add_typer(aligning, name="align")
-app.add_typer(distilling, name="distil")
-app.add_typer(judging, name="judge")
-app.add_typer(evaluating, name="evaluate")
-app.add_typer(showing_pages, name="show")
 
-for verbs, group in (
-    (pipelines.VERBS, app),
-    (stages.VERBS, app),
-    (translators.VERBS, app),
-    (augment.VERBS, app),
-    (translators.TRAINING, training),
-    (scoring.VERBS, app),
-    (scoring.TRAINING, training),
-    (extraction.VERBS, app),
-    (pairs.VERBS, app),
-    (analysis.VERBS, app),
-    (analysis.JUDGING, judging),
-    (diversity.VERBS, app),
-    (syntax.VERBS, app),
-    (syntax.TRAINING, training),
-    (papers.VERBS, app),
-    (encoders.VERBS, app),
-    (encoders.TRAINING, training),
-    (distil.DISTILLING, distilling),
-    (phrases.TRAINING, training),
-    (evaluation.VERBS, evaluating),
-    (alignment.ALIGNING, aligning),
-    (alignment.EVALUATING, evaluating),
-    (phrases.EVALUATING, evaluating),
-    (showing.SHOWING, showing_pages),
-):
-    for verb_name, verb in verbs.items():
-        group.command(verb_name)(_guarded(verb))  # type: ignore[arg-type]
+PANELS: dict[str, options.Commands] = {
+    "Start and run": {**runs.COMMANDS, **pages.COMMANDS, **stages.COMMANDS},
+    "Paraphrase pairs": {**pairs.COMMANDS, **scores.COMMANDS},
+    "Encoders": encoders.COMMANDS,
+    "Translation": {**translators.COMMANDS, **augment.COMMANDS, **variants.COMMANDS},
+    "Documents and bitext": {**alignment.COMMANDS, **runs.LOOPS},
+    "Syntax": syntax.COMMANDS,
+    "Papers": experiments.COMMANDS,
+}
+"""Panel of `paraloom --help` → its commands."""
+
+GROUPS: dict[str, tuple[str, str, options.Commands]] = {
+    "judge": ("Paraphrase pairs", "Annotate pairs by hand: draw a sheet, count its labels.", pairs.JUDGE),
+    "train": (
+        "Translation",
+        "Train a translator, an encoder, or what scores and parses need, on your own data.",
+        {**translators.TRAIN, **encoders.TRAIN, **scores.TRAIN, **syntax.TRAIN},
+    ),
+    "distill": ("Encoders", "Distill a large encoder into something small.", distillation.DISTILL),
+    "align": ("Documents and bitext", "Align documents and sentences.", alignment.ALIGN),
+    "show": ("Start and run", "Write a page to look at.", pages.SHOW),
+    "evaluate": ("Encoders", "Evaluate encoders, translations and alignments.", evaluate.EVALUATE),
+}
+"""Name of a group of commands → its panel, its help and its commands."""
 
 
-def _show_version(wanted: bool) -> None:
+def _guarded(command: Callable[..., None]) -> Callable[..., None]:
+    """The command, with errors as one message instead of a traceback, and how to resume after an interruption."""
+
+    @wraps(command)
+    def run(*arguments: Any, **options: Any) -> None:
+        start_without_pandas()
+        try:
+            command(*arguments, **options)
+        except ParaloomError as error:
+            typer.echo(f"paraloom: {error}", err=True)
+            raise typer.Exit(1) from None
+        except KeyboardInterrupt as stop:
+            typer.echo(f"\nparaloom: {stop or 'stopped; the same command again resumes from here'}", err=True)
+            raise typer.Exit(130) from None
+
+    return run
+
+
+for panel, commands in PANELS.items():
+    for name, function in commands.items():
+        app.command(name, cls=RenamedOptions, rich_help_panel=panel)(_guarded(function))
+for name, (panel, description, commands) in GROUPS.items():
+    group = typer.Typer(cls=RenamedCommands, help=description, no_args_is_help=True)
+    for member, function in commands.items():
+        group.command(member, cls=RenamedOptions)(_guarded(function))
+    app.add_typer(group, name=name, rich_help_panel=panel)
+
+
+def _print_version(wanted: bool) -> None:
     if wanted:
         typer.echo(f"paraloom {__version__}")
         raise typer.Exit
@@ -113,7 +104,7 @@ def _show_version(wanted: bool) -> None:
 @app.callback()
 def _options(
     version: Annotated[
-        bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Print the version and leave.")
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version and exit.")
     ] = False,
 ) -> None:
     pass
@@ -125,8 +116,8 @@ def main() -> None:
     app()
 
 
-def _warn(message: Warning | str, *place: object) -> None:
-    """A warning as one line, without the place in our code."""
+def _warn(message: Warning | str, *location: object) -> None:
+    """A warning as one line, without its location in our code."""
     typer.echo(f"paraloom: {message}", err=True)
 
 

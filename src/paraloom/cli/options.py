@@ -1,22 +1,47 @@
-"""Options that several verbs share, said once."""
+"""Options that several commands share."""
 
 from __future__ import annotations
 
-from typing import Annotated
+from collections.abc import Callable
+from enum import StrEnum
+from typing import Annotated, TypeAlias
 
 import typer
 
-Output = Annotated[str, typer.Option("--output", "-o", help="Where the result goes; the suffix decides the format.")]
-Folder = Annotated[str, typer.Option("--output", "-o", help="The folder to make.")]
+Commands: TypeAlias = dict[str, Callable[..., None]]
+"""Name of a command → the function that it calls."""
+
+
+class OnErrorChoice(StrEnum):
+    """What happens at a row that cannot be processed."""
+
+    stop = "stop"
+    reject = "reject"
+
+
+Output = Annotated[str, typer.Option("--output", "-o", help="Where to write; the suffix decides the format.")]
+Folder = Annotated[str, typer.Option("--output", "-o", help="The folder to write.")]
 Seed = Annotated[int, typer.Option(help="Seed of every random choice.")]
-Workers = Annotated[int | None, typer.Option(help="Processes; default: one a core. The result is the same.")]
-Engine = Annotated[str, typer.Option(help="local, or ray (pip install 'paraloom[cluster]').")]
-OnError = Annotated[str, typer.Option(help="stop at a row that cannot be taken, or reject it and go on.")]
+Workers = Annotated[int | None, typer.Option(help="Processes; default: one per core. The result is the same.")]
+Engine = Annotated[str, typer.Option(help="local, inline, or ray (pip install 'paraloom[cluster]').")]
+OnError = Annotated[
+    OnErrorChoice, typer.Option(help="Stop at a row that cannot be processed, or reject it and continue.")
+]
 SrcLang = Annotated[str | None, typer.Option(help="Language of the source side, such as de.")]
 TgtLang = Annotated[str | None, typer.Option(help="Language of the target side, such as en.")]
 SrcColumn = Annotated[str | None, typer.Option(help="Source column of a table: a name, or a number from 1.")]
 TgtColumn = Annotated[str | None, typer.Option(help="Target column of a table: a name, or a number from 1.")]
 Json = Annotated[bool, typer.Option("--json", help="Print figures as JSON.")]
+Pairs = Annotated[str, typer.Argument(help="Pairs: a corpus folder, a file with both sides, or PREFIX.{de,en}.")]
+Translator = Annotated[
+    str, typer.Option(help="A bundled name such as de-en, a folder, or a Hugging Face name such as OWNER/MODEL.")
+]
+Encoder = Annotated[
+    str, typer.Argument(help="A bundled name such as english, a folder, or a sentence-transformers model.")
+]
+Decode = Annotated[
+    str, typer.Option(help="beam:5, sampling, topk:10, nucleus:0.95; settings follow commas: nucleus:0.95,nbest=3.")
+]
 
 
 def column(value: str | None) -> str | int | None:
@@ -26,3 +51,12 @@ def column(value: str | None) -> str | int | None:
     (3, 'german')
     """
     return int(value) if value is not None and value.isdigit() else value
+
+
+def names(text: str) -> tuple[str, ...]:
+    """Names between commas.
+
+    >>> names("overlap, bleu1")
+    ('overlap', 'bleu1')
+    """
+    return tuple(name.strip() for name in text.split(",") if name.strip())

@@ -1,62 +1,285 @@
-"""Verbs about pairs: filter."""
+"""Commands that make and select pairs: backtranslate, score, filter, stats, lexicon, tune, judge."""
 
 from __future__ import annotations
 
-from typing import Annotated
+import json
+from pathlib import Path
+from typing import Annotated, Any
 
 import typer
 
+import paraloom
+import paraloom.report as reports
+from paraloom import workflows
 from paraloom.cli import options
+from paraloom.cli.output import summary
+from paraloom.core.errors import ConfigError
+
+
+def backtranslate(
+    bitext: Annotated[str, typer.Argument(help="A file with both sides, a corpus folder, or PREFIX.{de,en}.")],
+    translator: options.Translator,
+    output: options.Output,
+    decode: options.Decode = "beam:5",
+    side: Annotated[
+        str, typer.Option(help="The side that is translated: src or tgt; the other is the reference.")
+    ] = "src",
+    src_lang: options.SrcLang = None,
+    tgt_lang: options.TgtLang = None,
+    src_column: options.SrcColumn = None,
+    tgt_column: options.TgtColumn = None,
+    shard_rows: Annotated[int, typer.Option(help="Rows that a worker processes at a time.")] = 500,
+    engine: options.Engine = "local",
+    workers: options.Workers = None,
+    on_error: options.OnError = options.OnErrorChoice.stop,
+    seed: options.Seed = 1,
+) -> None:
+    """Pair each reference of a bitext with translations of its other side: paraphrases.
+
+    Example: `paraloom backtranslate 'train.{de,en}' --translator de-en --decode beam:12 -o pairs.parquet`
+    """
+    pairs = paraloom.read_pairs(
+        bitext,
+        src_lang=src_lang,
+        tgt_lang=tgt_lang,
+        src_column=options.column(src_column),
+        tgt_column=options.column(tgt_column),
+        shard_rows=shard_rows,
+        seed=seed,
+    )
+    made = pairs.backtranslate(translator, decode=decode, side=side)
+    result = made.write(output, engine=engine, workers=workers, on_error=on_error.value)
+    typer.echo(summary(result), err=True)
+
+
+def score(
+    pairs: options.Pairs,
+    output: options.Output,
+    scores: Annotated[
+        str,
+        typer.Option("--with", help="Scores or groups, separated by commas; `all`; `paraloom scores` lists them."),
+    ] = "common",
+    encoder: Annotated[
+        str | None,
+        typer.Option(help="Adds paraphrase_score: a bundled name, a folder, or a sentence-transformers model."),
+    ] = None,
+    word_counts: Annotated[
+        str | None, typer.Option(help="Adds the mean IDF of both sides: a folder of `train word-counts`.")
+    ] = None,
+    language_model: Annotated[
+        str | None, typer.Option(help="Adds perplexities: a folder of `train language-model`, or an ARPA file.")
+    ] = None,
+    classifier: Annotated[
+        str | None, typer.Option(help="Adds reference_probability: a folder of `train classifier`.")
+    ] = None,
+    languages: Annotated[
+        str | None, typer.Option(help="Adds the probability of the stated languages: all that may occur, as de,en.")
+    ] = None,
+    src_column: options.SrcColumn = None,
+    tgt_column: options.TgtColumn = None,
+    engine: options.Engine = "local",
+    workers: options.Workers = None,
+    on_error: options.OnError = options.OnErrorChoice.stop,
+) -> None:
+    """Add columns of scores to pairs; no row is dropped.
+
+    Example: `paraloom score pairs.parquet --with overlap,bleu1,length -o scored.parquet`
+    """
+    scored = paraloom.read_pairs(
+        pairs, src_column=options.column(src_column), tgt_column=options.column(tgt_column)
+    ).score(
+        options.names(scores),
+        encoder=encoder,
+        word_counts=word_counts,
+        language_model=language_model,
+        classifier=classifier,
+        languages=options.names(languages or ""),
+    )
+    result = scored.write(output, engine=engine, workers=workers, on_error=on_error.value)
+    typer.echo(summary(result), err=True)
 
 
 def filter_pairs(
-    pairs: Annotated[str, typer.Argument(help="Scored pairs: a corpus folder or a table.")],
-    output: options.Output = "",
-    where: Annotated[str, typer.Option(help="An SQL condition over the columns.")] = "",
-    top: Annotated[float | None, typer.Option(help="Keep the best share (0–1) by the column --by.")] = None,
-    tenth: Annotated[
-        int | None, typer.Option(help="Keep one tenth (1–10) of the ranking by --by; 1 has the lowest values.")
+    pairs: options.Pairs,
+    output: Annotated[
+        str | None, typer.Option("--output", "-o", help="Where to write; the suffix decides the format.")
     ] = None,
-    by: Annotated[str, typer.Option(help="Column that --top and --tenth rank by.")] = "",
+    where: Annotated[str, typer.Option(help="A condition in SQL over the columns.")] = "",
+    top: Annotated[float | None, typer.Option(help="Keep the best share (0–1) by the column --by.")] = None,
+    decile: Annotated[
+        int | None, typer.Option(help="Keep one decile (1–10) of the ranking by --by; 1 has the lowest values.")
+    ] = None,
+    by: Annotated[str, typer.Option(help="Column that --top and --decile rank by.")] = "",
     best: Annotated[str, typer.Option(help="lowest or highest; default: the score's own direction.")] = "",
     sample: Annotated[float | None, typer.Option(help="Keep a random share (below 1) or number of rows.")] = None,
     preview: Annotated[
-        bool, typer.Option("--preview", help="Only count what each condition alone, and all together, would keep.")
+        bool, typer.Option("--preview", help="Only count what each criterion alone, and all together, would keep.")
     ] = False,
     engine: options.Engine = "local",
     workers: options.Workers = None,
     seed: options.Seed = 1,
 ) -> None:
-    """Keep the pairs that meet all conditions: where, then top or tenth, then sample.
+    """Keep the pairs that meet all criteria: where, then top or decile, then sample.
 
     Example: `paraloom filter scored.parquet -o kept.parquet
     --where "trigram_overlap <= 0.7 and tgt_tokens between 3 and 30"`
     """
-    from paraloom.cli.summary import summary
-    from paraloom.core.errors import ConfigError
-    from paraloom.workflows.run import corpus_stages, run_tables
-
-    criteria = {
-        "where": where,
+    criteria: dict[str, Any] = {
         "top": top,
-        "decile": tenth,
+        "decile": decile,
         "by": by,
         "best": best,
         "sample": int(sample) if sample is not None and sample >= 1 else sample,
     }
     if preview:
-        from paraloom.pairs.filtering.filters import CriterionCount, format_preview
-        from paraloom.workflows.analysis import result_of
-
-        found = result_of({"use": "preview-filter", **criteria}, "pairs", pairs, seed=seed)
-        typer.echo(format_preview([CriterionCount(**each) for each in found]))
+        typer.echo(workflows.format_preview(workflows.preview_filter(pairs, where, seed=seed, **criteria)))
         return
     if not output:
-        raise ConfigError("there is no output", remedy="Give -o, or --preview to count only.")
-    stages, reference = corpus_stages(pairs)
-    work = {"use": "filter", "input": reference, **criteria}
-    result = run_tables([*stages, work], output, engine=engine, workers=workers, seed=seed)
-    typer.echo(summary(result), err=True)
+        raise ConfigError("an output is missing", remedy="Give -o, or --preview to count only.")
+    kept = paraloom.read_pairs(pairs, seed=seed).filter(where, **criteria)
+    typer.echo(summary(kept.write(output, engine=engine, workers=workers)), err=True)
 
 
-VERBS = {"filter": filter_pairs}
+def stats(
+    pairs: options.Pairs,
+    sample: Annotated[int, typer.Option(help="Pairs to look at, drawn at random.")] = 150_000,
+    as_json: options.Json = False,
+    seed: options.Seed = 1,
+) -> None:
+    """Length, vocabulary, entropy and repetition of references and translations, and how they differ.
+
+    Scored pairs give more: mean IDF, paraphrase score, and what the reference probability correlates with.
+
+    Example: `paraloom stats pairs.parquet`
+    """
+    figures = workflows.pair_statistics(pairs, sample=sample, seed=seed)
+    if as_json:
+        typer.echo(json.dumps(figures))
+        return
+    typer.echo(f"{figures['pairs']:,} pairs\n")
+    parts = ("reference", "translation", "reference_minus_translation")
+    names = list(dict.fromkeys(name for part in parts for name in figures[part]))
+    typer.echo(f"{'':<20}" + "".join(f"{part.replace('_', ' '):>30}" for part in parts))
+    for name in names:
+        cells = [_estimate(figures[part].get(name)) for part in parts]
+        typer.echo(f"{name.replace('_', ' '):<20}" + "".join(f"{cell:>30}" for cell in cells))
+    if "paraphrase_score" in figures:
+        typer.echo(f"\nparaphrase score {_estimate(figures['paraphrase_score'])}")
+    for name, value in figures.get("spearman_of_reference_probability", {}).items():
+        typer.echo(f"Spearman of p(reference) and {name}: {_estimate(value)}")
+
+
+def lexicon(
+    pairs: options.Pairs,
+    output: options.Output,
+    max_phrase_length: Annotated[int, typer.Option(help="Words of the longest phrase.")] = 3,
+    min_count: Annotated[int, typer.Option(help="Times that an entry must occur.")] = 2,
+    sample: Annotated[int, typer.Option(help="Pairs to learn from, drawn at random.")] = 500_000,
+    seed: options.Seed = 1,
+) -> None:
+    """Extract a paraphrase lexicon: phrases that can replace each other, scored, with examples.
+
+    Example: `paraloom lexicon pairs.parquet -o lexicon.tsv`
+    """
+    count = workflows.extract_lexicon(
+        pairs, output, seed=seed, max_phrase_length=max_phrase_length, min_count=min_count, sample=sample
+    )
+    typer.echo(f"{count:,} entries in {output}")
+
+
+def tune(
+    pairs: options.Pairs,
+    sts: Annotated[Path, typer.Option(help="A folder of similarity tasks.")],
+    output: Annotated[Path, typer.Option("--output", "-o", help="Run folder.")] = Path("runs/tune"),
+    grids: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--grid", help="A preset (w17-overlap …: an unknown one lists all), or a condition in SQL. Repeatable."
+        ),
+    ] = None,
+    size: Annotated[int, typer.Option(help="Pairs of each selection.")] = 24_000,
+    epochs: Annotated[int, typer.Option(help="Passes at most; the best one counts.")] = 10,
+    seeds: Annotated[int, typer.Option(help="Times that each selection is drawn and trained.")] = 1,
+    random_seeds: Annotated[int, typer.Option(help="The same for the random selection.")] = 5,
+    development: Annotated[str, typer.Option(help="The task that decides.")] = "STS-B/dev",
+    spec: Annotated[str, typer.Option(help="Parts of the encoder.")] = "word,trigram",
+    workers: options.Workers = None,
+    seed: options.Seed = 1,
+) -> None:
+    """Find the filter whose pairs train the best encoder, against random pairs; stopped, the same command resumes.
+
+    Example: `paraloom tune scored.parquet --sts data/sts --grid w17-overlap --grid "src_tokens > 5" -o runs/tune`
+    """
+    tuning = workflows.Tuning(
+        pairs=pairs,
+        grids=grids or ["w17-overlap"],
+        sts=str(sts),
+        development=development,
+        size=size,
+        epochs=epochs,
+        seeds=seeds,
+        random_seeds=random_seeds,
+        encoder={"spec": spec},
+    )
+    tuned = workflows.tune(tuning, output, workers=workers, seed=seed)
+    typer.echo(f"{tuned.format()}\nReport: {reports.write_report(output, output / 'report.html')}")
+
+
+def judge_sample(
+    pairs: options.Pairs,
+    output: Annotated[Path, typer.Option("--output", "-o", help="The sheet, tab-separated.")] = Path("sheet.tsv"),
+    by: Annotated[str, typer.Option(help="The score whose ranges are drawn from.")] = "paraphrase_score",
+    count: Annotated[int, typer.Option(help="Pairs from each range.")] = 100,
+    seed: options.Seed = 1,
+) -> None:
+    """Draw pairs from each range of a score into a sheet for annotators.
+
+    Example: `paraloom judge sample scored.parquet -o sheet.tsv`
+    """
+    key = workflows.draw_sheet(pairs, output, by=by, count=count, seed=seed)
+    typer.echo(f"Give each annotator a copy of {output}; keep {key}.")
+
+
+def judge_table(
+    sheets: Annotated[list[Path], typer.Argument(help="Labeled sheets, one per annotator.")],
+    key: Annotated[Path, typer.Option(help="The key that was written beside the sheet.")],
+    as_json: options.Json = False,
+) -> None:
+    """Count the labels in each range, and how far two annotators agree.
+
+    Example: `paraloom judge table rater1.tsv rater2.tsv --key sheet.tsv.key.tsv`
+    """
+    table = workflows.summarize_ratings(sheets, key)
+    if as_json:
+        typer.echo(json.dumps(table))
+        return
+    rows = table["rows"]
+    labels = [(kind, value) for kind in ("strength", "fluency") for value in rows[0][kind]] if rows else []
+    heads = "".join(f"{f'{kind} {value}':>13}" for kind, value in labels)
+    typer.echo(f"{'range':<14}{'in corpus':>12}{'overlap':>10}{heads}")
+    for row in rows:
+        counts = "".join(f"{row[kind][value]:>13}" for kind, value in labels)
+        overlap = "" if row["trigram_overlap"] is None else f"{row['trigram_overlap']:.2f}"
+        typer.echo(f"{row['range']:<14}{row['in_corpus']:>12,}{overlap:>10}{counts}")
+    for kind, kappa in table["agreement"].items():
+        value = "undefined, all labels are the same" if kappa is None else f"{kappa:.2f}"
+        typer.echo(f"Cohen's kappa of {kind}: {value}")
+
+
+def _estimate(value: dict[str, float] | None) -> str:
+    if value is None:
+        return ""
+    if value["low"] == value["high"]:
+        return f"{value['value']:,.0f}"
+    return f"{value['value']:.4g} [{value['low']:.4g}, {value['high']:.4g}]"
+
+
+COMMANDS: options.Commands = {
+    "backtranslate": backtranslate,
+    "score": score,
+    "filter": filter_pairs,
+    "stats": stats,
+    "lexicon": lexicon,
+    "tune": tune,
+}
+JUDGE: options.Commands = {"sample": judge_sample, "table": judge_table}

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from paraloom.cli import options
+
 if TYPE_CHECKING:
     from paraloom.core.stage import Stage
 
@@ -28,7 +30,7 @@ def stages(
         _describe_stage(name)
 
 
-VERBS = {"stages": stages}
+COMMANDS: options.Commands = {"stages": stages}
 
 
 def _list_stages() -> None:

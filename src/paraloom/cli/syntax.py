@@ -1,4 +1,4 @@
-"""Verbs about syntax: train parser, parse."""
+"""Commands about syntax: train parser, parse, syntax-groups."""
 
 from __future__ import annotations
 
@@ -7,41 +7,39 @@ from typing import Annotated
 
 import typer
 
+from paraloom import workflows
 from paraloom.cli import options
+from paraloom.cli.output import print_figures, summary
 
 
 def train_parser(
-    treebank: Annotated[list[Path], typer.Argument(help="Files of bracketed trees, as the Penn Treebank has them.")],
+    treebank: Annotated[list[Path], typer.Argument(help="Files of bracketed trees, as in the Penn Treebank.")],
     output: options.Folder,
 ) -> None:
-    """Read a grammar off a treebank; prints how well it parses trees that it has not seen.
+    """Read a probabilistic grammar off a treebank; prints its F1 on held-out trees.
 
     Example: `paraloom train parser wsj.mrg.gz -o parser-en`
     """
-    from paraloom.workflows.run import run_verb
-
-    result = run_verb([{"use": "train-parser", "treebank": [str(path.absolute()) for path in treebank]}], output)
-    for name, value in result.stages[-1].figures.items():
-        typer.echo(f"{name}: {value}")
+    print_figures(workflows.train_parser(treebank, output))
 
 
 def parse(
-    pairs: Annotated[str, typer.Argument(help="Pairs: a corpus folder, a file with both sides, or PREFIX.{de,en}.")],
+    pairs: options.Pairs,
     output: options.Output,
     parser: Annotated[
         str | None,
-        typer.Option(help="A folder by `train parser`, spacy:NAME, spacy:FOLDER, stanza:LANGUAGE[:depparse]."),
+        typer.Option(help="A folder of `train parser`, spacy:NAME, spacy:FOLDER, stanza:LANGUAGE[:depparse]."),
     ] = None,
     parses: Annotated[
         list[str] | None,
         typer.Option(
-            "--parses", metavar="COLUMN=FILE", help="Trees that are there: one a line, or .conllu. Repeatable."
+            "--parses", metavar="COLUMN=FILE", help="Existing parses: a tree per line, or .conllu. Repeatable."
         ),
     ] = None,
-    columns: Annotated[str, typer.Option(help="The text columns, commas between.")] = "src,tgt",
+    columns: Annotated[str, typer.Option(help="The text columns, separated by commas.")] = "src,tgt",
     engine: options.Engine = "local",
     workers: options.Workers = None,
-    on_error: options.OnError = "stop",
+    on_error: options.OnError = options.OnErrorChoice.stop,
 ) -> None:
     """Add the bracketed tree of each sentence, as columns src_parse and tgt_parse.
 
@@ -49,39 +47,38 @@ def parse(
 
     Example: `paraloom parse pairs.parquet --parser parser-en -o parsed.parquet`
     """
-    from paraloom.cli.summary import summary
-    from paraloom.workflows.run import run_verb
-    from paraloom.workflows.syntax import parsing_stages
-
-    names = [name.strip() for name in columns.split(",")]
-    stages = parsing_stages(pairs, parser=parser, parses=parses or [], columns=names)
-    result = run_verb(stages, output, engine=engine, workers=workers, on_error=on_error)
+    result = workflows.add_parses(
+        pairs,
+        output,
+        parser=parser,
+        parses=parses or [],
+        columns=options.names(columns),
+        engine=engine,
+        workers=workers,
+        on_error=on_error.value,
+    )
     typer.echo(summary(result), err=True)
 
 
 def syntax_groups(
-    parsed: Annotated[str, typer.Argument(help="Pairs with trees, by `parse`: a corpus folder or a Parquet file.")],
-    output: Annotated[str, typer.Option("--output", "-o", help="The folder of the groups.")],
+    parsed: Annotated[str, typer.Argument(help="Pairs with parses, from `parse`: a corpus folder or a Parquet file.")],
+    output: options.Folder,
     groups: Annotated[int, typer.Option(help="How many groups.")] = 3,
-    least: Annotated[int, typer.Option(help="Rows of the smallest; smaller ones are joined.")] = 0,
-    column: Annotated[str, typer.Option(help="The column of the trees.")] = "tgt_parse",
+    min_size: Annotated[int, typer.Option(help="Rows of the smallest; smaller ones are merged.")] = 0,
+    column: Annotated[str, typer.Option(help="The column of the parses.")] = "tgt_parse",
 ) -> None:
-    """Find the largest groups of pairs whose trees split alike at the root, to fine-tune translators on.
+    """Find the largest groups of pairs whose parses have the same root production, to fine-tune translators on.
 
     Example: `paraloom syntax-groups parsed.parquet -o groups`
     """
-    from paraloom.syntax.groups import Groups
-    from paraloom.workflows.run import corpus_stages, run_verb
-
-    stages, reference = corpus_stages(parsed)
-    work = {"use": "syntax-groups", "pairs": reference, "column": column, "groups": groups, "least": least}
-    run_verb([*stages, work], output)
-    found = Groups.load(Path(output))
-    typer.echo(f"{'group':>5} {'rows':>10} {'of all':>7}  root production")
-    for group in found.groups:
-        typer.echo(f"{group.group:>5} {group.rows:>10,} {group.rows / found.rows:>7.1%}  {group.name}")
-    typer.echo(f"{found.rows:,} rows, {found.unparsed:,} without a tree, {found.distinct:,} root productions")
+    result = workflows.find_syntax_groups(parsed, output, groups=groups, min_size=min_size, column=column)
+    typer.echo(f"{'group':>5} {'rows':>10} {'share':>7}  root production")
+    for group in result.groups:
+        typer.echo(f"{group.group:>5} {group.rows:>10,} {group.rows / result.rows:>7.1%}  {group.name}")
+    typer.echo(
+        f"{result.rows:,} rows, {result.unparsed:,} without a parse, {result.distinct:,} distinct root productions"
+    )
 
 
-VERBS = {"parse": parse, "syntax-groups": syntax_groups}
-TRAINING = {"parser": train_parser}
+COMMANDS: options.Commands = {"parse": parse, "syntax-groups": syntax_groups}
+TRAIN: options.Commands = {"parser": train_parser}

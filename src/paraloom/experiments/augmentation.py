@@ -22,7 +22,7 @@ from paraloom.pipeline.definition import Definition
 from paraloom.pipeline.runner import run_pipeline
 from paraloom.pipeline.store import check_name
 from paraloom.pipeline.toml import pipeline_from_tables
-from paraloom.workflows.syntax import parser_named
+from paraloom.workflows.syntax import parser_fields
 
 RESULT = "augment.json"
 """In the run's folder: the figures of each method."""
@@ -91,7 +91,7 @@ def stages_of(experiment: Experiment) -> list[Table]:
     return stages
 
 
-def augment(
+def run_experiment(
     path: Path,
     folder: Path,
     *,
@@ -106,7 +106,7 @@ def augment(
     Raises RunError where the folder holds another experiment, as the whole of a small one.
     """
     name, seed, experiment = read_experiment(path, small=small)
-    pipeline = pipeline_of(path, name, seed, experiment)
+    pipeline = experiment_pipeline(path, name, seed, experiment)
     # The whole and the small one have the same stages, and each would begin those of the other anew.
     check_name(folder, {name})
     result = run_pipeline(pipeline, folder, engine=engine, workers=workers)
@@ -120,7 +120,7 @@ def augment(
     return outcomes
 
 
-def pipeline_of(path: Path, name: str, seed: int, experiment: Experiment) -> Definition:
+def experiment_pipeline(path: Path, name: str, seed: int, experiment: Experiment) -> Definition:
     """The experiment as a pipeline; raises ConfigError for settings and files that a stage cannot have."""
     return pipeline_from_tables(stages_of(experiment), name=name, seed=seed, base=path.parent)
 
@@ -169,7 +169,7 @@ def _augmentation(each: Experiment, name: str, held: list[str]) -> list[Table]:
         some = f"some-{name}"
         stages.append({"name": some, "use": "filter", "input": variants, "where": _some(each, made.texts)})
         stages.append(
-            {"name": measured, "use": "parse", "input": some, **parser_named(each.parser), "columns": ["text"]}
+            {"name": measured, "use": "parse", "input": some, **parser_fields(each.parser), "columns": ["text"]}
         )
     trees = {"trees": "text_parse"} if each.parser else {}
     stages.append(
@@ -198,13 +198,19 @@ def _syntax_groups(each: Experiment) -> list[Table]:
     settings = {key: value for key, value in each.syntax.items() if key != "least"}
     groups = {"groups": each.outputs, "least": each.syntax.get("least", 0)}
     stages: list[Table] = [
-        {"name": "parsed", "use": "parse", "input": "turned", **parser_named(each.parser), "columns": ["tgt"]},
+        {"name": "parsed", "use": "parse", "input": "turned", **parser_fields(each.parser), "columns": ["tgt"]},
         {"name": "groups", "use": "syntax-groups", "pairs": "parsed", **groups},
     ]
     for group in range(1, each.outputs + 1):
         tuned = {"init_from": "back", "bitext": [f"group-{group}"], "development": "development-turned"}
         stages += [
-            {"name": f"group-{group}", "use": "pick-syntax-group", "input": "parsed", "groups": "groups", "group": group},
+            {
+                "name": f"group-{group}",
+                "use": "pick-syntax-group",
+                "input": "parsed",
+                "groups": "groups",
+                "group": group,
+            },
             {
                 "name": f"tuned-{group}",
                 "use": "train-translator",

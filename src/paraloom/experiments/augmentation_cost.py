@@ -53,7 +53,7 @@ def hours(experiment: Experiment) -> dict[str, float]:
     return {**found, "in all": sum(found.values())}
 
 
-def statement(experiment: Experiment) -> str:
+def cost_statement(experiment: Experiment) -> str:
     """A sentence for people."""
     found = hours(experiment)
     parts = ", ".join(f"{name} {_said(value)}" for name, value in found.items() if name != "in all" and value)

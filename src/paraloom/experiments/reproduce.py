@@ -4,19 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 from paraloom.core.errors import ConfigError, nearest
-from paraloom.experiments import classifier_table, encoder_tables
+from paraloom.experiments import agreement, classifier_table, encoder_tables
+from paraloom.experiments.loop_tables import TABLES as LOOP_TABLES
+from paraloom.experiments.loop_tables import reproduce_loop
 from paraloom.experiments.published import PAPERS
 from paraloom.experiments.study import Study
 from paraloom.experiments.tables import Figure, Reproduced, cell
-from paraloom.workflows import agreement
+from paraloom.io.atomic import atomic_write
 from paraloom.workflows.analysis import draw_sheet
-from paraloom.workflows.tune import RANDOM, Tuned, compare, tune
+from paraloom.workflows.tuning import RANDOM, Tuned, compare, tune
 
-_W17 = {"spec": "word", "max_tokens": 100, "megabatch": 1, "two_sided": True}
+_W17 = {"spec": "word", "max_tokens": 100, "megabatch_size": 1, "two_sided": True}
 """W17's average of word vectors and its loss, negatives from the mini-batch."""
 
 
@@ -183,3 +186,85 @@ def _figure(row: Mapping[str, Any], value: str, low: str, high: str) -> Figure:
 def _interval(found: Mapping[str, float] | None, times: float = 1) -> Figure:
     """An estimate as `statistics` writes it."""
     return None if found is None else (found["value"] * times, found["low"] * times, found["high"] * times)
+
+
+def reproduce_tables(
+    names: Sequence[str],
+    *,
+    pairs: Mapping[str, str] | None = None,
+    sts: str | Path | None = None,
+    loop: str | Path | None = None,
+    folder: str | Path = "runs/reproduce",
+    encoder: str | Path | None = None,
+    parser: str | None = None,
+    size: int = 24_000,
+    epochs: int = 10,
+    seeds: int = 5,
+    workers: int | None = None,
+    seed: int = 1,
+) -> Iterator[Reproduced]:
+    """Make the papers' tables from your own pairs, each beside the published figures; stopped, the same call resumes.
+
+    Each table is also written to `folder`, as Markdown.
+
+    Args:
+        names: Names of tables, such as 'w17-5', 'pnmt-1' or 'park17-2'; 'all': those that `pairs` or `loop` allow.
+        pairs: Back-translated pairs by the name of their source; filters are tuned on the first.
+        sts: Folder of similarity tasks.
+        loop: A run of `selftrain`, for the tables of Park et al. (2017).
+        folder: Folder of the runs.
+        encoder: For the paraphrase score; default: the bundled one.
+        parser: Folder of a parser, for the entropy of parses.
+        size: Pairs of each selection.
+        epochs: Passes at most; the best one counts.
+        seeds: Draws of the random selection and of the best one.
+        workers: Processes; default: one per core.
+        seed: Seed of every random choice.
+
+    Returns:
+        The tables, each when it is made.
+
+    Raises:
+        ConfigError: A table is unknown, or needs pairs, tasks or a run that are not given.
+    """
+    if "all" in names:
+        names = [*(TABLES if pairs else ()), *(LOOP_TABLES if loop else ())]
+        if not names:
+            raise ConfigError(
+                "'all' tables need pairs or a run of the loop", remedy="Give --pairs and --sts, or --loop."
+            )
+    check_names(names)
+    of_loop = [name for name in names if name in LOOP_TABLES]
+    of_pairs = [name for name in names if name not in LOOP_TABLES]
+    if of_loop and loop is None:
+        raise ConfigError(f"table '{of_loop[0]}' is made from a run of `paraloom selftrain`", remedy="Give --loop.")
+    if of_pairs and (not pairs or sts is None):
+        raise ConfigError(f"table '{of_pairs[0]}' needs pairs and similarity tasks", remedy="Give --pairs and --sts.")
+    folder = Path(folder)
+    tables: list[Iterator[Reproduced]] = []
+    if loop is not None:
+        run = Path(loop)
+        tables.append(reproduce_loop(run, name) for name in of_loop)
+    if of_pairs:
+        study = Study(
+            sources=dict(pairs or {}),
+            sts=str(sts),
+            folder=folder,
+            parser=parser,
+            size=size,
+            epochs=epochs,
+            seeds=seeds,
+            workers=workers,
+            seed=seed,
+            **({} if encoder is None else {"encoder": str(encoder)}),
+        )
+        tables.append(reproduce(study, of_pairs))
+    return _written(chain.from_iterable(tables), folder)
+
+
+def _written(tables: Iterator[Reproduced], folder: Path) -> Iterator[Reproduced]:
+    folder.mkdir(parents=True, exist_ok=True)
+    for table in tables:
+        with atomic_write(folder / f"{table.name}.md") as temporary:
+            temporary.write_text(table.markdown(), encoding="utf-8")
+        yield table

@@ -36,7 +36,7 @@ class Pipeline:
         >>> pipeline = Pipeline([
         ...     paraloom.stages.ReadPairs(source=f"{folder}/pairs.tsv", src_lang="de", tgt_lang="en"),
         ...     paraloom.stages.Score(scores=["length"]),
-        ...     paraloom.stages.Filter(where="tgt_tokens <= 2"),
+        ...     paraloom.stages.Filter(where="tgt_tokens <= 3"),
         ... ])
         >>> result = pipeline.run(f"{folder}/run", engine="inline")
         >>> result.stages[-1].counts.kept
@@ -59,6 +59,17 @@ class Pipeline:
         """
         pipeline = cls.__new__(cls)
         pipeline.definition = read_pipeline(path)
+        return pipeline
+
+    @property
+    def name(self) -> str:
+        """Name of the pipeline."""
+        return self.definition.name
+
+    def with_seed(self, seed: int) -> Pipeline:
+        """The same pipeline with another seed."""
+        pipeline = type(self).__new__(type(self))
+        pipeline.definition = dataclasses.replace(self.definition, seed=seed)
         return pipeline
 
     @property

@@ -1,1 +1,50 @@
-"""Compositions of stages, with no mechanism of their own."""
+"""What the commands call, for scripts as well: one function for each task, over files, models by name and folders."""
+
+from paraloom.core.lazy import lazy_exports
+
+_MODULES = {
+    "alignment": ("align_files", "aligner_config"),
+    "analysis": ("draw_sheet", "extract_lexicon", "pair_statistics", "preview_filter"),
+    "augmentation": ("augment",),
+    "documents": ("align_paired_documents", "pair_documents", "pivot_documents"),
+    "encoders": (
+        "distill_encoder",
+        "distill_words",
+        "encode_file",
+        "export_encoder",
+        "similarity_of_lines",
+        "train_encoder",
+        "train_phrases",
+    ),
+    "evaluate": (
+        "compare_on_similarity",
+        "evaluate_alignment_files",
+        "evaluate_comet_files",
+        "evaluate_document_pairs",
+        "evaluate_phrase_tasks",
+        "evaluate_sentence_aligner",
+        "evaluate_similarity",
+        "evaluate_translation_files",
+    ),
+    "extract": ("ExtractConfig", "extract_documents"),
+    "pairs": ("Pairs", "as_pairs", "backtranslate", "filter_pairs", "read_pairs", "score"),
+    "quickstart": ("run_quickstart",),
+    "scores": ("train_classifier", "train_language_model", "train_word_counts"),
+    "search": ("mine_lines", "search_lines"),
+    "selftraining": ("read_loop", "selftrain"),
+    "syntax": ("add_parses", "find_syntax_groups", "train_parser"),
+    "translators": ("train_translator", "translate_file"),
+    "tuning": ("Tuning", "tune"),
+    "variants": ("format_diversity", "measure_diversity", "translate_variants"),
+}
+_DOMAIN = {
+    "COLUMNS": "paraloom.pairs.scoring.table",
+    "GROUPS": "paraloom.pairs.scoring.table",
+    "SCORES": "paraloom.pairs.scoring.table",
+    "format_preview": "paraloom.pairs.filtering.filters",
+    "summarize_ratings": "paraloom.pairs.annotation",
+}
+
+__getattr__, __dir__, __all__ = lazy_exports(
+    __name__, {name: f"{__name__}.{module}" for module, names in _MODULES.items() for name in names} | _DOMAIN
+)

@@ -1,60 +1,125 @@
-"""Looking into pairs, one small run at a time: statistics, a lexicon, a sheet to judge."""
+"""What pairs are like: statistics, a paraphrase lexicon, what a filter would keep, a sheet to annotate."""
 
 from __future__ import annotations
 
 import json
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pyarrow.parquet as pq
 
 from paraloom.core.errors import ConfigError
-from paraloom.io import Corpus, write_table
+from paraloom.core.stage import Fit
+from paraloom.io import write_table
 from paraloom.pairs.annotation import sample_ranges, write_sheet
-from paraloom.pipeline.runner import run_pipeline
-from paraloom.pipeline.toml import pipeline_from_tables
-from paraloom.workflows.run import corpus_stages
+from paraloom.pairs.filtering.filters import CriterionCount
+from paraloom.pipeline.fit import ARTIFACT
+from paraloom.stages.analysis import ExtractLexicon, PairStatistics
+from paraloom.stages.pairs import PreviewFilter
+from paraloom.workflows.pairs import Pairs, PairsLike, as_pairs
+from paraloom.workflows.run import run_in
 
 
-def result_of(work: Mapping[str, Any], field: str, pairs: str, *, seed: int = 1) -> Any:
-    """What a stage that writes result.json finds in a corpus; `field` of the stage names the corpus."""
-    with tempfile.TemporaryDirectory() as scratch:
-        artifact = _run(work, field, pairs, Path(scratch), seed)
-        return json.loads((artifact / "result.json").read_text(encoding="utf-8"))
+def pair_statistics(pairs: PairsLike, *, sample: int = 150_000, seed: int = 1) -> dict[str, Any]:
+    """Length, vocabulary, entropy and repetition of references and translations, and how they differ.
+
+    Scored pairs give more: mean IDF, paraphrase score, and what the reference probability correlates with.
+
+    Args:
+        pairs: Pairs in any form that `as_pairs` takes.
+        sample: Pairs to look at, drawn at random.
+        seed: Seed of the sample.
+
+    Returns:
+        Figures with 95 % intervals, by side.
+
+    Reference:
+        Wieting et al. (2017), Table 9; Wieting and Gimpel (2018), Table 1.
+    """
+    corpus = as_pairs(pairs)
+    with _fitted(corpus, PairStatistics(name="found", pairs=corpus.source, sample=sample), seed) as folder:
+        return _result(folder)
 
 
-def write_lexicon(pairs: str, output: str, *, seed: int = 1, **settings: Any) -> int:
-    """Make a paraphrase lexicon and write it as a table, the format by the suffix; returns how many entries it has."""
-    with tempfile.TemporaryDirectory() as scratch:
-        artifact = _run({"use": "extract-lexicon", **settings}, "pairs", pairs, Path(scratch), seed, many=True)
-        table = pq.read_table(artifact / "lexicon.parquet")
+def extract_lexicon(pairs: PairsLike, output: str, *, seed: int = 1, **config: Any) -> int:
+    """Extract a paraphrase lexicon: phrases that can replace each other, scored, with examples.
+
+    Args:
+        pairs: Pairs in any form that `as_pairs` takes.
+        output: Where to; the suffix decides the format.
+        seed: Seed of the sample.
+        **config: Further fields of `paraloom.stages.ExtractLexicon`: `max_phrase_length`, `min_count`, `sample`.
+
+    Returns:
+        Number of entries.
+
+    Reference:
+        Wieting and Gimpel (2018), §6.
+    """
+    corpus = as_pairs(pairs)
+    with _fitted(corpus, ExtractLexicon(name="found", pairs=(corpus.source,), **config), seed) as folder:
+        table = pq.read_table(folder / "lexicon.parquet")
         write_table(table, output)
         return table.num_rows
 
 
-def draw_sheet(pairs: str, sheet: Path, *, by: str, count: int, seed: int = 1) -> Path:
-    """Write a sheet to judge and its key; returns the key's path.  The pairs must have the column `by`."""
+def preview_filter(pairs: PairsLike, where: str = "", *, seed: int = 1, **criteria: Any) -> list[CriterionCount]:
+    """What a filter would keep: by each criterion alone, by those so far, by all; nothing is filtered.
+
+    Args:
+        pairs: Pairs in any form that `as_pairs` takes.
+        where: Condition in SQL over the columns.
+        seed: Seed of a random sample.
+        **criteria: Further criteria, as `Pairs.filter` takes them.
+    """
+    corpus = as_pairs(pairs)
+    stage = PreviewFilter(name="found", pairs=corpus.source, where=where, **criteria)
+    with _fitted(corpus, stage, seed) as folder:
+        return [CriterionCount(**row) for row in _result(folder)]
+
+
+def draw_sheet(
+    pairs: PairsLike, sheet: str | Path, *, by: str = "paraphrase_score", count: int = 100, seed: int = 1
+) -> Path:
+    """Draw pairs from each range of a score into a sheet for annotators.
+
+    Args:
+        pairs: Scored pairs in any form that `as_pairs` takes.
+        sheet: The sheet to write, tab-separated.
+        by: Score whose ranges are drawn from.
+        count: Pairs from each range.
+        seed: Seed of the draw.
+
+    Returns:
+        Path of the key, which says which pair is from which range.
+
+    Raises:
+        ConfigError: The pairs do not have the column `by`.
+
+    Reference:
+        Wieting and Gimpel (2018), Table 3.
+    """
+    batches = as_pairs(pairs)
+    names = batches.columns
+    if by not in names:
+        raise ConfigError(
+            f"column '{by}' not found", remedy="Add it: `paraloom score PAIRS --encoder ENCODER -o SCORED.parquet`."
+        )
+    kept = [name for name in ("pair_id", "rank", "src", "tgt", by, "trigram_overlap") if name in names]
+    rows = (batch.select(kept) for batch in batches.batches())
+    return write_sheet(sample_ranges(rows, by=by, count=count, seed=seed), Path(sheet), seed=seed)
+
+
+@contextmanager
+def _fitted(pairs: Pairs, stage: Fit, seed: int) -> Iterator[Path]:
+    """The artifact of a stage over pairs, as long as the block lasts."""
     with tempfile.TemporaryDirectory() as scratch:
-        stages, reference = corpus_stages(pairs)
-        folder = Path(reference)
-        if stages:
-            pipeline = pipeline_from_tables(stages, name="verb", seed=seed)
-            folder = run_pipeline(pipeline, Path(scratch) / "run").stages[-1].folder
-        corpus = Corpus.open(folder)
-        if by not in corpus.schema.names:
-            raise ConfigError(
-                f"there is no column '{by}' to draw by", remedy="Add it: `paraloom score PAIRS --encoder ENCODER -o …`."
-            )
-        names = [
-            name for name in ("pair_id", "rank", "src", "tgt", by, "trigram_overlap") if name in corpus.schema.names
-        ]
-        return write_sheet(sample_ranges(corpus.batches(names), by=by, count=count, seed=seed), sheet, seed=seed)
+        result = run_in(Path(scratch) / "run", [*pairs.stages, stage], seed=seed)
+        yield result.stages[-1].folder / ARTIFACT
 
 
-def _run(work: Mapping[str, Any], field: str, pairs: str, scratch: Path, seed: int, *, many: bool = False) -> Path:
-    stages, reference = corpus_stages(pairs)
-    stages.append({"name": "found", **work, field: [reference] if many else reference})
-    pipeline = pipeline_from_tables(stages, name="verb", seed=seed)
-    return run_pipeline(pipeline, scratch / "run").stages[-1].folder / "artifact"
+def _result(folder: Path) -> Any:
+    return json.loads((folder / "result.json").read_text(encoding="utf-8"))

@@ -14,10 +14,9 @@ import pyarrow.compute as pc
 from paraloom.bundled import bundled_path
 from paraloom.core.digests import digest
 from paraloom.core.errors import DataError
-from paraloom.core.protocols import TranslatorLike
+from paraloom.core.protocols import EncoderLike, TranslatorLike
 from paraloom.core.schema import PAIRS
 from paraloom.core.stage import Map, Ref, Source, Stage, StageContext
-from paraloom.embed.encoder import Encoder
 from paraloom.io import Corpus, write_corpus, write_table
 from paraloom.mt.translator import Translator
 from paraloom.pairs.backtranslation import backtranslate as backtranslate_batch
@@ -60,7 +59,7 @@ class Pairs:
         self,
         scores: Sequence[str] | str,
         *,
-        encoder: Encoder | str | Path | None = None,
+        encoder: EncoderLike | str | Path | None = None,
         word_counts: str | Path | None = None,
         language_model: str | Path | None = None,
         classifier: str | Path | None = None,
@@ -157,8 +156,8 @@ class Pairs:
             >>> len(as_pairs([("a b c d", "e f g h"), ("a b c d", "e f g h")]).drop_duplicates())
             1
         """
-        find = FindDuplicates(pairs=self._last(), similarity=similarity, columns=tuple(columns))
-        stages = [*self._stages, find, DropDuplicates(duplicates=find, input=self._last())]
+        find = FindDuplicates(pairs=self.source, similarity=similarity, columns=tuple(columns))
+        stages = [*self._stages, find, DropDuplicates(duplicates=find, input=self.source)]
         return Pairs(stages, self._source, seed=self._seed)
 
     def then(self, stage: Map) -> Pairs:
@@ -195,13 +194,17 @@ class Pairs:
         if not self._stages:
             write_table(self._materialized(), str(path))
             return RunResult(Path(path), ())
-        return run_stages(
-            self._stages, str(path), seed=self._seed, engine=engine, workers=workers, on_error=on_error
-        )
+        return run_stages(self._stages, str(path), seed=self._seed, engine=engine, workers=workers, on_error=on_error)
 
     def batches(self) -> Iterator[pa.RecordBatch]:
         """The rows as Arrow record batches of at most 1,024 rows."""
         yield from self._materialized().batches()
+
+    @property
+    def columns(self) -> list[str]:
+        """Names of the columns."""
+        names: list[str] = self._materialized().schema.names
+        return names
 
     def to_arrow(self) -> pa.Table:
         """All rows as an Arrow table, in memory."""
@@ -230,7 +233,13 @@ class Pairs:
         rows = f", {self._result.rows:,} rows" if self._result is not None else ""
         return f"Pairs({' → '.join([*origin, *steps])}{rows})"
 
-    def _last(self) -> Ref:
+    @property
+    def stages(self) -> tuple[Stage, ...]:
+        """The stages that make these pairs, for pipelines of your own; empty for a corpus folder."""
+        return self._stages
+
+    @property
+    def source(self) -> Ref:
         """The corpus of these pairs, for stages that refer to it."""
         corpora = [stage for stage in self._stages if isinstance(stage, (Source, Map))]
         last: Ref | None = corpora[-1] if corpora else self._source
@@ -241,7 +250,7 @@ class Pairs:
         """The stage with these pairs as its input, and a number in its name where there is one of its kind already."""
         same = sum(type(other) is type(stage) for other in self._stages)
         name = stage.name or (f"{use_of(type(stage)).rpartition(':')[2]}-{same + 1}" if same else "")
-        return replace(stage, name=name, input=stage.input if stage.input is not None else self._last())
+        return replace(stage, name=name, input=stage.input if stage.input is not None else self.source)
 
     def _materialized(self) -> Corpus:
         """The rows on disk, in a temporary folder that lives as long as this object."""
@@ -277,6 +286,8 @@ def read_pairs(
     tgt_column: str | int | None = None,
     limit: int = 0,
     bad_rows: str = "stop",
+    shard_rows: int | None = None,
+    seed: int = 1,
 ) -> Pairs:
     """Read sentence pairs from a file; rows are streamed when they are needed.
 
@@ -289,6 +300,8 @@ def read_pairs(
         tgt_column: Target column of a table.
         limit: Pairs to read at most; 0: all.
         bad_rows: 'stop' at a row that cannot be read, or 'reject' it.
+        shard_rows: Rows that a worker processes at a time, if the pairs are written by several.
+        seed: Seed of every random choice in what is done with the pairs.
 
     Returns:
         The pairs.
@@ -310,9 +323,10 @@ def read_pairs(
         "tgt_column": tgt_column,
         "limit": limit or None,
         "bad_rows": bad_rows if bad_rows != "stop" else None,
+        "shard_rows": shard_rows,
     }
     stages, reference = input_stages(str(source), **options)
-    return Pairs(stages, None if stages else reference)
+    return Pairs(stages, None if stages else reference, seed=seed)
 
 
 def as_pairs(pairs: PairsLike, *, src_lang: str = "und", tgt_lang: str = "und") -> Pairs:
@@ -354,7 +368,9 @@ def as_pairs(pairs: PairsLike, *, src_lang: str = "und", tgt_lang: str = "und") 
             columns[name] = _text(table.column(name), name)
     further = [name for name in table.schema.names if name not in PAIRS.names]
     schema = pa.schema([*PAIRS, *(table.schema.field(name) for name in further)])
-    whole = pa.table([*(columns[name] for name in PAIRS.names), *(table.column(name) for name in further)], schema=schema)
+    whole = pa.table(
+        [*(columns[name] for name in PAIRS.names), *(table.column(name) for name in further)], schema=schema
+    )
     return Pairs([_InMemory(name="input", table=whole)])
 
 
@@ -423,7 +439,7 @@ def filter_pairs(pairs: PairsLike, where: str = "", **criteria: Any) -> Pairs:
     return as_pairs(pairs).filter(where, **criteria)
 
 
-def encoder_reference(encoder: Encoder | str | Path | None) -> tuple[Path | None, str]:
+def encoder_reference(encoder: EncoderLike | str | Path | None) -> tuple[Path | None, str]:
     """A folder of ours as the first, or a sentence-transformers model as the second; neither for None."""
     if encoder is None:
         return None, ""

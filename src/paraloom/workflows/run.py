@@ -121,6 +121,14 @@ def run_stages(
     return run_definition(definition, output, engine=engine, workers=workers, on_error=on_error)
 
 
+def run_in(
+    folder: str | Path, stages: Sequence[Stage], *, name: str = "verb", seed: int = 1, workers: int | None = None
+) -> RunResult:
+    """Run stages in a folder that stays, resuming from whatever is done there."""
+    definition = Definition(name, seed, define_steps(stages, Path.cwd()))
+    return run_pipeline(replace(definition, text=format_pipeline(definition)), folder, workers=workers)
+
+
 def run_definition(
     definition: Definition, output: str, *, engine: str, workers: int | None, on_error: OnError
 ) -> RunResult:

@@ -11,10 +11,10 @@ from typing import NamedTuple
 import numpy as np
 
 from paraloom.core.errors import DataError
-from paraloom.embed.search import lines_at, mine, search
+from paraloom.embed.search import lines_at, mine_pairs, search
 from paraloom.embed.store import load_encoder
 from paraloom.io import open_write, read_lines
-from paraloom.workflows.encode import encode_lines
+from paraloom.workflows.encoders import encode_file
 
 
 class Hit(NamedTuple):
@@ -38,8 +38,8 @@ def search_lines(
     asked = list(read_lines(queries))
     with _on_disk(encoder, corpus, vectors) as (lines, stored):
         found = search(load_encoder(encoder).encode(asked), stored, k)
-        texts = lines_at(lines, np.maximum(found.places, 0).ravel())
-        for query, cosines, places in zip(asked, found.cosines.tolist(), found.places.tolist(), strict=True):
+        texts = lines_at(lines, np.maximum(found.rows, 0).ravel())
+        for query, cosines, places in zip(asked, found.cosines.tolist(), found.rows.tolist(), strict=True):
             for rank, (cosine, place) in enumerate(zip(cosines, places, strict=True), 1):
                 sentence = next(texts)
                 if place >= 0:
@@ -62,7 +62,7 @@ def mine_lines(
     Columns: src, tgt, cosine.  See embed.search.mine.
     """
     with _on_disk(encoder, corpus, vectors) as (lines, stored):
-        close = mine(stored, lines.parent, above=above, below=below, k=k, seed=seed)
+        close = mine_pairs(stored, lines.parent, above=above, below=below, k=k, seed=seed)
         first, second = lines_at(lines, close.first), lines_at(lines, close.second)
         count = 0
         with open_write(output) as stream:
@@ -88,7 +88,7 @@ def _on_disk(
                 count += 1
         if vectors is None:
             vectors = Path(folder) / "vectors.npy"
-            encode_lines(encoder, str(lines), vectors)
+            encode_file(encoder, str(lines), vectors)
         stored = np.load(vectors, mmap_mode="r", allow_pickle=False)
         if len(stored) != count:
             raise DataError(

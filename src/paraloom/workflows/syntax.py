@@ -1,4 +1,4 @@
-"""The stages that parse what a user names: by a parser of any kind, or with trees that another program has made."""
+"""Parses for users: train a parser, add parses to pairs or variants, find syntax groups."""
 
 from __future__ import annotations
 
@@ -7,52 +7,103 @@ from pathlib import Path
 from typing import Any
 
 from paraloom.core.errors import ConfigError
+from paraloom.core.stage import Stage
 from paraloom.io import Corpus
-from paraloom.workflows.run import corpus_stages
+from paraloom.pipeline.result import RunResult
+from paraloom.pipeline.shard import OnError
+from paraloom.stages.syntax import Parse, ReadParses, TrainParser
+from paraloom.stages.syntax_groups import SyntaxGroups
+from paraloom.syntax.groups import SyntaxGrouping
+from paraloom.workflows.run import input_stages, run_stages
 
 
-def parsing_stages(
-    source: str, *, parser: str | None, parses: Sequence[str] = (), columns: Sequence[str] = ("src", "tgt")
-) -> list[dict[str, Any]]:
-    """Stages that read `source`, a bitext argument, and add the trees of its columns.
+def train_parser(treebank: Sequence[str | Path], output: str | Path) -> RunResult:
+    """Read a probabilistic grammar off a treebank and evaluate it on held-out trees.
 
-    parser: as syntax.load.load_parser takes it.  parses: `COLUMN=FILE` each, instead of a parser.
-    Raises ConfigError when both or neither are given.
+    Args:
+        treebank: Files of bracketed trees, as in the Penn Treebank.
+        output: Folder of the parser.
+
+    Returns:
+        The result; its figures have the labelled F1 on the held-out trees.
+    """
+    stage = TrainParser(treebank=tuple(Path(path).absolute() for path in treebank))
+    return run_stages([stage], str(output))
+
+
+def add_parses(
+    source: str,
+    output: str,
+    *,
+    parser: str | None = None,
+    parses: Sequence[str] = (),
+    columns: Sequence[str] = ("src", "tgt"),
+    engine: str = "local",
+    workers: int | None = None,
+    on_error: OnError = "stop",
+) -> RunResult:
+    """Add the bracketed tree of each sentence, as columns such as `src_parse` and `tgt_parse`.
+
+    Args:
+        source: Pairs or variants, as `read_pairs` takes them.
+        output: Where to; the suffix decides the format.
+        parser: A folder of `train_parser`, 'spacy:NAME', 'spacy:FOLDER' or 'stanza:LANGUAGE[:depparse]'.
+        parses: Instead of a parser: ``COLUMN=FILE`` for each column, with a tree per line, or CoNLL-U.
+        columns: Text columns to parse.
+        engine: 'local', 'inline' or 'ray'.
+        workers: Processes; default: one per core.
+        on_error: 'stop' at a row that cannot be processed, or 'reject' it.
+
+    Raises:
+        ConfigError: Both or neither of `parser` and `parses` are given, or a column is named twice.
     """
     if bool(parser) == bool(parses):
-        raise ConfigError("trees come by --parser or by --parses", remedy="Give one of them, not both.")
-    stages, reference = corpus_stages(source)
+        raise ConfigError("parses come from --parser or from --parses", remedy="Give one of them, not both.")
+    stages, reference = input_stages(source)
+    stage: Stage
     if parser:
-        return [*stages, {"use": "parse", "input": reference, "columns": list(columns), **parser_named(parser)}]
-    named = dict(_named(each) for each in parses)
-    if len(named) < len(parses):
-        raise ConfigError("--parses names a column twice", remedy="Give each column one file.")
-    kinds = {"read-pairs": "PAIRS", "read-scored-pairs": "PAIRS", "read-variants": "VARIANTS"}
-    kind = kinds[stages[0]["use"]] if stages else Corpus.open(reference).kind
-    return [
-        *stages,
-        {
-            "use": "read-parses",
-            "corpus": reference,
-            "columns": list(named),
-            "parses": list(named.values()),
-            "output_schema": kind,
-        },
-    ]
+        stage = Parse(input=reference, columns=tuple(columns), **parser_fields(parser))
+    else:
+        files = dict(_column_and_file(text) for text in parses)
+        if len(files) < len(parses):
+            raise ConfigError("--parses names a column twice", remedy="Give each column one file.")
+        kind = stages[0].output_schema if stages else Corpus.open(Path(str(reference))).kind
+        stage = ReadParses(corpus=reference, columns=tuple(files), parses=tuple(files.values()), output_schema=kind)
+    return run_stages([*stages, stage], output, engine=engine, workers=workers, on_error=on_error)
 
 
-def parser_named(name: str) -> dict[str, str]:
-    """The keys of the stage `parse` for a parser: a folder counts by its content, a name as it is.
+def find_syntax_groups(parsed: str, output: str | Path, **config: Any) -> SyntaxGrouping:
+    """Find the largest groups of pairs whose trees have the same root production.
 
-    >>> parser_named("stanza:tr:depparse")
-    {'model': 'stanza:tr:depparse'}
+    Args:
+        parsed: Pairs with parses, as `add_parses` writes them.
+        output: Folder of the groups.
+        **config: Fields of `paraloom.stages.SyntaxGroups`: `groups`, `min_size`, `column`.
+
+    Returns:
+        The groups.
+
+    Reference:
+        Burchell et al. (2022), §2.1.
+    """
+    stages, reference = input_stages(parsed)
+    run_stages([*stages, SyntaxGroups(pairs=reference, **config)], str(output))
+    return SyntaxGrouping.load(Path(output))
+
+
+def parser_fields(name: str) -> dict[str, Any]:
+    """The fields of the stage `Parse` for a parser: a folder counts by its content, a model by its name.
+
+    Example:
+        >>> parser_fields("stanza:tr:depparse")
+        {'model': 'stanza:tr:depparse'}
     """
     folder = Path(name.removeprefix("spacy:"))
     return {"parser": str(folder.absolute())} if folder.is_dir() or ":" not in name else {"model": name}
 
 
-def _named(each: str) -> tuple[str, str]:
-    column, equals, path = each.partition("=")
+def _column_and_file(text: str) -> tuple[str, Path]:
+    column, equals, path = text.partition("=")
     if not equals or not path:
-        raise ConfigError(f"'{each}' names no column", remedy="Write COLUMN=FILE, such as tgt=trees.txt.")
-    return column, str(Path(path).absolute())
+        raise ConfigError(f"expected COLUMN=FILE, got '{text}'", remedy="Write, for example, tgt=trees.txt.")
+    return column, Path(path).absolute()

@@ -1,14 +1,32 @@
-"""How a user names a translator, and the stage that brings it in where one is needed."""
+"""Translators for users: how they are named, trained, and run over files."""
 
 from __future__ import annotations
 
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from itertools import islice
 from pathlib import Path
+from typing import Any
 
-from paraloom.bundled import bundled_path
+import pyarrow as pa
+
+from paraloom.bundled import BUNDLED, bundled_path
 from paraloom.core.errors import ConfigError
+from paraloom.core.progress import progress
+from paraloom.core.protocols import Variant
+from paraloom.core.schema import VARIANTS
 from paraloom.core.stage import Ref, Stage
-from paraloom.mt.translator import Translator
-from paraloom.stages.translators import LoadTranslator
+from paraloom.io import read_lines, write_table
+from paraloom.io.compression import open_write
+from paraloom.mt.decoding import Beam, describe_decoding, parse_decoding
+from paraloom.mt.translator import Translator, translate_stream
+from paraloom.pipeline.result import RunResult
+from paraloom.stages.translators import LoadTranslator, TrainTranslator
+from paraloom.workflows.run import input_stages, run_stages
+
+CHUNK = 500
+"""Lines that a core takes at a time: enough to sort by length, few enough to share out evenly."""
 
 
 def translator_stages(
@@ -24,23 +42,172 @@ def translator_stages(
         No stage where the translator is a folder that is ready for use, else one `LoadTranslator`; a reference to it;
         and the decoding string that a loaded translator came with.
 
+    Raises:
+        ConfigError: There is no such translator.
+
     Example:
         >>> stages, reference, decode = translator_stages("Helsinki-NLP/opus-mt-de-en")
         >>> stages[0].name, translator_stages("de-en")[1].name
         ('translator', 'de-en')
     """
     if isinstance(translator, Translator):
-        return [], Path(translator.folder).absolute(), translator.decode
-    bundled = bundled_path(str(translator))
-    path = Path(translator)
+        return [], translator.folder.absolute(), describe_decoding(translator.decoding)
+    path, text = Path(translator), str(translator)
+    bundled = bundled_path(text)
     if bundled is not None and not path.exists():
         return [], bundled, None
     if (path / "model.bin").is_file():
         return [], path.absolute(), None
-    if path.is_dir() or (str(translator).count("/") == 1 and not path.parent.exists()):
-        stage = LoadTranslator(name=name, model=str(translator))
+    if path.is_dir() or (text.count("/") == 1 and not path.parent.exists()):
+        stage = LoadTranslator(name=name, model=text)
         return [stage], stage, None
     raise ConfigError(
-        f"translator '{translator}' not found",
-        remedy="Name a bundled translator (paraloom models), a folder, or a model of Hugging Face as OWNER/NAME.",
+        f"translator '{text}' not found",
+        remedy=f"Name a bundled translator ({', '.join(sorted(set(BUNDLED) - {'english'}))}), a folder, "
+        "or a model of Hugging Face as OWNER/NAME.",
     )
+
+
+def all_translator_stages(translators: Sequence[Translator | str | Path]) -> tuple[list[Stage], tuple[Ref, ...]]:
+    """The stages that bring several translators in, and a reference to each."""
+    stages: list[Stage] = []
+    references: list[Ref] = []
+    for translator in translators:
+        name = f"translator-{len(stages) + 1}" if stages else "translator"
+        loading, reference, _ = translator_stages(translator, name=name)
+        stages += loading
+        references.append(reference)
+    return stages, tuple(references)
+
+
+def train_translator(
+    bitext: str | Path | Sequence[str | Path],
+    output: str | Path,
+    *,
+    development: str | Path | None = None,
+    test: str | Path | None = None,
+    init_from: str | Path | None = None,
+    src_lang: str | None = None,
+    tgt_lang: str | None = None,
+    src_column: str | int | None = None,
+    tgt_column: str | int | None = None,
+    seed: int = 1,
+    **config: Any,
+) -> RunResult:
+    """Train a translator from scratch; stopped, the same call resumes.
+
+    Args:
+        bitext: Training pairs: one file or several, as `read_pairs` takes them.
+        output: Folder of the translator.
+        development: Pairs whose loss decides when to stop; default: 1,000 pairs are held out.
+        test: Pairs whose BLEU goes on the model card.
+        init_from: A translator of Paraloom to start from.
+        src_lang: Language of the source side; default: from the file's name.
+        tgt_lang: Language of the target side.
+        src_column: Source column of a table: a name, or a number from 1.
+        tgt_column: Target column of a table.
+        seed: Seed of every random choice.
+        **config: Further fields of `paraloom.stages.TrainTranslator`: `steps`, `vocab_size`, `d_model` …
+
+    Returns:
+        The result; the figures of the last stage have the development loss, BLEU and steps.
+
+    Raises:
+        MissingExtraError: The extra `train` is not installed.
+    """
+    sources = [bitext] if isinstance(bitext, (str, Path)) else list(bitext)
+    reading = {"src_lang": src_lang, "tgt_lang": tgt_lang, "src_column": src_column, "tgt_column": tgt_column}
+    stages: list[Stage] = []
+
+    def read(source: str | Path, name: str) -> Ref:
+        found, reference = input_stages(str(source), name=name, **reading)
+        stages.extend(found)
+        return reference
+
+    training = TrainTranslator(
+        bitext=tuple(read(source, f"bitext-{number}") for number, source in enumerate(sources, start=1)),
+        development=None if development is None else read(development, "dev"),
+        test=None if test is None else read(test, "test"),
+        init_from=None if init_from is None else Path(init_from).absolute(),
+        **config,
+    )
+    return run_stages([*stages, training], str(output), seed=seed)
+
+
+def translate_file(
+    translator: Translator | str | Path,
+    source: str,
+    output: str,
+    *,
+    decode: str = "beam:5",
+    nbest: int | None = None,
+    threads: int | None = None,
+    seed: int = 1,
+) -> int:
+    """Translate the lines of a file, streaming, on all cores.
+
+    One translation per line is written as text, unless the suffix of `output` names a table; several are written as
+    VARIANTS (.tsv, .jsonl, .parquet), with the number of the line, from 1, as `pair_id`.
+
+    Args:
+        translator: A translator, its name or folder.
+        source: A sentence per line; '-' is standard input.
+        output: Where to; '-' is standard output.
+        decode: How to decode.
+        nbest: Translations per line; default: what `decode` says.
+        threads: Cores; default: all. The result is the same.
+        seed: Seed of sampling.
+
+    Returns:
+        Number of lines.
+
+    Raises:
+        ConfigError: Several translations per line, and `output` is not a table.
+    """
+    decoding = parse_decoding(decode)
+    if nbest is not None:
+        if isinstance(decoding, Beam):
+            decoding = replace(decoding, size=max(nbest, decoding.size))
+        decoding = replace(decoding, nbest=nbest)
+    model = translator if isinstance(translator, Translator) else Translator.load(translator, decode=decoding)
+    table = any(f".{kind}" in output for kind in ("tsv", "jsonl", "parquet"))
+    if decoding.nbest > 1 and not table:
+        raise ConfigError(
+            f"{decoding.nbest} translations per line do not fit a text file", remedy="Name an output such as out.tsv."
+        )
+    cores = threads or os.cpu_count() or 1
+    count = 0
+
+    def results() -> Iterator[list[list[Variant]]]:
+        nonlocal count
+        with progress("translating", unit="lines") as advance:
+            for chunk in translate_stream(model, _chunks(read_lines(source), CHUNK), threads=cores, seed=seed):
+                yield chunk
+                count += len(chunk)
+                advance(len(chunk))
+
+    if table:
+        write_table(_variants(results(), decode), output)
+    else:
+        with open_write(output) as stream:
+            for chunk in results():
+                stream.write("".join(f"{variants[0].text}\n" for variants in chunk).encode())
+    return count
+
+
+def _chunks(lines: Iterable[str], size: int) -> Iterator[list[str]]:
+    remaining = iter(lines)
+    while chunk := list(islice(remaining, size)):
+        yield chunk
+
+
+def _variants(results: Iterable[list[list[Variant]]], method: str) -> Iterator[pa.RecordBatch]:
+    line = 0
+    for chunk in results:
+        rows: list[tuple[str, int, str, str, float, int]] = []
+        for variants in chunk:
+            line += 1
+            for rank, variant in enumerate(variants):
+                rows.append((str(line), rank, variant.text, method, variant.logprob, variant.tokens))
+        columns: list[Sequence[object]] = list(zip(*rows, strict=True)) if rows else [() for _ in VARIANTS]
+        yield pa.record_batch([pa.array(c, f.type) for c, f in zip(columns, VARIANTS, strict=True)], schema=VARIANTS)

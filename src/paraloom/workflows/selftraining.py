@@ -23,7 +23,7 @@ RESULT = "selftrain.json"
 KEEP = "src <> tgt and length(tgt) between 3 and 400 and length(src) between 0.2 * length(tgt) and 3 * length(tgt)"
 """Which of the pairs that were found a translator learns from."""
 
-_THIRD = ("input", "translator", "gold", "gold_turned")
+_THIRD = ("input", "translator", "gold", "gold_swapped")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,8 +40,8 @@ class LoopConfig:
     first: settings of the first translator that differ.  decode: how documents are translated.
     third: a corpus of documents in a third language, and the translator of that into the target's, as `input` and
     `translator`; each round aligns it with the source, both in the target's language (PARK17 §5), which gives
-    `third-pairs-1` and so on.  Its `gold` and `gold_turned` measure that.
-    gold_documents, gold_turned: true pairs of documents.  gold_sentences: JSON lines of documents with true beads; its
+    `third-pairs-1` and so on.  Its `gold` and `gold_swapped` measure that.
+    gold_documents, gold_swapped: true pairs of documents.  gold_sentences: JSON lines of documents with true beads; its
     documents should not be among those aligned.  tests: tables of `bitext` stages by name, for BLEU in each round.
     """
 
@@ -60,7 +60,7 @@ class LoopConfig:
     decode: str = "beam:1"
     third: Table = field(default_factory=dict)
     gold_documents: str | None = None
-    gold_turned: bool = False
+    gold_swapped: bool = False
     gold_sentences: str | None = None
     tests: dict[str, Table] = field(default_factory=dict)
 
@@ -113,7 +113,7 @@ def stages_of(config: LoopConfig, rounds: int) -> list[Table]:
             teacher = {"translator": f"translator-{number - 1}", "decode": config.decode}
             stages.append({"name": source, "use": "translate-documents", "input": config.source, **teacher})
         sides = {"source": source, "target": config.target}
-        gold = {"gold": config.gold_documents, "gold_turned": config.gold_turned} if config.gold_documents else {}
+        gold = {"gold": config.gold_documents, "gold_swapped": config.gold_swapped} if config.gold_documents else {}
         documents, within = f"documents-{number}", f"within-{number}"
         stages.append({"name": documents, "use": "align-documents", **sides, **gold, **config.documents})
         stages.append({"name": within, "use": "align-document-sentences", **sides, "pairs": documents, **config.within})
@@ -180,7 +180,13 @@ def _third(config: LoopConfig, number: int, source: str) -> list[Table]:
     documents = f"third-documents-{number}"
     return [
         {"name": documents, "use": "align-documents", **sides, **gold, **config.documents},
-        {"name": f"third-pairs-{number}", "use": "align-document-sentences", **sides, "pairs": documents, **config.within},
+        {
+            "name": f"third-pairs-{number}",
+            "use": "align-document-sentences",
+            **sides,
+            "pairs": documents,
+            **config.within,
+        },
     ]
 
 

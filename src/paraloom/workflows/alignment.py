@@ -1,9 +1,9 @@
-"""Two texts in files, aligned, and written as beads or as sentence pairs."""
+"""Two texts in files, aligned sentence by sentence and written as beads or as sentence pairs."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -16,8 +16,9 @@ from paraloom.align.park17 import align_by_cosine
 from paraloom.align.sentences import AlignerConfig, TextPair, align_pair, fit_aligner
 from paraloom.core.beads import Bead, join_sentences
 from paraloom.core.errors import ConfigError, DataError, nearest
+from paraloom.core.protocols import EncoderLike
 from paraloom.core.schema import PAIRS
-from paraloom.embed.loading import open_encoder
+from paraloom.embed.encoder import open_encoder
 from paraloom.io import read_lines, write_pairs
 from paraloom.io.compression import PIPE, without_compression
 from paraloom.io.formats.alignments import write_beads
@@ -29,8 +30,7 @@ METHODS: dict[str, dict[str, Any]] = {
     "length": {"word_weight": 0.0, "prefix_weight": 0.0, "learn_lexicon": False, "rounds": 0},
     "park17": {},
 }
-"""Settings of the aligner by name: all the evidence there is, lengths alone, or Park et al.'s formula (align.cosine).
-"""
+"""Settings of the aligner by method: all evidence, lengths alone, or the formula of Park et al. (2017)."""
 
 _BEADS = (".vecalign", ".ladder", ".parquet")
 _PAIRS = (".tsv", ".tmx", ".jsonl", "")
@@ -38,30 +38,45 @@ _PAIRS = (".tsv", ".tmx", ".jsonl", "")
 
 @dataclass(frozen=True)
 class AlignmentCounts:
-    """What became of the sentences: aligned on each side, and left alone on each side."""
+    """How many sentences were aligned.
+
+    Args:
+        beads: Beads with sentences on both sides.
+        aligned: Sentences in those, on each side.
+        unaligned: Sentences without a counterpart, on each side.
+    """
 
     beads: int
     aligned: tuple[int, int]
-    alone: tuple[int, int]
+    unaligned: tuple[int, int]
 
-    def render(self) -> str:
+    def format(self) -> str:
         """One line.
 
-        >>> AlignmentCounts(1, (1, 2), (0, 1)).render()
-        'aligned: 1 bead of 1 and 2 sentences; without a counterpart: 0 and 1'
+        Example:
+            >>> AlignmentCounts(1, (1, 2), (0, 1)).format()
+            'aligned: 1 bead of 1 and 2 sentences; without a counterpart: 0 and 1'
         """
         word = "bead" if self.beads == 1 else "beads"
         return (
             f"aligned: {self.beads:,} {word} of {self.aligned[0]:,} and {self.aligned[1]:,} sentences; "
-            f"without a counterpart: {self.alone[0]:,} and {self.alone[1]:,}"
+            f"without a counterpart: {self.unaligned[0]:,} and {self.unaligned[1]:,}"
         )
 
+    def to_dict(self) -> dict[str, Any]:
+        """The counts by name."""
+        return asdict(self)
 
-def config_of(method: str, most: int) -> AlignerConfig:
-    """The aligner's settings; raises ConfigError for a method that is not in METHODS and a count that cannot be."""
+
+def aligner_config(method: str, max_bead_size: int) -> AlignerConfig:
+    """The settings of a method.
+
+    Raises:
+        ConfigError: The method is unknown, or the size is out of range.
+    """
     if method not in METHODS:
-        raise ConfigError(f"there is no method '{method}'{nearest(method, list(METHODS))}")
-    config = AlignerConfig(max_bead_size=most, **METHODS[method])
+        raise ConfigError(f"unknown method '{method}'{nearest(method, list(METHODS))}")
+    config = AlignerConfig(max_bead_size=max_bead_size, **METHODS[method])
     config.check()
     return config
 
@@ -73,59 +88,80 @@ def align_files(
     *,
     translations: Sequence[str] = (),
     target_translations: Sequence[str] = (),
-    translator: Path | None = None,
-    most: int = 3,
+    translator: Translator | str | Path | None = None,
+    max_bead_size: int = 3,
     method: str = "evidence",
     lexicon: str | None = None,
-    encoder: Path | None = None,
-    bound: str | None = None,
+    encoder: EncoderLike | str | Path | None = None,
+    hard_delimiter: str | None = None,
     pivot: bool = False,
     languages: tuple[str | None, str | None] = (None, None),
 ) -> AlignmentCounts:
-    """Align two files of sentences; see `paraloom align sentences --help`.
+    """Align two files of sentences.
 
-    Raises DataError where a translation has not one line for each sentence, or a text has none.
+    Args:
+        source: A sentence per line.
+        target: The same in the other language.
+        output: .vecalign, .ladder (hunalign's) or .parquet for links; .tsv, .tmx, .jsonl or a folder for sentences.
+        translations: Translations of the source into the target's language, line by line.
+        target_translations: Translations of the target into the source's language.
+        translator: Translates the source first: a translator, its name or folder.
+        max_bead_size: Sentences on one side of a bead, at most.
+        method: 'evidence', 'length' or 'park17'.
+        lexicon: File with source word, target word and perhaps a probability, between tabs; or hunalign's dictionary.
+        encoder: Encoder of both languages, or of the target's language if there is a translation.
+        hard_delimiter: A line that no bead crosses, such as ``.EOA``; '' for empty lines.
+        pivot: The translations of both sides are into a third language, and are compared there.
+        languages: Languages of the two sides; default: from the file's name.
+
+    Returns:
+        How many sentences were aligned.
+
+    Raises:
+        ConfigError: The output's suffix, the method or a combination of options is not supported.
+        DataError: A translation does not have one line per sentence, or a text is empty.
     """
-    config = config_of(method, most)
+    config = aligner_config(method, max_bead_size)
     for name, given in (("a lexicon", lexicon), ("an encoder", encoder)):
         if given is not None and method != "evidence":
-            raise ConfigError(f"the method '{method}' has no use for {name}", remedy="Leave it out, or --method.")
+            raise ConfigError(f"method '{method}' does not use {name}", remedy="Leave it out, or change --method.")
     suffix = without_compression(output).suffix
     if suffix not in (*_BEADS, *_PAIRS) and output != PIPE and "{" not in output:
         raise ConfigError(
-            f"'{output}' is no name for what an alignment becomes",
+            f"unknown output format '{suffix}' of '{output}'",
             remedy=f"For beads choose {', '.join(_BEADS)}; for the sentences {', '.join(_PAIRS[:-1])}, or a folder.",
         )
     texts = [list(read_lines(path)) for path in (source, target)]
     for path, text in zip((source, target), texts, strict=True):
         if not any(line.strip() for line in text):
-            raise DataError("there is no sentence in it", file=path)
-    ahead = [_translation(path, source, texts[0]) for path in translations]
-    back = [_translation(path, target, texts[1]) for path in target_translations]
+            raise DataError("the file has no sentences", file=path, remedy="Write a sentence per line.")
+    forward = [_translation(path, source, texts[0]) for path in translations]
+    backward = [_translation(path, target, texts[1]) for path in target_translations]
     if translator is not None:
-        ahead.append(best_translations(Translator.load(translator), texts[0]))
+        model = translator if isinstance(translator, Translator) else Translator.load(translator)
+        forward.append(best_translations(model, texts[0]))
     words = read_lexicon(lexicon) if lexicon is not None else None
-    if pivot and (len(ahead), len(back)) != (1, 1):
+    if pivot and (len(forward), len(backward)) != (1, 1):
         raise ConfigError(
-            "a pivot is for one translation of each side",
+            "--pivot needs one translation of each side",
             remedy="Give --translations (or --translator) and --target-translations, into the same language.",
         )
-    read = (ahead[0] if ahead else texts[0], back[0] if pivot else texts[1])
+    compared = (forward[0] if forward else texts[0], backward[0] if pivot else texts[1])
     vectors = None
     if encoder is not None:
-        opened = open_encoder(encoder)
-        vectors = opened.encode(read[0]), opened.encode(read[1])
-    pair = TextPair(texts[0], texts[1], ahead, back, vectors)
-    if bound is None:
+        model_ = open_encoder(encoder) if isinstance(encoder, (str, Path)) else encoder
+        vectors = model_.encode(compared[0]), model_.encode(compared[1])
+    pair = TextPair(texts[0], texts[1], forward, backward, vectors)
+    if hard_delimiter is None:
         pair = _in_pivot(pair) if pivot else pair
-        beads = align_by_cosine(pair, most) if method == "park17" else align_pair(pair, config, words)
+        beads = align_by_cosine(pair, max_bead_size) if method == "park17" else align_pair(pair, config, words)
     else:
         parts = partial(_parts, method=method, config=config, given=words, pivot=pivot)
-        beads = align_between_delimiters(pair, bound, parts)
+        beads = align_between_delimiters(pair, hard_delimiter, parts)
     if suffix in _BEADS:
         write_beads(output, beads, src_doc=file_stem(source), tgt_doc=file_stem(target))
     else:
-        shown = [bead for bead in beads if bound is None or not _is_bound(bead, texts[0], bound)]
+        shown = [bead for bead in beads if hard_delimiter is None or not _is_delimiter(bead, texts[0], hard_delimiter)]
         write_pairs(_pairs(shown, texts, source, languages), output)
     both = [bead for bead in beads if bead.source and bead.target]
     aligned = (sum(len(bead.source) for bead in both), sum(len(bead.target) for bead in both))
@@ -148,22 +184,22 @@ def _parts(
 
 
 def _in_pivot(pair: TextPair) -> TextPair:
-    """The translations in the place of the texts."""
+    """The translations in place of the texts."""
     return TextPair(pair.source_translations[0], pair.target_translations[0], embeddings=pair.embeddings)
 
 
-def _is_bound(bead: Bead, text: Sequence[str], bound: str) -> bool:
-    return len(bead.source) == 1 and text[bead.source[0]].strip() == bound
+def _is_delimiter(bead: Bead, text: Sequence[str], delimiter: str) -> bool:
+    return len(bead.source) == 1 and text[bead.source[0]].strip() == delimiter
 
 
 def _translation(path: str, of: str, text: Sequence[str]) -> list[str]:
     lines = list(read_lines(path))
     if len(lines) != len(text):
         raise DataError(
-            f"it has {len(lines):,} lines, and {of} has {len(text):,}",
+            f"expected {len(text):,} lines, as in {of}, got {len(lines):,}",
             file=path,
             row=min(len(lines), len(text)) + 1,
-            remedy="A translation has one line for each sentence, in their order.",
+            remedy="A translation has one line per sentence, in the same order.",
         )
     return lines
 
@@ -172,7 +208,7 @@ def _pairs(
     beads: Sequence[Bead], texts: Sequence[Sequence[str]], source: str, languages: tuple[str | None, str | None]
 ) -> pa.Table:
     named = languages_in_name(file_stem(source)) or (None, None)
-    langs = [given or found or "und" for given, found in zip(languages, named, strict=True)]
+    langs = [given or from_name or "und" for given, from_name in zip(languages, named, strict=True)]
     both = [bead for bead in beads if bead.source and bead.target]
     origin = origin_in_name(file_stem(source))
     columns = {

@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from paraloom.core.errors import ConfigError
-from paraloom.experiments.filter_grids import Candidate, grid
 from paraloom.pipeline.definition import Definition
 from paraloom.pipeline.runner import run_pipeline
 from paraloom.pipeline.toml import pipeline_from_tables
+from paraloom.workflows.filter_grids import Candidate, grid
 from paraloom.workflows.run import corpus_stages
 
 RANDOM = "random"
@@ -23,7 +23,7 @@ RANDOM = "random"
 class Tuning:
     """What is tried, and how.
 
-    pairs: a scored corpus.  grids: names of paraloom.experiments.filter_grids.GRIDS, or SQL conditions.  sts: a folder of
+    pairs: a scored corpus.  grids: names of paraloom.workflows.filter_grids.GRIDS, or SQL conditions.  sts: a folder of
     similarity tasks, of which `development` decides.  size: pairs of each selection, drawn by chance from what the
     filter keeps (W17: 24,000).  epochs: at most; the best one is taken.  seeds: how many times each is drawn and
     trained; random_seeds: the same for the random selection.  encoder: further fields of `train-encoder`.

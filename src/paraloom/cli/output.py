@@ -1,16 +1,33 @@
-"""What a run did, as a few lines for people."""
+"""What commands print about runs: row counts, figures, reasons of rejection, plans."""
 
 from __future__ import annotations
 
-from paraloom.pipeline.plan import StagePlan
-from paraloom.pipeline.result import RunResult
+import json
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from paraloom.pipeline.plan import StagePlan
+    from paraloom.pipeline.result import RunResult
 
 _REASONS = 5
-"""Reasons of rejection that are told for a stage, the commonest."""
+"""Reasons of rejection that are printed for a stage, the most frequent first."""
+
+
+def print_figures(result: RunResult) -> None:
+    """The figures of the last stage, a line each."""
+    for name, value in result.stages[-1].figures.items():
+        typer.echo(f"{name}: {json.dumps(value) if isinstance(value, dict) else value}")
+
+
+def print_result(result: Any, as_json: bool) -> None:
+    """A result with `format` and `to_dict`."""
+    typer.echo(json.dumps(result.to_dict(), ensure_ascii=False) if as_json else result.format())
 
 
 def summary(result: RunResult) -> str:
-    """One line a stage (rows in, kept, rejected, failed, seconds), the figures of fits, the digest of all."""
+    """One line per stage (rows in, kept, rejected, failed, seconds), the figures of fits, the digest of all."""
     width = max(len(stage.name) for stage in result.stages)
     lines = [f"{'stage':<{width}}  {'in':>11} {'out':>11} {'rejected':>9} {'failed':>7} {'seconds':>8}"]
     for stage in result.stages:
@@ -30,11 +47,11 @@ def summary(result: RunResult) -> str:
 
 
 def outlook(stages: list[StagePlan]) -> str:
-    """What a run would do: a line a stage, with the reason."""
+    """What a run would do: a line per stage, with the reason."""
     width = max(len(stage.name) for stage in stages)
     lines = []
     for stage in stages:
-        shards = f"{stage.done} of {stage.shards} shards stand" if stage.shards is not None and stage.done else ""
+        shards = f"{stage.done} of {stage.shards} shards are done" if stage.shards is not None and stage.done else ""
         notes = "; ".join(note for note in (stage.why, shards) if note)
         lines.append(f"{stage.name:<{width}}  {stage.state:<4}  {notes}")
     return "\n".join(lines)

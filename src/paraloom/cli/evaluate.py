@@ -1,0 +1,146 @@
+"""Commands that evaluate: sts, compare, phrases, translation, comet, documents, alignment, aligner."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from paraloom import workflows
+from paraloom.cli import options
+from paraloom.cli.output import print_result
+
+Method = Annotated[
+    str,
+    typer.Option(help="evidence: all of it; length: Gale and Church's lengths alone; park17: Park et al.'s sum."),
+]
+
+
+def sts(
+    encoder: options.Encoder,
+    folder: Annotated[Path, typer.Argument(help="A folder of similarity tasks, such as data/sts.")],
+    task: Annotated[list[str] | None, typer.Option(help="Only this one, such as 2012 or sick2014. Repeatable.")] = None,
+    published: Annotated[bool, typer.Option("--published", help="Print the papers' rows below ours.")] = False,
+    mteb: Annotated[Path | None, typer.Option(help="Also write STS12.json etc. to this folder, as MTEB does.")] = None,
+    as_json: options.Json = False,
+) -> None:
+    """Pearson and Spearman correlation with human scores: each subset, mean over subsets, all pairs.
+
+    Example: `paraloom evaluate sts english data/sts --published`
+    """
+    table = workflows.evaluate_similarity(encoder, folder, task, mteb=mteb)
+    typer.echo(json.dumps(table.to_dict(), ensure_ascii=False) if as_json else table.format(published=published))
+
+
+def compare(
+    encoders: Annotated[list[str], typer.Argument(metavar="ENCODER...", help="Encoders, two or more.")],
+    sts_folder: Annotated[Path, typer.Option("--sts", help="A folder of similarity tasks, such as data/sts.")],
+    task: Annotated[list[str] | None, typer.Option(help="Only this one. Repeatable.")] = None,
+    resamples: Annotated[int, typer.Option(help="Bootstrap samples.")] = 1000,
+    seed: options.Seed = 1,
+    as_json: options.Json = False,
+) -> None:
+    """Encoders side by side: means and differences with bootstrap intervals, and mean absolute differences.
+
+    Example: `paraloom evaluate compare word trigram lstm --sts data/sts`
+    """
+    print_result(workflows.compare_on_similarity(encoders, sts_folder, task, resamples=resamples, seed=seed), as_json)
+
+
+def phrases(
+    encoder: options.Encoder,
+    folder: Annotated[Path, typer.Argument(help="A folder of phrase tasks, such as data/phrase.")],
+    similarity: Annotated[str, typer.Option(help="cosine, or dot for encoders trained by the dot product.")] = "cosine",
+    as_json: options.Json = False,
+) -> None:
+    """Accuracy on SemEval 2013 5a and on Turney's questions among five and ten choices.
+
+    Example: `paraloom evaluate phrases encoder data/phrase`
+    """
+    print_result(workflows.evaluate_phrase_tasks(encoder, folder, similarity=similarity), as_json)
+
+
+def translation(
+    hypotheses: Annotated[str, typer.Argument(metavar="HYP", help="A translation per line.")],
+    references: Annotated[str, typer.Argument(metavar="REF", help="As many lines.")],
+    as_json: options.Json = False,
+) -> None:
+    """BLEU and chrF, with sacreBLEU's signatures.
+
+    Example: `paraloom evaluate translation hypotheses.txt references.txt`
+    """
+    print_result(workflows.evaluate_translation_files(hypotheses, references), as_json)
+
+
+def comet(
+    sources: Annotated[str, typer.Argument(metavar="SRC", help="A sentence per line.")],
+    hypotheses: Annotated[str, typer.Argument(metavar="HYP", help="Its translation.")],
+    references: Annotated[str, typer.Argument(metavar="REF", help="Its reference.")],
+    python: Annotated[str, typer.Option(help="The python of another environment that has unbabel-comet.")],
+    model: Annotated[str, typer.Option(help="A COMET model, or a .ckpt file.")] = "wmt20-comet-da",
+    as_json: options.Json = False,
+) -> None:
+    """COMET, by another Python environment: its packages need not agree with ours.
+
+    Example: `paraloom evaluate comet src.txt hyp.txt ref.txt --python comet/bin/python`
+    """
+    print_result(workflows.evaluate_comet_files(sources, hypotheses, references, python=python, model=model), as_json)
+
+
+def documents(
+    pairs: Annotated[Path, typer.Argument(metavar="PAIRS.tsv", help="Pairs of documents, from `align documents`.")],
+    gold: Annotated[Path, typer.Option(help="The true pairs: two names per line, between tabs.")],
+    swap: Annotated[bool, typer.Option("--swap", help="The gold has the target first.")] = False,
+    as_json: options.Json = False,
+) -> None:
+    """Precision, recall and F1 of pairs of documents (PARK17, Table 2).
+
+    Example: `paraloom evaluate documents pairs.tsv --gold gold.tsv`
+    """
+    print_result(workflows.evaluate_document_pairs(pairs, gold, swap=swap), as_json)
+
+
+def alignment(
+    files: Annotated[list[str], typer.Argument(metavar="BEADS", help="Beads: .vecalign, .ladder or .parquet.")],
+    gold: Annotated[list[str], typer.Option(help="The true ones, a file for each of BEADS, in order. Repeatable.")],
+    as_json: options.Json = False,
+) -> None:
+    """Precision, recall and F1 of beads: strict and lax as vecalign counts, and by kind.
+
+    Example: `paraloom evaluate alignment ours.vecalign --gold hand.ladder`
+    """
+    print_result(workflows.evaluate_alignment_files(files, gold), as_json)
+
+
+def aligner(
+    gold: Annotated[Path, typer.Argument(metavar="GOLD.jsonl", help="Documents: source, target, gold.")],
+    translator: Annotated[str | None, typer.Option(help="Source to target: a bundled name or a folder.")] = None,
+    encoder: Annotated[
+        str | None, typer.Option(help="An encoder of both languages, or of the target's with a translator.")
+    ] = None,
+    max_bead_size: Annotated[int, typer.Option(help="Sentences on one side of a bead.")] = 3,
+    method: Method = "evidence",
+    as_json: options.Json = False,
+) -> None:
+    """Align documents whose true beads are known, and score: PARK17's Tables 4 and 5 on your own data.
+
+    Example: `paraloom evaluate aligner cs-en.jsonl.gz --translator cs-en`
+    """
+    score = workflows.evaluate_sentence_aligner(
+        gold, translator=translator, encoder=encoder, max_bead_size=max_bead_size, method=method
+    )
+    print_result(score, as_json)
+
+
+EVALUATE: options.Commands = {
+    "sts": sts,
+    "compare": compare,
+    "phrases": phrases,
+    "translation": translation,
+    "comet": comet,
+    "documents": documents,
+    "alignment": alignment,
+    "aligner": aligner,
+}

@@ -1,0 +1,52 @@
+"""Commands that write pages to look at: report, show documents."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+import paraloom.report as reports
+from paraloom.cli import options
+from paraloom.core.errors import ConfigError
+
+
+def report(
+    run_folder: Annotated[Path, typer.Argument(metavar="RUN", help="Folder of a run.")],
+    output: Annotated[Path, typer.Option("--output", "-o", help="The page to write.")] = Path("report.html"),
+) -> None:
+    """Write one self-contained HTML page about a run.
+
+    Example: `paraloom report runs/german -o german.html`
+    """
+    typer.echo(f"{reports.write_report(run_folder, output)}")
+
+
+def documents(
+    source: Annotated[str, typer.Argument(metavar="SRC", help="A corpus of documents, from `extract`.")],
+    target: Annotated[str, typer.Argument(metavar="TGT", help="Another, in another language.")],
+    pairs: Annotated[Path, typer.Option(help="Their pairs, from `align documents`.")],
+    links: Annotated[Path, typer.Option(help="Links within the pairs, from `align sentences --documents`.")],
+    media: Annotated[
+        list[Path] | None, typer.Option(help="A folder with pictures of the documents. Repeatable.")
+    ] = None,
+    show: Annotated[int, typer.Option(help="Pairs on the page: confident, medium and doubtful ones, sampled.")] = 20,
+    seed: options.Seed = 1,
+    output: Annotated[Path, typer.Option("--output", "-o", help="The page to write.")] = Path("documents.html"),
+) -> None:
+    """Write one self-contained HTML page that shows aligned documents side by side, with their pictures and links.
+
+    Example: `paraloom show documents pages.de pages.en --pairs pairs.tsv --links links.parquet --media pictures`
+    """
+    for folder in media or []:
+        if not folder.is_dir():
+            raise ConfigError(f"folder '{folder}' not found", remedy="Name the folder that holds the pictures.")
+    page = reports.write_aligned_documents(
+        source, target, output, pairs=pairs, links=links, media=media or [], show=show, seed=seed
+    )
+    typer.echo(f"{len(page.shown):,} of {len(page.pairs):,} pairs in {output}", err=True)
+
+
+COMMANDS: options.Commands = {"report": report}
+SHOW: options.Commands = {"documents": documents}

@@ -1,0 +1,52 @@
+"""Commands and options of earlier versions: what they are called now."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import typer
+from typer.core import TyperCommand, TyperGroup
+
+COMMANDS = {"distil": "distill", "agree": "pivot"}
+"""Old name of a command → its name now."""
+
+OPTIONS: dict[str, dict[str, str]] = {
+    "align documents": {"--how": "--assignment", "--by": "--threshold-on", "--candidates": "--max-candidates"},
+    "align pivot": {"--through": "--pivot"},
+    "align sentences": {"--most": "--max-bead-size", "--bound": "--hard-delimiter"},
+    "augment": {"--fewest": "--min-words"},
+    "evaluate aligner": {"--most": "--max-bead-size"},
+    "evaluate documents": {"--turned": "--swap"},
+    "extract": {"--least": "--min-characters"},
+    "filter": {"--tenth": "--decile"},
+    "lexicon": {"--longest": "--max-phrase-length", "--least": "--min-count"},
+    "syntax-groups": {"--least": "--min-size"},
+    "train classifier": {"--count": "--max-pairs", "--choice": "--negatives"},
+    "train encoder": {"--megabatch": "--megabatch-size", "--rising": "--megabatch-warmup"},
+    "train phrases": {"--contrasts": "--num-negatives", "--share": "--train-share"},
+    "train translator": {"--start": "--init-from", "--vocabulary": "--vocab-size", "--licence": "--license"},
+}
+"""Command → old name of an option → its name now."""
+
+
+class RenamedOptions(TyperCommand):
+    """A command that names the new option when an old one is used."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Check for old options before click parses, which would suggest something else or nothing."""
+        command = " ".join(ctx.command_path.split()[1:])
+        for arg in args:
+            new = OPTIONS.get(command, {}).get(arg.partition("=")[0])
+            if new is not None:
+                raise typer.BadParameter(f"this option is now called {new}", ctx, param_hint=arg.partition("=")[0])
+        return super().parse_args(ctx, args)
+
+
+class RenamedCommands(TyperGroup):
+    """A group of commands that names the new command when an old one is used."""
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> tuple[str | None, Any, list[str]]:
+        """Check for old commands before click reports an unknown one."""
+        if args and args[0] in COMMANDS and args[0] not in self.commands and COMMANDS[args[0]] in self.commands:
+            raise typer.BadParameter(f"this command is now called '{COMMANDS[args[0]]}'", ctx, param_hint=args[0])
+        return super().resolve_command(ctx, args)

@@ -1,0 +1,81 @@
+"""Commands about scores: list them, train the models that some of them need."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from paraloom import workflows
+from paraloom.cli import options
+from paraloom.cli.output import print_figures
+
+Columns = Annotated[str, typer.Option(help="Text columns to learn from, separated by commas.")]
+Corpora = Annotated[list[str], typer.Option("--pairs", help="Pairs to learn from. Repeatable.")]
+
+
+def scores_table() -> None:
+    """List the scores that `score --with` knows: name, unit, range, which values are better, what they say.
+
+    Example: `paraloom scores`
+    """
+    table = Table("score", "unit", "range", "better", "description", box=None, header_style="bold")
+    for row in workflows.COLUMNS.values():
+        low, high = ("" if bound is None else f"{bound:g}" for bound in (row.minimum, row.maximum))
+        mark = "" if row.name in workflows.SCORES else " *"
+        better = "" if row.direction == "none" else row.direction
+        table.add_row(row.name + mark, row.unit, f"{low}–{high}", better, row.description)
+    console = Console()
+    console.print(table)
+    groups = ", ".join(workflows.GROUPS)
+    console.print(f"\n* needs a model: see the options of `paraloom score`.\nGroups: {groups}")
+
+
+def train_classifier(
+    corpora: Annotated[list[str], typer.Option("--pairs", help="Back-translated pairs. Repeatable.")],
+    output: options.Folder,
+    kind: Annotated[str, typer.Option(help="avg (the mean of the word vectors) or lstm.")] = "lstm",
+    max_pairs: Annotated[int, typer.Option(help="References to train on.")] = 40_000,
+    negatives: Annotated[
+        str, typer.Option(help="Which of the k-best translations is compared with a reference: random or hardest.")
+    ] = "random",
+    epochs: Annotated[int, typer.Option(help="Passes over the pairs.")] = 10,
+    seed: options.Seed = 1,
+) -> None:
+    """Train a classifier that tells references from translations, for reference_probability.
+
+    Example: `paraloom train classifier --pairs pairs.parquet -o classifier`
+    """
+    settings = {"kind": kind, "max_pairs": max_pairs, "negatives": negatives, "epochs": epochs}
+    print_figures(workflows.train_classifier(corpora, output, seed=seed, **settings))
+
+
+def train_language_model(
+    corpora: Corpora,
+    output: options.Folder,
+    columns: Columns = "src",
+    order: Annotated[int, typer.Option(help="Words of the longest n-gram.")] = 3,
+) -> None:
+    """Train an n-gram language model with VariKN, for src_perplexity and tgt_perplexity.
+
+    Example: `paraloom train language-model --pairs references.parquet --columns src -o lm`
+    """
+    print_figures(workflows.train_language_model(corpora, output, columns=options.names(columns), order=order))
+
+
+def train_word_counts(corpora: Corpora, output: options.Folder, columns: Columns = "src") -> None:
+    """Count in how many sentences each word occurs, for src_idf and tgt_idf.
+
+    Example: `paraloom train word-counts --pairs references.parquet --columns src -o counts`
+    """
+    print_figures(workflows.train_word_counts(corpora, output, columns=options.names(columns)))
+
+
+COMMANDS: options.Commands = {"scores": scores_table}
+TRAIN: options.Commands = {
+    "classifier": train_classifier,
+    "language-model": train_language_model,
+    "word-counts": train_word_counts,
+}

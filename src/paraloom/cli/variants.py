@@ -1,0 +1,131 @@
+"""Commands about variants: make several translations of each text, measure how diverse and adequate they are."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+import paraloom.report as reports
+from paraloom import workflows
+from paraloom.cli import options
+from paraloom.cli.output import summary
+
+
+def variants(
+    source: Annotated[
+        str, typer.Argument(help="A sentence per line; or pairs: a corpus folder, a file, PREFIX.{de,en}.")
+    ],
+    translator: Annotated[
+        list[str],
+        typer.Option(help="A bundled name, a folder, or a Hugging Face name. Repeatable: all their outputs."),
+    ],
+    output: options.Output,
+    method: Annotated[
+        str | None,
+        typer.Option(help="base, beam, sampling, nucleus, topk, temperature, or syntax (one translator per output)."),
+    ] = None,
+    outputs: Annotated[int, typer.Option(help="Translations of each text, with --method.")] = 3,
+    decode: Annotated[str, typer.Option(help="Instead of --method: a decoding such as nucleus:0.9,nbest=5.")] = "",
+    column: Annotated[str, typer.Option(help="The side of pairs that is translated: src or tgt.")] = "",
+    field: Annotated[
+        str | None, typer.Option(help="Of a table of text: the column, a name or a number from 1.")
+    ] = None,
+    lang: Annotated[str, typer.Option(help="Language of text, such as en.")] = "und",
+    src_lang: options.SrcLang = None,
+    tgt_lang: options.TgtLang = None,
+    src_column: options.SrcColumn = None,
+    tgt_column: options.TgtColumn = None,
+    engine: options.Engine = "local",
+    workers: options.Workers = None,
+    on_error: options.OnError = options.OnErrorChoice.stop,
+    seed: options.Seed = 1,
+) -> None:
+    """Translate each text in several ways, for diversity and for training, with rank, logprob and tokens of each.
+
+    Without --method and --decode the method is nucleus, BBH22's best.
+
+    Variants of pairs keep their ids, and the pairs can then be their references in `diversity`.
+
+    Example: `paraloom variants english.txt --translator en-is --lang en --outputs 3 -o variants`
+    """
+    result = workflows.translate_variants(
+        source,
+        translator,
+        output,
+        decode=decode,
+        method=method or "",
+        outputs=outputs,
+        column=column,
+        field=field,
+        lang=lang,
+        src_lang=src_lang,
+        tgt_lang=tgt_lang,
+        src_column=options.column(src_column),
+        tgt_column=options.column(tgt_column),
+        engine=engine,
+        workers=workers,
+        on_error=on_error.value,
+        seed=seed,
+    )
+    typer.echo(summary(result), err=True)
+
+
+def diversity(
+    corpora: Annotated[
+        list[str],
+        typer.Argument(metavar="VARIANTS...", help="Corpus folders, or .tsv, .jsonl, .parquet with pair_id and text."),
+    ],
+    parser: Annotated[
+        str | None,
+        typer.Option(help="Parse first: a folder of `train parser`, spacy:NAME, stanza:LANGUAGE[:depparse]."),
+    ] = None,
+    references: Annotated[
+        str | None, typer.Option(help="Pairs with the variants' pair_ids, for chrF to what a person wrote.")
+    ] = None,
+    reference_column: Annotated[
+        str, typer.Option(help="The side of the references in the variants' language: src or tgt.")
+    ] = "tgt",
+    kernels: Annotated[
+        str | None, typer.Option(help="Of parses, separated by commas: st, sst, ptk, bbh22 [default: sst].")
+    ] = None,
+    limit: Annotated[int, typer.Option(help="Sources at most, a random sample, the same of every corpus.")] = 30_000,
+    as_json: options.Json = False,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="Keep the run, and its report, in this folder.")
+    ] = None,
+    workers: options.Workers = None,
+) -> None:
+    """How diverse and how adequate variants are, a row per corpus, as in BBH22's Tables 1 to 4.
+
+    Variants with a column text_parse, from `parse --columns text`, need no --parser for the difference of their parses.
+
+    References are the pairs that were translated: `paraloom variants 'dev.{en,is}' --translator en-is -o beam`.
+
+    Example: `paraloom diversity beam nucleus --references 'dev.{en,is}' --parser parser-is --kernels sst,bbh22`
+    """
+    with tempfile.TemporaryDirectory() as nowhere:
+        try:
+            results = workflows.measure_diversity(
+                corpora,
+                output or Path(nowhere) / "run",
+                parser=parser,
+                references=references,
+                workers=workers,
+                limit=limit,
+                kernels=options.names(kernels) if kernels else None,
+                reference_column=reference_column,
+            )
+        except KeyboardInterrupt:
+            if output is not None:
+                raise
+            raise KeyboardInterrupt("Interrupted. With -o FOLDER, finished work is kept and resumed.") from None
+    typer.echo(json.dumps(results) if as_json else workflows.format_diversity(results))
+    if output is not None:
+        typer.echo(f"Report: {reports.write_report(output, output / 'report.html')}", err=True)
+
+
+COMMANDS: options.Commands = {"variants": variants, "diversity": diversity}

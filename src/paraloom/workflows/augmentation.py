@@ -1,0 +1,103 @@
+"""Monolingual text, back-translated into bitext to train on."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from paraloom.core.errors import ConfigError, DataError
+from paraloom.io.compression import decode, read_raw_lines, without_compression
+from paraloom.mt.presets import method as method_of
+from paraloom.mt.translator import Translator
+from paraloom.pipeline.result import RunResult
+from paraloom.stages.bitext import Clean
+from paraloom.stages.sentences import ReadSentences
+from paraloom.stages.variants import TranslateVariants, VariantsToBitext
+from paraloom.workflows.run import run_stages
+from paraloom.workflows.translators import all_translator_stages
+
+
+def augment(
+    text: str,
+    translators: Sequence[Translator | str | Path],
+    output: str,
+    *,
+    method: str = "nucleus",
+    outputs: int = 3,
+    tag: str = "",
+    field: int | str | None = None,
+    min_words: int = 2,
+    src_lang: str = "und",
+    tgt_lang: str = "und",
+    engine: str = "local",
+    workers: int | None = None,
+    seed: int = 1,
+) -> RunResult:
+    """Back-translate monolingual text into bitext: the translation is the source, the original text the target.
+
+    Repeated, empty, damaged and too short lines are rejected with a reason, and so are useless translations.
+
+    Args:
+        text: Sentences (.txt, .tsv, .jsonl) or a corpus folder.
+        translators: Translators from the text's language, their names or folders; as many as the method needs.
+        output: The bitext; the suffix decides the format.
+        method: 'base', 'beam', 'sampling', 'nucleus', 'topk', 'temperature' or 'syntax'.
+        outputs: Translations of each sentence.
+        tag: Token before each back-translated source, such as ``<BT>``.
+        field: Column of a file with several: from 1, -1 for the last, or a name.
+        min_words: Fewest words of a sentence that is kept.
+        src_lang: Language of the translations.
+        tgt_lang: Language of the text.
+        engine: 'local', 'inline' or 'ray'.
+        workers: Processes; default: one per core. The result is the same.
+        seed: Seed of sampling.
+
+    Raises:
+        DataError: The text does not exist.
+        ConfigError: The method needs another number of translators, or the text has several columns and `field` is
+            not given.
+
+    Reference:
+        Burchell et al. (2022); Caswell et al. (2019) for tags.
+    """
+    preset = method_of(method, outputs)
+    if preset.translators != len(translators):
+        raise ConfigError(
+            f"'{method}' with {outputs} outputs needs {preset.translators} translators, not {len(translators)}",
+            remedy="Give --translator once for each, or another --outputs.",
+        )
+    path = Path(text).absolute()
+    if not path.exists():
+        raise DataError("no such file or corpus", file=text)
+    if without_compression(path).suffix == ".parquet":
+        raise ConfigError(f"'{text}' is not a file of text", remedy="Give .txt, .tsv, .jsonl or a corpus folder.")
+    if field is None and path.is_file():
+        _check_one_column(path)
+    source: dict[str, Any] = {"text_files": (path,), "field": field or 0}
+    if path.is_dir():
+        # The target side of pairs is what a person wrote; sentences have a column `text`.
+        source = {"corpora": (path,), "columns": ("tgt", "text")}
+    loading, models = all_translator_stages(translators)
+    sentences = ReadSentences(name="sentences", lang=tgt_lang, max_length=1000, **source)
+    clean = Clean(name="clean", min_words=min_words, input=sentences)
+    variants = TranslateVariants(name="variants", translator=models, method=method, outputs=outputs, input=clean)
+    bitext = VariantsToBitext(name="bitext", src_lang=src_lang, tag=tag, input=variants)
+    stages = [sentences, clean, *loading, variants, bitext]
+    return run_stages(stages, output, seed=seed, engine=engine, workers=workers)
+
+
+def _check_one_column(path: Path) -> None:
+    """Lines with tabs would be taken whole, two languages for one sentence."""
+    if without_compression(path).suffix != ".tsv":
+        return
+    for row, line in enumerate(read_raw_lines(path), start=1):
+        if b"\t" in line:
+            fields = decode(line, path, row).split("\t")
+            shown = "  ".join(f"{number}: {value[:40]!r}" for number, value in enumerate(fields, start=1))
+            raise ConfigError(
+                f"the text has {len(fields)} columns: {shown}",
+                file=path,
+                row=row,
+                remedy="Say which one is the text, such as --field 1, or -1 for the last (or its name in a header).",
+            )

@@ -1,0 +1,330 @@
+"""Encoders for users: trained on pairs or phrases, distilled from large ones, exported, and run over files."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice, zip_longest
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from paraloom.bundled import bundled_path
+from paraloom.core.errors import ConfigError, DataError
+from paraloom.core.progress import progress
+from paraloom.core.protocols import EncoderLike
+from paraloom.core.stage import Ref, Stage
+from paraloom.embed.distillation import DistillationConfig
+from paraloom.embed.encoder import open_encoder
+from paraloom.embed.export import export_sentence_transformer
+from paraloom.embed.onnx_export import FILE, export_onnx
+from paraloom.embed.spec import parse_spec
+from paraloom.embed.store import load_encoder
+from paraloom.embed.threads import available_threads
+from paraloom.io import read_lines
+from paraloom.io.atomic import atomic_write
+from paraloom.io.compression import without_compression
+from paraloom.pipeline.result import RunResult
+from paraloom.stages.distillation import DistillEncoder, DistillWords
+from paraloom.stages.encoders import TrainEncoder
+from paraloom.stages.phrases import TrainPhrases
+from paraloom.stages.sentences import Encode, LoadEncoder, ReadSentences
+from paraloom.workflows.run import input_stages, run_stages
+
+CHUNK = 10_000
+"""Lines that are encoded at a time."""
+
+
+def train_encoder(
+    pairs: str | Path | Sequence[str | Path],
+    output: str | Path,
+    *,
+    start: str | Path | None = None,
+    vectors: str | Path | None = None,
+    sts: str | Path | None = None,
+    src_column: str | int | None = None,
+    tgt_column: str | int | None = None,
+    seed: int = 1,
+    **config: Any,
+) -> RunResult:
+    """Train a sentence encoder on paraphrase pairs; stopped, the same call resumes.
+
+    Args:
+        pairs: Pairs that mean the same: one file or several, as `read_pairs` takes them.
+        output: Folder of the encoder.
+        start: An encoder to start from.
+        vectors: Word vectors to start from: text of word2vec, GloVe or fastText, or a folder of `distill words`.
+        sts: Folder of similarity tasks, for a development figure per epoch.
+        src_column: Source column of a table: a name, or a number from 1.
+        tgt_column: Target column of a table.
+        seed: Seed of every random choice.
+        **config: Further fields of `paraloom.stages.TrainEncoder`: `spec`, `dimension`, `epochs` …
+
+    Returns:
+        The result; its last stage has the figures of the training.
+
+    Reference:
+        Wieting and Gimpel (2018), §4 and §5.
+    """
+    sources = [pairs] if isinstance(pairs, (str, Path)) else list(pairs)
+    stages, references = _read_pairs(sources, src_column=src_column, tgt_column=tgt_column)
+    training = TrainEncoder(
+        pairs=references,
+        init_from=None if start is None else _encoder_folder(start),
+        vectors=None if vectors is None else Path(vectors).absolute(),
+        sts=None if sts is None else Path(sts).absolute(),
+        **config,
+    )
+    return run_stages([*stages, training], str(output), seed=seed)
+
+
+def train_phrases(
+    pairs: Sequence[str | Path],
+    output: str | Path,
+    *,
+    vectors: str | Path | None = None,
+    teacher: str | None = None,
+    tasks: str | Path | None = None,
+    seed: int = 1,
+    **config: Any,
+) -> RunResult:
+    """Train an encoder of phrases on paraphrases, with contrast phrases and a margin.
+
+    Args:
+        pairs: Phrases that mean the same: PPDB, or any pairs.
+        output: Folder of the encoder.
+        vectors: Word vectors: text of word2vec, GloVe or fastText, or a folder of `distill words`.
+        teacher: Instead of `vectors`: a sentence-transformers model that encodes each word.
+        tasks: Folder of phrase tasks, to evaluate on.
+        seed: Seed of every random choice.
+        **config: Further fields of `paraloom.stages.TrainPhrases`.
+
+    Raises:
+        ConfigError: Both or neither of `vectors` and `teacher` are given.
+    """
+    if bool(vectors) == bool(teacher):
+        raise ConfigError("word vectors come from --vectors or from --teacher", remedy="Give one of them.")
+    stages: list[Stage] = []
+    loading = None if teacher is None else load_teacher(teacher)
+    if loading is not None:
+        stages.append(loading)
+    reading, references = _read_pairs(pairs)
+    stages += reading
+    folder = None if tasks is None else Path(tasks).absolute()
+    source: Ref
+    if loading is not None:
+        source = DistillWords(encoder=loading, corpora=references, tasks=folder, sif_coefficient=0.0)
+        stages.append(source)
+    else:
+        source = Path(str(vectors)).absolute()
+    training = TrainPhrases(pairs=references, vectors=source, tasks=folder, **config)
+    return run_stages([*stages, training], str(output), seed=seed)
+
+
+def distill_encoder(
+    teacher: str,
+    texts: Sequence[str],
+    output: str | Path,
+    *,
+    lang: str = "en",
+    spec: str = "word,trigram",
+    dimension: int = 300,
+    steps: int = 20_000,
+    sts: str | Path | None = None,
+    workers: int | None = None,
+    seed: int = 1,
+) -> RunResult:
+    """Train a small, fast encoder to give sentences the similarities that a large one gives them; no labels needed.
+
+    Its words start from the large encoder's vectors of single words.
+
+    Args:
+        teacher: A sentence-transformers model: its folder, or a Hugging Face name.
+        texts: Sentences: files of lines, pairs, or corpus folders.
+        output: Folder of the encoder.
+        lang: Of pairs, only the sides in this language are used.
+        spec: Parts, as for `train_encoder`.
+        dimension: Width of each part.
+        steps: Batches of 512 sentences.
+        sts: Folder of similarity tasks, for a development figure.
+        workers: Processes; default: one per core. The result is the same.
+        seed: Seed of every random choice.
+    """
+    loading = load_teacher(teacher)
+    stages: list[Stage] = [loading]
+    corpora: list[Ref] = []
+    files: list[Path] = []
+    for number, source in enumerate(texts, start=1):
+        if _is_lines(source):
+            files.append(Path(source).absolute())
+            continue
+        reading, reference = input_stages(source, name=f"text-{number}")
+        stages += reading
+        corpora.append(reference)
+    # Explicit names: seeds derive from them.
+    sentences = ReadSentences(name="sentences", corpora=tuple(corpora), text_files=tuple(files), lang=lang)
+    encoded = Encode(encoder=loading, input=sentences)
+    stages += [sentences, encoded]
+    vectors = None
+    if "word" in parse_spec(spec).units:
+        vectors = DistillWords(
+            encoder=loading,
+            corpora=(sentences,),
+            dimension=dimension,
+            pad_dimensions=True,
+            norm=1.0,
+            sif_coefficient=1 / DistillationConfig.frequency_damping,
+            max_words=DistillationConfig.word_vocab_size,
+        )
+        stages.append(vectors)
+    student = DistillEncoder(
+        name="distil-encoder",
+        sentences=(encoded,),
+        vectors=vectors,
+        spec=spec,
+        dimension=dimension,
+        steps=steps,
+        sts=None if sts is None else Path(sts).absolute(),
+    )
+    return run_stages([*stages, student], str(output), seed=seed, workers=workers)
+
+
+def distill_words(
+    teacher: str, words: str | Path, output: str | Path, *, dimension: int = 300, limit: int = 200_000
+) -> RunResult:
+    """Make vectors of words with a sentence encoder: a folder that `train_encoder` takes as `vectors`.
+
+    Args:
+        teacher: A sentence-transformers model: its folder, or a Hugging Face name.
+        words: A word per line, or a word and its count.
+        output: Folder of the vectors.
+        dimension: Width of the vectors.
+        limit: Only the first words, so many.
+    """
+    loading = load_teacher(teacher)
+    stage = DistillWords(encoder=loading, words=Path(words).absolute(), dimension=dimension, max_words=limit)
+    return run_stages([loading, stage], str(output))
+
+
+def load_teacher(teacher: str) -> LoadEncoder:
+    """The stage that loads a large encoder, by folder or by name."""
+    folder = Path(teacher)
+    return LoadEncoder(folder=folder.absolute()) if folder.exists() else LoadEncoder(model=teacher)
+
+
+def encode_file(encoder: EncoderLike | str | Path, source: str, output: str | Path) -> int:
+    """Write the vectors of the lines of a file, streaming.
+
+    Args:
+        encoder: An encoder, its name or folder.
+        source: A sentence per line; '-' is standard input.
+        output: A .npy file, float32 (lines, d), which can be memory-mapped, or a .parquet file with the columns `text`
+            and `vector`. It appears whole or not at all.
+
+    Returns:
+        Number of lines.
+    """
+    model, path = (
+        open_encoder(encoder, available_threads()) if isinstance(encoder, (str, Path)) else encoder,
+        Path(output),
+    )
+    if path.suffix == ".parquet":
+        return _to_parquet(model, source, path)
+    count = 0
+    with atomic_write(path) as temporary, temporary.open("wb") as stream, progress("encoding", unit="lines") as advance:
+        _header(stream, 0, model.dimension)
+        for lines in _chunks(read_lines(source)):
+            model.encode(lines).astype("<f4", copy=False).tofile(stream)
+            count += len(lines)
+            advance(len(lines))
+        stream.seek(0)
+        _header(stream, count, model.dimension)
+    return count
+
+
+def similarity_of_lines(encoder: EncoderLike | str | Path, first: str, second: str) -> Iterator[float]:
+    """The cosine of each line of `first` with the same line of `second`, from −1 to 1.
+
+    Raises:
+        DataError: The files do not have the same number of lines.
+    """
+    model = open_encoder(encoder) if isinstance(encoder, (str, Path)) else encoder
+    missing = object()
+    rows = zip_longest(read_lines(first), read_lines(second), fillvalue=missing)
+    count = 0
+    while chunk := list(islice(rows, CHUNK)):
+        for a, b in chunk:
+            count += 1
+            if a is missing or b is missing:
+                shorter = first if a is missing else second
+                raise DataError(f"{shorter} ends before line {count}", remedy="Give two files of as many lines.")
+        a_vectors, b_vectors = (model.encode([str(row[side]) for row in chunk]) for side in (0, 1))
+        norms = np.linalg.norm(a_vectors, axis=1) * np.linalg.norm(b_vectors, axis=1)
+        yield from (np.einsum("nd,nd->n", a_vectors, b_vectors) / np.where(norms > 0, norms, 1)).tolist()
+
+
+def export_encoder(encoder: str | Path, output: str | Path, *, onnx: bool = False) -> str:
+    """Export an encoder as a folder for sentence-transformers, or as an ONNX graph, with the same vectors.
+
+    Args:
+        encoder: An encoder's name or folder.
+        output: Folder to write.
+        onnx: Write an ONNX graph and its vocabularies instead.
+
+    Returns:
+        How to open what was written.
+    """
+    model = load_encoder(_encoder_folder(encoder))
+    if onnx:
+        export_onnx(model, output)
+        return str(Path(output) / FILE)
+    plain = export_sentence_transformer(model, output)
+    trust = "" if plain else ", trust_remote_code=True"
+    return f"SentenceTransformer({str(output)!r}{trust})"
+
+
+def _encoder_folder(encoder: str | Path) -> Path:
+    return (bundled_path(str(encoder)) if not Path(encoder).exists() else None) or Path(encoder).absolute()
+
+
+def _read_pairs(sources: Sequence[str | Path], **columns: str | int | None) -> tuple[list[Stage], tuple[Ref, ...]]:
+    stages: list[Stage] = []
+    references: list[Ref] = []
+    for number, source in enumerate(sources, start=1):
+        reading, reference = input_stages(str(source), name=f"pairs-{number}", **columns)
+        stages += reading
+        references.append(reference)
+    return stages, tuple(references)
+
+
+def _is_lines(source: str) -> bool:
+    return Path(source).is_file() and without_compression(source).suffix in (".txt", ".en", "")
+
+
+def _to_parquet(model: EncoderLike, source: str, output: Path) -> int:
+    schema = pa.schema([("text", pa.string()), ("vector", pa.list_(pa.float32(), model.dimension))])
+    count = 0
+    with (
+        atomic_write(output) as temporary,
+        pq.ParquetWriter(temporary, schema) as writer,
+        progress("encoding", unit="lines") as advance,
+    ):
+        for lines in _chunks(read_lines(source)):
+            vectors = pa.FixedSizeListArray.from_arrays(pa.array(model.encode(lines).ravel()), model.dimension)
+            writer.write_batch(pa.record_batch([pa.array(lines, pa.string()), vectors], schema=schema))
+            count += len(lines)
+            advance(len(lines))
+    return count
+
+
+def _header(stream: IO[bytes], rows: int, width: int) -> None:
+    # A fixed 128 bytes for any count below 10¹⁵, so that it can be overwritten once the rows are counted.
+    np.lib.format.write_array_header_1_0(stream, {"descr": "<f4", "fortran_order": False, "shape": (rows, width)})
+
+
+def _chunks(lines: Iterable[str]) -> Iterator[list[str]]:
+    remaining = iter(lines)
+    while chunk := list(islice(remaining, CHUNK)):
+        yield chunk

@@ -1,0 +1,173 @@
+"""Evaluation of files and models by name: similarity, phrases, translations, alignments."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Literal
+
+from paraloom.align.document_pairs import read_document_pairs
+from paraloom.core.errors import ConfigError
+from paraloom.core.protocols import EncoderLike
+from paraloom.embed.encoder import open_encoder
+from paraloom.evaluate.alignment import AlignmentScore, score_documents
+from paraloom.evaluate.comet import COMETResult, evaluate_comet
+from paraloom.evaluate.compare import EncoderComparison, compare_encoders
+from paraloom.evaluate.mteb import write_mteb
+from paraloom.evaluate.phrases import PhraseResult, evaluate_phrases
+from paraloom.evaluate.sts import STSResult, evaluate_sts
+from paraloom.evaluate.translation import TranslationResult, evaluate_translation
+from paraloom.io import read_lines
+from paraloom.io.formats.alignments import read_beads, read_gold_documents
+from paraloom.mt.translator import Translator
+from paraloom.stages.documents import score_aligner
+from paraloom.workflows.alignment import aligner_config
+
+
+def evaluate_similarity(
+    encoder: EncoderLike | str | Path,
+    folder: str | Path,
+    tasks: Sequence[str] | None = None,
+    *,
+    mteb: str | Path | None = None,
+) -> STSResult:
+    """Correlation of an encoder's cosines with human scores; see `paraloom.evaluate_sts`.
+
+    Args:
+        encoder: An encoder, its name or folder.
+        folder: Folder of similarity tasks.
+        tasks: Only these; default: all in the folder.
+        mteb: Folder for the results in MTEB's format as well.
+    """
+    table = evaluate_sts(_open(encoder), folder, tasks or None)
+    if mteb is not None:
+        write_mteb(table, mteb)
+    return table
+
+
+def compare_on_similarity(
+    encoders: Sequence[str | Path],
+    folder: str | Path,
+    tasks: Sequence[str] | None = None,
+    *,
+    resamples: int = 1000,
+    seed: int = 1,
+) -> EncoderComparison:
+    """Encoders side by side on the same tasks, with bootstrap intervals.
+
+    Args:
+        encoders: Names or folders, two or more.
+        folder: Folder of similarity tasks.
+        tasks: Only these; default: all in the folder.
+        resamples: Bootstrap samples.
+        seed: Seed of the bootstrap.
+    """
+    models = {str(encoder): _open(encoder) for encoder in encoders}
+    return compare_encoders(models, folder, tasks or None, resamples=resamples, seed=seed)
+
+
+def evaluate_phrase_tasks(
+    encoder: EncoderLike | str | Path, folder: str | Path, *, similarity: str = "cosine"
+) -> PhraseResult:
+    """Accuracy on SemEval 2013 task 5a and on Turney's questions.
+
+    Args:
+        encoder: An encoder, its name or folder.
+        folder: Folder of phrase tasks.
+        similarity: 'cosine', or 'dot' for encoders that were trained with the dot product.
+    """
+    if similarity not in ("cosine", "dot"):
+        raise ConfigError(f"--similarity must be cosine or dot, not '{similarity}'")
+    kind: Literal["cosine", "dot"] = "dot" if similarity == "dot" else "cosine"
+    return evaluate_phrases(_open(encoder), folder, similarity=kind)
+
+
+def evaluate_translation_files(hypotheses: str, references: str) -> TranslationResult:
+    """BLEU and chrF of a file of translations, with sacreBLEU's signatures and 95 % intervals.
+
+    Args:
+        hypotheses: A translation per line.
+        references: As many lines.
+    """
+    return evaluate_translation(list(read_lines(hypotheses)), list(read_lines(references)))
+
+
+def evaluate_comet_files(
+    sources: str, hypotheses: str, references: str, *, python: str, model: str = "wmt20-comet-da"
+) -> COMETResult:
+    """COMET of files, computed by another Python environment that has unbabel-comet.
+
+    Args:
+        sources: A sentence per line.
+        hypotheses: Its translation.
+        references: Its reference.
+        python: The interpreter of that environment.
+        model: A COMET model's name, or a .ckpt file.
+    """
+    lines = [list(read_lines(path)) for path in (sources, hypotheses, references)]
+    return evaluate_comet(*lines, python=python, model=model)
+
+
+def evaluate_document_pairs(pairs: str | Path, gold: str | Path, *, swap: bool = False) -> dict[str, float]:
+    """Precision, recall and F1 of pairs of documents.
+
+    Args:
+        pairs: As `align documents` writes them.
+        gold: The true pairs: two names per line, between tabs.
+        swap: The gold has the target first.
+
+    Reference:
+        Park et al. (2017), Table 2.
+    """
+    listed = read_document_pairs(gold)
+    true = [(pair.target, pair.source) if swap else (pair.source, pair.target) for pair in listed]
+    score = score_documents(true, [(pair.source, pair.target) for pair in read_document_pairs(pairs)])
+    return {**score.to_dict(), "gold": len(true)}
+
+
+def evaluate_alignment_files(files: Sequence[str], gold: Sequence[str]) -> AlignmentScore:
+    """Precision, recall and F1 of beads, strict and lax as vecalign counts, and by kind.
+
+    Args:
+        files: .vecalign, .ladder or .parquet.
+        gold: The true ones, one for each of `files`, in order.
+    """
+    if len(files) != len(gold):
+        raise ConfigError(
+            f"{len(files)} files of beads, but {len(gold)} gold files", remedy="Give --gold once for each file."
+        )
+    score = AlignmentScore()
+    for path, true in zip(files, gold, strict=True):
+        score.add(read_beads(true), read_beads(path))
+    return score
+
+
+def evaluate_sentence_aligner(
+    gold: str | Path,
+    *,
+    translator: Translator | str | Path | None = None,
+    encoder: EncoderLike | str | Path | None = None,
+    max_bead_size: int = 3,
+    method: str = "evidence",
+) -> AlignmentScore:
+    """Align documents whose beads are known, and score the result.
+
+    Args:
+        gold: JSON lines of documents: source, target, gold.
+        translator: Source to target: a translator, its name or folder.
+        encoder: Of both languages, or of the target's if there is a translator.
+        max_bead_size: Sentences on one side of a bead, at most.
+        method: 'evidence', 'length' or 'park17'.
+
+    Reference:
+        Park et al. (2017), Tables 4 and 5.
+    """
+    config = aligner_config(method, max_bead_size)
+    documents = read_gold_documents(gold)
+    model = Translator.load(translator) if isinstance(translator, (str, Path)) else translator
+    vectors = None if encoder is None else _open(encoder)
+    return score_aligner(documents, config, model, method, vectors)
+
+
+def _open(encoder: EncoderLike | str | Path) -> EncoderLike:
+    return open_encoder(encoder) if isinstance(encoder, (str, Path)) else encoder

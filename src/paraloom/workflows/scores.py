@@ -1,0 +1,71 @@
+"""Models that some scores need: word counts, n-gram language models, reference-or-translation classifiers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from paraloom.core.stage import Fit, Ref, Stage
+from paraloom.pipeline.result import RunResult
+from paraloom.stages.scores import CountWords, TrainClassifier, TrainLanguageModel
+from paraloom.workflows.run import input_stages, run_stages
+
+
+def train_word_counts(
+    pairs: Sequence[str | Path], output: str | Path, *, columns: Sequence[str] = ("src",)
+) -> RunResult:
+    """Count in how many sentences each word occurs, for the scores `src_idf` and `tgt_idf`.
+
+    Args:
+        pairs: Pairs to learn from.
+        output: Folder to write.
+        columns: Text columns to learn from.
+    """
+    stages, references = _read(pairs)
+    return _train(stages, CountWords(corpora=references, columns=tuple(columns)), output)
+
+
+def train_language_model(
+    pairs: Sequence[str | Path], output: str | Path, *, columns: Sequence[str] = ("src",), order: int = 3
+) -> RunResult:
+    """Train an n-gram language model with VariKN, for the scores `src_perplexity` and `tgt_perplexity`.
+
+    Args:
+        pairs: Pairs to learn from.
+        output: Folder to write.
+        columns: Text columns to learn from.
+        order: Words of the longest n-gram.
+    """
+    stages, references = _read(pairs)
+    return _train(stages, TrainLanguageModel(corpora=references, columns=tuple(columns), order=order), output)
+
+
+def train_classifier(pairs: Sequence[str | Path], output: str | Path, *, seed: int = 1, **config: Any) -> RunResult:
+    """Train a classifier that tells human references from translations, for the score `reference_probability`.
+
+    Args:
+        pairs: Back-translated pairs.
+        output: Folder to write.
+        seed: Seed of every random choice.
+        **config: Fields of `paraloom.stages.TrainClassifier`: `kind`, `max_pairs`, `negatives`, `epochs` …
+
+    Reference:
+        Wieting et al. (2017), §5.6.1.
+    """
+    stages, references = _read(pairs)
+    return _train(stages, TrainClassifier(pairs_from=references, **config), output, seed)
+
+
+def _read(pairs: Sequence[str | Path]) -> tuple[list[Stage], tuple[Ref, ...]]:
+    stages: list[Stage] = []
+    references: list[Ref] = []
+    for number, source in enumerate(pairs, start=1):
+        reading, reference = input_stages(str(source), name=f"input-{number}")
+        stages += reading
+        references.append(reference)
+    return stages, tuple(references)
+
+
+def _train(stages: Sequence[Stage], training: Fit, output: str | Path, seed: int = 1) -> RunResult:
+    return run_stages([*stages, training], str(output), seed=seed)
