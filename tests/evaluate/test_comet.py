@@ -1,4 +1,4 @@
-"""COMET in an interpreter of its own: asked, missing, failing, answering nonsense; a made-up interpreter."""
+"""COMET by an interpreter of its own: scores, missing packages, failures; with a made-up interpreter."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from pathlib import Path
 import pytest
 
 from paraloom.core.errors import DataError, MissingExtraError, RunError
-from paraloom.evaluate.comet import comet_figures, comet_scores, has_comet
+from paraloom.evaluate.comet import COMETResult, evaluate_comet, has_comet
 from paraloom.stages.translators import EvaluateTranslator
 
 PACKAGE = """
 import sys
-print("a library that is fond of talking")
+print("a library that prints a lot")
 def download_model(name):
     if name == "nowhere":
         raise OSError("no network")
@@ -31,7 +31,7 @@ SCORES = 'return {"scores": [len(s["mt"]) / len(s["ref"]) + 0 * len(s["src"]) fo
 
 @pytest.fixture
 def interpreter(tmp_path: Path) -> Callable[..., Path]:
-    """Makes an interpreter whose `comet` predicts by the given code; none: it has no such package."""
+    """Makes an interpreter whose `comet` predicts by the given code; without one it lacks the package."""
 
     def make(predict: str | None = SCORES) -> Path:
         packages = tmp_path / "packages"
@@ -51,27 +51,30 @@ SIDES = (["ein Hund", "eine Katze"], ["a dog", "a cät"], ["a dog!", "a cat"])
 
 
 def test_scores_come_back_in_order_with_their_signature(interpreter: Callable[..., Path]) -> None:
-    scores, made_by = comet_scores(*SIDES, python=interpreter(), model="wmt20-comet-da")
-    assert scores == [5 / 6, 1.0]
-    assert made_by.startswith("comet|model:wmt20-comet-da|by:unbabel-comet-2.2|version:")
+    result = evaluate_comet(*SIDES, python=interpreter(), model="wmt20-comet-da")
+    assert result.scores == (5 / 6, 1.0)
+    assert result.select([1]).scores == (1.0,)
+    assert result.signature.startswith("comet|model:wmt20-comet-da|by:unbabel-comet-2.2|version:")
 
 
 def test_a_mean_has_its_interval() -> None:
-    figures = comet_figures([0.2, 0.4, 0.6], "made")
+    figures = COMETResult((0.2, 0.4, 0.6), "signature").to_dict()
     assert figures["comet"] == pytest.approx(0.4)
     assert figures["comet_interval"] == pytest.approx(1.96 * 0.2 / 3**0.5, rel=1e-3)
-    assert comet_figures([0.2], "made")["comet_interval"] is None
+    assert COMETResult((0.2,), "signature").to_dict()["comet_interval"] is None
 
 
-def test_what_is_missing_is_named_with_the_way_to_get_it(interpreter: Callable[..., Path], tmp_path: Path) -> None:
-    with pytest.raises(MissingExtraError, match=r"left out: there is no interpreter '.*nope'") as missing:
-        comet_scores(*SIDES, python=tmp_path / "nope")
+def test_a_missing_interpreter_or_package_is_named_with_the_remedy(
+    interpreter: Callable[..., Path], tmp_path: Path
+) -> None:
+    with pytest.raises(MissingExtraError, match=r"COMET skipped: interpreter '.*nope' not found") as missing:
+        evaluate_comet(*SIDES, python=tmp_path / "nope")
     assert "pip install unbabel-comet" in str(missing.value)
     with pytest.raises(MissingExtraError, match="no unbabel-comet"):
-        comet_scores(*SIDES, python=interpreter(None))
+        evaluate_comet(*SIDES, python=interpreter(None))
 
 
-def test_a_stage_with_comet_is_another_than_one_without(
+def test_a_stage_with_comet_has_another_configuration_than_one_without(
     interpreter: Callable[..., Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def configured(python: object) -> dict[str, object]:
@@ -82,7 +85,7 @@ def test_a_stage_with_comet_is_another_than_one_without(
     python = interpreter()
     assert has_comet(str(python)) and not has_comet(str(tmp_path / "nope")) and not has_comet(sys.executable)
     assert configured("") == configured(tmp_path / "nope") == configured(sys.executable) != configured(python)
-    # A model that is fetched later is a reason to measure again.
+    # A model that is downloaded later is a reason to evaluate again.
     model = tmp_path / "model.ckpt"
     missing = EvaluateTranslator(translator="m", pairs="p", comet_python=str(python), comet_model=str(model))
     before = missing.configuration()
@@ -91,40 +94,40 @@ def test_a_stage_with_comet_is_another_than_one_without(
 
 
 def test_a_model_that_cannot_be_fetched_is_missing(interpreter: Callable[..., Path]) -> None:
-    with pytest.raises(MissingExtraError, match=r"there is no model 'nowhere' \(no network"):
-        comet_scores(*SIDES, python=interpreter(), model="nowhere")
+    with pytest.raises(MissingExtraError, match=r"COMET skipped: model 'nowhere' not found \(no network"):
+        evaluate_comet(*SIDES, python=interpreter(), model="nowhere")
 
 
-def test_a_file_that_is_no_program_is_missing(tmp_path: Path) -> None:
+def test_a_file_that_is_not_a_program_is_missing(tmp_path: Path) -> None:
     broken = tmp_path / "python"
     broken.write_bytes(b"\x7fnot a program")
     broken.chmod(0o755)
     with pytest.raises(MissingExtraError, match="cannot be run"):
-        comet_scores(*SIDES, python=broken)
+        evaluate_comet(*SIDES, python=broken)
 
 
 @pytest.mark.parametrize(
     ("predict", "message"),
     [
         ('raise RuntimeError("out of memory")', "status 1 and no answer: RuntimeError: out of memory"),
-        ('return {"scores": [0.5]}', "1 scores for 2"),
-        ('return {"scores": [0.5, float("nan")]}', "no numbers"),
+        ('return {"scores": [0.5]}', "expected 2 finite scores, got 1"),
+        ('return {"scores": [0.5, float("nan")]}', "not finite"),
         ("import os; os._exit(0)", "status 0 and no answer"),
     ],
 )
 def test_a_process_that_fails_is_an_error(interpreter: Callable[..., Path], predict: str, message: str) -> None:
     with pytest.raises(RunError, match=message):
-        comet_scores(*SIDES, python=interpreter(predict))
+        evaluate_comet(*SIDES, python=interpreter(predict))
 
 
-def test_counts_that_differ_are_an_error_before_anything_is_asked(tmp_path: Path) -> None:
+def test_unequal_numbers_of_sentences_are_an_error_before_the_interpreter_is_called(tmp_path: Path) -> None:
     with pytest.raises(DataError, match="1 sources, 2 hypotheses and 2 references"):
-        comet_scores(["a"], *SIDES[1:], python=tmp_path / "nope")
+        evaluate_comet(["a"], *SIDES[1:], python=tmp_path / "nope")
     with pytest.raises(DataError, match="no sentences"):
-        comet_scores([], [], [], python=tmp_path / "nope")
+        evaluate_comet([], [], [], python=tmp_path / "nope")
 
 
-def test_the_command_prints_the_figure(
+def test_the_command_prints_the_score(
     interpreter: Callable[..., Path], paraloom: Callable[..., tuple[int, str, str]], tmp_path: Path
 ) -> None:
     for name, lines in zip(("src", "hyp", "ref"), SIDES, strict=True):
@@ -135,4 +138,4 @@ def test_the_command_prints_the_figure(
     status, out, _ = paraloom("evaluate", "comet", "src", "hyp", "ref", "--python", python, "--json")
     assert json.loads(out)["n"] == 2
     status, _, err = paraloom("evaluate", "comet", "src", "hyp", "ref", "--python", "nope")
-    assert status == 1 and "no interpreter 'nope'" in err
+    assert status == 1 and "interpreter 'nope' not found" in err

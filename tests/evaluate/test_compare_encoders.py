@@ -1,4 +1,4 @@
-"""Encoders side by side: the bootstrap against scipy's, paired differences, PNMT Table 10, MTEB's shape."""
+"""Comparison of encoders: the bootstrap against scipy's, paired differences, PNMT Table 10; MTEB's file format."""
 
 from __future__ import annotations
 
@@ -6,15 +6,17 @@ import json
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from paraloom.core.errors import DataError
 from paraloom.evaluate.compare import compare_encoders
 from paraloom.evaluate.mteb import mteb_results, write_mteb
-from paraloom.evaluate.sts import evaluate_sts
+from paraloom.evaluate.sts import evaluate_sts, paired_cosines
+from paraloom.evaluate.sts_tasks import read_task, select_tasks
 
 
 class Hashed:
-    """Vectors of words drawn by their spelling, with some noise of the sentence."""
+    """Sums random vectors of the words, with some noise for each sentence."""
 
     def __init__(self, noise: float, seed: int = 0):
         self.noise, self.seed, self.signature, self.dimension = noise, seed, f"hashed-{noise}-{seed}", 16
@@ -46,19 +48,14 @@ def folder(tmp_path):
 
 
 def test_intervals_are_those_of_the_bootstrap(folder):
-    from scipy import stats
-
-    from paraloom.evaluate.sts import cosine
-    from paraloom.evaluate.sts_tasks import choose_tasks, read_task
-
     encoder = Hashed(2.0)
-    found = compare_encoders({"a": encoder}, folder, ["2012/MSRpar"], resamples=4000)
-    table = evaluate_sts(encoder, folder, ["2012/MSRpar"])
-    ((mean, low, high),) = found.means
-    assert mean == pytest.approx(table.table[0].pearson, abs=1e-6)
-    (task,) = choose_tasks(["2012/MSRpar"])
+    comparison = compare_encoders({"a": encoder}, folder, ["2012/MSRpar"], resamples=4000)
+    result = evaluate_sts(encoder, folder, ["2012/MSRpar"])
+    ((mean, low, high),) = comparison.means
+    assert mean == pytest.approx(result.rows[0].pearson, abs=1e-6)
+    (task,) = select_tasks(["2012/MSRpar"])
     pairs = read_task(folder, task)
-    cosines = cosine(encoder.encode(pairs.first), encoder.encode(pairs.second))
+    cosines = paired_cosines(encoder.encode(pairs.first), encoder.encode(pairs.second))
     theirs = stats.bootstrap(
         (pairs.scores, cosines),
         lambda x, y: stats.pearsonr(x, y).statistic,
@@ -72,32 +69,35 @@ def test_intervals_are_those_of_the_bootstrap(folder):
 
 
 def test_a_paired_difference_is_narrower_than_two_intervals(folder):
-    found = compare_encoders({"a": Hashed(1.0), "b": Hashed(1.0, seed=1), "c": Hashed(6.0)}, folder, resamples=500)
+    comparison = compare_encoders({"a": Hashed(1.0), "b": Hashed(1.0, seed=1), "c": Hashed(6.0)}, folder, resamples=500)
     for k in (1, 2):
-        value, low, high = found.difference(k, 0)
-        assert value == pytest.approx(found.means[k][0] - found.means[0][0])
+        value, low, high = comparison.difference(k, 0)
+        assert value == pytest.approx(comparison.means[k][0] - comparison.means[0][0])
         assert low < value < high
-        assert high - low < sum(end - start for _, start, end in (found.means[0], found.means[k]))
-    assert found.difference(2, 0)[2] < 0 < found.difference(0, 2)[1]
-    assert found.difference(0, 0) == (0, 0, 0)
+        assert high - low < sum(end - start for _, start, end in (comparison.means[0], comparison.means[k]))
+    assert comparison.difference(2, 0)[2] < 0 < comparison.difference(0, 2)[1]
+    assert comparison.difference(0, 0) == (0, 0, 0)
 
 
-def test_distances_are_table_tens(folder):
-    found = compare_encoders({"a": Hashed(1.0), "b": Hashed(3.0)}, folder, resamples=10)
-    by_hand = (abs(found.pearson[0, 0] - found.pearson[1, 0]) + abs(found.pearson[0, 1] - found.pearson[1, 1])) / 2
-    np.testing.assert_allclose(found.distances, [[0, by_hand], [by_hand, 0]])
-    assert "Table 10" in found.render()
-    assert found.to_json()["mean_absolute_differences"][0][1] == pytest.approx(by_hand)
-    with pytest.raises(DataError, match="none of the similarity tasks"):
+def test_distances_are_those_of_table_10(folder):
+    comparison = compare_encoders({"a": Hashed(1.0), "b": Hashed(3.0)}, folder, resamples=10)
+    by_hand = (
+        abs(comparison.pearson[0, 0] - comparison.pearson[1, 0])
+        + abs(comparison.pearson[0, 1] - comparison.pearson[1, 1])
+    ) / 2
+    np.testing.assert_allclose(comparison.distances, [[0, by_hand], [by_hand, 0]])
+    assert "Table 10" in comparison.format()
+    assert comparison.to_dict()["mean_absolute_differences"][0][1] == pytest.approx(by_hand)
+    with pytest.raises(DataError, match="similarity tasks not found"):
         compare_encoders({"a": Hashed(1.0)}, folder / "2012")
 
 
-def test_mtebs_files_have_its_shape_and_its_protocol(folder, tmp_path):
-    table = evaluate_sts(Hashed(1.0), folder)
-    (path,) = write_mteb(table, tmp_path / "mteb")
+def test_mteb_files_have_its_format_and_its_protocol(folder, tmp_path):
+    result = evaluate_sts(Hashed(1.0), folder)
+    (path,) = write_mteb(result, tmp_path / "mteb")
     assert path.name == "STS12.json"
     content = json.loads(path.read_text())
-    ((subset,), row) = content["scores"]["test"], table.figure("2012", "all")
+    ((subset,), row) = content["scores"]["test"], result.row("2012", "all")
     assert content["task_name"] == "STS12"
     assert subset["main_score"] == subset["cosine_spearman"] == pytest.approx(row.spearman / 100)
     assert subset["cosine_pearson"] == pytest.approx(row.pearson / 100)

@@ -1,4 +1,4 @@
-"""Phrase tasks: read as they are released, answered right, ties shared, and the real files."""
+"""Phrase tasks: the released formats, credit for answers and ties, and the real files."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from paraloom.core.errors import DataError
 from paraloom.core.stats import wilson_interval
 from paraloom.evaluate.phrases import (
     FILES,
-    Question,
-    answer_shares,
+    PhraseQuestion,
+    answer_credits,
     best_threshold,
     evaluate_phrases,
-    read_judged,
+    read_judged_phrases,
     read_questions,
 )
 
 
 class Bag:
-    """Sum of vectors of letters' words: knows no order."""
+    """Sums word vectors: ignores word order."""
 
     signature = "bag"
     dimension = 8
@@ -33,7 +33,7 @@ class Bag:
 
 
 class Last(Bag):
-    """The last word alone: knows order."""
+    """Encodes only the last word: depends on word order."""
 
     signature = "last"
 
@@ -46,23 +46,23 @@ AXES["feline"] = AXES["cat"] + 0.1 * AXES["sky"]
 
 
 def test_ties_are_shared_and_order_counts_among_ten():
-    question = Question("black cat", ("feline", "ink", "dog", "tree", "sky"))
+    question = PhraseQuestion("black cat", ("feline", "ink", "dog", "tree", "sky"))
     assert question.reversed == "cat black"
-    five, ten = answer_shares(Bag(AXES), [question])
+    five, ten = answer_credits(Bag(AXES), [question])
     assert (five.tolist(), ten.tolist()) == ([1.0], [0.5])
-    five, ten = answer_shares(Last(AXES), [question])
+    five, ten = answer_credits(Last(AXES), [question])
     assert (five.tolist(), ten.tolist()) == ([1.0], [1.0])
-    five, ten = answer_shares(Bag({}), [question])
+    five, ten = answer_credits(Bag({}), [question])
     assert (five.tolist(), ten.tolist()) == ([0.2], [0.1])
-    wrong = Question("black cat", ("ink", "feline", "dog", "tree", "sky"))
-    assert answer_shares(Bag(AXES), [wrong])[0].tolist() == [0.0]
+    wrong = PhraseQuestion("black cat", ("ink", "feline", "dog", "tree", "sky"))
+    assert answer_credits(Bag(AXES), [wrong])[0].tolist() == [0.0]
 
 
 def test_dot_and_cosine_may_answer_differently():
     vectors = {"a": np.eye(8)[0], "long": 5 * (np.eye(8)[0] + np.eye(8)[1]), "near": np.eye(8)[0]}
-    question = Question("a a", ("near", "long", "x", "y", "z"))
-    assert answer_shares(Bag(vectors), [question], "cosine")[0].tolist() == [1.0]
-    assert answer_shares(Bag(vectors), [question], "dot")[0].tolist() == [0.0]
+    question = PhraseQuestion("a a", ("near", "long", "x", "y", "z"))
+    assert answer_credits(Bag(vectors), [question], "cosine")[0].tolist() == [1.0]
+    assert answer_credits(Bag(vectors), [question], "dot")[0].tolist() == [0.0]
 
 
 def test_the_threshold_is_the_best_of_all():
@@ -70,26 +70,28 @@ def test_the_threshold_is_the_best_of_all():
     for _ in range(50):
         scores = draw.normal(size=9).astype(np.float32).round(1)
         same = draw.random(9) < 0.5
-        found = ((scores > best_threshold(scores, same)) == same).mean()
-        # Not below what any cut between two different scores gives.
+        accuracy = ((scores > best_threshold(scores, same)) == same).mean()
+        # Not below the accuracy of any cut between two different scores.
         cuts = [*(scores - 1e-3), scores.max()]
-        assert found == max(((scores > cut) == same).mean() for cut in cuts) or len(set(scores)) < 9
+        assert accuracy == max(((scores > cut) == same).mean() for cut in cuts) or len(set(scores)) < 9
 
 
-def test_files_are_read_as_released(tmp_path):
+def test_files_are_read_in_the_released_format(tmp_path):
     (tmp_path / "judged").write_text("sudden\tJJ\nrush\tNN\nspate\n1\nacute\tJJ\nawareness\tNN\nwaiter\n0\n")
-    assert [(each.phrase, each.word, each.same) for each in read_judged(tmp_path / "judged")] == [
+    assert [(item.phrase, item.word, item.same) for item in read_judged_phrases(tmp_path / "judged")] == [
         ("sudden rush", "spate", True),
         ("acute awareness", "waiter", False),
     ]
     (tmp_path / "asked").write_text("double\tJJ\nstar\tNN\nbinary\ndouble\nstar\ndual\nlumen\nneut\nkera\n")
-    assert read_questions(tmp_path / "asked") == [Question("double star", ("binary", "dual", "lumen", "neut", "kera"))]
+    assert read_questions(tmp_path / "asked") == [
+        PhraseQuestion("double star", ("binary", "dual", "lumen", "neut", "kera"))
+    ]
     (tmp_path / "short").write_text("double\tJJ\nstar\tNN\nbinary\n")
     (tmp_path / "label").write_text("sudden\tJJ\nrush\tNN\nspate\n1\nacute\tJJ\nawareness\tNN\nwaiter\nyes\n")
     (tmp_path / "tags").write_text("double\nstar\tNN\nbinary\n1\n")
     for name, row in (("short", 1), ("label", 8), ("tags", 1)):
         with pytest.raises(DataError) as error:
-            read_judged(tmp_path / name)
+            read_judged_phrases(tmp_path / name)
         assert error.value.row == row
 
 
@@ -101,14 +103,14 @@ def test_the_interval_is_wilsons():
     assert wilson_interval(20, 20)[1] == 1
 
 
-def test_the_real_tasks_have_the_counts_that_are_stated(data):
+def test_the_real_tasks_have_their_published_sizes(data):
     folder = data / "phrase"
-    assert len(read_judged(folder / FILES["semeval-train"])) == 11175
-    assert len(read_judged(folder / FILES["semeval-test"])) == 7490
+    assert len(read_judged_phrases(folder / FILES["semeval-train"])) == 11175
+    assert len(read_judged_phrases(folder / FILES["semeval-test"])) == 7490
     assert len(read_questions(folder / FILES["turney-train"])) == 432
     assert len(read_questions(folder / FILES["turney-test"])) == 1500
-    table = evaluate_phrases(Bag({}), folder)
-    assert table.figure("Turney2012(5)") == pytest.approx(20)
-    assert table.figure("Turney2012(10)") == pytest.approx(10)
-    assert "GRU, task-specific" in table.render()
-    assert table.to_json()["rows"][0]["n"] == 7490
+    result = evaluate_phrases(Bag({}), folder)
+    assert result.accuracy("Turney2012(5)") == pytest.approx(20)
+    assert result.accuracy("Turney2012(10)") == pytest.approx(10)
+    assert "GRU, task-specific" in result.format()
+    assert result.to_dict()["rows"][0]["n"] == 7490

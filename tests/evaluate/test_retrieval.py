@@ -1,4 +1,4 @@
-"""Finding the right paraphrase among N, and the translation figures."""
+"""Retrieval of paraphrases, and BLEU and chrF of translations."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import pytest
 import sacrebleu
 
 from paraloom.core.errors import DataError
-from paraloom.evaluate.retrieval import choose_among
+from paraloom.evaluate.retrieval import evaluate_retrieval
 from paraloom.evaluate.translation import evaluate_translation
 
 
@@ -26,7 +26,7 @@ class Table:
         return np.eye(64, dtype=np.float32)[[int(sentence.split()[0]) for sentence in sentences]]
 
 
-ANCHORS = [str(number) for number in range(40)]
+QUERIES = [str(number) for number in range(40)]
 
 
 @pytest.mark.parametrize(
@@ -39,36 +39,38 @@ ANCHORS = [str(number) for number in range(40)]
     ids=["all right", "all wrong", "each tied or wrong"],
 )
 def test_accuracy_by_hand(paraphrases, expected):
-    assert choose_among(Table(), ANCHORS, paraphrases, n=40).accuracy == expected
+    assert evaluate_retrieval(Table(), QUERIES, paraphrases, num_candidates=40).accuracy == expected
 
 
-def test_an_encoder_that_says_the_same_of_everything_scores_nothing():
-    assert choose_among(Table(blind=True), ANCHORS, ANCHORS, n=10).accuracy == 0.0
+def test_equal_vectors_for_all_sentences_have_an_accuracy_of_zero():
+    assert evaluate_retrieval(Table(blind=True), QUERIES, QUERIES, num_candidates=10).accuracy == 0.0
 
 
-def test_repeated_paraphrases_are_not_drawn_against_themselves():
-    doubled = ANCHORS + ANCHORS
-    found = choose_among(Table(), doubled, doubled, n=40)
-    assert (found.accuracy, found.anchors) == (1.0, 80)
+def test_repeated_paraphrases_are_not_candidates_against_themselves():
+    doubled = QUERIES + QUERIES
+    result = evaluate_retrieval(Table(), doubled, doubled, num_candidates=40)
+    assert (result.accuracy, result.queries) == (1.0, 80)
 
 
-@pytest.mark.parametrize(("a", "b"), [(ANCHORS, ANCHORS[:-1]), (ANCHORS[:5], ANCHORS[:5])])
-def test_too_few_or_uneven_sentences_are_an_error(a, b):
+@pytest.mark.parametrize(("a", "b"), [(QUERIES, QUERIES[:-1]), (QUERIES[:5], QUERIES[:5])])
+def test_too_few_or_unequal_numbers_of_sentences_are_an_error(a, b):
     with pytest.raises(DataError):
-        choose_among(Table(), a, b, n=10)
+        evaluate_retrieval(Table(), a, b, num_candidates=10)
 
 
 def test_translation_figures_are_sacrebleus():
     hypotheses, references = ["A dog runs fast.", "Hello"], ["A dog is running fast.", "Hello!"]
-    figures = evaluate_translation(hypotheses, references)
-    assert figures["bleu"] == sacrebleu.corpus_bleu(hypotheses, [references]).score
-    assert figures["chrf"] == sacrebleu.corpus_chrf(hypotheses, [references]).score
+    result = evaluate_translation(hypotheses, references)
+    figures = result.to_dict()
+    assert result.bleu.score == figures["bleu"] == sacrebleu.corpus_bleu(hypotheses, [references]).score
+    assert result.chrf.score == figures["chrf"] == sacrebleu.corpus_chrf(hypotheses, [references]).score
     assert "tok:13a" in figures["bleu_signature"] and "nrefs:1" in figures["chrf_signature"]
+    assert str(result).splitlines()[0].startswith(f"BLEU {result.bleu.score:.2f}")
 
 
 @pytest.mark.parametrize(
-    ("hypotheses", "references", "said"), [(["a"], ["a", "b"], "1 hypotheses"), ([], [], "no sen")]
+    ("hypotheses", "references", "message"), [(["a"], ["a", "b"], "got 2 for 1 hypotheses"), ([], [], "no sentences")]
 )
-def test_counts_must_match(hypotheses, references, said):
-    with pytest.raises(DataError, match=said):
+def test_counts_must_match(hypotheses, references, message):
+    with pytest.raises(DataError, match=message):
         evaluate_translation(hypotheses, references)

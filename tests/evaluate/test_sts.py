@@ -1,4 +1,4 @@
-"""Similarity tasks: correlations against scipy, the table's protocols, and what bad files do."""
+"""Similarity tasks: correlations against scipy's, the protocols of the result, malformed files."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from scipy import stats
 from paraloom.core.errors import ConfigError, DataError
 from paraloom.evaluate.correlation import pearson, spearman
 from paraloom.evaluate.published import PUBLISHED, W17_MEAN
-from paraloom.evaluate.sts import cosine, evaluate_sts
-from paraloom.evaluate.sts_tasks import TASKS, W17_TASKS, choose_tasks, read_task
+from paraloom.evaluate.sts import evaluate_sts, paired_cosines
+from paraloom.evaluate.sts_tasks import TASKS, W17_TASKS, read_task, select_tasks
 
 
 class Overlap:
@@ -68,56 +68,56 @@ def test_correlation_of_a_constant_is_undefined(a):
     assert math.isnan(spearman(list(range(len(a))), a))
 
 
-def test_the_table_states_each_protocol(folder):
-    table = evaluate_sts(Overlap(), folder)
+def test_the_result_has_every_protocol(folder):
+    result = evaluate_sts(Overlap(), folder)
     # Cosines by hand: 1, 0.5, 0 in both subsets; the second one's scores run the other way.
     headlines = stats.pearsonr([5, 3, 0], [1, 0.5, 0]).statistic * 100
-    assert table.figure("2013", "headlines").pearson == pytest.approx(headlines, abs=1e-4)
-    assert table.figure("2013", "OnWN").spearman == pytest.approx(-100)
-    assert table.figure("2013").pearson == pytest.approx((headlines - 100) / 2, abs=1e-4)
-    together = stats.pearsonr([5, 3, 0, 1, 2, 3], [1, 0.5, 0] * 2).statistic * 100
-    assert table.figure("2013", "all").pearson == pytest.approx(together, abs=1e-4)
-    assert table.figure("2013", "all").n == 6
-    assert [row.subset for row in table.table if row.group == "STS-B"] == ["dev"]
-    assert "2012/MSRpar.test.tsv" in table.skipped and "2013/OnWN.test.tsv" not in table.skipped
-    assert "|n:9|" in table.signature
-    rows = [{key: None if value != value else value for key, value in row.items()} for row in table.rows()]
-    assert json.loads(json.dumps(table.to_json()))["rows"] == rows
+    assert result.row("2013", "headlines").pearson == pytest.approx(headlines, abs=1e-4)
+    assert result.row("2013", "OnWN").spearman == pytest.approx(-100)
+    assert result.row("2013").pearson == pytest.approx((headlines - 100) / 2, abs=1e-4)
+    of_all = stats.pearsonr([5, 3, 0, 1, 2, 3], [1, 0.5, 0] * 2).statistic * 100
+    assert result.row("2013", "all").pearson == pytest.approx(of_all, abs=1e-4)
+    assert result.row("2013", "all").n == 6
+    assert [row.subset for row in result.rows if row.group == "STS-B"] == ["dev"]
+    assert "2012/MSRpar.test.tsv" in result.skipped and "2013/OnWN.test.tsv" not in result.skipped
+    assert "|n:9|" in result.signature
+    rows = [{key: None if value != value else value for key, value in row.items()} for row in map(vars, result.rows)]
+    assert json.loads(json.dumps(result.to_dict()))["rows"] == rows
     # Three pairs are too few for an interval, six are enough.
     assert rows[0]["low"] is None
-    assert table.figure("2013", "all").low < together < table.figure("2013", "all").high
+    assert result.row("2013", "all").low < of_all < result.row("2013", "all").high
 
 
-def test_the_mean_over_w17s_tasks_is_there_when_all_of_them_are(tmp_path):
-    for number, task in enumerate(each for each in TASKS if each.default):
+def test_the_mean_over_w17s_tasks_needs_all_of_them(tmp_path):
+    for number, task in enumerate(task for task in TASKS if task.default):
         path = tmp_path / task.file
         path.parent.mkdir(exist_ok=True)
         path.write_text(f"5\tab\tab\n{number % 6}\tab\tac\n0\tab\tcd\n")
-    table = evaluate_sts(Overlap(), tmp_path)
-    singles = [row.pearson for row in table.table if row.subset not in ("mean", "all") and row.group != "STS-B"]
+    result = evaluate_sts(Overlap(), tmp_path)
+    singles = [row.pearson for row in result.rows if row.subset not in ("mean", "all") and row.group != "STS-B"]
     assert len(singles) == len(W17_TASKS) == 21
-    assert table.figure(W17_MEAN).pearson == pytest.approx(np.mean(singles))
-    assert table.figure(W17_MEAN).n == 63
+    assert result.row(W17_MEAN).pearson == pytest.approx(np.mean(singles))
+    assert result.row(W17_MEAN).n == 63
     (tmp_path / "pit2015/pit2015.test.tsv").unlink()
-    assert W17_MEAN not in {row.group for row in evaluate_sts(Overlap(), tmp_path).table}
+    assert W17_MEAN not in {row.group for row in evaluate_sts(Overlap(), tmp_path).rows}
 
 
 def test_a_constant_encoder_has_no_correlation(folder):
-    table = evaluate_sts(Constant(), folder)
-    assert math.isnan(table.figure("2013").pearson)
-    assert table.to_json()["rows"][0]["pearson"] is None
+    result = evaluate_sts(Constant(), folder)
+    assert math.isnan(result.row("2013").pearson)
+    assert result.to_dict()["rows"][0]["pearson"] is None
 
 
 def test_published_rows_only_on_request(folder):
-    table = evaluate_sts(Overlap(), folder, tasks=["STS-B/dev"])
-    assert "PNMT" not in str(table)
-    assert "67.8" in table.render(published=True)
+    result = evaluate_sts(Overlap(), folder, tasks=["STS-B/dev"])
+    assert "PNMT" not in str(result)
+    assert "67.8" in result.format(published=True)
     best = next(row for row in PUBLISHED if row.system == "WORD,TRIGRAM, 600")
     assert best.figures == {"2012": 67.8, "2013": 62.7, "2014": 77.4, "2015": 80.3, "2016": 78.1}
 
 
 @pytest.mark.parametrize(
-    ("content", "row", "said"),
+    ("content", "row", "message"),
     [
         (b"1\ta\tb\n2\ta\n", 2, "score<TAB>"),
         (b"high\ta\tb\n", 1, "score<TAB>"),
@@ -126,28 +126,28 @@ def test_published_rows_only_on_request(folder):
         (b"", None, "no rows"),
     ],
 )
-def test_a_malformed_task_names_file_and_row(tmp_path, content, row, said):
+def test_a_malformed_task_names_file_and_row(tmp_path, content, row, message):
     task = next(task for task in TASKS if task.name == "STS-B/dev")
     path = tmp_path / task.file
     path.parent.mkdir()
     path.write_bytes(content)
-    with pytest.raises(DataError, match=said) as error:
+    with pytest.raises(DataError, match=message) as error:
         read_task(tmp_path, task)
     assert (error.value.row, error.value.file) == (row, str(path))
 
 
-def test_no_task_at_all_is_an_error(tmp_path):
-    with pytest.raises(DataError, match="none of the similarity tasks"):
+def test_a_folder_without_tasks_is_an_error(tmp_path):
+    with pytest.raises(DataError, match="similarity tasks not found"):
         evaluate_sts(Overlap(), tmp_path)
 
 
-def test_an_unknown_task_is_named_with_its_neighbour():
+def test_an_unknown_task_is_named_with_the_nearest_one():
     with pytest.raises(ConfigError, match="did you mean '2012/MSRpar'"):
-        choose_tasks(["2012/MSRpa"])
+        select_tasks(["2012/MSRpa"])
 
 
 def test_cosine_of_a_zero_vector_is_zero():
-    assert cosine(np.zeros((1, 3), np.float32), np.ones((1, 3), np.float32)) == 0
+    assert paired_cosines(np.zeros((1, 3), np.float32), np.ones((1, 3), np.float32)) == 0
 
 
 def test_the_real_tasks_have_their_published_sizes(data: Path):
