@@ -65,7 +65,7 @@ def test_training_does_not_depend_on_threads_and_continues_from_an_encoder(tmp_p
         train_encoder(pairs(), CONFIG, tmp_path / str(threads), threads=threads)
     digests = {folder_digest(tmp_path / name, ignore=("timings.json",)) for name in ("1", "2")}
     assert len(digests) == 1
-    train_encoder(pairs(), CONFIG, tmp_path / "continued", start=tmp_path / "1")
+    train_encoder(pairs(), CONFIG, tmp_path / "continued", init_from=tmp_path / "1")
     one, continued = load_encoder(tmp_path / "1"), load_encoder(tmp_path / "continued")
     assert continued.parts["subword"].vocabulary.identity == one.parts["subword"].vocabulary.identity
     assert not np.array_equal(continued.encode(["walk"]), one.encode(["walk"]))

@@ -275,7 +275,7 @@ def test_training_that_continues_from_an_encoder_keeps_its_vocabulary_and_vector
     train_encoder(toy_pairs(), SMALL, tmp_path / "a")
     # With so small a learning rate nothing changes.
     config = replace(SMALL, epochs=1, learning_rate=1e-9)
-    train_encoder(toy_pairs(), config, tmp_path / "b", start=tmp_path / "a", seed=2)
+    train_encoder(toy_pairs(), config, tmp_path / "b", init_from=tmp_path / "a", seed=2)
     a, b = load_encoder(tmp_path / "a"), load_encoder(tmp_path / "b")
     assert a.parts["word"].vocabulary.entries == b.parts["word"].vocabulary.entries
     sentences = ["the a1 sees a2 and a3", "b1 has b2"]

@@ -69,7 +69,7 @@ def test_training_starts_with_given_vectors(tmp_path: Path) -> None:
     given, random = (load_encoder(tmp_path / name).encode(["dog", "Paris", "cat"]) for name in ("given", "random"))
     assert given[:2, :2] == pytest.approx(np.array([[1, 2], [3, 4]]), abs=1e-4)
     assert given[2] == pytest.approx(random[2], abs=1e-4) and given[:, 2:] == pytest.approx(random[:, 2:], abs=1e-4)
-    for wrong in ({"start": tmp_path / "random"}, {"spec": "trigram"}):
+    for wrong in ({"init_from": tmp_path / "random"}, {"spec": "trigram"}):
         other = replace(config, spec=wrong.pop("spec", config.spec))
         with pytest.raises(ConfigError, match=r"exclude each other|reads words"):
             train_encoder(PAIRS.to_batches(), other, tmp_path / "useless", vectors=path, **wrong)

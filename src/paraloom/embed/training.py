@@ -21,7 +21,7 @@ from paraloom.embed.average import SentenceEncoder, Vectors, normalize_vectors
 from paraloom.embed.average_training import TrainableAverage, TrainablePart
 from paraloom.embed.checkpoint import TrainingState, read_checkpoint, run_with_checkpoints, write_records
 from paraloom.embed.config import EncoderConfig, PartsConfig
-from paraloom.embed.data import Pairs, PairDataset, UnitLists, stream_pairs
+from paraloom.embed.data import PairDataset, Pairs, UnitLists, stream_pairs
 from paraloom.embed.losses import Loss, batch_triples, hardest_negatives, margin_loss
 from paraloom.embed.recurrent import TrainableRecurrent, initial_network, parse_devices
 from paraloom.embed.spec import PARTS, Spec
@@ -45,7 +45,7 @@ def initial_parts(
     seed: int,
     spec: Spec,
     units: Mapping[str, UnitLists],
-    start: SentenceEncoder | None,
+    init_from: SentenceEncoder | None,
     vectors: str | Path | None,
     team: ThreadTeam,
     devices: Sequence[str] = ("cpu",),
@@ -58,7 +58,7 @@ def initial_parts(
         seed: Seed of the random vectors and weights.
         spec: The parts.
         units: Training data, with the vocabularies.
-        start: An encoder whose vectors and weights are copied; random ones without.
+        init_from: An encoder whose vectors and weights are copied; random ones without.
         vectors: File of word vectors to start with (`embed.word_vectors`); words without a vector start at random.
         team: Threads.
         devices: Of recurrent networks.
@@ -68,14 +68,14 @@ def initial_parts(
         The parts by name.
 
     Raises:
-        ConfigError: `vectors` cannot be used together with `start`, or without a part that reads words.
+        ConfigError: `vectors` cannot be used together with `init_from`, or without a part that reads words.
         DataError: As `read_vectors` does.
     """
     parts: dict[str, TrainablePart] = {}
     pretrained = None
     if vectors is not None:
-        if start is not None:
-            raise ConfigError("'start' and 'vectors' exclude each other", remedy="Leave one of them out.")
+        if init_from is not None:
+            raise ConfigError("'init_from' and 'vectors' cannot be combined", remedy="Leave one of them out.")
         if "word" not in units:
             raise ConfigError(
                 f"'vectors' is set, but no part of '{spec}' reads words",
@@ -85,9 +85,9 @@ def initial_parts(
     for index, name in enumerate(spec.parts):
         kind = PARTS[name]
         vocabulary, _, frequencies = units[kind.unit].counted
-        start_part = start.parts[name] if start else None
-        if start_part is not None:
-            table = start_part.vectors
+        start_part = init_from.parts[name] if init_from else None
+        if source is not None:
+            table = source.vectors
         else:
             table = generator(seed, index).standard_normal((len(vocabulary), config.dimension), np.float32)
             damping = 0.0 if kind.recurrent else config.frequency_damping
@@ -95,7 +95,7 @@ def initial_parts(
             if pretrained is not None and kind.unit == "word":
                 table[pretrained.rows] = pretrained.vectors
         if kind.recurrent:
-            network = initial_network(name, start_part, config.dimension, seed)
+            network = initial_network(name, source, config.dimension, seed)
             penalties = config.embedding_l2, config.network_l2
             parts[name] = TrainableRecurrent(vocabulary, table, network, team, *penalties, devices, precision)
         else:
@@ -160,7 +160,7 @@ def train_encoder(
     evaluator: Evaluator | None = None,
     *,
     seed: int = 1,
-    start: str | Path | None = None,
+    init_from: str | Path | None = None,
     vectors: str | Path | None = None,
     threads: int | None = None,
     devices: str = "cpu",
@@ -179,7 +179,7 @@ def train_encoder(
         folder: Folder for the encoder.
         evaluator: Called with the encoder after each epoch; its figures become part of the curve.
         seed: Seed of initial vectors and of the order of the pairs.
-        start: Folder of an encoder to continue with; its spec, dimension and vocabularies are used then.
+        init_from: Folder of an encoder to continue training from; its spec, dimension and vocabularies are used then.
         vectors: File of word vectors to start with (`embed.word_vectors`), for the words that it contains.
         threads: Number of threads; None for all processors.
         devices: Where recurrent networks compute: `cpu`, `cuda` (every GPU), or a list such as `cuda:0,cuda:1`.
@@ -207,7 +207,7 @@ def train_encoder(
     if keep_best and evaluator is None:
         raise ConfigError("the best epoch is unknown without an evaluator", remedy="Give tasks to evaluate on.")
     folder, device_names = Path(folder), parse_devices(devices)
-    start_encoder = None if start is None else load_encoder(start)
+    start_encoder = None if init_from is None else load_encoder(init_from)
     spec = start_encoder.spec if start_encoder else config.parsed_spec
     given = {part.vocabulary.unit: part.vocabulary for part in start_encoder.parts.values()} if start_encoder else {}
     began = time.perf_counter()
@@ -217,7 +217,7 @@ def train_encoder(
         pairs, folder / "checkpoint" / "pairs", config.max_tokens, sizes, given, order_matters=order_matters
     )
     streamed = time.perf_counter()
-    settings = asdict(config) | {"seed": seed, "start": start_encoder.signature if start_encoder else "random"}
+    settings = asdict(config) | {"seed": seed, "init_from": start_encoder.signature if start_encoder else "random"}
     if vectors is not None:
         settings["vectors"] = file_digest(vectors_file(vectors))[:12]
     team = ThreadTeam(threads)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 from typing import ClassVar
 
 import pyarrow as pa
 
+from paraloom.core.config import base_config
 from paraloom.core.errors import ConfigError
 from paraloom.core.stage import Fit, Json, Ref, StageContext
 from paraloom.embed.average import SentenceEncoder
@@ -29,13 +30,21 @@ from paraloom.io import Corpus
 class DistillEncoder(DistillationConfig, Fit):
     """Trains a sentence encoder whose cosines are those of a teacher's vectors; no labels are needed.
 
-    The fields of `paraloom.embed.distillation.DistillationConfig` come in addition.
-
     Args:
-        sentences: Corpora with `text` and the `vector` that the stage `encode` adds.
-        vectors: Word vectors to start with: a text file, or the artifact of `distill-words`.
-        sts: Folder of similarity tasks, for development figures in the curve.
-        development: The task that is evaluated ten times during the training.
+        sentences: Corpora with `text` and the `vector` that :class:`Encode` adds.
+        vectors: Word vectors to start with: a text file, or a stage `distill-words`. Default: random vectors.
+        sts: Folder of similarity tasks, for development figures in the curve. Default: none.
+        development: The task that is evaluated ten times during the training, if `sts` is given.
+
+    For the other fields see :class:`~paraloom.embed.distillation.DistillationConfig`.
+
+    Raises:
+        ConfigError: A setting is out of range.
+        DataError: When it runs: there are no usable sentences.
+
+    Example:
+        >>> DistillEncoder(sentences=["encode"], vectors="distill-words", steps=5000).spec
+        'word,trigram'
     """
 
     sentinel: ClassVar[str] = "*.vocabulary.txt"
@@ -56,7 +65,7 @@ class DistillEncoder(DistillationConfig, Fit):
         def evaluate(encoder: SentenceEncoder) -> Mapping[str, float]:
             return {"dev_pearson": evaluate_sts(encoder, context.inputs["sts"], [self.development]).rows[0].pearson}
 
-        config = DistillationConfig(**{f.name: getattr(self, f.name) for f in fields(DistillationConfig)})
+        config = base_config(DistillationConfig, self)
         evaluator = evaluate if "sts" in context.inputs else None
         vectors = context.inputs.get("vectors")
         return distill_encoder(batches, config, folder, evaluator, seed=context.seed, vectors=vectors)
@@ -76,6 +85,16 @@ class DistillWords(Fit):
         sif_coefficient: a of the weight a / (a + p) of a word with relative frequency p; 0 weights all words equally.
         norm: Norm of every vector before it is weighted; 0 leaves norms as they are.
         max_words: Number of words at most, the first of the file or the most frequent ones of the texts.
+
+    Raises:
+        ConfigError: A value is out of range, or none of `words`, `corpora` and `tasks` is given.
+
+    Reference:
+        Arora, Liang and Ma 2017 (SIF weights); model2vec (vectors of single words, reduced by PCA).
+
+    Example:
+        >>> DistillWords(encoder="load-encoder", corpora=["read-sentences"]).dimension
+        200
     """
 
     renamed_fields: ClassVar[Mapping[str, str]] = {
@@ -102,9 +121,9 @@ class DistillWords(Fit):
         check_at_least_one(self, "dimension", "max_words")
         for name in ("sif_coefficient", "norm"):
             if getattr(self, name) < 0:
-                raise ConfigError(f"'{name}' is {getattr(self, name)}; expected 0 or more")
+                raise ConfigError(f"key '{name}' must be 0 or more, not {getattr(self, name)}")
         if not (self.words or self.corpora or self.tasks):
-            raise ConfigError("no source of words", remedy="Set 'words', 'corpora' or 'tasks'.")
+            raise ConfigError("keys 'words', 'corpora' and 'tasks' are missing", remedy="Set at least one of them.")
 
     def fit(self, folder: Path, context: StageContext) -> dict[str, Json]:
         """Write the vectors."""

@@ -1,15 +1,17 @@
-"""Stages about encoders: train, quantize, evaluate and compare them."""
+"""Stages that train, quantize, evaluate and compare sentence encoders."""
 
 from __future__ import annotations
 
 import json
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from statistics import fmean, stdev
 from typing import Any, ClassVar, Literal
 
+from paraloom.core.config import base_config
 from paraloom.core.errors import ConfigError, nearest
 from paraloom.core.stage import Fit, Json, Ref, StageContext
 from paraloom.core.stats import student_t_quantile, welch_interval
@@ -25,26 +27,37 @@ from paraloom.io import Corpus
 
 @dataclass(frozen=True, kw_only=True)
 class TrainEncoder(EncoderConfig, Fit):
-    """Trains a sentence encoder on pairs: mega-batches, margin loss, Adam (PNMT §5).
-
-    The fields of `paraloom.embed.config.EncoderConfig` come in addition.
+    """Trains a sentence encoder on pairs with a margin loss over mega-batches.
 
     Args:
-        pairs: Corpora whose src and tgt have the same meaning.
-        start: An encoder to continue with.
-        vectors: Word vectors to start with: a text file (word2vec, GloVe, fastText), or the artifact of
-            `distill-words`.
-        sts: Folder of similarity tasks, for development figures in the curve.
-        development: The task that is evaluated after each epoch.
-        keep: `last`, or `best` for the encoder of the epoch with the highest development figure.
-        devices: Where recurrent networks compute: cpu, cuda, or cuda:0,cuda:1.
+        pairs: Corpora whose `src` and `tgt` have the same meaning.
+        init_from: Encoder to continue training from. Default: new vectors.
+        vectors: Word vectors to start with: a text file (word2vec, GloVe, fastText), or a stage `distill-words`.
+        sts: Folder of similarity tasks, for development figures in the curve. Default: none.
+        development: The task that is evaluated after each epoch, if `sts` is given.
+        keep: 'last', or 'best' for the encoder of the epoch with the highest development figure.
+        devices: Where recurrent networks compute: 'cpu', 'cuda' or 'cuda:0,cuda:1'.
+
+    For the other fields see :class:`~paraloom.embed.config.EncoderConfig`.
+
+    Raises:
+        ConfigError: A setting is out of range, or `keep` is 'best' without `sts`.
+        DataError: When it runs: there are no usable pairs.
+
+    Reference:
+        Wieting and Gimpel 2018 (PNMT), §4.1 and §5.
+
+    Example:
+        >>> TrainEncoder(pairs=["filter"], spec="word,trigram", epochs=3).megabatch_size
+        20
     """
 
     sentinel: ClassVar[str] = "*.vocabulary.txt"
-    inputs: ClassVar[tuple[str, ...]] = ("pairs", "start", "vectors", "sts")
+    inputs: ClassVar[tuple[str, ...]] = ("pairs", "init_from", "vectors", "sts")
+    renamed_fields: ClassVar[Mapping[str, str]] = {"start": "init_from"}
 
     pairs: tuple[Ref, ...]
-    start: Ref | None = None
+    init_from: Ref | None = None
     vectors: Ref | None = None
     sts: Ref | None = None
     development: str = "STS-B/dev"
@@ -54,12 +67,10 @@ class TrainEncoder(EncoderConfig, Fit):
     def validate(self) -> None:
         super().validate()
         if self.keep == "best" and self.sts is None:
-            raise ConfigError("keep = 'best' needs development figures", remedy="Set 'sts'.")
+            raise ConfigError("key 'keep' is 'best', but there are no development figures", remedy="Set 'sts'.")
 
     def fit(self, folder: Path, context: StageContext) -> dict[str, Json]:
         """Train and save the encoder; the curve has the loss and, with `sts`, the development task."""
-        from itertools import chain
-
         batches = chain.from_iterable(
             Corpus.open(path).batches(["src", "tgt"], label="reading pairs") for path in context.paths("pairs")
         )
@@ -68,15 +79,14 @@ class TrainEncoder(EncoderConfig, Fit):
             table = evaluate_sts(encoder, context.inputs["sts"], [self.development])
             return {"dev_pearson": table.rows[0].pearson}
 
-        config = EncoderConfig(**{f.name: getattr(self, f.name) for f in fields(EncoderConfig)})
         evaluator = evaluate if "sts" in context.inputs else None
         return train_encoder(
             batches,
-            config,
+            base_config(EncoderConfig, self),
             folder,
             evaluator,
             seed=context.seed,
-            start=context.inputs.get("start"),
+            init_from=context.inputs.get("init_from"),
             vectors=context.inputs.get("vectors"),
             devices=self.devices,
             keep_best=self.keep == "best",
@@ -92,6 +102,16 @@ class EvaluateSts(Fit):
         sts: Folder of similarity tasks.
         tasks: Groups or files of the folder, such as `STS-B/dev`; all by default.
         published: Show the figures of the papers in the report as well.
+
+    Raises:
+        ConfigError: When it runs: a task does not exist.
+
+    Reference:
+        Agirre et al. 2012 to 2015, "SemEval: Semantic textual similarity"; Cer et al. 2017 (STS-B).
+
+    Example:
+        >>> EvaluateSts(encoder="train-encoder", sts="sts", tasks=["STS-B/dev"]).published
+        True
     """
 
     inputs: ClassVar[tuple[str, ...]] = ("encoder", "sts")
@@ -122,10 +142,16 @@ class EvaluateRetrieval(Fit):
         pairs: A corpus whose src and tgt have the same meaning.
         encoders: Encoders, evaluated on the same candidates.
         num_candidates: Number of candidates, the paraphrase included; random choice has accuracy 1 / num_candidates.
+
+    Raises:
+        DataError: When it runs: there are fewer different paraphrases than `num_candidates`.
+
+    Example:
+        >>> EvaluateRetrieval(pairs="test", encoders=["train-encoder"]).num_candidates
+        100
     """
 
     renamed_fields: ClassVar[Mapping[str, str]] = {"candidates": "num_candidates"}
-
     inputs: ClassVar[tuple[str, ...]] = ("pairs", "encoders")
 
     pairs: Ref
@@ -161,7 +187,11 @@ class QuantizeEncoder(Fit):
 
     Args:
         encoder: The encoder.
-        sts: Folder of similarity tasks to evaluate both encoders on (mean Pearson × 100 of each group).
+        sts: Folder of similarity tasks to evaluate both encoders on (mean Pearson × 100 of each group). Default: none.
+
+    Example:
+        >>> QuantizeEncoder(encoder="train-encoder", sts="sts").encoder
+        'train-encoder'
     """
 
     inputs: ClassVar[tuple[str, ...]] = ("encoder", "sts")
@@ -192,7 +222,8 @@ class CompareSelections(Fit):
     """Compares selections of training pairs by the encoders that were trained on them.
 
     Each selection gets the development figure of its best epoch and, with `sts`, the test figure of the encoder, which
-    should have kept that epoch: the mean Pearson of all files but `development` (W17 has 22 tasks).
+    should be that of the same epoch (`keep = "best"`): the mean Pearson of all files but `development` (W17 has 22
+    tasks).
 
     Args:
         encoders: Encoders that were trained with `sts`, so that their curves have development figures.
@@ -202,6 +233,16 @@ class CompareSelections(Fit):
         sts: Folder of similarity tasks for the test figures.
         development: The task of the development figures.
         against: A label: rows of the others get the difference of their test figures to this one's.
+
+    Raises:
+        ConfigError: `encoders`, `selections` and `labels` differ in length, or `against` is not a label.
+
+    Reference:
+        Wieting, Mallinson and Gimpel 2017 (W17), §5.
+
+    Example:
+        >>> CompareSelections(encoders=["a", "b"], selections=["all", "best"], labels=["all", "best half"]).labels
+        ('all', 'best half')
     """
 
     inputs: ClassVar[tuple[str, ...]] = ("encoders", "selections", "sts")
@@ -216,11 +257,11 @@ class CompareSelections(Fit):
     def validate(self) -> None:
         if not len(self.encoders) == len(self.selections) == len(self.labels):
             raise ConfigError(
-                f"expected as many encoders as selections and labels, got {len(self.encoders)}, "
-                f"{len(self.selections)} and {len(self.labels)}"
+                "keys 'encoders', 'selections' and 'labels' must have the same length, not "
+                f"{len(self.encoders)}, {len(self.selections)} and {len(self.labels)}"
             )
         if self.against is not None and self.against not in self.labels:
-            raise ConfigError(f"unknown label '{self.against}' in 'against'{nearest(self.against, self.labels)}")
+            raise ConfigError(f"key 'against': unknown label '{self.against}'{nearest(self.against, self.labels)}")
 
     def fit(self, folder: Path, context: StageContext) -> dict[str, Json]:
         """Write result.json: rows, best first."""
@@ -231,7 +272,7 @@ class CompareSelections(Fit):
             epoch, figure = best_epoch(encoder)
             run = {"epoch": epoch, "dev_pearson": figure, "pairs": Corpus.open(corpus).rows}
             if "sts" in context.inputs:
-                run["test_pearson"] = test_figure(encoder, context.inputs["sts"], self.development)
+                run["test_pearson"] = mean_test_pearson(encoder, context.inputs["sts"], self.development)
             runs.setdefault(label, []).append(run)
         rows = [_row(label, of_label) for label, of_label in runs.items()]
         if self.against is not None and self.sts is not None:
@@ -254,7 +295,7 @@ def best_epoch(encoder: Path) -> tuple[int, float]:
     return epoch, figure
 
 
-def test_figure(encoder: Path, sts: Path, development: str) -> float:
+def mean_test_pearson(encoder: Path, sts: Path, development: str) -> float:
     """Mean Pearson × 100 over all files of similarity tasks in a folder except the development task."""
     table = evaluate_sts(load_encoder(encoder), sts).rows
     singles = [row for row in table if row.subset not in ("mean", "all")]

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar, Literal
 
 import numpy as np
 
+from paraloom.core.config import base_config
 from paraloom.core.errors import ConfigError
 from paraloom.core.protocols import EncoderLike
 from paraloom.core.seeds import generator
@@ -35,7 +36,7 @@ class TrainPhrases(PhraseConfig, Fit):
     """Trains a recurrent network over given word vectors, so that phrases of the same meaning are similar (PGRU).
 
     The development part of the pairs is evaluated every five epochs, if it has `num_candidates` different paraphrases,
-    and the best epoch is kept. The fields of `paraloom.embed.phrases.PhraseConfig` come in addition.
+    and the best epoch is kept.
 
     Args:
         pairs: Corpora of phrases that mean the same; those that PGRU's filters reject are counted and left out.
@@ -46,10 +47,21 @@ class TrainPhrases(PhraseConfig, Fit):
         reversed_negative: Use a phrase of two words in reverse order as a further negative.
         held_out: Fraction of the pairs for development, and again for the test; 0 or more and less than 0.5.
         num_candidates: Candidates among which the paraphrase is chosen in the development and the test figure.
+
+    For the other fields see :class:`~paraloom.embed.phrases.PhraseConfig`.
+
+    Raises:
+        ConfigError: A value is out of range, `task` is given without `tasks`, or neither `pairs` nor `task` is given.
+
+    Reference:
+        Zhou, Huang and Ji 2017 (PGRU), §2.5.
+
+    Example:
+        >>> TrainPhrases(pairs=["read-pairs"], vectors="distill-words", network="lstm").num_candidates
+        100
     """
 
     renamed_fields: ClassVar[Mapping[str, str]] = {
-        **PhraseConfig.renamed_fields,
         "repeats": "task_repeats",
         "reversed_contrast": "reversed_negative",
         "choices": "num_candidates",
@@ -69,11 +81,13 @@ class TrainPhrases(PhraseConfig, Fit):
     def validate(self) -> None:
         super().validate()
         if self.task and not self.tasks:
-            raise ConfigError(f"'task' is {self.task}, but 'tasks' is not set", remedy="Set it to the folder of tasks.")
+            raise ConfigError(
+                f"key 'task' is '{self.task}', but 'tasks' is missing", remedy="Name the folder of tasks."
+            )
         if not (self.pairs or self.task):
-            raise ConfigError("no training data", remedy="Set 'pairs' or 'task'.")
+            raise ConfigError("keys 'pairs' and 'task' are missing", remedy="Set at least one of them.")
         if not 0 <= self.held_out < 0.5:
-            raise ConfigError(f"'held_out' is {self.held_out}; expected 0 or more and less than 0.5")
+            raise ConfigError(f"key 'held_out' must be 0 or more and below 0.5, not {self.held_out}")
 
     def fit(self, folder: Path, context: StageContext) -> dict[str, Json]:
         """Train and save the encoder; result.json has the figures of the held-out pairs and of the tasks."""
@@ -85,7 +99,7 @@ class TrainPhrases(PhraseConfig, Fit):
             return self._chosen(encoder, parts[part], context.seed, self.similarity)
 
         evaluator = (lambda encoder: choose(encoder, "development")) if self._enough(parts["development"]) else None
-        config = PhraseConfig(**{f.name: getattr(self, f.name) for f in fields(PhraseConfig)})
+        config = base_config(PhraseConfig, self)
         figures = train_phrases(examples, (known, table), config, folder, evaluator, seed=context.seed)
         average = SentenceEncoder(parse_spec("word"), {"word": Average(Vocabulary("word", known), table)})
         result: dict[str, Json] = {"pairs": counts, **figures}
