@@ -21,7 +21,7 @@ from paraloom.align.sentences import AlignerConfig, TextPair, align
 from paraloom.core.beads import Bead
 from paraloom.core.errors import ConfigError, DataError
 from paraloom.io.formats.alignments import read_beads
-from paraloom.workflows.align import align_files
+from paraloom.workflows.alignment import align_files
 from paraloom.workflows.quickstart import BUNDLED
 
 Command = Callable[..., tuple[int, str, str]]
@@ -144,7 +144,7 @@ def test_the_command_takes_delimiter_lexicon_and_method(paraloom: Command, tmp_p
     (tmp_path / "a.de").write_text("haus baum\n.EOA\nhund katze\ntisch\n")
     (tmp_path / "a.en").write_text("house tree\n.EOA\ndog cat table\n")
     (tmp_path / "lexicon.tsv").write_text("haus\thouse\nbaum\ttree\nhund\tdog\nkatze\tcat\ntisch\ttable\n")
-    verb = ["align", "sentences", "a.de", "a.en", "--bound", ".EOA"]
+    verb = ["align", "sentences", "a.de", "a.en", "--hard-delimiter", ".EOA"]
     lexicon = ["--lexicon", "lexicon.tsv"]
     for options in (lexicon, ["--method", "park17"]):
         status, _, message = paraloom(*verb, *options, "-o", "out.vecalign")

@@ -71,7 +71,7 @@ def files(tmp_path: Path) -> None:
 @pytest.mark.usefixtures("files")
 def test_the_command_writes_the_verified_pairs(paraloom: Command) -> None:
     status, _, message = paraloom(
-        "align", "agree", "direct.tsv", "--through", "first.tsv,second.tsv", "-o", "verified.tsv"
+        "align", "pivot", "direct.tsv", "--pivot", "first.tsv,second.tsv", "-o", "verified.tsv"
     )
     assert status == 0 and "2 pairs read" in message
     assert names(read_document_pairs("verified.tsv")) == [("b", "y"), ("c", "z")]
@@ -79,7 +79,7 @@ def test_the_command_writes_the_verified_pairs(paraloom: Command) -> None:
 
 @pytest.mark.usefixtures("files")
 def test_a_pivot_needs_two_files_that_lead_to_the_target(paraloom: Command) -> None:
-    call = ["align", "agree", "direct.tsv", "-o", "verified.tsv", "--through"]
+    call = ["align", "pivot", "direct.tsv", "-o", "verified.tsv", "--pivot"]
     assert paraloom(*call, "first.tsv")[0] == 2
     status, _, message = paraloom(*call, "strange.tsv,second.tsv")
     assert status == 1 and "strange.tsv and" in message

@@ -114,7 +114,7 @@ def test_delimiters_are_those_of_the_texts_not_of_their_translations(paraloom: C
     Path("a.en").write_text("The dog sleeps.\nEND .\nNobody came.\n")
     Path("b.en").write_text("The dog sleeps.\n.EOA\nNobody came.\n")
     call = ["align", "sentences", "a", "b", "--pivot", "--translations", "a.en", "--target-translations", "b.en"]
-    status, _, message = paraloom(*call, "--bound", ".EOA", "-o", "o.tsv")
+    status, _, message = paraloom(*call, "--hard-delimiter", ".EOA", "-o", "o.tsv")
     assert status == 0, message
     rows = [line.split("\t")[1:3] for line in Path("o.tsv").read_text().splitlines()[1:]]
     assert rows == [["aa a", "bb w"], ["aa b", "bb x"]]
