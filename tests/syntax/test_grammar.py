@@ -1,4 +1,4 @@
-"""Parsing: trees as text, a treebank read, the grammar's arithmetic by pencil, the likeliest tree against a search."""
+"""The grammar parser: reading a treebank, estimating a grammar by hand, the most likely tree against a search."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ pytest.importorskip("nltk", reason="parsing needs nltk: pip install 'paraloom[sy
 
 from nltk.tree import Tree
 
-from paraloom.syntax.accuracy import bracket_f1
 from paraloom.syntax.grammar import Grammar
-from paraloom.syntax.parsers.own import LONGEST, GrammarParser
-from paraloom.syntax.treebank import binary, plain, read_treebank
+from paraloom.syntax.parsers.grammar import MAX_WORDS, GrammarParser
+from paraloom.syntax.parseval import bracket_f1
+from paraloom.syntax.treebank import binarize, clean, read_treebank
 
 TREES = """
 ( (S (NP-SBJ-1 (DT The) (NN dog)) (VP (VBZ sees) (NP (DT a) (NN cat)
@@ -38,9 +38,9 @@ def treebank(tmp_path: Path) -> Path:
     return path
 
 
-def test_phrases_by_pencil() -> None:
-    found = [(p.label, p.start, p.end, p.depth) for p in constituents("(S (NP (DT The) (NN dog)) (VP (VBZ sleeps)))")]
-    assert found == [
+def test_constituents_by_hand() -> None:
+    nodes = constituents("(S (NP (DT The) (NN dog)) (VP (VBZ sleeps)))")
+    assert [tuple(node) for node in nodes] == [
         ("S", 0, 3, 0),
         ("NP", 0, 2, 1),
         ("DT", 0, 1, 2),
@@ -51,7 +51,7 @@ def test_phrases_by_pencil() -> None:
 
 
 @pytest.mark.parametrize("tree", ["", "snow", "(S", "(S (NP x)", "(S x))", "((S x))", "(S x) (S y)", "()", "(S x) y"])
-def test_what_is_no_tree_is_an_error(tree: str) -> None:
+def test_invalid_trees_are_refused(tree: str) -> None:
     with pytest.raises(DataError, match="not one bracketed tree"):
         constituents(tree)
 
@@ -71,68 +71,68 @@ def test_a_treebank_loses_traces_and_function_tags(treebank: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "row", "said"),
+    ("text", "row", "message"),
     [
-        ("(S (VB Go))\n(S (VB Go)\n", 2, "never closed"),
-        ("(S (VB Go)))\n", 1, "never opened"),
+        ("(S (VB Go))\n(S (VB Go)\n", 2, "are not closed"),
+        ("(S (VB Go)))\n", 1, "has no opening bracket"),
         ("(S (VB Go))\nGo on\n", 2, "not a bracketed tree"),
         ("(S (VB Go))\n\n(S (VB Go) ())\n", 3, "not a tree"),
     ],
 )
-def test_a_broken_treebank_names_its_row(tmp_path: Path, text: str, row: int, said: str) -> None:
+def test_a_broken_treebank_names_its_row(tmp_path: Path, text: str, row: int, message: str) -> None:
     path = tmp_path / "trees.mrg"
     path.write_text(text)
-    with pytest.raises(DataError, match=said) as caught:
+    with pytest.raises(DataError, match=message) as error:
         list(read_treebank(path))
-    assert caught.value.row == row
+    assert error.value.row == row
 
 
-def test_the_grammar_is_relative_frequencies(treebank: Path) -> None:
-    grammar = Grammar.read_off(read_treebank(treebank))
-    number = {symbol: place for place, symbol in enumerate(grammar.symbols)}
+def test_probabilities_are_relative_frequencies(treebank: Path) -> None:
+    grammar = Grammar.from_trees(read_treebank(treebank))
+    number = {symbol: index for index, symbol in enumerate(grammar.symbols)}
     pairs = {(left, right, parent): p for left, right, parent, p in grammar.pairs}
-    # Of the NPs below an S two are DT NN and one a lone PRP.
+    # Of the NPs below an S, two are DT NN and one is a PRP alone.
     assert pairs[number["DT"], number["NN"], number["NP^<S>"]] == pytest.approx(math.log(2 / 3), abs=1e-4)
     singles = {(child, parent): p for child, parent, p in grammar.singles}
     assert singles[number["PRP"], number["NP^<S>"]] == pytest.approx(math.log(1 / 3), abs=1e-4)
     for parent in range(len(grammar.symbols)):
         shares = [math.exp(p) for *_, above, p in [*grammar.pairs, *grammar.singles] if above == parent]
         assert not shares or sum(shares) == pytest.approx(1, abs=1e-3)
-    # A word that was always seen with one tag.
-    (tag, score), *_ = sorted(grammar.tags("the", first=False), key=lambda each: -each[1])
+    # A word that always has the same tag.
+    (tag, score), *_ = sorted(grammar.tags("the", first=False), key=lambda entry: -entry[1])
     assert tag == number["DT"] and score > 0
 
 
-def test_it_finds_the_trees_that_it_has_learned(treebank: Path) -> None:
-    parser = GrammarParser(Grammar.read_off(read_treebank(treebank)))
+def test_it_parses_sentences_like_those_of_the_treebank(treebank: Path) -> None:
+    parser = GrammarParser(Grammar.from_trees(read_treebank(treebank)))
     assert parser.parse(["It sees the mat."]) == ["(S (NP (PRP It)) (VP (VBZ sees) (NP (DT the) (NN mat))) (. .))"]
-    # A word that nobody has seen.
+    # An unknown word.
     assert parser.parse(["The wug sleeps."]) == ["(S (NP (DT The) (NN wug)) (VP (VBZ sleeps)) (. .))"]
 
 
-def test_what_cannot_be_parsed_has_no_tree(treebank: Path) -> None:
-    parser = GrammarParser(Grammar.read_off(read_treebank(treebank)))
-    assert parser.parse(["", "dog " * (LONGEST + 1)]) == [None, None]
+def test_sentences_that_cannot_be_parsed_have_no_tree(treebank: Path) -> None:
+    parser = GrammarParser(Grammar.from_trees(read_treebank(treebank)))
+    assert parser.parse(["", "dog " * (MAX_WORDS + 1)]) == [None, None]
     assert parser.parse_words(["on", "on"]) is None
 
 
 @settings(deadline=None, max_examples=60)
 @given(text=st.text(max_size=40) | st.text(alphabet="ab ()[]{}:-.\x00\x1c\u2028", max_size=40))
-def test_whatever_the_text_a_tree_can_be_read_again(text: str) -> None:
-    parser = GrammarParser(Grammar.read_off(plain(Tree.fromstring(each)) for each in _ONE_LINE))
+def test_the_tree_of_any_text_is_valid(text: str) -> None:
+    parser = GrammarParser(Grammar.from_trees(clean(Tree.fromstring(text)) for text in _ONE_LINE))
     for tree in (*parser.parse([text]), parser.parse_words(text.split())):
         assert tree is None or constituents(tree)[0].depth == 0
 
 
 @settings(deadline=None, max_examples=30)
 @given(words=st.lists(st.sampled_from(["the", "dog", "cat", "sees", "on", "mat", "it"]), min_size=1, max_size=5))
-def test_it_is_the_likeliest_tree(words: list[str]) -> None:
-    grammar = Grammar.read_off(plain(Tree.fromstring(text)) for text in _ONE_LINE)
-    found = GrammarParser(grammar, width=0).parse_words(words)
+def test_it_finds_the_most_likely_tree(words: list[str]) -> None:
+    grammar = Grammar.from_trees(clean(Tree.fromstring(text)) for text in _ONE_LINE)
+    tree = GrammarParser(grammar, beam=0).parse_words(words)
     best = _search(grammar, words)
-    assert (found is None) == (best == -math.inf)
-    if found is not None:
-        assert _score(grammar, found) == pytest.approx(best, abs=1e-3)
+    assert (tree is None) == (best == -math.inf)
+    if tree is not None:
+        assert _score(grammar, tree) == pytest.approx(best, abs=1e-3)
 
 
 _ONE_LINE = [
@@ -147,36 +147,36 @@ def _search(grammar: Grammar, words: list[str]) -> float:
     """The best log-probability of a tree, by plain recursion over all splits and rules."""
 
     def best(symbol: int, first: int, last: int) -> float:
-        found = -math.inf
+        score = -math.inf
         if last - first == 1:
             tags = dict(grammar.tags(words[first], first == 0))
-            found = tags.get(symbol, found)
+            score = tags.get(symbol, score)
             for child, parent, p in grammar.singles:
                 if parent == symbol and child in tags:
-                    found = max(found, tags[child] + p)
+                    score = max(score, tags[child] + p)
         for left, right, parent, p in grammar.pairs:
             if parent == symbol:
                 for split in range(first + 1, last):
-                    found = max(found, best(left, first, split) + best(right, split, last) + p)
-        return found
+                    score = max(score, best(left, first, split) + best(right, split, last) + p)
+        return score
 
     return max(best(symbol, 0, len(words)) + p for symbol, p in grammar.roots)
 
 
 def _score(grammar: Grammar, text: str) -> float:
-    """The log-probability of a tree that the parser has found: the best of the binary trees that read so."""
-    number = {symbol: place for place, symbol in enumerate(grammar.symbols)}
-    tree = binary(Tree.fromstring(text))
+    """The log-probability of a tree."""
+    number = {symbol: index for index, symbol in enumerate(grammar.symbols)}
+    tree = binarize(Tree.fromstring(text))
     words = tree.leaves()
     pairs = {(left, right, parent): p for left, right, parent, p in grammar.pairs}
     singles = {(child, parent): p for child, parent, p in grammar.singles}
     total = dict(grammar.roots)[number[tree.label()]]
-    places = itertools.count()
+    positions = itertools.count()
     for node in tree.subtrees():
         labels = [number[child.label()] for child in node if not isinstance(child, str)]
         if not labels:
-            place = next(places)
-            total += dict(grammar.tags(words[place], place == 0))[number[node.label()]]
+            position = next(positions)
+            total += dict(grammar.tags(words[position], position == 0))[number[node.label()]]
         elif len(labels) == 1:
             total += singles[labels[0], number[node.label()]]
         else:
@@ -184,25 +184,26 @@ def _score(grammar: Grammar, text: str) -> float:
     return total
 
 
-def test_bracket_f1_by_pencil() -> None:
-    wanted = "(S (NP (DT The) (NN dog)) (VP (VBZ sees) (NP (PRP it))))"
-    found = "(S (NP (DT The) (NN dog)) (VP (VBZ sees)) (NP (PRP it)))"
-    # Four phrases each, S, NP and NP in common; the VP ends elsewhere.
-    assert bracket_f1([(found, wanted)]) == pytest.approx(75)
-    assert bracket_f1([(wanted, wanted)]) == 100
-    # Not found: none of four.
-    assert bracket_f1([(None, wanted), (wanted, wanted)]) == pytest.approx(200 * 4 / 12)
+def test_bracket_f1_by_hand() -> None:
+    gold = "(S (NP (DT The) (NN dog)) (VP (VBZ sees) (NP (PRP it))))"
+    predicted = "(S (NP (DT The) (NN dog)) (VP (VBZ sees)) (NP (PRP it)))"
+    # Four constituents each, with S, NP and NP in common; the VP ends elsewhere.
+    assert bracket_f1([(predicted, gold)]) == pytest.approx(75)
+    assert bracket_f1([(gold, gold)]) == 100
+    # A sentence without a tree has none of the four.
+    assert bracket_f1([(None, gold), (gold, gold)]) == pytest.approx(200 * 4 / 12)
 
 
-def test_a_grammar_that_is_not_there_or_not_whole(tmp_path: Path) -> None:
-    with pytest.raises(ModelError, match="missing"):
+def test_a_missing_or_incomplete_grammar_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(ModelError, match=r"grammar\.json not found"):
         Grammar.load(tmp_path)
     (tmp_path / "grammar.json").write_text('{"symbols": []}')
     with pytest.raises(ModelError, match="not a grammar"):
         Grammar.load(tmp_path)
 
 
-def test_verbs_train_and_parse(treebank: Path, tmp_path: Path) -> None:
+@pytest.mark.slow
+def test_the_commands_train_and_parse(treebank: Path, tmp_path: Path) -> None:
     import pyarrow.parquet as pq
     from typer.testing import CliRunner
 
@@ -219,7 +220,7 @@ def test_verbs_train_and_parse(treebank: Path, tmp_path: Path) -> None:
     table = pq.read_table(tmp_path / "parsed.parquet")
     assert table.column("src_parse").to_pylist() == ["(S (NP (PRP It)) (VP (VBZ sleeps)) (. .))", None]
     assert all(table.column("tgt_parse").to_pylist())
-    # The statistics know the trees.
+    # The statistics include the trees.
     (tmp_path / "pairs.tsv").write_text("src\ttgt\nIt sleeps.\tThe dog sleeps.\nIt sleeps.\tSleep.\n")
     call("parse", tmp_path / "pairs.tsv", "--parser", tmp_path / "parser", "-o", tmp_path / "parsed.parquet")
     assert "parse entropy" in call("stats", tmp_path / "parsed.parquet")
@@ -229,8 +230,8 @@ def test_the_real_treebank_is_parsed(data: Path) -> None:
     trees = list(read_treebank(data / "treebank/nltk-ptb-sample/wsj_0001-0199.mrg.gz"))
     assert len(trees) == 3914
     held = [tree for tree in trees[-150:] if len(tree.leaves()) <= 25]
-    parser = GrammarParser(Grammar.read_off(trees[:-150]))
-    found = [parser.parse_words(tree.leaves()) for tree in held]
-    assert bracket_f1((ours, tree.pformat(margin=2**31)) for ours, tree in zip(found, held, strict=True)) > 70
-    assert sum(tree is None for tree in found) <= 1
+    parser = GrammarParser(Grammar.from_trees(trees[:-150]))
+    trees_found = [parser.parse_words(tree.leaves()) for tree in held]
+    assert bracket_f1((ours, tree.pformat(margin=2**31)) for ours, tree in zip(trees_found, held, strict=True)) > 70
+    assert sum(tree is None for tree in trees_found) <= 1
     assert parser.parse(["The man is riding a bike."])[0].startswith("(S (NP ")  # type: ignore[union-attr]

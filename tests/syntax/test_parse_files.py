@@ -1,4 +1,4 @@
-"""Trees read from files, in brackets and as dependencies; what each says where it is no parse."""
+"""Parses read from files: bracketed trees and CoNLL-U, with errors that name the row."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from paraloom.core.errors import DataError
-from paraloom.syntax.dependencies import bracketed
+from paraloom.syntax.brackets import dependency_tree
 from paraloom.syntax.parsers.files import read_parses
 from paraloom.syntax.productions import ProductionCounts
 from paraloom.text.trees import constituents
@@ -27,7 +27,7 @@ CONLLU = """# sent_id = 1
 5.1\tsleep\tsleep\tVERB\tVB\t_\t_\t_\t_\t_
 6\t.\t.\tPUNCT\t.\t_\t5\tpunct\t_\t_
 
-# nothing was found here
+# a sentence without a parse
 
 1\tGo\tgo\tVERB\tVB\t_\t0\troot\t_\t_
 """
@@ -38,41 +38,41 @@ CONLLU = """# sent_id = 1
     [
         (["Go"], [0], ["root"], "(root Go)"),
         (["He", "left"], [2, 0], ["nsubj", "root"], "(root (nsubj He) left)"),
-        # The second word hangs on the fourth, over the root: the tree's words are in another order.
+        # Not projective: the words of the tree are in another order.
         (["a", "b", "c", "d"], [3, 4, 0, 3], ["x", "y", "root", "z"], "(root (x a) c (z (y b) d))"),
         (["Go", "Stop"], [0, 0], ["root", "root"], "(TOP (root Go) (root Stop))"),
         (["(", "New York", ""], [2, 0, 2], ["p", "root", "q"], "(root (p -LRB-) New_York (q _))"),
         ([], [], [], None),
     ],
 )
-def test_dependencies_by_pencil(words: list[str], heads: list[int], relations: list[str], tree: str | None) -> None:
-    assert bracketed(words, heads, relations) == tree
+def test_dependency_trees_by_hand(words: list[str], heads: list[int], relations: list[str], tree: str | None) -> None:
+    assert dependency_tree(words, heads, relations) == tree
 
 
 @pytest.mark.parametrize(
-    ("heads", "said"),
-    [([2, 1, 0], "in a circle"), ([0, 4, 1], "word 4"), ([0, -1, 1], "word -1"), ([0, 2, 1], "word 2")],
+    ("heads", "message"),
+    [([2, 1, 0], "cycle"), ([0, 4, 1], "got 4"), ([0, -1, 1], "got -1"), ([0, 2, 1], "got 2")],
 )
-def test_what_hangs_on_nothing_is_an_error(heads: list[int], said: str) -> None:
-    with pytest.raises(DataError, match=said):
-        bracketed(["a", "b", "c"], heads, ["x"] * 3)
+def test_invalid_heads_are_refused(heads: list[int], message: str) -> None:
+    with pytest.raises(DataError, match=message):
+        dependency_tree(["a", "b", "c"], heads, ["x"] * 3)
 
 
 @given(above=st.lists(st.integers(0, 10**6), min_size=1, max_size=12), order=st.randoms(use_true_random=False))
-def test_every_word_is_in_the_tree_as_deep_as_it_hangs(above: list[int], order: Any) -> None:
-    # Word i hangs on one drawn before it, then all change places: any tree can come of it.
-    places = list(range(1, len(above) + 1))
-    order.shuffle(places)
+def test_every_word_has_its_depth(above: list[int], order: Any) -> None:
+    # The head of word i is an earlier one, then all are shuffled: any tree can result.
+    numbers = list(range(1, len(above) + 1))
+    order.shuffle(numbers)
     heads = [0] * len(above)
     for i, drawn in enumerate(above):
-        heads[places[i] - 1] = places[drawn % i] if i else 0
+        heads[numbers[i] - 1] = numbers[drawn % i] if i else 0
     depths = []
-    for place in range(1, len(above) + 1):
-        depth, head = 0, heads[place - 1]
+    for number in range(1, len(above) + 1):
+        depth, head = 0, heads[number - 1]
         while head:
             depth, head = depth + 1, heads[head - 1]
         depths.append(depth)
-    tree = bracketed([f"w{i}" for i in range(len(above))], heads, [f"r{i}" for i in range(len(above))])
+    tree = dependency_tree([f"w{i}" for i in range(len(above))], heads, [f"r{i}" for i in range(len(above))])
     assert tree is not None
     assert {node.label: node.depth for node in constituents(tree)} == {f"r{i}": depth for i, depth in enumerate(depths)}
     assert sorted(piece.rstrip(")") for piece in tree.split() if piece[0] == "w") == sorted(
@@ -82,11 +82,11 @@ def test_every_word_is_in_the_tree_as_deep_as_it_hangs(above: list[int], order: 
 
 def test_a_long_chain_of_words_is_a_tree() -> None:
     n = 20_000
-    tree = bracketed(["w"] * n, list(range(n)), ["r"] * n)
+    tree = dependency_tree(["w"] * n, list(range(n)), ["r"] * n)
     assert tree is not None and tree.endswith("w" + ")" * n)
 
 
-def test_trees_a_line_and_the_ways_to_say_none(tmp_path: Path) -> None:
+def test_a_tree_per_line_and_lines_without_one(tmp_path: Path) -> None:
     path = tmp_path / "trees.txt.gz"
     path.write_bytes(gzip.compress(b"(S (VP Go))\n\n( (S (VP Stop)) )\r\nnull\n()\n( ( ) )\n (ROOT (S (VP Go))) \n"))
     assert list(read_parses(path)) == ["(S (VP Go))", None, "(S (VP Stop))", None, None, None, "(ROOT (S (VP Go)))"]
@@ -104,32 +104,32 @@ def test_conllu_gives_dependency_trees(tmp_path: Path, ending: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "text", "row", "said"),
+    ("name", "text", "row", "message"),
     [
         ("trees.txt", "(S (VP Go))\n\n(S (VP Go)\n", 3, "not one bracketed tree"),
         ("trees.txt", "(S x) (S y)\n", 1, "not one bracketed tree"),
         ("trees.txt", "Go!\n", 1, "not one bracketed tree"),
-        ("trees.conllu", "1\tGo\tgo\n", 1, "names no head"),
-        ("trees.conllu", CONLLU.replace("\t0\troot", "\t_\troot"), 8, "names no head"),
-        ("trees.conllu", CONLLU.replace("\t0\troot", "\t9\troot"), 1, "word 9"),
-        ("trees.conllu", CONLLU.replace("\t0\troot", f"\t{10**20}\troot"), 1, "word 10{20}"),
-        ("trees.conllu", "\n" + CONLLU.replace("\t0\troot", "\t6\troot"), 2, "in a circle"),
-        ("trees.conllu", CONLLU.replace("\n4\t", "\n7\t"), 7, "word 7 stands where 4 should"),
-        ("trees.conllu", "(S (VP Go))\n", 1, "no number of a word"),
+        ("trees.conllu", "1\tGo\tgo\n", 1, "has no head of the word"),
+        ("trees.conllu", CONLLU.replace("\t0\troot", "\t_\troot"), 8, "has no head of the word"),
+        ("trees.conllu", CONLLU.replace("\t0\troot", "\t9\troot"), 1, "got 9"),
+        ("trees.conllu", CONLLU.replace("\t0\troot", f"\t{10**20}\troot"), 1, "got 10{20}"),
+        ("trees.conllu", "\n" + CONLLU.replace("\t0\troot", "\t6\troot"), 2, "cycle"),
+        ("trees.conllu", CONLLU.replace("\n4\t", "\n7\t"), 7, "expected word 4, got word 7"),
+        ("trees.conllu", "(S (VP Go))\n", 1, "expected the number of a word"),
     ],
 )
-def test_a_file_that_is_no_parse_names_its_row(tmp_path: Path, name: str, text: str, row: int, said: str) -> None:
+def test_an_invalid_file_names_its_row(tmp_path: Path, name: str, text: str, row: int, message: str) -> None:
     path = tmp_path / name
     path.write_text(text)
-    with pytest.raises(DataError, match=said) as caught:
+    with pytest.raises(DataError, match=message) as error:
         list(read_parses(path))
-    assert (caught.value.file, caught.value.row) == (str(path), row)
+    assert (error.value.file, error.value.row) == (str(path), row)
 
 
 def test_a_real_treebank_of_dependencies(data: Path) -> None:
     trees = list(read_parses(data / "treebank/ud-english-ewt/en_ewt-ud-test.conllu.gz"))
     assert len(trees) == 2077 and all(trees)
-    counts = ProductionCounts.of(trees)
+    counts = ProductionCounts.from_trees(trees)
     assert counts.unparsed == 0
     assert all(production.split()[0] == "root" for production in counts.counts)
-    assert "root -> nsubj obj punct" in counts.commonest(20)
+    assert "root -> nsubj obj punct" in counts.most_common(20)

@@ -1,4 +1,4 @@
-"""Parsers of other makers, spaCy, Stanza and files as stages; what each says when it cannot."""
+"""spaCy, Stanza and parse files, as parsers and as stages, with their errors."""
 
 from __future__ import annotations
 
@@ -45,14 +45,14 @@ def _variants(folder: Path, texts: list[str]) -> Path:
 
 
 def _run(folder: Path, stage: str) -> Corpus:
-    found = run_pipeline(parse_pipeline(f"[[stage]]\n{stage}", file=folder / "toy.toml"), folder / "run", workers=1)
-    return Corpus.open(found.stages[-1].folder)
+    result = run_pipeline(parse_pipeline(f"[[stage]]\n{stage}", file=folder / "toy.toml"), folder / "run", workers=1)
+    return Corpus.open(result.stages[-1].folder)
 
 
 READ = 'use = "read-parses"\ncorpus = "pairs"\nparses = ["trees.txt"]\n'
 
 
-def test_read_parses_are_a_column(tmp_path: Path) -> None:
+def test_parses_of_a_file_become_a_column(tmp_path: Path) -> None:
     _pairs(tmp_path / "pairs", ["Go", "!", "Stop"])
     (tmp_path / "trees.txt").write_text("(S (VP Go))\n\n(S (VP Stop))\n")
     corpus = _run(tmp_path, READ)
@@ -61,30 +61,30 @@ def test_read_parses_are_a_column(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("lines", "row"), [(2, 3), (4, 4), (9, 4), (1, 2)])
-def test_another_number_of_parses_than_of_rows(tmp_path: Path, lines: int, row: int) -> None:
+def test_too_few_or_too_many_parses_are_refused(tmp_path: Path, lines: int, row: int) -> None:
     _pairs(tmp_path / "pairs", ["Go", "!", "Stop"])
     (tmp_path / "trees.txt").write_text("(S (VP Go))\n" * lines)
-    with pytest.raises(DataError, match=f"{lines} parses for 3 rows") as caught:
+    with pytest.raises(DataError, match=f"expected 3 trees, .* got {lines}") as error:
         _run(tmp_path, READ)
-    assert caught.value.file == str(tmp_path / "trees.txt") and caught.value.row == row
+    assert error.value.file == str(tmp_path / "trees.txt") and error.value.row == row
 
 
 @pytest.mark.parametrize(
-    ("more", "said"),
+    ("more", "message"),
     [
         ('columns = ["text"]', "no column 'text'"),
-        ('columns = ["src", "tgt"]', "1 files of parses for 2 columns"),
+        ('columns = ["src", "tgt"]', "the same length, 1 or more, not 1 and 2"),
         ('output_schema = "VARIANTS"', "of kind PAIRS"),
     ],
 )
-def test_parses_that_fit_no_corpus(tmp_path: Path, more: str, said: str) -> None:
+def test_parses_that_do_not_fit_the_corpus_are_refused(tmp_path: Path, more: str, message: str) -> None:
     _pairs(tmp_path / "pairs", ["Go"])
     (tmp_path / "trees.txt").write_text("(S (VP Go))\n")
-    with pytest.raises(ConfigError, match=said):
+    with pytest.raises(ConfigError, match=message):
         _run(tmp_path, READ + more)
 
 
-def test_the_verb_reads_parses_of_files_and_folders(
+def test_the_command_reads_parses_of_files_and_folders(
     tmp_path: Path, paraloom: Callable[..., tuple[int, str, str]]
 ) -> None:
     (tmp_path / "pairs.tsv").write_text("src\ttgt\nJdi\tGo\nStůj\tStop\n")
@@ -110,7 +110,7 @@ def test_the_verb_reads_parses_of_files_and_folders(
 
 
 class Mute:
-    """A parser that finds nothing, or less than it was asked for."""
+    """A parser that returns no trees, or given ones."""
 
     signature = "mute"
 
@@ -122,7 +122,7 @@ class Mute:
 
 
 def _parsed(monkeypatch: pytest.MonkeyPatch, parser: ParserLike, folder: Path) -> list[str | None]:
-    """The trees of a corpus of two variants, as the stage makes them of what the parser gives."""
+    """The trees that the stage adds to two variants."""
     from paraloom.stages import syntax
 
     monkeypatch.setattr(syntax, "_parser", lambda source: parser)
@@ -132,41 +132,39 @@ def _parsed(monkeypatch: pytest.MonkeyPatch, parser: ParserLike, folder: Path) -
     return trees
 
 
-def test_a_parser_that_returns_nothing_leaves_rows_without_a_tree(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_rows_without_a_tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     trees = _parsed(monkeypatch, Mute(), tmp_path / "a")
-    assert trees == [None, None] and ProductionCounts.of(trees).unparsed == 2
+    assert trees == [None, None] and ProductionCounts.from_trees(trees).unparsed == 2
     assert _parsed(monkeypatch, Mute(["", "(S x)"]), tmp_path / "b") == [None, "(S x)"]
 
 
-def test_a_parser_that_returns_too_little_is_at_fault(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_parser_that_returns_too_few_trees_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(ModelError, match="1 trees for 2 sentences"):
         _parsed(monkeypatch, Mute([None]), tmp_path / "a")
 
 
 @pytest.mark.parametrize(
-    ("stage", "said"),
+    ("stage", "message"),
     [
         ("", "'parser' or 'model'"),
         ('model = "spacy:x"\nparser = "pairs"', "'parser' or 'model'"),
         ('model = "stanca:en"', "did you mean 'stanza'"),
-        ('model = "spacy:"', "names no model"),
+        ('model = "spacy:"', "does not name a model"),
         ('model = "spacy:/"', "is a folder"),
     ],
 )
-def test_a_stage_without_a_parser(tmp_path: Path, stage: str, said: str) -> None:
+def test_a_stage_needs_one_valid_parser(tmp_path: Path, stage: str, message: str) -> None:
     _pairs(tmp_path / "pairs", ["Go"])
-    with pytest.raises(ConfigError, match=said):
+    with pytest.raises(ConfigError, match=message):
         _run(tmp_path, f'use = "parse"\ninput = "pairs"\n{stage}')
 
 
-def test_what_no_parser_is_called() -> None:
-    with pytest.raises(ModelError, match="no such folder"):
+def test_unknown_parsers_are_refused() -> None:
+    with pytest.raises(ModelError, match="parser folder not found"):
         load_parser("nowhere")
-    with pytest.raises(ConfigError, match="no kind of parser 'berkeley'"):
+    with pytest.raises(ConfigError, match="unknown kind of parser 'berkeley'"):
         load_parser("berkeley:en")
-    with pytest.raises(ConfigError, match="by no 'dependency'"):
+    with pytest.raises(ConfigError, match="unknown Stanza processor 'dependency'"):
         load_parser("stanza:en:dependency")
 
 
@@ -175,14 +173,14 @@ def test_without_the_package_the_error_says_what_to_install(
     monkeypatch: pytest.MonkeyPatch, name: str, package: str
 ) -> None:
     monkeypatch.setitem(sys.modules, package, None)
-    with pytest.raises(MissingExtraError, match="not installed") as caught:
+    with pytest.raises(MissingExtraError, match="not installed") as error:
         load_parser(name)
-    assert caught.value.remedy == f"Run: pip install 'paraloom[{package}]'"
+    assert error.value.remedy == f"Run: pip install 'paraloom[{package}]'"
 
 
 @pytest.fixture(scope="module")
 def spacy_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A parser that has learned two sentences by heart."""
+    """A parser that was trained on two sentences."""
     spacy = pytest.importorskip("spacy", reason="needs spaCy: pip install 'paraloom[spacy]'")
     from spacy.training import Example
 
@@ -218,24 +216,24 @@ def test_spacy_gives_relations_over_words(spacy_folder: Path) -> None:
         assert parser.signature.startswith("parser|spacy:")
 
 
-def test_blanks_are_no_words(spacy_folder: Path) -> None:
+def test_white_space_is_not_a_word(spacy_folder: Path) -> None:
     (tree,) = load_parser(spacy_folder).parse(["The  dog \n sleeps ."])
     assert tree is not None and [piece for piece in tree.replace(")", "").split() if piece[0] != "("] == [
         "The", "dog", "sleeps", ".",
     ]  # fmt: skip
 
 
-def test_a_sentence_longer_than_spacy_takes_has_no_tree(spacy_folder: Path) -> None:
+def test_a_sentence_that_is_too_long_for_spacy_has_no_tree(spacy_folder: Path) -> None:
     parser: Any = load_parser(spacy_folder)
     parser.pipeline.max_length = 20
     assert parser.parse(["The dog sleeps .", "The dog sleeps . " * 5])[1] is None
 
 
-def test_models_of_spacy_that_will_not_do(tmp_path: Path) -> None:
+def test_unusable_spacy_models_are_refused(tmp_path: Path) -> None:
     spacy = pytest.importorskip("spacy", reason="needs spaCy: pip install 'paraloom[spacy]'")
-    with pytest.raises(ModelError, match="no model 'en_none_such'") as caught:
+    with pytest.raises(ModelError, match="'en_none_such' not found") as error:
         load_parser("spacy:en_none_such")
-    assert "spacy download en_none_such" in str(caught.value)
+    assert "spacy download en_none_such" in str(error.value)
     spacy.blank("en").to_disk(tmp_path / "blank")
     with pytest.raises(ModelError, match="no dependency parser"):
         load_parser(tmp_path / "blank")
@@ -244,7 +242,8 @@ def test_models_of_spacy_that_will_not_do(tmp_path: Path) -> None:
         load_parser(tmp_path / "blank")
 
 
-def test_the_verb_parses_by_spacy(
+@pytest.mark.slow
+def test_the_command_parses_with_spacy(
     spacy_folder: Path, tmp_path: Path, paraloom: Callable[..., tuple[int, str, str]]
 ) -> None:
     (tmp_path / "pairs.tsv").write_text("src\ttgt\nx\tThe dog sleeps .\ny\tGo home !\n")
@@ -259,12 +258,12 @@ def test_the_verb_parses_by_spacy(
 
 
 def _fake_stanza(monkeypatch: pytest.MonkeyPatch, documents: dict[str, Any]) -> dict[str, Any]:
-    """A module with Stanza's names that knows these texts; what its pipeline was made with."""
-    made: dict[str, Any] = {}
+    """Replace Stanza by a module that knows these texts; returns the options of its pipeline."""
+    options_used: dict[str, Any] = {}
 
     class Pipeline:
         def __init__(self, **options: Any) -> None:
-            made.update(options)
+            options_used.update(options)
 
         def bulk_process(self, texts: list[str]) -> list[Any]:
             return [SimpleNamespace(sentences=documents[text]) for text in texts]
@@ -272,7 +271,7 @@ def _fake_stanza(monkeypatch: pytest.MonkeyPatch, documents: dict[str, Any]) -> 
     module = ModuleType("stanza")
     module.Pipeline, module.__version__ = Pipeline, "1.15.0"  # type: ignore[attr-defined]
     monkeypatch.setitem(sys.modules, "stanza", module)
-    return made
+    return options_used
 
 
 def test_stanza_gives_constituency_trees(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -283,13 +282,13 @@ def test_stanza_gives_constituency_trees(monkeypatch: pytest.MonkeyPatch) -> Non
         "Nothing": [],
         "Two": [SimpleNamespace(constituency="(ROOT (S a))"), SimpleNamespace(constituency="(ROOT (S b))")],
     }
-    made = _fake_stanza(monkeypatch, documents)
+    options = _fake_stanza(monkeypatch, documents)
     parser = load_parser("stanza:en")
     assert isinstance(parser, ParserLike)
-    found = parser.parse(["He\n\nleft .", "", "Odd", " ", "Nothing", "Two"])
-    assert found == [tree, None, None, None, None, "(TOP (ROOT (S a)) (ROOT (S b)))"]
-    assert root_production(found[0]) == "S -> NP VP ."
-    assert made["lang"] == "en" and made["download_method"] is None and made["tokenize_no_ssplit"]
+    trees = parser.parse(["He\n\nleft .", "", "Odd", " ", "Nothing", "Two"])
+    assert trees == [tree, None, None, None, None, "(TOP (ROOT (S a)) (ROOT (S b)))"]
+    assert root_production(trees[0]) == "S -> NP VP ."
+    assert options["lang"] == "en" and options["download_method"] is None and options["tokenize_no_ssplit"]
     assert parser.signature.startswith("parser|stanza:en|processor:constituency|release:1.15.0")
 
 
@@ -298,13 +297,13 @@ def test_stanza_gives_dependency_trees(monkeypatch: pytest.MonkeyPatch) -> None:
         SimpleNamespace(text="He", head=2, deprel="nsubj"),
         SimpleNamespace(text="left", head=0, deprel="root"),
     ]
-    made = _fake_stanza(monkeypatch, {"He left": [SimpleNamespace(words=words)]})
+    options = _fake_stanza(monkeypatch, {"He left": [SimpleNamespace(words=words)]})
     assert load_parser("stanza:en:depparse").parse(["He left"]) == ["(root (nsubj He) left)"]
-    assert made["processors"].endswith("depparse")
+    assert options["processors"].endswith("depparse")
 
 
-def test_stanza_without_weights_says_how_to_fetch_them() -> None:
+def test_missing_stanza_weights_are_reported_with_a_remedy() -> None:
     pytest.importorskip("stanza", reason="needs Stanza: pip install 'paraloom[stanza]'")
-    with pytest.raises(ModelError, match="no weights for 'constituency' of 'qqq'") as caught:
+    with pytest.raises(ModelError, match="weights for 'constituency' of 'qqq' not found") as error:
         load_parser("stanza:qqq")
-    assert "stanza.download('qqq'" in str(caught.value)
+    assert "stanza.download('qqq'" in str(error.value)

@@ -54,7 +54,7 @@ class Grammar:
             trees: As `treebank.read_treebank` returns them.
 
         Raises:
-                DataError: `trees` is empty.
+            DataError: `trees` is empty.
         """
         counts = _Counts()
         for tree in trees:
