@@ -19,3 +19,7 @@ def bundled_path(name: str) -> Path | None:
         ('de-en', None)
     """
     return Path(__file__).parent / name if name in BUNDLED else None
+
+
+SAMPLE = Path(__file__).parent / "sample.de-en.tsv"
+"""438 German–English sentence pairs of Tatoeba (CC BY 2.0 FR), for trying things out."""
