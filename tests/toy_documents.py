@@ -10,7 +10,7 @@ from pathlib import Path
 import pyarrow as pa
 
 from paraloom.align.document_features import Documents
-from paraloom.align.images import ImageHashes
+from paraloom.align.images import ImageKey
 from paraloom.core.schema import DOCUMENTS
 from paraloom.io import Corpus, write_corpus
 
@@ -23,7 +23,7 @@ class Page:
     lang: str
     text: str
     translation: str = ""
-    images: list[ImageHashes] = field(default_factory=list)
+    images: list[ImageKey] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
@@ -114,7 +114,7 @@ def write_pages(folder: Path, pages: Sequence[Page], *, translated: bool = False
 def documents(
     texts: Sequence[str],
     translations: Sequence[str] | None = None,
-    images: Sequence[list[ImageHashes]] | None = None,
+    images: Sequence[list[ImageKey]] | None = None,
     prefix: str = "d",
 ) -> Documents:
     """Documents in memory, named d0, d1 …"""

@@ -15,7 +15,7 @@ from toy_documents import documents
 from paraloom.align.candidates import CandidatePairs, dot_products, nearest_pairs, unit_rows, word_counts
 from paraloom.align.document_evidence import image_vectors, multinews_scores, word_vectors, words_in_other_language
 from paraloom.align.document_features import Documents, entities, entity_lists
-from paraloom.align.images import MAX_BITS, ImageHashes, group_images
+from paraloom.align.images import MAX_BITS, ImageKey, group_images
 from paraloom.align.lexicon import BilingualLexicon
 from paraloom.core.errors import DataError
 from paraloom.text.tokens import token_hash, tokenize
@@ -149,10 +149,10 @@ def phash(*bits: int) -> str:
 
 
 def test_images_are_the_same_by_bytes_or_within_six_bits_of_their_hash() -> None:
-    base = ImageHashes("a", phash())
-    near, far = (ImageHashes(str(bits), phash(*range(0, bits * 8, 8))) for bits in (MAX_BITS, MAX_BITS + 1))
-    spread = ImageHashes("c", phash(0, 9, 18, 27, 36, 45))
-    same_bytes = ImageHashes("a", phash(*range(32)))
+    base = ImageKey("a", phash())
+    near, far = (ImageKey(str(bits), phash(*range(0, bits * 8, 8))) for bits in (MAX_BITS, MAX_BITS + 1))
+    spread = ImageKey("c", phash(0, 9, 18, 27, 36, 45))
+    same_bytes = ImageKey("a", phash(*range(32)))
     assert MAX_BITS == 6
     assert len(set(group_images([base, near, spread, same_bytes]).values())) == 1
     assert len(set(group_images([base, far]).values())) == 2
@@ -160,37 +160,37 @@ def test_images_are_the_same_by_bytes_or_within_six_bits_of_their_hash() -> None
 
 
 def test_images_without_hashes_are_left_out() -> None:
-    assert group_images([ImageHashes(None, None), ImageHashes("", ""), ImageHashes(None, "")]) == {}
-    images = [ImageHashes("a", None), ImageHashes("a", ""), ImageHashes(None, "ff")]
+    assert group_images([ImageKey(None, None), ImageKey("", ""), ImageKey(None, "")]) == {}
+    images = [ImageKey("a", None), ImageKey("a", ""), ImageKey(None, "ff")]
     assert list(group_images(images).values()) == [0, 0, 1]
 
 
 @pytest.mark.parametrize("wrong", ["zz", "-1", "1" * 17])
 def test_an_invalid_perceptual_hash_is_an_error(wrong: str) -> None:
     with pytest.raises(DataError, match=f"invalid perceptual hash '{wrong}'"):
-        group_images([ImageHashes(None, wrong)])
+        group_images([ImageKey(None, wrong)])
 
 
 def test_near_images_are_found_as_by_comparing_all() -> None:
     rng = random.Random(7)
     values = [rng.getrandbits(64) for _ in range(60)]
     values += [value ^ sum(1 << bit for bit in rng.sample(range(64), rng.randint(1, 9))) for value in values]
-    numbered = group_images([ImageHashes(None, f"{value:016x}") for value in values])
+    numbered = group_images([ImageKey(None, f"{value:016x}") for value in values])
     groups = {value: {value} for value in values}
     for a, b in product(values, values):
         if (a ^ b).bit_count() <= 6 and groups[a] is not groups[b]:
             groups[a] |= groups[b]
             for member in groups[b]:
                 groups[member] = groups[a]
-    numbers = {value: numbered[ImageHashes(None, f"{value:016x}")] for value in values}
+    numbers = {value: numbered[ImageKey(None, f"{value:016x}")] for value in values}
     assert all((numbers[a] == numbers[b]) == (groups[a] is groups[b]) for a, b in product(values, values))
 
 
 def test_image_vectors_are_cosines_weighted_by_rarity() -> None:
     """Of five pages all show the logo, two the vase, one the cup: log(6 / 5.5), log(6 / 2.5), log(6 / 1.5)."""
-    logo, vase, cup = ImageHashes("l", None), ImageHashes("v", phash()), ImageHashes("c", phash(*range(40)))
-    similar_vase = ImageHashes("w", phash(3, 5, 7))
-    source = documents(["", "", ""], images=[[logo, vase, vase], [logo, cup], [logo, ImageHashes(None, None)]])
+    logo, vase, cup = ImageKey("l", None), ImageKey("v", phash()), ImageKey("c", phash(*range(40)))
+    similar_vase = ImageKey("w", phash(3, 5, 7))
+    source = documents(["", "", ""], images=[[logo, vase, vase], [logo, cup], [logo, ImageKey(None, None)]])
     target = documents(["", ""], images=[[logo, similar_vase], [logo]])
     vectors = image_vectors(source, target)
     cosines = (vectors.source @ vectors.target.T).toarray()

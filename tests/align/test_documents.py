@@ -14,7 +14,7 @@ from toy_documents import Page, World, documents, made_up_world, write_pages
 from paraloom.align.document_features import open_documents
 from paraloom.align.document_pairs import DocumentPair, read_document_pairs, write_document_pairs
 from paraloom.align.documents import EVIDENCE, DocumentAlignerConfig, DocumentAlignment, align_documents
-from paraloom.align.images import ImageHashes
+from paraloom.align.images import ImageKey
 from paraloom.align.sentences import AlignerConfig
 from paraloom.align.within_documents import AlignedDocuments, align_within
 from paraloom.core.errors import ConfigError, DataError
@@ -90,7 +90,7 @@ def test_topics_alone(world: World) -> None:
 def test_images_alone_pair_documents_that_show_the_same_image(world: World) -> None:
     assert paired(world.source, world.target, weights=EVIDENCE["pictures"]) == set()
     showing = sorted(world.gold)[:10]
-    images = {name: [ImageHashes(f"{number}", None)] for number, pair in enumerate(showing) for name in pair}
+    images = {name: [ImageKey(f"{number}", None)] for number, pair in enumerate(showing) for name in pair}
     source, target = (
         [replace(page, images=images.get(page.name, [])) for page in side] for side in (world.source, world.target)
     )

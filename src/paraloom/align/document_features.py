@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from paraloom.align.images import ImageHashes
+from paraloom.align.images import ImageKey
 from paraloom.align.lexicon import concatenate
 from paraloom.core.errors import DataError
 from paraloom.core.schema import DOCUMENTS, require
@@ -59,7 +59,7 @@ class Documents:
     words: TokenLists
     entities: TokenLists
     paragraph_counts: Ints
-    images: list[list[ImageHashes]]
+    images: list[list[ImageKey]]
     read_paragraphs: ParagraphReader
     translations: TokenLists | None = None
     read_translations: ParagraphReader | None = None
@@ -75,7 +75,7 @@ class Documents:
         *,
         ids: Sequence[str] | None = None,
         translations: Sequence[str] | None = None,
-        images: Sequence[list[ImageHashes]] | None = None,
+        images: Sequence[list[ImageKey]] | None = None,
     ) -> Documents:
         """Documents in memory.
 
@@ -123,7 +123,7 @@ def open_documents(corpus: Corpus, *, pivot: bool = False) -> Documents:
     text_column = TRANSLATION if pivot else "text"
     translated = TRANSLATION in corpus.schema.names and not pivot
     ids: list[str] = []
-    images: list[list[ImageHashes]] = []
+    images: list[list[ImageKey]] = []
     words, names, translations = [tokenize([])], [entity_lists([])], [tokenize([])]
     counts: list[int] = []
     for batch in corpus.batches(["doc_id", text_column, "images", *([TRANSLATION] if translated else [])]):
@@ -133,7 +133,7 @@ def open_documents(corpus: Corpus, *, pivot: bool = False) -> Documents:
         names.append(entity_lists(texts))
         counts += [len(split_paragraphs(text)) for text in texts]
         for row in batch.column("images").to_pylist():
-            images.append([ImageHashes(image["sha256"], image["phash"]) for image in row or []])
+            images.append([ImageKey(image["sha256"], image["phash"]) for image in row or []])
         if translated:
             translations.append(tokenize(batch.column(TRANSLATION)))
     return Documents(

@@ -13,7 +13,7 @@ MAX_BITS = 6
 equal, by which candidates are looked up."""
 
 
-class ImageHashes(NamedTuple):
+class ImageKey(NamedTuple):
     """What identifies an image.
 
     Args:
@@ -25,7 +25,7 @@ class ImageHashes(NamedTuple):
     phash: str | None
 
 
-def group_images(images: Iterable[ImageHashes], max_bits: int = MAX_BITS) -> dict[ImageHashes, int]:
+def group_images(images: Iterable[ImageKey], max_bits: int = MAX_BITS) -> dict[ImageKey, int]:
     """Number images so that the same ones have the same number.
 
     Sameness is transitive: an image close to two others joins them.
@@ -38,8 +38,8 @@ def group_images(images: Iterable[ImageHashes], max_bits: int = MAX_BITS) -> dic
         DataError: A perceptual hash is not 64 bits in hexadecimal.
 
     Example:
-        >>> images = [ImageHashes("a", "00ff"), ImageHashes("b", "00fe"), ImageHashes("c", "ff00")]
-        >>> list(group_images([*images, ImageHashes(None, None)]).values())
+        >>> images = [ImageKey("a", "00ff"), ImageKey("b", "00fe"), ImageKey("c", "ff00")]
+        >>> list(group_images([*images, ImageKey(None, None)]).values())
         [0, 0, 1]
     """
     known = [image for image in dict.fromkeys(images) if image.sha256 or image.phash]

@@ -232,7 +232,7 @@ def compare_translators(
         The differences of all pairs of systems.
 
     Raises:
-        DataError: There is not one translation for each reference, or there are no sentences.
+        DataError: There is not one translation for each reference, or the lists are empty.
 
     Reference:
         Koehn 2004, Statistical Significance Tests for Machine Translation Evaluation.

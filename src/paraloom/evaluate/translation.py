@@ -72,7 +72,7 @@ def evaluate_translation(hypotheses: Sequence[str], references: Sequence[str]) -
         The scores with 95 % intervals from 1,000 bootstrap samples of the sentences.
 
     Raises:
-        DataError: There is not one reference for each hypothesis, or there are no sentences.
+        DataError: There is not one reference for each hypothesis, or the lists are empty.
         MissingExtraError: sacreBLEU is not installed.
 
     Reference:

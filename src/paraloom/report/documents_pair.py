@@ -5,7 +5,7 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Sequence
 
-from paraloom.align.images import ImageHashes, group_images
+from paraloom.align.images import ImageKey, group_images
 from paraloom.core.beads import Bead
 from paraloom.report.documents_data import THIRDS, Document, Image, ShownPair
 from paraloom.report.formatting import count, number
@@ -258,8 +258,8 @@ def _other_images(others: Sequence[Sequence[Image]], source: Document, target: D
     return element("li", cells[0], element("div", class_="between"), cells[1], class_="bead others")
 
 
-def _hashes(image: Image) -> ImageHashes:
-    return ImageHashes(image.sha256 or None, image.phash or None)
+def _hashes(image: Image) -> ImageKey:
+    return ImageKey(image.sha256 or None, image.phash or None)
 
 
 def _heading(document: Document) -> Html:
