@@ -89,7 +89,7 @@ def test_what_is_held_out_is_only_ever_added_to() -> None:
 
 def test_base_big_takes_more_text_and_syntax_a_translator_for_each_output() -> None:
     named = stages(
-        methods=("base-big", "syntax"), outputs=2, sentences=100, parser="p", syntax={"least": 7, "steps": 9}
+        methods=("base-big", "syntax"), outputs=2, sentences=100, parser="p", syntax={"min_rows": 7, "steps": 9}
     )
     # The sentences of the others are some of those, and there is an error where there are not enough.
     assert named["monolingual-more"]["sample"] == 200 and named["monolingual-more"]["input"] == "monolingual-clean"
@@ -102,9 +102,9 @@ def test_base_big_takes_more_text_and_syntax_a_translator_for_each_output() -> N
     assert named["tuned-1"]["keep_last"]
     assert named["variants-syntax"]["translator"] == ["tuned-1", "tuned-2"]
     assert (
-        named["tuned-2"]["init_from"] == "back" and named["tuned-2"]["steps"] == 9 and "least" not in named["tuned-2"]
+        named["tuned-2"]["init_from"] == "back" and named["tuned-2"]["steps"] == 9 and "min_rows" not in named["tuned-2"]
     )
-    assert named["groups"]["least"] == 7 and named["diversity-syntax"]["trees"] == "text_parse"
+    assert named["groups"]["min_rows"] == 7 and named["diversity-syntax"]["trees"] == "text_parse"
 
 
 def test_all_final_translators_have_the_same_sub_words_and_may_go_on_from_one() -> None:
@@ -333,7 +333,7 @@ def test_syntax_groups_are_found_tuned_for_and_measured(paraloom: Command, tmp_p
     (tmp_path / "trees.mrg").write_text(trees)
     assert paraloom("train", "parser", "trees.mrg", "-o", "grammar")[0] == 0
     text = path.read_text().replace('["none", "base", "nucleus"]', '["syntax"]')
-    path.write_text(f'parser = "grammar"\nmeasured = 20\n{text}[syntax]\nleast = 10\nsteps = 2\n')
+    path.write_text(f'parser = "grammar"\nmeasured = 20\n{text}[syntax]\nmin_rows = 10\nsteps = 2\n')
     (outcome,) = augment(path, tmp_path / "run", engine="inline")
     assert outcome.diversity["kernel_sst"] is not None and 0 < outcome.diversity["groups"] <= 30
     assert outcome.tests["news"][0]["n"] == 30

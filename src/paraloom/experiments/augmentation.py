@@ -195,8 +195,8 @@ def _some(each: Experiment, texts: int) -> str:
 
 def _syntax_groups(each: Experiment) -> list[Table]:
     """Translators that each prefer one kind of sentence, fine-tuned on the largest groups of the parallel text."""
-    settings = {key: value for key, value in each.syntax.items() if key != "least"}
-    groups = {"groups": each.outputs, "least": each.syntax.get("least", 0)}
+    settings = {key: value for key, value in each.syntax.items() if key != "min_rows"}
+    groups = {"groups": each.outputs, "min_rows": each.syntax.get("min_rows", 0)}
     stages: list[Table] = [
         {"name": "parsed", "use": "parse", "input": "turned", **parser_fields(each.parser), "columns": ["tgt"]},
         {"name": "groups", "use": "syntax-groups", "pairs": "parsed", **groups},

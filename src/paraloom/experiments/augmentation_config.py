@@ -41,7 +41,7 @@ class Experiment:
     differ.  first: such settings of one of the parallel text alone, a seed, from which all final ones go on, `none`
     too, so that few steps are enough for each method; none: the final ones begin anew.
     parser: of the source's language (a folder, or a model as `spacy:NAME`): then tree kernels are measured, and
-    `syntax` can be among the methods.  syntax: `least` of syntax-groups, and the settings of fine-tuning.
+    `syntax` can be among the methods.  syntax: `min_rows` of syntax-groups, and the settings of fine-tuning.
     measured: groups of translations whose diversity is measured.
     comet_python, comet_model: see run.stages.translation.
     """

@@ -1,4 +1,4 @@
-"""Stages about syntax: train a parser, add parses, read parses from files."""
+"""Stages that train a parser, parse sentences, and read parses from files."""
 
 from __future__ import annotations
 
@@ -27,10 +27,20 @@ from paraloom.syntax.treebank import read_treebank
 
 @dataclass(frozen=True, kw_only=True)
 class TrainParser(Fit):
-    """Reads a probabilistic grammar off a treebank.
+    """Trains a probabilistic context-free grammar on a treebank.
 
-    treebank: files of bracketed trees (Penn's format), plain or compressed.  held_out: this share of the trees, the
-    last ones, is set apart to measure on, and then learned from as well.
+    Args:
+        treebank: Files of bracketed trees (Penn Treebank format), plain or compressed.
+        held_out: Share of the trees to measure bracket F1 on, the last ones; 0 or more and below 1. The grammar that
+            is saved is trained on all trees.
+
+    Raises:
+        ConfigError: `held_out` is out of range.
+        DataError: When it runs: the treebank has no trees, or a tree cannot be read.
+
+    Example:
+        >>> TrainParser(treebank=["wsj.mrg"]).held_out
+        0.05
     """
 
     sentinel: ClassVar[str] = "grammar.json"
@@ -41,10 +51,10 @@ class TrainParser(Fit):
 
     def validate(self) -> None:
         if not 0 <= self.held_out < 1:
-            raise ConfigError("held_out is a share from 0 to below 1")
+            raise ConfigError(f"key 'held_out' must be 0 or more and below 1, not {self.held_out}")
 
     def fit(self, folder: Path, context: StageContext) -> dict[str, Json]:
-        """Write grammar.json; the figures are those of a grammar without the held-out trees."""
+        """Write grammar.json; return the figures of a grammar that is trained without the held-out trees."""
         trees = [tree for path in context.paths("treebank") for tree in read_treebank(path)]
         if not trees:
             raise DataError("the treebank has no trees", file=", ".join(map(str, context.paths("treebank"))))
@@ -52,12 +62,12 @@ class TrainParser(Fit):
         held = trees[len(trees) - int(len(trees) * self.held_out) :]
         if held:
             parser = GrammarParser(Grammar.from_trees(trees[: -len(held)]))
-            found = [parser.parse_words(tree.leaves()) for tree in held]
-            wanted = [tree.pformat(margin=2**31) for tree in held]
+            parsed = [parser.parse_words(tree.leaves()) for tree in held]
+            gold = [tree.pformat(margin=2**31) for tree in held]
             figures |= {
                 "held_out": len(held),
-                "bracket_f1": round(bracket_f1(zip(found, wanted, strict=True)), 2),
-                "not_parsed": sum(tree is None for tree in found),
+                "bracket_f1": round(bracket_f1(zip(parsed, gold, strict=True)), 2),
+                "not_parsed": sum(tree is None for tree in parsed),
             }
         grammar = Grammar.from_trees(trees)
         grammar.save(folder)
@@ -66,11 +76,22 @@ class TrainParser(Fit):
 
 @dataclass(frozen=True, kw_only=True)
 class Parse(Map):
-    """Adds the bracketed tree of each sentence, as columns `src_parse` and so on; null where there is none.
+    """Adds the bracketed tree of each sentence as columns `src_parse` and so on; null if there is none.
 
-    parser: a stage that trained one, its folder, or that of a spaCy model.  model: instead of it, the name of a model
-    that is installed: `spacy:en_core_web_sm`, `stanza:en`, `stanza:en:depparse`.  columns: the text columns, such as
-    src and tgt of pairs, or text of variants.
+    Args:
+        parser: A stage that trained a parser, its folder, or the folder of a spaCy model.
+        model: Name of an installed model, instead of `parser`: 'spacy:en_core_web_sm', 'stanza:en' or
+            'stanza:en:depparse'.
+        columns: Text columns to parse: 'src' and 'tgt' of pairs, 'text' of variants and sentences.
+
+    Raises:
+        ConfigError: Both or neither of `parser` and `model` are given, `model` is not valid, or, when it runs, a
+            column does not exist.
+        ModelError: When it runs: there is no such model.
+
+    Example:
+        >>> Parse(parser="train-parser", columns=["tgt"]).columns
+        ('tgt',)
     """
 
     inputs: ClassVar[tuple[str, ...]] = ("parser",)
@@ -81,24 +102,26 @@ class Parse(Map):
 
     def validate(self) -> None:
         if bool(self.parser) == bool(self.model):
-            raise ConfigError("there is no parser without 'parser' or 'model'", remedy="Give one of them.")
+            raise ConfigError("expected one of the keys 'parser' and 'model'", remedy="Give exactly one of them.")
         if self.model:
             check_name(self.model)
             if Path(self.model.partition(":")[2]).is_dir():
-                raise ConfigError(f"'{self.model}' is a folder, not a name", remedy="Give the folder as 'parser'.")
+                raise ConfigError(
+                    f"key 'model' must be a name, and '{self.model}' is a folder", remedy="Give the folder as 'parser'."
+                )
 
     def apply(self, batch: pa.RecordBatch, context: StageContext) -> pa.RecordBatch:
-        """The batch with its trees; the parser is loaded once a worker.  A row that it gives nothing for has none."""
+        """The batch with its trees; the parser is loaded once per worker."""
         parser = _parser(context.inputs.get("parser", self.model))
         for name in self.columns:
             if name not in batch.schema.names:
                 raise ConfigError(
-                    f"there is no column '{name}'; there are {', '.join(batch.schema.names)}",
-                    remedy="Name the text columns: src and tgt of pairs, text of variants and of sentences.",
+                    f"key 'columns': column '{name}' not found; the columns are {', '.join(batch.schema.names)}",
+                    remedy="Name text columns: src and tgt of pairs, text of variants and sentences.",
                 )
             trees = [tree or None for tree in parser.parse([text or "" for text in batch.column(name).to_pylist()])]
             if len(trees) != batch.num_rows:
-                raise ModelError(f"the parser gave {len(trees)} trees for {batch.num_rows} sentences")
+                raise ModelError(f"expected {batch.num_rows} trees from the parser, got {len(trees)}")
             batch = add_column(batch, f"{name}_parse", pa.array(trees, pa.string()), parser.signature)
         return batch
 
@@ -110,11 +133,23 @@ def _parser(source: str | Path) -> ParserLike:
 
 @dataclass(frozen=True, kw_only=True)
 class ReadParses(Source):
-    """Adds the trees of files to a corpus, as columns `src_parse` and so on: the same rows, in the same order.
+    """Adds the trees in files to a corpus, as columns `src_parse` and so on.
 
-    corpus: of pairs, variants or sentences.  parses: for each of `columns` the file of its trees, one for each row of
-    the corpus: a bracketed tree a line, or CoNLL-U (paraloom.syntax.parsers.files says how a missing tree is written).
-    columns: the text columns that were parsed.  output_schema: the corpus's schema.
+    Args:
+        corpus: Corpus of pairs, variants or sentences.
+        parses: A file for each of `columns`, with a tree for each row of the corpus, in the same order: a bracketed
+            tree per line (a blank line for a missing one), or CoNLL-U.
+        columns: The text columns that were parsed.
+        output_schema: Schema of the corpus: 'PAIRS', 'VARIANTS' or 'SENTENCES'.
+
+    Raises:
+        ConfigError: There are not as many files as columns, or, when it runs, a column does not exist or the corpus has
+            another schema.
+        DataError: When it runs: a file does not have as many trees as the corpus has rows, or a tree cannot be read.
+
+    Example:
+        >>> ReadParses(corpus="filter", parses=["tgt.trees"]).columns
+        ('tgt',)
     """
 
     inputs: ClassVar[tuple[str, ...]] = ("corpus",)
@@ -122,42 +157,48 @@ class ReadParses(Source):
     corpus: Ref
     parses: tuple[Path, ...]
     columns: tuple[str, ...] = ("tgt",)
-    output_schema: str = "PAIRS"  # type: ignore[misc]  # other sources have one schema, this one its input's
+    output_schema: str = "PAIRS"  # type: ignore[misc]  # a field, as it depends on the corpus
 
     def validate(self) -> None:
         if len(self.parses) != len(self.columns) or not self.columns:
-            raise ConfigError(f"there are {len(self.parses)} files of parses for {len(self.columns)} columns")
+            raise ConfigError(
+                "keys 'parses' and 'columns' must have the same length, 1 or more, not "
+                f"{len(self.parses)} and {len(self.columns)}"
+            )
 
     def batches(self, context: StageContext) -> Iterator[pa.RecordBatch]:
-        """All rows in order.  Raises DataError with file and row where a file has fewer trees than rows, or more."""
+        """All rows in order, with their trees."""
         corpus = Corpus.open(context.inputs["corpus"])
         for name in self.columns:
             if name not in corpus.schema.names:
-                raise ConfigError(f"there is no column '{name}'{nearest(name, corpus.schema.names)}")
+                raise ConfigError(f"key 'columns': column '{name}' not found{nearest(name, corpus.schema.names)}")
         if corpus.kind != self.output_schema:
-            raise ConfigError(f"the corpus is of kind {corpus.kind}", remedy=f'Write output_schema = "{corpus.kind}".')
+            raise ConfigError(
+                f"key 'output_schema' is '{self.output_schema}', but the corpus has the schema {corpus.kind}",
+                remedy=f'Write output_schema = "{corpus.kind}".',
+            )
         files = [
             (f"{name}_parse", path, read_parses(path), signature("parses", file=file_digest(path)[:12]))
             for name, path in zip(self.columns, self.parses, strict=True)
         ]
         row = 0
         for batch in corpus.batches():
-            for column, path, trees, said in files:
-                found = list(islice(trees, batch.num_rows))
-                if len(found) < batch.num_rows:
-                    raise _other_count(path, row + len(found), corpus.rows)
-                batch = add_column(batch, column, pa.array(found, pa.string()), said)
+            for column, path, trees, signed in files:
+                of_batch = list(islice(trees, batch.num_rows))
+                if len(of_batch) < batch.num_rows:
+                    raise _wrong_count(path, row + len(of_batch), corpus.rows)
+                batch = add_column(batch, column, pa.array(of_batch, pa.string()), signed)
             row += batch.num_rows
             yield batch
         for _, path, trees, _ in files:
-            if more := sum(1 for _ in trees):
-                raise _other_count(path, row + more, corpus.rows)
+            if extra := sum(1 for _ in trees):
+                raise _wrong_count(path, row + extra, corpus.rows)
 
 
-def _other_count(path: Path, found: int, rows: int) -> DataError:
+def _wrong_count(path: Path, trees: int, rows: int) -> DataError:
     return DataError(
-        f"there are {found:,} parses for {rows:,} rows",
+        f"expected {rows:,} trees, one for each row of the corpus, got {trees:,}",
         file=path,
-        row=min(found, rows) + 1,
-        remedy="Give one parse for each row of the corpus, in its order; a blank line where there is none.",
+        row=min(trees, rows) + 1,
+        remedy="Write the trees in the order of the rows, and a blank line for a missing one.",
     )

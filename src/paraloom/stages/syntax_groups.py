@@ -1,11 +1,11 @@
-"""Stages about syntax groups: find them, pick one, count productions before and after fine-tuning."""
+"""Stages that find syntax groups, pick one, and count productions before and after fine-tuning on it."""
 
 from __future__ import annotations
 
 import json
 import sys
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
@@ -23,24 +23,39 @@ from paraloom.syntax.productions import ProductionCounts, root_productions
 
 @dataclass(frozen=True, kw_only=True)
 class SyntaxGroups(Fit):
-    """Finds the largest groups of pairs whose parses have the same root production.
+    """Finds the largest groups of pairs whose trees have the same root production.
 
-    pairs: a parsed corpus.  column: of the trees.  groups: how many are wanted.  least: rows of the smallest that will
-    do; smaller productions are joined, as paraloom.syntax.groups.choose_groups says.
+    Args:
+        pairs: A parsed corpus.
+        column: Column of the trees.
+        groups: Number of groups, 1 or more.
+        min_rows: Minimum number of rows of a group; a group with fewer is merged with the next production.
+
+    Raises:
+        ConfigError: When it runs: a value is out of range, or the column does not exist.
+        DataError: When it runs: there are not enough productions.
+
+    Reference:
+        Burchell, Birch and Heafield 2022, §2.1.
+
+    Example:
+        >>> SyntaxGroups(pairs="parse", groups=3, min_rows=2000).column
+        'tgt_parse'
     """
 
     sentinel: ClassVar[str] = "groups.json"
     inputs: ClassVar[tuple[str, ...]] = ("pairs",)
+    renamed_fields: ClassVar[Mapping[str, str]] = {"least": "min_rows"}
 
     pairs: Ref
     column: str = "tgt_parse"
     groups: int = 3
-    least: int = 0
+    min_rows: int = 0
 
     def fit(self, folder: Path, context: StageContext) -> dict[str, Json]:
-        """Write groups.json: of each group its productions and their rows; figures: rows, those unparsed, groups."""
+        """Write groups.json; return the number of rows, unparsed rows and productions, and the groups."""
         counts = count_productions(Corpus.open(context.inputs["pairs"]), self.column)
-        chosen = choose_groups(counts.counts, self.groups, self.least)
+        chosen = choose_groups(counts.counts, self.groups, self.min_rows)
         SyntaxGrouping(self.column, counts.rows, counts.unparsed, len(counts.counts), chosen).save(folder)
         return {
             "rows": counts.rows,
@@ -52,9 +67,22 @@ class SyntaxGroups(Fit):
 
 @dataclass(frozen=True, kw_only=True)
 class PickSyntaxGroup(Map):
-    """Keeps the pairs of one syntax group, to fine-tune a translator on; the others are set aside.
+    """Keeps the pairs of one syntax group, to fine-tune a translator on.
 
-    groups: a stage `syntax-groups`.  group: the number of the one that stays, from 1.
+    Args:
+        groups: A stage `syntax-groups`.
+        group: Number of the group, from 1.
+
+    Raises:
+        ConfigError: When it runs: there is no such group, or the column of the trees does not exist.
+        ModelError: When it runs: `groups` is another kind of stage.
+
+    Reference:
+        Burchell, Birch and Heafield 2022, §2.1.
+
+    Example:
+        >>> PickSyntaxGroup(input="parse", groups="syntax-groups", group=2).group
+        2
     """
 
     inputs: ClassVar[tuple[str, ...]] = ("groups",)
@@ -63,31 +91,40 @@ class PickSyntaxGroup(Map):
     group: int = 1
 
     def survey(self, corpus: CorpusReader, context: StageContext) -> Json:
-        """The column of the trees, and the group of each production; checked before any row is touched."""
+        """The column of the trees and the group of each production, after a check of the column."""
         groups = SyntaxGrouping.load(context.inputs["groups"])
         groups.get(self.group)
-        check_column(corpus, groups.column)
+        _check_column(corpus, groups.column)
         return {"column": groups.column, "group": groups.numbers_by_production()}
 
     def apply(self, batch: pa.RecordBatch, context: StageContext) -> pa.RecordBatch:
-        """The batch with keep and reason: another group's number, none, or no parse."""
+        """The batch with `keep` and `reason`: in another group, in none, or not parsed."""
         group_of: dict[str, int] = context.survey["group"]
-        found = root_productions(batch.column(context.survey["column"]).to_pylist())
-        reasons = [None if group_of.get(each or "") == self.group else _reason(each, group_of) for each in found]
+        rows = root_productions(batch.column(context.survey["column"]).to_pylist())
+        reasons = [None if group_of.get(row or "") == self.group else _reason(row, group_of) for row in rows]
         keep = pa.array([reason is None for reason in reasons], pa.bool_())
         batch = batch.append_column(pa.field("keep", pa.bool_()), keep)
         return batch.append_column(pa.field("reason", pa.string()), pa.array(reasons, pa.string()))
 
 
 def count_productions(corpus: Corpus, column: str) -> ProductionCounts:
-    """Of all trees in a column; ConfigError where there is none, DataError with the row for what is no tree."""
-    counts = (ProductionCounts.from_productions(found) for _, found in read_productions(corpus, column))
+    """Count the root productions of all trees in a column.
+
+    Args:
+        corpus: A parsed corpus.
+        column: Column of the trees.
+
+    Raises:
+        ConfigError: The column does not exist.
+        DataError: A tree cannot be read.
+    """
+    counts = (ProductionCounts.from_productions(rows) for _, rows in _read_productions(corpus, column))
     return merge_all(counts, ProductionCounts())
 
 
-def read_productions(corpus: Corpus, column: str, *more: str) -> Iterator[tuple[pa.RecordBatch, list[str | None]]]:
-    """Batches with the column of trees and `more` columns, and the root production of each row; errors as above."""
-    check_column(corpus, column)
+def _read_productions(corpus: Corpus, column: str, *more: str) -> Iterator[tuple[pa.RecordBatch, list[str | None]]]:
+    """Batches with the column of trees and `more` columns, and the root production of each row."""
+    _check_column(corpus, column)
     row = 0
     for batch in corpus.batches([column, *more], label="reading trees"):
         try:
@@ -99,12 +136,11 @@ def read_productions(corpus: Corpus, column: str, *more: str) -> Iterator[tuple[
         row += batch.num_rows
 
 
-def check_column(corpus: Corpus, column: str) -> None:
-    """Raise ConfigError unless the corpus has the column of trees."""
+def _check_column(corpus: CorpusReader, column: str) -> None:
     if column not in corpus.schema.names:
         raise ConfigError(
-            f"there is no column '{column}'{nearest(column, corpus.schema.names)}",
-            remedy="Add the trees first, by the stage 'parse' or 'read-parses'.",
+            f"column '{column}' of the trees not found{nearest(column, corpus.schema.names)}",
+            remedy="Add the trees with a stage 'parse' or 'read-parses'.",
         )
 
 
@@ -116,71 +152,92 @@ def _reason(production: str | None, group_of: dict[str, int]) -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class CountProductions(Fit):
-    """Counts the root productions of translations by a translator and by those that were fine-tuned from it.
+    """Counts the root productions of translations before and after a translator was fine-tuned on syntax groups.
 
-    before: parsed translations by the translator that learned from all pairs.  after: of the same sentences (by their
-    pair_id), by each fine-tuned one.  groups: the stage `syntax-groups`; wanted: the group that each of `after` was
-    fine-tuned on, when they are not the first, the second and so on.  column: of the trees.  most: how many productions
-    are listed, the commonest of `before`.
+    Args:
+        before: Parsed translations of the translator that was trained on all pairs.
+        after: Parsed translations of the same sentences (by `pair_id`) by each fine-tuned translator.
+        groups: The stage `syntax-groups`.
+        group_numbers: The group that each of `after` was fine-tuned on. Default: 1, 2 and so on.
+        column: Column of the trees.
+        max_productions: Number of productions to list, the most frequent ones of `before`.
+
+    Raises:
+        ConfigError: `after` is empty, or `group_numbers` has another length.
+        DataError: When it runs: no translation has a tree, or the sentences are not the same.
+
+    Reference:
+        Burchell, Birch and Heafield 2022, §2.1 and Figure 1.
+
+    Example:
+        >>> CountProductions(before="parse-all", after=["parse-1", "parse-2"], groups="syntax-groups").max_productions
+        10
     """
 
     inputs: ClassVar[tuple[str, ...]] = ("before", "after", "groups")
+    renamed_fields: ClassVar[Mapping[str, str]] = {"wanted": "group_numbers", "most": "max_productions"}
     version: ClassVar[str] = "2"
 
     before: Ref
     after: tuple[Ref, ...]
     groups: Ref
-    wanted: tuple[int, ...] = ()
+    group_numbers: tuple[int, ...] = ()
     column: str = "tgt_parse"
-    most: int = 10
+    max_productions: int = 10
 
     def validate(self) -> None:
         if not self.after:
-            raise ConfigError("there are no translations to compare in 'after'")
-        if self.wanted and len(self.wanted) != len(self.after):
-            raise ConfigError(f"'wanted' names {len(self.wanted)} groups for {len(self.after)} corpora in 'after'")
+            raise ConfigError("key 'after' is empty", remedy="Name the translations of at least one translator.")
+        if self.group_numbers and len(self.group_numbers) != len(self.after):
+            raise ConfigError(
+                f"key 'group_numbers' must have an entry for each of {len(self.after)} corpora in 'after', "
+                f"not {len(self.group_numbers)}"
+            )
 
     def fit(self, folder: Path, context: StageContext) -> dict[str, Json]:
-        """Write result.json: productions (counts before and after), wanted (each group's share, 0 to 1, before and
-        after, of the rows with a tree in both, and whether it rose), translations (rows, and those unparsed).
+        """Write result.json; return the change of the share of each group.
 
-        low and high are the 95 % interval of the difference; `rose` is yes where it lies above 0, no where it lies
-        below, else 'not clearly'.  Raises DataError where no translation has a tree, or the sentences are not the same.
+        `productions`: counts before and after. `wanted`: for each group its share, 0 to 1, before and after, of the
+        rows with a tree in both, with the 95 % interval of the difference (`low`, `high`); `rose` is 'yes' if the
+        interval is above 0, 'no' if it is below, else 'not clearly'. `translations`: rows, and unparsed ones.
         """
         groups = SyntaxGrouping.load(context.inputs["groups"])
-        wanted = [groups.get(number) for number in self.wanted or range(1, len(self.after) + 1)]
-        names = [f"group {group.group}" for group in wanted]
+        tuned = [groups.get(number) for number in self.group_numbers or range(1, len(self.after) + 1)]
+        names = [f"group {group.group}" for group in tuned]
         before = _Parsed.of(Corpus.open(context.inputs["before"]), self.column)
         after = [_Parsed.of(Corpus.open(path), self.column) for path in context.paths("after")]
-        for name, each in zip(["before", *names], [before, *after], strict=True):
-            if not each.counts.parsed:
+        for name, parsed in zip(["before", *names], [before, *after], strict=True):
+            if not parsed.counts.parsed:
                 raise DataError(
-                    f"none of the {each.counts.rows} translations '{name}' has a tree",
-                    remedy="Look whether the parser knows the language of the translations.",
+                    f"none of the {parsed.counts.rows} translations '{name}' has a tree",
+                    remedy="Check that the parser is for the language of the translations.",
                 )
-        rose = [_rose(group, before, each) for group, each in zip(wanted, after, strict=True)]
+        changes = [_change(group, before, parsed) for group, parsed in zip(tuned, after, strict=True)]
         result: dict[str, Any] = {
             "productions": [
                 {
                     "production": production,
                     "before": before.counts.counts[production],
-                    **{name: each.counts.counts[production] for name, each in zip(names, after, strict=True)},
+                    **{name: parsed.counts.counts[production] for name, parsed in zip(names, after, strict=True)},
                 }
-                for production in before.counts.most_common(self.most)
+                for production in before.counts.most_common(self.max_productions)
             ],
-            "wanted": rose,
+            "wanted": changes,
             "translations": [
-                {"by": name, "rows": each.counts.rows, "unparsed": each.counts.unparsed}
-                for name, each in zip(["before", *names], [before, *after], strict=True)
+                {"by": name, "rows": parsed.counts.rows, "unparsed": parsed.counts.unparsed}
+                for name, parsed in zip(["before", *names], [before, *after], strict=True)
             ],
         }
         (folder / "result.json").write_text(json.dumps(result, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
-        return {f"group_{row['group']}": f"{row['before']:.4f} to {row['after']:.4f}: {row['rose']}" for row in rose}
+        return {f"group_{row['group']}": f"{row['before']:.4f} to {row['after']:.4f}: {row['rose']}" for row in changes}
 
 
 class _Parsed(NamedTuple):
-    """The root productions of a corpus: how many of each, and that of each row with a tree, by pair_id and how many
-    rows of that pair_id came before.
+    """The root productions of a corpus.
+
+    Args:
+        counts: Number of rows of each production.
+        of_row: Production of each row with a tree, by pair_id and the number of earlier rows with that pair_id.
     """
 
     counts: ProductionCounts
@@ -190,16 +247,16 @@ class _Parsed(NamedTuple):
     def of(cls, corpus: Corpus, column: str) -> _Parsed:
         seen: Counter[str] = Counter()
         of_row: dict[tuple[str, int], str] = {}
-        for batch, found in read_productions(corpus, column, "pair_id"):
-            for pair_id, production in zip(batch.column("pair_id").to_pylist(), found, strict=True):
+        for batch, productions in _read_productions(corpus, column, "pair_id"):
+            for pair_id, production in zip(batch.column("pair_id").to_pylist(), productions, strict=True):
                 if production is not None:
                     of_row[pair_id, seen[pair_id]] = sys.intern(production)
                 seen[pair_id] += 1
         return cls(ProductionCounts(Counter(of_row.values()), seen.total() - len(of_row)), of_row)
 
 
-def _rose(group: SyntaxGroup, before: _Parsed, after: _Parsed) -> dict[str, Json]:
-    """The share of a group's productions in two lots of translations of the same sentences, and the difference."""
+def _change(group: SyntaxGroup, before: _Parsed, after: _Parsed) -> dict[str, Json]:
+    """The share of a group's productions in two translations of the same sentences, and the difference."""
     pairs = Counter(
         (was in group.productions, after.of_row[row] in group.productions)
         for row, was in before.of_row.items()
@@ -207,8 +264,8 @@ def _rose(group: SyntaxGroup, before: _Parsed, after: _Parsed) -> dict[str, Json
     )
     if not pairs:
         raise DataError(
-            "no row of 'before' and of 'after' has the same pair_id, and a tree in both",
-            remedy="Let both translators translate one corpus.",
+            "'before' and 'after' have no pair_id in common that has a tree in both",
+            remedy="Translate the same corpus with both translators.",
         )
     n = pairs.total()
     difference = paired_difference(pairs[True, True], pairs[True, False], pairs[False, True], pairs[False, False])
