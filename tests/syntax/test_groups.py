@@ -311,7 +311,7 @@ def test_intervals_of_extreme_counts() -> None:
 
 
 def test_translations_of_other_sentences_are_not_compared(tmp_path: Path) -> None:
-    with pytest.raises(DataError, match="same pair_id"):
+    with pytest.raises(DataError, match="no pair_id in common"):
         _counted(tmp_path, [None, DECLARATIVE], [DECLARATIVE, None])
 
 
