@@ -1,4 +1,4 @@
-"""Statistics that merge: moments and entropies in any grouping, intervals that cover as often as they say."""
+"""Mergeable statistics: equal in any grouping, with intervals that cover the true value as often as they claim."""
 
 from __future__ import annotations
 
@@ -19,61 +19,59 @@ NUMBERS = st.lists(st.floats(-1e6, 1e6), max_size=30)
 
 @given(NUMBERS, NUMBERS)
 def test_moments_add_up(a: list[float], b: list[float]) -> None:
-    both, joined = Moments.of(np.array(a)) + Moments.of(np.array(b)), Moments.of(np.array(a + b))
-    assert both.count == joined.count
-    assert both.mean == pytest.approx(joined.mean, rel=1e-9, abs=1e-6)
-    assert both.deviations == pytest.approx(joined.deviations, rel=1e-6, abs=1e-3)
+    merged, whole = Moments.of(np.array(a)) + Moments.of(np.array(b)), Moments.of(np.array(a + b))
+    assert merged.count == whole.count
+    assert merged.mean == pytest.approx(whole.mean, rel=1e-9, abs=1e-6)
+    assert merged.deviations == pytest.approx(whole.deviations, rel=1e-6, abs=1e-3)
 
 
-def test_nan_is_left_out() -> None:
+def test_nan_is_ignored() -> None:
     assert Moments.of(np.array([1.0, math.nan, 3.0])) == Moments.of(np.array([1.0, 3.0]))
 
 
-def test_the_interval_of_a_ratio_holds_what_it_says() -> None:
-    # Clusters of three that are alike: a ratio of means 2, whose interval must hold it nineteen times of twenty.
+def test_intervals_of_ratios_cover_the_truth() -> None:
+    # Clusters of three equal members, a ratio of means of 2: 95 % of the intervals must cover it.
     rng = np.random.default_rng(3)
-    held = 0
+    covered = 0
     for _ in range(600):
         under = rng.integers(1, 9, 300).astype(float) * 3
         over = under * rng.exponential(2.0, 300)
-        found = (Ratio.of(over[:100], under[:100]) + Ratio.of(over[100:], under[100:])).estimate()
-        held += found.low <= 2.0 <= found.high
-    assert 0.92 < held / 600 < 0.975
+        estimate = (Ratio.of(over[:100], under[:100]) + Ratio.of(over[100:], under[100:])).estimate()
+        covered += estimate.low <= 2.0 <= estimate.high
+    assert 0.92 < covered / 600 < 0.975
     assert math.isnan(Ratio().estimate().value) and math.isnan(Ratio.of([1.0], [2.0]).estimate().low)
 
 
-def test_intervals_cover_the_mean_as_often_as_they_say() -> None:
+def test_intervals_of_means_cover_the_truth() -> None:
     rng = np.random.default_rng(0)
-    covered = [
-        each.low <= 2.0 <= each.high for each in (Moments.of(rng.exponential(2.0, 400)).estimate() for _ in range(600))
-    ]
-    assert 0.92 <= np.mean(covered) <= 0.975
+    estimates = [Moments.of(rng.exponential(2.0, 400)).estimate() for _ in range(600)]
+    assert 0.92 <= np.mean([estimate.low <= 2.0 <= estimate.high for estimate in estimates]) <= 0.975
 
 
 @given(st.lists(st.integers(1, 50), min_size=1, max_size=40))
-def test_entropy_is_scipys(counts: list[int]) -> None:
+def test_entropy_equals_scipys(counts: list[int]) -> None:
     assert entropy(np.array(counts)).value == pytest.approx(peer_entropy(counts), abs=1e-12)
 
 
-def test_entropy_intervals_cover_the_truth() -> None:
+def test_intervals_of_entropies_cover_the_truth() -> None:
     rng = np.random.default_rng(1)
     shares = np.array([0.5, 0.3, 0.15, 0.05])
     truth = peer_entropy(shares)
-    found = [entropy(rng.multinomial(2000, shares)) for _ in range(400)]
-    assert 0.91 <= np.mean([each.low <= truth <= each.high for each in found]) <= 0.985
+    estimates = [entropy(rng.multinomial(2000, shares)) for _ in range(400)]
+    assert 0.91 <= np.mean([estimate.low <= truth <= estimate.high for estimate in estimates]) <= 0.985
 
 
-def test_a_difference_is_wider_than_either() -> None:
+def test_the_interval_of_a_difference_is_wider_than_either() -> None:
     gap = Estimate(3, 2, 4) - Estimate(1, 0.5, 1.5)
     assert (gap.value, gap.high - gap.value) == (2, pytest.approx(math.hypot(1, 0.5)))
 
 
 @given(st.lists(st.integers(0, 20)), st.lists(st.integers(0, 20)))
 def test_counts_add_up(a: list[int], b: list[int]) -> None:
-    first, second = (IdCounts.of(np.array(each, np.uint64)) for each in (a, b))
-    joined = IdCounts.of(np.array(a + b, np.uint64))
-    assert (first + second).ids.tolist() == joined.ids.tolist()
-    assert (first + second).counts.tolist() == joined.counts.tolist()
+    first, second = (IdCounts.of(np.array(ids, np.uint64)) for ids in (a, b))
+    whole = IdCounts.of(np.array(a + b, np.uint64))
+    assert (first + second).ids.tolist() == whole.ids.tolist()
+    assert (first + second).counts.tolist() == whole.counts.tolist()
     assert (first + second).total == len(a) + len(b)
 
 

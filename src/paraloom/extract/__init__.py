@@ -1,1 +1,1 @@
-"""Web pages to documents: charset, main text, images, languages, WARC archives."""
+"""Extracts documents from web pages: charset, main text, language and images, out of files and WARC archives."""

@@ -1,4 +1,4 @@
-"""What a site repeats: menus, footers, logos, told from main text by how many of its pages have them."""
+"""Finds what a site repeats (menus, footers, logos) by the share of its pages that have it."""
 
 from __future__ import annotations
 
@@ -10,38 +10,52 @@ import duckdb
 import numpy as np
 import numpy.typing as npt
 
-SHARE, PAGES = 0.2, 5
-"""What stands on this share of a site's pages, and on so many of them, is repeated."""
-COUNTED = 1000
-"""Pages of a site that are counted, its first ones: a bound on the work, and enough to tell a fifth from less."""
+MIN_SHARE = 0.2
+"""Minimum share of the pages of a site that have a text for it to count as repeated."""
+
+MIN_PAGES = 5
+"""Minimum number of pages that have it."""
+
+MAX_COUNTED_PAGES = 1000
+"""Pages of a site that are counted, the first ones: enough for the share, and a bound on the work."""
 
 
 def text_hash(text: str) -> int:
-    """64 bits that stand for a text, the same in all processes and runs.
+    """Hash a text to 64 bits, equal in all processes and runs.
 
-    >>> text_hash("Contents") == text_hash("Contents") != text_hash("contents")
-    True
+    Example:
+        >>> text_hash("Contents") == text_hash("Contents") != text_hash("contents")
+        True
     """
     return int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest(), "little")
 
 
-def repeated_texts(shards: Sequence[Path], column: str, scratch: Path) -> dict[str, npt.NDArray[np.uint64]]:
-    """For each site, the hashes that it repeats, uint64 (n,), sorted; a site without any is left out.
+def find_repeated(shards: Sequence[Path], column: str, scratch: Path) -> dict[str, npt.NDArray[np.uint64]]:
+    """Find the hashes that each site repeats.
 
-    shards: Parquet files with the columns site, counted (whether the page counts) and `column`, a list of 64-bit
-    hashes.  A hash counts once a page.  The counting is done on the disk, in `scratch`, where memory is short.
+    A hash counts once per page. The counting spills to disk where memory is short.
+
+    Args:
+        shards: Parquet files with the columns `site`, `counted` (whether the page counts) and `column`.
+        column: A column, or SQL expression, of lists of 64-bit hashes.
+        scratch: Folder for temporary files.
+
+    Returns:
+        Site → its repeated hashes, uint64 `(n,)`, sorted; sites without any are left out.
     """
     database = duckdb.connect(":memory:", config={"memory_limit": "1GB", "temp_directory": str(scratch)})
-    # The two counts have to be of the same pages: those whose hashes are counted.
+    # Both counts are over the same pages: those whose hashes are counted.
     query = f"""
-        with pages as (select site, list_distinct({column}) as found from read_parquet($1) where counted),
+        with pages as (select site, list_distinct({column}) as hashes from read_parquet($1) where counted),
              sites as (select site, count(*) as pages from pages group by site),
-             held as (select site, hash, count(*) as times
-                      from (select site, unnest(found) as hash from pages) group by site, hash having times >= {PAGES})
-        select site, hash from held join sites using (site) where times >= {SHARE} * pages order by site, hash
+             hash_counts as (select site, hash, count(*) as times
+                             from (select site, unnest(hashes) as hash from pages)
+                             group by site, hash having times >= {MIN_PAGES})
+        select site, hash from hash_counts join sites using (site)
+        where times >= {MIN_SHARE} * pages order by site, hash
     """
     with database:
-        found = database.execute(query, [[str(path) for path in shards]]).fetchnumpy()
-    sites, starts = np.unique(np.asarray(found["site"], dtype=object).astype(str), return_index=True)
-    parts = np.split(np.asarray(found["hash"], np.uint64), starts[1:])
+        result = database.execute(query, [[str(path) for path in shards]]).fetchnumpy()
+    sites, starts = np.unique(np.asarray(result["site"], dtype=object).astype(str), return_index=True)
+    parts = np.split(np.asarray(result["hash"], np.uint64), starts[1:])
     return dict(zip(sites.tolist(), parts, strict=False))

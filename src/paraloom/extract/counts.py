@@ -1,4 +1,4 @@
-"""The counts of an extraction: what became of each page, paragraph and picture."""
+"""Counts of an extraction: pages, paragraphs and images, kept and dropped."""
 
 from __future__ import annotations
 
@@ -11,61 +11,75 @@ from paraloom.core.errors import RunError
 
 @dataclass
 class ExtractionCounts:
-    """Counts that grow while pages are read and written.
+    """Counts that grow while pages are read and documents are written.
 
-    read: pages found.  documents: pages that became one.  aside: the others, by reason.  by: pages by the way their
-    main text is found.  paragraphs, repeated: of the documents, kept, and dropped because their site repeats them.
-    pictures, missing, repeated_pictures: the same of pictures; missing ones are kept without hashes.
-    replaced: documents with bytes that no charset explains.  unchecked: documents whose language was believed.
+    Args:
+        read: Pages read.
+        documents: Pages that became documents.
+        rejected: The other pages, by reason.
+        methods: Pages by the method of extracting their main text.
+        paragraphs: Paragraphs of the documents.
+        repeated_paragraphs: Paragraphs dropped because their site repeats them.
+        images: Images of the documents.
+        missing_images: Those of them without a file, which have no hashes.
+        repeated_images: Images dropped because their site repeats them.
+        invalid_bytes: Documents with bytes that no charset explains.
+        unchecked_languages: Documents whose declared language was not checked.
     """
 
     read: int = 0
     documents: int = 0
-    aside: Counter[str] = field(default_factory=Counter)
-    by: Counter[str] = field(default_factory=Counter)
+    rejected: Counter[str] = field(default_factory=Counter)
+    methods: Counter[str] = field(default_factory=Counter)
     paragraphs: int = 0
-    repeated: int = 0
-    pictures: int = 0
-    missing: int = 0
-    repeated_pictures: int = 0
-    replaced: int = 0
-    unchecked: int = 0
+    repeated_paragraphs: int = 0
+    images: int = 0
+    missing_images: int = 0
+    repeated_images: int = 0
+    invalid_bytes: int = 0
+    unchecked_languages: int = 0
 
     def check(self) -> ExtractionCounts:
-        """These counts when they close; RunError when a page was lost on the way."""
-        if self.read != self.documents + self.aside.total():
+        """Check that the counts add up, and return them.
+
+        Raises:
+            RunError: A page is neither a document nor rejected.
+        """
+        if self.read != self.documents + self.rejected.total():
             raise RunError(
-                f"the counts do not close: read {self.read}, documents {self.documents}, aside {self.aside.total()}",
+                f"page counts do not add up: read {self.read}, documents {self.documents}, "
+                f"rejected {self.rejected.total()}",
                 stage="extract",
-                remedy="Every page must be one or the other: this is a fault of the program, not of the data.",
+                remedy="This is a fault of the program, not of the data: please report it.",
             )
         return self
 
-    def render(self) -> str:
-        """A few lines.
+    def format(self) -> str:
+        """The counts in a few lines.
 
-        >>> counts = ExtractionCounts(read=3, documents=1, aside=Counter(short=2), by=Counter(site=3), paragraphs=9, pictures=1)
-        >>> print(counts.render())
-        pages: 3 read = 1 document + 2 set aside (short 2); main text by site 3
-        paragraphs: 9 kept, 0 dropped that their site repeats
-        pictures: 1 kept, 0 of them missing, 0 dropped that their site repeats
+        Example:
+            >>> rejected, methods = Counter(short=2), Counter(site=3)
+            >>> print(ExtractionCounts(3, 1, rejected, methods, paragraphs=9, images=1).format())
+            pages: 3 read = 1 document + 2 rejected (short 2); main text by site 3
+            paragraphs: 9 kept, 0 dropped as repeated on the site
+            images: 1 kept, 0 of them missing, 0 dropped as repeated on the site
         """
-        word = "document" if self.documents == 1 else "documents"
-        aside = f" ({_listed(self.aside)})" if self.aside else ""
+        noun = "document" if self.documents == 1 else "documents"
+        reasons = f" ({_listed(self.rejected)})" if self.rejected else ""
         lines = [
-            f"pages: {self.read:,} read = {self.documents:,} {word} + {self.aside.total():,} set aside{aside}; "
-            f"main text by {_listed(self.by)}",
-            f"paragraphs: {self.paragraphs:,} kept, {self.repeated:,} dropped that their site repeats",
-            f"pictures: {self.pictures:,} kept, {self.missing:,} of them missing, "
-            f"{self.repeated_pictures:,} dropped that their site repeats",
+            f"pages: {self.read:,} read = {self.documents:,} {noun} + {self.rejected.total():,} rejected{reasons}; "
+            f"main text by {_listed(self.methods)}",
+            f"paragraphs: {self.paragraphs:,} kept, {self.repeated_paragraphs:,} dropped as repeated on the site",
+            f"images: {self.images:,} kept, {self.missing_images:,} of them missing, "
+            f"{self.repeated_images:,} dropped as repeated on the site",
         ]
-        if self.replaced:
-            lines.append(f"documents with bytes that no charset explains, now U+FFFD: {self.replaced:,}")
-        if self.unchecked:
-            lines.append(f"documents whose language was believed, not checked: {self.unchecked:,}")
+        if self.invalid_bytes:
+            lines.append(f"documents with invalid bytes, replaced by U+FFFD: {self.invalid_bytes:,}")
+        if self.unchecked_languages:
+            lines.append(f"documents whose declared language was not checked: {self.unchecked_languages:,}")
         return "\n".join(lines)
 
-    def to_json(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """The counts by name."""
         return {f.name: getattr(self, f.name) for f in fields(self)}
 

@@ -1,4 +1,4 @@
-"""Which parsed pages become documents: repetitions dropped, languages checked, the rest set aside with a reason."""
+"""Turns parsed pages into documents: drops repeated content, checks length, language and duplicates."""
 
 from __future__ import annotations
 
@@ -12,126 +12,148 @@ import numpy as np
 import numpy.typing as npt
 
 from paraloom.extract.counts import ExtractionCounts
-from paraloom.extract.images import Fingerprint
+from paraloom.extract.images import ImageHashes
 from paraloom.text.languages import LanguageIdentifier
 
 Row = dict[str, Any]
-Repeated = Mapping[str, npt.NDArray[np.uint64]]
-"""Hashes by site; see align/repeated.py."""
 
-UNKNOWN = "und"
-"""The language of a page that says none and reads as none (ISO 639-2: undetermined)."""
-# From here on lingua looks at trigrams alone, and the beginning of a text tells its language as well as all of it.
-_IDENTIFIABLE, _SAMPLE = 120, 3000
-# A page is not in the language that it says when this is all the probability that is left for it: Croatian that
-# reads a little more like Bosnian is Croatian still.
-_DOUBT = 0.1
-_NONE = np.zeros(0, np.uint64)
+Repeated = Mapping[str, npt.NDArray[np.uint64]]
+"""Site → hashes that it repeats, as `boilerplate.find_repeated` returns them."""
+
+UNKNOWN_LANGUAGE = "und"
+"""Language of a page that declares none and where none is identified (ISO 639-2: undetermined)."""
+
+_MIN_IDENTIFIABLE = 120
+"""Characters of a text from which on lingua uses trigrams only."""
+
+_SAMPLE = 3000
+"""Characters of a text that are enough to identify its language."""
+
+# A declared language is wrong only if its probability is below this: Croatian may look slightly more like Bosnian.
+_MIN_PROBABILITY = 0.1
+_NO_HASHES = np.zeros(0, np.uint64)
 
 
 @dataclass
-class Acceptance:
-    """Decides about parsed pages in their order, and writes down what it sets aside.
+class DocumentBuilder:
+    """Decides in order which parsed pages become documents, and writes a line for each rejected page.
 
-    least: characters of main text.  keep_languages: believe what a page says about its language.  identifier: None
-    where lingua is not there, and what pages say is believed.  pictures: the hashes of those that were found.
-    aside: where the lines of set-aside.jsonl go.
+    Args:
+        min_characters: Minimum length of the main text.
+        keep_languages: Keep pages whose text is in another language than they declare, under the declared one.
+        identifier: Identifies languages; None to accept what pages declare.
+        repeated: Hashes of the paragraphs that each site repeats.
+        repeated_images: Hashes of the images that each site repeats.
+        images: Image key → its hashes, of the images whose bytes are available.
+        counts: Counts to add to.
+        rejections: Where to write one JSON line per rejected page: doc_id, url, reason, detail.
     """
 
-    least: int
+    min_characters: int
     keep_languages: bool
     identifier: LanguageIdentifier | None
     repeated: Repeated
-    repeated_pictures: Repeated
-    pictures: Mapping[str, Fingerprint]
+    repeated_images: Repeated
+    images: Mapping[str, ImageHashes]
     counts: ExtractionCounts
-    aside: BinaryIO
-    _first: dict[bytes, str] = field(default_factory=dict)
+    rejections: BinaryIO
+    _first_with_text: dict[bytes, str] = field(default_factory=dict)
 
-    def documents(self, rows: Sequence[Row]) -> list[Row]:
-        """The rows of DOCUMENTS that some pages become; the others are in the counts and in `aside`."""
-        long_enough = list(self._long_enough(rows))
-        return [self._document(row, text, dropped) for row, text, dropped in self._in_their_language(long_enough)]
+    def build(self, rows: Sequence[Row]) -> list[Row]:
+        """Turn parsed pages into rows of DOCUMENTS.
 
-    def _long_enough(self, rows: Iterable[Row]) -> Iterator[tuple[Row, str, int]]:
+        Args:
+            rows: Rows of PARSED_PAGES, in order.
+
+        Returns:
+            The documents; the other pages are counted and written to `rejections`.
+        """
+        candidates = list(self._with_text(rows))
+        return [self._document(row, text, dropped) for row, text, dropped in self._with_language(candidates)]
+
+    def _with_text(self, rows: Iterable[Row]) -> Iterator[tuple[Row, str, int]]:
+        """The pages with enough text of their own, that text, and the number of dropped paragraphs."""
         for row in rows:
             if row["reason"]:
-                self._set_aside(row, row["reason"], row["detail"])
+                self._reject(row, row["reason"], row["detail"])
                 continue
-            paragraphs = self._own(row)
+            paragraphs = self._own_paragraphs(row)
             text = "\n".join(paragraphs)
             if not text:
-                self._set_aside(row, "empty", "all its paragraphs are repeated over the site")
-            elif len(text) < self.least:
-                self._set_aside(row, "short", f"{len(text)} characters of main text, fewer than {self.least}")
+                self._reject(row, "empty", "all its paragraphs are repeated on the site")
+            elif len(text) < self.min_characters:
+                self._reject(row, "short", f"{len(text)} characters of main text, less than {self.min_characters}")
             else:
                 yield row, text, len(row["paragraphs"]) - len(paragraphs)
 
-    def _own(self, row: Row) -> list[str]:
+    def _own_paragraphs(self, row: Row) -> list[str]:
         repeated = self.repeated.get(row["site"])
         if repeated is None or not row["hashes"]:
             return list(row["paragraphs"])
         dropped = np.isin(np.array(row["hashes"], np.uint64), repeated)
         return [text for text, drop in zip(row["paragraphs"], dropped.tolist(), strict=True) if not drop]
 
-    def _in_their_language(self, held: Sequence[tuple[Row, str, int]]) -> Iterator[tuple[Row, str, int]]:
-        for (row, text, dropped), reads_as in zip(held, self._read_as(held), strict=True):
-            said = row["lang"]
-            if said and reads_as and reads_as != said:
-                self._set_aside(row, "language", f"said {said}, reads as {reads_as}")
+    def _with_language(self, candidates: Sequence[tuple[Row, str, int]]) -> Iterator[tuple[Row, str, int]]:
+        """The pages whose language is as declared and whose text is new."""
+        for (row, text, dropped), identified in zip(candidates, self._identify(candidates), strict=True):
+            declared = row["lang"]
+            if declared and identified and identified != declared:
+                self._reject(row, "language", f"declared {declared}, identified {identified}")
                 continue
-            lang = said or reads_as or UNKNOWN
-            name = hashlib.blake2b(json.dumps([row["site"], lang, text]).encode(), digest_size=16).digest()
-            first = self._first.setdefault(name, row["doc_id"])
+            lang = declared or identified or UNKNOWN_LANGUAGE
+            key = hashlib.blake2b(json.dumps([row["site"], lang, text]).encode(), digest_size=16).digest()
+            first = self._first_with_text.setdefault(key, row["doc_id"])
             if first != row["doc_id"]:
-                self._set_aside(row, "duplicate", f"the main text of {first}")
+                self._reject(row, "duplicate", f"same main text as {first}")
                 continue
-            self.counts.unchecked += reads_as is None
+            self.counts.unchecked_languages += identified is None
             yield {**row, "lang": lang}, text, dropped
 
-    def _read_as(self, held: Sequence[tuple[Row, str, int]]) -> list[str | None]:
-        """The language of each text; the one that it says where that may well be; None where nobody can tell."""
-        found: list[str | None] = [None] * len(held)
+    def _identify(self, candidates: Sequence[tuple[Row, str, int]]) -> list[str | None]:
+        """The language of each text: the declared one where it is probable, None where it cannot be identified."""
+        languages: list[str | None] = [None] * len(candidates)
         if self.identifier is None:
-            return found
+            return languages
         known = set(self.identifier.languages)
-        asked = [
-            place
-            for place, (row, text, _) in enumerate(held)
-            if not row["lang"] or (row["lang"] in known and not self.keep_languages and len(text) >= _IDENTIFIABLE)
+        checked = [
+            index
+            for index, (row, text, _) in enumerate(candidates)
+            if not row["lang"] or (row["lang"] in known and not self.keep_languages and len(text) >= _MIN_IDENTIFIABLE)
         ]
-        samples = [held[place][1][:_SAMPLE] for place in asked]
-        for place, lang in zip(asked, self.identifier.identify(samples), strict=True):
-            found[place] = lang
-        doubted = [place for place in asked if held[place][0]["lang"] not in (None, found[place])]
-        if doubted:
-            said = [held[place][0]["lang"] for place in doubted]
-            shares = self.identifier.probabilities([held[place][1][:_SAMPLE] for place in doubted], said)
-            for place, lang, share in zip(doubted, said, shares.tolist(), strict=True):
-                if not share <= _DOUBT:
-                    found[place] = lang
-        return found
+        samples = [candidates[index][1][:_SAMPLE] for index in checked]
+        for index, lang in zip(checked, self.identifier.identify(samples), strict=True):
+            languages[index] = lang
+        doubtful = [index for index in checked if candidates[index][0]["lang"] not in (None, languages[index])]
+        if doubtful:
+            declared = [candidates[index][0]["lang"] for index in doubtful]
+            samples = [candidates[index][1][:_SAMPLE] for index in doubtful]
+            probabilities = self.identifier.probabilities(samples, declared).tolist()
+            for index, lang, probability in zip(doubtful, declared, probabilities, strict=True):
+                # NaN: the declared language cannot be ruled out.
+                if not probability <= _MIN_PROBABILITY:
+                    languages[index] = lang
+        return languages
 
     def _document(self, row: Row, text: str, dropped: int) -> Row:
-        repeated = set(self.repeated_pictures.get(row["site"], _NONE).tolist())
-        images = [self._picture(each) for each in row["images"] if each["hash"] not in repeated]
+        repeated = set(self.repeated_images.get(row["site"], _NO_HASHES).tolist())
+        images = [self._image(image) for image in row["images"] if image["hash"] not in repeated]
         counts = self.counts
         counts.documents += 1
         counts.paragraphs += text.count("\n") + 1
-        counts.repeated += dropped
-        counts.pictures += len(images)
-        counts.missing += sum(image["sha256"] is None for image in images)
-        counts.repeated_pictures += len(row["images"]) - len(images)
-        counts.replaced += row["replaced"] > 0
+        counts.repeated_paragraphs += dropped
+        counts.images += len(images)
+        counts.missing_images += sum(image["sha256"] is None for image in images)
+        counts.repeated_images += len(row["images"]) - len(images)
+        counts.invalid_bytes += row["replaced"] > 0
         return {name: row[name] for name in ("doc_id", "lang", "url", "title")} | {"text": text, "images": images}
 
-    def _picture(self, image: Row) -> Row:
-        made = {name: image[name] for name in ("src", "alt", "sha256", "phash")}
-        if image["sha256"] is None and (found := self.pictures.get(image["key"])) is not None:
-            made |= found._asdict()
-        return made
+    def _image(self, image: Row) -> Row:
+        result = {name: image[name] for name in ("src", "alt", "sha256", "phash")}
+        if image["sha256"] is None and (hashes := self.images.get(image["key"])) is not None:
+            result |= hashes._asdict()
+        return result
 
-    def _set_aside(self, row: Row, reason: str, detail: str) -> None:
-        self.counts.aside[reason] += 1
+    def _reject(self, row: Row, reason: str, detail: str) -> None:
+        self.counts.rejected[reason] += 1
         line = {"doc_id": row["doc_id"], "url": row["url"], "reason": reason, "detail": detail}
-        self.aside.write(json.dumps(line, ensure_ascii=False).encode("utf-8", "replace") + b"\n")
+        self.rejections.write(json.dumps(line, ensure_ascii=False).encode("utf-8", "replace") + b"\n")

@@ -1,4 +1,4 @@
-"""The pictures of a page: which they are, where their bytes are, and the two hashes that tell them again."""
+"""Finds the images of a page, their files, and hashes that identify them."""
 
 from __future__ import annotations
 
@@ -17,81 +17,102 @@ from urllib.parse import SplitResult, unquote, unquote_to_bytes, urldefrag, urlj
 from paraloom.extract.pages import Page
 
 
-class Fingerprint(NamedTuple):
-    """sha256: of the bytes, hex.  phash: 64 bits of what is seen, hex; None for what Pillow cannot read (SVG)."""
+class ImageHashes(NamedTuple):
+    """Hashes of an image.
+
+    Args:
+        sha256: SHA-256 of its bytes, hexadecimal.
+        phash: Perceptual hash, 64 bits, hexadecimal; None for an image that Pillow cannot read (SVG).
+    """
 
     sha256: str
     phash: str | None
 
 
-class Reference(NamedTuple):
-    """A picture that a page refers to.
+class ImageReference(NamedTuple):
+    """An image of a page.
 
-    src, alt: as the page has them.  key: what it is by, within its site.  file: where its bytes are on the disk.
-    fingerprint: of one whose bytes stand in the page.
+    Args:
+        src: Its address, as written in the page.
+        alt: Its alternative text.
+        key: What identifies it within its site: file, absolute address or hash.
+        file: Its file; None where none was found.
+        hashes: Its hashes, where its bytes are in the page (`data:`).
     """
 
     src: str
     alt: str
     key: str
     file: str | None = None
-    fingerprint: Fingerprint | None = None
+    hashes: ImageHashes | None = None
 
 
-# Pictures of menus, banners and margins are none of the article's; a header within an article is the article's.
-_PICTURES = (
+# Images of menus, banners and sidebars do not belong to the article; a header inside of an article does.
+_IMAGES = (
     "//img[not(ancestor::nav or ancestor::footer or ancestor::aside or ancestor::noscript"
     " or ancestor::header[not(ancestor::article or ancestor::main)])]"
 )
-# Where pages that load their pictures late keep the address.
-_LATE = ("data-src", "data-original", "data-lazy-src")
+# Attributes with the address of images that are loaded lazily.
+_LAZY = ("data-src", "data-original", "data-lazy-src")
 _DATA = re.compile(r"data:([^,;]*)((?:;[^,]*)?),(.*)", re.S | re.I)
 
 
-def references_of(tree: Any, page: Page, media: Sequence[Path] = ()) -> list[Reference]:
-    """The pictures of a page in their order, each address once.
+def find_images(tree: Any, page: Page, media: Sequence[Path] = ()) -> list[ImageReference]:
+    """Find the images of a page.
 
-    A file is looked for where the address leads from the page, then from its root (and there under the host's name
-    too, as mirrors have it), then in each folder of `media`, by its path there and by its bare name; never outside of
-    the root and of these folders, wherever the address leads.
+    The file of an image is searched relative to the page, then to its root (also in a folder named like the host, as
+    mirrors have it), then in each folder of `media`, by its path and by its name. Addresses never lead outside of
+    these folders.
+
+    Args:
+        tree: Root element of the page.
+        page: The page.
+        media: Folders to search for images.
+
+    Returns:
+        The images in order, each address once.
     """
     base = next(iter(tree.xpath("//base/@href")), "")
-    found: dict[str, Reference] = {}
-    for image in tree.xpath(_PICTURES):
+    images: dict[str, ImageReference] = {}
+    for image in tree.xpath(_IMAGES):
         src, alt = _source(image), " ".join((image.get("alt") or "").split())
-        if src and (src not in found or not found[src].alt):
-            found[src] = _reference(src, alt, page, base, media)
-    return list(found.values())
+        if src and (src not in images or not images[src].alt):
+            images[src] = _reference(src, alt, page, base, media)
+    return list(images.values())
 
 
-def fingerprint(data: bytes) -> Fingerprint:
-    """The hashes of a picture's bytes.
+def hash_image(data: bytes) -> ImageHashes:
+    """Hash an image.
 
-    phash is imagehash's: the signs of the lowest 8 × 8 frequencies around their median; two pictures that look alike
-    differ in few of its 64 bits.  What is transparent is taken for white.
+    The perceptual hash is that of imagehash: which of the lowest 8 × 8 frequencies are above their median. Similar
+    images differ in few of its 64 bits. Transparent pixels count as white.
 
-    >>> fingerprint(b"<svg/>").phash is None
-    True
+    Args:
+        data: Bytes of the image file.
+
+    Example:
+        >>> hash_image(b"<svg/>").phash is None
+        True
     """
-    return Fingerprint(hashlib.sha256(data).hexdigest(), _perceptual(data))
+    return ImageHashes(hashlib.sha256(data).hexdigest(), _perceptual_hash(data))
 
 
-def _perceptual(data: bytes) -> str | None:
+def _perceptual_hash(data: bytes) -> str | None:
     import imagehash
     from PIL import Image
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        # A file that would unpack to gigabytes is a picture that cannot be read.
+        # A file that would decompress to gigabytes counts as unreadable.
         warnings.simplefilter("error", Image.DecompressionBombWarning)
         try:
             with Image.open(io.BytesIO(data)) as image:
                 if image.has_transparency_data:
-                    seen = image.convert("RGBA")
-                    white = Image.new("RGBA", seen.size, "white")
-                    return str(imagehash.phash(Image.alpha_composite(white, seen)))
+                    rgba = image.convert("RGBA")
+                    white = Image.new("RGBA", rgba.size, "white")
+                    return str(imagehash.phash(Image.alpha_composite(white, rgba)))
                 return str(imagehash.phash(image))
-        # Pillow's readers raise whatever a broken file makes them stumble over; none of it is worth stopping for.
+        # Pillow raises all kinds of exceptions for damaged files; none of them should stop the extraction.
         except Exception:
             return None
 
@@ -99,62 +120,62 @@ def _perceptual(data: bytes) -> str | None:
 def _source(image: Any) -> str:
     src = (image.get("src") or "").strip()
     if not src or src.startswith("data:"):
-        late = next((value.strip() for name in _LATE if (value := image.get(name))), "")
-        src = late or src or (image.get("srcset") or "").split(",")[0].strip().split(" ")[0]
+        lazy = next((value.strip() for name in _LAZY if (value := image.get(name))), "")
+        src = lazy or src or (image.get("srcset") or "").split(",")[0].strip().split(" ")[0]
     return src
 
 
-def _reference(src: str, alt: str, page: Page, base: str, media: Sequence[Path]) -> Reference:
+def _reference(src: str, alt: str, page: Page, base: str, media: Sequence[Path]) -> ImageReference:
     if (inline := _DATA.fullmatch(src)) is not None:
-        made = fingerprint(_inline_bytes(inline[2], inline[3]))
-        # The bytes themselves are no address: what they are stands in the hash.
-        return Reference(f"data:{inline[1]}", alt, made.sha256, fingerprint=made)
+        hashes = hash_image(_inline_bytes(inline[2], inline[3]))
+        # The address would repeat the bytes; the hash identifies them.
+        return ImageReference(f"data:{inline[1]}", alt, hashes.sha256, hashes=hashes)
     try:
         url = urldefrag(urljoin(page.url, urljoin(base, src)))[0]
         parts = urlsplit(src if page.file is not None else url)
     except ValueError:
-        return Reference(src, alt, src)
-    file = next((path for path in _places(parts, page, media) if _is_file(path)), None)
-    return Reference(src, alt, file or url, file)
+        return ImageReference(src, alt, src)
+    file = next((path for path in _candidate_files(parts, page, media) if _is_file(path)), None)
+    return ImageReference(src, alt, file or url, file)
 
 
 def _inline_bytes(settings: str, data: str) -> bytes:
     raw = unquote_to_bytes(data)
     if "base64" not in settings.lower():
         return raw
-    # What is left over at a cut end is dropped.
+    # An incomplete group at the end is dropped.
     clean = re.sub(rb"[^A-Za-z0-9+/]", b"", raw.translate(bytes.maketrans(b"-_", b"+/")))
     clean = clean[: len(clean) - (len(clean) % 4 == 1)]
     return base64.b64decode(clean + b"=" * (-len(clean) % 4))
 
 
-def _places(parts: SplitResult, page: Page, media: Sequence[Path]) -> Iterator[str]:
-    """Where the file may be, the likeliest place first."""
+def _candidate_files(parts: SplitResult, page: Page, media: Sequence[Path]) -> Iterator[str]:
+    """Paths where the file may be, the most likely first."""
     if parts.scheme not in ("", "http", "https", "file"):
         return
-    # Mirrors write the query into the name.
+    # Mirrors make the query a part of the file name.
     names = [unquote(parts.path)]
     if parts.query:
         names.insert(0, f"{names[0]}?{parts.query}")
     for name in names:
-        inner = os.path.normpath(f"/{name}").lstrip("/")  # what would lead above the root stays in it
+        relative = os.path.normpath(f"/{name}").lstrip("/")  # '..' cannot lead above the root
         if page.file is not None and page.root is not None:
             if not parts.netloc and not name.startswith("/"):
                 yield from _within(page.root, os.path.join(page.file.parent, name))  # noqa: PTH118
             if parts.netloc:
-                yield from _within(page.root, page.root / parts.netloc / inner)
-            yield from _within(page.root, page.root / inner)
+                yield from _within(page.root, page.root / parts.netloc / relative)
+            yield from _within(page.root, page.root / relative)
         for folder in media:
-            yield from _within(folder, folder / inner)
-            yield from _within(folder, folder / Path(inner).name)
+            yield from _within(folder, folder / relative)
+            yield from _within(folder, folder / Path(relative).name)
 
 
 def _within(folder: Path, path: Path | str) -> Iterator[str]:
-    """The path, its dots resolved, if it is in the folder."""
-    # By name alone: where a link of the folder's own leads is its owner's business, not the page's.
-    root, place = os.path.abspath(folder), os.path.abspath(path)  # noqa: PTH100
-    if place.startswith(root.rstrip("/") + "/"):
-        yield place
+    """The normalized path, if it is in the folder."""
+    # Symbolic links in the folder are followed: they belong to its owner, not to the page.
+    root, file = os.path.abspath(folder), os.path.abspath(path)  # noqa: PTH100
+    if file.startswith(root.rstrip("/") + "/"):
+        yield file
 
 
 @lru_cache(1 << 16)
@@ -162,5 +183,5 @@ def _is_file(path: str) -> bool:
     try:
         path.encode()
         return Path(path).is_file()
-    except (OSError, ValueError):  # a name that is too long, has a NUL, or is no Unicode
+    except (OSError, ValueError):  # a name that is too long, has a NUL, or is not valid Unicode
         return False

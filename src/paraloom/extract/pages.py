@@ -1,4 +1,4 @@
-"""Where pages come from: folders, files, lists of files and WARC archives, as one stream of pages not yet read."""
+"""Sources of pages: folders, files, lists of files and WARC archives."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeAlias
 
 from paraloom.core.errors import DataError
 from paraloom.io.compression import PIPE, open_read, read_lines
@@ -17,12 +18,18 @@ ARCHIVES = (".warc", ".warc.gz")
 
 @dataclass(frozen=True)
 class Page:
-    """A page as it was found.
+    """A page that is not read yet.
 
-    url: its address, or its path: as it was named, in a folder from that folder's name on.  site: what it shares its
-    menus with: the host of an archive's page, else the folder or the list.  kind: 'html' or 'text'.  file: where its
-    bytes are, None where they are `body`.  root: what / means in its links to files.  charset, lang: what the server
-    said.  status: of HTTP, 200 where nobody was asked, 0 where it cannot be read.
+    Args:
+        url: Its address, or its path: as given, or within a folder from that folder's name on.
+        site: What it shares menus with: the host for a page of an archive, else its folder or list.
+        kind: 'html' or 'text'.
+        file: Its file; None where its bytes are in `body`.
+        body: Its bytes, for a page of an archive.
+        root: The folder that '/' refers to in its links.
+        charset: The charset that the server declared.
+        lang: The language that the server declared.
+        status: HTTP status; 200 for a file, 0 for a response that cannot be read.
     """
 
     url: str
@@ -36,16 +43,23 @@ class Page:
     status: int = 200
 
     def read(self) -> bytes:
-        """Its bytes.  Raises OSError where its file cannot be read."""
+        """Read its bytes.
+
+        Raises:
+            OSError: The file cannot be read.
+        """
         return self.body if self.file is None else self.file.read_bytes()
 
 
 @dataclass(frozen=True)
-class Files:
-    """Pages in files.  paths: in their order, None for all of the folder `root`, sorted.
+class FileSource:
+    """Pages in files.
 
-    A page's pictures are read from within `root` only (None: its own folder): a page cannot make anybody read what
-    else is on the disk.
+    Args:
+        root: The folder that contains them; images are read from it only, so that a page cannot refer to other files
+            of the machine. None for the folder of each page.
+        site: What the pages share menus with.
+        paths: The files in order; None for all pages below `root`, sorted.
     """
 
     root: Path | None
@@ -53,7 +67,7 @@ class Files:
     paths: Sequence[Path] | None = None
 
     def pages(self) -> Iterator[Page]:
-        """The pages, none of them read; the same ones each time."""
+        """List the pages, without reading them."""
         if self.paths is not None:
             for path in self.paths:
                 yield self._page(path, path)
@@ -63,50 +77,61 @@ class Files:
                 if not is_archive(path):
                     yield self._page(path, Path(name, path.relative_to(self.root)))
 
-    def _page(self, path: Path, named: Path) -> Page:
+    def _page(self, path: Path, name: Path) -> Page:
         kind = "text" if path.suffix.lower() in TEXT else "html"
-        # A name that is no Unicode would fit no column.
-        url = os.fsencode(named.as_posix()).decode("utf-8", "replace")
+        # Columns hold valid Unicode only; names of files may be invalid.
+        url = os.fsencode(name.as_posix()).decode("utf-8", "replace")
         return Page(url, self.site, kind, path, root=self.root or path.parent)
 
 
 @dataclass(frozen=True)
-class Archive:
-    """A WARC file; align/warc.py reads it."""
+class ArchiveSource:
+    """Pages in a WARC archive, which `warc.read_archive` reads.
+
+    Args:
+        path: The archive.
+    """
 
     path: Path
 
 
-Origin = Files | Archive
+PageSource: TypeAlias = FileSource | ArchiveSource
 
 
-def origins(sources: Sequence[str]) -> list[Origin]:
-    """What the arguments of the command name: folders, pages, archives, and lists of those, `@FILE`, a path a line.
+def find_sources(arguments: Sequence[str]) -> list[PageSource]:
+    """Find the pages that command line arguments name.
 
-    The pages of a list are of one site, and so are those named one by one that lie in one folder.  An archive in a
-    folder is one more origin.  Paths in a list start from the current folder; `@-` is a list on standard input.
-    Raises DataError for what is not there, with the list and the row that names it, and for a folder without pages.
+    The pages of a list are one site, and so are single pages in one folder. An archive in a folder is a source of its
+    own.
+
+    Args:
+        arguments: Folders, pages, archives, and lists `@FILE` of those with one path per line, relative to the current
+            folder; `@-` is a list on standard input.
+
+    Raises:
+        DataError: A path does not exist, or a folder has no pages.
     """
-    found: list[Origin] = []
+    sources: list[PageSource] = []
     single: dict[Path, list[Path]] = {}
-    for source in sources:
-        if source.startswith("@"):
-            found += _of_list(source[1:])
-        elif Path(source).is_file() and not is_archive(Path(source)):
-            single.setdefault(Path(source).parent, []).append(Path(source))
+    for argument in arguments:
+        path = Path(argument)
+        if argument.startswith("@"):
+            sources += _sources_in_list(argument[1:])
+        elif path.is_file() and not is_archive(path):
+            single.setdefault(path.parent, []).append(path)
         else:
-            found += _of(Path(source))
-    root = _above(list(single))
-    return found + [Files(root, folder.as_posix(), paths) for folder, paths in single.items()]
+            sources += _sources_in_path(path)
+    root = _common_folder(list(single))
+    return sources + [FileSource(root, folder.as_posix(), paths) for folder, paths in single.items()]
 
 
 def is_archive(path: Path) -> bool:
-    """Whether the name is that of a WARC file."""
+    """Whether the file is named like a WARC archive."""
     return path.name.lower().endswith(ARCHIVES)
 
 
-def _of_list(name: str) -> list[Origin]:
-    found: list[Origin] = []
+def _sources_in_list(name: str) -> list[PageSource]:
+    sources: list[PageSource] = []
     pages: list[Path] = []
     for row, line in enumerate(read_lines(name), 1):
         if not line.strip():
@@ -115,45 +140,48 @@ def _of_list(name: str) -> list[Origin]:
             if Path(line).is_file() and not is_archive(Path(line)):
                 pages.append(Path(line))
             else:
-                found += _of(Path(line))
+                sources += _sources_in_path(Path(line))
         except DataError as error:
             raise DataError(f"{error.file}: {error.what}", file=name, row=row, remedy=error.remedy) from None
     site = "standard input" if name == PIPE else Path(name).as_posix()
-    return [*found, Files(_above([page.parent for page in pages]), site, pages)] if pages else found
+    return [*sources, FileSource(_common_folder([page.parent for page in pages]), site, pages)] if pages else sources
 
 
-def _of(path: Path) -> list[Origin]:
-    """The origins in a folder, or that an archive is."""
+def _sources_in_path(path: Path) -> list[PageSource]:
+    """The sources in a folder, or an archive."""
     if str(path) == PIPE:
-        raise DataError("pages are read twice, a pipe is not", remedy="Write a file; @- is a list on standard input.")
+        raise DataError(
+            "pages cannot be read from a pipe, because they are read twice",
+            remedy="Write a file; @- is a list on standard input.",
+        )
     if not path.is_dir():
-        with open_read(path):  # It says what is wrong with a name, and which ones are near.
-            return [Archive(path)]
-    archives: list[Origin] = []
+        with open_read(path):  # its error suggests similar names
+            return [ArchiveSource(path)]
+    archives: list[PageSource] = []
     pages = 0
-    for each in _walk(path):
-        if is_archive(each):
-            archives.append(Archive(each))
+    for file in _walk(path):
+        if is_archive(file):
+            archives.append(ArchiveSource(file))
         else:
             pages += 1
     if not archives and not pages:
         raise DataError(
-            "there is no page in this folder",
+            "the folder has no pages",
             file=path,
-            remedy=f"Pages end with {', '.join((*HTML, *TEXT, *ARCHIVES))}.",
+            remedy=f"Names of pages end in {', '.join((*HTML, *TEXT, *ARCHIVES))}.",
         )
-    return [*([Files(path, path.as_posix())] if pages else []), *archives]
+    return [*([FileSource(path, path.as_posix())] if pages else []), *archives]
 
 
-def _above(folders: Sequence[Path]) -> Path | None:
-    """The folder that all of them are in; None where that is the whole disk, or there is none."""
+def _common_folder(folders: Sequence[Path]) -> Path | None:
+    """The folder that contains all folders; None where that is the root of the file system."""
     common = Path(os.path.commonpath([folder.absolute() for folder in folders])) if folders else Path("/")
     return None if common == common.parent else common
 
 
 def _walk(folder: Path) -> Iterator[Path]:
-    for place, folders, names in os.walk(folder):
+    for parent, folders, names in os.walk(folder):
         folders.sort()
         for name in sorted(names):
             if name.lower().endswith((*HTML, *TEXT, *ARCHIVES)):
-                yield Path(place, name)
+                yield Path(parent, name)

@@ -1,4 +1,4 @@
-"""A page parsed: one row of a table, with its paragraphs and pictures, before the site's repetitions are dropped."""
+"""Parses one page to a row with its paragraphs and images, before repeated content is dropped."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from typing import Any
 
 import pyarrow as pa
 
-from paraloom.extract import html as main_text
+from paraloom.extract import html
 from paraloom.extract.boilerplate import text_hash
-from paraloom.extract.charset import Decoded, decode_page
-from paraloom.extract.images import Reference, references_of
+from paraloom.extract.charset import DecodedPage, decode_page
+from paraloom.extract.images import ImageReference, find_images
 from paraloom.extract.pages import Page
 
-PARSED = pa.schema(
+PARSED_PAGES = pa.schema(
     [
         ("doc_id", pa.string()),
         ("url", pa.string()),
@@ -39,17 +39,21 @@ PARSED = pa.schema(
         ("detail", pa.string()),
     ]
 )
-"""lang: as said, null where nothing is.  hashes: of the paragraphs, where they are to be compared over the site.
-replaced: places that did not decode.  reason, detail: why the page cannot become a document, null where it can."""
+"""Columns of parsed pages. lang: as declared, or null. hashes: of the paragraphs, where they are compared over the
+site. replaced: invalid bytes. reason, detail: why the page cannot become a document, or null."""
 
 
 @dataclass(frozen=True)
-class Job:
-    """A page and how it is to be read.
+class ParseJob:
+    """A page and how to parse it.
 
-    method: one of main_text.METHODS.  counted: whether it counts when the site's repetitions are looked for.
-    lang: the language it is in, whatever it says itself; None to believe the page, and then the server.
-    media: folders where pictures may be.
+    Args:
+        doc_id: Id of the document.
+        page: The page.
+        method: How to extract its main text, one of `html.METHODS`.
+        counted: Whether the page counts when the repeated content of its site is searched.
+        lang: Its language, whatever it declares; None to use what the page declares, or else the server.
+        media: Folders to search for images.
     """
 
     doc_id: str
@@ -60,15 +64,22 @@ class Job:
     media: Sequence[Path] = ()
 
 
-def parse(job: Job) -> dict[str, Any]:
-    """The row of PARSED for a page; whatever is wrong with the page is in the row."""
+def parse_page(job: ParseJob) -> dict[str, Any]:
+    """Parse a page.
+
+    Args:
+        job: The page.
+
+    Returns:
+        A row of PARSED_PAGES; what is wrong with the page is in its columns `reason` and `detail`.
+    """
     page = job.page
     row: dict[str, Any] = {"doc_id": job.doc_id, "url": page.url, "site": page.site, "counted": False}
-    row |= {"lang": job.lang or main_text.primary_language(page.lang), "title": "", "replaced": 0}
+    row |= {"lang": job.lang or html.primary_language(page.lang), "title": "", "replaced": 0}
     row |= {"paragraphs": [], "hashes": [], "images": [], "reason": None, "detail": None}
     if not 200 <= page.status < 300:
-        said = f"the server said {page.status}" if page.status else "no answer of a server's can be read"
-        return row | {"reason": "status", "detail": said}
+        detail = f"HTTP status {page.status}" if page.status else "the server's response cannot be read"
+        return row | {"reason": "status", "detail": detail}
     try:
         body = page.read()
     except OSError as error:
@@ -77,9 +88,9 @@ def parse(job: Job) -> dict[str, Any]:
         return row | {"reason": "empty", "detail": "no bytes"}
     decoded = decode_page(body, page.charset, html=page.kind == "html")
     if decoded is None:
-        return row | {"reason": "charset", "detail": "the bytes are no text in any charset"}
+        return row | {"reason": "charset", "detail": "the bytes are not text in any known charset"}
     row |= {"replaced": decoded.replaced, "counted": job.counted}
-    row |= _text(decoded) if page.kind == "text" else _html(decoded, job, row["lang"])
+    row |= _parse_text(decoded) if page.kind == "text" else _parse_html(decoded, job, row["lang"])
     if not row["paragraphs"]:
         row |= {"reason": "empty", "detail": "no main text"}
     elif job.method == "site":
@@ -87,30 +98,30 @@ def parse(job: Job) -> dict[str, Any]:
     return row
 
 
-def _text(decoded: Decoded) -> dict[str, Any]:
-    paragraphs = main_text.paragraphs_of_text(decoded.text)
+def _parse_text(decoded: DecodedPage) -> dict[str, Any]:
+    paragraphs = html.split_paragraphs(decoded.text)
     return {"paragraphs": paragraphs, "title": paragraphs[0] if paragraphs else ""}
 
 
-def _html(decoded: Decoded, job: Job, said: str | None) -> dict[str, Any]:
-    tree = main_text.parse_html(decoded.text)
+def _parse_html(decoded: DecodedPage, job: ParseJob, declared: str | None) -> dict[str, Any]:
+    tree = html.parse_html(decoded.text)
     if tree is None:
         return {}
-    lang = job.lang or main_text.language_of(tree) or said
+    lang = job.lang or html.declared_language(tree) or declared
     return {
         "lang": lang,
-        "title": main_text.title_of(tree),
-        "images": [_image(each) for each in references_of(tree, job.page, job.media)],
-        "paragraphs": main_text.paragraphs_of(tree, job.method, lang),
+        "title": html.extract_title(tree),
+        "images": [_image_row(image) for image in find_images(tree, job.page, job.media)],
+        "paragraphs": html.extract_paragraphs(tree, job.method, lang),
     }
 
 
-def _image(found: Reference) -> dict[str, Any]:
-    hashes = found.fingerprint._asdict() if found.fingerprint else {}
+def _image_row(image: ImageReference) -> dict[str, Any]:
+    hashes = image.hashes._asdict() if image.hashes else {}
     return {
-        "src": found.src,
-        "alt": found.alt,
-        "key": found.key,
-        "file": found.file,
-        "hash": text_hash(found.key),
+        "src": image.src,
+        "alt": image.alt,
+        "key": image.key,
+        "file": image.file,
+        "hash": text_hash(image.key),
     } | hashes

@@ -1,4 +1,4 @@
-"""The work of an extraction that processes share: parsing pages, and hashing pictures."""
+"""Tasks that an extraction distributes over processes: parsing pages and hashing images."""
 
 from __future__ import annotations
 
@@ -11,103 +11,122 @@ import pyarrow as pa
 
 from paraloom.core.errors import ParaloomError
 from paraloom.core.progress import Advance
-from paraloom.extract.images import Fingerprint, fingerprint
-from paraloom.extract.parsed import PARSED, Job, parse
+from paraloom.extract.images import ImageHashes, hash_image
+from paraloom.extract.parsing import PARSED_PAGES, ParseJob, parse_page
 from paraloom.io import write_shard
 
 Item = TypeVar("Item")
 
-# A task is so many pages or pictures, or bytes of them: enough to keep a process busy, few enough to hold.
-_COUNT, _BYTES = 64, 8 << 20
+# Size of a task in items and in bytes: enough to keep a process busy, few enough to hold in memory.
+_MAX_ITEMS, _MAX_BYTES = 64, 8 << 20
 
 
 @dataclass(frozen=True)
-class Parse:
-    """Some pages into one shard of PARSED."""
+class ParsePages:
+    """A task that parses pages to one shard of PARSED_PAGES.
 
-    jobs: tuple[Job, ...]
+    Args:
+        jobs: The pages.
+        target: The shard to write.
+        stage: Name of the stage, for errors.
+    """
+
+    jobs: tuple[ParseJob, ...]
     target: Path
     stage: str = "extract"
 
     @property
     def file(self) -> str:
-        """Where its first page is, for errors."""
+        """Address of its first page, for errors."""
         return self.jobs[0].page.url
 
     @property
     def rows(self) -> int:
-        """Its pages."""
+        """Number of pages."""
         return len(self.jobs)
 
     def __call__(self, advance: Advance) -> Path:
-        """Write the shard; returns where it is."""
+        """Write the shard and return its path."""
         rows = []
         for job in self.jobs:
             try:
-                rows.append(parse(job))
+                rows.append(parse_page(job))
             except ParaloomError:
                 raise
-            # A page that makes an extractor fall over is set aside with what it said; it does not stop the others.
+            # A page that makes an extractor raise is rejected with the error; it does not stop the others.
             except Exception as error:
-                said = f"{type(error).__name__}: {error}"
-                aside = {"doc_id": job.doc_id, "url": job.page.url, "site": job.page.site, "counted": False}
-                rows.append(aside | {"replaced": 0, "reason": "failed", "detail": said})
+                row = {"doc_id": job.doc_id, "url": job.page.url, "site": job.page.site, "counted": False}
+                rows.append(row | {"replaced": 0, "reason": "failed", "detail": f"{type(error).__name__}: {error}"})
             advance(1)
-        write_shard(self.target, pa.RecordBatch.from_pylist(rows, schema=PARSED), PARSED)
+        write_shard(self.target, pa.RecordBatch.from_pylist(rows, schema=PARSED_PAGES), PARSED_PAGES)
         return self.target
 
 
 @dataclass(frozen=True)
-class Hash:
-    """Pictures into their hashes.  items: the key of each, and its bytes; None for those in the file of that name."""
+class HashImages:
+    """A task that hashes images.
+
+    Args:
+        items: Key and bytes of each image; None for the bytes of the file that the key names.
+        stage: Name of the stage, for errors.
+    """
 
     items: tuple[tuple[str, bytes | None], ...]
     stage: str = "extract"
 
     @property
     def file(self) -> str:
-        """Its first picture, for errors."""
+        """Key of its first image, for errors."""
         return self.items[0][0]
 
     @property
     def rows(self) -> int:
-        """Its pictures."""
+        """Number of images."""
         return len(self.items)
 
-    def __call__(self, advance: Advance) -> list[tuple[str, Fingerprint]]:
-        """The hashes by key; a file that cannot be read is left out, and is then missing."""
-        found = []
+    def __call__(self, advance: Advance) -> list[tuple[str, ImageHashes]]:
+        """Return keys and hashes, without the files that cannot be read."""
+        hashes = []
         for key, body in self.items:
             try:
-                found.append((key, fingerprint(Path(key).read_bytes() if body is None else body)))
+                hashes.append((key, hash_image(Path(key).read_bytes() if body is None else body)))
             except OSError:
                 continue
             finally:
                 advance(1)
-        return found
+        return hashes
 
 
-def parsing(jobs: Iterable[Job], folder: Path) -> Iterator[Parse]:
-    """Tasks that write the shards 0, 1 … of `folder`, in the order of the pages."""
+def parse_tasks(jobs: Iterable[ParseJob], folder: Path) -> Iterator[ParsePages]:
+    """Group pages to tasks that write the shards 0, 1 … of a folder, in the order of the pages.
+
+    Args:
+        jobs: The pages.
+        folder: Where to write the shards.
+    """
     sized = ((job, len(job.page.body)) for job in jobs)
     for number, batch in enumerate(_batches(sized)):
-        yield Parse(tuple(batch), folder / f"pages-{number:06d}.parquet")
+        yield ParsePages(tuple(batch), folder / f"pages-{number:06d}.parquet")
 
 
-def hashing(pictures: Iterable[tuple[str, bytes | None]]) -> Iterator[Hash]:
-    """Tasks that hash pictures."""
-    for batch in _batches((item, len(item[1] or b"")) for item in pictures):
-        yield Hash(tuple(batch))
+def hash_tasks(images: Iterable[tuple[str, bytes | None]]) -> Iterator[HashImages]:
+    """Group images to tasks that hash them.
+
+    Args:
+        images: Key and bytes of each; None for the bytes of the file that the key names.
+    """
+    for batch in _batches((item, len(item[1] or b"")) for item in images):
+        yield HashImages(tuple(batch))
 
 
 def _batches(sized: Iterable[tuple[Item, int]]) -> Iterator[list[Item]]:
-    held: list[Item] = []
+    batch: list[Item] = []
     size = 0
     for item, weight in sized:
-        held.append(item)
+        batch.append(item)
         size += weight
-        if len(held) == _COUNT or size >= _BYTES:
-            yield held
-            held, size = [], 0
-    if held:
-        yield held
+        if len(batch) == _MAX_ITEMS or size >= _MAX_BYTES:
+            yield batch
+            batch, size = [], 0
+    if batch:
+        yield batch

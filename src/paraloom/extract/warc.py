@@ -1,4 +1,4 @@
-"""WARC archives: the pages and pictures among their records, whole or refused."""
+"""Reads pages and images from WARC archives; a truncated archive is an error."""
 
 from __future__ import annotations
 
@@ -17,27 +17,36 @@ from paraloom.io.compression import open_read
 
 _KINDS = {"text/html": "html", "application/xhtml+xml": "html", "text/plain": "text"}
 _RECORDS = ("response", "resource", "conversion")
-_PIECE = 1 << 16
+_CHUNK_BYTES = 1 << 16
 _ADDRESS = re.compile(rb"^warc-target-uri:\s*<?([^\s>]+)", re.I | re.M)
 _LENGTH = re.compile(rb"^content-length:\s*(\d+)\s*$", re.I | re.M)
 
 
 @dataclass(frozen=True)
-class Picture:
-    """A picture in an archive."""
+class ArchivedImage:
+    """An image in an archive.
+
+    Args:
+        url: Its address.
+        body: Its bytes.
+    """
 
     url: str
     body: bytes
 
 
-def records_of(path: Path) -> Iterator[Page | Picture]:
-    """The pages and the pictures of an archive, in their order, read once and one at a time.
+def read_archive(path: Path) -> Iterator[Page | ArchivedImage]:
+    """Read the pages and images of a WARC archive in order, one at a time.
 
-    Of the records, responses, resources and conversions count; responses are rid of HTTP's chunks and compression.
-    Pictures that the server did not give (status other than 200) are left out, such pages are not.  `.gz` may be one
-    member a record, as the standard has it, or one for all.
-    Raises DataError that names the file where it is cut short, also within its last record, or is no WARC file:
-    whether a cut lost one record or a thousand cannot be seen from what is left.
+    They are in records of the types response, resource and conversion; chunked and compressed HTTP responses are
+    decoded. Images with an HTTP status other than 200 are left out, pages are not.
+
+    Args:
+        path: The archive, plain or .gz (one member per record, or one for all).
+
+    Raises:
+        DataError: The archive is truncated, is not a WARC file, or has no records.
+        MissingExtraError: warcio is not installed.
     """
     try:
         from warcio.recordloader import ArcWarcRecordLoader
@@ -47,89 +56,90 @@ def records_of(path: Path) -> Iterator[Page | Picture]:
     with open_read(path) as opened:
         stream = io.BufferedReader(opened) if isinstance(opened, io.RawIOBase) else opened
         for number in count(1):
-            head = _head(stream, path, number)
+            head = _read_head(stream, path, number)
             if not head:
                 if number == 1:
-                    raise DataError("there is no record in it", file=path, remedy="Check what was to write it.")
+                    raise DataError("the archive has no records", file=path, remedy="Check the program that wrote it.")
                 return
-            rest = _Record(head, stream, path, number)
-            found = _found(loader, rest)
-            rest.drain()
-            if found is not None:
-                yield found
+            record = _Record(head, stream, path, number)
+            content = _content(loader, record)
+            record.skip_rest()
+            if content is not None:
+                yield content
 
 
 class _Record:
-    """One record as a stream of its own, which knows when the archive ends before it does.
+    """One record as a stream, which raises an error where the archive ends before the record.
 
-    warcio parses it, but where records begin and end is found here: warcio takes an archive that ends within a
-    record, or within a member of .gz, for one that ends well.
+    warcio parses the record, but the limits of records are found here: warcio does not notice an archive that ends
+    within a record, or within a member of .gz.
     """
 
     def __init__(self, head: bytes, stream: BinaryIO, path: Path, number: int) -> None:
         length = _LENGTH.search(head)
         if length is None:
-            raise _no_warc(path, number, "it has no Content-Length")
+            raise _not_warc(path, number, "it has no Content-Length")
         address = _ADDRESS.search(head)
         self.address = address[1].decode("utf-8", "replace") if address else ""
         self._head = io.BytesIO(head)
         self._stream = stream
         self._left = int(length[1])
-        self._place = path, number
+        self._location = path, number
 
     def read(self, size: int = -1) -> bytes:
-        return self._head.read(size) or self._taken(self._stream.read(self._size(size)))
+        return self._head.read(size) or self._count(self._stream.read(self._size(size)))
 
     def readline(self, size: int = -1) -> bytes:
-        return self._head.readline(size) or self._taken(self._stream.readline(self._size(size)))
+        return self._head.readline(size) or self._count(self._stream.readline(self._size(size)))
 
-    def drain(self) -> None:
-        """Go to the record's end."""
-        while self.read(_PIECE):
+    def skip_rest(self) -> None:
+        """Move to the end of the record."""
+        while self.read(_CHUNK_BYTES):
             pass
 
     def _size(self, size: int | None) -> int:
         return self._left if size is None or size < 0 else min(size, self._left)
 
-    def _taken(self, piece: bytes) -> bytes:
-        if not piece and self._left:
-            raise _cut(*self._place)
-        self._left -= len(piece)
-        return piece
+    def _count(self, data: bytes) -> bytes:
+        if not data and self._left:
+            raise _truncated(*self._location)
+        self._left -= len(data)
+        return data
 
 
-def _head(stream: BinaryIO, path: Path, number: int) -> bytes:
-    """The lines of a record up to the empty one; b"" at the archive's end."""
+def _read_head(stream: BinaryIO, path: Path, number: int) -> bytes:
+    """The lines of a record up to the empty one; b"" at the end of the archive."""
     lines: list[bytes] = []
-    while line := stream.readline(_PIECE):
+    while line := stream.readline(_CHUNK_BYTES):
         if line.strip():
             lines.append(line)
         elif lines:
             return b"".join([*lines, line])
         if lines and not lines[0].startswith(b"WARC/"):
-            raise _no_warc(path, number, "it does not begin with WARC/")
+            raise _not_warc(path, number, "it does not start with WARC/")
     if lines:
-        raise _cut(path, number)
+        raise _truncated(path, number)
     return b""
 
 
-def _no_warc(path: Path, number: int, why: str) -> DataError:
+def _not_warc(path: Path, number: int, why: str) -> DataError:
     return DataError(
-        f"record {number} is none of a WARC file: {why}",
+        f"record {number} is not a WARC record: {why}",
         file=path,
-        remedy="Check that this is a WARC file, and copy it again from where it came.",
+        remedy="Check that this is a WARC file, and copy it again.",
     )
 
 
-def _cut(path: Path, number: int) -> DataError:
+def _truncated(path: Path, number: int) -> DataError:
     return DataError(
-        f"the archive is cut short: it ends inside record {number}",
+        f"the archive is truncated: it ends inside of record {number}",
         file=path,
-        remedy="Copy it again from where it came, and compare sizes.",
+        remedy="Copy it again, and compare sizes.",
     )
 
 
-def _found(loader: Any, stream: _Record) -> Page | Picture | None:
+def _content(loader: Any, stream: _Record) -> Page | ArchivedImage | None:
+    """The page or image of a record; None for other records."""
     from warcio.statusandheaders import StatusAndHeadersParserException
 
     url = stream.address
@@ -148,7 +158,7 @@ def _found(loader: Any, stream: _Record) -> Page | Picture | None:
     mime = mime.strip().lower()
     status = _status(record)
     if mime.startswith("image/"):
-        return Picture(url, record.content_stream().read()) if status == 200 else None
+        return ArchivedImage(url, record.content_stream().read()) if status == 200 else None
     body = record.content_stream().read() if mime in _KINDS or not mime else b""
     kind = _KINDS.get(mime) or ("html" if _looks_like_html(body) else None)
     if kind is None:
@@ -173,5 +183,5 @@ def _looks_like_html(body: bytes) -> bool:
 def _host(url: str) -> str:
     try:
         return urlsplit(url).hostname or ""
-    except ValueError:  # a bracket without its fellow
+    except ValueError:  # an unbalanced bracket
         return ""

@@ -186,7 +186,7 @@ def seal_corpus(folder: str | Path, shards: Sequence[Path], *, kind: str) -> Cor
 
     Raises:
         ConfigError: The kind is unknown.
-        RunError: There are no shards, or one is outside of `folder`.
+        RunError: `shards` is empty, or one is outside of `folder`.
         DataError: The columns of the shards differ, or columns of the kind are missing.
     """
     folder = Path(folder)

@@ -1,4 +1,4 @@
-"""Pages into a corpus of documents: parsed once onto the disk, then rid of what their sites repeat, and written."""
+"""Extracts web pages to a corpus of documents: parses them to disk, drops repeated content and writes the rest."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from paraloom.core.digests import signature
 from paraloom.core.errors import ConfigError, MissingExtraError, RunError
 from paraloom.core.progress import progress
 from paraloom.core.schema import DOCUMENTS
-from paraloom.extract import html as main_text
-from paraloom.extract.acceptance import Acceptance
-from paraloom.extract.boilerplate import COUNTED, repeated_texts, text_hash
+from paraloom.extract import html
+from paraloom.extract.boilerplate import MAX_COUNTED_PAGES, find_repeated, text_hash
 from paraloom.extract.counts import ExtractionCounts
-from paraloom.extract.images import Fingerprint
-from paraloom.extract.pages import Archive, Files, Origin, Page, origins
-from paraloom.extract.parsed import Job
-from paraloom.extract.tasks import hashing, parsing
-from paraloom.extract.warc import records_of
+from paraloom.extract.documents import DocumentBuilder
+from paraloom.extract.images import ImageHashes
+from paraloom.extract.pages import ArchiveSource, FileSource, Page, PageSource, find_sources
+from paraloom.extract.parsing import ParseJob
+from paraloom.extract.tasks import hash_tasks, parse_tasks
+from paraloom.extract.warc import read_archive
 from paraloom.io import read_batches, write_corpus
 from paraloom.io.atomic import atomic_folder
 from paraloom.io.corpus import DESCRIPTION
@@ -31,43 +31,57 @@ from paraloom.pipeline.engines.base import Engine, Inline
 from paraloom.pipeline.engines.local import Local
 from paraloom.text.languages import LanguageIdentifier, known_languages
 
-ASIDE = "set-aside.jsonl"
-"""In the corpus folder: the pages that became no document, one a line, with doc_id, url, reason and detail."""
+REJECTED_PAGES = "set-aside.jsonl"
+"""File in the corpus folder with one line per rejected page: doc_id, url, reason and detail."""
 
-LARGE = 20
-"""Pages of a site from which on `auto` compares them: on fewer, a fifth of the pages is chance."""
+MIN_SITE_PAGES = 20
+"""Pages of a site from which on the method `auto` compares them; on fewer, a fifth of the pages is too few."""
 
-# Rows that are held at a time, and rows of a shard: documents are long.
-_BATCH, _SHARD = 64, 1000
+_BATCH_ROWS = 64
+"""Pages in memory at a time."""
+
+_SHARD_ROWS = 1000
+"""Rows of a shard; documents are long."""
 
 
 @dataclass(frozen=True)
 class ExtractConfig:
-    """What becomes a document, and how.
+    """Settings of an extraction.
 
-    main_text: one of main_text.METHODS, or 'auto': site where a site has 20 pages or more, else trafilatura.
-    lang: the language of all pages, whatever they say.  languages: those that may occur; all that lingua knows by
-    default.  keep_languages: keep a page that reads as another language than it says, under the one it says.
-    least: characters of main text.  media: folders where pictures may be.
+    Args:
+        main_text: Method of extracting the main text, one of `html.METHODS`, or 'auto': 'site' for sites of 20 pages
+            or more, else 'trafilatura'.
+        lang: Language of all pages, whatever they declare; None to use what each page declares.
+        languages: Languages that may occur; by default all that lingua knows.
+        keep_languages: Keep pages whose text is in another language than they declare, under the declared one.
+        min_characters: Minimum length of the main text of a document, 1 or more.
+        media: Folders to search for images.
     """
 
     main_text: str = "auto"
     lang: str | None = None
     languages: Sequence[str] = ()
     keep_languages: bool = False
-    least: int = 50
+    min_characters: int = 50
     media: Sequence[Path] = ()
 
     def check(self) -> None:
-        """Raises ConfigError for what cannot be, MissingExtraError where the extractors are not installed."""
-        main_text.check_method(self.main_text)
-        if self.least < 1:
-            raise ConfigError(f"a document has 1 character or more, not {self.least}")
-        if self.lang is not None and main_text.primary_language(self.lang) != self.lang:
-            raise ConfigError(f"'{self.lang}' is no language", remedy="Give its code, such as de, en or ko.")
+        """Check the settings.
+
+        Raises:
+            ConfigError: A value is not valid, or a folder does not exist.
+            MissingExtraError: Packages of the extra `extract` are not installed.
+        """
+        html.check_method(self.main_text)
+        if self.min_characters < 1:
+            raise ConfigError(f"min_characters must be 1 or more, got {self.min_characters}")
+        if self.lang is not None and html.primary_language(self.lang) != self.lang:
+            raise ConfigError(
+                f"lang must be a language code, got '{self.lang}'", remedy="Give a code such as de, en or ko."
+            )
         for folder in self.media:
             if not folder.is_dir():
-                raise ConfigError(f"there is no folder {folder}", remedy="Name the folder that has the pictures.")
+                raise ConfigError("folder of images not found", file=folder, remedy="Check the name.")
         try:
             import imagehash  # noqa: F401
             import warcio  # noqa: F401
@@ -78,30 +92,43 @@ class ExtractConfig:
 def extract_documents(
     sources: Sequence[str], output: str, config: ExtractConfig | None = None, *, workers: int | None = None
 ) -> ExtractionCounts:
-    """Write the documents of some sources as the corpus `output`; see `paraloom extract --help`.
+    """Extract the documents of web pages to a new corpus.
 
-    Nothing is at `output` before all is: an error or Ctrl-C leaves nothing.  The bytes do not depend on `workers`.
-    Held in memory: a few pages a process, the repeated texts of each site, a hash a page, two a picture.
-    Raises DataError for sources that are not there, hold no page or are cut short, RunError where there is a corpus.
+    Nothing appears at `output` before the corpus is complete. Its bytes do not depend on `workers`. Memory holds a few
+    pages per process, the repeated texts of each site, a hash per page and two per image.
+
+    Args:
+        sources: Folders of pages, pages (.html .txt), archives (.warc .warc.gz), and lists of those, `@FILE`.
+        output: Folder of the new corpus.
+        config: Settings; the defaults where None.
+        workers: Processes; one per core by default.
+
+    Returns:
+        Counts of pages, paragraphs and images.
+
+    Raises:
+        ConfigError: A setting or the name of the output is not valid.
+        DataError: A source does not exist, has no pages or is truncated.
+        RunError: `output` holds a corpus already, or the disk is full.
     """
     config = config or ExtractConfig()
     config.check()
     folder = Path(output)
     if folder.suffix or output == "-" or folder.is_file():
-        raise ConfigError(f"'{output}' is no name for a corpus", remedy="Name a folder, without a suffix.")
+        raise ConfigError(f"expected the name of a folder, got '{output}'", remedy="Name a folder, without a suffix.")
     if (folder / DESCRIPTION).exists():
-        raise RunError("there is a corpus already", file=folder, remedy="Remove it, or name another folder.")
-    found = origins(sources)
+        raise RunError("the folder already holds a corpus", file=folder, remedy="Delete it, or name another folder.")
+    page_sources = find_sources(sources)
     identifier = _identifier(config)
     engine: Engine = Inline() if workers == 1 else Local(workers)
     try:
         with atomic_folder(folder, DESCRIPTION) as temporary:
             work = temporary / "work"
             work.mkdir()
-            counts = _Extraction(found, config, identifier, engine, work).write(temporary)
+            counts = _Extraction(page_sources, config, identifier, engine, work).write(temporary)
             shutil.rmtree(work)
     except KeyboardInterrupt:
-        raise KeyboardInterrupt("stopped; nothing was written, the same command starts anew") from None
+        raise KeyboardInterrupt("stopped; nothing was written") from None
     finally:
         engine.close()
     return counts.check()
@@ -109,9 +136,9 @@ def extract_documents(
 
 @dataclass
 class _Extraction:
-    """One call of `extract_documents`.  work: a folder for what lies on the disk meanwhile."""
+    """One call of `extract_documents`; `work` is a folder for temporary files."""
 
-    origins: Sequence[Origin]
+    sources: Sequence[PageSource]
     config: ExtractConfig
     identifier: LanguageIdentifier | None
     engine: Engine
@@ -119,75 +146,76 @@ class _Extraction:
 
     def write(self, folder: Path) -> ExtractionCounts:
         counts = ExtractionCounts()
-        sizes: Counter[str] = Counter()
-        pictures = self._survey(sizes)
-        with progress("reading pages", sizes.total(), unit="pages") as advance:
-            shards = sorted(self.engine.run(parsing(self._jobs(sizes, counts), self.work), advance))
-        repeated = repeated_texts(shards, "hashes", self.work)
-        repeated_pictures = repeated_texts(shards, "list_transform(images, lambda x: x.hash)", self.work)
-        files = self._files(shards)
-        with progress("hashing pictures", len(files), unit="pictures") as advance:
-            for hashes in self.engine.run(hashing((file, None) for file in files), advance):
-                pictures.update(hashes)
-        with (folder / ASIDE).open("wb") as aside:
-            accept = Acceptance(
-                self.config.least,
+        site_sizes: Counter[str] = Counter()
+        images = self._survey(site_sizes)
+        with progress("reading pages", site_sizes.total(), unit="pages") as advance:
+            shards = sorted(self.engine.run(parse_tasks(self._jobs(site_sizes, counts), self.work), advance))
+        repeated = find_repeated(shards, "hashes", self.work)
+        repeated_images = find_repeated(shards, "list_transform(images, lambda x: x.hash)", self.work)
+        files = self._image_files(shards)
+        with progress("hashing images", len(files), unit="images") as advance:
+            for hashes in self.engine.run(hash_tasks((file, None) for file in files), advance):
+                images.update(hashes)
+        with (folder / REJECTED_PAGES).open("wb") as rejections:
+            builder = DocumentBuilder(
+                self.config.min_characters,
                 self.config.keep_languages,
                 self.identifier,
                 repeated,
-                repeated_pictures,
-                pictures,
+                repeated_images,
+                images,
                 counts,
-                aside,
+                rejections,
             )
-            write_corpus(folder, self._documents(shards, accept), kind="DOCUMENTS", shard_rows=_SHARD)
+            write_corpus(folder, self._documents(shards, builder), kind="DOCUMENTS", shard_rows=_SHARD_ROWS)
         return counts
 
-    def _survey(self, sizes: Counter[str]) -> dict[str, Fingerprint]:
-        """Count the pages of each site, and hash the pictures of archives on the way: of equal addresses, the first."""
-        met: set[str] = set()
+    def _survey(self, site_sizes: Counter[str]) -> dict[str, ImageHashes]:
+        """Count the pages of each site and hash the images of archives, the first one of each address."""
+        seen: set[str] = set()
 
-        def pictures() -> Iterator[tuple[str, bytes | None]]:
-            for origin in self.origins:
-                for found in _pages(origin) if isinstance(origin, Files) else records_of(origin.path):
-                    if isinstance(found, Page):
-                        sizes[found.site] += 1
-                    elif found.url not in met:
-                        met.add(found.url)
-                        yield found.url, found.body
+        def images() -> Iterator[tuple[str, bytes | None]]:
+            for source in self.sources:
+                for item in _pages(source) if isinstance(source, FileSource) else read_archive(source.path):
+                    if isinstance(item, Page):
+                        site_sizes[item.site] += 1
+                    elif item.url not in seen:
+                        seen.add(item.url)
+                        yield item.url, item.body
 
-        with progress("hashing pictures of archives", unit="pictures") as advance:
-            return {key: value for hashes in self.engine.run(hashing(pictures()), advance) for key, value in hashes}
+        with progress("hashing images of archives", unit="images") as advance:
+            return {key: value for hashes in self.engine.run(hash_tasks(images()), advance) for key, value in hashes}
 
-    def _jobs(self, sizes: Counter[str], counts: ExtractionCounts) -> Iterator[Job]:
+    def _jobs(self, site_sizes: Counter[str], counts: ExtractionCounts) -> Iterator[ParseJob]:
         config = self.config
-        met: Counter[str] = Counter()
+        read: Counter[str] = Counter()
         names: Counter[int] = Counter()
         media = tuple(config.media)
-        for origin in self.origins:
-            for page in _pages(origin):
+        for source in self.sources:
+            for page in _pages(source):
                 method = config.main_text
                 if method == "auto":
-                    method = "site" if sizes[page.site] >= LARGE else "trafilatura"
-                met[page.site] += 1
+                    method = "site" if site_sizes[page.site] >= MIN_SITE_PAGES else "trafilatura"
+                read[page.site] += 1
                 counts.read += 1
-                counts.by[method] += 1
+                counts.methods[method] += 1
                 name = self._name(page)
                 names[key := text_hash(name)] += 1
-                # An address may be in an archive twice, and two folders may have one name.
+                # An archive may have an address twice, and two folders may have the same name.
                 name = name if names[key] == 1 else f"{name}#{names[key]}"
-                yield Job(name, page, method, met[page.site] <= COUNTED, config.lang, media)
+                yield ParseJob(name, page, method, read[page.site] <= MAX_COUNTED_PAGES, config.lang, media)
 
     def _name(self, page: Page) -> str:
-        """Its address; of a file its path without suffix, within the folder where there is one folder alone."""
+        """Its address; for a file its path without suffix, relative to the folder if that is the only source."""
         if page.file is None:
             return page.url
         path = Path(page.url).with_suffix("")
-        alone = len(self.origins) == 1 and isinstance(self.origins[0], Files) and self.origins[0].paths is None
-        return Path(*path.parts[1:]).as_posix() if alone else path.as_posix()
+        first = self.sources[0]
+        single_folder = len(self.sources) == 1 and isinstance(first, FileSource) and first.paths is None
+        return Path(*path.parts[1:]).as_posix() if single_folder else path.as_posix()
 
-    def _files(self, shards: Sequence[Path]) -> list[str]:
-        """The files of pictures, each once."""
+    def _image_files(self, shards: Sequence[Path]) -> list[str]:
+        """The files of images, each once."""
         files: dict[str, None] = {}
         for shard in shards:
             for batch in read_batches(shard, ["images"]):
@@ -195,21 +223,22 @@ class _Extraction:
                     files |= {image["file"]: None for image in images or () if image["file"]}
         return list(files)
 
-    def _documents(self, shards: Sequence[Path], accept: Acceptance) -> Iterator[pa.RecordBatch]:
-        made = signature("extract", main_text=self.config.main_text, least=self.config.least, **_versions())
-        text = DOCUMENTS.field("text").with_metadata({"signature": made})
+    def _documents(self, shards: Sequence[Path], builder: DocumentBuilder) -> Iterator[pa.RecordBatch]:
+        # `least` as in earlier versions, so that the bytes of corpora stay the same.
+        settings = {"main_text": self.config.main_text, "least": self.config.min_characters}
+        text = DOCUMENTS.field("text").with_metadata({"signature": signature("extract", **settings, **_versions())})
         schema = DOCUMENTS.set(DOCUMENTS.get_field_index("text"), text)
-        with progress("writing documents", accept.counts.read, unit="pages") as advance:
+        with progress("writing documents", builder.counts.read, unit="pages") as advance:
             for shard in shards:
-                for batch in read_batches(shard, batch_rows=_BATCH):
-                    yield pa.RecordBatch.from_pylist(accept.documents(batch.to_pylist()), schema=schema)
+                for batch in read_batches(shard, batch_rows=_BATCH_ROWS):
+                    yield pa.RecordBatch.from_pylist(builder.build(batch.to_pylist()), schema=schema)
                     advance(batch.num_rows)
 
 
-def _pages(origin: Origin) -> Iterator[Page]:
-    if isinstance(origin, Archive):
-        return (found for found in records_of(origin.path) if isinstance(found, Page))
-    return origin.pages()
+def _pages(source: PageSource) -> Iterator[Page]:
+    if isinstance(source, ArchiveSource):
+        return (item for item in read_archive(source.path) if isinstance(item, Page))
+    return source.pages()
 
 
 def _identifier(config: ExtractConfig) -> LanguageIdentifier | None:
@@ -219,8 +248,7 @@ def _identifier(config: ExtractConfig) -> LanguageIdentifier | None:
         return LanguageIdentifier(known_languages(), long_texts=True)
     except ConfigError:
         warnings.warn(
-            "lingua is not installed: the languages that pages say they are in are believed"
-            " (pip install 'paraloom[language]')",
+            "lingua is not installed: declared languages of pages are not checked (pip install 'paraloom[language]')",
             stacklevel=2,
         )
         return None

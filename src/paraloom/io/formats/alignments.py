@@ -138,8 +138,8 @@ def read_gold_documents(path: str | Path) -> list[GoldDocument]:
         path: JSON Lines with `source` and `target` (lists of sentences) and `gold` (pairs of lists of indices from 0).
 
     Raises:
-        DataError: A line lacks a key, a bead has an index out of range or a sentence is in two beads, or there are no
-            lines.
+        DataError: A line lacks a key, a bead has an index out of range or a sentence is in two beads, or the file is
+            empty.
     """
     documents = []
     for row, line in enumerate(read_lines(path), 1):
