@@ -23,7 +23,7 @@ _BELOW: dict[str, tuple[str, ...]] = {
     "io": ("core", "text"),
     **{package: ("core", "bundled", "text", "io") for package in DOMAIN},
     "stages": ("core", "bundled", "text", "io", *DOMAIN),
-    "pipeline": ("core", "text", "io", "stages"),
+    "pipeline": ("core", "bundled", "text", "io", "stages"),
     "workflows": ("core", "bundled", "text", "io", *DOMAIN, "stages", "pipeline"),
 }
 _TOP = {
@@ -34,8 +34,32 @@ MAY_IMPORT = {**_BELOW, **_TOP, "cli": (*_TOP["report"], "report")}
 """Package → the packages that it may import besides itself."""
 
 EXTRAS = frozenset(
-    "torch transformers ray spacy stanza faiss onnx onnxruntime sentence_transformers tomotopy sklearn nltk "
-    "trafilatura justext PIL imagehash warcio lingua varikn tokenizers model2vec datasets lxml huggingface_hub".split()
+    [
+        "torch",
+        "transformers",
+        "ray",
+        "spacy",
+        "stanza",
+        "faiss",
+        "onnx",
+        "onnxruntime",
+        "sentence_transformers",
+        "tomotopy",
+        "sklearn",
+        "nltk",
+        "trafilatura",
+        "justext",
+        "PIL",
+        "imagehash",
+        "warcio",
+        "lingua",
+        "varikn",
+        "tokenizers",
+        "model2vec",
+        "datasets",
+        "lxml",
+        "huggingface_hub",
+    ]
 )
 """Packages of the extras: a module that needs one at its top is imported where it is used."""
 
@@ -73,8 +97,7 @@ def statements(tree: ast.Module, *, top: bool) -> Iterator[ast.Import | ast.Impo
 
 TREES = {name: ast.parse(path.read_text(encoding="utf-8")) for name, path in MODULES.items()}
 GRAPH = {
-    name: set().union(*(imported(node) for node in statements(tree, top=True))) - {name}
-    for name, tree in TREES.items()
+    name: set().union(*(imported(node) for node in statements(tree, top=True))) - {name} for name, tree in TREES.items()
 }
 
 
@@ -114,7 +137,7 @@ def test_no_circles() -> None:
     done: set[str] = set()
 
     def visit(name: str, path: tuple[str, ...]) -> None:
-        assert name not in path, f"import circle: {' → '.join([*path[path.index(name):], name])}"
+        assert name not in path, f"import circle: {' → '.join([*path[path.index(name) :], name])}"
         if name not in done:
             for target in sorted(GRAPH[name]):
                 visit(target, (*path, name))

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeAlias
 
+from paraloom.bundled import bundled_path
 from paraloom.core.errors import ConfigError, ParaloomError, nearest
 from paraloom.core.stage import Fit, Map, Ref, Stage
 from paraloom.pipeline.registry import use_of
@@ -136,6 +137,9 @@ def _resolve(value: Ref, key: str, earlier: Sequence[Step], base: Path) -> Refer
     if str(value) in names and not isinstance(value, Path):
         return str(value)
     path = base / Path(value).expanduser()
+    bundled = None if path.exists() else bundled_path(str(value))
+    if bundled is not None:
+        return bundled
     if not path.exists() and (isinstance(value, Path) or "/" in value):
         raise ConfigError(
             f"key '{key}': no file or folder '{value}'", remedy=f"Relative paths are resolved against {base}."
