@@ -60,16 +60,13 @@ def test_the_graph_of_a_quantized_encoder_computes_its_vectors(tmp_path):
     np.testing.assert_allclose(vectors(tmp_path / "onnx", encoder, TEXTS), encoder.encode(TEXTS), atol=1e-5)
 
 
-def test_the_command_writes_the_graph_and_keeps_other_files(paraloom, tmp_path):
+def test_the_folder_has_the_vocabularies_and_other_folders_stay_unchanged(tmp_path):
     encoder = trained("word", tmp_path / "encoder")
-    assert paraloom("export", "encoder", "-o", "graph", "--onnx") == (0, f"graph/{FILE}\n", "")
-    words = (tmp_path / "graph" / "word.vocabulary.txt").read_text(encoding="utf-8").splitlines()
+    export_onnx(encoder, tmp_path / "onnx")
+    words = (tmp_path / "onnx" / "word.vocabulary.txt").read_text(encoding="utf-8").splitlines()
     assert tuple(words) == encoder.parts["word"].vocabulary.entries
-    (tmp_path / "mine").mkdir()
-    (tmp_path / "mine" / "notes.txt").write_text("keep")
-    status, _, err = paraloom("export", "encoder", "-o", "mine", "--onnx")
-    assert status == 1
-    assert "holds something else" in err
-    with pytest.raises(ConfigError, match="holds something else"):
-        export_onnx(encoder, tmp_path / "mine")
-    assert (tmp_path / "mine" / "notes.txt").read_text() == "keep"
+    (tmp_path / "other").mkdir()
+    (tmp_path / "other" / "notes.txt").write_text("keep")
+    with pytest.raises(ConfigError):
+        export_onnx(encoder, tmp_path / "other")
+    assert (tmp_path / "other" / "notes.txt").read_text() == "keep"

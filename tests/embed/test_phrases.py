@@ -5,15 +5,12 @@ from __future__ import annotations
 import json
 
 import numpy as np
-import pyarrow as pa
 import pytest
 
 from paraloom.core.errors import ConfigError, DataError, ModelError
 from paraloom.embed import checkpoint
 from paraloom.embed.store import load_encoder
 from paraloom.embed.vocabulary import Vocabulary
-from paraloom.io import read_pairs
-from paraloom.pairs.filtering.cleaning import phrase_fault
 
 pytest.importorskip("torch", reason="training needs torch: pip install 'paraloom[train]'")
 
@@ -171,51 +168,3 @@ def test_invalid_input_is_an_error(tmp_path):
     ):
         with pytest.raises(ConfigError, match=next(iter(wrong))):
             PhraseConfig(**wrong)
-
-
-def test_ppdb_is_read_as_released(tmp_path):
-    lines = [
-        "[NN] ||| america ||| the united states ||| PPDB2.0Score=3.9 AGigaSim=0.7 ||| 0-1 ||| Equivalence",
-        "[NN] ||| broken",
-    ]
-    (tmp_path / "ppdb-1.0-s-phrasal").write_text("\n".join(lines[:1]) + "\n")
-    (batch,) = read_pairs(tmp_path / "ppdb-1.0-s-phrasal")
-    assert (batch.column("src").to_pylist(), batch.column("tgt").to_pylist()) == (["america"], ["the united states"])
-    (tmp_path / "ppdb-bad").write_text("\n".join(lines) + "\n")
-    with pytest.raises(DataError, match="2 fields") as error:
-        list(read_pairs(tmp_path / "ppdb-bad"))
-    assert error.value.row == 2
-    (tmp_path / "ppdb.xxl.b2u.train").write_text("bass\tNN\nfiddle\tNN\ncontrabass\nblack\tJJ\ncat\tNN\nfeline\n")
-    table = pa.Table.from_batches(read_pairs(tmp_path / "ppdb.xxl.b2u.train"))
-    assert table.column("src").to_pylist() == ["bass fiddle", "black cat"]
-    assert table.column("tgt").to_pylist() == ["contrabass", "feline"]
-    (tmp_path / "ppdb.cut").write_text("bass\tNN\nfiddle\tNN\ncontrabass\nblack\tJJ\n")
-    with pytest.raises(DataError) as error:
-        list(read_pairs(tmp_path / "ppdb.cut"))
-    assert error.value.row == 4
-
-
-def test_the_filters_are_the_papers():
-    known = {"the", "united", "states", "america", "dog", "hound"}
-    assert phrase_fault("the united states", "america", known) is None
-    assert phrase_fault("dog hound", "dog hound", known) == "identical"
-    assert phrase_fault("the u.s.", "america", known) == "other than letters"
-    assert phrase_fault("the big dog", "hound", known) == "unknown word"
-    assert phrase_fault("dog", "hound", known) == "two single words"
-
-
-def test_the_commands_train_and_evaluate(paraloom, tmp_path):
-    draw = np.random.default_rng(5)
-    nouns = [f"noun{chr(97 + i)}{chr(97 + j)}" for i in range(12) for j in range(12)]
-    lines = "".join(f"[X] ||| big {a} ||| {b} thing ||| x=1\n" for a, b in zip(nouns, reversed(nouns), strict=True))
-    (tmp_path / "ppdb-mine").write_text(lines + "[X] ||| big dog ||| big dog ||| x=1\n")
-    rows = [f"{word} {' '.join(f'{x:.3f}' for x in draw.normal(size=8))}" for word in [*nouns, "big", "thing"]]
-    (tmp_path / "vectors.txt").write_text("\n".join(rows) + "\n")
-    status, out, err = paraloom("train", "phrases", "ppdb-mine", "--vectors", "vectors.txt", "--epochs", 2, "-o", "p")
-    assert status == 0, err
-    assert '"identical": 1' in out
-    assert load_encoder(tmp_path / "p").encode(["big nounaa"]).shape == (1, 8)
-    status, _, err = paraloom("train", "phrases", "ppdb-mine", "-o", "p")
-    assert (status, "--vectors or from --teacher" in err) == (1, True)
-    status, _, err = paraloom("evaluate", "phrases", "p", tmp_path, "--similarity", "tea")
-    assert (status, "cosine or dot" in err) == (1, True)

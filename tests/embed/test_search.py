@@ -7,10 +7,7 @@ import pytest
 
 from paraloom.core.errors import ConfigError
 from paraloom.embed import search as module
-from paraloom.embed.average import Average, SentenceEncoder, normalize_vectors
-from paraloom.embed.spec import parse_spec
-from paraloom.embed.store import save_encoder
-from paraloom.embed.vocabulary import Vocabulary
+from paraloom.embed.average import normalize_vectors
 
 pytest.importorskip("faiss", reason="search needs faiss: pip install 'paraloom[search]'")
 
@@ -64,46 +61,3 @@ def test_mining_finds_the_pairs_of_an_exhaustive_comparison(tmp_path, monkeypatc
 def test_lines_are_read_by_their_number(tmp_path):
     (tmp_path / "a.txt").write_text("eins\nzwöi\n\nvier\n", encoding="utf-8")
     assert list(module.lines_at(tmp_path / "a.txt", np.array([3, 1, 2, 0]))) == ["vier", "zwöi", "", "eins"]
-
-
-@pytest.fixture
-def words_encoder(tmp_path):
-    words = ["dog", "cat", "runs", "sleeps", "here", "there", "a", "the"]
-    table = np.random.default_rng(4).normal(size=(len(words), 16)).astype(np.float32)
-    table[1] = table[0] + 0.1
-    part = Average(Vocabulary("word", words), table)
-    return save_encoder(SentenceEncoder(parse_spec("word"), {"word": part}), tmp_path / "encoder")
-
-
-def test_the_commands_search_and_mine(words_encoder, paraloom, tmp_path):
-    lines = [f"{d} {n} {v} {p}" for d in ("a", "the") for n in ("dog", "cat") for v in ("runs", "sleeps") for p in "xy"]
-    (tmp_path / "text.txt").write_text("\n".join(lines) + "\n")
-    (tmp_path / "query").write_text("the cat sleeps\n")
-    status, out, err = paraloom("search", words_encoder, "text.txt", "query", "-k", 2)
-    assert status == 0, err
-    rows = [line.split("\t") for line in out.splitlines()]
-    assert [row[:3] for row in rows] == [["the cat sleeps", "1", "1.0000"], ["the cat sleeps", "2", "1.0000"]]
-    assert (
-        {lines[int(row[3]) - 1] for row in rows} == {row[4] for row in rows} == {"the cat sleeps x", "the cat sleeps y"}
-    )
-    paraloom("encode", words_encoder, "text.txt", "-o", "text.npy")
-    assert paraloom("search", words_encoder, "text.txt", "query", "-k", 2, "--vectors", "text.npy")[1] == out
-    (tmp_path / "more.txt").write_text("\n".join([*lines, "a dog"]) + "\n")
-    status, _, err = paraloom("search", words_encoder, "more.txt", "query", "--vectors", "text.npy")
-    assert (status, "16 vectors stand against 17 lines" in err) == (1, True)
-    status, out, err = paraloom("mine", words_encoder, "text.txt", "--above", 0.9, "--below", 1, "-k", 9, "-o", "p.tsv")
-    assert status == 0, err
-    pairs = [line.split("\t") for line in (tmp_path / "p.tsv").read_text().splitlines()]
-    assert pairs[0] == ["src", "tgt", "cosine"]
-    assert ["a dog runs x", "a cat runs x"] in [sorted(pair[:2], reverse=True) for pair in pairs[1:]]
-
-
-def test_the_command_encodes_to_numpy_and_parquet(words_encoder, paraloom, tmp_path):
-    import pyarrow.parquet as pq
-
-    (tmp_path / "text.txt").write_text("a dog\nthe cat\n")
-    assert paraloom("encode", words_encoder, "text.txt", "-o", "v.npy")[0] == 0
-    assert paraloom("encode", words_encoder, "text.txt", "-o", "v.parquet")[0] == 0
-    table = pq.read_table(tmp_path / "v.parquet")
-    assert table.column("text").to_pylist() == ["a dog", "the cat"]
-    assert np.array_equal(np.stack(table.column("vector").to_numpy()), np.load(tmp_path / "v.npy"))

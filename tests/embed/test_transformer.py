@@ -8,10 +8,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from tiny_transformer import save_tiny_transformer
 
 from paraloom.core.errors import ConfigError, ModelError
 from paraloom.embed.encoder import open_encoder
-from paraloom.embed.store import load_encoder
 from paraloom.embed.transformer import SentenceTransformerEncoder, TransformerEncoder, convert_transformer
 
 pytest.importorskip("sentence_transformers", reason="pip install 'paraloom[distill]'")
@@ -21,25 +21,8 @@ TEXTS = ["a dog runs", "the cat", "", "a dog and the cat run and run " * 12, "un
 
 @pytest.fixture(scope="module")
 def tiny(tmp_path_factory) -> Path:
-    """Folder of a sentence-transformers model: BERT with two small layers, random weights, mean pooling."""
-    import torch
-    from sentence_transformers import SentenceTransformer
-    from sentence_transformers.sentence_transformer.modules import Pooling, Transformer
-    from transformers import BertConfig, BertModel, BertTokenizerFast
-
-    folder = tmp_path_factory.mktemp("tiny")
-    words = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "a", "the", "dog", "cat", "and", "run", "##s"]
-    (folder / "vocab.txt").write_text("\n".join(words) + "\n")
-    torch.manual_seed(1)
-    config = BertConfig(
-        vocab_size=len(words), hidden_size=32, num_hidden_layers=2, num_attention_heads=4, intermediate_size=64
-    )
-    BertModel(config).save_pretrained(folder / "bert")
-    BertTokenizerFast(str(folder / "vocab.txt")).save_pretrained(folder / "bert")
-    transformer = Transformer(str(folder / "bert"), max_seq_length=24)
-    pooling = Pooling(32, pooling_mode="mean")
-    SentenceTransformer(modules=[transformer, pooling], device="cpu").save(str(folder / "model"))
-    return folder / "model"
+    """Folder of a tiny sentence-transformers model."""
+    return save_tiny_transformer(tmp_path_factory.mktemp("tiny"))
 
 
 @pytest.fixture(scope="module")
@@ -82,23 +65,3 @@ def test_folders_of_version_0_1_load(converted, tmp_path):
     np.testing.assert_array_equal(
         TransformerEncoder(tmp_path / "old").encode(TEXTS), TransformerEncoder(converted).encode(TEXTS)
     )
-
-
-@pytest.mark.slow
-def test_the_commands_distill_an_encoder_and_word_vectors(tiny, paraloom, tmp_path):
-    lines = [f"the {a} and a {b} run" for a in ("dog", "cat", "run") for b in ("dog", "cat", "a")]
-    (tmp_path / "text.txt").write_text("\n".join([*lines, lines[0], ""]) + "\n")
-    status, out, err = paraloom("distil", "encoder", tiny, "text.txt", "--steps", 30, "--dimension", 8, "-o", "student")
-    assert (status, err) == (0, ""), err
-    assert "'used': 9" in out
-    assert load_encoder(tmp_path / "student").encode(["a dog"]).shape == (1, 16)
-    (tmp_path / "words").write_text("dog 5\ncat 4\nrun 1\n")
-    status, out, err = paraloom("distil", "words", tiny, "words", "--dimension", 2, "-o", "vectors")
-    assert (status, out) == (0, "3 vectors in vectors/vectors.txt.gz\n"), err
-    (tmp_path / "pairs.tsv").write_text("src\ttgt\n" + "a dog\tthe dog\nthe cat\ta cat\n" * 3)
-    wide = paraloom("distil", "words", tiny, "words", "--dimension", 3, "-o", "wide")
-    train = ["train", "encoder", "--pairs", "pairs.tsv", "--spec", "word", "--dimension", 3, "--epochs", 1]
-    assert paraloom(*train, "--vectors", "wide", "-o", "started")[0] == wide[0] == 0
-    status, _, err = paraloom("distil", "encoder", "no/such-model", "text.txt", "-o", "student")
-    assert status == 1
-    assert "cannot load it" in err or "needs" in err

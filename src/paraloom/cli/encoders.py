@@ -88,13 +88,13 @@ def train_phrases(
     ] = None,
     network: Annotated[str, typer.Option(help="gru, lstm, blstm or gran.")] = "gru",
     num_negatives: Annotated[int, typer.Option(help="Contrast phrases drawn for each mini-batch.")] = 9,
-    train_share: Annotated[float, typer.Option(help="Share of the pairs that is trained on.")] = 1.0,
+    sample_fraction: Annotated[float, typer.Option(help="Fraction of the pairs to train on, drawn at random.")] = 1.0,
     epochs: Annotated[int, typer.Option(help="Passes over the pairs.")] = 150,
     dropout: Annotated[float, typer.Option(help="Dropout of the output in training.")] = 0.5,
     tasks: Annotated[Path | None, typer.Option(help="Folder of phrase tasks, to evaluate on.")] = None,
     task: Annotated[str, typer.Option(help="semeval or turney: learn from its training set, too.")] = "",
-    reversed_contrast: Annotated[
-        bool, typer.Option("--reversed-contrast", help="Phrases of two words in reverse order are negatives.")
+    reversed_negative: Annotated[
+        bool, typer.Option("--reversed-negative", help="Phrases of two words in reverse order are negatives.")
     ] = False,
     seed: options.Seed = 1,
 ) -> None:
@@ -111,11 +111,11 @@ def train_phrases(
         seed=seed,
         network=network,
         num_negatives=num_negatives,
-        train_share=train_share,
+        sample_fraction=sample_fraction,
         epochs=epochs,
         dropout=dropout,
         task=task,
-        reversed_contrast=reversed_contrast,
+        reversed_negative=reversed_negative,
     )
     print_figures(result)
 

@@ -85,7 +85,7 @@ def initial_parts(
     for index, name in enumerate(spec.parts):
         kind = PARTS[name]
         vocabulary, _, frequencies = units[kind.unit].counted
-        start_part = init_from.parts[name] if init_from else None
+        source = init_from.parts[name] if init_from else None
         if source is not None:
             table = source.vectors
         else:

@@ -36,13 +36,13 @@ def convert_transformer(model: str | Path, folder: Path, *, precision: str = "in
             0.02.
 
     Raises:
-        ConfigError: CTranslate2 cannot run this kind of model; `SentenceTransformerEncoder` can.
+        ConfigError: CTranslate2 cannot run this kind of model (`SentenceTransformerEncoder` can), or the
+            sentence-transformers library, which downloads models, is not installed.
         ModelError: The model cannot be read.
-        MissingExtraError: ctranslate2 or sentence-transformers is not installed.
+        MissingExtraError: ctranslate2 is not installed.
     """
     try:
         from ctranslate2.converters import TransformersConverter
-        from sentence_transformers import SentenceTransformer
     except ImportError:
         raise MissingExtraError.for_verb("a sentence-transformers model", "distill") from None
     source = Path(model)
@@ -50,10 +50,7 @@ def convert_transformer(model: str | Path, folder: Path, *, precision: str = "in
         if source.exists():
             raise ModelError("not a sentence-transformers model: modules.json not found", file=source)
         source = folder / "checkpoint" / "fetched"
-        try:
-            SentenceTransformer(str(model), device="cpu").save(str(source))
-        except Exception as error:  # the library raises whatever its loaders raise
-            raise ModelError(f"sentence-transformers cannot load it: {error}", file=model) from None
+        SentenceTransformerEncoder(str(model)).save(source)
     pooling, max_length, transformer = _read_modules(source)
     try:
         converter = TransformersConverter(str(_staged_for_conversion(transformer, folder / "checkpoint" / "source")))

@@ -1,0 +1,107 @@
+"""Commands of encoders: distill, train, encode, search, mine and export, on small files."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pyarrow.parquet as pq
+import pytest
+from tiny_transformer import save_tiny_transformer
+
+from paraloom.embed.average import Average, SentenceEncoder
+from paraloom.embed.spec import parse_spec
+from paraloom.embed.store import load_encoder, save_encoder
+from paraloom.embed.vocabulary import Vocabulary
+
+
+@pytest.fixture
+def words_encoder(tmp_path: Path) -> Path:
+    """An encoder of eight words with random vectors; those of `dog` and `cat` are similar."""
+    words = ["dog", "cat", "runs", "sleeps", "here", "there", "a", "the"]
+    table = np.random.default_rng(4).normal(size=(len(words), 16)).astype(np.float32)
+    table[1] = table[0] + 0.1
+    part = Average(Vocabulary("word", words), table)
+    return save_encoder(SentenceEncoder(parse_spec("word"), {"word": part}), tmp_path / "encoder")
+
+
+def test_search_and_mining(words_encoder, paraloom, tmp_path):
+    lines = [f"{d} {n} {v} {p}" for d in ("a", "the") for n in ("dog", "cat") for v in ("runs", "sleeps") for p in "xy"]
+    (tmp_path / "text.txt").write_text("\n".join(lines) + "\n")
+    (tmp_path / "query").write_text("the cat sleeps\n")
+    status, out, err = paraloom("search", words_encoder, "text.txt", "query", "-k", 2)
+    assert status == 0, err
+    rows = [line.split("\t") for line in out.splitlines()]
+    assert [row[:3] for row in rows] == [["the cat sleeps", "1", "1.0000"], ["the cat sleeps", "2", "1.0000"]]
+    assert (
+        {lines[int(row[3]) - 1] for row in rows} == {row[4] for row in rows} == {"the cat sleeps x", "the cat sleeps y"}
+    )
+    paraloom("encode", words_encoder, "text.txt", "-o", "text.npy")
+    assert paraloom("search", words_encoder, "text.txt", "query", "-k", 2, "--vectors", "text.npy")[1] == out
+    (tmp_path / "more.txt").write_text("\n".join([*lines, "a dog"]) + "\n")
+    status, _, err = paraloom("search", words_encoder, "more.txt", "query", "--vectors", "text.npy")
+    assert (status, "16" in err, "17" in err) == (1, True, True)
+    status, out, err = paraloom("mine", words_encoder, "text.txt", "--above", 0.9, "--below", 1, "-k", 9, "-o", "p.tsv")
+    assert status == 0, err
+    pairs = [line.split("\t") for line in (tmp_path / "p.tsv").read_text().splitlines()]
+    assert pairs[0] == ["src", "tgt", "cosine"]
+    assert ["a dog runs x", "a cat runs x"] in [sorted(pair[:2], reverse=True) for pair in pairs[1:]]
+
+
+def test_vectors_are_written_as_numpy_and_parquet(words_encoder, paraloom, tmp_path):
+    (tmp_path / "text.txt").write_text("a dog\nthe cat\n")
+    assert paraloom("encode", words_encoder, "text.txt", "-o", "v.npy")[0] == 0
+    assert paraloom("encode", words_encoder, "text.txt", "-o", "v.parquet")[0] == 0
+    table = pq.read_table(tmp_path / "v.parquet")
+    assert table.column("text").to_pylist() == ["a dog", "the cat"]
+    assert np.array_equal(np.stack(table.column("vector").to_numpy()), np.load(tmp_path / "v.npy"))
+
+
+@pytest.mark.slow
+def test_phrase_encoders_are_trained_and_evaluated(paraloom, tmp_path):
+    draw = np.random.default_rng(5)
+    nouns = [f"noun{chr(97 + i)}{chr(97 + j)}" for i in range(12) for j in range(12)]
+    lines = "".join(f"[X] ||| big {a} ||| {b} thing ||| x=1\n" for a, b in zip(nouns, reversed(nouns), strict=True))
+    (tmp_path / "ppdb-mine").write_text(lines + "[X] ||| big dog ||| big dog ||| x=1\n")
+    rows = [f"{word} {' '.join(f'{x:.3f}' for x in draw.normal(size=8))}" for word in [*nouns, "big", "thing"]]
+    (tmp_path / "vectors.txt").write_text("\n".join(rows) + "\n")
+    status, out, err = paraloom("train", "phrases", "ppdb-mine", "--vectors", "vectors.txt", "--epochs", 2, "-o", "p")
+    assert status == 0, err
+    assert '"identical": 1' in out
+    assert load_encoder(tmp_path / "p").encode(["big nounaa"]).shape == (1, 8)
+    status, _, err = paraloom("train", "phrases", "ppdb-mine", "-o", "p")
+    assert (status, "--vectors" in err, "--teacher" in err) == (1, True, True)
+    status, _, err = paraloom("evaluate", "phrases", "p", tmp_path, "--similarity", "tea")
+    assert (status != 0, "tea" in err) == (True, True)
+
+
+@pytest.mark.slow
+def test_an_encoder_and_word_vectors_are_distilled(paraloom, tmp_path):
+    pytest.importorskip("sentence_transformers", reason="pip install 'paraloom[distill]'")
+    teacher = save_tiny_transformer(tmp_path)
+    lines = [f"the {a} and a {b} run" for a in ("dog", "cat", "run") for b in ("dog", "cat", "a")]
+    (tmp_path / "text.txt").write_text("\n".join([*lines, lines[0], ""]) + "\n")
+    status, out, err = paraloom(
+        "distill", "encoder", teacher, "text.txt", "--steps", 30, "--dimension", 8, "-o", "student"
+    )
+    assert status == 0, err
+    assert '"used": 9' in out
+    assert load_encoder(tmp_path / "student").encode(["a dog"]).shape == (1, 16)
+    (tmp_path / "words").write_text("dog 5\ncat 4\nrun 1\n")
+    status, out, err = paraloom("distill", "words", teacher, "words", "--dimension", 2, "-o", "vectors")
+    assert (status, out.startswith("3 vectors")) == (0, True), err
+    (tmp_path / "pairs.tsv").write_text("src\ttgt\n" + "a dog\tthe dog\nthe cat\ta cat\n" * 3)
+    train = ["train", "encoder", "--pairs", "pairs.tsv", "--spec", "word", "--dimension", 2, "--epochs", 1]
+    status, _, err = paraloom(*train, "--vectors", "vectors", "-o", "started")
+    assert status == 0, err
+
+
+def test_an_encoder_is_exported_to_onnx(words_encoder, paraloom, tmp_path):
+    pytest.importorskip("onnx", reason="pip install 'paraloom[onnx]'")
+    status, _, err = paraloom("export", words_encoder, "-o", "graph", "--onnx")
+    assert (status, (tmp_path / "graph" / "model.onnx").is_file()) == (0, True), err
+    (tmp_path / "other").mkdir()
+    (tmp_path / "other" / "notes.txt").write_text("keep")
+    status, _, err = paraloom("export", words_encoder, "-o", "other", "--onnx")
+    assert (status, "other" in err) == (1, True)
+    assert (tmp_path / "other" / "notes.txt").read_text() == "keep"
