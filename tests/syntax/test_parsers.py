@@ -72,9 +72,9 @@ def test_too_few_or_too_many_parses_are_refused(tmp_path: Path, lines: int, row:
 @pytest.mark.parametrize(
     ("more", "message"),
     [
-        ('columns = ["text"]', "no column 'text'"),
+        ('columns = ["text"]', "column 'text' not found"),
         ('columns = ["src", "tgt"]', "the same length, 1 or more, not 1 and 2"),
-        ('output_schema = "VARIANTS"', "of kind PAIRS"),
+        ('output_schema = "VARIANTS"', "the corpus has the schema PAIRS"),
     ],
 )
 def test_parses_that_do_not_fit_the_corpus_are_refused(tmp_path: Path, more: str, message: str) -> None:
@@ -139,15 +139,15 @@ def test_rows_without_a_tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
 
 
 def test_a_parser_that_returns_too_few_trees_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    with pytest.raises(ModelError, match="1 trees for 2 sentences"):
+    with pytest.raises(ModelError, match="expected 2 trees from the parser, got 1"):
         _parsed(monkeypatch, Mute([None]), tmp_path / "a")
 
 
 @pytest.mark.parametrize(
     ("stage", "message"),
     [
-        ("", "'parser' or 'model'"),
-        ('model = "spacy:x"\nparser = "pairs"', "'parser' or 'model'"),
+        ("", "'parser' and 'model'"),
+        ('model = "spacy:x"\nparser = "pairs"', "'parser' and 'model'"),
         ('model = "stanca:en"', "did you mean 'stanza'"),
         ('model = "spacy:"', "does not name a model"),
         ('model = "spacy:/"', "is a folder"),

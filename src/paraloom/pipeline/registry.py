@@ -108,5 +108,5 @@ def load_stage(use: str) -> type[Stage]:
 
 def use_of(kind: type[Stage]) -> str:
     """The name that TOML files use for a class of stages: the inverse of `load_stage`."""
-    place = f"{kind.__module__}:{kind.__qualname__}"
-    return next((use for use, target in STAGES.items() if target == place), place)
+    path = f"{kind.__module__}:{kind.__qualname__}"
+    return next((use for use, target in STAGES.items() if target == path), path)

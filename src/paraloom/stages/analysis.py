@@ -113,7 +113,7 @@ class ExtractLexicon(LexiconConfig, Fit):
 
     Raises:
         ConfigError: A setting is out of range.
-        DataError: When it runs: there are no pairs.
+        DataError: When it runs: the corpora have no pairs.
 
     Reference:
         Wieting and Gimpel 2018 (PNMT), §6.

@@ -40,7 +40,7 @@ class DistillEncoder(DistillationConfig, Fit):
 
     Raises:
         ConfigError: A setting is out of range.
-        DataError: When it runs: there are no usable sentences.
+        DataError: When it runs: the corpora have no usable sentences.
 
     Example:
         >>> DistillEncoder(sentences=["encode"], vectors="distill-words", steps=5000).spec

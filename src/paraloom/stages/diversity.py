@@ -38,7 +38,7 @@ class MeasureDiversity(Fit):
 
     Raises:
         ConfigError: `limit` is below 1, a kernel is unknown, or, when it runs, a column is missing.
-        DataError: When it runs: there are no variants, or no variant has a reference.
+        DataError: When it runs: the corpus has no variants, or no variant has a reference.
 
     Reference:
         Burchell, Birch and Heafield 2022 (BBH22), Tables 1 to 4.

@@ -80,7 +80,7 @@ class AlignDocumentSentences(Source):
 
     Raises:
         ConfigError: `max_bead_size` is out of range.
-        DataError: When it runs: there are no pairs, or one names a document that does not exist.
+        DataError: When it runs: `pairs` is empty, or a pair names a document that does not exist.
 
     Reference:
         Park et al. 2017, §3 and §5 (pivot).
@@ -360,7 +360,7 @@ class PivotDocuments(Fit):
 
     Raises:
         ConfigError: `source_pivot` and `pivot_target` are empty, or differ in length.
-        DataError: When it runs: the direction of a pivot cannot be told from the names.
+        DataError: When it runs: the names do not tell the direction of a pivot.
 
     Reference:
         Park et al. 2017, §5.

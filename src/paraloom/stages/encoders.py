@@ -42,7 +42,7 @@ class TrainEncoder(EncoderConfig, Fit):
 
     Raises:
         ConfigError: A setting is out of range, or `keep` is 'best' without `sts`.
-        DataError: When it runs: there are no usable pairs.
+        DataError: When it runs: the corpora have no usable pairs.
 
     Reference:
         Wieting and Gimpel 2018 (PNMT), §4.1 and §5.
@@ -67,7 +67,7 @@ class TrainEncoder(EncoderConfig, Fit):
     def validate(self) -> None:
         super().validate()
         if self.keep == "best" and self.sts is None:
-            raise ConfigError("key 'keep' is 'best', but there are no development figures", remedy="Set 'sts'.")
+            raise ConfigError("key 'keep' is 'best', which needs development figures", remedy="Set 'sts'.")
 
     def fit(self, folder: Path, context: StageContext) -> dict[str, Json]:
         """Train and save the encoder; the curve has the loss and, with `sts`, the development task."""

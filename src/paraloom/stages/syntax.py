@@ -87,7 +87,7 @@ class Parse(Map):
     Raises:
         ConfigError: Both or neither of `parser` and `model` are given, `model` is not valid, or, when it runs, a
             column does not exist.
-        ModelError: When it runs: there is no such model.
+        ModelError: When it runs: the model is not installed.
 
     Example:
         >>> Parse(parser="train-parser", columns=["tgt"]).columns

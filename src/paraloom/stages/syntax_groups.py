@@ -33,7 +33,7 @@ class SyntaxGroups(Fit):
 
     Raises:
         ConfigError: When it runs: a value is out of range, or the column does not exist.
-        DataError: When it runs: there are not enough productions.
+        DataError: When it runs: the corpus has too few productions.
 
     Reference:
         Burchell, Birch and Heafield 2022, §2.1.
@@ -74,7 +74,7 @@ class PickSyntaxGroup(Map):
         group: Number of the group, from 1.
 
     Raises:
-        ConfigError: When it runs: there is no such group, or the column of the trees does not exist.
+        ConfigError: When it runs: the group is unknown, or the column of the trees does not exist.
         ModelError: When it runs: `groups` is another kind of stage.
 
     Reference:

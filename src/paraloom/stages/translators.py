@@ -54,7 +54,7 @@ class TrainTranslator(TranslatorConfig, Fit):
     For the other fields see :class:`~paraloom.mt.config.TranslatorConfig`.
 
     Raises:
-        ConfigError: A setting is out of range, or there are not as many `weights` as bitexts.
+        ConfigError: A setting is out of range, or `weights` and `bitext` differ in length.
         DataError: When it runs: there are too few pairs.
 
     Example:
