@@ -56,7 +56,11 @@ def word_counts(lists: TokenLists, columns: npt.NDArray[np.uint64]) -> Matrix:
 
 
 def unit_rows(matrix: Matrix) -> Matrix:
-    """Each row divided by its Euclidean norm; empty rows stay empty."""
+    """Divide each row by its Euclidean norm; empty rows stay empty.
+
+    Args:
+        matrix: Sparse (n, d).
+    """
     norms = np.sqrt(np.asarray(matrix.multiply(matrix).sum(axis=1)).ravel())
     return sparse.csr_matrix(sparse.diags(1 / np.maximum(norms, 1e-9)) @ matrix, dtype=np.float32)
 

@@ -59,6 +59,10 @@ def image_vectors(source: Documents, target: Documents) -> DocumentVectors:
     """Vectors whose product is the cosine of the images, weighted by inverse document frequency.
 
     `images.group_images` decides which images are the same.  A document without images has an empty row.
+
+    Args:
+        source: n documents.
+        target: m documents.
     """
     numbers = group_images(image for side in (source, target) for images in side.images for image in images)
     counts = []
@@ -133,7 +137,12 @@ def multinews_scores(source: Documents, target: Documents, pairs: CandidatePairs
 
 
 def words_in_other_language(side: Documents, lexicon: BilingualLexicon | None) -> TokenLists:
-    """The words of the translations, or else the lexicon's best translation of each word, or else the words."""
+    """The words of the translations, or else the lexicon's best translation of each word, or else the words.
+
+    Args:
+        side: n documents.
+        lexicon: From their language to the other; None where none is known.
+    """
     if side.translations is not None:
         return side.translations
     return side.words if lexicon is None else lexicon.translate(side.words)

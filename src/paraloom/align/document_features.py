@@ -152,6 +152,9 @@ def open_documents(corpus: Corpus, *, pivot: bool = False) -> Documents:
 def split_paragraphs(text: str) -> list[str]:
     """The non-empty lines of a document.
 
+    Args:
+        text: The text of the document.
+
     Example:
         >>> split_paragraphs("One.\\n\\nTwo.")
         ['One.', 'Two.']
@@ -184,7 +187,11 @@ def entities(text: str) -> list[str]:
 
 
 def entity_lists(texts: Sequence[str]) -> TokenLists:
-    """The entities of n texts as token ids, n lists without duplicates."""
+    """The entities of n texts as token ids, n lists without duplicates.
+
+    Args:
+        texts: n documents.
+    """
     # One token for each entity: characters that would split it are replaced.
     return tokenize([" ".join(re.sub(r"[\W_]", "x", name) for name in entities(text)) for text in texts])
 

@@ -47,7 +47,14 @@ class BlockCosines:
         self._sides = source, target
 
     def blocks(self, first: int, rows: int, band: Band, max_size: int) -> Iterator[BeadCosines]:
-        """The cosines of all beads that start in some rows of the band; 0 where a block has no vector."""
+        """The cosines of all beads that start in some rows of the band; 0 where a block has no vector.
+
+        Args:
+            first: Source boundary of the first row.
+            rows: Number of rows.
+            band: The search band.
+            max_size: Sentences on one side of a bead at most.
+        """
         norms = [_block_norms(side, max_size) for side in self._sides]
         source, target = self._sides
         for row in range(min(rows, band.sources - first)):
@@ -69,7 +76,12 @@ class BlockCosines:
 
 
 class CosineEvidence:
-    """Scores a bead by weight × cosine of its sides."""
+    """Scores a bead by weight × cosine of its sides.
+
+    Args:
+        cosines: The cosines.
+        weight: Factor of the score.
+    """
 
     def __init__(self, cosines: BlockCosines, weight: float) -> None:
         self._cosines, self._weight = cosines, weight
@@ -111,7 +123,12 @@ class EmbeddingEvidence:
 
 
 def mean_random_cosine(source: Scores, target: Scores) -> float:
-    """Mean cosine of 2,000 random pairs of a source and a target sentence; always the same sample."""
+    """Mean cosine of 2,000 random pairs of a source and a target sentence; always the same sample.
+
+    Args:
+        source: float32 (m, d).
+        target: float32 (n, d).
+    """
     pairs = generator(1).integers(0, (len(source), len(target)), (_RANDOM_PAIRS, 2))
     a, b = source[pairs[:, 0]], target[pairs[:, 1]]
     norms = np.linalg.norm(a, axis=1) * np.linalg.norm(b, axis=1)

@@ -121,6 +121,12 @@ class LengthEvidence:
 def log_probabilities(deviations: Floats) -> Floats:
     """log 2 (1 − Φ(|δ|)), the log-probability of a difference of at least |δ| standard deviations.
 
+    Args:
+        deviations: δ, float64 (n,).
+
+    Returns:
+        float64 (n,), 0 or less.
+
     Example:
         >>> log_probabilities(np.array([0.0, 1.96])).round(2).tolist()
         [0.0, -3.0]

@@ -38,6 +38,9 @@ def word_prefixes(texts: Texts) -> TokenLists:
 
     Inflected names, loan words and words with OCR errors often still share a prefix.
 
+    Args:
+        texts: n texts.
+
     Example:
         >>> from paraloom.text.tokens import tokenize
         >>> bool((word_prefixes(["Virginian oaks"]).ids == tokenize(["virg oaks"]).ids).all())
@@ -71,7 +74,11 @@ class ExpectedWords(NamedTuple):
 
 
 def expected_copies(lists: TokenLists) -> ExpectedWords:
-    """Expect the words themselves: those of a translation, or a text's own names, numbers and loan words."""
+    """Expect the words themselves: those of a translation, or a text's own names, numbers and loan words.
+
+    Args:
+        lists: Words of n sentences.
+    """
     return ExpectedWords(lists.ids, np.ones(len(lists.ids), np.float32), lists.offsets, lists.lengths.astype(float))
 
 
@@ -87,7 +94,14 @@ class Background(NamedTuple):
     probabilities: Floats
 
     def probabilities_of(self, ids: npt.NDArray[np.uint64]) -> Floats:
-        """The probability of each id; an unseen one has that of the rarest."""
+        """The probability of each id; an unseen one has that of the rarest.
+
+        Args:
+            ids: uint64 (n,).
+
+        Returns:
+            float64 (n,).
+        """
         if not len(self.ids):
             return np.ones(len(ids))
         indices = np.minimum(np.searchsorted(self.ids, ids), len(self.ids) - 1)
@@ -95,7 +109,11 @@ class Background(NamedTuple):
 
 
 def estimate_background(lists: Sequence[TokenLists]) -> Background:
-    """Unigram probabilities of all words of some texts, discounted for unseen words."""
+    """Unigram probabilities of all words of some texts, discounted for unseen words.
+
+    Args:
+        lists: Words of each text.
+    """
     ids, counts = np.unique(np.concatenate([texts.ids for texts in lists]), return_counts=True)
     return Background(ids, counts / (counts.sum() + _UNSEEN_TOKENS))
 

@@ -38,7 +38,11 @@ class BilingualLexicon(NamedTuple):
     probabilities: npt.NDArray[np.float32]
 
     def expected_words(self, lists: TokenLists) -> ExpectedWords:
-        """All translations of the words of each sentence, with their probabilities."""
+        """All translations of the words of each sentence, with their probabilities.
+
+        Args:
+            lists: Words of n sentences.
+        """
         indices = np.searchsorted(self.words, lists.ids)
         present = indices < len(self.words)
         present[present] = self.words[indices[present]] == lists.ids[present]
@@ -53,7 +57,11 @@ class BilingualLexicon(NamedTuple):
         )
 
     def translate(self, lists: TokenLists) -> TokenLists:
-        """Replace each word by its most probable translation; a word without an entry stays."""
+        """Replace each word by its most probable translation; a word without an entry stays.
+
+        Args:
+            lists: Words of n texts.
+        """
         owners = np.repeat(np.arange(len(self.words)), np.diff(self.starts))
         order = np.lexsort((-self.probabilities, owners))
         best = order[np.searchsorted(owners[order], np.arange(len(self.words))).clip(max=max(0, len(order) - 1))]
@@ -171,7 +179,12 @@ def _lexicon_from_pairs(pairs: list[tuple[int, int, float]]) -> BilingualLexicon
 
 
 def bead_tokens(lists: TokenLists, beads: Ints) -> TokenLists:
-    """The words of one side of some beads, a list for each bead; beads: int64 (n, 2), first sentence and count."""
+    """The words of one side of some beads, a list for each bead.
+
+    Args:
+        lists: Words of the sentences of that side.
+        beads: int64 (n, 2), first sentence and count.
+    """
     begins, ends = lists.offsets[beads[:, 0]], lists.offsets[beads[:, 0] + beads[:, 1]]
     offsets = np.concatenate([[0], np.cumsum(ends - begins)])
     indices = np.repeat(begins - offsets[:-1], ends - begins) + np.arange(offsets[-1])
@@ -179,7 +192,14 @@ def bead_tokens(lists: TokenLists, beads: Ints) -> TokenLists:
 
 
 def spread_evenly(lengths: Sequence[int], max_count: int) -> list[Ints]:
-    """Indices of at most `max_count` entries of several lists together, spread evenly over all of them, by list.
+    """Select entries of several lists, spread evenly over all of them.
+
+    Args:
+        lengths: Length of each list.
+        max_count: Entries to select at most.
+
+    Returns:
+        Indices of the selected entries, by list.
 
     Example:
         >>> [indices.tolist() for indices in spread_evenly([3, 0, 5], 4)]
@@ -193,7 +213,11 @@ def spread_evenly(lengths: Sequence[int], max_count: int) -> list[Ints]:
 
 
 def concatenate(lists: Sequence[TokenLists]) -> TokenLists:
-    """Token lists one after the other."""
+    """Concatenate token lists.
+
+    Args:
+        lists: Parts, in order.
+    """
     sizes = np.concatenate([[0], np.cumsum([len(part.ids) for part in lists])])
     offsets = [part.offsets[:-1] + start for part, start in zip(lists, sizes[:-1], strict=True)]
     return TokenLists(np.concatenate([part.ids for part in lists]), np.concatenate([*offsets, sizes[-1:]]))

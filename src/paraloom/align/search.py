@@ -126,7 +126,12 @@ def _search(evidence: Sequence[Evidence], priors: Floats, band: Band) -> tuple[A
 
 
 def full_band(sources: int, targets: int) -> Band:
-    """The band that holds every boundary."""
+    """The band that holds every boundary.
+
+    Args:
+        sources: Number of source sentences.
+        targets: Number of target sentences.
+    """
     return Band(np.zeros(sources + 1, np.int64), targets + 1, sources, targets)
 
 

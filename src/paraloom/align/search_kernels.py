@@ -20,9 +20,16 @@ CODE_BASE = 16
 
 @njit(cache=True, nogil=True)
 def heaviest_chain(rows: Ints, columns: Ints, weights: Floats, targets: int) -> Ints:
-    """Indices of the heaviest sequence of cells that rises in both; cells sorted by row, then by falling column.
+    """Find the heaviest sequence of cells that rises in both coordinates, in O(n log n) by a Fenwick tree.
 
-    A Fenwick tree keeps the heaviest chain that ends in each prefix of the columns: n log n in all.
+    Args:
+        rows: Rows of the cells, ascending; of cells in one row the greatest column comes first.
+        columns: Columns of the cells.
+        weights: Weights of the cells.
+        targets: Number of columns.
+
+    Returns:
+        Indices of the cells of the sequence.
     """
     tree = np.full(targets + 2, -1, np.int64)
     best = np.zeros(len(rows), np.float64)

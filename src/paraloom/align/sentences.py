@@ -156,6 +156,9 @@ class SentenceAligner:
     def align(self, pair: TextPair) -> list[Bead]:
         """Align a pair of texts by what was learned from it or from others.
 
+        Args:
+            pair: The texts; they need not be those that the aligner was fitted to.
+
         Returns:
             The beads in order; every sentence is in one of them.
         """
@@ -210,7 +213,19 @@ def align(
 
 
 def align_pair(pair: TextPair, config: AlignerConfig | None = None, lexicon: LexiconPair | None = None) -> list[Bead]:
-    """Align a pair of texts that may have several translations; otherwise as `align`."""
+    """Align a pair of texts that may have several translations on each side; otherwise as `align`.
+
+    Args:
+        pair: The texts.
+        config: Settings.
+        lexicon: Bilingual lexicons from source to target and back.
+
+    Returns:
+        The beads in order; every sentence is in one of them.
+
+    Raises:
+        ConfigError: A setting is out of range.
+    """
     prepared = _PreparedPair(pair, _checked(config))
     aligner, alignments = _fit([prepared], _checked(config), lexicon)
     return to_beads(prepared.align(aligner, alignments[0]))
@@ -243,13 +258,25 @@ def fit_aligner(
 
 
 def to_beads(alignment: Alignment) -> list[Bead]:
-    """The beads of an alignment as lists of sentence indices."""
+    """The beads of an alignment as lists of sentence indices.
+
+    Args:
+        alignment: The best path.
+    """
     rows = zip(alignment.beads.tolist(), alignment.gains.tolist(), strict=True)
     return [Bead(tuple(range(i, i + a)), tuple(range(j, j + b)), gain) for (i, a, j, b), gain in rows]
 
 
 def bead_priors(sizes: Counter[tuple[int, int]], max_size: int) -> Floats:
-    """Log prior of each bead size, float64 (max_size + 1, max_size + 1): observed counts, smoothed by a fixed table."""
+    """Log priors of bead sizes: observed counts, smoothed by a fixed table.
+
+    Args:
+        sizes: Observed beads by source and target sentences.
+        max_size: Sentences on one side of a bead at most.
+
+    Returns:
+        float64 (max_size + 1, max_size + 1).
+    """
     table = np.array([[_PRIORS.get((a, b), _RARE_PRIOR) for b in range(max_size + 1)] for a in range(max_size + 1)])
     table[0, 0] = 0.0
     table[0, 2:] = table[2:, 0] = 0.0

@@ -18,7 +18,13 @@ _Indices = tuple[tuple[int, ...], tuple[int, ...]]
 
 
 class PrecisionRecall(NamedTuple):
-    """Precision, recall and their harmonic mean, 0 to 1, higher is better; 0 where undefined."""
+    """Precision and recall, 0 to 1, higher is better; 0 where undefined.
+
+    Args:
+        precision: Share of the predicted items that are correct.
+        recall: Share of the gold items that were predicted.
+        f1: Their harmonic mean.
+    """
 
     precision: float
     recall: float
@@ -54,7 +60,7 @@ class PrecisionRecall(NamedTuple):
 
 @dataclass
 class AlignmentScore(EvaluationResult):
-    """Scores sentence alignments over any number of pairs of texts: `add` the beads of each pair, then read the figures.
+    """Scores of sentence alignments over any number of pairs of texts: `add` each pair's beads, then read the figures.
 
     `strict` and `lax` are vecalign's.  A bead is correct strictly if the gold standard has it, laxly if it shares a
     sentence on each side with a gold bead.  Precision is over all beads, recall over gold beads with both sides.

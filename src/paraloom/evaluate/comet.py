@@ -42,7 +42,11 @@ class COMETResult(EvaluationResult):
     signature: str
 
     def select(self, rows: Sequence[int]) -> COMETResult:
-        """The result of some of the sentences, by index."""
+        """The result of some of the sentences.
+
+        Args:
+            rows: Indices of the sentences.
+        """
         return COMETResult(tuple(self.scores[row] for row in rows), self.signature)
 
     def to_dict(self) -> dict[str, Any]:

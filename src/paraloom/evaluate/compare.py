@@ -56,7 +56,15 @@ class EncoderComparison(EvaluationResult):
         ]
 
     def difference(self, a: int, b: int) -> tuple[float, float, float]:
-        """The mean of encoder a minus that of encoder b, with its 95 % interval, which is narrow: pairs are shared."""
+        """The mean of one encoder minus that of another, with its 95 % interval, narrow because pairs are shared.
+
+        Args:
+            a: Index of the encoder.
+            b: Index of the encoder that it is compared with.
+
+        Returns:
+            The difference, and the lower and upper end of the interval.
+        """
         resampled = self.resampled[:, a].mean(axis=1) - self.resampled[:, b].mean(axis=1)
         return _with_interval(self.pearson[a].mean() - self.pearson[b].mean(), resampled)
 

@@ -30,13 +30,19 @@ FILES = {
     "turney-train": "turney2012/jair.test",
     "turney-test": "turney2012/jair.train",
 }
-"""Paths below the folder of tasks.  Turney's 1,500 test questions are in the file called jair.train (the paper has 1,500
-for testing and 680 for training, of which jair.test has 432)."""
+"""Paths below the folder of tasks.  Turney's 1,500 test questions are in the file called jair.train (the paper has
+1,500 for testing and 680 for training, of which jair.test has 432)."""
 
 
 @dataclass(frozen=True)
 class JudgedPhrase:
-    """An item of SemEval 2013 task 5a: whether a word means the same as a phrase."""
+    """An item of SemEval 2013 task 5a.
+
+    Args:
+        phrase: Two words.
+        word: A word.
+        same: Whether the two mean the same.
+    """
 
     phrase: str
     word: str
@@ -95,7 +101,11 @@ class PhraseResult(EvaluationResult):
     signature: str
 
     def accuracy(self, task: str) -> float:
-        """The accuracy on a task in percent."""
+        """The accuracy on a task in percent.
+
+        Args:
+            task: `SemEval2013`, `Turney2012(5)` or `Turney2012(10)`.
+        """
         return next(row.accuracy for row in self.rows if row.task == task)
 
     def to_dict(self) -> dict[str, Any]:

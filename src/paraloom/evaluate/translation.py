@@ -96,7 +96,15 @@ def evaluate_translation(hypotheses: Sequence[str], references: Sequence[str]) -
 
 
 def format_margin(interval: float | None, digits: int) -> str:
-    """` ± interval`, or nothing where it is None."""
+    """Format the half width of an interval.
+
+    Args:
+        interval: The half width, or None.
+        digits: Digits after the decimal point.
+
+    Returns:
+        ` ± interval`; '' for None.
+    """
     return "" if interval is None else f" ± {interval:.{digits}f}"
 
 
