@@ -321,7 +321,7 @@ def strict_errors(checkout: Checkout, modules: list[str]) -> int | str | None:
     if importlib.util.find_spec("mypy") is None:
         return "mypy not installed"
     paths = [str(checkout.paths[module]) for module in modules if module in checkout.paths]
-    options = ("--strict", "--no-error-summary", "--follow-imports=silent", "--no-incremental")
+    options = ("--strict", "--no-error-summary", "--follow-imports=silent")
     ended = checkout.run("-m", "mypy", *options, *paths, check=False)
     if ended.returncode > 1:
         return f"mypy failed: {(ended.stderr or ended.stdout).strip().splitlines()[-1]}"

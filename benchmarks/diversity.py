@@ -21,9 +21,9 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+from paraloom.diversity.overlap_metrics import overlap_of_groups
 
 from paraloom.diversity.lexical import LexicalDiversity, signatures
-from paraloom.diversity.overlap_metrics import overlap_of_groups
 
 Groups = list[list[str]]
 

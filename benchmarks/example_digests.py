@@ -50,7 +50,7 @@ PAGES = 40
 
 CAPS: dict[str, int] = {
     **{"steps": 8, "epochs": 1, "evaluate_every": 4, "warmup": 2, "held_out": 2, "batch_tokens": 300},
-    **{"vocabulary": 400, "inner": 64, "dimension": 60, "word_entries": 2000, "trigram_entries": 2000},
+    **{"vocabulary": 400, "inner": 64, "dimension": 300, "word_entries": 2000, "trigram_entries": 2000},
     **{"limit": 200, "sample": 100, "sentences": 60, "measured": 40, "least": 3, "seeds": 1, "contrasts": 29},
     **{"megabatch": 4},
 }
@@ -140,12 +140,12 @@ words = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *letters, *("##" + letter
 (folder / "vocab.txt").write_text("\\n".join(words) + "\\n")
 torch.manual_seed(1)
 config = BertConfig(
-    vocab_size=len(words), hidden_size=256, num_hidden_layers=2, num_attention_heads=4, intermediate_size=64
+    vocab_size=len(words), hidden_size=320, num_hidden_layers=2, num_attention_heads=4, intermediate_size=64
 )
 BertModel(config).save_pretrained(folder / "bert")
 BertTokenizerFast(str(folder / "vocab.txt")).save_pretrained(folder / "bert")
 transformer = Transformer(str(folder / "bert"), max_seq_length=64)
-SentenceTransformer(modules=[transformer, Pooling(256, pooling_mode="mean")], device="cpu").save(str(folder / "model"))
+SentenceTransformer(modules=[transformer, Pooling(320, pooling_mode="mean")], device="cpu").save(str(folder / "model"))
 """
 """A sentence-transformers model with random weights: the large encoder that the examples distill is not bundled."""
 
