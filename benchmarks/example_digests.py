@@ -85,7 +85,8 @@ class Example:
         verb: The command that runs it.
         needs: Environment variable → what it points at: another example, or one of `parser`, `teacher`, `documents`.
         variables: Further environment variables.
-        settings: Table of the example → settings that it gets beyond CAPS, by their older names.
+        settings: Table of the example → settings that it gets in any case, by their older names.
+        caps: Settings that are smaller than CAPS has them, by their older names.
     """
 
     name: str
@@ -93,6 +94,7 @@ class Example:
     needs: Mapping[str, str] | None = None
     variables: Mapping[str, str] | None = None
     settings: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+    caps: Mapping[str, int] = field(default_factory=dict)
 
 
 # Few documents: the default of 1,000 held-out pairs is too many, and Korean has many characters.
@@ -108,8 +110,8 @@ EXAMPLES = (
     Example("english-encoder", needs={"GERMAN": "german", "TEACHER": "teacher"}),
     Example("english-curve", needs={"ENGLISH": "english-encoder"}),
     Example("phrases", needs={"TEACHER": "teacher"}),
-    Example("syntax-groups", needs={"CAPTIONS": "multi30k-cs-en", "PARSER": "parser"}),
-    Example("diversity", needs={"PARSER": "parser"}),
+    Example("syntax-groups", needs={"CAPTIONS": "multi30k-cs-en", "PARSER": "parser"}, caps={"held_out": 1}),
+    Example("diversity", needs={"PARSER": "parser"}, caps={"held_out": 1}),
     Example("help-documents", needs={"DOCUMENTS": "documents"}),
     Example(
         "help-loop",
@@ -232,13 +234,13 @@ def renamed_fields(repo: Path) -> dict[str, str]:
     return names
 
 
-def capped(value: Any, older: Mapping[str, str], key: str = "") -> Any:
-    """A value of an example's TOML with every setting at most as large as CAPS has it."""
+def capped(value: Any, older: Mapping[str, str], caps: Mapping[str, int], key: str = "") -> Any:
+    """A value of an example's TOML with every setting at most as large as `caps` has it."""
     if isinstance(value, dict):
-        return {name: capped(item, older, name) for name, item in value.items()}
+        return {name: capped(item, older, caps, name) for name, item in value.items()}
     if isinstance(value, list):
-        return [capped(item, older) for item in value]
-    cap = CAPS.get(older.get(key, key))
+        return [capped(item, older, caps) for item in value]
+    cap = caps.get(older.get(key, key))
     return min(value, cap) if cap and isinstance(value, int) and not isinstance(value, bool) else value
 
 
@@ -267,18 +269,16 @@ def _is_table(value: Any) -> bool:
     return isinstance(value, dict) or (isinstance(value, list) and bool(value) and isinstance(value[0], dict))
 
 
-def write_small(
-    example: Path, folder: Path, declared: Mapping[str, str], lines: int, settings: Mapping[str, Mapping[str, int]]
-) -> Path:
+def write_small(original: Path, folder: Path, example: Example, declared: Mapping[str, str], lines: int) -> Path:
     """Write the small version of an example, next to links to the files of the original's folder."""
-    text = example.read_text(encoding="utf-8")
+    text = original.read_text(encoding="utf-8")
     # Hardly trained translators are unsure of everything: their translations are kept nevertheless.
     text = re.sub(r"translation_cost <= [\d.]+", "translation_cost <= 1000", text)
     text = re.sub(r"beam:\d+", "beam:3", text)
     older = {**ALIASES, **declared}
-    table = capped(tomllib.loads(text), older)
+    table = capped(tomllib.loads(text), older, {**CAPS, **example.caps})
     newer = {old: new for new, old in declared.items()}
-    for name, values in settings.items():
+    for name, values in example.settings.items():
         for old, value in values.items():
             key = next((key for key in table[name] if older.get(key, key) == old), newer.get(old, old))
             table[name][key] = value
@@ -290,10 +290,10 @@ def write_small(
             if "skip" in corpus:
                 corpus["limit"] = lines
     folder.mkdir(parents=True, exist_ok=True)
-    for sibling in example.parent.iterdir():
+    for sibling in original.parent.iterdir():
         if sibling.suffix != ".toml" and not (folder / sibling.name).exists():
             (folder / sibling.name).symlink_to(sibling)
-    path = folder / example.name
+    path = folder / original.name
     path.write_text(toml_text(table) + "\n", encoding="utf-8")
     return path
 
@@ -395,7 +395,7 @@ class Workshop:
         """Run an example at a small scale; returns its run folder."""
         original = self.toml(example.name)
         folder = "examples" if original.parent.name == "examples" else original.parent.name
-        toml = write_small(original, self.scratch / "tree" / folder, self.declared, self.lines, example.settings)
+        toml = write_small(original, self.scratch / "tree" / folder, example, self.declared, self.lines)
         variables = {name: self.need(what) for name, what in (example.needs or {}).items()}
         output = self.scratch / "runs" / example.name
         options = ("-o", str(output), "--workers", str(self.workers))
