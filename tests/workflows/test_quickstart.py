@@ -16,7 +16,7 @@ from paraloom.io import read_pairs
 from paraloom.mt import Translator
 from paraloom.pipeline.toml import pipeline_from_tables, read_pipeline
 from paraloom.report import write_report
-from paraloom.workflows.quickstart import BUNDLED, quickstart
+from paraloom.workflows.quickstart import BUNDLED, run_quickstart
 from paraloom.workflows.selftraining import read_loop
 from paraloom.workflows.selftraining import stages_of as loop_stages
 
@@ -29,14 +29,14 @@ def size(folder: Path) -> int:
 
 @pytest.mark.slow
 def test_the_quickstart_runs_and_its_second_run_has_nothing_to_do(tmp_path: Path) -> None:
-    first = quickstart(tmp_path / "run", workers=2)
+    first = run_quickstart(tmp_path / "run", workers=2)
     assert first.run.stage("bitext").counts.kept == 438
     assert first.run.stage("backtranslated").counts.out == 3 * 438
-    assert first.asked == 109 and first.candidates == 100
+    assert first.queries == 109 and first.candidates == 100
     assert 50 < first.before <= 100 and 50 < first.after <= 100
     page = write_report(tmp_path / "run", tmp_path / "report.html")
     assert page.stat().st_size < 2_000_000
-    again = quickstart(tmp_path / "run", workers=1)
+    again = run_quickstart(tmp_path / "run", workers=1)
     assert again.run.digest == first.run.digest
     assert all(stage.made == 0 for stage in again.run.stages)
 
