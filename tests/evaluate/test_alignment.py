@@ -39,7 +39,9 @@ def test_sizes_are_counted_exactly_and_summed_over_texts() -> None:
 
 
 def test_documents_are_scored_by_pairs_of_names() -> None:
-    assert score_documents([("a", "b"), ("c", "d")], [("a", "b")]) == (1.0, 0.5, pytest.approx(2 / 3))
+    score = score_documents([("a", "b"), ("c", "d")], [("a", "b")])
+    assert score.to_dict() == {"precision": 1.0, "recall": 0.5, "f1": pytest.approx(2 / 3), "gold": 2}
+    assert str(score) == "precision 1.0000  recall 0.5000  f1 0.6667  of 2 pairs"
 
 
 def test_a_result_is_formatted_as_text_and_json() -> None:

@@ -53,9 +53,31 @@ class PrecisionRecall(NamedTuple):
         """The fields by name."""
         return self._asdict()
 
+
+@dataclass(frozen=True)
+class DocumentScore(EvaluationResult):
+    """What `score_documents` returns.
+
+    Args:
+        precision: Share of the predicted pairs that are correct, 0 to 1.
+        recall: Share of the gold pairs that were predicted, 0 to 1.
+        f1: Their harmonic mean.
+        gold: Number of gold pairs.
+    """
+
+    precision: float
+    recall: float
+    f1: float
+    gold: int
+
+    def to_dict(self) -> dict[str, Any]:
+        """The fields by name."""
+        return vars(self).copy()
+
     def format(self) -> str:
         """One line."""
-        return "  ".join(f"{name} {value:.4f}" for name, value in self._asdict().items())
+        figures = f"precision {self.precision:.4f}  recall {self.recall:.4f}  f1 {self.f1:.4f}"
+        return f"{figures}  of {self.gold:,} pairs"
 
 
 @dataclass
@@ -176,7 +198,7 @@ class AlignmentScore(EvaluationResult):
         )
 
 
-def score_documents(gold: Iterable[tuple[str, str]], predicted: Iterable[tuple[str, str]]) -> PrecisionRecall:
+def score_documents(gold: Iterable[tuple[str, str]], predicted: Iterable[tuple[str, str]]) -> DocumentScore:
     """Score pairs of documents against the true ones.
 
     Args:
@@ -192,7 +214,7 @@ def score_documents(gold: Iterable[tuple[str, str]], predicted: Iterable[tuple[s
     """
     true, pairs = set(gold), set(predicted)
     correct = len(true & pairs)
-    return PrecisionRecall.of_counts(correct, len(pairs), correct, len(true))
+    return DocumentScore(*PrecisionRecall.of_counts(correct, len(pairs), correct, len(true)), len(true))
 
 
 def _count_overlapping(beads: Iterable[_Indices], others: Iterable[_Indices]) -> int:

@@ -10,7 +10,7 @@ from paraloom.align.document_pairs import read_document_pairs
 from paraloom.core.errors import ConfigError
 from paraloom.core.protocols import EncoderLike
 from paraloom.embed.encoder import open_encoder
-from paraloom.evaluate.alignment import AlignmentScore, score_documents
+from paraloom.evaluate.alignment import AlignmentScore, DocumentScore, score_documents
 from paraloom.evaluate.comet import COMETResult, evaluate_comet
 from paraloom.evaluate.compare import EncoderComparison, compare_encoders
 from paraloom.evaluate.mteb import write_mteb
@@ -108,7 +108,7 @@ def evaluate_comet_files(
     return evaluate_comet(*lines, python=python, model=model)
 
 
-def evaluate_document_pairs(pairs: str | Path, gold: str | Path, *, swap: bool = False) -> dict[str, float]:
+def evaluate_document_pairs(pairs: str | Path, gold: str | Path, *, swap: bool = False) -> DocumentScore:
     """Precision, recall and F1 of pairs of documents.
 
     Args:
@@ -121,8 +121,7 @@ def evaluate_document_pairs(pairs: str | Path, gold: str | Path, *, swap: bool =
     """
     listed = read_document_pairs(gold)
     true = [(pair.target, pair.source) if swap else (pair.source, pair.target) for pair in listed]
-    score = score_documents(true, [(pair.source, pair.target) for pair in read_document_pairs(pairs)])
-    return {**score.to_dict(), "gold": len(true)}
+    return score_documents(true, [(pair.source, pair.target) for pair in read_document_pairs(pairs)])
 
 
 def evaluate_alignment_files(files: Sequence[str], gold: Sequence[str]) -> AlignmentScore:
