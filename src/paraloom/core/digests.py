@@ -46,7 +46,11 @@ def digest(value: object) -> str:
 
 
 def file_digest(path: str | Path) -> str:
-    """Compute the SHA-256 (hexadecimal) of a file, without reading it whole."""
+    """Compute the SHA-256 (hexadecimal) of a file, without reading it whole.
+
+    Args:
+        path: The file.
+    """
     with Path(path).open("rb") as stream:
         return hashlib.file_digest(stream, "sha256").hexdigest()
 

@@ -187,6 +187,9 @@ def _figures(state: ProgressState, speed: float | None) -> list[str]:
 def format_duration(seconds: float) -> str:
     """Format a duration in its two largest units.
 
+    Args:
+        seconds: The duration, 0 or more.
+
     Example:
         >>> format_duration(42), format_duration(125), format_duration(7384)
         ('42 s', '2 min 05 s', '2 h 03 min')

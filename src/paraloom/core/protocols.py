@@ -63,6 +63,9 @@ class EncoderLike(Protocol):
     def encode(self, sentences: Sequence[str]) -> npt.NDArray[np.float32]:
         """Encode each sentence.
 
+        Args:
+            sentences: n sentences.
+
         Returns:
             float32 `(n, d)`, one row per sentence; a sentence of unknown tokens only has a defined vector too.
         """
@@ -78,6 +81,9 @@ class ParserLike(Protocol):
 
     def parse(self, sentences: Sequence[str]) -> list[str | None]:
         """Parse each sentence.
+
+        Args:
+            sentences: n sentences.
 
         Returns:
             One bracketed tree per sentence, None where parsing failed.

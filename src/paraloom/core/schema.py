@@ -114,6 +114,13 @@ def add_column(batch: pa.RecordBatch, name: str, values: pa.Array, signature: st
 
 
 def signature_of(field: pa.Field) -> str:
-    """The signature in the metadata of a field, '' where it has none."""
+    """Read the signature in the metadata of a field.
+
+    Args:
+        field: A field of a schema.
+
+    Returns:
+        The signature, '' where it has none.
+    """
     stored: bytes = (field.metadata or {}).get(b"signature", b"")
     return stored.decode()

@@ -33,14 +33,18 @@ def generator(seed: int, *keys: int) -> np.random.Generator:
         keys: Integers (0 or more) that distinguish this stream from others of the same seed: an epoch, a step, a task.
 
     Example:
-        >>> bool(generator(1).random() == generator(1).random()), bool(generator(1, 2).random() == generator(1, 3).random())
-        (True, False)
+        >>> float(generator(1, 2).random()) == float(generator(1, 2).random()) != float(generator(1, 3).random())
+        True
     """
     return np.random.default_rng([seed, *keys])
 
 
 def spawn_seeds(seed: int, count: int) -> list[int]:
-    """Draw `count` independent seeds, 0 to 2**32 - 1, from one.
+    """Draw independent seeds, 0 to 2**32 - 1, from one.
+
+    Args:
+        seed: A seed, 0 or more.
+        count: How many to draw.
 
     Example:
         >>> len(set(spawn_seeds(1, 100)))
@@ -52,6 +56,10 @@ def spawn_seeds(seed: int, count: int) -> list[int]:
 
 def spawn_seed(seed: int, *keys: int) -> int:
     """Derive one seed, 0 to 2**32 - 1, from a seed and integer keys, such as an epoch or the number of a chunk.
+
+    Args:
+        seed: A seed, 0 or more.
+        keys: Integers, 0 or more, that distinguish this seed from others of the same seed.
 
     Example:
         >>> spawn_seed(1, 2) == spawn_seed(1, 2) != spawn_seed(1, 3)
@@ -65,6 +73,10 @@ def strided_seed(seed: int, index: int) -> int:
 
     For the second, third … translator of a stage: the first draws as it would alone.
 
+    Args:
+        seed: The first seed.
+        index: Number in the sequence, from 0.
+
     Example:
         >>> strided_seed(7, 0), strided_seed(7, 1)
         (7, 506952120)
@@ -74,6 +86,10 @@ def strided_seed(seed: int, index: int) -> int:
 
 def worker_seed(seed: int, worker: int) -> int:
     """Seed of a training thread, `1000 * seed + worker`: distinct for up to 1,000 threads.
+
+    Args:
+        seed: The seed of the training.
+        worker: Number of the thread, from 0.
 
     Example:
         >>> worker_seed(3, 2)

@@ -122,6 +122,9 @@ class Source(Stage):
 
         Unusable rows are not skipped: if there are any, all batches have the columns `keep` and `reason` (see `Map`),
         and the engine moves those rows to `rejected/`.
+
+        Args:
+            context: Seed and inputs.
         """
         raise NotImplementedError
 
@@ -153,13 +156,28 @@ class Map(Stage):
         return {name: value for name, value in super().configuration().items() if name != "input"}
 
     def survey(self, corpus: CorpusReader, context: StageContext) -> Json:
-        """Facts about the whole corpus that `apply` needs (a quantile, say); computed once per stage."""
+        """Compute facts about the whole corpus that `apply` needs (a quantile, say), once per stage.
+
+        Args:
+            corpus: The input.
+            context: Seed and inputs.
+
+        Returns:
+            JSON values, which `apply` finds in `context.survey`.
+        """
         return None
 
     def apply(self, batch: pa.RecordBatch, context: StageContext) -> pa.RecordBatch:
         """Process one batch, which has at least one row. Load heavy things lazily, once per worker.
 
         The resulting columns and types must be the same for every batch.
+
+        Args:
+            batch: Rows of the input.
+            context: Seed, inputs and the survey.
+
+        Returns:
+            The resulting rows.
 
         Raises:
             DataError: For unusable data, with `row` counted from 1 in this batch: the engine turns it into the row of
@@ -186,6 +204,10 @@ class Fit(Stage):
 
         `folder` survives a kill and is renamed into its final position when this returns. Keep checkpoints in it under
         `checkpoint/` (removed at the end), resume from them if they exist, and end with the same bytes either way.
+
+        Args:
+            folder: An existing folder.
+            context: Seed and inputs.
 
         Returns:
             Figures for run.json.

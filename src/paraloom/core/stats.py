@@ -73,7 +73,11 @@ class Moments:
 
     @classmethod
     def of(cls, values: npt.NDArray[np.floating] | npt.NDArray[np.integer]) -> Moments:
-        """Compute the moments of an array of any shape; NaN is ignored."""
+        """Compute the moments of numbers.
+
+        Args:
+            values: Numbers of any shape; NaN is ignored.
+        """
         numbers = np.asarray(values, np.float64).ravel()
         numbers = numbers[~np.isnan(numbers)]
         if not len(numbers):
@@ -128,7 +132,12 @@ class Ratio:
 
     @classmethod
     def of(cls, over: npt.ArrayLike, under: npt.ArrayLike) -> Ratio:
-        """Sum up what each cluster adds to numerator and denominator, two arrays `(clusters,)`."""
+        """Sum up clusters.
+
+        Args:
+            over: What each cluster adds to the numerator, `(clusters,)`.
+            under: What each cluster adds to the denominator, `(clusters,)`.
+        """
         y, x = np.asarray(over, np.float64), np.asarray(under, np.float64)
         return cls(len(y), float(y.sum()), float(x.sum()), float(y @ y), float(y @ x), float(x @ x))
 
@@ -174,7 +183,11 @@ class IdCounts:
 
     @classmethod
     def of(cls, ids: npt.NDArray[np.uint64]) -> IdCounts:
-        """Count ids, `(n,)`, in any order."""
+        """Count ids.
+
+        Args:
+            ids: uint64 `(n,)`, in any order.
+        """
         distinct, counts = np.unique(ids, return_counts=True)
         return cls(distinct, counts.astype(np.int64))
 
@@ -195,7 +208,14 @@ class IdCounts:
         return int(self.counts.sum())
 
     def most_common(self, size: int) -> npt.NDArray[np.uint64]:
-        """The `size` most frequent ids (ties by id), in ascending order of the ids."""
+        """Select the most frequent ids; ties are broken by id.
+
+        Args:
+            size: How many.
+
+        Returns:
+            uint64 `(size,)` or fewer, in ascending order of the ids.
+        """
         return np.sort(self.ids[np.lexsort((self.ids, -self.counts))[:size]])
 
 
@@ -300,10 +320,8 @@ def paired_difference(both: int, first: int, second: int, neither: int) -> Estim
     """
     n = both + first + second + neither
     before, after = (both + first) / n, (both + second) / n
-    (before_low, before_high), (after_low, after_high) = (
-        wilson_interval(both + first, n),
-        wilson_interval(both + second, n),
-    )
+    before_low, before_high = wilson_interval(both + first, n)
+    after_low, after_high = wilson_interval(both + second, n)
     agreement = float(both * neither - first * second)
     if agreement > 0:
         agreement = max(0.0, agreement - n / 2)

@@ -12,6 +12,7 @@ import numpy as np
 import pyarrow as pa
 
 from paraloom.core.errors import ConfigError, DataError
+from paraloom.core.seeds import generator
 from paraloom.io.atomic import atomic_write
 from paraloom.pairs.filtering.cuts import sort_keys
 
@@ -96,7 +97,7 @@ def write_sheet(samples: Sequence[RangeSample], sheet: Path, *, seed: int = 1) -
         Path of the key, `SHEET.key.tsv`.
     """
     rows = [(sample, row) for sample in samples for row in sample.rows]
-    order = np.random.default_rng(seed).permutation(len(rows))
+    order = generator(seed).permutation(len(rows))
     key = sheet.with_name(f"{sheet.name}.key.tsv")
     with atomic_write(key) as temporary, temporary.open("w", encoding="utf-8", newline="") as stream:
         table = csv.writer(stream, delimiter="\t", lineterminator="\n")

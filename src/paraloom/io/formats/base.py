@@ -119,12 +119,19 @@ def origin_in_name(stem: str) -> str:
 
 
 def raw_text(line: bytes) -> str:
-    """Decode a line that may not be valid UTF-8; invalid bytes become escapes."""
+    """Decode a line that may not be valid UTF-8.
+
+    Args:
+        line: The line; invalid bytes become escapes.
+    """
     return line.decode(errors="backslashreplace")
 
 
 def json_object(line: str) -> dict[str, Any]:
     """Parse a line of JSON Lines.
+
+    Args:
+        line: The line.
 
     Raises:
         DataError: The line is not a JSON object.
@@ -143,7 +150,11 @@ def json_object(line: str) -> dict[str, Any]:
 
 
 def json_text(value: dict[str, Any], key: str) -> str:
-    """The text at a key of a JSON object.
+    """Get the text at a key of a JSON object.
+
+    Args:
+        value: The object.
+        key: The key.
 
     Raises:
         DataError: The key is missing, or its value is not valid text.

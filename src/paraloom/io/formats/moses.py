@@ -61,6 +61,9 @@ def sides(source: str) -> Sides | None:
 def read(options: ReadOptions) -> Iterator[PairRow]:
     """Read pairs of line n of one file and line n of the other.
 
+    Args:
+        options: What to read.
+
     Raises:
         DataError: A line is not valid UTF-8; the files differ in their number of lines (also with `on_reject`, because
             it is unknown which line is missing).
@@ -88,7 +91,14 @@ def read(options: ReadOptions) -> Iterator[PairRow]:
 
 
 def write(batches: Iterable[pa.RecordBatch], target: str) -> int:
-    """Write both files atomically; returns the number of rows.
+    """Write both files atomically.
+
+    Args:
+        batches: The rows.
+        target: The file.
+
+    Returns:
+        Number of rows.
 
     Raises:
         DataError: A text has a line break.

@@ -21,6 +21,10 @@ from paraloom.io.shards import open_shard, read_batches, write_shard
 def read(options: ReadOptions, batch_rows: int = 1024) -> Iterator[PairRow]:
     """Read pairs from two columns (`src` and `tgt` by default).
 
+    Args:
+        options: What to read.
+        batch_rows: Rows to read at a time.
+
     Raises:
         DataError: A column is missing or not text, or a value is null or not valid UTF-8.
     """
@@ -45,7 +49,15 @@ def read(options: ReadOptions, batch_rows: int = 1024) -> Iterator[PairRow]:
 
 
 def write(batches: Iterable[pa.RecordBatch], schema: pa.Schema, target: str) -> int:
-    """Write one Parquet file, with the signatures of its columns; returns the number of rows.
+    """Write one Parquet file, with the signatures of its columns.
+
+    Args:
+        batches: The rows.
+        schema: Their columns.
+        target: The file.
+
+    Returns:
+        Number of rows.
 
     Raises:
         ConfigError: The name has a suffix of compression.

@@ -27,6 +27,9 @@ def read(options: ReadOptions) -> Iterator[PairRow]:
 
     A file whose first line has no bar has records of three lines: `word<TAB>tag` twice, and a word that means both.
 
+    Args:
+        options: What to read.
+
     Raises:
         DataError: A line has another format.
     """

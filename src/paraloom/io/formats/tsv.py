@@ -16,6 +16,9 @@ def read(options: ReadOptions) -> Iterator[PairRow]:
 
     Rows count from 1, without the header.
 
+    Args:
+        options: What to read.
+
     Raises:
         ConfigError: There are more columns and none is named, or a named one is not found.
         DataError: A row has another number of fields than the first, or is not valid UTF-8.
@@ -46,7 +49,15 @@ def read(options: ReadOptions) -> Iterator[PairRow]:
 
 
 def write(batches: Iterable[pa.RecordBatch], names: Sequence[str], target: str) -> int:
-    """Write a header and one line per row; returns the number of rows.
+    """Write a header and one line per row.
+
+    Args:
+        batches: The rows.
+        names: Names of their columns.
+        target: The file.
+
+    Returns:
+        Number of rows.
 
     Raises:
         DataError: A text has a tab or a line break.
