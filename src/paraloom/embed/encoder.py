@@ -41,8 +41,8 @@ class Encoder:
         >>> encoder = Encoder.load("english")
         >>> encoder.encode(["A cat sleeps.", "A dog runs."]).shape
         (2, 600)
-        >>> encoder.similarity(["A cat sleeps."], ["The cat is asleep.", "Stocks fell."]).argmax()
-        np.int64(0)
+        >>> int(encoder.similarity(["A cat sleeps."], ["The cat is asleep.", "Stocks fell."]).argmax())
+        0
     """
 
     def __init__(self, model: EncoderLike, name: str = "") -> None:
@@ -192,7 +192,7 @@ class Encoder:
             return folder
         raise ConfigError(f"a model of type {type(model).__name__} cannot be saved", remedy="Save it by its own means.")
 
-    def _unit_vectors(self, values: str | Sequence[str] | Vectors) -> Vectors:
+    def _unit_vectors(self, values: Any) -> Vectors:
         array = np.asarray(values) if hasattr(values, "__array__") else None
         if array is None or array.dtype.kind not in "fiu":
             array = self.encode(values)

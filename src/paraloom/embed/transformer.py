@@ -151,14 +151,18 @@ class SentenceTransformerEncoder:
             from sentence_transformers import SentenceTransformer
         except ImportError:
             raise ConfigError(
-                "sentence-transformers is not installed, which this model needs",
-                remedy="Run: pip install sentence-transformers",
+                f"'{model}' needs the sentence-transformers library, which is not installed",
+                remedy="Run: pip install 'paraloom[distill]', or name a folder or a bundled encoder such as 'english'.",
             ) from None
         self.name = model
         try:
             self._model = SentenceTransformer(model, device="cpu")
         except Exception as error:  # the library raises whatever its loaders raise
-            raise ModelError(f"sentence-transformers cannot load it: {error}", file=model) from None
+            raise ModelError(
+                f"sentence-transformers cannot load it: {error}",
+                file=model,
+                remedy="Name a folder, a bundled encoder such as 'english', or a Hugging Face model.",
+            ) from None
 
     @property
     def signature(self) -> str:
