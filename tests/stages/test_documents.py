@@ -92,7 +92,12 @@ def test_translated_documents_are_paired_and_their_own_sentences_come_out(tmp_pa
     stages = [
         {"use": "translate-documents", "input": "de", "translator": str(BUNDLED / "de-en")},
         {"use": "align-documents", "source": "translate-documents", "target": "en", "rounds": 0},
-        {"use": "align-document-sentences", "source": "translate-documents", "target": "en", "pairs": "align-documents"},
+        {
+            "use": "align-document-sentences",
+            "source": "translate-documents",
+            "target": "en",
+            "pairs": "align-documents",
+        },
     ]
     result = run(tmp_path, *stages)
     translated, paired, aligned = result.stages
@@ -158,9 +163,9 @@ def test_without_counterparts_no_pair_is_written_and_there_is_nothing_to_align(f
     write_pages(folder / "empty", [Page("x", "en", ""), Page("y", "en", "\n")])
     stages = [{**ALIGN, "target": "empty"}, {**WITHIN, "target": "empty"}]
     assert run(folder, stages[0]).stages[0].figures == {"documents": [31, 2], "pairs": 0}
-    with pytest.raises(DataError, match="no documents were paired") as caught:
+    with pytest.raises(DataError, match="no pairs of documents") as caught:
         run(folder, *stages)
-    assert caught.value.stage == "20-align-within"
+    assert caught.value.stage == "20-align-document-sentences"
 
 
 def test_align_documents_then_sentences_from_the_command_line(folder: Path, paraloom: Command, world: World) -> None:
@@ -168,7 +173,7 @@ def test_align_documents_then_sentences_from_the_command_line(folder: Path, para
     assert status == 0 and "28 pairs of 31 and 31 documents in pairs.tsv" in said
     assert (folder / "pairs.tsv").read_text().startswith("src_doc\ttgt_doc\tscore\tmargin\n")
     assert not (folder / "pairs.tsv.paraloom").exists()
-    status, said, _ = paraloom("evaluate", "documents", "pairs.tsv", "--gold", "gold.tsv", "--turned", "--json")
+    status, said, _ = paraloom("evaluate", "documents", "pairs.tsv", "--gold", "gold.tsv", "--swap", "--json")
     assert status == 0 and json.loads(said) == {"precision": 1.0, "recall": 1.0, "f1": 1.0, "gold": 28}
 
     assert paraloom("align", "sentences", "kal", "eng", "--documents", "pairs.tsv", "-o", "out.tsv")[0] == 0
@@ -200,7 +205,7 @@ def test_figures_of_documents_by_hand(tmp_path: Path, paraloom: Command) -> None
     (tmp_path / "found.tsv").write_text("a\tx\t0.9\t0.5\nb\ty\nc\tw\nb\ty\n")
     (tmp_path / "gold.tsv").write_text("a\tx\nb\ty\nc\tz\nd\tw\n")
     (tmp_path / "turned.tsv").write_text("x\ta\ny\tb\nz\tc\nw\td\n")
-    for arguments in (["gold.tsv"], ["turned.tsv", "--turned"]):
+    for arguments in (["gold.tsv"], ["turned.tsv", "--swap"]):
         status, said, _ = paraloom("evaluate", "documents", "found.tsv", "--gold", *arguments)
         assert status == 0 and said == "precision 0.6667  recall 0.5000  f1 0.5714  of 4 pairs\n"
     said = paraloom("evaluate", "documents", "found.tsv", "--gold", "turned.tsv", "--json")[1]
@@ -210,17 +215,17 @@ def test_figures_of_documents_by_hand(tmp_path: Path, paraloom: Command) -> None
 @pytest.mark.parametrize(
     ("arguments", "code", "said"),
     [
-        (("documents", "kal", "nowhere", "-o", "out.tsv"), 1, "nowhere: this is no corpus of documents"),
-        (("documents", "gold.tsv", "eng", "-o", "out.tsv"), 1, "gold.tsv: this is no corpus of documents"),
+        (("documents", "kal", "nowhere", "-o", "out.tsv"), 1, "nowhere: expected a corpus of documents"),
+        (("documents", "gold.tsv", "eng", "-o", "out.tsv"), 1, "gold.tsv: expected a corpus of documents"),
         (("documents", "kal", "eng", "--evidence", "topic", "-o", "out.tsv"), 1, "did you mean 'topics'"),
-        (("documents", "kal", "eng", "--how", "one", "-o", "out.tsv"), 1, "unknown assignment 'one'"),
-        (("sentences", "kal", "eng", "--documents", "header.tsv", "-o", "out.tsv"), 1, "header.tsv: there is no pair"),
+        (("documents", "kal", "eng", "--assignment", "one", "-o", "out.tsv"), 1, "unknown assignment 'one'"),
+        (("sentences", "kal", "eng", "--documents", "header.tsv", "-o", "out.tsv"), 1, "header.tsv: the file has no pairs"),
         (("sentences", "kal", "eng", "--documents", "empty.tsv", "-o", "out.tsv"), 1, "empty.tsv: the file is empty"),
-        (("sentences", "kal", "eng", "--documents", "bad.tsv", "-o", "out.tsv"), 1, "bad.tsv, row 2: 'k2'"),
-        (("sentences", "kal", "eng", "--documents", "pear.tsv", "-o", "out.tsv"), 1, "did you mean|there is no such"),
-        (("sentences", "kal", "eng", "--documents", "other.tsv", "-o", "out.tsv"), 1, "no document 'k1' in the corpus"),
-        (("sentences", "kal", "eng", "--documents", "other.tsv", "-o", "o.parquet"), 1, "no document 'k1' in the"),
-        (("sentences", "kal", "none", "--documents", "other.tsv", "-o", "out.tsv"), 1, "this is no corpus"),
+        (("sentences", "kal", "eng", "--documents", "bad.tsv", "-o", "out.tsv"), 1, "bad.tsv, row 2: expected a pair of documents, got 'k2'"),
+        (("sentences", "kal", "eng", "--documents", "pear.tsv", "-o", "out.tsv"), 1, "pear.tsv: file not found"),
+        (("sentences", "kal", "eng", "--documents", "other.tsv", "-o", "out.tsv"), 1, "document 'k1' not found in the corpus"),
+        (("sentences", "kal", "eng", "--documents", "other.tsv", "-o", "o.parquet"), 1, "document 'k1' not found in the"),
+        (("sentences", "kal", "none", "--documents", "other.tsv", "-o", "out.tsv"), 1, "expected a corpus of documents"),
         (
             ("sentences", "kal", "eng", "--documents", "bad.tsv", "--translations", "a.txt", "-o", "out.tsv"),
             2,
