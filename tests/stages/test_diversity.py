@@ -20,7 +20,7 @@ from plain_trees import Prepared, parse, subset_kernel
 from paraloom.core.errors import ConfigError, DataError, ParaloomError
 from paraloom.core.schema import PAIRS, VARIANTS
 from paraloom.diversity.adequacy import Adequacy
-from paraloom.diversity.groups import Drawn, whole_groups
+from paraloom.diversity.groups import GroupSample, whole_groups
 from paraloom.diversity.measures import VariantStatistics
 from paraloom.io import write_corpus
 from paraloom.pipeline.runner import run_pipeline
@@ -224,9 +224,9 @@ def test_a_limit_draws_the_same_sources_from_every_corpus(tmp_path: Path) -> Non
     figures, _ = measure(tmp_path, "limit = 30")
     assert (figures["groups"], figures["variants"]) == (30, 60)
     ids = pa.RecordBatch.from_pydict({"pair_id": names})
-    drawn = Drawn.of([ids], 30).holds(names)
+    drawn = GroupSample.of([ids], 30).contains(names)
     backwards = pa.RecordBatch.from_pydict({"pair_id": names[::-1]})
-    assert drawn.tolist() == Drawn.of([backwards.slice(0, 90), backwards.slice(90)], 30).holds(names).tolist()
+    assert drawn.tolist() == GroupSample.of([backwards.slice(0, 90), backwards.slice(90)], 30).contains(names).tolist()
     assert drawn.sum() == 30 and np.flatnonzero(drawn).max() > 100 > np.flatnonzero(drawn).min()
 
 

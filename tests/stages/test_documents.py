@@ -219,13 +219,33 @@ def test_figures_of_documents_by_hand(tmp_path: Path, paraloom: Command) -> None
         (("documents", "gold.tsv", "eng", "-o", "out.tsv"), 1, "gold.tsv: expected a corpus of documents"),
         (("documents", "kal", "eng", "--evidence", "topic", "-o", "out.tsv"), 1, "did you mean 'topics'"),
         (("documents", "kal", "eng", "--assignment", "one", "-o", "out.tsv"), 1, "unknown assignment 'one'"),
-        (("sentences", "kal", "eng", "--documents", "header.tsv", "-o", "out.tsv"), 1, "header.tsv: the file has no pairs"),
+        (
+            ("sentences", "kal", "eng", "--documents", "header.tsv", "-o", "out.tsv"),
+            1,
+            "header.tsv: the file has no pairs",
+        ),
         (("sentences", "kal", "eng", "--documents", "empty.tsv", "-o", "out.tsv"), 1, "empty.tsv: the file is empty"),
-        (("sentences", "kal", "eng", "--documents", "bad.tsv", "-o", "out.tsv"), 1, "bad.tsv, row 2: expected a pair of documents, got 'k2'"),
+        (
+            ("sentences", "kal", "eng", "--documents", "bad.tsv", "-o", "out.tsv"),
+            1,
+            "bad.tsv, row 2: expected a pair of documents, got 'k2'",
+        ),
         (("sentences", "kal", "eng", "--documents", "pear.tsv", "-o", "out.tsv"), 1, "pear.tsv: file not found"),
-        (("sentences", "kal", "eng", "--documents", "other.tsv", "-o", "out.tsv"), 1, "document 'k1' not found in the corpus"),
-        (("sentences", "kal", "eng", "--documents", "other.tsv", "-o", "o.parquet"), 1, "document 'k1' not found in the"),
-        (("sentences", "kal", "none", "--documents", "other.tsv", "-o", "out.tsv"), 1, "expected a corpus of documents"),
+        (
+            ("sentences", "kal", "eng", "--documents", "other.tsv", "-o", "out.tsv"),
+            1,
+            "document 'k1' not found in the corpus",
+        ),
+        (
+            ("sentences", "kal", "eng", "--documents", "other.tsv", "-o", "o.parquet"),
+            1,
+            "document 'k1' not found in the",
+        ),
+        (
+            ("sentences", "kal", "none", "--documents", "other.tsv", "-o", "out.tsv"),
+            1,
+            "expected a corpus of documents",
+        ),
         (
             ("sentences", "kal", "eng", "--documents", "bad.tsv", "--translations", "a.txt", "-o", "out.tsv"),
             2,

@@ -74,7 +74,7 @@ def test_an_unknown_column_stops_the_run_before_its_stage_begins(pairs: Path, tm
         input = "{pairs}"
         where = "trigam_overlap < 0.9"
     """
-    with pytest.raises(ConfigError, match="column 'trigam_overlap'.* not found"):
+    with pytest.raises(ConfigError, match=r"column 'trigam_overlap' .* not found"):
         run(text, tmp_path)
     assert not list((tmp_path / "run").rglob("*.parquet"))
 

@@ -1,0 +1,150 @@
+"""Stages of bitext: pairs are read, joined and cleaned, and every rejected row is kept with its reason."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from stage_runs import count_reasons, read_rows, run_toml, write_pairs
+
+from paraloom.core.errors import ConfigError, DataError
+from paraloom.core.schema import PAIRS, signature_of
+from paraloom.core.stage import StageContext
+from paraloom.stages.bitext import ReadPairs, ReadScoredPairs, has_further_columns
+
+SENTENCES = '[[stage]]\nuse = "read-sentences"\ntext_files = ["mono.txt"]\n'
+
+
+@pytest.mark.parametrize(("skip", "limit", "kept"), [(0, 0, "abcde"), (2, 2, "cd"), (4, 0, "e"), (0, 1, "a")])
+def test_a_part_of_a_file_is_read(tmp_path: Path, skip: int, limit: int, kept: str) -> None:
+    (tmp_path / "five.tsv").write_text("".join(f"{letter}\t{letter}{letter}\n" for letter in "abcde"))
+    text = f'[[stage]]\nuse = "read-pairs"\nsource = "five.tsv"\nskip = {skip}\nlimit = {limit}\n'
+    rows = read_rows(run_toml(text, tmp_path).stages[-1].folder)
+    assert "".join(row["src"] for row in rows) == kept
+    assert [row["pair_id"].rpartition(":")[2] for row in rows] == [str("abcde".index(letter) + 1) for letter in kept]
+
+
+def test_bad_rows_after_the_skipped_ones_are_counted(tmp_path: Path) -> None:
+    lines = [b"a\tb\n"] * 4 + [b"bad\n"] + [b"c\td\n"] * 2 + [b"\xff\t\n"] + [b"e\tf\n"]
+    (tmp_path / "rows.tsv").write_bytes(b"".join(lines))
+    text = '[[stage]]\nuse = "read-pairs"\nsource = "rows.tsv"\nbad_rows = "reject"\nskip = {}\n'
+    for name, skip, kept, bad in (("whole", 0, 7, 2), ("some", 2, 5, 2), ("behind", 5, 2, 1)):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "rows.tsv").write_bytes((tmp_path / "rows.tsv").read_bytes())
+        counts = run_toml(text.format(skip), tmp_path / name).stages[-1].counts
+        assert (counts.kept, counts.rejected) == (kept, bad), name
+
+
+def test_skipping_more_rows_than_a_file_has_leaves_nothing_to_read(tmp_path: Path) -> None:
+    (tmp_path / "one.tsv").write_text("a\tb\n")
+    with pytest.raises(DataError, match="no rows to read"):
+        run_toml('[[stage]]\nuse = "read-pairs"\nsource = "one.tsv"\nskip = 9\n', tmp_path)
+    with pytest.raises(ConfigError, match="key 'skip' must be 0 or more, not -1"):
+        ReadPairs(source=tmp_path / "one.tsv", skip=-1)
+
+
+def test_braces_must_enclose_two_names(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="expected two names in the braces"):
+        ReadPairs(source=tmp_path / "train.{de}").files()
+
+
+def test_corpora_of_pairs_are_joined_and_swapped(tmp_path: Path) -> None:
+    write_pairs(tmp_path / "one", ("ein Hund", "a dog"))
+    write_pairs(tmp_path / "two", ("eine Katze", "a cat"))
+    text = '[[stage]]\nname = "{0}"\nuse = "join-pairs"\ncorpora = ["one", "two"]\nswap = {0}\n'
+    straight, swapped = (
+        read_rows(stage.folder) for stage in run_toml(text.format("false") + text.format("true"), tmp_path).stages
+    )
+    assert [(row["src"], row["tgt"]) for row in straight] == [("ein Hund", "a dog"), ("eine Katze", "a cat")]
+    assert [(row["src"], row["tgt"]) for row in swapped] == [("a dog", "ein Hund"), ("a cat", "eine Katze")]
+    assert {(row["src_lang"], row["tgt_lang"]) for row in swapped} == {("en", "de")}
+
+
+def test_only_corpora_of_pairs_are_joined(tmp_path: Path) -> None:
+    (tmp_path / "mono.txt").write_text("A dog.\n")
+    with pytest.raises(DataError, match="column 'pair_id' is missing"):
+        run_toml(f'{SENTENCES}[[stage]]\nuse = "join-pairs"\ncorpora = ["read-sentences"]\n', tmp_path)
+    with pytest.raises(ConfigError, match="key 'corpora' is empty"):
+        run_toml('[[stage]]\nuse = "join-pairs"\ncorpora = []\n', tmp_path)
+
+
+def test_bad_lines_and_test_sentences_are_rejected(tmp_path: Path) -> None:
+    write_pairs(tmp_path / "pairs", ("ein Hund", "a dog"), ("", "x"), ("eine Katze", "A CAT!"), ("Der Test.", "new"))
+    write_pairs(tmp_path / "test", ("der test", "a cat"))
+    result = run_toml('[[stage]]\nuse = "clean"\ninput = "pairs"\nheld_out = ["test"]\n', tmp_path).stages[-1]
+    assert [row["tgt"] for row in read_rows(result.folder)] == ["a dog"]
+    assert count_reasons(result.folder) == {
+        "src: empty": 1, "tgt: in a held-out corpus": 1, "src: in a held-out corpus": 1,
+    }  # fmt: skip
+    assert result.counts.read == result.counts.kept + result.counts.rejected == 4
+
+
+def test_a_held_out_corpus_that_changed_is_read_again(tmp_path: Path) -> None:
+    """Both runs are in this process, and the corpus has the same path."""
+    write_pairs(tmp_path / "pairs", ("ein Hund", "a dog"), ("eine Katze", "a cat"))
+    kept = []
+    for text in ("a dog", "a cat"):
+        shutil.rmtree(tmp_path / "test", ignore_errors=True)
+        write_pairs(tmp_path / "test", ("", text))
+        result = run_toml('[[stage]]\nuse = "clean"\ninput = "pairs"\nheld_out = ["test"]\n', tmp_path).stages[-1]
+        kept.append([row["tgt"] for row in read_rows(result.folder)])
+    assert kept == [["a cat"], ["a dog"]]
+
+
+def test_sentences_in_another_language_are_rejected(tmp_path: Path) -> None:
+    pytest.importorskip("lingua", reason="identifying languages needs lingua: pip install 'paraloom[language]'")
+    german = "Der Hund schläft heute den ganzen Tag in der warmen Sonne vor dem Haus."
+    (tmp_path / "mono.txt").write_text(f"The dog has been sleeping in the sun all day long.\n{german}\n1 2 3\n")
+    result = run_toml(f'{SENTENCES}[[stage]]\nuse = "clean"\nmin_words = 2\nlanguages = ["de", "en"]\n', tmp_path)
+    assert result.stages[-1].counts.kept == 1
+    assert count_reasons(result.stages[-1].folder) == {
+        "text: looks like 'de', not 'en'": 1, "text: fewer than 0.4 of the words begin with a letter": 1,
+    }  # fmt: skip
+    with pytest.raises(ConfigError, match="must have two languages or more, not only 'de'"):
+        run_toml(f'{SENTENCES}[[stage]]\nuse = "clean"\nlanguages = ["de"]\n', tmp_path)
+
+
+def test_a_label_that_is_not_among_the_languages_is_an_error(tmp_path: Path) -> None:
+    write_pairs(tmp_path / "pairs", ("ein Hund", "a dog"))
+    with pytest.raises(DataError, match="labeled as 'de', which is not among the languages en, tr"):
+        run_toml('[[stage]]\nuse = "clean"\ninput = "pairs"\nlanguages = ["en", "tr"]\n', tmp_path)
+
+
+@pytest.fixture
+def scored(paraloom: Callable[..., tuple[int, str, str]], tmp_path: Path) -> Path:
+    """A Parquet file that `paraloom score` wrote."""
+    lines = ["src\ttgt", "the dog sleeps\tthe dog is asleep", "a cat\ta cat", "here we are\tthis is the place"]
+    (tmp_path / "pairs.tsv").write_text("".join(f"{line}\n" for line in lines))
+    assert paraloom("score", "pairs.tsv", "--with", "overlap,length", "-o", "scored.parquet")[0] == 0
+    return tmp_path / "scored.parquet"
+
+
+def test_scored_pairs_are_filtered(paraloom: Callable[..., tuple[int, str, str]], scored: Path) -> None:
+    status, _, message = paraloom("filter", scored, "--where", "unigram_overlap < 0.9", "-o", "kept.parquet")
+    assert status == 0, message
+    before, after = pq.read_table(scored), pq.read_table(scored.parent / "kept.parquet")
+    assert after.column("tgt").to_pylist() == ["the dog is asleep", "this is the place"]
+    assert after.schema.names == before.schema.names
+    assert "unigram_overlap|" in signature_of(after.schema.field("unigram_overlap"))
+
+
+def test_files_with_further_columns_are_recognized(tmp_path: Path, scored: Path) -> None:
+    pq.write_table(pa.table({"src": ["a"], "tgt": ["b"], "score": [1.0]}), tmp_path / "other.parquet")
+    pq.write_table(pa.table({name: [""] for name in PAIRS.names}, schema=PAIRS), tmp_path / "plain.parquet")
+    assert has_further_columns(str(scored))
+    for name in ("other.parquet", "plain.parquet", "pairs.tsv", "missing.parquet"):
+        assert not has_further_columns(str(tmp_path / name))
+
+
+def test_a_null_is_named_with_its_row(scored: Path) -> None:
+    table = pq.read_table(scored)
+    field = table.schema.field("tgt")
+    texts = pa.array(["a", None, "c"], field.type)
+    pq.write_table(table.set_column(table.schema.names.index("tgt"), field, texts), scored)
+    with pytest.raises(DataError, match="'tgt' is null") as error:
+        list(ReadScoredPairs(source=scored).batches(StageContext(1)))
+    assert error.value.row == 2
