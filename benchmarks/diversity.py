@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-from paraloom.diversity.overlap_metrics import overlap_of_groups
+from paraloom.diversity.lexical import group_overlaps
 
 from paraloom.diversity.lexical import LexicalDiversity, signatures
 
@@ -61,7 +61,7 @@ def sacrebleu_pair_by_pair(groups: Groups) -> list[tuple[float, float]]:
 def overlap(options: argparse.Namespace) -> dict[str, Any]:
     """i-BLEU and i-chrF: one line per corpus, with the largest difference between both implementations."""
     figures: dict[str, Any] = {}
-    overlap_of_groups(["a", "b"], [0, 2])
+    group_overlaps(["a", "b"], [0, 2])
     sacrebleu_pair_by_pair([["a", "b"]])
     for name, read in (("captions", captions), ("news", news)):
         groups = read()[: options.groups]
@@ -70,7 +70,7 @@ def overlap(options: argparse.Namespace) -> dict[str, Any]:
         part = range(0, len(groups), max(1, len(groups) // options.peer_groups))
         (own, values), (other, expected) = in_turn(
             [
-                lambda texts=texts, bounds=bounds: overlap_of_groups(texts, bounds),
+                lambda texts=texts, bounds=bounds: group_overlaps(texts, bounds),
                 lambda groups=groups, part=part: sacrebleu_pair_by_pair([groups[i] for i in part]),
             ],
             options.times,

@@ -21,7 +21,7 @@ from pathlib import Path
 
 import numpy as np
 
-from paraloom.diversity.tree_differences import differences
+from paraloom.diversity.tree_differences import tree_kernel_difference
 from paraloom.diversity.tree_kernels import BBH22, TreeKernel, failures, kernel
 from paraloom.diversity.trees import read_trees
 from paraloom.syntax.treebank import read_brackets
@@ -46,7 +46,7 @@ def groups(texts: list[str], setting: TreeKernel) -> None:
     """The kernels of the pairs in each group of three."""
     for i in range(0, len(texts), BATCH):
         trees = read_trees(texts[i : i + BATCH])
-        assert not np.isnan(differences(trees, np.arange(len(trees)) // 3, setting)).any()
+        assert not np.isnan(tree_kernel_difference(trees, np.arange(len(trees)) // 3, setting)).any()
 
 
 def plain(texts: list[str], setting: TreeKernel) -> None:

@@ -1,1 +1,1 @@
-"""How varied text is: within a corpus, and between the translations of one source."""
+"""Diversity of text: lexical and syntactic diversity of variants, their adequacy, and statistics of corpora."""

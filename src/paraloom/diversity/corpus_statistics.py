@@ -1,9 +1,11 @@
-"""What a corpus is like: length, vocabulary, n-gram entropy (W17 Table 9, PNMT Table 1), as statistics that merge."""
+"""Statistics of a corpus: length, vocabulary and n-gram entropy (W17 Table 9, PNMT Table 1), as sums."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+
+import numpy as np
 
 from paraloom.core.stats import Estimate, IdCounts, Moments, entropy, merge_all
 from paraloom.text.buffers import Texts
@@ -13,11 +15,14 @@ from paraloom.text.tokens import token_hash, tokenize
 
 @dataclass(frozen=True)
 class TextStatistics:
-    """Sums over sentences; two of them add up to those of both corpora.
+    """Sums over sentences; two of them can be added.
 
-    sentences: with a word at least.  length: of their words.  unigrams, trigrams: how often
-    each was seen (lower-cased words; see core.text.tokens).  trees: how often each parse skeleton was seen, where
-    there is a parser.
+    Args:
+        sentences: Sentences with at least one word.
+        length: Words of these sentences.
+        unigrams: Occurrences of each word, in lower case (`paraloom.text.tokens`).
+        trigrams: Occurrences of each trigram.
+        trees: Occurrences of each parse skeleton, if there are parses.
     """
 
     sentences: int = 0
@@ -28,13 +33,16 @@ class TextStatistics:
 
     @classmethod
     def of(cls, texts: Texts, skeletons: Texts | None = None) -> TextStatistics:
-        """Of a batch of sentences.
+        """Sum up a batch of sentences.
 
-        skeletons: the top of each sentence's parse, as text, '' where there is none.
+        Args:
+            texts: n sentences.
+            skeletons: The skeleton of each sentence's tree (`paraloom.text.trees.skeleton`), '' without one.
 
-        >>> statistics = TextStatistics.of(["a b a", "b"]) + TextStatistics.of(["c"])
-        >>> statistics.sentences, len(statistics.unigrams), round(statistics.length.mean, 2)
-        (3, 3, 1.67)
+        Example:
+            >>> statistics = TextStatistics.of(["a b a", "b"]) + TextStatistics.of(["c"])
+            >>> statistics.sentences, len(statistics.unigrams), round(statistics.length.mean, 2)
+            (3, 3, 1.67)
         """
         lists = tokenize(texts)
         lengths = lists.lengths
@@ -43,7 +51,7 @@ class TextStatistics:
             length=Moments.of(lengths[lengths > 0]),
             unigrams=IdCounts.of(lists.ids),
             trigrams=IdCounts.of(ngrams(lists, 3).ids),
-            trees=_whole(skeletons) if skeletons is not None else IdCounts.empty(),
+            trees=_count_texts(skeletons) if skeletons is not None else IdCounts.empty(),
         )
 
     def __add__(self, other: TextStatistics) -> TextStatistics:
@@ -56,27 +64,28 @@ class TextStatistics:
         )
 
     def figures(self) -> dict[str, Estimate]:
-        """Length (words a sentence), vocabulary (different words), entropies (nats): each with its interval.
+        """Length (words per sentence), vocabulary (different words) and entropies (nats), with 95 % intervals.
 
-        Vocabulary has no interval: it grows with the sample, so compare samples of one size.
+        The vocabulary has no interval: it grows with the sample, so compare samples of equal size.
+
+        Reference:
+            W17 Table 9 and PNMT Table 1 for the entropies of unigrams, trigrams and parses.
         """
-        found = {
+        figures = {
             "length": self.length.estimate(),
             "vocabulary": Estimate(len(self.unigrams), len(self.unigrams), len(self.unigrams)),
             "unigram_entropy": entropy(self.unigrams.counts),
             "trigram_entropy": entropy(self.trigrams.counts),
         }
-        return found | ({"parse_entropy": entropy(self.trees.counts)} if len(self.trees) else {})
+        return figures | ({"parse_entropy": entropy(self.trees.counts)} if len(self.trees) else {})
 
 
 def text_statistics(batches: Iterable[Texts]) -> TextStatistics:
-    """Of all batches; memory grows with the number of different trigrams."""
+    """Sum up all batches; memory grows with the number of different trigrams."""
     return merge_all(map(TextStatistics.of, batches), TextStatistics())
 
 
-def _whole(texts: Texts) -> IdCounts:
-    """Each non-empty text as one thing."""
-    import numpy as np
-
+def _count_texts(texts: Texts) -> IdCounts:
+    """Occurrences of each non-empty text."""
     values = texts if isinstance(texts, list) else texts.to_pylist()  # type: ignore[union-attr]
     return IdCounts.of(np.array([token_hash(value) for value in values if value], np.uint64))

@@ -1,4 +1,4 @@
-"""The variants of one source stand together: where each group begins, batches that split none, groups by lot."""
+"""Groups of variants: where the variants of each source begin, batches that split no group, samples of groups."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from paraloom.core.errors import ConfigError, DataError
+from paraloom.core.errors import ConfigError, DataError, nearest
 from paraloom.text.buffers import Texts, text_buffers
 from paraloom.text.hashing import TextSet
 from paraloom.text.token_kernels import hash_spans
@@ -19,12 +19,20 @@ _REMEDY = "Sort the variants by pair_id."
 
 
 def group_bounds(pair_ids: pa.Array) -> npt.NDArray[np.int64]:
-    """Where groups of neighbouring equal ids begin, and the end: int64 (groups + 1,).
+    """Find where groups of consecutive equal ids begin.
 
-    Raises DataError where an id is null.
+    Args:
+        pair_ids: n ids.
 
-    >>> group_bounds(pa.array(["a", "a", "b"])).tolist()
-    [0, 2, 3]
+    Returns:
+        int64 (groups + 1,): the first row of each group, and n.
+
+    Raises:
+        DataError: An id is null.
+
+    Example:
+        >>> group_bounds(pa.array(["a", "a", "b"])).tolist()
+        [0, 2, 3]
     """
     if pair_ids.null_count:
         row = pc.index(pc.is_null(pair_ids), True).as_py() + 1
@@ -35,22 +43,31 @@ def group_bounds(pair_ids: pa.Array) -> npt.NDArray[np.int64]:
 
 
 def whole_groups(batches: Iterable[pa.RecordBatch], columns: Sequence[str] = ("text",)) -> Iterator[pa.RecordBatch]:
-    """The column pair_id and those of `columns`, cut anew so that no group of VARIANTS stands in two batches.
+    """Cut batches of VARIANTS so that no group is in two of them.
 
-    Raises DataError where a column is missing, a pair_id is null, or a group comes in two places: the figures would be
-    those of two smaller ones.
+    Args:
+        batches: Variants; those of one source are consecutive rows.
+        columns: Columns to keep, besides pair_id.
 
-    >>> parts = [pa.RecordBatch.from_pydict({"pair_id": ids, "text": ids}) for ids in (["a", "b"], ["b", "c"])]
-    >>> [batch.column("text").to_pylist() for batch in whole_groups(parts)]
-    [['a'], ['b', 'b'], ['c']]
+    Yields:
+        Batches of whole groups.
+
+    Raises:
+        DataError: A column is missing, a pair_id is null, or the rows of a group are not consecutive (its figures
+            would be those of two smaller groups).
+
+    Example:
+        >>> parts = [pa.RecordBatch.from_pydict({"pair_id": ids, "text": ids}) for ids in (["a", "b"], ["b", "c"])]
+        >>> [batch.column("text").to_pylist() for batch in whole_groups(parts)]
+        [['a'], ['b', 'b'], ['c']]
     """
     seen = TextSet()
     rows = 0
-    held: list[pa.RecordBatch] = []  # a group that may go on
+    held: list[pa.RecordBatch] = []  # a group that may continue in the next batch
     for batch in batches:
         for name in ("pair_id", *columns):
             if name not in batch.schema.names:
-                raise DataError(f"column '{name}' is missing; there are {', '.join(batch.schema.names)}")
+                raise DataError(f"column '{name}' not found{nearest(name, batch.schema.names)}")
         batch = batch.select(["pair_id", *columns])
         try:
             bounds = group_bounds(batch.column("pair_id"))
@@ -59,55 +76,56 @@ def whole_groups(batches: Iterable[pa.RecordBatch], columns: Sequence[str] = ("t
             raise
         if not batch.num_rows:
             continue
-        begins, last = bounds[:-1], int(bounds[-2])
-        goes_on = bool(held) and held[-1].column("pair_id")[-1] == batch.column("pair_id")[0]
-        fresh = seen.add(batch.column("pair_id").take(pa.array(begins)))
-        again = np.flatnonzero(~fresh)
-        again = again[1:] if goes_on else again
-        if len(again):
-            row = int(begins[again[0]])
-            name = batch.column("pair_id")[row].as_py()
-            raise DataError(f"the variants of '{name}' stand in two places", row=rows + row + 1, remedy=_REMEDY)
+        starts, last = bounds[:-1], int(bounds[-2])
+        continued = bool(held) and held[-1].column("pair_id")[-1] == batch.column("pair_id")[0]
+        _check_new(batch, seen, starts, continued, rows)
         rows += batch.num_rows
-        if goes_on and not last:
+        if continued and not last:
             held.append(batch)
             continue
-        if goes_on:
+        if continued:
             first = int(bounds[1])
-            yield _joined([*held, batch.slice(0, first)])
+            yield _concatenate([*held, batch.slice(0, first)])
             if last > first:
                 yield batch.slice(first, last - first)
         else:
             if held:
-                yield _joined(held)
+                yield _concatenate(held)
             if last:
                 yield batch.slice(0, last)
         held = [batch.slice(last)]
     if held:
-        yield _joined(held)
+        yield _concatenate(held)
 
 
 @dataclass(frozen=True)
-class Drawn:
-    """Groups drawn by lot, by a hash of pair_id: of corpora with the same sources, those of the same sources.
+class GroupSample:
+    """A random sample of groups, by a hash of pair_id: of corpora with the same sources it holds the same sources.
 
-    cut: the largest hash that is in.
+    Args:
+        cut: The largest hash in the sample.
     """
 
     cut: int = 2**64 - 1
 
     @classmethod
-    def of(cls, batches: Iterable[pa.RecordBatch], limit: int) -> Drawn:
-        """`limit` groups of those in the column pair_id of `batches`; all of them where there are no more.
+    def of(cls, batches: Iterable[pa.RecordBatch], limit: int) -> GroupSample:
+        """Sample `limit` groups, or all of them if there are fewer. Uses 8 bytes of memory per sampled group.
 
-        Memory is 8 bytes a group drawn.  Raises ConfigError for a limit below 1.
+        Args:
+            batches: With a column pair_id.
+            limit: Groups, 1 or more.
 
-        >>> ids = pa.RecordBatch.from_pydict({"pair_id": ["a", "a", "b", "c"]})
-        >>> sum(Drawn.of([ids], 2).holds(["a", "b", "c"]).tolist()), Drawn.of([ids], 3) == Drawn()
-        (2, True)
+        Raises:
+            ConfigError: The limit is below 1.
+
+        Example:
+            >>> ids = pa.RecordBatch.from_pydict({"pair_id": ["a", "a", "b", "c"]})
+            >>> sum(GroupSample.of([ids], 2).contains(["a", "b", "c"]).tolist())
+            2
         """
         if limit < 1:
-            raise ConfigError(f"a limit of groups is 1 or more, not {limit}")
+            raise ConfigError(f"'limit' must be at least 1, got {limit}")
         kept = np.empty(0, np.uint64)
         for batch in batches:
             ids = _hashes(batch.column("pair_id"))
@@ -116,10 +134,21 @@ class Drawn:
             kept = np.unique(np.concatenate([kept, ids]))[: limit + 1]
         return cls(int(kept[limit - 1])) if len(kept) > limit else cls()
 
-    def holds(self, pair_ids: Texts) -> npt.NDArray[np.bool_]:
-        """Which ids are drawn, bool (n,)."""
-        drawn: npt.NDArray[np.bool_] = _hashes(pair_ids) <= np.uint64(self.cut)
-        return drawn
+    def contains(self, pair_ids: Texts) -> npt.NDArray[np.bool_]:
+        """Which ids are in the sample, bool (n,)."""
+        inside: npt.NDArray[np.bool_] = _hashes(pair_ids) <= np.uint64(self.cut)
+        return inside
+
+
+def _check_new(batch: pa.RecordBatch, seen: TextSet, starts: npt.NDArray[np.int64], continued: bool, rows: int) -> None:
+    """Raise DataError for the first group that occurred before."""
+    fresh = seen.add(batch.column("pair_id").take(pa.array(starts)))
+    repeated = np.flatnonzero(~fresh)
+    repeated = repeated[1:] if continued else repeated
+    if len(repeated):
+        row = int(starts[repeated[0]])
+        name = batch.column("pair_id")[row].as_py()
+        raise DataError(f"the variants of '{name}' are not consecutive rows", row=rows + row + 1, remedy=_REMEDY)
 
 
 def _hashes(texts: Texts) -> npt.NDArray[np.uint64]:
@@ -128,5 +157,5 @@ def _hashes(texts: Texts) -> npt.NDArray[np.uint64]:
     return ids
 
 
-def _joined(parts: list[pa.RecordBatch]) -> pa.RecordBatch:
+def _concatenate(parts: list[pa.RecordBatch]) -> pa.RecordBatch:
     return pa.concat_batches(parts) if len(parts) > 1 else parts[0]

@@ -1,6 +1,6 @@
-"""Words as mteval-v13a cuts them, sacreBLEU's '13a', compiled by numba over code points.
+"""The tokenizer of mteval-v13a (sacreBLEU's '13a'), compiled by numba.
 
-Import it inside functions only.  Texts come as core.text.code_points gives them.
+Texts are code points and offsets, as `paraloom.text.buffers.code_points` returns them.
 """
 
 from __future__ import annotations
@@ -23,23 +23,31 @@ _AMP = np.array([ord(c) for c in "&amp;"], np.int32)
 _LESS = np.array([ord(c) for c in "&lt;"], np.int32)
 _GREATER = np.array([ord(c) for c in "&gt;"], np.int32)
 
-# Each a word of its own wherever it stands: ASCII that is no letter, digit, control, apostrophe, comma, dash or point.
+# Always a token of its own: ASCII except letters, digits, control characters, apostrophe, comma, dash and point.
 _APART = np.array([chr(point) in ' !"#$%&()*+/:;<=>?@[\\]^_`{|}~' for point in range(128)])
 
 
 @njit(cache=True, nogil=True)
 def mteval_words(points: Points, offsets: Ints, white: Flags) -> tuple[Ids, Ints]:
-    """Words of each text, as lists of ids: a hash of each word's characters.  white: what splits words, by code point.
+    """Tokenize each text.
 
-    A point or a comma is a word of its own unless digits stand on both sides of it, a dash if a digit stands before
-    it.  mteval-v13a's rules are four replacements one after another; here they are read off a character and its
-    neighbours.  One thing is carried along: what a replacement has matched is no neighbour of what comes next, so of
-    two points after a letter the second may yet belong to a number ("a..5" is "a", ".", ".5").
+    A point or a comma is a token of its own unless it is between digits, a dash if a digit comes before it. The rules
+    of mteval-v13a are four replacements in sequence; here they are applied to a character and those around it. One
+    state is needed: a character that a replacement has matched does not count as the one before the next, so of two
+    points after a letter the second may belong to a number ("a..5" is "a", ".", ".5").
+
+    Args:
+        points: Code points of n texts.
+        offsets: Offsets of the texts, (n + 1,).
+        white: `characters.white_table()`: what separates tokens.
+
+    Returns:
+        n flat lists of ids (hashes of the tokens' characters), and their offsets.
     """
-    longest = 0
+    max_size = 0
     for text in range(len(offsets) - 1):
-        longest = max(longest, offsets[text + 1] - offsets[text])
-    line = np.empty(longest + 1, np.int32)
+        max_size = max(max_size, offsets[text + 1] - offsets[text])
+    line = np.empty(max_size + 1, np.int32)
     ids = np.empty(offsets[-1] - offsets[0], np.uint64)
     lists = np.zeros(len(offsets), np.int64)
     count = 0
@@ -86,7 +94,7 @@ def _digit(point: Int) -> bool:
 
 @njit(cache=True, nogil=True)
 def _unescaped(points: Points, start: Int, end: Int, white: Flags, line: Points) -> Int:
-    """Write a text into `line` without white space at its end, joined and with four HTML entities read."""
+    """Write a text into `line` without trailing white space, hyphenated lines and four HTML entities resolved."""
     while end > start and white[points[end - 1]]:
         end -= 1
     size = end - start
@@ -106,16 +114,16 @@ def _unescaped(points: Points, start: Int, end: Int, white: Flags, line: Points)
 
 @njit(cache=True, nogil=True)
 def _replaced(line: Points, size: Int, pattern: Points, by: int) -> Int:
-    """Put one character, or _NOTHING, for each occurrence of a pattern, from the left; returns the new size."""
+    """Replace each occurrence of a pattern, from the left, by a character or _NOTHING; returns the new size."""
     kept, i = 0, 0
     while i < size:
-        found = i + len(pattern) <= size
-        if found:
+        match = i + len(pattern) <= size
+        if match:
             for k in range(len(pattern)):
                 if line[i + k] != pattern[k]:
-                    found = False
+                    match = False
                     break
-        if not found:
+        if not match:
             line[kept] = line[i]
             kept, i = kept + 1, i + 1
         else:

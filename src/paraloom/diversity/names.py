@@ -1,4 +1,4 @@
-"""What the figures of variants are called in tables for people, and what they mean."""
+"""Names of the figures of variants in tables for people, and what they mean."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ NAMES = {
     "cost": "cost",
     "chrf": "chrF",
 }
-"""The names of the figures that tables show, in their order."""
+"""Figure → its name in tables, in their order."""
 
 NOTE = (
-    "± is half the width of a 95 % interval. sources: with two variants and more; alone: with one. i-BLEU, i-chrF,\n"
-    "differences of trees: 0 to 100, higher is more diverse; an empty variant is like no other, empty ones included.\n"
-    "words: of a sentence; letters and bytes: of a word, blanks among the bytes; vocabulary: words, ASCII case and\n"
-    "punctuation aside. BBH22's tables have words, bytes and vocabulary. cost: nats a token, lower is likelier.\n"
-    "chrF: to the reference, 0 to 100."
+    "± is half the width of a 95 % interval. sources: with two or more variants; alone: with one. i-BLEU, i-chrF and\n"
+    "tree kernel differences: 0 to 100, higher is more diverse; an empty variant differs from all others, also from\n"
+    "empty ones. words: per sentence; letters and bytes: per word, with white space among the bytes; vocabulary:\n"
+    "different words, ignoring ASCII case and punctuation. The tables of BBH22 have words, bytes and vocabulary.\n"
+    "cost: nats per token, lower is more likely. chrF: against the reference, 0 to 100."
 )
-"""What stands below such a table."""
+"""Explanation below such a table."""

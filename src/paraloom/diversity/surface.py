@@ -1,4 +1,4 @@
-"""What generated text looks like: length of sentences and words, and vocabulary, by wc's words (BBH22 §2.2)."""
+"""Surface statistics of generated text: length of sentences and words, and vocabulary (BBH22 §2.2)."""
 
 from __future__ import annotations
 
@@ -20,20 +20,25 @@ UNITS = {
     "vocabulary": "different words",
     "folded_vocabulary": "different words, ASCII capitals and punctuation aside",
 }
-"""What each of SurfaceStatistics.figures counts."""
+"""Unit of each of `SurfaceStatistics.figures`."""
 
 
 @dataclass(frozen=True)
 class SurfaceStatistics:
-    """Sums over sentences; two of them add up to those of both sets.
+    """Sums over sentences; two of them can be added.
 
-    A word is what white space cuts, punctuation stuck to it: wc's, but that wc overlooks words of nothing printable
-    and does not split at U+0085, U+2028 and the like.  sentences: one a line.  empty: those without a word, which count
-    as of length 0, as in wc.  length: words by sentences; characters: by words.  size: bytes of all, UTF-8, each
-    sentence with a line end.  vocabulary: how often each word was seen, as it is written.  folded: the same of
-    words without ASCII punctuation, ASCII capitals made small.
+    A word is what stands between white space, punctuation included, as for `wc` (which ignores words without a
+    printable character and does not split at U+0085, U+2028 and the like). For tokens and entropies see
+    `corpus_statistics`.
 
-    For words cut as `core.text.tokens` cuts them, and for entropies, see diversity.corpus.
+    Args:
+        sentences: Sentences, one per line.
+        empty: Sentences without a word, which count as length 0.
+        size: Bytes in UTF-8, with a line end after each sentence.
+        length: Words per sentence.
+        characters: Characters per word.
+        vocabulary: Occurrences of each word as it is written.
+        folded: Occurrences of each word without ASCII punctuation and in ASCII lower case.
     """
 
     sentences: int = 0
@@ -46,26 +51,34 @@ class SurfaceStatistics:
 
     @classmethod
     def of(cls, texts: Texts, groups: npt.NDArray[np.int64] | None = None) -> SurfaceStatistics:
-        """Of a batch of sentences.
+        """Sum up a batch of sentences.
 
-        groups: where groups of sentences that are alike begin, and the end, int64 (groups + 1,), each with one at
-        least; such as variants of one source, of which intervals must not take each for news.  None: each is.
+        Args:
+            texts: n sentences.
+            groups: int64 (g + 1,): group j has the texts groups[j] to groups[j + 1], at least one. Sentences of one
+                group, such as variants of one source, are not independent, which makes intervals wider. Default: each
+                sentence is a group.
 
-        >>> found = SurfaceStatistics.of(["Yes, yes!", "no"]) + SurfaceStatistics.of(["No"])
-        >>> found.sentences, found.length.over, found.characters.over, len(found.vocabulary), len(found.folded)
-        (3, 4.0, 12.0, 4, 2)
+        Example:
+            >>> statistics = SurfaceStatistics.of(["Yes, yes!", "no"]) + SurfaceStatistics.of(["No"])
+            >>> statistics.sentences, statistics.length.over, statistics.characters.over
+            (3, 4.0, 12.0)
+            >>> len(statistics.vocabulary), len(statistics.folded)
+            (4, 2)
         """
         _, offsets = text_buffers(texts)
         ids, folded, characters, words = spaced_words(*code_points(texts), white_table())
         starts = np.arange(len(words)) if groups is None else groups[:-1]
-        of_sentences = np.bincount(np.repeat(np.arange(len(words)), words), characters, len(words))
-        said, written = (np.add.reduceat(each, starts) if len(words) else each for each in (words, of_sentences))
+        by_sentence = np.bincount(np.repeat(np.arange(len(words)), words), characters, len(words))
+        group_words, group_characters = (
+            np.add.reduceat(counts, starts) if len(words) else counts for counts in (words, by_sentence)
+        )
         return cls(
             sentences=len(words),
             empty=int((words == 0).sum()),
             size=int(offsets[-1] - offsets[0]) + len(words),
-            length=Ratio.of(said, np.diff([*starts, len(words)])),
-            characters=Ratio.of(written, said),
+            length=Ratio.of(group_words, np.diff([*starts, len(words)])),
+            characters=Ratio.of(group_characters, group_words),
             vocabulary=IdCounts.of(ids),
             folded=IdCounts.of(folded[folded != 0]),
         )
@@ -82,11 +95,14 @@ class SurfaceStatistics:
         )
 
     def figures(self) -> dict[str, Estimate]:
-        """The figures of UNITS, by name; the mean lengths with their intervals, groups taken for independent.
+        """The figures of `UNITS`, by name, the mean lengths with 95 % intervals.
 
-        BBH22's tables have sentence_length and, by the script published with it, bytes_per_word for the length of
-        words and folded_vocabulary for the vocabulary.  bytes_per_word and the vocabularies have no interval;
-        vocabularies grow with the sample, so compare samples of one size.
+        bytes_per_word and the vocabularies have no interval; vocabularies grow with the sample, so compare samples of
+        equal size.
+
+        Reference:
+            The tables of BBH22 have sentence_length and, according to the script published with the paper,
+            bytes_per_word as the length of words and folded_vocabulary as the vocabulary.
         """
         words = self.length.over
         return {
@@ -99,7 +115,7 @@ class SurfaceStatistics:
 
 
 def surface_statistics(batches: Iterable[Texts]) -> SurfaceStatistics:
-    """Of all batches; memory grows with the vocabulary, some 32 bytes a word."""
+    """Sum up all batches; memory grows with the vocabulary, about 32 bytes per word."""
     return merge_all(map(SurfaceStatistics.of, batches), SurfaceStatistics())
 
 

@@ -1,6 +1,6 @@
-"""Words as white space cuts them, with their lengths and two spellings, compiled by numba over code points.
+"""Words between white space, with their lengths and folded spellings; compiled by numba.
 
-Import it inside functions only.  Texts come as core.text.code_points gives them.
+Texts are code points and offsets, as `paraloom.text.buffers.code_points` returns them.
 """
 
 from __future__ import annotations
@@ -17,12 +17,20 @@ Numbers = npt.NDArray[np.int32]
 
 @njit(cache=True, nogil=True)
 def spaced_words(points: Points, offsets: Ints, white: Flags) -> tuple[Ids, Ids, Numbers, Ints]:
-    """Words of all texts: ids, ids of what is folded (0 where nothing is left), characters; then words of each text.
+    """List the words of all texts.
 
-    Folded: without ASCII punctuation, ASCII capitals made small.  The first three (words,), the last (n,).
+    Args:
+        points: Code points of n texts.
+        offsets: Offsets of the texts, (n + 1,).
+        white: `characters.white_table()`.
+
+    Returns:
+        For each word its id, the id of its folded spelling (without ASCII punctuation, in ASCII lower case; 0 where
+        nothing is left) and its characters, each (words,); then the number of words of each text, (n,).
     """
-    room = (offsets[-1] - offsets[0]) // 2 + len(offsets)  # words have a character or more and stand apart
-    ids, folded, characters = np.empty(room, np.uint64), np.empty(room, np.uint64), np.empty(room, np.int32)
+    capacity = (offsets[-1] - offsets[0]) // 2 + len(offsets)  # a word has a character, and white space after it
+    ids, folded = np.empty(capacity, np.uint64), np.empty(capacity, np.uint64)
+    characters = np.empty(capacity, np.int32)
     counts = np.zeros(len(offsets) - 1, np.int64)
     count = 0
     for text in range(len(counts)):
@@ -38,8 +46,8 @@ def spaced_words(points: Points, offsets: Ints, white: Flags) -> tuple[Ids, Ids,
             point = np.int64(points[i])
             word = (word ^ np.uint64(point)) * PRIME
             size += 1
-            small = point + 32 if 65 <= point <= 90 else point
-            if not (33 <= small <= 126) or 48 <= small <= 57 or 97 <= small <= 122:
-                plain = (plain ^ np.uint64(small)) * PRIME
+            lower = point + 32 if 65 <= point <= 90 else point
+            if not (33 <= lower <= 126) or 48 <= lower <= 57 or 97 <= lower <= 122:
+                plain = (plain ^ np.uint64(lower)) * PRIME
                 left = True
     return ids[:count].copy(), folded[:count].copy(), characters[:count].copy(), counts

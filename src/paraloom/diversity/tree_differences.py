@@ -1,4 +1,4 @@
-"""How much the parses of one source's translations differ: BBH22's tree kernel difference, as statistics that merge."""
+"""Syntactic diversity: BBH22's tree kernel difference of the variants of each source, as sums that can be added."""
 
 from __future__ import annotations
 
@@ -11,30 +11,46 @@ import numpy.typing as npt
 
 from paraloom.core.errors import ConfigError, DataError
 from paraloom.core.stats import Estimate, Moments
+from paraloom.diversity.tree_index_kernels import pairs_within
 from paraloom.diversity.tree_kernels import Kind, TreeKernel, failures, kernel, own_kernels
-from paraloom.diversity.tree_order_kernels import pairs_within
 from paraloom.diversity.trees import Trees
 
 
-def differences(trees: Trees, groups: npt.ArrayLike, setting: TreeKernel | Kind = "sst") -> npt.NDArray[np.float64]:
-    """100 − 100 × the mean normalised kernel over all pairs of a group's trees: 0 (one tree) to 100 (nothing shared).
+def tree_kernel_difference(
+    trees: Trees, groups: npt.ArrayLike, setting: TreeKernel | Kind = "sst"
+) -> npt.NDArray[np.float64]:
+    """Compute 100 − 100 · the mean normalized kernel over all pairs of trees of a group.
 
-    groups: int (n,), the group of each tree, counted from 0.  Returns float64 (groups,); higher is more diverse.
-    Texts that are no tree are in no pair (`tree_kernels.failures` counts them); NaN where fewer than two are left.
-    BBH22 §2.2 takes groups of three outputs, subset trees and dummy words; its script's settings are
-    `tree_kernels.BBH22`.
+    Args:
+        trees: n trees. Texts that are not trees are in no pair; `tree_kernels.failures` counts them.
+        groups: int (n,), the group of each tree, from 0.
+        setting: The kernel, or its kind.
 
-    >>> from paraloom.diversity.trees import read_trees
-    >>> texts = ["(S (NP x) (VP x))", "(S (NP x) (VP x))", "(S (NP x) (VP x) (. x))", "(FRAG (NN x))", "(FRAG (NN x)"]
-    >>> differences(read_trees(texts), [0, 0, 0, 1, 1]).round(2).tolist()
-    [38.71, nan]
+    Returns:
+        float64 (groups,), from 0 (one tree) to 100 (nothing in common), higher is more diverse; NaN for a group with
+        fewer than two trees.
+
+    Raises:
+        DataError: There is not one group number per tree.
+        ConfigError: A group number is not a whole number of 0 or more.
+
+    Reference:
+        BBH22 §2.2, with groups of three outputs, subset trees and dummy words; `tree_kernels.BBH22` has the settings of
+        its script.
+
+    Example:
+        >>> from paraloom.diversity.trees import read_trees
+        >>> texts = ["(S (NP x) (VP x))", "(S (NP x) (VP x))", "(S (NP x) (VP x) (. x))"]
+        >>> trees = read_trees([*texts, "(FRAG (NN x))", "(FRAG (NN x)"])
+        >>> tree_kernel_difference(trees, [0, 0, 0, 1, 1]).round(2).tolist()
+        [38.71, nan]
     """
     setting = TreeKernel(setting) if isinstance(setting, str) else setting
     numbers = np.asarray(groups)
     if numbers.shape != (len(trees),):
-        raise DataError(f"{numbers.shape} group numbers for {len(trees)} trees", remedy="Give each tree its group.")
+        raise DataError(f"expected a group number for each of {len(trees)} trees, got shape {numbers.shape}")
     if len(numbers) and (numbers.dtype.kind not in "iu" or numbers.min() < 0):
-        raise ConfigError("groups of trees are whole numbers, counted from 0")
+        raise ConfigError("group numbers of trees must be whole numbers of 0 or more")
     count = int(numbers.max()) + 1 if len(numbers) else 0
     able = np.flatnonzero(~np.isnan(own_kernels(trees, setting)))
     members = able[np.argsort(numbers[able], kind="stable")]
@@ -43,16 +59,21 @@ def differences(trees: Trees, groups: npt.ArrayLike, setting: TreeKernel | Kind 
     values = kernel(trees, trees, setting, pairs=np.stack([first, second], axis=1))
     pairs = np.bincount(of, minlength=count)
     with np.errstate(invalid="ignore"):
-        found: npt.NDArray[np.float64] = 100 - 100 * np.bincount(of, values, minlength=count) / pairs
-    return found
+        differences: npt.NDArray[np.float64] = 100 - 100 * np.bincount(of, values, minlength=count) / pairs
+    return differences
 
 
 @dataclass(frozen=True)
 class TreeStatistics:
-    """Sums over groups of parses; two of them add up to those of both.
+    """Sums over groups of trees; two of them can be added.
 
-    groups: all, `short` among them: those with fewer than two trees, which have no difference.  trees: texts given,
-    `failed` among them, by reason.  differences: of the groups that have one, 0 to 100.  signature: of the kernel.
+    Args:
+        groups: All groups.
+        short: Groups with fewer than two trees, which have no difference.
+        trees: All texts.
+        failed: Texts that cannot be compared, by reason.
+        differences: Tree kernel differences of the groups that have one, 0 to 100.
+        signature: Of the kernel.
     """
 
     groups: int = 0
@@ -64,15 +85,16 @@ class TreeStatistics:
 
     @classmethod
     def of(cls, trees: Trees, groups: npt.ArrayLike, setting: TreeKernel | Kind = "sst") -> TreeStatistics:
-        """Of a batch of whole groups.
+        """Sum up a batch of whole groups.
 
-        >>> from paraloom.diversity.trees import read_trees
-        >>> found = TreeStatistics.of(read_trees(["(S (NP x))", "(S (NP x))", "(S (NP x))", ""]), [0, 0, 1, 1])
-        >>> found.groups, found.short, found.failed, found.figures()["tree_kernel_difference"].value
-        (2, 1, {'no tree': 1}, 0.0)
+        Example:
+            >>> from paraloom.diversity.trees import read_trees
+            >>> total = TreeStatistics.of(read_trees(["(S (NP x))", "(S (NP x))", "(S (NP x))", ""]), [0, 0, 1, 1])
+            >>> total.groups, total.short, total.failed, total.figures()["tree_kernel_difference"].value
+            (2, 1, {'no tree': 1}, 0.0)
         """
         setting = TreeKernel(setting) if isinstance(setting, str) else setting
-        values = differences(trees, groups, setting)
+        values = tree_kernel_difference(trees, groups, setting)
         return cls(
             groups=len(values),
             short=int(np.isnan(values).sum()),
@@ -84,7 +106,7 @@ class TreeStatistics:
 
     def __add__(self, other: TreeStatistics) -> TreeStatistics:
         if self.signature and other.signature and self.signature != other.signature:
-            raise ConfigError(f"figures of '{self.signature}' and of '{other.signature}' do not add up")
+            raise ConfigError(f"figures of different kernels cannot be added: '{self.signature}', '{other.signature}'")
         return TreeStatistics(
             self.groups + other.groups,
             self.short + other.short,
@@ -95,5 +117,5 @@ class TreeStatistics:
         )
 
     def figures(self) -> dict[str, Estimate]:
-        """The mean difference of the groups that have one, with its interval."""
+        """The mean difference of the groups that have one, with a 95 % interval."""
         return {"tree_kernel_difference": self.differences.estimate()}

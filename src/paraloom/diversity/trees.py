@@ -10,14 +10,12 @@ import numpy as np
 import numpy.typing as npt
 
 from paraloom.core.errors import ConfigError, DataError, nearest
+from paraloom.diversity.tree_reading_kernels import GOOD, MAX_NODES, read_brackets
 from paraloom.text.buffers import Texts, text_buffers
 from paraloom.text.token_kernels import insert
 from paraloom.text.tokens import token_hash
 
 Leaves: TypeAlias = Literal["dummy", "words"]
-
-LARGEST = 20_000
-"""Nodes of the largest tree that is read: the work of a kernel grows with the product of two trees' nodes."""
 
 REASONS = (
     "",
@@ -29,11 +27,9 @@ REASONS = (
     "text outside of the tree",
     "a label that is not among the known ones",
     "one node alone, without children",
-    f"more than {LARGEST} nodes",
+    f"more than {MAX_NODES} nodes",
 )
-"""Why a text is no tree, by the codes in `Trees.reasons`; code 0 is a tree."""
-
-(GOOD, EMPTY, UNCLOSED, UNOPENED, UNLABELLED, SEVERAL, OUTSIDE, UNKNOWN, BARE, TOO_LARGE) = range(10)
+"""Why a text is not a tree, by the codes in `Trees.reasons`; code 0 is a tree."""
 
 _LEAVES = ("dummy", "words")
 _SHOWN = 60
@@ -41,12 +37,17 @@ _SHOWN = 60
 
 @dataclass(frozen=True, eq=False)
 class Trees:
-    """n trees laid flat, each node before its children; a text that was no tree has no nodes and a reason.
+    """n trees in flat arrays, each node before its children. A text that is not a tree has no nodes and a reason.
 
-    labels: uint64 (nodes,), the `token_hash` of each label; words have ids of their own, and under `leaves` = 'dummy'
-    all one.  sizes: int32 (nodes,), nodes of the subtree, itself included: the first child of node i is i + 1, the
-    next sibling of c is c + sizes[c].  offsets: int64 (n + 1,), tree k is what lies from offsets[k] to offsets[k + 1].
-    reasons: uint8 (n,), places in REASONS.  All are read-only.
+    The arrays are read-only. The first child of node i is i + 1, the next sibling of a node c is c + sizes[c].
+
+    Args:
+        labels: uint64 (nodes,), the `token_hash` of each label. Words have ids of their own; with `leaves` = 'dummy'
+            they all have the same one.
+        sizes: int32 (nodes,), nodes of the subtree, itself included.
+        offsets: int64 (n + 1,): tree k has the nodes offsets[k] to offsets[k + 1].
+        reasons: uint8 (n,), indices of `REASONS`.
+        leaves: 'dummy' or 'words'.
     """
 
     labels: npt.NDArray[np.uint64]
@@ -55,7 +56,7 @@ class Trees:
     reasons: npt.NDArray[np.uint8]
     leaves: Leaves = "dummy"
     cache: dict[Any, Any] = field(default_factory=dict, init=False, repr=False)
-    """What was worked out from these trees before: orders of nodes, and kernels of each tree with itself."""
+    """What kernels computed from these trees: tables of nodes, and kernels of each tree with itself."""
 
     def __post_init__(self) -> None:
         for name in ("labels", "sizes", "offsets", "reasons"):
@@ -74,14 +75,15 @@ class Trees:
 
     @property
     def good(self) -> npt.NDArray[np.bool_]:
-        """bool (n,): which texts were trees."""
+        """bool (n,): which texts are trees."""
         return self.reasons == GOOD
 
     def failures(self) -> dict[str, int]:
-        """How many texts were no tree, by reason; empty where all were.
+        """How many texts are not trees, by reason.
 
-        >>> read_trees(["(S (NP x))", "(S (NP x)", ""]).failures()
-        {'no tree': 1, 'a bracket is never closed': 1}
+        Example:
+            >>> read_trees(["(S (NP x))", "(S (NP x)", ""]).failures()
+            {'no tree': 1, 'a bracket is never closed': 1}
         """
         counts = np.bincount(self.reasons, minlength=len(REASONS))
         return {reason: int(count) for reason, count in zip(REASONS, counts, strict=True) if reason and count}
@@ -90,35 +92,38 @@ class Trees:
 def read_trees(
     texts: Texts, *, leaves: Leaves = "dummy", labels: Iterable[str] | None = None, strict: bool = False
 ) -> Trees:
-    """Bracketed trees, one a text, such as `(S (NP (DT The) (NN dog)) (VP (VBZ sleeps)))`.
+    """Read bracketed trees, one per text, such as `(S (NP (DT The) (NN dog)) (VP (VBZ sleeps)))`.
 
-    Parses by dependencies come as such trees, too: `syntax.parse_files` reads CoNLL-U.
+    A word is text between ASCII white space in a node, without brackets of its own. A node in brackets without children
+    is a leaf that keeps its label and equals only its like. An outer pair of brackets without a label, as in the Penn
+    Treebank, is removed. `paraloom.syntax.parsers.files` writes dependency parses as such trees.
 
-    leaves: 'dummy' puts one dummy in the place of every word, whatever it is made of, so that trees differ by syntax
-    alone (BBH22 §2.2); 'words' keeps them.  A word is what stands in a node without brackets of its own, between
-    ASCII white space; a node in brackets without children is a leaf that keeps its label, and equals its like only.
-    labels: the labels there may be; a tree with another one fails.  None: any.
-    An outermost pair of brackets without a label, as in the Penn Treebank, is taken off.
-    A text that is no tree gets a reason (`Trees.failures`); `strict` raises DataError with its row instead.
+    Args:
+        texts: n texts.
+        leaves: 'dummy' replaces every word by the same dummy, so that trees differ by syntax alone (BBH22 §2.2);
+            'words' keeps the words.
+        labels: Allowed labels; a tree with another one fails. Default: any.
+        strict: Raise an error for the first text that is not a tree; otherwise it gets a reason (`Trees.failures`).
 
-    >>> trees = read_trees(["(NP (DT the) (NN dog))", "( (NP (DT an) (NN e-mail) ))"])
-    >>> trees[0][1].tolist(), bool((trees[0][0] == trees[1][0]).all())
-    ([5, 2, 1, 2, 1], True)
+    Raises:
+        ConfigError: Unknown `leaves`.
+        DataError: With `strict`: a text is not a tree; the error has its row, from 1.
+
+    Example:
+        >>> trees = read_trees(["(NP (DT the) (NN dog))", "( (NP (DT an) (NN e-mail) ))"])
+        >>> trees[0][1].tolist(), bool((trees[0][0] == trees[1][0]).all())
+        ([5, 2, 1, 2, 1], True)
     """
-    from paraloom.diversity import tree_reading_kernels as reading_kernels
-
-    found = reading_kernels.read_brackets(*text_buffers(texts), _dummy(leaves), _table(labels))
-    return _checked(Trees(*found, leaves), texts, strict)
-
-
-def _dummy(leaves: str) -> bool:
     if leaves not in _LEAVES:
         raise ConfigError(f"unknown leaves '{leaves}'{nearest(leaves, _LEAVES)}")
-    return leaves == "dummy"
+    trees = Trees(*read_brackets(*text_buffers(texts), leaves == "dummy", _label_table(labels)), leaves)
+    if strict and not trees.good.all():
+        raise _first_error(trees, texts)
+    return trees
 
 
-def _table(labels: Iterable[str] | None) -> npt.NDArray[np.uint64]:
-    """A hash table of the labels that there may be; an empty one for any."""
+def _label_table(labels: Iterable[str] | None) -> npt.NDArray[np.uint64]:
+    """A hash table of the allowed labels; an empty one for any."""
     if labels is None:
         return np.empty(0, np.uint64)
     ids = np.array([token_hash(label) for label in labels], np.uint64)
@@ -127,14 +132,12 @@ def _table(labels: Iterable[str] | None) -> npt.NDArray[np.uint64]:
     return table
 
 
-def _checked(trees: Trees, texts: Texts, strict: bool) -> Trees:
-    if strict and not trees.good.all():
-        row = int(np.argmin(trees.good))
-        text = str(texts[row])
-        shown = text if len(text) <= _SHOWN else f"{text[: _SHOWN - 3]}..."
-        raise DataError(
-            f"{REASONS[trees.reasons[row]]}: '{shown}'",
-            row=row + 1,
-            remedy="A tree looks like (S (NP (NN Snow)) (VP (VBZ falls))).",
-        )
-    return trees
+def _first_error(trees: Trees, texts: Texts) -> DataError:
+    row = int(np.argmin(trees.good))
+    text = str(texts[row])
+    shown = text if len(text) <= _SHOWN else f"{text[: _SHOWN - 3]}..."
+    return DataError(
+        f"{REASONS[trees.reasons[row]]}: '{shown}'",
+        row=row + 1,
+        remedy="A tree looks like (S (NP (NN Snow)) (VP (VBZ falls))).",
+    )

@@ -14,7 +14,7 @@ import pyarrow as pa
 from paraloom.core.errors import ConfigError, DataError, nearest
 from paraloom.core.stage import Fit, Json, Ref, StageContext
 from paraloom.core.stats import Estimate, merge_all
-from paraloom.diversity.groups import Drawn, whole_groups
+from paraloom.diversity.groups import GroupSample, whole_groups
 from paraloom.diversity.measures import VariantStatistics, named_kernels
 from paraloom.diversity.tree_differences import TreeStatistics
 from paraloom.io import Corpus
@@ -71,7 +71,7 @@ class MeasureDiversity(Fit):
         corpus = Corpus.open(context.inputs["variants"])
         columns = self._columns(corpus)
         try:
-            drawn = Drawn.of(corpus.batches(["pair_id"]), self.limit)
+            drawn = GroupSample.of(corpus.batches(["pair_id"]), self.limit)
             references = self._references(context, corpus, drawn)
             statistics = merge_all(
                 (
@@ -111,7 +111,7 @@ class MeasureDiversity(Fit):
                 )
         return ["text", *(name for name in ("logprob", "tokens", self.trees) if name in names)]
 
-    def _references(self, context: StageContext, corpus: Corpus, drawn: Drawn) -> dict[str, str] | None:
+    def _references(self, context: StageContext, corpus: Corpus, drawn: GroupSample) -> dict[str, str] | None:
         """The references of the sampled groups by pair_id; None without `references`."""
         if "references" not in context.inputs:
             return None
@@ -122,7 +122,7 @@ class MeasureDiversity(Fit):
         references: dict[str, str] = {}
         row = 0
         for batch in pairs.batches(["pair_id", self.reference_column]):
-            for index in drawn.holds(batch.column("pair_id")).nonzero()[0].tolist():
+            for index in drawn.contains(batch.column("pair_id")).nonzero()[0].tolist():
                 pair_id, text = (batch.column(name)[index].as_py() for name in ("pair_id", self.reference_column))
                 if pair_id not in sampled or text is None:
                     continue
@@ -166,9 +166,9 @@ class MeasureDiversity(Fit):
             )
 
 
-def _sampled(batches: Iterable[pa.RecordBatch], drawn: Drawn) -> Iterator[pa.RecordBatch]:
+def _sampled(batches: Iterable[pa.RecordBatch], drawn: GroupSample) -> Iterator[pa.RecordBatch]:
     for batch in batches:
-        yield batch.filter(pa.array(drawn.holds(batch.column("pair_id"))))
+        yield batch.filter(pa.array(drawn.contains(batch.column("pair_id"))))
 
 
 def _result(statistics: VariantStatistics, has_references: bool) -> dict[str, Json]:

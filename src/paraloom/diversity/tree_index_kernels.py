@@ -1,6 +1,6 @@
-"""Nodes of trees made ready for comparison, compiled by numba: what each is matched by, and where its likes are found.
+"""Indexes the nodes of trees by what they are matched by, for tree kernels; compiled by numba.
 
-Trees come flat, each node before its children: `labels` uint64 and `sizes` int32 (nodes,), `offsets` int64 (n + 1,).
+Trees are flat, each node before its children: `labels` uint64 and `sizes` int32 (nodes,), `offsets` int64 (n + 1,).
 """
 
 from __future__ import annotations
@@ -13,24 +13,35 @@ from paraloom.diversity.tree_reading_kernels import Sizes
 from paraloom.text.token_kernels import PRIME, START, Ids, Ints, mix
 
 Kinds = npt.NDArray[np.uint8]
-Places = npt.NDArray[np.int32]
-Ready = tuple[Ids, Kinds, Places, Ints, Places, Places]
+Indices = npt.NDArray[np.int32]
+NodeIndex = tuple[Ids, Kinds, Indices, Ints, Indices, Indices]
 
 LABELS, PRODUCTIONS, SUBTREES = range(3)
-"""What nodes are matched by: their label; that and their children's; all that is below them."""
+"""What nodes are matched by: their label; their label and those of their children; everything below them."""
 
 LEAF, PRETERMINAL, PHRASE = range(3)
-"""A node without children, one with leaves only below it, and any other."""
+"""A node without children, one that has only leaves as children, and any other."""
 
 
 @njit(cache=True, nogil=True)
-def made_ready(labels: Ids, sizes: Sizes, offsets: Ints, matched_by: int, leaves: bool) -> Ready:
-    """Keys and kinds of the nodes, and a hash table a tree, of all its nodes or, without `leaves`, of the others.
+def index_nodes(labels: Ids, sizes: Sizes, offsets: Ints, matched_by: int, leaves: bool) -> NodeIndex:
+    """Compute the key and the kind of each node, and a hash table of each tree's nodes by key.
 
-    keys: uint64, a leaf's is its label.  kinds: uint8.  slots: int32; those of tree t, a power of two, begin at
-    slot_starts[t], int64 (n + 1,), and hold a node, counted from 1 and from the first of its tree, or 0.  A slot
-    holds the first node of its key; following: int32, the next node with that key, -1 for none; ranks: int32, how
-    many come after.
+    Args:
+        labels: Of all nodes.
+        sizes: Of their subtrees.
+        offsets: Of the n trees.
+        matched_by: LABELS, PRODUCTIONS or SUBTREES.
+        leaves: Whether the tables contain leaves.
+
+    Returns:
+        keys: uint64 (nodes,); the key of a leaf is its label.
+        kinds: uint8 (nodes,), LEAF, PRETERMINAL or PHRASE.
+        slots: int32, the tables; that of tree t, whose size is a power of two, begins at slot_starts[t]. A slot has the
+            first node of a key, counted from 1 and from the first node of its tree, or 0.
+        slot_starts: int64 (n + 1,).
+        following: int32 (nodes,), the next node with the same key in the tree, -1 for none.
+        ranks: int32 (nodes,), how many nodes with the same key come after it.
     """
     keys, kinds = labels.copy(), np.empty(len(sizes), np.uint8)
     following, ranks = np.empty(len(sizes), np.int32), np.empty(len(sizes), np.int32)
@@ -72,46 +83,51 @@ def made_ready(labels: Ids, sizes: Sizes, offsets: Ints, matched_by: int, leaves
 
 
 @njit(cache=True, nogil=True)
-def inner_nodes(sizes: Sizes) -> Sizes:
-    """int32 (nodes,): how many nodes with children each subtree has."""
-    inner = np.zeros(len(sizes), np.int32)
+def count_phrases(sizes: Sizes) -> Sizes:
+    """int32 (nodes,): nodes with children in each subtree, its root included."""
+    phrases = np.zeros(len(sizes), np.int32)
     for i in range(len(sizes) - 1, -1, -1):
         child, end = i + 1, i + sizes[i]
         while child < end:
-            inner[i] += inner[child]
+            phrases[i] += phrases[child]
             child += sizes[child]
-        inner[i] += sizes[i] > 1
-    return inner
+        phrases[i] += sizes[i] > 1
+    return phrases
 
 
 @njit(cache=True, nogil=True)
-def most_children(sizes: Sizes, offsets: Ints) -> Ints:
-    """int64 (n,): the most children that a node of each tree has."""
-    most = np.zeros(len(offsets) - 1, np.int64)
-    for tree in range(len(most)):
+def max_children(sizes: Sizes, offsets: Ints) -> Ints:
+    """int64 (n,): the largest number of children of a node of each tree."""
+    largest = np.zeros(len(offsets) - 1, np.int64)
+    for tree in range(len(largest)):
         for i in range(offsets[tree], offsets[tree + 1]):
             child, end, count = i + 1, i + sizes[i], 0
             while child < end:
                 child, count = child + sizes[child], count + 1
-            most[tree] = max(most[tree], count)
-    return most
+            largest[tree] = max(largest[tree], count)
+    return largest
 
 
 @njit(cache=True, nogil=True)
 def pairs_within(members: Ints, starts: Ints) -> tuple[Ints, Ints, Ints]:
-    """All pairs of different members of a group, and their group: three times int64 (pairs,).
+    """All pairs of two members of a group.
 
-    The members of group g are members[starts[g] : starts[g + 1]].
+    Args:
+        members: Members of all groups; those of group g are members[starts[g] : starts[g + 1]].
+        starts: int64 (groups + 1,).
+
+    Returns:
+        First member, second member and group of each pair, each int64 (pairs,).
     """
     count = 0
     for group in range(len(starts) - 1):
         size = starts[group + 1] - starts[group]
         count += size * (size - 1) // 2
     first, second, groups = np.empty(count, np.int64), np.empty(count, np.int64), np.empty(count, np.int64)
-    at = 0
+    pair = 0
     for group in range(len(starts) - 1):
         for i in range(starts[group], starts[group + 1]):
             for j in range(i + 1, starts[group + 1]):
-                first[at], second[at], groups[at] = members[i], members[j], group
-                at += 1
+                first[pair], second[pair], groups[pair] = members[i], members[j], group
+                pair += 1
     return first, second, groups
