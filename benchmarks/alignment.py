@@ -65,7 +65,7 @@ def cut(sentences: list[tuple[str, str]], seed: int = 1) -> tuple[list[str], lis
 
 def measure(data: Path, count: int) -> dict[str, float]:
     """Align one length in this process."""
-    from paraloom.align.sentences import align
+    from paraloom.alignment.sentences import align
     from paraloom.evaluate.alignment import AlignmentScore
 
     align(*cut(pairs(data, 50))[:2])  # compiles the kernels

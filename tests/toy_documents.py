@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from paraloom.align.document_features import Documents
-from paraloom.align.images import ImageKey
+from paraloom.alignment.document_features import Documents
+from paraloom.alignment.images import ImageKey
 from paraloom.core.schema import DOCUMENTS
 from paraloom.io import Corpus, write_corpus
 

@@ -16,7 +16,7 @@ from report.test_page import Reader
 from toy_report_run import ODD
 
 import paraloom.report
-from paraloom.align.document_pairs import DocumentPair, write_document_pairs
+from paraloom.alignment.document_pairs import DocumentPair, write_document_pairs
 from paraloom.core.beads import Bead
 from paraloom.core.errors import ConfigError, DataError
 from paraloom.core.schema import DOCUMENTS, LINKS

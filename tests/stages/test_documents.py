@@ -13,8 +13,8 @@ import pyarrow.parquet as pq
 import pytest
 from toy_documents import Page, World, made_up_world, write_pages
 
-from paraloom.align.document_pairs import DocumentPair, read_document_pairs, write_document_pairs
-from paraloom.align.documents import EVIDENCE
+from paraloom.alignment.document_pairs import DocumentPair, read_document_pairs, write_document_pairs
+from paraloom.alignment.documents import EVIDENCE
 from paraloom.core.errors import ConfigError, DataError
 from paraloom.core.schema import LINKS, signature_of
 from paraloom.io import Corpus, write_corpus
@@ -70,7 +70,7 @@ def test_a_pipeline_pairs_documents_and_gives_their_sentences(folder: Path, worl
         assert (source, target) in world.gold
         assert row["src"] in texts[source] and row["tgt"] in texts[target]
     again = run(folder, align, WITHIN)
-    assert again.digest == result.digest and all(stage.made == 0 for stage in again.stages)
+    assert again.digest == result.digest and all(stage.written == 0 for stage in again.stages)
 
 
 def german_pages() -> tuple[list[Page], list[Page]]:
@@ -115,7 +115,7 @@ def test_translated_documents_are_paired_and_their_own_sentences_come_out(tmp_pa
     single = [row for batch in batches for row in batch.to_pylist() if row["src"] in lines]
     assert len(single) > 150
     again = run(tmp_path, *stages)
-    assert again.digest == result.digest and all(stage.made == 0 for stage in again.stages)
+    assert again.digest == result.digest and all(stage.written == 0 for stage in again.stages)
 
 
 def test_the_command_translates_first_where_a_translator_is_given(tmp_path: Path, paraloom: Command) -> None:

@@ -14,8 +14,8 @@ from typing import NamedTuple
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from paraloom.align.document_features import split_paragraphs
-from paraloom.align.document_pairs import DocumentPair, read_document_pairs
+from paraloom.alignment.document_features import split_paragraphs
+from paraloom.alignment.document_pairs import DocumentPair, read_document_pairs
 from paraloom.core.beads import Bead, check_beads
 from paraloom.core.errors import ConfigError, DataError
 from paraloom.core.schema import DOCUMENTS, LINKS, require

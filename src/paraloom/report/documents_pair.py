@@ -5,7 +5,7 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Sequence
 
-from paraloom.align.images import ImageKey, group_images
+from paraloom.alignment.images import ImageKey, group_images
 from paraloom.core.beads import Bead
 from paraloom.report.documents_data import THIRDS, Document, Image, ShownPair
 from paraloom.report.formatting import count, number

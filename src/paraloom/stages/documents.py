@@ -11,13 +11,13 @@ from typing import ClassVar, Literal
 
 import pyarrow as pa
 
-from paraloom.align.document_features import TRANSLATION, open_documents, split_paragraphs
-from paraloom.align.document_pairs import DocumentPair, read_document_pairs, write_document_pairs
-from paraloom.align.documents import EVIDENCE, DocumentAlignerConfig, align_documents
-from paraloom.align.park17 import align_by_cosine
-from paraloom.align.pivot import apply_pivots, orient_pivot
-from paraloom.align.sentences import AlignerConfig, TextPair, fit_aligner
-from paraloom.align.within_documents import align_within
+from paraloom.alignment.document_features import TRANSLATION, open_documents, split_paragraphs
+from paraloom.alignment.document_pairs import DocumentPair, read_document_pairs, write_document_pairs
+from paraloom.alignment.documents import EVIDENCE, DocumentAlignerConfig, align_documents
+from paraloom.alignment.park17 import align_by_cosine
+from paraloom.alignment.pivot import apply_pivots, orient_pivot
+from paraloom.alignment.sentences import AlignerConfig, TextPair, fit_aligner
+from paraloom.alignment.within_documents import align_within
 from paraloom.core.beads import join_sentences
 from paraloom.core.errors import ConfigError, DataError, nearest
 from paraloom.core.progress import progress

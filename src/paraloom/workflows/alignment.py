@@ -10,10 +10,10 @@ from typing import Any
 
 import pyarrow as pa
 
-from paraloom.align.delimiters import align_between_delimiters
-from paraloom.align.lexicon import BilingualLexicon, read_lexicon
-from paraloom.align.park17 import align_by_cosine
-from paraloom.align.sentences import AlignerConfig, TextPair, align_pair, fit_aligner
+from paraloom.alignment.delimiters import align_between_delimiters
+from paraloom.alignment.lexicon import BilingualLexicon, read_lexicon
+from paraloom.alignment.park17 import align_by_cosine
+from paraloom.alignment.sentences import AlignerConfig, TextPair, align_pair, fit_aligner
 from paraloom.core.beads import Bead, join_sentences
 from paraloom.core.errors import ConfigError, DataError, nearest
 from paraloom.core.protocols import EncoderLike

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from paraloom.align.document_features import open_documents
-from paraloom.align.document_pairs import read_document_pairs
-from paraloom.align.sentences import AlignerConfig
-from paraloom.align.within_documents import align_within
+from paraloom.alignment.document_features import open_documents
+from paraloom.alignment.document_pairs import read_document_pairs
+from paraloom.alignment.sentences import AlignerConfig
+from paraloom.alignment.within_documents import align_within
 from paraloom.core.errors import ConfigError, DataError
 from paraloom.core.schema import LINKS
 from paraloom.core.stage import Fit, Ref, Stage

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Literal
 
-from paraloom.align.document_pairs import read_document_pairs
+from paraloom.alignment.document_pairs import read_document_pairs
 from paraloom.core.errors import ConfigError
 from paraloom.core.protocols import EncoderLike
 from paraloom.embed.encoder import open_encoder

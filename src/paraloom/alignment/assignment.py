@@ -1,0 +1,126 @@
+"""Choice of document pairs among scored candidates: best target, mutual best, or one-to-one assignment."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from paraloom.alignment.candidates import CandidatePairs, sparse
+from paraloom.core.errors import ConfigError, nearest
+from paraloom.core.optional import OptionalModule
+
+csgraph = OptionalModule("scipy.sparse.csgraph", "aligning documents", "align")
+
+Ints = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
+
+ASSIGNMENTS = ("one-to-one", "mutual", "best")
+"""Ways to choose pairs, see `assign`."""
+
+# How far a pair may lie below its rivals and still be chosen where that makes room for a better one.
+_SLACK = 0.3
+
+
+def assign(pairs: CandidatePairs, scores: Floats, sizes: tuple[int, int], method: str = "one-to-one") -> Ints:
+    """Choose pairs among candidates.
+
+    Args:
+        pairs: The candidates.
+        scores: (pairs,), higher is better.
+        sizes: Number of source and target documents.
+        method: `best`: the best target of each source, which several sources may share.  `mutual`: pairs that are
+            each other's best.  `one-to-one`: the assignment that uses each document once at most and has the highest
+            sum of scores, each less the usual scores of its two documents (without that, a document that has no
+            counterpart would displace others from theirs).
+
+    Returns:
+        Indices of the chosen pairs, int64, ascending.  Of equal pairs the first is chosen; a document without
+        candidates is in no pair.
+
+    Raises:
+        ConfigError: The method is unknown.
+
+    Example:
+        >>> pairs = CandidatePairs(np.array([0, 0, 1, 1]), np.array([0, 1, 0, 1]))
+        >>> scores = np.array([0.9, 0.8, 0.85, 0.1])
+        >>> [assign(pairs, scores, (2, 2), method).tolist() for method in ASSIGNMENTS]
+        [[1, 2], [0], [0, 2]]
+    """
+    if method not in ASSIGNMENTS:
+        raise ConfigError(f"unknown assignment '{method}'{nearest(method, ASSIGNMENTS)}")
+    if not len(scores):
+        return np.empty(0, np.int64)
+    best = _two_best(pairs.sources, scores, sizes[0])[:, 0]
+    if method == "best":
+        return np.sort(best[best >= 0])
+    if method == "mutual":
+        return np.sort(np.intersect1d(best[best >= 0], _two_best(pairs.targets, scores, sizes[1])[:, 0]))
+    return _one_to_one(pairs, scores, sizes)
+
+
+def margins(pairs: CandidatePairs, scores: Floats, chosen: Ints, sizes: tuple[int, int]) -> Floats:
+    """Margin of each chosen pair over its rivals: its score less the mean of its two best rivals' scores.
+
+    The rivals are the best other target of its source and the best other source of its target, chosen or not; 0 where
+    there is none.  A pair of documents whose true counterparts are missing has a margin near 0.
+
+    Args:
+        pairs: The candidates.
+        scores: (pairs,), 0 or more.
+        chosen: Indices of the chosen pairs.
+        sizes: Number of source and target documents.
+
+    Returns:
+        float64 (chosen,), higher is more certain.
+
+    Example:
+        >>> pairs = CandidatePairs(np.array([0, 0, 1]), np.array([0, 1, 1]))
+        >>> margins(pairs, np.array([0.9, 0.3, 0.5]), np.array([0, 2]), (2, 2)).round(2).tolist()
+        [0.75, 0.35]
+    """
+    rivals = []
+    for side, size in zip(pairs, sizes, strict=True):
+        first, second = _two_best(side, scores, size).T
+        rival = np.where(first[side[chosen]] == chosen, second[side[chosen]], first[side[chosen]])
+        rivals.append(_scores_at(scores, rival))
+    result: Floats = scores[chosen] - (rivals[0] + rivals[1]) / 2
+    return result
+
+
+def _two_best(side: Ints, scores: Floats, size: int) -> Ints:
+    """Indices of the best two pairs of each document, (size, 2); of equal ones the first; -1 where it has none."""
+    best = np.full((size, 2), -1, np.int64)
+    order = np.lexsort((-scores, side))
+    owners = side[order]
+    ranks = np.arange(len(order)) - np.searchsorted(owners, owners)
+    best[owners[ranks < 2], ranks[ranks < 2]] = order[ranks < 2]
+    return best
+
+
+def _scores_at(scores: Floats, indices: Ints) -> Floats:
+    """The scores at these indices, 0 at -1."""
+    return np.where(indices < 0, 0.0, np.append(scores, 0.0)[indices])
+
+
+def _usual_scores(side: Ints, scores: Floats, size: int) -> Floats:
+    """The mean of each document's two best scores."""
+    best = _two_best(side, scores, size)
+    usual: Floats = _scores_at(scores, best).sum(axis=1) / np.maximum((best >= 0).sum(axis=1), 1)
+    return usual
+
+
+def _one_to_one(pairs: CandidatePairs, scores: Floats, sizes: tuple[int, int]) -> Ints:
+    sources, targets = sizes
+    # A dummy target for each source, worth next to nothing: a source without a counterpart is assigned to it.
+    rows = np.concatenate([pairs.sources, np.arange(sources)])
+    columns = np.concatenate([pairs.targets, targets + np.arange(sources)])
+    usual = [_usual_scores(side, scores, size)[side] for side, size in zip(pairs, sizes, strict=True)]
+    excess = scores - (usual[0] + usual[1]) / 2
+    worth = np.concatenate([np.maximum(excess + _SLACK, 0) + 1e-6, np.full(sources, 1e-9)])
+    graph = sparse.csr_matrix((worth, (rows, columns)), (sources, targets + sources))
+    left, right = csgraph.min_weight_full_bipartite_matching(graph, maximize=True)
+    real = right < targets
+    cells = pairs.sources * targets + pairs.targets
+    order = np.argsort(cells)
+    wanted = left[real].astype(np.int64) * targets + right[real]
+    return np.sort(order[np.searchsorted(cells[order], wanted)])

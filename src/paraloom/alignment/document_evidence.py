@@ -1,0 +1,181 @@
+"""Evidence that two documents correspond: words, topics, images, and MultiNews' ratios of sizes and names."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from paraloom.alignment.candidates import CandidatePairs, Matrix, dot_products, sparse, unit_rows, word_counts
+from paraloom.alignment.document_features import Documents
+from paraloom.alignment.images import group_images
+from paraloom.alignment.lexicon import BilingualLexicon
+from paraloom.alignment.topics import topic_vectors
+from paraloom.text.tokens import TokenLists
+
+Floats = npt.NDArray[np.float64]
+Lexicons = tuple[BilingualLexicon | None, BilingualLexicon | None]
+"""From source to target, and from target to source; None where none is known."""
+
+# Weight of a word that is the same in both texts, where a translation or a lexicon is evidence, too.
+_COPY_WEIGHT = 0.5
+
+
+class DocumentVectors(NamedTuple):
+    """Sparse unit vectors of the documents on either side; the dot product of two is their similarity, 0 to 1.
+
+    Args:
+        source: float32 (n, d).
+        target: float32 (m, d).
+    """
+
+    source: Matrix
+    target: Matrix
+
+
+def word_vectors(source: Documents, target: Documents, lexicons: Lexicons) -> DocumentVectors:
+    """Vectors whose product is the cosine of tf-idf weighted words, the mean of both directions.
+
+    In each direction a document is represented by the words that it leads to expect in the other language: its
+    translation's, its own where they are the same, and their translations by the lexicon.  tf is log(1 + count), idf
+    log((documents + 1) / (documents with the word + ½)) over the other side.
+
+    Args:
+        source: n documents.
+        target: m documents.
+        lexicons: From source to target and back.
+    """
+    expected_target, actual_target = _direction(source, target, lexicons[0])
+    expected_source, actual_source = _direction(target, source, lexicons[1])
+    scale = np.float32(0.5**0.5)
+    return DocumentVectors(
+        sparse.csr_matrix(sparse.hstack([expected_target, actual_source]) * scale),
+        sparse.csr_matrix(sparse.hstack([actual_target, expected_source]) * scale),
+    )
+
+
+def image_vectors(source: Documents, target: Documents) -> DocumentVectors:
+    """Vectors whose product is the cosine of the images, weighted by inverse document frequency.
+
+    `images.group_images` decides which images are the same.  A document without images has an empty row.
+
+    Args:
+        source: n documents.
+        target: m documents.
+    """
+    numbers = group_images(image for side in (source, target) for images in side.images for image in images)
+    counts = []
+    for side in (source, target):
+        cells = {
+            (row, numbers[image]) for row, images in enumerate(side.images) for image in images if image in numbers
+        }
+        rows, columns = zip(*sorted(cells), strict=True) if cells else ((), ())
+        shape = (len(side), max(1, len(set(numbers.values()))))
+        counts.append(sparse.csr_matrix((np.ones(len(rows), np.float32), (rows, columns)), shape))
+    frequencies = sum(np.asarray(side.sum(axis=0)).ravel() for side in counts)
+    idf = sparse.diags(np.log((len(source) + len(target) + 1) / (frequencies + 0.5)))
+    return DocumentVectors(*(unit_rows(side @ idf) for side in counts))
+
+
+def topic_cosines(source: Documents, target: Documents, lexicons: Lexicons, pairs: CandidatePairs, seed: int) -> Floats:
+    """Cosine of the topic distributions of each pair.
+
+    Both sides are compared in the target's language; in the source's, if only the target has translations.
+
+    Args:
+        source: n documents.
+        target: m documents.
+        lexicons: Used in place of missing translations.
+        pairs: The pairs to compare.
+        seed: Of the topic model.
+
+    Returns:
+        float64 (pairs,), 0 to 1.
+
+    Raises:
+        MissingExtraError: tomotopy is not installed.
+
+    Reference:
+        PARK17 §3.
+    """
+    if source.translations is None and target.translations is not None:
+        sides = [source.words, target.translations]
+    else:
+        sides = [words_in_other_language(source, lexicons[0]), target.words]
+    vectors = [sparse.csr_matrix(side) for side in topic_vectors(sides, seed=seed)]
+    return dot_products(unit_rows(vectors[0]), unit_rows(vectors[1]), pairs)
+
+
+def multinews_scores(source: Documents, target: Documents, pairs: CandidatePairs) -> dict[str, Floats]:
+    """The scores S, W and N of MultiNews, whose sum is its A.
+
+    Args:
+        source: n documents.
+        target: m documents.
+        pairs: The pairs to score.
+
+    Returns:
+        float64 (pairs,), 0 to 1, each.  `sentences` (S) and `length` (W): the smaller number of sentences, or words,
+        over the greater.  `entities` (N): the share of the source's entities that the target has, times the smaller
+        number of entities over the greater.
+
+    Reference:
+        MNEWS §4.
+    """
+    scores = {"sentences": _ratio(source.paragraph_counts[pairs.sources], target.paragraph_counts[pairs.targets])}
+    # A language may need more words throughout; only deviations from that ratio count.
+    ratio = float(target.words.lengths.sum()) / max(1.0, float(source.words.lengths.sum()))
+    scores["length"] = _ratio(source.words.lengths[pairs.sources] * ratio, target.words.lengths[pairs.targets])
+    columns = np.unique(np.concatenate([source.entities.ids, target.entities.ids]))
+    names = [word_counts(side.entities, columns).minimum(1) for side in (source, target)]
+    matched = dot_products(names[0], names[1], pairs)
+    counts = [np.asarray(side.sum(axis=1)).ravel() for side in names]
+    source_counts, target_counts = counts[0][pairs.sources], counts[1][pairs.targets]
+    scores["entities"] = matched / np.maximum(source_counts, 1) * _ratio(source_counts, target_counts)
+    return scores
+
+
+def words_in_other_language(side: Documents, lexicon: BilingualLexicon | None) -> TokenLists:
+    """The words of the translations, or else the lexicon's best translation of each word, or else the words.
+
+    Args:
+        side: n documents.
+        lexicon: From their language to the other; None where none is known.
+    """
+    if side.translations is not None:
+        return side.translations
+    return side.words if lexicon is None else lexicon.translate(side.words)
+
+
+def _direction(predictors: Documents, observed: Documents, lexicon: BilingualLexicon | None) -> tuple[Matrix, Matrix]:
+    """tf-idf vectors of the words expected by one side, and of the words of the other."""
+    columns = np.unique(observed.words.ids)
+    actual = word_counts(observed.words, columns)
+    expected = word_counts(predictors.words, columns)
+    if lexicon is not None or predictors.translations is not None:
+        expected = expected * np.float32(_COPY_WEIGHT)
+    if lexicon is not None:
+        expected = expected + _translated_counts(predictors.words, lexicon, columns)
+    if predictors.translations is not None:
+        expected = expected + word_counts(predictors.translations, columns)
+    idf = sparse.diags(np.log((len(observed) + 1) / (actual.getnnz(axis=0) + 0.5)))
+    return unit_rows(expected.log1p() @ idf), unit_rows(actual.log1p() @ idf)
+
+
+def _translated_counts(lists: TokenLists, lexicon: BilingualLexicon, columns: npt.NDArray[np.uint64]) -> Matrix:
+    indices = np.searchsorted(columns, lexicon.translations)
+    present = indices < len(columns)
+    present[present] = columns[indices[present]] == lexicon.translations[present]
+    words = np.repeat(np.arange(len(lexicon.words)), np.diff(lexicon.starts))
+    table = sparse.csr_matrix(
+        (lexicon.probabilities[present], (words[present], indices[present])), (len(lexicon.words), len(columns))
+    )
+    return word_counts(lists, lexicon.words) @ table
+
+
+def _ratio(a: npt.ArrayLike, b: npt.ArrayLike) -> Floats:
+    """The smaller of each two numbers over the greater."""
+    x, y = np.asarray(a, np.float64), np.asarray(b, np.float64)
+    ratio: Floats = np.minimum(x, y) / np.maximum(np.maximum(x, y), 1)
+    return ratio

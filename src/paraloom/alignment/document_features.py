@@ -1,0 +1,213 @@
+"""Features of the documents of one language, by which they are compared: words, named entities, images, sizes."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from paraloom.alignment.images import ImageKey
+from paraloom.alignment.lexicon import concatenate
+from paraloom.core.errors import DataError
+from paraloom.core.schema import DOCUMENTS, require
+from paraloom.io import Corpus
+from paraloom.text.tokens import TokenLists, tokenize
+
+Ints = npt.NDArray[np.int64]
+
+ParagraphReader = Callable[[Sequence[int]], dict[int, list[str]]]
+"""Reads the paragraphs of some documents: indices → index: paragraphs."""
+
+TRANSLATION = "translation"
+"""The column of a corpus of documents that holds the translation of `text`, line by line."""
+
+_CAPITALS = "".join(letter for letter in map(chr, range(0x41, 0x250)) if letter.isupper())
+"""Latin capitals, with and without diacritics."""
+
+_ADDRESS = re.compile(r"(?:https?://|www\.)\S*[\w/]")
+_NUMBER = re.compile(r"\d+(?:[.,:/-]\d+)*")
+# A capital inside a word (NASA, LibreOffice, iPhone), letters with digits (F11), or a capital after a lower-case letter
+# and a space.
+_NAME = re.compile(rf"(?<=[^\W\d_{_CAPITALS}] )[{_CAPITALS}]\w+|\b[^\W\d_]\w*[{_CAPITALS}]\w*|\b[A-Za-z]+\d\w*")
+_LATIN = re.compile(r"[A-Za-z][\w'-]*")
+_OTHER_LETTER = re.compile(r"[^\W\d_\u0000-\u024f]")
+
+
+@dataclass(frozen=True, eq=False)
+class Documents:
+    """Features of n documents of one language; make them with `from_texts` or `open_documents`.
+
+    Args:
+        ids: Names; they identify documents in the results and are never compared.
+        words: Words of each document.
+        entities: Named entities of each document, see `entities`.
+        paragraph_counts: int64 (n,), non-empty lines.
+        images: Images of each document.
+        read_paragraphs: Reads the paragraphs of some documents.
+        translations: Words of each document's translation into the other language; None without a translator.
+        read_translations: Reads the translated paragraphs; None without a translator.
+        read_originals: Where all features are of a translation into a third language, reads the paragraphs that it was
+            made from; None otherwise.
+    """
+
+    ids: list[str]
+    words: TokenLists
+    entities: TokenLists
+    paragraph_counts: Ints
+    images: list[list[ImageKey]]
+    read_paragraphs: ParagraphReader
+    translations: TokenLists | None = None
+    read_translations: ParagraphReader | None = None
+    read_originals: ParagraphReader | None = None
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    @classmethod
+    def from_texts(
+        cls,
+        texts: Sequence[str],
+        *,
+        ids: Sequence[str] | None = None,
+        translations: Sequence[str] | None = None,
+        images: Sequence[list[ImageKey]] | None = None,
+    ) -> Documents:
+        """Documents in memory.
+
+        Args:
+            texts: Texts of n documents, a paragraph a line.
+            ids: Their names; by default their indices.
+            translations: Their translations into the other language, with as many lines.
+            images: Their images.
+
+        Example:
+            >>> Documents.from_texts(["One.\\nTwo.", "Three."]).paragraph_counts.tolist()
+            [2, 1]
+        """
+        paragraphs = [split_paragraphs(text) for text in texts]
+        translated = None if translations is None else [split_paragraphs(text) for text in translations]
+        return cls(
+            [str(index) for index in range(len(texts))] if ids is None else list(ids),
+            tokenize(texts),
+            entity_lists(texts),
+            np.array([len(lines) for lines in paragraphs], np.int64),
+            [[] for _ in texts] if images is None else list(images),
+            partial(_select, paragraphs),
+            None if translations is None else tokenize(translations),
+            None if translated is None else partial(_select, translated),
+        )
+
+
+def open_documents(corpus: Corpus, *, pivot: bool = False) -> Documents:
+    """Extract the features of a corpus of documents; the texts stay on disk.
+
+    Args:
+        corpus: Of the schema DOCUMENTS, with or without a column `translation` into the other language.
+        pivot: The column `translation` is into a third language, in which both sides are compared (PARK17 §5): it is
+            read in place of the text.
+
+    Raises:
+        DataError: A column is missing.
+    """
+    try:
+        require(corpus.schema, DOCUMENTS)
+        if pivot:
+            require(corpus.schema, pa.schema([(TRANSLATION, pa.string())]))
+    except DataError as error:
+        raise error.at(file=corpus.folder) from None
+    text_column = TRANSLATION if pivot else "text"
+    translated = TRANSLATION in corpus.schema.names and not pivot
+    ids: list[str] = []
+    images: list[list[ImageKey]] = []
+    words, names, translations = [tokenize([])], [entity_lists([])], [tokenize([])]
+    counts: list[int] = []
+    for batch in corpus.batches(["doc_id", text_column, "images", *([TRANSLATION] if translated else [])]):
+        texts = [text or "" for text in batch.column(text_column).to_pylist()]
+        ids += batch.column("doc_id").to_pylist()
+        words.append(tokenize(texts))
+        names.append(entity_lists(texts))
+        counts += [len(split_paragraphs(text)) for text in texts]
+        for row in batch.column("images").to_pylist():
+            images.append([ImageKey(image["sha256"], image["phash"]) for image in row or []])
+        if translated:
+            translations.append(tokenize(batch.column(TRANSLATION)))
+    return Documents(
+        ids,
+        concatenate(words),
+        concatenate(names),
+        np.array(counts, np.int64),
+        images,
+        partial(_read_paragraphs, corpus, text_column),
+        concatenate(translations) if translated else None,
+        partial(_read_paragraphs, corpus, TRANSLATION) if translated else None,
+        partial(_read_paragraphs, corpus, "text") if pivot else None,
+    )
+
+
+def split_paragraphs(text: str) -> list[str]:
+    """The non-empty lines of a document.
+
+    Args:
+        text: The text of the document.
+
+    Example:
+        >>> split_paragraphs("One.\\n\\nTwo.")
+        ['One.', 'Two.']
+    """
+    return [line for line in text.split("\n") if line.strip()]
+
+
+def entities(text: str) -> list[str]:
+    """Names, numbers and addresses of a text, recognized by their spelling in any language.
+
+    In a text that is not in Latin script, every word in Latin letters is a name.
+
+    Args:
+        text: A document.
+
+    Returns:
+        The entities in lower case, without duplicates, in order.
+
+    Example:
+        >>> entities("See www.example.org: LibreOffice 7.4 runs on Debian.")
+        ['www.example.org', '7.4', 'libreoffice', 'debian']
+        >>> entities("F11 키를 누르면 Writer 창이 열립니다.")
+        ['11', 'f11', 'writer']
+    """
+    addresses = _ADDRESS.findall(text)
+    rest = _ADDRESS.sub(" ", text)
+    is_latin = len(_OTHER_LETTER.findall(rest)) * 4 <= len(rest)
+    names = (_NAME if is_latin else _LATIN).findall(rest)
+    return list(dict.fromkeys(name.lower() for name in [*addresses, *_NUMBER.findall(rest), *names]))
+
+
+def entity_lists(texts: Sequence[str]) -> TokenLists:
+    """The entities of n texts as token ids, n lists without duplicates.
+
+    Args:
+        texts: n documents.
+    """
+    # One token for each entity: characters that would split it are replaced.
+    return tokenize([" ".join(re.sub(r"[\W_]", "x", name) for name in entities(text)) for text in texts])
+
+
+def _select(paragraphs: Sequence[list[str]], indices: Sequence[int]) -> dict[int, list[str]]:
+    return {index: paragraphs[index] for index in indices}
+
+
+def _read_paragraphs(corpus: Corpus, column: str, indices: Sequence[int]) -> dict[int, list[str]]:
+    wanted = set(indices)
+    paragraphs: dict[int, list[str]] = {}
+    first = 0
+    for batch in corpus.batches([column]):
+        rows = [row for row in range(batch.num_rows) if first + row in wanted]
+        if rows:
+            texts = batch.column(0).take(pa.array(rows)).to_pylist()
+            paragraphs |= {first + row: split_paragraphs(text or "") for row, text in zip(rows, texts, strict=True)}
+        first += batch.num_rows
+    return paragraphs

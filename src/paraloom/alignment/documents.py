@@ -1,0 +1,251 @@
+"""Alignment of comparable documents of two languages: which documents correspond, and how certain that is."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+
+from paraloom.alignment.assignment import ASSIGNMENTS, assign, margins
+from paraloom.alignment.candidates import CandidatePairs, dot_products, nearest_pairs, sparse, word_counts
+from paraloom.alignment.document_evidence import Lexicons, image_vectors, multinews_scores, topic_cosines, word_vectors
+from paraloom.alignment.document_features import Documents
+from paraloom.alignment.document_pairs import DocumentPair
+from paraloom.alignment.sentences import AlignerConfig, SentenceAligner, TextPair, fit_aligner
+from paraloom.core.errors import ConfigError, nearest
+
+Ints = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
+
+EVIDENCE: dict[str, dict[str, float]] = {
+    "words": {"words": 1.0},
+    "pictures": {"pictures": 0.3},
+    "topics": {"topics": 1.0},
+    "scores": {"sentences": 1.0, "length": 1.0, "entities": 1.0},
+    "all": {"words": 1.0, "pictures": 0.3, "sentences": 0.5, "length": 0.1, "entities": 0.1},
+}
+"""Presets of evidence weights: single kinds (`topics` as in PARK17, `scores` as in MultiNews), and the best mix."""
+
+_KINDS = ("words", "pictures", "topics", "sentences", "length", "entities")
+
+# Pairs that the sentence aligner learns from in the first round, and that many more in each further round.  Documents
+# with few paragraphs teach little, those with many cost much time.
+_TRAINING_PAIRS, _MIN_PARAGRAPHS, _MAX_PARAGRAPHS = 300, 3, 60
+# Fewer pairs are not worth learning from.
+_MIN_TRAINING_PAIRS = 8
+
+
+@dataclass(frozen=True, kw_only=True)
+class DocumentAlignerConfig:
+    """Settings of the document aligner.
+
+    Args:
+        weights: Weight of each kind of evidence: `words`, `pictures`, `topics`, `sentences`, `length`, `entities`; see
+            EVIDENCE for presets.
+        max_candidates: Neighbors of each document that it is compared with.
+        assignment: How pairs are chosen: `one-to-one`, `mutual` or `best`, see `assignment.assign`.
+        threshold_on: What the threshold applies to: `margin` (lead over rivals, see `assignment.margins`) or `score`.
+        threshold: Pairs below are dropped.
+        rounds: How often the most certain pairs are aligned sentence by sentence to learn a lexicon for the next round.
+    """
+
+    weights: Mapping[str, float] = field(default_factory=lambda: dict(EVIDENCE["all"]))
+    max_candidates: int = 16
+    assignment: str = "one-to-one"
+    threshold_on: str = "margin"
+    threshold: float = 0.0
+    rounds: int = 2
+
+    def check(self) -> None:
+        """Raise ConfigError for a field that is out of range."""
+        for name, weight in self.weights.items():
+            if name not in _KINDS:
+                raise ConfigError(f"unknown evidence '{name}'{nearest(name, _KINDS)}")
+            if not (math.isfinite(weight) and weight >= 0):
+                raise ConfigError(f"the weight of '{name}' must be 0 or more, not {weight}")
+        if not any(self.weights.values()):
+            raise ConfigError("all evidence has weight 0", remedy=f"Give a weight to some of {', '.join(_KINDS)}.")
+        if self.assignment not in ASSIGNMENTS:
+            raise ConfigError(f"unknown assignment '{self.assignment}'{nearest(self.assignment, ASSIGNMENTS)}")
+        if self.threshold_on not in ("margin", "score"):
+            raise ConfigError(
+                f"the threshold is on margin or score, not '{self.threshold_on}'"
+                f"{nearest(self.threshold_on, ('margin', 'score'))}"
+            )
+        if math.isnan(self.threshold):
+            raise ConfigError("'threshold' must be a number, not nan")
+        if self.max_candidates < 1:
+            raise ConfigError(f"'max_candidates' must be 1 or more, not {self.max_candidates}")
+        if self.rounds < 0:
+            raise ConfigError(f"'rounds' must be 0 or more, not {self.rounds}")
+
+
+@dataclass(frozen=True, eq=False)
+class DocumentAlignment:
+    """Pairs of corresponding documents, by source, then target.
+
+    Args:
+        sources: int64 (pairs,), indices of source documents.
+        targets: int64 (pairs,), indices of target documents.
+        scores: float64 (pairs,), similarity, higher is better.
+        margins: float64 (pairs,), lead over rival pairs, higher is more certain.
+        aligner: The sentence aligner that was learned on the way; None without rounds, or with too few pairs.
+        source_ids: Names of all source documents.
+        target_ids: Names of all target documents.
+    """
+
+    sources: Ints
+    targets: Ints
+    scores: Floats
+    margins: Floats
+    aligner: SentenceAligner | None
+    source_ids: Sequence[str]
+    target_ids: Sequence[str]
+
+    def __len__(self) -> int:
+        return len(self.sources)
+
+    def pairs(self) -> list[DocumentPair]:
+        """The pairs by the names of their documents."""
+        rows = zip(self.sources.tolist(), self.targets.tolist(), self.scores, self.margins, strict=True)
+        return [
+            DocumentPair(self.source_ids[source], self.target_ids[target], float(score), float(margin))
+            for source, target, score, margin in rows
+        ]
+
+
+def align_documents(
+    source: Documents | Sequence[str],
+    target: Documents | Sequence[str],
+    config: DocumentAlignerConfig | None = None,
+    *,
+    seed: int = 1,
+) -> DocumentAlignment:
+    """Pair the documents of two languages that say the same.
+
+    They are compared by words, images, sizes, names and (if asked) topics, never by document name or address.  No
+    translator is needed: the most certain pairs are aligned sentence by sentence, which yields a lexicon for the next
+    round.  Translations on either side help.
+
+    Args:
+        source: n documents of one language: their features (`document_features.open_documents`,
+            `Documents.from_texts`), or their texts, a paragraph a line.
+        target: m documents of the other language.
+        config: Settings.
+        seed: Of the topic model.
+
+    Returns:
+        The pairs.  Documents without a counterpart are in no pair; where they are paired all the same, their margin is
+        near 0.
+
+    Raises:
+        TypeError: A side is a single string.
+        ConfigError: A setting is out of range.
+        DataError: A translation has another number of lines than its text.
+        MissingExtraError: Topics are asked for and tomotopy is not installed.
+
+    Reference:
+        PARK17 §3, MNEWS §4.
+
+    Example:
+        >>> alignment = align_documents(["Rom 1527.", "Wien 1683."], ["Vienna, Wien 1683.", "Rome, Rom 1527."])
+        >>> [(pair.source, pair.target) for pair in alignment.pairs()]
+        [('0', '1'), ('1', '0')]
+    """
+    source, target = _as_documents(source), _as_documents(target)
+    config = config or DocumentAlignerConfig()
+    config.check()
+    sizes = len(source), len(target)
+    aligner: SentenceAligner | None = None
+    for number in range(config.rounds + 1):
+        lexicons = aligner.learned if aligner else (None, None)
+        last = number == config.rounds
+        # The rounds before the last only look for certain pairs to learn from; topics are slow and add nothing there.
+        weights = config.weights if last else EVIDENCE["all"]
+        pairs, scores = _score_candidates(source, target, lexicons, weights, config.max_candidates, seed)
+        chosen = assign(pairs, scores, sizes, config.assignment if last else "one-to-one")
+        lead = margins(pairs, scores, chosen, sizes)
+        if last:
+            break
+        texts = _training_pairs(source, target, pairs, chosen, lead, _TRAINING_PAIRS * (number + 1))
+        if len(texts) >= _MIN_TRAINING_PAIRS:
+            aligner = fit_aligner(texts, AlignerConfig(rounds=2))
+    kept = (lead if config.threshold_on == "margin" else scores[chosen]) >= config.threshold
+    chosen, lead = chosen[kept], lead[kept]
+    return DocumentAlignment(
+        pairs.sources[chosen], pairs.targets[chosen], scores[chosen], lead, aligner, source.ids, target.ids
+    )
+
+
+def _as_documents(documents: Documents | Sequence[str]) -> Documents:
+    if isinstance(documents, str):
+        raise TypeError(f"expected documents or a list of texts, got the string {documents[:40]!r}")
+    return documents if isinstance(documents, Documents) else Documents.from_texts(documents)
+
+
+def _score_candidates(
+    source: Documents,
+    target: Documents,
+    lexicons: Lexicons,
+    weights: Mapping[str, float],
+    max_candidates: int,
+    seed: int,
+) -> tuple[CandidatePairs, Floats]:
+    """The nearest pairs by words and images with a score above 0, and the weighted sums of their evidence."""
+    words, images = word_vectors(source, target, lexicons), image_vectors(source, target)
+    scale = np.float32(EVIDENCE["pictures"]["pictures"] ** 0.5)
+    vectors = [sparse.csr_matrix(sparse.hstack([a, b * scale])) for a, b in zip(words, images, strict=True)]
+    pairs = nearest_pairs(vectors[0], vectors[1], max_candidates)
+    evidence: dict[str, Floats] = {}
+    if weights.get("words"):
+        evidence["words"] = dot_products(words.source, words.target, pairs)
+    if weights.get("pictures"):
+        evidence["pictures"] = dot_products(images.source, images.target, pairs)
+    if weights.get("topics"):
+        evidence["topics"] = topic_cosines(source, target, lexicons, pairs, seed)
+    if any(weights.get(name) for name in ("sentences", "length", "entities")):
+        evidence |= multinews_scores(source, target, pairs)
+    total = np.zeros(len(pairs.sources))
+    for name, weight in weights.items():
+        if weight:
+            total += weight * evidence[name]
+    positive = total > 0
+    return CandidatePairs(pairs.sources[positive], pairs.targets[positive]), total[positive]
+
+
+def _training_pairs(
+    source: Documents, target: Documents, pairs: CandidatePairs, chosen: Ints, lead: Floats, max_pairs: int
+) -> list[TextPair]:
+    """The texts of pairs to learn from: of the more certain half those that share the fewest words.
+
+    Untranslated text makes a pair certain and teaches nothing.
+    """
+    counts = source.paragraph_counts[pairs.sources[chosen]], target.paragraph_counts[pairs.targets[chosen]]
+    suitable = (np.minimum(*counts) >= _MIN_PARAGRAPHS) & (np.maximum(*counts) <= _MAX_PARAGRAPHS) & (lead > 0)
+    if not suitable.any():
+        return []
+    suitable &= lead >= np.median(lead[suitable])
+    candidates = chosen[suitable]
+    unshared = _unshared_words(source, target, CandidatePairs(pairs.sources[candidates], pairs.targets[candidates]))
+    picked = np.sort(candidates[np.argsort(-unshared, kind="stable")][:max_pairs])
+    sources, targets = pairs.sources[picked].tolist(), pairs.targets[picked].tolist()
+    texts = source.read_paragraphs(sources), target.read_paragraphs(targets)
+    forward = source.read_translations(sources) if source.read_translations else None
+    backward = target.read_translations(targets) if target.read_translations else None
+    return [
+        TextPair(texts[0][i], texts[1][j], [forward[i]] if forward else [], [backward[j]] if backward else [])
+        for i, j in zip(sources, targets, strict=True)
+    ]
+
+
+def _unshared_words(source: Documents, target: Documents, pairs: CandidatePairs) -> Floats:
+    """Distinct words of each pair's source that its target lacks, or the other way round; the smaller number."""
+    columns = np.unique(np.concatenate([source.words.ids, target.words.ids]))
+    binary = [word_counts(side.words, columns).minimum(1) for side in (source, target)]
+    shared = dot_products(binary[0], binary[1], pairs)
+    distinct = [np.asarray(side.sum(axis=1)).ravel() for side in binary]
+    unshared: Floats = np.minimum(distinct[0][pairs.sources], distinct[1][pairs.targets]) - shared
+    return unshared

@@ -1,0 +1,148 @@
+"""Evidence of lengths for beads: Gale and Church's model in characters, adapted to the texts."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from functools import cache
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from paraloom.alignment import evidence_kernels as kernels
+from paraloom.alignment.search import Band
+
+Ints = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
+Scores = npt.NDArray[np.float32]
+
+VARIANCE = 6.8
+"""Variance of the target's characters for each source character (Gale and Church 1993)."""
+
+# The table of deviations: entries for one standard deviation, and its end.
+_STEPS, _MAX_DEVIATION = 100, 12
+# Weight of the distribution observed in the texts beside Gale and Church's, given many beads; half of it given so few.
+_OBSERVED_WEIGHT, _HALF_WEIGHT_BEADS = 0.5, 10
+
+
+class LengthModel(NamedTuple):
+    """How the lengths of corresponding sentences relate.
+
+    Args:
+        ratio: Target characters for each source character.
+        table: float64, log P(|δ|) as `log_probabilities` has it, by hundredths of δ.
+    """
+
+    ratio: float
+    table: Floats
+
+
+def fit_length_model(characters: Sequence[tuple[Floats, Floats]], beads: Sequence[Ints]) -> LengthModel:
+    """Estimate a length model from the one-to-one beads of an alignment.
+
+    P(|δ|) interpolates the observed distribution with Gale and Church's in equal parts: translators of one kind of
+    text keep closer to its lengths than the normal distribution says, and now and then deviate far, and the observed
+    distribution alone would outweigh the words.
+
+    Args:
+        characters: Of each pair of texts, characters of the source sentences (m,) and of the target sentences (n,).
+        beads: Of each pair of texts, int64 (beads, 4), as in `search.Alignment`.
+
+    Returns:
+        The model; Gale and Church's, with the ratio of all characters, if there are none.
+
+    Reference:
+        Gale and Church 1993, A Program for Aligning Sentences in Bilingual Corpora, §3.3.
+
+    Example:
+        >>> lengths = np.array([10.0, 20.0, 30.0])
+        >>> pairs = np.array([[0, 1, 0, 1], [1, 1, 1, 1], [2, 1, 2, 1]] * 100)
+        >>> model = fit_length_model([(lengths - 1, 2 * lengths - 1)], [pairs])
+        >>> model.ratio, round(float(model.table[100] - log_probabilities(np.array([1.0]))[0]), 2)
+        (2.0, -0.66)
+    """
+    source, target = [np.empty(0)], [np.empty(0)]
+    for (source_characters, target_characters), text_beads in zip(characters, beads, strict=True):
+        single = text_beads[(text_beads[:, 1] == 1) & (text_beads[:, 3] == 1)]
+        source.append(source_characters[single[:, 0]] + 1.0)
+        target.append(target_characters[single[:, 2]] + 1.0)
+    a, b = np.concatenate(source), np.concatenate(target)
+    if not len(a):
+        totals = [sum(float(sides[side].sum() + len(sides[side])) for sides in characters) for side in (0, 1)]
+        return LengthModel(max(totals[1], 1.0) / max(totals[0], 1.0), _gale_church_table())
+    # The ratio of all texts together: a short text with unaligned sentences has no reliable one of its own.
+    ratio = float(b.sum() / a.sum())
+    observed = np.sort(np.abs(b - a * ratio) / np.sqrt(VARIANCE * a))
+    exceeding = (len(observed) - np.searchsorted(observed, _grid() - 1e-9)) / len(observed)
+    weight = _OBSERVED_WEIGHT * len(observed) / (len(observed) + _HALF_WEIGHT_BEADS)
+    return LengthModel(ratio, np.log(weight * exceeding + (1 - weight) * np.exp(_gale_church_table())))
+
+
+class LengthEvidence:
+    """Scores a bead by weight × log P(|δ|), δ the difference of its lengths in standard deviations.
+
+    Args:
+        source: Characters of each source sentence, float64 (m,).
+        target: Characters of each target sentence, float64 (n,).
+        weight: Factor of the log-probability.
+        ratio: Target characters expected for each source character; by default that of the two texts.
+        model: Replaces `ratio` and Gale and Church's distribution.
+
+    Reference:
+        Gale and Church 1993, §3.3.
+
+    Example:
+        >>> from paraloom.alignment.search import full_band
+        >>> scores = np.zeros((1, 1, 1, 3), np.float32)
+        >>> LengthEvidence(np.array([10.0]), np.array([10.0, 30.0]), ratio=1.0).add(0, 1, full_band(1, 2), scores)
+        >>> scores[0, 0, 0, :2].astype(float).round(1).tolist()
+        [0.0, -2.4]
+    """
+
+    def __init__(
+        self,
+        source: Floats,
+        target: Floats,
+        weight: float = 1.0,
+        ratio: float | None = None,
+        model: LengthModel | None = None,
+    ) -> None:
+        self.cumulative = (_cumulative(source), _cumulative(target))
+        own_ratio = max(self.cumulative[1][-1], 1.0) / max(self.cumulative[0][-1], 1.0)
+        self.ratio = model.ratio if model else ratio or own_ratio
+        self.table = weight * (model.table if model else _gale_church_table())
+
+    def add(self, first: int, rows: int, band: Band, out: Scores) -> None:
+        """See `search.Evidence`."""
+        kernels.add_lengths(first, *self.cumulative, self.ratio, VARIANCE, self.table, _STEPS, band.lows, out)
+
+
+def log_probabilities(deviations: Floats) -> Floats:
+    """log 2 (1 − Φ(|δ|)), the log-probability of a difference of at least |δ| standard deviations.
+
+    Args:
+        deviations: δ, float64 (n,).
+
+    Returns:
+        float64 (n,), 0 or less.
+
+    Example:
+        >>> log_probabilities(np.array([0.0, 1.96])).round(2).tolist()
+        [0.0, -3.0]
+    """
+    return np.array([math.log(max(math.erfc(abs(delta) / math.sqrt(2)), 1e-300)) for delta in deviations])
+
+
+def _grid() -> Floats:
+    return np.arange(_MAX_DEVIATION * _STEPS + 1) / _STEPS
+
+
+@cache
+def _gale_church_table() -> Floats:
+    return log_probabilities(_grid())
+
+
+def _cumulative(lengths: Floats) -> Floats:
+    # Each sentence counts one character more, the space between sentences, so that no length is zero.
+    return np.concatenate([[0.0], np.cumsum(lengths + 1.0)])

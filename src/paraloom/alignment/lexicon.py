@@ -1,0 +1,223 @@
+"""Bilingual lexicons: learned from beads by word alignment, or read from a file."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from paraloom.alignment.lexical import ExpectedWords
+from paraloom.core.errors import DataError
+from paraloom.io import read_lines
+from paraloom.text.tokens import TokenLists, tokenize
+from paraloom.text.word_alignment import WordAlignmentConfig, word_links
+
+Ints = npt.NDArray[np.int64]
+
+# EM iterations: which words go together matters, not their exact probabilities.
+_ITERATIONS = 3
+
+
+class BilingualLexicon(NamedTuple):
+    """Translation probabilities p(translation | word).
+
+    Args:
+        words: uint64 (types,), token ids in ascending order.
+        starts: int64 (types + 1,); the entries of word k are those from starts[k] to starts[k + 1].
+        translations: uint64 (entries,), token ids.
+        probabilities: float32 (entries,).
+    """
+
+    words: npt.NDArray[np.uint64]
+    starts: Ints
+    translations: npt.NDArray[np.uint64]
+    probabilities: npt.NDArray[np.float32]
+
+    def expected_words(self, lists: TokenLists) -> ExpectedWords:
+        """All translations of the words of each sentence, with their probabilities.
+
+        Args:
+            lists: Words of n sentences.
+        """
+        indices = np.searchsorted(self.words, lists.ids)
+        present = indices < len(self.words)
+        present[present] = self.words[indices[present]] == lists.ids[present]
+        counts = np.zeros(len(lists.ids), np.int64)
+        counts[present] = np.diff(self.starts)[indices[present]]
+        ends = np.cumsum(counts)
+        entries = np.repeat(np.where(present, self.starts[np.minimum(indices, len(self.words) - 1)], 0), counts)
+        entries = entries + np.arange(len(entries)) - np.repeat(ends - counts, counts)
+        offsets = np.concatenate([[0], ends])[lists.offsets]
+        return ExpectedWords(
+            self.translations[entries], self.probabilities[entries], offsets, lists.lengths.astype(np.float64)
+        )
+
+    def translate(self, lists: TokenLists) -> TokenLists:
+        """Replace each word by its most probable translation; a word without an entry stays.
+
+        Args:
+            lists: Words of n texts.
+        """
+        owners = np.repeat(np.arange(len(self.words)), np.diff(self.starts))
+        order = np.lexsort((-self.probabilities, owners))
+        best = order[np.searchsorted(owners[order], np.arange(len(self.words))).clip(max=max(0, len(order) - 1))]
+        has_entries = np.diff(self.starts) > 0
+        indices = np.minimum(np.searchsorted(self.words, lists.ids), len(self.words) - 1)
+        present = (self.words[indices] == lists.ids) & has_entries[indices]
+        return TokenLists(np.where(present, self.translations[best[indices]], lists.ids), lists.offsets)
+
+
+def learn_lexicon(
+    source: TokenLists, target: TokenLists, config: WordAlignmentConfig | None = None
+) -> BilingualLexicon | None:
+    """Estimate p(target word | source word) by word alignment.
+
+    One is subtracted from each count: a bead must not be held together by a translation that it alone supports.
+
+    Args:
+        source: Tokens of n texts.
+        target: Tokens of their n translations.
+        config: Of the word alignment; by default three iterations.
+
+    Returns:
+        The lexicon; None where no word pair occurs twice.
+    """
+    linked = word_links(source, target, config or WordAlignmentConfig(iterations=_ITERATIONS))
+    owners = np.repeat(np.arange(len(target)), target.lengths)
+    aligned = linked >= 0
+    words = source.ids[source.offsets[owners[aligned]] + linked[aligned]]
+    pairs, counts = np.unique(np.stack([words, target.ids[aligned]], axis=1), axis=0, return_counts=True)
+    pairs, counts = pairs[counts > 1], counts[counts > 1]
+    if not len(pairs):
+        return None
+    types, frequencies = np.unique(source.ids, return_counts=True)
+    indices = np.searchsorted(types, pairs[:, 0])
+    probabilities = ((counts - 1) / frequencies[indices]).astype(np.float32)
+    starts = np.searchsorted(indices, np.arange(len(types) + 1)).astype(np.int64)
+    return BilingualLexicon(types, starts, np.ascontiguousarray(pairs[:, 1]), probabilities)
+
+
+def read_lexicon(path: str | Path) -> tuple[BilingualLexicon, BilingualLexicon]:
+    """Read a bilingual lexicon as evidence for the aligner.
+
+    A line has a source word, a target word and an optional probability, separated by tabs; or it is hunalign's
+    `target @ source`.  Entries of several words are skipped.  Without probabilities all translations of a word are
+    equally likely.
+
+    Args:
+        path: A text file, possibly compressed.
+
+    Returns:
+        The lexicons from source to target and from target to source.
+
+    Raises:
+        DataError: A line has another form (with file and row), or no entry has one word on each side.
+
+    Example:
+        >>> import tempfile
+        >>> file = Path(tempfile.mkdtemp()) / "de-en.tsv"
+        >>> _ = file.write_text("Hund\\tdog\\nHund\\thound\\n")
+        >>> read_lexicon(file)[0].probabilities.tolist()
+        [0.5, 0.5]
+    """
+    words: list[str] = []
+    translations: list[str] = []
+    weights: list[float] = []
+    for row, line in enumerate(read_lines(path), 1):
+        if not line.strip():
+            continue
+        fields = [field.strip() for field in line.rstrip("\n").split("\t")]
+        if len(fields) == 1 and " @ " in line:
+            target, _, source = line.partition(" @ ")
+            fields = [source.strip(), target.strip()]
+        try:
+            source, target, *rest = fields
+            weight = float(rest[0]) if rest else 1.0
+        except ValueError:
+            raise DataError(
+                f"expected a lexicon entry, got '{line.strip()[:60]}'",
+                file=str(path),
+                row=row,
+                remedy="Write a source word, a target word and optionally a probability, separated by tabs.",
+            ) from None
+        words.append(source)
+        translations.append(target)
+        weights.append(max(weight, 0.0))
+    left, right = tokenize(words), tokenize(translations)
+    single = (left.lengths == 1) & (right.lengths == 1) & (np.array(weights) > 0)
+    if not single.any():
+        raise DataError(
+            "the lexicon has no entry with one word on each side",
+            file=str(path),
+            remedy="Write a source word, a target word and optionally a probability, separated by tabs.",
+        )
+    pairs = list(
+        zip(
+            left.ids[left.offsets[:-1][single]].tolist(),
+            right.ids[right.offsets[:-1][single]].tolist(),
+            np.array(weights)[single].tolist(),
+            strict=True,
+        )
+    )
+    return _lexicon_from_pairs(pairs), _lexicon_from_pairs([(b, a, weight) for a, b, weight in pairs])
+
+
+def _lexicon_from_pairs(pairs: list[tuple[int, int, float]]) -> BilingualLexicon:
+    table: dict[int, dict[int, float]] = defaultdict(dict)
+    for word, translation, weight in pairs:
+        table[word][translation] = max(weight, table[word].get(translation, 0.0))
+    words = np.array(sorted(table), np.uint64)
+    entries = [sorted(table[int(word)].items()) for word in words]
+    starts = np.concatenate([[0], np.cumsum([len(entry) for entry in entries])]).astype(np.int64)
+    translations = np.array([translation for entry in entries for translation, _ in entry], np.uint64)
+    probabilities = [weight / sum(value for _, value in entry) for entry in entries for _, weight in entry]
+    return BilingualLexicon(words, starts, translations, np.array(probabilities, np.float32))
+
+
+def bead_tokens(lists: TokenLists, beads: Ints) -> TokenLists:
+    """The words of one side of some beads, a list for each bead.
+
+    Args:
+        lists: Words of the sentences of that side.
+        beads: int64 (n, 2), first sentence and count.
+    """
+    begins, ends = lists.offsets[beads[:, 0]], lists.offsets[beads[:, 0] + beads[:, 1]]
+    offsets = np.concatenate([[0], np.cumsum(ends - begins)])
+    indices = np.repeat(begins - offsets[:-1], ends - begins) + np.arange(offsets[-1])
+    return TokenLists(lists.ids[indices], offsets)
+
+
+def spread_evenly(lengths: Sequence[int], max_count: int) -> list[Ints]:
+    """Select entries of several lists, spread evenly over all of them.
+
+    Args:
+        lengths: Length of each list.
+        max_count: Entries to select at most.
+
+    Returns:
+        Indices of the selected entries, by list.
+
+    Example:
+        >>> [indices.tolist() for indices in spread_evenly([3, 0, 5], 4)]
+        [[0, 2], [], [1, 3]]
+    """
+    starts = np.cumsum([0, *lengths])
+    count = min(int(starts[-1]), max_count)
+    chosen = np.arange(count) * int(starts[-1]) // max(count, 1)
+    bounds = np.searchsorted(chosen, starts)
+    return [chosen[a:b] - start for a, b, start in zip(bounds, bounds[1:], starts, strict=False)]
+
+
+def concatenate(lists: Sequence[TokenLists]) -> TokenLists:
+    """Concatenate token lists.
+
+    Args:
+        lists: Parts, in order.
+    """
+    sizes = np.concatenate([[0], np.cumsum([len(part.ids) for part in lists])])
+    offsets = [part.offsets[:-1] + start for part, start in zip(lists, sizes[:-1], strict=True)]
+    return TokenLists(np.concatenate([part.ids for part in lists]), np.concatenate([*offsets, sizes[-1:]]))

@@ -1,0 +1,227 @@
+"""Search for the best alignment of two texts: dynamic programming over all beads within a band."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from paraloom.alignment import search_kernels as kernels
+
+Ints = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
+Scores = npt.NDArray[np.float32]
+
+# Rows whose scores are in memory at a time.
+_ROWS = 512
+# The band never gets wider than this many times its first width: the path of unrelated texts runs along the edge of
+# any band.
+_MAX_WIDENING = 32
+# A path that comes nearer than this to an edge of the band may have been constrained by it.
+_EDGE = 4
+
+
+@dataclass(frozen=True, eq=False)
+class Band:
+    """The boundaries that a search visits; boundary (i, j) means that i source and j target sentences are aligned.
+
+    Args:
+        lows: First target boundary of each source boundary, int64 (sources + 1,), never falling.
+        width: Target boundaries in each row: row i holds lows[i] … lows[i] + width − 1.
+        sources: Number of source sentences.
+        targets: Number of target sentences.
+    """
+
+    lows: Ints
+    width: int
+    sources: int
+    targets: int
+
+    @property
+    def is_full(self) -> bool:
+        """Whether every boundary is inside."""
+        return self.width > self.targets
+
+
+class Evidence(Protocol):
+    """One source of scores for beads: lengths, words, embeddings …"""
+
+    def add(self, first: int, rows: int, band: Band, out: Scores) -> None:
+        """Add the scores of the beads that start in some rows of the band.
+
+        Args:
+            first: Source boundary of the first row.
+            rows: Number of rows.
+            band: The search band.
+            out: float32 (rows, A, A, W), natural log-probabilities, added to in place: out[r, a, b, w] is of the bead
+                of a + 1 source sentences from first + r on and b + 1 target sentences from band.lows[first + r] + w
+                on.  Cells beyond the ends of the texts may hold anything.
+        """
+
+
+class Alignment(NamedTuple):
+    """The best path.
+
+    Args:
+        beads: int64 (n, 4): source start and count, target start and count.
+        gains: float32 (n,), what each bead adds to the score of the path.
+    """
+
+    beads: Ints
+    gains: Scores
+
+
+def best_alignment(
+    evidence: Sequence[Evidence],
+    priors: Floats,
+    sources: int,
+    targets: int,
+    make_band: Callable[[int], Band],
+    radius: int,
+) -> Alignment:
+    """Find the beads within a band whose evidence and priors have the highest sum.
+
+    Time and memory grow with sources × width of the band.
+
+    Args:
+        evidence: What scores the beads.
+        priors: float64 (A + 1, A + 1), natural log-probability of a bead by its source and target sentences.
+        sources: Number of source sentences.
+        targets: Number of target sentences.
+        make_band: Returns a band of a given radius; it is asked for one twice as wide whenever the path runs along an
+            edge, up to 32 times the first.
+        radius: The first radius.
+
+    Returns:
+        The alignment; every sentence is in one bead.
+    """
+    max_radius = radius * _MAX_WIDENING
+    while True:
+        band = make_band(radius)
+        if 4 * band.width > 3 * targets:
+            band = full_band(sources, targets)
+        alignment, margin = _search(evidence, priors, band)
+        if band.is_full or margin >= _EDGE or radius >= max_radius:
+            return alignment
+        radius *= 2
+
+
+def _search(evidence: Sequence[Evidence], priors: Floats, band: Band) -> tuple[Alignment, int]:
+    max_size = len(priors) - 1
+    best = np.full((max_size + 1, band.width), kernels.IMPOSSIBLE)
+    best[0, 0] = 0.0
+    choices = np.zeros((band.sources + 1, band.width), np.uint8)
+    gains = np.zeros((band.sources + 1, band.width), np.float32)
+    for first in range(0, band.sources + 1, _ROWS):
+        rows = min(_ROWS, band.sources + 1 - first)
+        scores = np.zeros((rows, max_size, max_size, band.width), np.float32)
+        for scorer in evidence:
+            scorer.add(first, rows, band, scores)
+        kernels.advance(first, scores, priors, band.lows, band.targets, best, choices, gains)
+    beads, added, margin = kernels.trace(choices, gains, band.lows, band.targets)
+    return Alignment(beads, added), margin
+
+
+def full_band(sources: int, targets: int) -> Band:
+    """The band that holds every boundary.
+
+    Args:
+        sources: Number of source sentences.
+        targets: Number of target sentences.
+    """
+    return Band(np.zeros(sources + 1, np.int64), targets + 1, sources, targets)
+
+
+def band_along(path: Floats, targets: int, radius: int, smooth: int) -> Band:
+    """A band around a path.
+
+    Args:
+        path: float64 (m + 1,), the target boundary expected at each source boundary, rising.
+        targets: Number of target sentences.
+        radius: Boundaries on either side of the path.
+        smooth: Rows before and after whose part of the path a row covers, too: a false anchor then widens the band
+            instead of moving it.
+
+    Example:
+        >>> band_along(np.arange(5.0), 4, 1, 0).lows.tolist()
+        [0, 0, 1, 2, 2]
+    """
+    sources = len(path) - 1
+    rows = np.arange(sources + 1)
+    lows = np.floor(path[np.maximum(rows - smooth, 0)]).astype(np.int64) - radius
+    highs = np.ceil(path[np.minimum(rows + smooth, sources)]).astype(np.int64) + radius
+    width = min(int((highs - lows).max()) + 1, targets + 1)
+    lows = np.clip(lows, 0, targets + 1 - width)
+    lows[0] = 0
+    lows[-1] = targets + 1 - width
+    return Band(np.maximum.accumulate(lows), width, sources, targets)
+
+
+def path_from_lengths(source: Floats, target: Floats) -> Floats:
+    """The target boundary that leaves the same share of characters behind as each source boundary.
+
+    Args:
+        source: Characters of each source sentence, (m,).
+        target: Characters of each target sentence, (n,).
+
+    Returns:
+        float64 (m + 1,).
+
+    Example:
+        >>> path_from_lengths(np.array([2.0, 2.0]), np.array([1.0, 1.0, 1.0, 1.0])).tolist()
+        [0.0, 2.0, 4.0]
+    """
+    source_shares, target_shares = _cumulative_shares(source), _cumulative_shares(target)
+    return np.interp(source_shares, target_shares, np.arange(len(target_shares), dtype=np.float64))
+
+
+def path_from_beads(beads: Ints, sources: int) -> Floats:
+    """The path of an alignment; the boundaries inside a bead are interpolated.
+
+    Args:
+        beads: int64 (n, 4), as in `Alignment`.
+        sources: Number of source sentences.
+
+    Returns:
+        float64 (m + 1,).
+
+    Example:
+        >>> path_from_beads(np.array([[0, 2, 0, 1], [2, 1, 1, 3]]), 3).tolist()
+        [0.0, 0.5, 1.0, 4.0]
+    """
+    x = np.concatenate([[0], beads[:, 0] + beads[:, 1]])
+    y = np.concatenate([[0], beads[:, 2] + beads[:, 3]])
+    return np.interp(np.arange(sources + 1), x, y)
+
+
+def path_from_anchors(anchors: Sequence[tuple[Ints, Ints, Floats]], sources: int, targets: int) -> Floats | None:
+    """The path through the heaviest chain of anchors that rises on both sides.
+
+    Args:
+        anchors: Sets of sentence pairs that probably correspond: source indices, target indices, weights.
+        sources: Number of source sentences.
+        targets: Number of target sentences.
+
+    Returns:
+        float64 (m + 1,); None where the chain is too short to rely on.
+    """
+    rows, columns, weights = (np.concatenate([anchor[field] for anchor in anchors]) for field in range(3))
+    cells, inverse = np.unique(rows * (targets + 1) + columns, return_inverse=True)
+    total = np.bincount(inverse, weights, len(cells))
+    rows, columns = cells // (targets + 1), cells % (targets + 1)
+    order = np.lexsort((-columns, rows))
+    chain = kernels.heaviest_chain(rows[order], columns[order], total[order].astype(np.float64), targets)
+    if len(chain) < max(4, sources // 200):
+        return None
+    picked = order[chain]
+    x = np.concatenate([[0], rows[picked] + 0.5, [sources]])
+    y = np.concatenate([[0], columns[picked] + 0.5, [targets]])
+    return np.interp(np.arange(sources + 1), x, y)
+
+
+def _cumulative_shares(lengths: Floats) -> Floats:
+    total = np.concatenate([[0.0], np.cumsum(lengths)])
+    return total / max(total[-1], 1e-9)

@@ -1,0 +1,175 @@
+"""Numba kernels of the search for the best alignment: chaining of anchors, dynamic programming, traceback."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+from numba import njit
+
+Ints = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
+Scores = npt.NDArray[np.float32]
+Bytes = npt.NDArray[np.uint8]
+
+IMPOSSIBLE = -1e30
+"""Score of an alignment, or log prior of a bead, that is ruled out."""
+
+# Beads of up to 15 sentences a side fit in a byte: source count times CODE_BASE plus target count.
+CODE_BASE = 16
+
+
+@njit(cache=True, nogil=True)
+def heaviest_chain(rows: Ints, columns: Ints, weights: Floats, targets: int) -> Ints:
+    """Find the heaviest sequence of cells that rises in both coordinates, in O(n log n) by a Fenwick tree.
+
+    Args:
+        rows: Rows of the cells, ascending; of cells in one row the greatest column comes first.
+        columns: Columns of the cells.
+        weights: Weights of the cells.
+        targets: Number of columns.
+
+    Returns:
+        Indices of the cells of the sequence.
+    """
+    tree = np.full(targets + 2, -1, np.int64)
+    best = np.zeros(len(rows), np.float64)
+    before = np.full(len(rows), -1, np.int64)
+    last = -1
+    for k in range(len(rows)):
+        node = columns[k]
+        heaviest = -1
+        while node > 0:
+            end = tree[node]
+            if end >= 0 and (heaviest < 0 or best[end] > best[heaviest]):
+                heaviest = end
+            node -= node & -node
+        before[k] = heaviest
+        best[k] = weights[k] + (best[heaviest] if heaviest >= 0 else 0.0)
+        node = columns[k] + 1
+        while node < len(tree):
+            end = tree[node]
+            if end < 0 or best[k] > best[end]:
+                tree[node] = k
+            node += node & -node
+        if last < 0 or best[k] > best[last]:
+            last = k
+    count = 0
+    at = last
+    while at >= 0:
+        count += 1
+        at = before[at]
+    chain = np.empty(count, np.int64)
+    at = last
+    while at >= 0:
+        count -= 1
+        chain[count] = at
+        at = before[at]
+    return chain
+
+
+@njit(cache=True, nogil=True)
+def advance(
+    first: int,
+    scores: Scores,
+    priors: Floats,
+    lows: Ints,
+    targets: int,
+    best: Floats,
+    choices: Bytes,
+    gains: Scores,
+) -> None:
+    """Propagate the best scores of rows first, first + 1, … to the rows that their beads reach.
+
+    Args:
+        first: Source boundary of the first row.
+        scores: float32 (rows, A, A, W); of the bead of a + 1 and b + 1 sentences that starts at boundary
+            (first + r, lows[first + r] + w).
+        priors: (A + 1, A + 1), log prior by size of the bead; [0, 1] and [1, 0] are those of an unaligned sentence.
+        lows: First target boundary of each row of the band, (m + 1,).
+        targets: Number of target sentences.
+        best: (A + 1, W), a ring buffer; row i is in best[i mod (A + 1)].
+        choices: (m + 1, W), code of the bead by which each boundary is best reached; written.
+        gains: (m + 1, W), what that bead adds to the score; written.
+    """
+    max_size = scores.shape[1]
+    width = scores.shape[3]
+    sources = len(lows) - 1
+    ring = max_size + 1
+    for r in range(scores.shape[0]):
+        row = first + r
+        here = row % ring
+        for w in range(width):
+            value = best[here, w]
+            j = lows[row] + w
+            if value <= IMPOSSIBLE or j > targets:
+                continue
+            if j < targets and w + 1 < width:
+                _reach(value, priors[0, 1], here, w + 1, row, 1, best, choices, gains)
+            if row == sources:
+                continue
+            down = j - lows[row + 1]
+            if 0 <= down < width:
+                _reach(value, priors[1, 0], (row + 1) % ring, down, row + 1, CODE_BASE, best, choices, gains)
+            for a in range(max_size):
+                if row + a + 1 > sources:
+                    break
+                low = lows[row + a + 1]
+                for b in range(max_size):
+                    column = j + b + 1 - low
+                    if j + b + 1 > targets or column >= width:
+                        break
+                    if column < 0 or priors[a + 1, b + 1] <= IMPOSSIBLE:
+                        continue
+                    gain = scores[r, a, b, w] + priors[a + 1, b + 1]
+                    code = (a + 1) * CODE_BASE + b + 1
+                    _reach(value, gain, (row + a + 1) % ring, column, row + a + 1, code, best, choices, gains)
+        for w in range(width):
+            best[here, w] = IMPOSSIBLE
+
+
+@njit(cache=True, nogil=True, inline="always")
+def _reach(
+    value: float, gain: float, line: int, w: int, row: int, code: int, best: Floats, choices: Bytes, gains: Scores
+) -> None:
+    if value + gain > best[line, w]:
+        best[line, w] = value + gain
+        choices[row, w] = code
+        gains[row, w] = gain
+
+
+@njit(cache=True, nogil=True)
+def trace(choices: Bytes, gains: Scores, lows: Ints, targets: int) -> tuple[Ints, Scores, int]:
+    """Follow the choices back from the end of both texts.
+
+    Args:
+        choices: Codes of beads, (m + 1, W), as `advance` writes them.
+        gains: What each of those beads adds, (m + 1, W).
+        lows: First target boundary of each row of the band, (m + 1,).
+        targets: Number of target sentences.
+
+    Returns:
+        The beads from first to last, int64 (n, 4): source start and count, target start and count; what each adds to
+        the score, float32 (n,); and the smallest distance of the path from an edge of the band that is not an edge of
+        the text, −1 where no path was found.
+    """
+    width = choices.shape[1]
+    beads = np.empty((len(lows) + targets, 4), np.int64)
+    added = np.empty(len(lows) + targets, np.float32)
+    margin = targets + 1
+    count = 0
+    i, j = len(lows) - 1, targets
+    while i > 0 or j > 0:
+        w = j - lows[i]
+        if lows[i] > 0:
+            margin = min(margin, w)
+        if lows[i] + width <= targets:
+            margin = min(margin, width - 1 - w)
+        code = np.int64(choices[i, w])
+        a, b = code // CODE_BASE, code % CODE_BASE
+        if a == 0 and b == 0:
+            return beads[:0], added[:0], -1
+        beads[count] = (i - a, a, j - b, b)
+        added[count] = gains[i, w]
+        count += 1
+        i, j = int(i - a), int(j - b)
+    return beads[:count][::-1].copy(), added[:count][::-1].copy(), margin

@@ -1,0 +1,450 @@
+"""Sentence alignment of two texts, n to m: the aligner learns from the texts themselves, in a few rounds."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+import numpy.typing as npt
+
+from paraloom.alignment.embeddings import EmbeddingEvidence
+from paraloom.alignment.lengths import LengthEvidence, LengthModel, fit_length_model
+from paraloom.alignment.lexical import (
+    Background,
+    ExpectedWords,
+    LexicalDirection,
+    LexicalEvidence,
+    estimate_background,
+    expected_copies,
+    word_prefixes,
+)
+from paraloom.alignment.lexicon import BilingualLexicon, bead_tokens, concatenate, learn_lexicon, spread_evenly
+from paraloom.alignment.search import (
+    Alignment,
+    Band,
+    Evidence,
+    band_along,
+    best_alignment,
+    path_from_anchors,
+    path_from_beads,
+    path_from_lengths,
+)
+from paraloom.core.beads import Bead
+from paraloom.core.errors import ConfigError, DataError
+from paraloom.core.progress import progress
+from paraloom.text.tokens import TokenLists, tokenize
+
+Ints = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
+Vectors = npt.NDArray[np.float32]
+LexiconPair = tuple[BilingualLexicon, BilingualLexicon]
+"""From source to target, and from target to source."""
+
+# Beads that a lexicon is learned from, at most.
+_MAX_LEXICON_BEADS = 20_000
+
+# Prior probability of beads by source and target sentences; other sizes are rare.  Gale and Church's table (1993, Table
+# 5) has fewer unaligned sentences, as is true of parliamentary debates.
+_PRIORS = {(1, 1): 0.8, (1, 0): 0.04, (0, 1): 0.04, (2, 1): 0.04, (1, 2): 0.04, (2, 2): 0.01}
+_RARE_PRIOR = 0.003
+# The table counts as this many beads, plus this share of the observed ones: a round overestimates frequent sizes.
+_PRIOR_BEADS, _PRIOR_SHARE = 10.0, 0.2
+
+
+@dataclass(frozen=True, kw_only=True)
+class AlignerConfig:
+    """Settings of the sentence aligner.
+
+    Args:
+        max_bead_size: Sentences on one side of a bead at most, 1 to 15.
+        length_weight: Weight of lengths in characters.
+        word_weight: Weight of words, in both directions, each as far as it explains the texts.
+        prefix_weight: Weight of the first characters of words.
+        embedding_weight: Weight of sentence embeddings, where there are any.
+        rounds: Alignments to learn from: priors of bead sizes, a lexicon, and how far to trust the evidence.  With 0
+            the priors are fixed.
+        learn_lexicon: Whether a lexicon learned in a round is evidence in the next.
+        band_radius: Boundaries on each side of the expected path that are searched, for texts too long for all.
+    """
+
+    max_bead_size: int = 3
+    length_weight: float = 1.0
+    word_weight: float = 0.7
+    prefix_weight: float = 0.5
+    embedding_weight: float = 1.0
+    rounds: int = 3
+    learn_lexicon: bool = True
+    band_radius: int = 16
+
+    def check(self) -> None:
+        """Raise ConfigError for a field that is out of range."""
+        if not 1 <= self.max_bead_size <= 15:
+            raise ConfigError(f"'max_bead_size' must be 1 to 15, not {self.max_bead_size}")
+        for name in ("length_weight", "word_weight", "prefix_weight", "embedding_weight"):
+            if not (math.isfinite(getattr(self, name)) and getattr(self, name) >= 0):
+                raise ConfigError(f"'{name}' must be 0 or more, not {getattr(self, name)}")
+        if self.rounds < 0:
+            raise ConfigError(f"'rounds' must be 0 or more, not {self.rounds}")
+        if self.band_radius < 1:
+            raise ConfigError(f"'band_radius' must be 1 or more, not {self.band_radius}")
+
+
+@dataclass(frozen=True, eq=False)
+class TextPair:
+    """Two texts to align, sentence by sentence, with their translations.
+
+    Args:
+        source: m sentences.
+        target: n sentences.
+        source_translations: Translations of `source` into the target language, each of m sentences.
+        target_translations: Translations of `target` into the source language, each of n sentences.
+        embeddings: Sentence embeddings in one space, float32 (m, d) and (n, d); by an encoder of both languages, or of
+            one language into which the other text was translated.
+
+    Raises:
+        DataError: A translation or the embeddings have another length.
+    """
+
+    source: Sequence[str]
+    target: Sequence[str]
+    source_translations: Sequence[Sequence[str]] = ()
+    target_translations: Sequence[Sequence[str]] = ()
+    embeddings: tuple[Vectors, Vectors] | None = None
+
+    def __post_init__(self) -> None:
+        for side, text, translations in (
+            ("source", self.source, self.source_translations),
+            ("target", self.target, self.target_translations),
+        ):
+            for number, translation in enumerate(translations, 1):
+                if len(translation) != len(text):
+                    raise DataError(
+                        f"the {side} has {len(text):,} sentences, its translation {number} has {len(translation):,}",
+                        remedy="Give one translated line for each sentence, in the same order.",
+                    )
+        if self.embeddings is not None:
+            sizes, expected = [len(side) for side in self.embeddings], [len(self.source), len(self.target)]
+            if sizes != expected:
+                raise DataError(f"expected one embedding for each sentence, {expected}, got {sizes}")
+
+
+@dataclass(frozen=True, eq=False)
+class SentenceAligner:
+    """A sentence aligner that was fitted to some texts; see `fit_aligner`.
+
+    Args:
+        config: Its settings.
+        priors: float64 (A + 1, A + 1), natural log-probability of a bead by its source and target sentences.
+        backgrounds: By unit (`word`, `prefix`), the unigram probabilities of source and target.
+        weights: By unit, the mixture weights of each direction, see `LexicalDirection`.
+        learned: The lexicons of the last round, from source to target and back.
+        lexicon: A lexicon that was given.
+        lengths: How the lengths of corresponding sentences relate.
+    """
+
+    config: AlignerConfig
+    priors: Floats
+    backgrounds: dict[str, tuple[Background, Background]]
+    weights: dict[str, tuple[Floats, Floats]] = field(default_factory=dict)
+    learned: tuple[BilingualLexicon | None, BilingualLexicon | None] = (None, None)
+    lexicon: LexiconPair | None = None
+    lengths: LengthModel | None = None
+
+    def align(self, pair: TextPair) -> list[Bead]:
+        """Align a pair of texts by what was learned from it or from others.
+
+        Args:
+            pair: The texts; they need not be those that the aligner was fitted to.
+
+        Returns:
+            The beads in order; every sentence is in one of them.
+        """
+        return to_beads(_PreparedPair(pair, self.config).align(self))
+
+
+def align(
+    source: Sequence[str],
+    target: Sequence[str],
+    *,
+    source_translation: Sequence[str] | None = None,
+    target_translation: Sequence[str] | None = None,
+    embeddings: tuple[Vectors, Vectors] | None = None,
+    lexicon: LexiconPair | None = None,
+    config: AlignerConfig | None = None,
+) -> list[Bead]:
+    """Align the sentences of two texts that are translations of each other, n to m.
+
+    Works without any resource: lengths, shared words and a lexicon learned from the two texts are the evidence.
+    Translations or embeddings make it more accurate.  To align many texts of one kind, use `fit_aligner`.
+
+    Args:
+        source: m sentences.
+        target: n sentences.
+        source_translation: `source` in the target language, m sentences.
+        target_translation: `target` in the source language, n sentences.
+        embeddings: Sentence embeddings in one space, float32 (m, d) and (n, d).
+        lexicon: Bilingual lexicons from source to target and back, see `lexicon.read_lexicon`.
+        config: Settings; by default beads of at most three sentences a side.
+
+    Returns:
+        The beads in order; every sentence is in one of them, and a sentence without a counterpart is in a bead with
+        an empty other side.  `score` is the bead's natural log-likelihood ratio, higher is better.
+
+    Raises:
+        TypeError: A text is a string instead of a list of sentences.
+        DataError: A translation or the embeddings do not have one entry for each sentence.
+        ConfigError: A setting is out of range.
+
+    Example:
+        >>> beads = align(["Paris 1900.", "Berlin 1901."], ["Paris 1900.", "Berlin", "1901."])
+        >>> [(bead.source, bead.target) for bead in beads]
+        [((0,), (0,)), ((1,), (1, 2))]
+    """
+    for text in (source, target, source_translation, target_translation):
+        if isinstance(text, str):
+            raise TypeError(f"expected a list of sentences, got the string {text[:40]!r}")
+    source_translations = () if source_translation is None else (source_translation,)
+    target_translations = () if target_translation is None else (target_translation,)
+    pair = TextPair(source, target, source_translations, target_translations, embeddings)
+    return align_pair(pair, config, lexicon)
+
+
+def align_pair(pair: TextPair, config: AlignerConfig | None = None, lexicon: LexiconPair | None = None) -> list[Bead]:
+    """Align a pair of texts that may have several translations on each side; otherwise as `align`.
+
+    Args:
+        pair: The texts.
+        config: Settings.
+        lexicon: Bilingual lexicons from source to target and back.
+
+    Returns:
+        The beads in order; every sentence is in one of them.
+
+    Raises:
+        ConfigError: A setting is out of range.
+    """
+    prepared = _PreparedPair(pair, _checked(config))
+    aligner, alignments = _fit([prepared], _checked(config), lexicon)
+    return to_beads(prepared.align(aligner, alignments[0]))
+
+
+def fit_aligner(
+    pairs: Sequence[TextPair], config: AlignerConfig | None = None, lexicon: LexiconPair | None = None
+) -> SentenceAligner:
+    """Learn how to align texts from the texts themselves, in `config.rounds` rounds.
+
+    Args:
+        pairs: Texts of one kind; all have the same number of translations.
+        config: Settings.
+        lexicon: Bilingual lexicons from source to target and back, as further evidence.
+
+    Raises:
+        DataError: Some pairs have more translations than others.
+        ConfigError: A setting is out of range.
+
+    Example:
+        >>> pairs = [TextPair(["Paris 1900.", "Berlin 1901."], ["Paris 1900.", "Berlin 1901."])]
+        >>> [(bead.source, bead.target) for bead in fit_aligner(pairs).align(pairs[0])]
+        [((0,), (0,)), ((1,), (1,))]
+    """
+    if len({(len(pair.source_translations), len(pair.target_translations)) for pair in pairs}) > 1:
+        raise DataError(
+            "some of the texts have more translations than others", remedy="Translate all texts, or none of them."
+        )
+    return _fit([_PreparedPair(pair, _checked(config)) for pair in pairs], _checked(config), lexicon)[0]
+
+
+def to_beads(alignment: Alignment) -> list[Bead]:
+    """The beads of an alignment as lists of sentence indices.
+
+    Args:
+        alignment: The best path.
+    """
+    rows = zip(alignment.beads.tolist(), alignment.gains.tolist(), strict=True)
+    return [Bead(tuple(range(i, i + a)), tuple(range(j, j + b)), gain) for (i, a, j, b), gain in rows]
+
+
+def bead_priors(sizes: Counter[tuple[int, int]], max_size: int) -> Floats:
+    """Log priors of bead sizes: observed counts, smoothed by a fixed table.
+
+    Args:
+        sizes: Observed beads by source and target sentences.
+        max_size: Sentences on one side of a bead at most.
+
+    Returns:
+        float64 (max_size + 1, max_size + 1).
+    """
+    table = np.array([[_PRIORS.get((a, b), _RARE_PRIOR) for b in range(max_size + 1)] for a in range(max_size + 1)])
+    table[0, 0] = 0.0
+    table[0, 2:] = table[2:, 0] = 0.0
+    counts = np.array([[sizes[a, b] for b in range(max_size + 1)] for a in range(max_size + 1)], np.float64)
+    smoothed = counts + (_PRIOR_BEADS + _PRIOR_SHARE * counts.sum()) * table / table.sum()
+    with np.errstate(divide="ignore"):
+        priors = np.log(smoothed / smoothed.sum())
+    return np.where(np.isfinite(priors), priors, -1e30)
+
+
+class _PreparedPair:
+    """A pair of texts, tokenized once for all rounds."""
+
+    def __init__(self, pair: TextPair, config: AlignerConfig) -> None:
+        self.sizes = (len(pair.source), len(pair.target))
+        self.characters = (_characters(pair.source), _characters(pair.target))
+        self.embeddings = pair.embeddings
+        self.texts = pair.source, pair.target
+        self.lists: dict[str, tuple[TokenLists, TokenLists]] = {}
+        self.expected: dict[str, tuple[list[ExpectedWords], list[ExpectedWords]]] = {}
+        for unit in _units(config):
+            source, target = _tokenize(unit, pair.source), _tokenize(unit, pair.target)
+            self.lists[unit] = (source, target)
+            self.expected[unit] = (
+                [expected_copies(source), *(expected_copies(_tokenize(unit, t)) for t in pair.source_translations)],
+                [expected_copies(target), *(expected_copies(_tokenize(unit, t)) for t in pair.target_translations)],
+            )
+
+    def directions(self, unit: str, aligner: SentenceAligner) -> tuple[LexicalDirection, LexicalDirection]:
+        """The mixture models in which the source predicts, and in which the target predicts."""
+        directions = []
+        for side in (0, 1):
+            expected = list(self.expected[unit][side])
+            lexicons = (aligner.lexicon[side] if aligner.lexicon else None, aligner.learned[side])
+            if unit == "word":
+                expected += [
+                    lexicon.expected_words(self.lists[unit][side]) for lexicon in lexicons if lexicon is not None
+                ]
+            weights = aligner.weights.get(unit, (None, None))[side]
+            if weights is None or len(weights) != len(expected) + 1:
+                weights = np.array([0.8, *[0.2 / len(expected)] * len(expected)])
+            predictors, observed = self.lists[unit][side], self.lists[unit][1 - side]
+            background = aligner.backgrounds[unit][1 - side]
+            directions.append(LexicalDirection(expected, predictors.lengths, observed, background, weights))
+        return directions[0], directions[1]
+
+    def align(self, aligner: SentenceAligner, previous: Alignment | None = None) -> Alignment:
+        """The best alignment, searched for near that of the previous round."""
+        sources, targets = self.sizes
+        config = aligner.config
+        if not sources or not targets:
+            return _unaligned(sources, targets, aligner.priors)
+        evidence: list[Evidence] = []
+        anchors = []
+        if config.length_weight > 0:
+            evidence.append(LengthEvidence(*self.characters, config.length_weight, model=aligner.lengths))
+        if self.embeddings is not None and config.embedding_weight > 0:
+            words = tokenize(self.texts[0]).lengths, tokenize(self.texts[1]).lengths
+            evidence.append(EmbeddingEvidence(*self.embeddings, words, config.embedding_weight))
+        for unit, weight in _units(config).items():
+            forward, backward = self.directions(unit, aligner)
+            evidence.append(LexicalEvidence(forward, backward, weight))
+            if unit == "word" and previous is None:
+                anchors.append(forward.anchors())
+                columns, rows, weights = backward.anchors()
+                anchors.append((rows, columns, weights))
+
+        def make_band(radius: int) -> Band:
+            if previous is not None:
+                return band_along(path_from_beads(previous.beads, sources), targets, radius // 2, 2)
+            path = path_from_anchors(anchors, sources, targets) if anchors else None
+            if path is None:
+                path = path_from_lengths(*self.characters)
+            return band_along(path, targets, radius, 8)
+
+        return best_alignment(evidence, aligner.priors, sources, targets, make_band, config.band_radius)
+
+
+def _fit(
+    prepared: Sequence[_PreparedPair], config: AlignerConfig, lexicon: LexiconPair | None
+) -> tuple[SentenceAligner, list[Alignment | None]]:
+    """The aligner after all rounds, and the alignments of the last round."""
+    aligner = SentenceAligner(
+        config,
+        bead_priors(Counter(), config.max_bead_size),
+        {unit: _backgrounds([pair.lists[unit] for pair in prepared]) for unit in _units(config)},
+        lexicon=lexicon,
+    )
+    alignments: list[Alignment | None] = [None] * len(prepared)
+    with progress("learning to align", config.rounds * len(prepared), unit="texts") as advance:
+        for _ in range(config.rounds):
+            for index, pair in enumerate(prepared):
+                alignments[index] = pair.align(aligner, alignments[index])
+                advance(1)
+            beads = [alignment.beads for alignment in alignments if alignment is not None]
+            aligner = _refit(prepared, beads, aligner)
+    return aligner, alignments
+
+
+def _refit(prepared: Sequence[_PreparedPair], alignments: Sequence[Ints], aligner: SentenceAligner) -> SentenceAligner:
+    """The aligner with everything re-estimated from an alignment of the texts."""
+    config = aligner.config
+    sizes = Counter((int(a), int(b)) for beads in alignments for _, a, _, b in beads)
+    weights = {}
+    for unit in _units(config):
+        sides = []
+        for side in (0, 1):
+            total: Floats | None = None
+            for pair, beads in zip(prepared, alignments, strict=True):
+                if min(pair.sizes):
+                    counts = pair.directions(unit, aligner)[side].mixture_counts(beads, bool(side))
+                    total = counts if total is None else total + counts
+            sides.append(_mixture_weights(total))
+        if sides[0] is not None and sides[1] is not None:
+            weights[unit] = (sides[0], sides[1])
+    learned: tuple[BilingualLexicon | None, BilingualLexicon | None] = (None, None)
+    if config.learn_lexicon and "word" in _units(config):
+        source, target = _lexicon_side(prepared, alignments, 0), _lexicon_side(prepared, alignments, 1)
+        learned = (learn_lexicon(source, target), learn_lexicon(target, source))
+    lengths = fit_length_model([pair.characters for pair in prepared], alignments)
+    priors = bead_priors(sizes, config.max_bead_size)
+    return replace(aligner, priors=priors, weights=weights, learned=learned, lengths=lengths)
+
+
+def _lexicon_side(prepared: Sequence[_PreparedPair], alignments: Sequence[Ints], side: int) -> TokenLists:
+    """The words of one side of the two-sided beads; of a sample spread over the texts where there are too many."""
+    both = [beads[(beads[:, 1] > 0) & (beads[:, 3] > 0)] for beads in alignments]
+    samples = spread_evenly([len(beads) for beads in both], _MAX_LEXICON_BEADS)
+    parts = []
+    for pair, beads, sample in zip(prepared, both, samples, strict=True):
+        parts.append(bead_tokens(pair.lists["word"][side], beads[sample, 2 * side : 2 * side + 2]))
+    return concatenate(parts)
+
+
+def _mixture_weights(counts: Floats | None) -> Floats | None:
+    """Smoothed mixture weights; the background keeps at least a twentieth."""
+    if counts is None or counts.sum() <= 0:
+        return None
+    weights = (counts + 1.0) / (counts + 1.0).sum()
+    weights[0] = max(weights[0], 0.05)
+    return weights / weights.sum()
+
+
+def _unaligned(sources: int, targets: int, priors: Floats) -> Alignment:
+    beads = [(i, 1, 0, 0) for i in range(sources)] + [(0, 0, j, 1) for j in range(targets)]
+    gains = [priors[1, 0]] * sources + [priors[0, 1]] * targets
+    return Alignment(np.array(beads, np.int64).reshape(-1, 4), np.array(gains, np.float32))
+
+
+def _checked(config: AlignerConfig | None) -> AlignerConfig:
+    config = config or AlignerConfig()
+    config.check()
+    return config
+
+
+def _units(config: AlignerConfig) -> dict[str, float]:
+    """Weights of the kinds of tokens that are evidence."""
+    weights = {"word": config.word_weight, "prefix": config.prefix_weight}
+    return {unit: weight for unit, weight in weights.items() if weight > 0}
+
+
+def _characters(texts: Sequence[str]) -> Floats:
+    return np.array([len(text) for text in texts], np.float64)
+
+
+def _tokenize(unit: str, texts: Sequence[str]) -> TokenLists:
+    return tokenize(texts) if unit == "word" else word_prefixes(texts)
+
+
+def _backgrounds(lists: Sequence[tuple[TokenLists, TokenLists]]) -> tuple[Background, Background]:
+    return estimate_background([source for source, _ in lists]), estimate_background([target for _, target in lists])

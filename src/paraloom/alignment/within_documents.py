@@ -1,0 +1,146 @@
+"""Sentence alignment within pairs of documents: the aligner learns from some pairs and aligns all."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+
+from paraloom.alignment.document_features import Documents, ParagraphReader
+from paraloom.alignment.document_pairs import DocumentPair
+from paraloom.alignment.sentences import AlignerConfig, SentenceAligner, TextPair, fit_aligner
+from paraloom.core.beads import Bead
+from paraloom.core.errors import DataError
+from paraloom.core.progress import progress
+from paraloom.core.seeds import generator
+
+# Random pairs that the aligner learns from, and pairs whose texts are in memory at a time.
+_TRAINING_PAIRS, _BLOCK = 500, 1000
+
+
+class AlignedDocuments(NamedTuple):
+    """A pair of documents with its sentence alignment.
+
+    Args:
+        pair: The names of the documents.
+        texts: Their paragraphs, which are the sentences.
+        beads: The beads, in order.
+    """
+
+    pair: DocumentPair
+    texts: TextPair
+    beads: list[Bead]
+
+
+def align_within(
+    source: Documents,
+    target: Documents,
+    pairs: Sequence[DocumentPair],
+    config: AlignerConfig | None = None,
+    *,
+    aligner: SentenceAligner | None = None,
+    seed: int = 1,
+) -> Iterator[AlignedDocuments]:
+    """Align the sentences of paired documents; a paragraph is a sentence.
+
+    Translations help where documents have them.  The result has the original texts, also where the documents are
+    aligned by their translations into a third language.
+
+    Args:
+        source: Source documents.
+        target: Target documents.
+        pairs: Pairs of their names.
+        config: Settings; those of `aligner`, where one is given.
+        aligner: An aligner that was fitted before; by default one is fitted to a sample of the pairs.
+        seed: Of that sample.
+
+    Returns:
+        An alignment for each pair, in order.
+
+    Raises:
+        DataError: A document is missing from its corpus or occurs twice, or its translation has another number of
+            lines.
+        ConfigError: A setting is out of range.
+    """
+    config = config or AlignerConfig()
+    config.check()
+    rows = [_rows_by_name(side.ids) for side in (source, target)]
+    numbered = [(_row(rows[0], pair.source), _row(rows[1], pair.target)) for pair in pairs]
+    if aligner is None:
+        sample = np.sort(generator(seed).permutation(len(pairs))[:_TRAINING_PAIRS])
+        texts = list(_read_texts(source, target, [numbered[index] for index in sample]))
+        aligner = fit_aligner(texts, config) if texts else None
+    originals = _originals(source), _originals(target)
+    translated = originals != (source, target)
+    with progress("aligning sentences", len(pairs), unit="documents") as advance:
+        for start in range(0, len(pairs), _BLOCK):
+            block = slice(start, start + _BLOCK)
+            compared = list(_read_texts(source, target, numbered[block]))
+            shown = list(_read_texts(*originals, numbered[block])) if translated else compared
+            for pair, texts_compared, texts_shown in zip(pairs[block], compared, shown, strict=True):
+                assert aligner is not None
+                _check_lines(texts_compared, texts_shown, pair)
+                yield AlignedDocuments(pair, texts_shown, aligner.align(texts_compared))
+                advance(1)
+
+
+def _read_texts(source: Documents, target: Documents, pairs: Sequence[tuple[int, int]]) -> Iterator[TextPair]:
+    sources, targets = [pair[0] for pair in pairs], [pair[1] for pair in pairs]
+    source_texts, target_texts = source.read_paragraphs(sources), target.read_paragraphs(targets)
+    forward = _read_optional(source.read_translations, sources)
+    backward = _read_optional(target.read_translations, targets)
+    for i, j in pairs:
+        try:
+            yield TextPair(
+                source_texts[i],
+                target_texts[j],
+                [forward[i]] if forward else [],
+                [backward[j]] if backward else [],
+            )
+        except DataError as error:
+            raise DataError(f"{source.ids[i]}, {target.ids[j]}: {error.what}", remedy=error.remedy) from None
+
+
+def _originals(documents: Documents) -> Documents:
+    """The documents before they were translated into a third language; the documents themselves if they were not."""
+    if documents.read_originals is None:
+        return documents
+    return replace(documents, read_paragraphs=documents.read_originals, read_translations=None)
+
+
+def _check_lines(compared: TextPair, shown: TextPair, pair: DocumentPair) -> None:
+    for name, translation, original in (
+        (pair.source, compared.source, shown.source),
+        (pair.target, compared.target, shown.target),
+    ):
+        if len(translation) != len(original):
+            raise DataError(
+                f"{name}: the text has {len(original)} lines, its translation has {len(translation)}",
+                remedy="Give one translated line for each line of the text, in the same order.",
+            )
+
+
+def _read_optional(reader: ParagraphReader | None, indices: Sequence[int]) -> dict[int, list[str]] | None:
+    return reader(indices) if reader else None
+
+
+def _rows_by_name(ids: Sequence[str]) -> dict[str, int]:
+    """The row of each name; -1 for one that several documents have."""
+    rows: dict[str, int] = {}
+    for row, name in enumerate(ids):
+        rows[name] = -1 if name in rows else row
+    return rows
+
+
+def _row(rows: dict[str, int], name: str) -> int:
+    if name not in rows:
+        raise DataError(
+            f"document '{name}' not found in the corpus", remedy="Give the corpora whose documents were paired."
+        )
+    if rows[name] < 0:
+        raise DataError(
+            f"several documents of the corpus have the name '{name}'", remedy="Give each document a name of its own."
+        )
+    return rows[name]
