@@ -1,4 +1,4 @@
-"""Diversity of variants: sacreBLEU's figures on real, odd and made-up groups; groups over batches; wc's words."""
+"""Lexical diversity and surface statistics: parity with sacreBLEU and wc, groups in any batches."""
 
 from __future__ import annotations
 
@@ -22,11 +22,10 @@ from paraloom.core.errors import DataError
 from paraloom.core.stats import Moments, merge_all
 from paraloom.diversity.corpus_statistics import TextStatistics, text_statistics
 from paraloom.diversity.groups import group_bounds, whole_groups
-from paraloom.diversity.lexical import LexicalDiversity, lexical_diversity, signatures
-from paraloom.diversity.overlap_metrics import overlap_of_groups
+from paraloom.diversity.lexical import LexicalDiversity, group_overlaps, lexical_diversity, signatures
 from paraloom.diversity.surface import UNITS, SurfaceStatistics, surface_statistics
 
-# What 13a treats, what it does not, and what lower-casing does by context.
+# What the 13a tokenizer treats specially, what it does not, and characters whose lower case depends on context.
 PIECES = (
     *("a", "B", "5", "the", "dog", ".", ",", "-", "'", "!", "_", "&", "<", "lt;", "|", "…", "１", "é", "İ", "Σ", "ΑΣ"),
     *(" ", "\n", "-\n", "\t", "\u00a0", "\u2028", "\x1c", "\x00", "<skipped>", "<SKIPPED>", "🎉", "e\u0301", "漢字"),
@@ -52,8 +51,8 @@ TEXT = st.lists(st.sampled_from(PIECES), max_size=12).map("".join)
 GROUP = st.lists(TEXT, max_size=5) | st.lists(st.text(max_size=20), max_size=4)
 
 
-def peers(variants: list[str], effective_order: bool = True) -> tuple[float, float]:
-    """i-BLEU and i-chrF by sacreBLEU, a pair at a time."""
+def by_sacrebleu(variants: list[str], effective_order: bool = True) -> tuple[float, float]:
+    """i-BLEU and i-chrF by sacreBLEU, pair by pair."""
     bleu, chrf = BLEU(lowercase=True, effective_order=effective_order), CHRF()
     pairs = list(itertools.permutations(variants, 2))
     if not pairs:
@@ -61,22 +60,22 @@ def peers(variants: list[str], effective_order: bool = True) -> tuple[float, flo
     return tuple(100 - np.mean([metric.sentence_score(a, [b]).score for a, b in pairs]) for metric in (bleu, chrf))
 
 
-def assert_peers(groups: list[list[str]], effective_order: bool = True) -> None:
+def assert_parity(groups: list[list[str]], effective_order: bool = True) -> None:
     bounds = np.cumsum([0, *map(len, groups)])
-    found = overlap_of_groups([text for group in groups for text in group], bounds, effective_order=effective_order)
-    expected = np.array([peers(group, effective_order) for group in groups]).reshape(-1, 2)
-    np.testing.assert_allclose(found.ibleu, expected[:, 0], atol=1e-6)
-    np.testing.assert_allclose(found.ichrf, expected[:, 1], atol=1e-6)
-    assert found.variants.tolist() == [len(group) for group in groups]
-    again = [(len(group) - len(set(group))) / len(group) if group else math.nan for group in groups]
-    np.testing.assert_allclose(found.repeated, again)
-    assert found.empty.tolist() == [sum(not text.split() for text in group) for group in groups]
+    overlaps = group_overlaps([text for group in groups for text in group], bounds, effective_order=effective_order)
+    expected = np.array([by_sacrebleu(group, effective_order) for group in groups]).reshape(-1, 2)
+    np.testing.assert_allclose(overlaps.ibleu, expected[:, 0], atol=1e-6)
+    np.testing.assert_allclose(overlaps.ichrf, expected[:, 1], atol=1e-6)
+    assert overlaps.variants.tolist() == [len(group) for group in groups]
+    repeated = [(len(group) - len(set(group))) / len(group) if group else math.nan for group in groups]
+    np.testing.assert_allclose(overlaps.repeated, repeated)
+    assert overlaps.empty.tolist() == [sum(not text.split() for text in group) for group in groups]
 
 
 def captions(data: Path, count: int) -> list[list[str]]:
     """Three descriptions of one picture."""
     files = [data / f"bitext/multi30k/task2/val.{number}.en.gz" for number in (1, 2, 3)]
-    return [list(each) for each in zip(*(lines(file)[:count] for file in files), strict=True)]
+    return [list(group) for group in zip(*(lines(file)[:count] for file in files), strict=True)]
 
 
 def lines(path: Path) -> list[str]:
@@ -84,35 +83,35 @@ def lines(path: Path) -> list[str]:
 
 
 @pytest.mark.parametrize("effective_order", [True, False])
-def test_odd_groups_are_sacrebleus(effective_order: bool, caplog: pytest.LogCaptureFixture) -> None:
-    assert_peers([list(group) for group in ODD], effective_order)
+def test_parity_on_odd_groups(effective_order: bool, caplog: pytest.LogCaptureFixture) -> None:
+    assert_parity([list(group) for group in ODD], effective_order)
 
 
 @settings(max_examples=100, deadline=None)
 @given(st.lists(GROUP, max_size=4))
 @example([["a.\n", "a ."], [], ["\u2028", ""]])
-def test_any_groups_are_sacrebleus(groups: list[list[str]]) -> None:
-    assert_peers(groups)
+def test_parity_on_any_groups(groups: list[list[str]]) -> None:
+    assert_parity(groups)
 
 
-def test_real_triples_are_sacrebleus(data: Path) -> None:
+def test_parity_on_real_texts(data: Path) -> None:
     news = [line.split("\t")[3:5] for line in lines(data / "bitext/wmt-news/en-two-references.tsv.gz")[:150]]
     turkish, icelandic = (
         [line.split("\t")[1] for line in lines(data / f"bitext/ntrex/{language}-en.tsv.gz")[:150]]
         for language in ("tr", "is")
     )
-    neighbours = [side[i : i + 3] for side in (turkish, icelandic) for i in range(0, 150, 3)]
-    assert_peers([*captions(data, 150), *news, *neighbours])
+    consecutive = [side[i : i + 3] for side in (turkish, icelandic) for i in range(0, 150, 3)]
+    assert_parity([*captions(data, 150), *news, *consecutive])
 
 
-def test_a_group_of_many_variants_goes_in_one_piece() -> None:
+def test_a_group_of_many_variants() -> None:
     many = [f"variant {i % 90} of {i}" for i in range(520)]
-    found = overlap_of_groups([*many, "a", "b"], [0, 520, 522])
-    few = [overlap_of_groups([many[i], many[j]], [0, 2]) for i, j in itertools.combinations(range(0, 520, 40), 2)]
-    chosen = overlap_of_groups(many[::40], [0, 13])
+    overlaps = group_overlaps([*many, "a", "b"], [0, 520, 522])
+    few = [group_overlaps([many[i], many[j]], [0, 2]) for i, j in itertools.combinations(range(0, 520, 40), 2)]
+    chosen = group_overlaps(many[::40], [0, 13])
     assert chosen.ichrf[0] == pytest.approx(np.mean([pair.ichrf[0] for pair in few]))
-    assert 0 < found.ibleu[0] < 100 and found.ibleu[1] == 100
-    assert found.ichrf[0] == pytest.approx(overlap_of_groups(many[::-1], [0, 520]).ichrf[0])
+    assert 0 < overlaps.ibleu[0] < 100 and overlaps.ibleu[1] == 100
+    assert overlaps.ichrf[0] == pytest.approx(group_overlaps(many[::-1], [0, 520]).ichrf[0])
 
 
 @pytest.mark.parametrize(
@@ -128,30 +127,30 @@ def test_a_group_of_many_variants_goes_in_one_piece() -> None:
         (["a", "a b"], 100 - 100 * (math.exp(-1) + 0.5) / 2, 100 - 100 * (5 / 9 + 5 / 6) / 2),
     ],
 )
-def test_pencil(variants: list[str], ibleu: float, ichrf: float) -> None:
-    found = overlap_of_groups(variants, [0, len(variants)])
-    assert found.ibleu[0] == pytest.approx(ibleu, abs=1e-9)
-    assert found.ichrf[0] == pytest.approx(ichrf, abs=1e-9)
+def test_values_by_hand(variants: list[str], ibleu: float, ichrf: float) -> None:
+    overlaps = group_overlaps(variants, [0, len(variants)])
+    assert overlaps.ibleu[0] == pytest.approx(ibleu, abs=1e-9)
+    assert overlaps.ichrf[0] == pytest.approx(ichrf, abs=1e-9)
 
 
-def test_short_texts_are_what_bbh22s_order_differs_in() -> None:
-    found = overlap_of_groups(["a b c", "a b c", "a b c d", "a b c d"], [0, 2, 4], effective_order=False)
-    assert found.ibleu.tolist() == [100, 0]
+def test_without_effective_order_short_texts_score_zero() -> None:
+    overlaps = group_overlaps(["a b c", "a b c", "a b c d", "a b c d"], [0, 2, 4], effective_order=False)
+    assert overlaps.ibleu.tolist() == [100, 0]
     assert signatures()["ibleu"].startswith("ibleu|case:lc|eff:yes|tok:13a|smooth:exp|pairs:ordered|version:")
     assert "|eff:no|" in signatures(effective_order=False)["ibleu"]
 
 
 def test_arrow_text_slices_and_nulls() -> None:
     texts = pa.array(["not this", "a dog", None, "a dog"])
-    found = overlap_of_groups(texts[1:], [0, 3])
-    expected = overlap_of_groups(["a dog", "", "a dog"], [0, 3])
-    assert found.ibleu == expected.ibleu and found.ichrf == expected.ichrf and found.empty.tolist() == [1]
+    overlaps = group_overlaps(texts[1:], [0, 3])
+    expected = group_overlaps(["a dog", "", "a dog"], [0, 3])
+    assert overlaps.ibleu == expected.ibleu and overlaps.ichrf == expected.ichrf and overlaps.empty.tolist() == [1]
 
 
 @pytest.mark.parametrize("bounds", [[], [0], [1, 2], [0, 3], [0, 2, 1, 2], [0.0, 2.0], [[0, 2]], ["0", "2"]])
-def test_bounds_that_do_not_divide_the_texts(bounds: list[object]) -> None:
+def test_invalid_bounds_are_refused(bounds: list[object]) -> None:
     with pytest.raises(DataError, match="bounds of groups"):
-        overlap_of_groups(["a", "b"], bounds)
+        group_overlaps(["a", "b"], bounds)
 
 
 def variants(groups: dict[str, list[str]]) -> pa.RecordBatch:
@@ -166,75 +165,75 @@ GROUPS = {"1": ["a dog", "a dot", "a dog"], "2": ["one"], "3": ["x y", "x y"], "
 @given(st.lists(st.integers(0, 10), max_size=4))
 def test_groups_are_the_same_in_any_batches(cuts: list[int]) -> None:
     whole = variants(GROUPS)
-    places = sorted({0, *cuts, whole.num_rows})
-    parts = [whole.slice(a, b - a) for a, b in itertools.pairwise(places)]
+    rows = sorted({0, *cuts, whole.num_rows})
+    parts = [whole.slice(a, b - a) for a, b in itertools.pairwise(rows)]
     bounds = [group_bounds(batch.column("pair_id")) for batch in whole_groups(parts)]
-    assert sum(len(each) - 1 for each in bounds) == len(GROUPS)
-    found, expected = lexical_diversity(parts), lexical_diversity([whole])
-    assert (found.groups, found.alone, found.variants, found.empty) == (4, 1, 10, 2)
-    for name, figure in found.figures().items():
+    assert sum(len(part) - 1 for part in bounds) == len(GROUPS)
+    total, expected = lexical_diversity(parts), lexical_diversity([whole])
+    assert (total.groups, total.alone, total.variants, total.empty) == (4, 1, 10, 2)
+    for name, figure in total.figures().items():
         assert figure.value == pytest.approx(expected.figures()[name].value)
 
 
-def test_groups_of_one_are_counted_and_in_no_mean() -> None:
+def test_groups_of_one_are_counted_but_not_averaged() -> None:
     alone = lexical_diversity([variants({"1": ["a"], "2": ["b"]})])
     assert (alone.groups, alone.alone) == (0, 2) and math.isnan(alone.figures()["ibleu"].value)
-    both = alone + LexicalDiversity.of(overlap_of_groups(["a", "a", "a", "b"], [0, 2, 4]))
+    both = alone + LexicalDiversity.of(group_overlaps(["a", "a", "a", "b"], [0, 2, 4]))
     assert both.figures()["ibleu"].value == 50 and both.figures()["repeated"].value == 0.25
     assert lexical_diversity([]) == LexicalDiversity()
 
 
 @pytest.mark.parametrize(
-    ("parts", "what", "row"),
+    ("parts", "message", "row"),
     [
-        ([["1", "2"], ["2", "1"]], "'1' stand in two places", 4),
-        ([["1", "2", "1"]], "'1' stand in two places", 3),
+        ([["1", "2"], ["2", "1"]], "'1' are not consecutive rows", 4),
+        ([["1", "2", "1"]], "'1' are not consecutive rows", 3),
         ([["1"], ["2", None]], "no pair_id", 3),
     ],
 )
-def test_groups_that_are_none(parts: list[list[str | None]], what: str, row: int) -> None:
+def test_invalid_groups_are_refused(parts: list[list[str | None]], message: str, row: int) -> None:
     batches = [pa.RecordBatch.from_pydict({"pair_id": pa.array(ids), "text": ids}) for ids in parts]
-    with pytest.raises(DataError, match=what) as raised:
+    with pytest.raises(DataError, match=message) as error:
         lexical_diversity(batches)
-    assert raised.value.row == row
+    assert error.value.row == row
 
 
-def test_columns_that_are_missing() -> None:
-    with pytest.raises(DataError, match="column 'text' is missing"):
+def test_missing_columns_are_refused() -> None:
+    with pytest.raises(DataError, match="column 'text' not found"):
         lexical_diversity([pa.RecordBatch.from_pydict({"pair_id": ["1"]})])
 
 
-def test_words_are_wcs(data: Path, tmp_path: Path) -> None:
+def test_parity_with_wc(data: Path, tmp_path: Path) -> None:
     if not shutil.which("wc"):
-        pytest.skip("there is no wc to compare with")
+        pytest.skip("wc not found")
     text = [line.split("\t")[0] for line in lines(data / "bitext/wmt-news/tr-en.tsv.gz")[:3000]]
     text += ["", " a  b\u00a0c ", "Ünlü, «çok» güzel."]
     file = tmp_path / "text"
     file.write_text("".join(f"{line}\n" for line in text), encoding="utf-8")
-    found = subprocess.run(["wc", file], capture_output=True, check=True, env={**os.environ, "LC_ALL": "C.UTF-8"})
-    rows, words, size = map(int, found.stdout.split()[:3])
+    process = subprocess.run(["wc", file], capture_output=True, check=True, env={**os.environ, "LC_ALL": "C.UTF-8"})
+    rows, words, size = map(int, process.stdout.split()[:3])
     statistics = surface_statistics(text[i : i + 700] for i in range(0, len(text), 700))
     assert (statistics.sentences, statistics.characters.under, statistics.size) == (rows, words, size)
     figures = statistics.figures()
     assert figures.keys() == UNITS.keys()
     assert figures["sentence_length"].value == pytest.approx(words / rows)
     assert figures["bytes_per_word"].value == pytest.approx(size / words)
-    said = [word for line in text for word in line.split()]
-    assert figures["word_length"].value == pytest.approx(np.mean([len(word) for word in said]))
-    assert figures["vocabulary"].value == len(set(said))
+    expected = [word for line in text for word in line.split()]
+    assert figures["word_length"].value == pytest.approx(np.mean([len(word) for word in expected]))
+    assert figures["vocabulary"].value == len(set(expected))
 
 
-def test_variants_of_one_source_do_not_make_an_interval_narrower() -> None:
+def test_intervals_treat_the_variants_of_a_source_as_one() -> None:
     rng = random.Random(1)
     texts = [" ".join("a" * rng.randint(1, 9) for _ in range(rng.randint(2, 12))) for _ in range(300)]
     thrice = [text for text in texts for _ in range(3)]
     once = SurfaceStatistics.of(texts).figures()
     bounds = np.arange(0, 901, 3)
-    for found in (
+    for statistics in (
         SurfaceStatistics.of(thrice, bounds),
         SurfaceStatistics.of(thrice[:450], bounds[:151]) + SurfaceStatistics.of(thrice[450:], bounds[:151]),
     ):
-        figures = found.figures()
+        figures = statistics.figures()
         for name in ("sentence_length", "word_length"):
             assert figures[name].value == pytest.approx(once[name].value)
             assert figures[name].high == pytest.approx(once[name].high)
@@ -246,28 +245,29 @@ def test_variants_of_one_source_do_not_make_an_interval_narrower() -> None:
 
 @settings(max_examples=100, deadline=None)
 @given(st.lists(TEXT, max_size=6))
-def test_vocabularies_are_what_sets_say(texts: list[str]) -> None:
-    said = [word for text in texts for word in text.split()]
+def test_vocabularies_equal_sets(texts: list[str]) -> None:
+    words = [word for text in texts for word in text.split()]
     ascii_only = {chr(c): chr(c + 32) for c in range(65, 91)} | dict.fromkeys("!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~", "")
-    folded = {word.translate(str.maketrans(ascii_only)) for word in said} - {""}
-    found = surface_statistics([text] for text in texts)
-    assert (len(found.vocabulary), len(found.folded)) == (len(set(said)), len(folded))
-    assert found.vocabulary.total == len(said) and found.empty == sum(not text.split() for text in texts)
+    folded = {word.translate(str.maketrans(ascii_only)) for word in words} - {""}
+    statistics = surface_statistics([text] for text in texts)
+    assert (len(statistics.vocabulary), len(statistics.folded)) == (len(set(words)), len(folded))
+    assert statistics.vocabulary.total == len(words)
+    assert statistics.empty == sum(not text.split() for text in texts)
 
 
-def test_nothing_has_no_mean() -> None:
+def test_without_text_means_are_undefined() -> None:
     figures = SurfaceStatistics().figures()
     assert math.isnan(figures["sentence_length"].value) and math.isnan(figures["bytes_per_word"].value)
     assert figures["vocabulary"].value == 0
 
 
 @given(st.lists(st.text(max_size=3), max_size=20))
-def test_sums_keep_their_order(parts: list[str]) -> None:
+def test_merging_keeps_the_order(parts: list[str]) -> None:
     assert merge_all(parts, "") == "".join(parts)
 
 
 def test_text_statistics_of_batches_are_those_of_all() -> None:
     texts = ["a b a c", "c d", "", "e f g h i", "a b"]
-    found, whole = text_statistics([text] for text in texts), TextStatistics.of(texts)
-    assert found.figures()["unigram_entropy"] == whole.figures()["unigram_entropy"]
-    assert found.length.mean == pytest.approx(whole.length.mean)
+    parts, whole = text_statistics([text] for text in texts), TextStatistics.of(texts)
+    assert parts.figures()["unigram_entropy"] == whole.figures()["unigram_entropy"]
+    assert parts.length.mean == pytest.approx(whole.length.mean)

@@ -1,4 +1,4 @@
-"""Tree kernels: values by pencil, plain recursion on real trees, what a kernel has to be, and text that is no tree."""
+"""Tree kernels: values by hand, parity with plain recursion, properties of a kernel, and invalid trees."""
 
 from __future__ import annotations
 
@@ -14,9 +14,10 @@ from hypothesis import strategies as st
 from plain_trees import Prepared, parse, partial_kernel, partial_kernel_by_length, subset_kernel
 
 from paraloom.core.errors import ConfigError, DataError
-from paraloom.diversity.tree_differences import TreeStatistics, differences
-from paraloom.diversity.tree_kernels import BBH22, MOST_CHILDREN, NO_NUMBER, TOO_WIDE, TreeKernel, failures, kernel
-from paraloom.diversity.trees import LARGEST, read_trees
+from paraloom.diversity.tree_differences import TreeStatistics, tree_kernel_difference
+from paraloom.diversity.tree_kernels import BBH22, MAX_CHILDREN, NO_NUMBER, TOO_WIDE, TreeKernel, failures, kernel
+from paraloom.diversity.tree_reading_kernels import MAX_NODES
+from paraloom.diversity.trees import read_trees
 from paraloom.syntax.parsers.files import read_parses
 from paraloom.syntax.treebank import read_brackets
 from paraloom.text.tokens import token_hash
@@ -36,13 +37,13 @@ SETTINGS = [
 
 def raw(a: str, b: str, setting: TreeKernel, leaves: str = "words") -> float:
     x, y = read_trees([a], leaves=leaves), read_trees([b], leaves=leaves)  # type: ignore[arg-type]
-    return float(kernel(x, y, setting, normalised=False)[0])
+    return float(kernel(x, y, setting, normalize=False)[0])
 
 
-def gram(trees: object, setting: TreeKernel, normalised: bool = True) -> np.ndarray:
+def gram(trees: object, setting: TreeKernel, normalize: bool = True) -> np.ndarray:
     n = len(trees)  # type: ignore[arg-type]
     pairs = np.indices((n, n)).reshape(2, -1).T
-    return kernel(trees, trees, setting, pairs=pairs, normalised=normalised).reshape(n, n)  # type: ignore[arg-type]
+    return kernel(trees, trees, setting, pairs=pairs, normalize=normalize).reshape(n, n)  # type: ignore[arg-type]
 
 
 @pytest.fixture(scope="module")
@@ -64,7 +65,7 @@ def conllu(data: Path) -> Path:
         (VP, VP, TreeKernel("sst", decay=1.0), "words", 3 + 4 + 2 * 5),
         (VP, VP, TreeKernel("st", decay=1.0), "words", 5),
         (f"(S (N Mary) {VP})", f"(S (N Mary) {VP})", TreeKernel("st", decay=1.0), "words", 7),
-        # Without their words the two N are alike, so that they make four pairs.
+        # Without their words the two N are equal, so that they make four pairs.
         (f"(S (N Mary) {VP})", f"(S (N Mary) {VP})", TreeKernel("st", decay=1.0), "dummy", 5 + 4),
         # λ for D and N each, λ (1 + λ)² for NP; λ³ for the whole NP as a subtree.
         (NP, NP, TreeKernel("sst", decay=0.4), "words", 2 * 0.4 + 0.4 * 1.4**2),
@@ -84,16 +85,16 @@ def conllu(data: Path) -> Path:
         # Four pairs of words, each of D and N with or without its own, NP over them: 3 · 3.
         (NP, NP, BBH22, "dummy", 4 + 2 + 2 + 9),
         (NP, NP, TreeKernel("st", decay=0.5, bare_words=True), "words", 2 / 2 + 2 / 4 + 1 / 32),
-        # A word beside a phrase is part of the production, and no fragment.
+        # A word next to a phrase is part of the production, and not a fragment.
         ("(X (A a) , (B b))", "(X (A a) , (B c))", TreeKernel("sst", decay=0.5), "words", 0.5 + 0.5 * 1.5),
         ("(X (A a) , (B b))", "(X (A a) ; (B b))", TreeKernel("sst", decay=0.5), "words", 1.0),
-        # What has no children equals its like only, never a word or a phrase.
+        # A node without children equals only its like, never a word or a phrase.
         ("(S (NP) (VP))", "(S (NP) (VP))", TreeKernel("sst", decay=0.5), "dummy", 0.5),
         ("(S (NP) (VP))", "(S (NP x) (VP x))", TreeKernel("sst", decay=0.5), "dummy", 0.0),
         ("(S (NP))", "(S NP)", TreeKernel("sst", decay=0.5), "words", 0.0),
     ],
 )
-def test_pencil(a: str, b: str, setting: TreeKernel, leaves: str, expected: float) -> None:
+def test_values_by_hand(a: str, b: str, setting: TreeKernel, leaves: str, expected: float) -> None:
     assert raw(a, b, setting, leaves) == pytest.approx(expected, rel=1e-12)
     assert raw(b, a, setting, leaves) == pytest.approx(expected, rel=1e-12)
 
@@ -101,7 +102,7 @@ def test_pencil(a: str, b: str, setting: TreeKernel, leaves: str, expected: floa
 @pytest.mark.parametrize(
     "word", ["e-mail", "it's", "3.5", "$", "%", "1\u00a01/2", "été", "日本", "*T*-1", "-LRB-", "a|b"]
 )
-def test_every_word_becomes_the_dummy_whole(word: str) -> None:
+def test_every_word_becomes_one_dummy(word: str) -> None:
     a, b = read_trees(["(NP (D a) (N dog))"]), read_trees([f"(NP (D a) (N {word}))"])
     assert (a.labels == b.labels).all()
     assert kernel(a, b).tolist() == [1.0]
@@ -110,27 +111,27 @@ def test_every_word_becomes_the_dummy_whole(word: str) -> None:
 
 
 def symmetric(count: int, value: Callable[[int, int], float]) -> np.ndarray:
-    """The matrix of a symmetric function, each value worked out once."""
-    found = np.zeros((count, count))
+    """The matrix of a symmetric function, each value computed once."""
+    matrix = np.zeros((count, count))
     for i, j in zip(*np.triu_indices(count), strict=True):
-        found[i, j] = found[j, i] = value(i, j)
-    return found
+        matrix[i, j] = matrix[j, i] = value(i, j)
+    return matrix
 
 
-# With bare words each pair of words is looked at: fewer trees do.
+# With bare words every pair of words is compared, so fewer trees are enough.
 @pytest.mark.parametrize(("setting", "count"), [(TreeKernel("sst"), 200), (TreeKernel("st"), 200), (BBH22, 50)])
 def test_penn_trees_against_plain_recursion(penn: list[str], setting: TreeKernel, count: int) -> None:
     plain = [Prepared(parse(text)) for text in penn[:count]]
     how = (setting.decay, int(setting.kind == "sst"), setting.bare_words)
     expected = symmetric(count, lambda i, j: subset_kernel(plain[i], plain[j], *how))
     trees = read_trees(penn[:count])
-    np.testing.assert_allclose(gram(trees, setting, normalised=False), expected, rtol=1e-10)
+    np.testing.assert_allclose(gram(trees, setting, normalize=False), expected, rtol=1e-10)
     norm = np.sqrt(np.diag(expected))
     np.testing.assert_allclose(gram(trees, setting), expected / norm / norm[:, None], rtol=1e-10)
 
 
 def test_partial_trees_of_penn_against_the_recursion_over_lengths(penn: list[str]) -> None:
-    # The first 25 of the 200: the plain recursion takes milliseconds a pair.
+    # Only 25 trees: the plain recursion takes milliseconds per pair.
     plain = [Prepared(parse(text)) for text in penn[:25]]
     expected = symmetric(25, lambda i, j: partial_kernel_by_length(plain[i], plain[j], 0.4, 0.4))
     np.testing.assert_allclose(gram(read_trees(penn[:25]), TreeKernel("ptk"), False), expected, rtol=1e-9)
@@ -143,7 +144,7 @@ def brackets(sentence: str) -> str:
 
     def node(row: list[str]) -> str:
         below = [(int(other[0]), node(other)) for other in rows if other[6] == row[0]]
-        # Brackets in words would be read as such here, and are words in CoNLL-U.
+        # Brackets are words in CoNLL-U, but would be brackets here.
         word = row[1].replace("(", "-LRB-").replace(")", "-RRB-").replace(" ", "_")
         return f"({row[7]} {' '.join(text for _, text in sorted([*below, (int(row[0]), word)]))})"
 
@@ -153,15 +154,15 @@ def brackets(sentence: str) -> str:
 def test_dependencies_of_ewt_are_read_and_compared(conllu: Path) -> None:
     sentences = gzip.decompress(conllu.read_bytes()).decode().split("\n\n")[:200]
     texts = [brackets(sentence) for sentence in sentences]
-    found, expected = read_trees(list(islice(read_parses(conllu), 200)), strict=True), read_trees(texts)
-    assert (found.labels == expected.labels).all()
-    assert (found.sizes == expected.sizes).all()
-    assert (found.offsets == expected.offsets).all()
+    trees, expected = read_trees(list(islice(read_parses(conllu), 200)), strict=True), read_trees(texts)
+    assert (trees.labels == expected.labels).all()
+    assert (trees.sizes == expected.sizes).all()
+    assert (trees.offsets == expected.offsets).all()
     plain = [Prepared(parse(text)) for text in texts]
     sst = symmetric(200, lambda i, j: subset_kernel(plain[i], plain[j], 0.4))
-    np.testing.assert_allclose(gram(found, TreeKernel("sst"), False), sst, rtol=1e-10)
+    np.testing.assert_allclose(gram(trees, TreeKernel("sst"), False), sst, rtol=1e-10)
     ptk = symmetric(40, lambda i, j: partial_kernel_by_length(plain[i], plain[j], 0.4, 0.4))
-    np.testing.assert_allclose(gram(found, TreeKernel("ptk"), False)[:40, :40], ptk, rtol=1e-9)
+    np.testing.assert_allclose(gram(trees, TreeKernel("ptk"), False)[:40, :40], ptk, rtol=1e-9)
 
 
 def test_no_tree_of_the_corpora_fails(penn: list[str], conllu: Path) -> None:
@@ -186,7 +187,7 @@ TREES = st.recursive(
 
 @settings(max_examples=80, deadline=None)
 @given(st.lists(TREES, min_size=2, max_size=5), st.sampled_from(SETTINGS), st.sampled_from(["dummy", "words"]))
-def test_what_a_kernel_is(texts: list[str], setting: TreeKernel, leaves: str) -> None:
+def test_properties_of_a_kernel(texts: list[str], setting: TreeKernel, leaves: str) -> None:
     trees = read_trees(texts, leaves=leaves, strict=True)  # type: ignore[arg-type]
     values = gram(trees, setting)
     assert (np.diag(values) == 1).all()
@@ -243,18 +244,18 @@ def test_any_text_is_a_tree_or_has_a_reason(text: str) -> None:
         ("( (S x) y)", "text outside of the tree"),
         ("(NP)", "one node alone, without children"),
         ("(Q x)", "a label that is not among the known ones"),
-        ("(S " + "x " * LARGEST + ")", f"more than {LARGEST} nodes"),
+        ("(S " + "x " * MAX_NODES + ")", f"more than {MAX_NODES} nodes"),
     ],
 )
-def test_what_is_no_tree(text: str, reason: str) -> None:
+def test_invalid_trees_have_a_reason(text: str, reason: str) -> None:
     known = ["S", "NP", "VP"]
     trees = read_trees(["(S (NP x) (VP x))", text, "(NP x)"], labels=known)
     assert trees.good.tolist() == [True, False, True]
     assert trees.failures() == failures(trees) == {reason: 1}
     assert len(trees[1][0]) == 0
-    with pytest.raises(DataError, match=reason) as caught:
+    with pytest.raises(DataError, match=reason) as error:
         read_trees(["(S (NP x) (VP x))", text, "(NP x)"], labels=known, strict=True)
-    assert caught.value.row == 2 and caught.value.remedy
+    assert error.value.row == 2 and error.value.remedy
 
 
 def test_arrays() -> None:
@@ -277,8 +278,8 @@ def test_deep_trees(setting: TreeKernel) -> None:
     assert values[0] == 1 and 0 < values[2] < values[1] <= 1
 
 
-def test_a_unary_chain_by_pencil() -> None:
-    # From p nodes above the last: p + 1 fragments reach the word, and fewer than the lower of both do not.
+def test_a_unary_chain_by_hand() -> None:
+    # From p nodes above the last: p + 1 fragments reach the word, and fewer do not.
     n = 500
     chain = "(A " * n + "x" + ")" * n
     above = np.arange(1, n)
@@ -286,23 +287,23 @@ def test_a_unary_chain_by_pencil() -> None:
     assert raw(chain, chain, TreeKernel("sst", decay=1.0)) == n * (n + 1) // 2 + others
 
 
-def test_kernels_that_cannot_be_counted_are_failures() -> None:
-    wide = f"(S {'(N x) ' * (MOST_CHILDREN + 1)})"
+def test_trees_that_a_kernel_cannot_count_are_failures() -> None:
+    wide = f"(S {'(N x) ' * (MAX_CHILDREN + 1)})"
     trees = read_trees([wide, "(S (N x))", "(S (N x)"])
     assert failures(trees, "ptk") == {"a bracket is never closed": 1, TOO_WIDE: 1}
     assert failures(trees, "sst") == {"a bracket is never closed": 1}
     assert failures(trees, BBH22) == {"a bracket is never closed": 1, NO_NUMBER: 1}
     assert np.isnan(kernel(trees, trees, "ptk")).tolist() == [True, False, True]
-    # The largest of kernels that are numbers do not overflow when they are set against each other.
+    # Large kernels do not overflow when they are normalized.
     large = read_trees([f"(S {'(N x) ' * 900})", f"(S {'(N x) ' * 900})"])
     assert kernel(large, large, TreeKernel(decay=1.0), pairs=[(0, 1)])[0] == pytest.approx(1)
 
 
-def test_groups_and_their_books() -> None:
+def test_group_differences_and_counts() -> None:
     a, b, c = "(S (NP x) (VP x))", "(S (NP x) (VP x) (. x))", "(FRAG (NN x))"
     trees = read_trees([a, c, a, b, c, "", "(S", c])
     groups = [0, 1, 0, 0, 1, 2, 2, 2]
-    values = differences(trees, groups)
+    values = tree_kernel_difference(trees, groups)
     near = 0.8 / np.sqrt((0.8 + 0.4 * 1.4**2) * (1.2 + 0.4 * 1.4**3))
     assert values[:2] == pytest.approx([100 - 100 * (1 + 2 * near) / 3, 0])
     assert np.isnan(values[2])
@@ -316,12 +317,12 @@ def test_groups_and_their_books() -> None:
     assert (parts.groups, parts.short, parts.trees, parts.failed) == (3, 1, 8, whole.failed)
     assert parts.differences.mean == pytest.approx(whole.differences.mean)
     assert parts.signature == whole.signature and "kind:sst|decay:0.4" in whole.signature
-    with pytest.raises(ConfigError, match="do not add up"):
+    with pytest.raises(ConfigError, match="cannot be added"):
         whole + TreeStatistics.of(trees, groups, BBH22)
-    assert differences(read_trees([]), []).tolist() == []
+    assert tree_kernel_difference(read_trees([]), []).tolist() == []
 
 
-def test_signatures_name_what_matters() -> None:
+def test_signature_has_all_settings() -> None:
     trees = read_trees([], leaves="words")
     assert (
         TreeKernel("ptk")
@@ -330,9 +331,9 @@ def test_signatures_name_what_matters() -> None:
     )
 
 
-def test_calls_that_cannot_be() -> None:
+def test_invalid_arguments_are_refused() -> None:
     trees, words = read_trees(["(S x)"]), read_trees(["(S x)"], leaves="words")
-    for wrong in (
+    for call in (
         lambda: TreeKernel("sct"),  # type: ignore[arg-type]
         lambda: TreeKernel(decay=0.0),
         lambda: TreeKernel(height_decay=1.5),
@@ -341,10 +342,10 @@ def test_calls_that_cannot_be() -> None:
         lambda: kernel(trees, read_trees([])),
         lambda: kernel(trees, trees, pairs=[(0, -1)]),
         lambda: kernel(trees, trees, pairs=[(0, 1)]),
-        lambda: differences(trees, [-1]),
-        lambda: differences(trees, [0.5]),
+        lambda: tree_kernel_difference(trees, [-1]),
+        lambda: tree_kernel_difference(trees, [0.5]),
     ):
         with pytest.raises(ConfigError):
-            wrong()
+            call()
     with pytest.raises(DataError, match="group"):
-        differences(trees, [0, 1])
+        tree_kernel_difference(trees, [0, 1])

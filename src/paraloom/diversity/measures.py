@@ -323,7 +323,7 @@ def _format(figure: Estimate) -> str:
 
 
 def _numbers(batch: pa.RecordBatch, name: str) -> npt.NDArray[np.float64] | None:
-    """A column as float64 (n,), NaN for null; None if there is no such column."""
+    """A column as float64 (n,), NaN for null; None for a missing column."""
     if name not in batch.schema.names:
         return None
     return np.asarray(batch.column(name).cast(pa.float64()).to_numpy(zero_copy_only=False), np.float64)

@@ -28,7 +28,7 @@ MAX_CHILDREN = 1000
 """Children of a node up to which partial trees are counted: the time grows with their third power."""
 
 TOO_WIDE = f"a node of more than {MAX_CHILDREN} children"
-NO_NUMBER = "a kernel with itself that is no finite number above 0"
+NO_NUMBER = "a kernel with itself that is not a finite number above 0"
 """Why a tree cannot be compared, besides `trees.REASONS`."""
 
 
@@ -164,7 +164,7 @@ def failures(trees: Trees, setting: TreeKernel | Kind = "sst") -> dict[str, int]
         >>> from paraloom.diversity.trees import read_trees
         >>> wide = f"(NP {'(N x)' * 5000})"
         >>> failures(read_trees(["(NP (D the))", "(NP (D the)", wide]), TreeKernel(decay=1.0))
-        {'a bracket is never closed': 1, 'a kernel with itself that is no finite number above 0': 1}
+        {'a bracket is never closed': 1, 'a kernel with itself that is not a finite number above 0': 1}
     """
     setting = TreeKernel(setting) if isinstance(setting, str) else setting
     wide = trees.good & _too_wide(trees, setting)
