@@ -21,9 +21,8 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-from paraloom.diversity.lexical import group_overlaps
 
-from paraloom.diversity.lexical import LexicalDiversity, signatures
+from paraloom.diversity.lexical import LexicalDiversity, group_overlaps, signatures
 
 Groups = list[list[str]]
 

@@ -470,7 +470,7 @@ def file_digest(path: Path) -> str | None:
     if path.suffix == ".json":
         value = json.loads(path.read_text(encoding="utf-8"))
         return sha([json.dumps(value).encode()]) if isinstance(value, list) else None
-    if path.suffix in CONFIGURATION or path.name.startswith("."):
+    if path.suffix in CONFIGURATION or path.name == "manifest.jsonl" or path.name.startswith("."):
         return None
     return sha([gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()])
 
