@@ -82,7 +82,7 @@ def test_a_full_disk(tmp_path: Path) -> None:
     place = tmp_path / "run" / "10-bulk" / "part-00000.parquet"
     what, remedy, kept = done.stdout.splitlines()
     assert what == f"stage 10-bulk, {place}: cannot write: the disk is full (File too large)."
-    assert remedy.startswith("Free some space there")
+    assert remedy.startswith("Free space there")
     assert kept == "8000"
 
 
@@ -90,7 +90,7 @@ def test_a_corrupt_input(tmp_path: Path) -> None:
     run(toml(COUNT), tmp_path / "first")
     shard = tmp_path / "first" / "10-count" / "part-00001.parquet"
     shard.write_bytes(shard.read_bytes()[:-30])
-    with pytest.raises(DataError, match="truncated, corrupt or no Parquet") as raised:
+    with pytest.raises(DataError, match="truncated, corrupt or not Parquet") as raised:
         run(toml({"use": "Upper", "input": "first/10-count"}), tmp_path / "second")
     assert (raised.value.stage, raised.value.file) == ("10-upper", str(shard))
     assert raised.value.remedy

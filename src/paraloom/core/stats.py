@@ -344,7 +344,8 @@ def welch_interval(a: npt.ArrayLike, b: npt.ArrayLike) -> Estimate:
         b: Numbers, two or more.
 
     Reference:
-        Welch 1947, "The generalization of 'Student's' problem when several different population variances are involved".
+        Welch 1947, "The generalization of 'Student's' problem when several different population variances are
+        involved".
 
     Example:
         >>> welch_interval([70.0, 71.0, 72.0], [68.0, 69.0, 70.0]).format()
