@@ -9,12 +9,13 @@ import random
 import re
 import signal
 import subprocess
+import sys
 from contextlib import suppress
 from pathlib import Path
 
 import pyarrow as pa
 import pytest
-from processes import TIMEOUT, is_gone, kill, python, wait_until
+from processes import TIMEOUT, environment, is_gone, kill, python, wait_until
 from screen import Screen
 from toy_runs import begin, contents, marks_in, run, shards_done, toml
 
@@ -76,6 +77,23 @@ def test_seeds_differ(tmp_path: Path) -> None:
     assert len(set(drawn)) == 160
 
 
+SCRIPT = """
+import sys
+from toy_runs import run, toml
+print("started")
+run(toml({"use": "Count"}, {"use": "Upper"}), sys.argv[1], engine="local", workers=1)
+"""
+
+
+@pytest.mark.slow
+def test_workers_do_not_run_the_script_again(tmp_path: Path) -> None:
+    """A script that runs a pipeline needs no `if __name__ == "__main__":`."""
+    (tmp_path / "script.py").write_text(SCRIPT)
+    command = [sys.executable, str(tmp_path / "script.py"), str(tmp_path / "run")]
+    done = subprocess.run(command, env=environment(), capture_output=True, text=True, check=True)
+    assert done.stdout == "started\n"
+
+
 @pytest.mark.slow
 def test_killed_in_the_middle_of_a_shard(tmp_path: Path) -> None:
     """Clause 2: six kills, the first in the middle of a shard; every shard is recorded once, with the same bytes."""
@@ -121,7 +139,7 @@ def test_interrupted(tmp_path: Path) -> None:
     _, message = process.communicate(timeout=TIMEOUT)
     assert message == "Interrupted in stage 20-upper.  Run the same again: it goes on from there.\n"
     wait_until(lambda: is_gone(process))
-    assert run(CHAIN, tmp_path / "run").stage("count").made == 0
+    assert run(CHAIN, tmp_path / "run").stage("count").written == 0
 
 
 @pytest.mark.parametrize("engine", ["inline", "local"])

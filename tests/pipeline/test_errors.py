@@ -17,12 +17,12 @@ from paraloom.pipeline.splits import split
 COUNT = {"use": "Count", "sentences": 100}
 
 FAULTS = [
-    ("data", DataError, 51, "the sentence is unusable", "Repair the row, or run with --on-error=reject"),
-    ("batch", DataError, 51, "the sentence is unusable", "Repair the row, or run with --on-error=reject"),
-    ("lose", RunError, 1, "row counts do not add up", "this is a fault of the stage"),
+    ("data", DataError, 51, "the sentence is unusable", "Fix the row, or run with --on-error=reject"),
+    ("batch", DataError, 51, "the sentence is unusable", "Fix the row, or run with --on-error=reject"),
+    ("lose", RunError, 1, "row counts do not add up", "this is a bug of the stage"),
     ("bug", RunError, None, "ZeroDivisionError: division by zero", "please report it"),
-    ("full", RunError, None, "the system refuses: No space left on device", "Mend that, and run again"),
-    ("columns", RunError, None, "its columns are not those of part-00000.parquet: more int64", "fault of the stage"),
+    ("full", RunError, None, "system error: No space left on device", "Fix that, and run again"),
+    ("columns", RunError, None, "its columns differ from those of part-00000.parquet: more int64", "bug of the stage"),
 ]
 
 
@@ -44,8 +44,8 @@ def test_faults(how: str, kind: type[ParaloomError], row: int | None, what: str,
 @pytest.mark.parametrize(
     ("how", "what"),
     [
-        ("die", "a worker died: it ended with status 3"),
-        ("kill", "a worker died: it was ended by SIGKILL, as the system does when memory runs out"),
+        ("die", "a worker crashed: it ended with status 3"),
+        ("kill", "a worker crashed: it was ended by SIGKILL, as the system does when memory runs out"),
         ("bug", "ZeroDivisionError: division by zero"),
     ],
 )
@@ -98,7 +98,7 @@ def test_a_corrupt_input(tmp_path: Path) -> None:
 
 def test_a_missing_column(tmp_path: Path) -> None:
     with pytest.raises(
-        DataError, match=r"stage 20-needy, .*: there is no column 'txet'; did you mean 'text'"
+        DataError, match=r"stage 20-needy, .*: column 'txet' not found; did you mean 'text'"
     ) as raised:
         run(toml(COUNT, {"use": "Needy"}), tmp_path / "run")
     assert raised.value.remedy == "Put the stage that adds it before this one."
@@ -106,7 +106,7 @@ def test_a_missing_column(tmp_path: Path) -> None:
 
 def test_no_rows(tmp_path: Path) -> None:
     (tmp_path / "empty.txt").write_text("")
-    with pytest.raises(DataError, match=r"stage 10-lines, .*empty.txt: there are no rows to read"):
+    with pytest.raises(DataError, match=r"stage 10-lines, .*empty.txt: no rows to read"):
         run(toml({"use": "Lines", "path": "empty.txt"}), tmp_path / "empty")
     none = toml(COUNT, {"use": "Even", "every": 1000}, {"use": "Even", "name": "again"})
     none = none.replace("sentences = 100", "sentences = 100\nfirst = 1")

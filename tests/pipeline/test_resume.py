@@ -30,7 +30,7 @@ CHAIN = toml(*STAGES)
 
 def made(result: RunResult) -> dict[str, int]:
     """How many shards (or artifacts) of each stage were made, those of which there were none left out."""
-    return {stage.name: stage.made for stage in result.stages if stage.made}
+    return {stage.name: stage.written for stage in result.stages if stage.written}
 
 
 def planned(text: str, folder: Path) -> dict[str, str]:
@@ -93,7 +93,7 @@ def test_a_damaged_shard_is_done_again(damage: str, done: Path) -> None:
             shard.unlink()
         case _:
             shutil.copy(shard.with_name("part-00000.parquet"), shard)
-    assert planned(CHAIN, done)["upper"] == "its files are missing or not as they were left"
+    assert planned(CHAIN, done)["upper"] == "its files are missing or were changed"
     assert made(run(CHAIN, done)) == {"upper": 1}
     assert contents(done) == before
 
@@ -189,7 +189,7 @@ def test_until(tmp_path: Path) -> None:
     report = json.loads((tmp_path / "run" / "run.json").read_text())
     assert [stage["state"] for stage in report["stages"]] == ["done", "done", "to do", "to do", "to do"]
     assert planned(CHAIN, tmp_path / "run") == {
-        "above": "new", "even": "new", "total": "its input 'above' will be made",
+        "above": "new", "even": "new", "total": "its input 'above' has to run first",
     }  # fmt: skip
     assert made(run(CHAIN, tmp_path / "run")) == {"above": 3, "even": 3, "total": 1}
 
@@ -201,7 +201,7 @@ def test_an_outside_corpus(done: Path, tmp_path: Path) -> None:
 
 
 def test_two_runs_in_one_folder(done: Path) -> None:
-    with claimed(done), pytest.raises(RunError, match="another run is at work here \\(process "):
+    with claimed(done), pytest.raises(RunError, match="another run is active here \\(process "):
         run(CHAIN, done)
     assert made(run(CHAIN, done)) == {}
 

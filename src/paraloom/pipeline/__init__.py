@@ -1,1 +1,1 @@
-"""Pipelines as shards' counts and digests, on this machine or on a cluster."""
+"""Pipelines: sharded, resumable, with row counts and digests, on this machine or on a cluster."""

@@ -1,4 +1,4 @@
-"""The row counts of a stage: each row that went in was kept, rejected or failed, and the sums must show it."""
+"""Row counts of a stage: each input row was kept, rejected or failed, and the sums must show it."""
 
 from __future__ import annotations
 
@@ -12,8 +12,12 @@ from paraloom.core.errors import RunError
 class RowCounts:
     """Row counts of a shard, or of a whole stage.
 
-    read: rows that went in.  kept, rejected, failed: what became of each of those.  out: rows that came out for the
-    kept ones; it differs from `kept` only where a row may give several.
+    Args:
+        read: Input rows.
+        kept: Input rows that were kept.
+        rejected: Input rows that a filter rejected.
+        failed: Input rows that could not be processed.
+        out: Output rows; differs from `kept` only where a row may give several.
     """
 
     read: int = 0
@@ -26,7 +30,7 @@ class RowCounts:
         return RowCounts(*(getattr(self, f.name) + getattr(other, f.name) for f in fields(self)))
 
     def check(self, *, stage: str, file: str | None = None) -> RowCounts:
-        """These counts, when they add up; RunError, which shows the counts, when they do not.
+        """Return these counts if they add up; raise a RunError that shows them otherwise.
 
         >>> RowCounts(read=3, kept=1, rejected=1, failed=1, out=1).check(stage="20-filter").kept
         1
@@ -34,7 +38,7 @@ class RowCounts:
         Traceback (most recent call last):
             ...
         paraloom.core.errors.RunError: stage 20-filter: row counts do not add up: in 3, kept 1, rejected 0, failed 0.
-        A stage must give every row back: this is a fault of the stage, not of the data.
+        A stage must return every row: this is a bug of the stage, not of the data.
         """
         if self.read != self.kept + self.rejected + self.failed:
             counts = f"in {self.read}, kept {self.kept}, rejected {self.rejected}, failed {self.failed}"
@@ -42,7 +46,7 @@ class RowCounts:
                 f"row counts do not add up: {counts}",
                 stage=stage,
                 file=file,
-                remedy="A stage must give every row back: this is a fault of the stage, not of the data.",
+                remedy="A stage must return every row: this is a bug of the stage, not of the data.",
             )
         return self
 
@@ -52,7 +56,7 @@ class RowCounts:
 
 
 def total(counts: Iterable[RowCounts]) -> RowCounts:
-    """The sum of shards' counts.
+    """The sum of the counts of shards.
 
     >>> total([RowCounts(1, 1, 0, 0, 1), RowCounts(2, 1, 1, 0, 3)])
     RowCounts(read=3, kept=2, rejected=1, failed=0, out=4)

@@ -1,4 +1,4 @@
-"""Finds text that is not UTF-8 in a record batch: Parquet does not check it, and Python trips over it later."""
+"""Finds text that is not valid UTF-8 in a record batch: Parquet does not check it, and Python fails on it later."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from paraloom.core.errors import DataError
 
 
 def check_text(batch: pa.RecordBatch) -> None:
-    """Raises DataError with the first row (from 1), column and byte that is not UTF-8."""
+    """Check all text columns; raises DataError with the first row (from 1), column and byte that is not UTF-8."""
     for name, column in zip(batch.schema.names, batch.columns, strict=True):
         try:
             column.validate(full=True)
@@ -17,11 +17,11 @@ def check_text(batch: pa.RecordBatch) -> None:
 
 
 def readable(batch: pa.RecordBatch) -> pa.RecordBatch:
-    """`batch` with bytes that are not UTF-8 spelled out (`\\\\xff`), so that rows set aside can be looked at."""
-    for place, (column, field) in enumerate(zip(batch.columns, batch.schema, strict=True)):
+    """`batch` with bytes that are not UTF-8 spelled out (`\\\\xff`), so that failed rows can be read."""
+    for index, (column, field) in enumerate(zip(batch.columns, batch.schema, strict=True)):
         if _is_text(column.type):
-            texts = [each and each.decode(errors="backslashreplace") for each in _bytes(column)]
-            batch = batch.set_column(place, field, pa.array(texts, field.type))
+            texts = [raw and raw.decode(errors="backslashreplace") for raw in _bytes(column)]
+            batch = batch.set_column(index, field, pa.array(texts, field.type))
     return batch
 
 
@@ -42,5 +42,5 @@ def _is_text(kind: pa.DataType) -> bool:
 
 def _bytes(column: pa.Array) -> list[bytes | None]:
     plain = pa.binary() if pa.types.is_string(column.type) else pa.large_binary()
-    found: list[bytes | None] = column.cast(plain).to_pylist()
-    return found
+    raw: list[bytes | None] = column.cast(plain).to_pylist()
+    return raw

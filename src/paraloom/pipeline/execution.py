@@ -1,4 +1,4 @@
-"""Does one stage: a Source is read, a Map goes to the engine shard by shard, a Fit to a process of its own."""
+"""Executes one stage: a Source is read, a Map goes to the engine shard by shard, a Fit to a separate process."""
 
 from __future__ import annotations
 
@@ -23,45 +23,45 @@ Seeds: TypeAlias = tuple[int, str]
 """The run's seed and the stage's name."""
 
 Closed: TypeAlias = tuple[dict[str, Any], int]
-"""A stage's closing record, and how many shards were made now."""
+"""A stage's closing record, and how many of its shards were written in this run."""
 
 
 def read(source: Source, state: State, seeds: Seeds) -> Closed:
-    """Read a Source to its end."""
-    ledger = ShardRecords(state, source.output_schema, source.output_schema)
+    """Read a Source into shards."""
+    shards = ShardRecords(state, source.output_schema, source.output_schema)
     context = StageContext(derive_seed(*seeds), state.inputs)
     with progress(state.label) as advance:
         for record, new in read_source(source, context, state, advance):
-            ledger.enter(record, new=new)
-    if not ledger.records:
-        raise DataError("there are no rows to read", file=next(iter(source.files()), None), remedy="Name other files.")
-    return ledger.close(), ledger.made
+            shards.enter(record, new=new)
+    if not shards.records:
+        raise DataError("no rows to read", file=next(iter(source.files()), None), remedy="Name files with rows.")
+    return shards.close(), shards.written
 
 
 def map_shards(mapping: Map, state: State, seeds: Seeds, engine: Engine, on_error: OnError) -> Closed:
-    """Map those shards of its corpus that are not done."""
-    assert state.source is not None, "the pipeline gives every Map a corpus"
+    """Map the shards of its corpus that are not done yet."""
+    assert state.source is not None, "every Map of a checked pipeline has an input corpus"
     corpus = Corpus.open(state.source.folder)
     _check_input(mapping, corpus)
-    ledger = ShardRecords(state, mapping.output_schema or corpus.kind, corpus.kind)
+    shards = ShardRecords(state, mapping.output_schema or corpus.kind, corpus.kind)
     survey = _survey(mapping, corpus, state, seeds)
     keys = shard_keys(state, survey)
     tasks = []
     for shard, rows in zip(corpus.shards, corpus.shard_rows, strict=True):
         record = state.shard(shard.name, keys[shard.name])
         if record is not None:
-            ledger.enter(record, new=False)
+            shards.enter(record, new=False)
         else:
             tasks.append(
                 ShardTask(
-                    stage=state.place,
+                    stage=state.folder_name,
                     file=str(shard),
                     rows=rows,
                     mapping=mapping,
                     folder=state.folder,
                     key=keys[shard.name],
                     stage_key=state.key,
-                    kind=ledger.kinds["kept"],
+                    kind=shards.kinds["kept"],
                     seeds=seeds,
                     survey=survey,
                     inputs=state.inputs,
@@ -71,21 +71,21 @@ def map_shards(mapping: Map, state: State, seeds: Seeds, engine: Engine, on_erro
     done = corpus.rows - sum(task.rows for task in tasks)
     with progress(state.label, corpus.rows, done=done) as advance, closing(engine.run(tasks, advance)) as records:
         for record in records:
-            ledger.enter(record)
-    return ledger.close(), ledger.made
+            shards.enter(record)
+    return shards.close(), shards.written
 
 
 def fit(fitting: Fit, state: State, seeds: Seeds, engine: Engine) -> Closed:
-    """Run a Fit, in a process of its own on this machine whatever the engine: its memory goes back when it ends."""
+    """Run a Fit in a separate process on this machine, whatever the engine, so that its memory is freed at the end."""
     context = StageContext(derive_seed(*seeds), state.inputs)
-    task = FitTask(state.place, str(state.folder / ARTIFACT), fitting, state.folder, state.key, context)
-    hands = engine if isinstance(engine, Inline) else Local(1, threads=True)
+    task = FitTask(state.folder_name, str(state.folder / ARTIFACT), fitting, state.folder, state.key, context)
+    own_engine = engine if isinstance(engine, Inline) else Local(1, threads=True)
     with show_progress(ProgressState(state.label, 0, None, "")) as show:
 
         def show_inner(at: ProgressState) -> None:
             show(replace(at, label=f"{state.label}: {at.label}"))
 
-        with closing(hands.run([task], show_inner)) as records:
+        with closing(own_engine.run([task], show_inner)) as records:
             (record,) = records
     end = asdict(record)
     state.manifest.put("end", end)
@@ -95,11 +95,13 @@ def fit(fitting: Fit, state: State, seeds: Seeds, engine: Engine) -> Closed:
 
 def _check_input(mapping: Map, corpus: Corpus) -> None:
     if not corpus.rows:
-        raise DataError("the corpus has no rows", file=corpus.folder, remedy="Its folder rejected/ may show why.")
+        raise DataError(
+            "the corpus has no rows", file=corpus.folder, remedy="Its folder rejected/ may show why all were rejected."
+        )
     for column in mapping.input_columns:
         if column not in corpus.schema.names:
             raise DataError(
-                f"there is no column '{column}'{nearest(column, corpus.schema.names)}",
+                f"column '{column}' not found{nearest(column, corpus.schema.names)}",
                 file=corpus.folder,
                 remedy="Put the stage that adds it before this one.",
             )

@@ -1,4 +1,4 @@
-"""What a child process does for a Fit: train in a folder that survives a kill, and say what came of it."""
+"""Runs a Fit in a child process: in a folder that survives a kill, with a record of the result."""
 
 from __future__ import annotations
 
@@ -20,7 +20,15 @@ ARTIFACT = "artifact"
 
 @dataclass(frozen=True)
 class FitRecord:
-    """An artifact that is done.  key: digest of all that it depends on.  output: its own digest."""
+    """A finished artifact.
+
+    Args:
+        key: Digest of everything that it depends on.
+        output: Its own digest.
+        figures: What the Fit returned.
+        seconds: Time of the last process that worked on it.
+        memory: Peak memory of that process, in bytes.
+    """
 
     key: str
     output: str
@@ -31,7 +39,17 @@ class FitRecord:
 
 @dataclass(frozen=True)
 class FitTask:
-    """A Fit as a task for an engine.  folder: the stage's.  file: what is made, for errors."""
+    """A Fit as a task for an engine.
+
+    Args:
+        stage: Folder name of the stage, for errors.
+        file: The artifact, for errors.
+        fitting: The stage.
+        folder: The stage's folder.
+        key: Digest of everything that the artifact depends on.
+        context: What the stage is given.
+        rows: Unknown.
+    """
 
     stage: str
     file: str
@@ -41,14 +59,14 @@ class FitTask:
     context: StageContext
     rows: int = 0
 
-    def __call__(self, tell: ProgressCallback) -> FitRecord:
+    def __call__(self, report: ProgressCallback) -> FitRecord:
         started = time.monotonic()
         scratch = scratch_folder(self.folder, self.key)
         for stale in self.folder.glob("scratch-*"):
             if stale != scratch:
                 shutil.rmtree(stale)
         scratch.mkdir(parents=True, exist_ok=True)
-        with report_progress_to(tell):
+        with report_progress_to(report):
             figures = self.fitting.fit(scratch, self.context)
         _check_figures(figures)
         seconds = round(time.monotonic() - started, 3)
@@ -56,34 +74,35 @@ class FitTask:
 
 
 def scratch_folder(folder: Path, key: str) -> Path:
-    """Where a Fit with these inputs and parameters works; checkpoints of other ones are never gone on from."""
+    """Where a Fit with these inputs and settings works; checkpoints of others are never resumed."""
     return folder / f"scratch-{key[:16]}"
 
 
 def find_artifact(folder: Path, record: Mapping[str, Json]) -> Path | None:
-    """Where the artifact of `record` is, judged by digest: still in the scratch folder, in its place, or nowhere."""
-    places = (scratch_folder(folder, record["key"]), folder / ARTIFACT)
-    return next((each for each in places if each.is_dir() and artifact_digest(each) == record["output"]), None)
+    """The folder with the artifact of `record`, by digest: the scratch or the final one, or None."""
+    candidates = (scratch_folder(folder, record["key"]), folder / ARTIFACT)
+    return next((path for path in candidates if path.is_dir() and artifact_digest(path) == record["output"]), None)
 
 
 def commit_artifact(folder: Path, record: Mapping[str, Json]) -> None:
-    """Put the artifact of `record` in its place, unless it is there.
+    """Move the artifact of `record` to its final folder, unless it is there already.
 
-    It is recorded first and renamed then, so that a kill between the two costs nothing.
+    It is recorded first and moved then, so that a kill between the two loses nothing.
     """
-    found, artifact = find_artifact(folder, record), folder / ARTIFACT
-    if found is not None and found != artifact:
-        shutil.rmtree(found / "checkpoint", ignore_errors=True)
+    present, artifact = find_artifact(folder, record), folder / ARTIFACT
+    if present is not None and present != artifact:
+        shutil.rmtree(present / "checkpoint", ignore_errors=True)
         shutil.rmtree(artifact, ignore_errors=True)
-        found.rename(artifact)
+        present.rename(artifact)
 
 
 def _check_figures(figures: object) -> None:
     try:
         if not isinstance(figures, dict):
-            raise TypeError(f"they are a {type(figures).__name__}")
+            raise TypeError(f"expected a dict, got {type(figures).__name__}")
         json.dumps(figures, allow_nan=False)
     except (TypeError, ValueError) as error:
         raise RunError(
-            f"the figures cannot go into run.json: {error}", remedy="A Fit returns a dict of JSON values, NaN left out."
+            f"the figures cannot be written to run.json: {error}",
+            remedy="A Fit must return a dict of JSON values without NaN.",
         ) from error

@@ -1,4 +1,4 @@
-"""The peak memory of this process, as run.json reports it for each stage."""
+"""Peak memory of this process, reported for each stage in run.json."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from pathlib import Path
 
 
 def peak_memory() -> int:
-    """Bytes of the largest resident set so far.
+    """Peak resident memory of this process so far, in bytes.
 
-    On Linux from /proc: what getrusage says there starts from the size of the process that started this one.
+    On Linux from /proc: getrusage would start from the size of the parent process.
 
     >>> 1e6 < peak_memory() < 1e12
     True

@@ -124,4 +124,3 @@ class Pipeline:
     def __repr__(self) -> str:
         names = ", ".join(step.name for step in self.definition.steps)
         return f"Pipeline({self.definition.name!r}, {len(self.stages)} stages: {names})"
-

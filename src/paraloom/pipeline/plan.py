@@ -14,9 +14,15 @@ from paraloom.pipeline.store import check, stage_folder
 
 @dataclass(frozen=True)
 class StagePlan:
-    """What a run would do with a stage.  why: the reason, '' when it is done.  done: shards that stand.
+    """What a run would do with a stage.
 
-    shards: how many there will be; None where that is known only when the stage is run.
+    Args:
+        name: Name of the stage.
+        folder: Its folder.
+        state: 'done', or 'run' if there is something to do.
+        why: The reason, '' if it is done.
+        done: Number of finished shards.
+        shards: Number of shards; None if that is known only when the stage runs.
     """
 
     name: str
@@ -28,23 +34,23 @@ class StagePlan:
 
 
 def plan(pipeline: Definition, folder: str | Path, *, until: str | None = None) -> list[StagePlan]:
-    """What `run_pipeline` would do, stage by stage; reads the folder, changes nothing in it."""
+    """What `run_pipeline` would do, stage by stage; reads the folder and changes nothing."""
     folder = Path(folder).absolute()
     check(folder)
     outputs: dict[str, Output] = {}
     plans = []
     for number, step in enumerate(pipeline.until(until), start=1):
-        where = stage_folder(folder, number * 10, step)
-        state = state_of(step, pipeline, where, outputs)
+        location = stage_folder(folder, number * 10, step)
+        state = state_of(step, pipeline, location, outputs)
         if isinstance(state, str):
-            plans.append(StagePlan(step.name, where, "run", f"its input '{state}' will be made"))
+            plans.append(StagePlan(step.name, location, "run", f"its input '{state}' has to run first"))
         elif end := state.finished():
             outputs[step.name] = output_of(state, end, step.stage)
-            plans.append(StagePlan(step.name, where, "done", "", end.get("shards", 0), end.get("shards")))
+            plans.append(StagePlan(step.name, location, "done", "", end.get("shards", 0), end.get("shards")))
         else:
             known, survey = survey_of(state, step.stage) if isinstance(step.stage, Map) else (False, None)
             keys = shard_keys(state, survey) if known else {}
             done = sum(state.shard(name, key) is not None for name, key in keys.items())
             shards = len(state.source.shards) if state.source else None
-            plans.append(StagePlan(step.name, where, "run", state.why(), done, shards))
+            plans.append(StagePlan(step.name, location, "run", state.why(), done, shards))
     return plans

@@ -1,4 +1,4 @@
-"""What a run hands back: for each stage its counts, figures and digest, and one digest for all."""
+"""The result of a run: counts, figures and digest of each stage, and one digest for all."""
 
 from __future__ import annotations
 
@@ -17,12 +17,21 @@ from paraloom.pipeline.counts import RowCounts
 
 @dataclass(frozen=True)
 class StageResult:
-    """One stage that is done.
+    """A finished stage.
 
-    kind: what it is.  counts: its rows (none of a Fit).  figures: what a Fit returned.  seconds: of work, summed over
-    workers and over the runs it took.  memory: peak of its largest worker, in bytes.  shards: how many it has, of
-    which `made` in this run.  why: the reason that it was worked at, '' where all of it was there.
-    reasons: why rows were rejected, and how many for each; empty unless somebody counted (see `rejections`).
+    Args:
+        name: Name of the stage.
+        folder: Its folder.
+        kind: 'source', 'map' or 'fit'.
+        digest: Digest of its output.
+        counts: Its row counts; all 0 for a Fit.
+        figures: What a Fit returned.
+        seconds: Time of work, summed over workers and runs.
+        memory: Peak of its largest worker, in bytes.
+        shards: Number of shards.
+        written: Number of shards (or artifacts) that were written in this run.
+        why: Why it ran, '' if it was done before.
+        reasons: Reasons of rejection and their rows; empty unless counted (see `rejections`).
     """
 
     name: str
@@ -34,39 +43,43 @@ class StageResult:
     seconds: float = 0.0
     memory: int = 0
     shards: int = 0
-    made: int = 0
+    written: int = 0
     why: str = ""
     reasons: dict[str, int] = field(default_factory=dict)
 
     def as_dict(self) -> dict[str, Any]:
         """For run.json."""
-        told = {name: value for name, value in vars(self).items() if name != "reasons"}
-        return {**told, "folder": self.folder.name, "counts": self.counts.as_dict()}
+        fields = {name: value for name, value in vars(self).items() if name != "reasons"}
+        return {**fields, "folder": self.folder.name, "counts": self.counts.as_dict()}
 
 
 @dataclass(frozen=True)
 class RunResult:
-    """A run that came to its end, or to the stage it was to run to."""
+    """A finished run.
+
+    Args:
+        folder: The run folder.
+        stages: Result of each stage that was to run, in order.
+    """
 
     folder: Path
     stages: tuple[StageResult, ...]
 
     @property
     def digest(self) -> str:
-        """SHA-256 over the stages' digests, in order: equal for equal bytes, wherever and however they were made."""
+        """SHA-256 over the stages' digests, in order: equal for equal bytes, on any engine and machine."""
         return digest([[stage.name, stage.digest] for stage in self.stages])
 
     def stage(self, name: str) -> StageResult:
-        """The result of the stage of this name; raises KeyError when it was not run."""
-        found = {stage.name: stage for stage in self.stages}
-        return found[name]
+        """The result of the stage of this name; KeyError if it did not run."""
+        return {stage.name: stage for stage in self.stages}[name]
 
 
 def rejections(folder: Path) -> dict[str, int]:
-    """The reasons for which a stage's folder says rows were rejected, with their rows, the commonest first."""
+    """Reasons of rejection in a stage's folder → number of rows, the most frequent first."""
     counts: Counter[str] = Counter()
     for shard in sorted((folder / "rejected").glob("*.parquet")):
         for batch in read_batches(shard, ["reason"]):
-            for found in pc.value_counts(batch.column("reason")).to_pylist():
-                counts[str(found["values"])] += found["counts"]
+            for entry in pc.value_counts(batch.column("reason")).to_pylist():
+                counts[str(entry["values"])] += entry["counts"]
     return dict(counts.most_common())

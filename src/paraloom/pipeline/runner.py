@@ -1,4 +1,4 @@
-"""Runs a pipeline: stage after stage, what is done is passed over, what is left is done."""
+"""Runs a pipeline stage by stage, skipping what is already done."""
 
 from __future__ import annotations
 
@@ -34,25 +34,39 @@ def run_pipeline(
     on_error: OnError = "stop",
     address: str | None = None,
 ) -> RunResult:
-    """Run `pipeline` in `folder`, going on from whatever of it is done there.
+    """Run a pipeline in a folder, resuming from whatever is done there.
 
-    engine: 'local', 'ray' (at `address`, or started here) or 'inline'.  workers: all cores when None.  until: the last
-    stage to run.  on_error: 'reject' sets rows that a stage cannot take aside in `failed/`, 'stop' ends the run.
-    The same pipeline and input give the same bytes at any engine and number of workers (see RunResult.digest).
-    Processes are spawned: a script calls this below `if __name__ == "__main__":`.
-    Raises ParaloomError that names stage, file and row; KeyboardInterrupt that says how to go on.
+    The same pipeline and input give the same bytes with any engine and number of workers (see `RunResult.digest`).
+    The engine 'local' spawns processes. A script that defines stage classes itself calls this below
+    ``if __name__ == "__main__":``; any other script needs no such line.
+
+    Args:
+        pipeline: The checked pipeline.
+        folder: Run folder.
+        engine: 'local' (processes), 'inline' (this process) or 'ray' (at `address`, or started here).
+        workers: Number of processes; default: one per core.
+        until: Name of the last stage to run.
+        on_error: 'stop' at a row that a stage cannot process, or 'reject' it into `failed/`.
+        address: Address of a Ray cluster.
+
+    Returns:
+        Counts, figures and digest of each stage.
+
+    Raises:
+        ParaloomError: Names stage, file and row.
+        KeyboardInterrupt: With a message that says how to resume.
     """
     if on_error not in ("stop", "reject"):
-        raise ConfigError(f"there is no way '{on_error}' to take errors{nearest(on_error, ('stop', 'reject'))}")
+        raise ConfigError(f"unknown on_error '{on_error}'{nearest(on_error, ('stop', 'reject'))}")
     folder = Path(folder).absolute()
     steps = pipeline.until(until)
     check_run(folder, pipeline.name, {step.name for step in pipeline.steps})
-    with claimed(folder), closing(make_engine(engine, workers, address)) as hands:
-        return _Run(pipeline, folder, hands, on_error).run(steps)
+    with claimed(folder), closing(make_engine(engine, workers, address)) as chosen:
+        return _Run(pipeline, folder, chosen, on_error).run(steps)
 
 
 class _Run:
-    """One run in its folder, which it has for itself."""
+    """One run in its folder, which is locked for it."""
 
     def __init__(self, pipeline: Definition, folder: Path, engine: Engine, on_error: OnError) -> None:
         self.pipeline = pipeline
@@ -63,37 +77,37 @@ class _Run:
         self.results: list[StageResult] = []
 
     def run(self, steps: Iterable[Step]) -> RunResult:
-        """All steps in order; run.json tells after each how far it is."""
+        """Run all steps in order, updating run.json after each."""
         self._report()
         for number, step in enumerate(steps, start=1):
-            found = stage_folder(self.folder, number * 10, step)
-            folder = renumber(self.folder, found, number * 10, step)
+            present = stage_folder(self.folder, number * 10, step)
+            folder = renumber(self.folder, present, number * 10, step)
             try:
                 self.results.append(self._step(step, folder))
             except ParaloomError as error:
                 error.at(stage=folder.name)
                 raise
             except KeyboardInterrupt:
-                message = f"Interrupted in stage {folder.name}.  Run the same again: it goes on from there."
+                message = f"Interrupted in stage {folder.name}. Run the same again: it resumes from there."
                 raise KeyboardInterrupt(message) from None
             self._report()
         return RunResult(self.folder, tuple(self.results))
 
     def _step(self, step: Step, folder: Path) -> StageResult:
         state = state_of(step, self.pipeline, folder, self.outputs)
-        assert isinstance(state, State), "a step refers to earlier ones, which are done"
-        end, made, why = state.finished(), 0, ""
+        assert isinstance(state, State), "a step refers only to earlier ones, which are done"
+        end, written, why = state.finished(), 0, ""
         if end is None:
             why = state.why()
             if why != "unfinished":
                 state.manifest.put("begin", state.described)
-            end, made = self._do(step, state)
+            end, written = self._execute(step, state)
         elif isinstance(step.stage, Fit):
             commit_artifact(folder, end)
         self.outputs[step.name] = output_of(state, end, step.stage)
-        return _result(step, folder, end, made, why)
+        return _result(step, folder, end, written, why)
 
-    def _do(self, step: Step, state: State) -> execute.Closed:
+    def _execute(self, step: Step, state: State) -> execute.Closed:
         seeds = (self.pipeline.seed, step.name)
         match step.stage:
             case Source() as source:
@@ -102,15 +116,15 @@ class _Run:
                 return execute.map_shards(mapping, state, seeds, self.engine, self.on_error)
             case Fit() as fitting:
                 return execute.fit(fitting, state, seeds, self.engine)
-        raise ConfigError(f"a {type(step.stage).__name__} is no Source, Map or Fit")
+        raise ConfigError(f"{type(step.stage).__name__} is not a Source, Map or Fit")
 
     def _report(self) -> None:
         results = {result.name: result for result in self.results}
         stages = []
         for step in self.pipeline.steps:
             configured = {"use": step.use, "version": step.stage.version, "configuration": step.stage.configuration()}
-            found = results[step.name].as_dict() if step.name in results else {"name": step.name}
-            stages.append({**found, **configured, "state": "done" if step.name in results else "to do"})
+            outcome = results[step.name].as_dict() if step.name in results else {"name": step.name}
+            stages.append({**outcome, **configured, "state": "done" if step.name in results else "to do"})
         report = {
             "name": self.pipeline.name,
             "seed": self.pipeline.seed,
@@ -122,7 +136,7 @@ class _Run:
         write_report(self.folder, report)
 
 
-def _result(step: Step, folder: Path, end: Mapping[str, Any], made: int, why: str) -> StageResult:
+def _result(step: Step, folder: Path, end: Mapping[str, Any], written: int, why: str) -> StageResult:
     return StageResult(
         name=step.name,
         folder=folder,
@@ -133,6 +147,6 @@ def _result(step: Step, folder: Path, end: Mapping[str, Any], made: int, why: st
         seconds=end["seconds"],
         memory=end["memory"],
         shards=end.get("shards", 0),
-        made=made,
+        written=written,
         why=why,
     )

@@ -31,7 +31,7 @@ OnError: TypeAlias = Literal["stop", "reject"]
 
 
 class _Done(NamedTuple):
-    """A batch that went through.  out: what came of it.  silent: its rows that gave nothing, counted from 0."""
+    """A processed batch: its output, and the rows (from 0) that gave no output."""
 
     out: pa.RecordBatch
     silent: list[int]
@@ -41,9 +41,19 @@ class _Done(NamedTuple):
 class ShardTask:
     """One shard of a Map, as a task for an engine.
 
-    stage: the stage's folder name.  file: the shard to read.  rows: how many it has.  folder: where to write.
-    key: digest of all that decides about the shard; stage_key: of all but the shard itself.
-    kind: the schema of what comes out.  seeds: the run's seed and the stage's name, from which each batch's is derived.
+    Args:
+        stage: Folder name of the stage.
+        file: The shard to read.
+        rows: Its rows.
+        mapping: The stage.
+        folder: Where to write.
+        key: Digest of everything that the output depends on.
+        stage_key: The same without the shard itself.
+        kind: Schema of the output.
+        seeds: The run's seed and the stage's name, from which the seed of each batch is derived.
+        survey: What `Map.survey` returned.
+        inputs: For `StageContext.inputs`.
+        on_error: 'stop' at a row that cannot be processed, or 'reject' it into `failed/`.
     """
 
     stage: str
@@ -81,7 +91,7 @@ class ShardTask:
         return ShardRecord(self.name, self.key, writer.files(), writer.columns, counts, seconds, peak_memory())
 
     def _pass(self, batch: pa.RecordBatch, first: int, writer: ShardWriter) -> int:
-        """Bring a batch, whose first row is the shard's row `first` (from 0), to the writer; returns rows kept."""
+        """Process a batch, whose first row is the shard's row `first` (from 0), and write it; returns rows kept."""
         try:
             whole = self._apply(batch, first)
         except DataError as error:
@@ -91,15 +101,15 @@ class ShardTask:
         return self._enter(batch, whole, writer)
 
     def _one_by_one(self, batch: pa.RecordBatch, first: int, writer: ShardWriter, whole: DataError) -> int:
-        """The same where some row is at fault: it is found, and set aside or named; the others still go through."""
+        """The same, row by row, to find the unusable ones; the others are still processed."""
         kept = 0
-        for place in range(batch.num_rows):
-            row = batch.slice(place, 1)
+        for index in range(batch.num_rows):
+            row = batch.slice(index, 1)
             try:
-                done = self._apply(row, first + place)
+                done = self._apply(row, first + index)
             except DataError as error:
                 if self.on_error == "stop":
-                    error.at(row=first + place + 1)
+                    error.at(row=first + index + 1)
                     raise self._remedied(error) from error
                 writer.write("failed", _with_error(row, error.what))
             else:
@@ -118,44 +128,45 @@ class ShardTask:
                 error.row += first
             raise
         if not isinstance(out, pa.RecordBatch):
-            raise RunError(f"the stage gave a {type(out).__name__}, not a record batch")
+            raise RunError(f"expected a record batch from the stage, got {type(out).__name__}")
         if self.mapping.rows == "many":
             return self._traced(batch, out)
         if out.num_rows != batch.num_rows:
             raise RunError(
                 f"row counts do not add up: {batch.num_rows} rows went in, {out.num_rows} came out",
                 row=first + 1,
-                remedy="A stage of rows 'same' gives each row once: this is a fault of the stage, not of the data.",
+                remedy="A stage of rows 'same' must return each row once: this is a bug of the stage, not of the data.",
             )
         return _Done(out, [])
 
     def _traced(self, batch: pa.RecordBatch, out: pa.RecordBatch) -> _Done:
-        """The rows that came out of a 'many' stage, and which rows gave none."""
+        """The output of a 'many' stage, and which rows gave none."""
         if "_source" not in out.schema.names or "keep" in out.schema.names:
             raise RunError(
-                "a stage of rows 'many' adds '_source' and no 'keep'", remedy="Filter in a stage of its own."
+                "a stage of rows 'many' must add '_source', but not 'keep'",
+                remedy="Filter in a separate stage.",
             )
         sources = out.column("_source")
         counts = np.zeros(batch.num_rows, dtype=np.int64)
-        found = sources.to_numpy(zero_copy_only=False)
-        if sources.null_count or (len(found) and (found.min() < 0 or found.max() >= batch.num_rows)):
-            raise RunError(f"'_source' does not count the {batch.num_rows} rows of the batch, from 0")
-        np.add.at(counts, found.astype(np.int64), 1)
+        indices = sources.to_numpy(zero_copy_only=False)
+        if sources.null_count or (len(indices) and (indices.min() < 0 or indices.max() >= batch.num_rows)):
+            raise RunError(f"'_source' must have row numbers from 0 to {batch.num_rows - 1}")
+        np.add.at(counts, indices.astype(np.int64), 1)
         return _Done(out.drop_columns(["_source"]), np.flatnonzero(counts == 0).tolist())
 
     def _enter(self, batch: pa.RecordBatch, done: _Done, writer: ShardWriter) -> int:
-        """Write what came of a batch; returns how many of its rows were kept."""
+        """Write the output of a batch; returns how many of its rows were kept."""
         require(done.out.schema, SCHEMAS[self.kind])
         before = writer.rows["kept"]
         writer.write_split(done.out)
-        for place in done.silent:
-            writer.write("failed", _with_error(batch.slice(place, 1), "no output"))
+        for index in done.silent:
+            writer.write("failed", _with_error(batch.slice(index, 1), "no output"))
         many = self.mapping.rows == "many"
         return batch.num_rows - len(done.silent) if many else writer.rows["kept"] - before
 
     def _remedied(self, error: DataError) -> DataError:
-        place = f"{self.stage}/failed/"
-        error.remedy = error.remedy or f"Repair the row, or run with --on-error=reject to set it aside in {place}."
+        failed = f"{self.stage}/failed/"
+        error.remedy = error.remedy or f"Fix the row, or run with --on-error=reject to move it to {failed}."
         return error
 
 

@@ -1,4 +1,4 @@
-"""Collects the shards of a stage as they are done, closes its counts, and makes a corpus of them."""
+"""Collects the finished shards of a stage, checks its row counts, and turns them into a corpus."""
 
 from __future__ import annotations
 
@@ -13,55 +13,58 @@ from paraloom.io.corpus import DESCRIPTION
 from paraloom.io.shards import open_shard
 from paraloom.pipeline.counts import total
 from paraloom.pipeline.manifest import ShardRecord
-from paraloom.pipeline.splits import FOLDERS, Lane
+from paraloom.pipeline.splits import FOLDERS, SplitName
 from paraloom.pipeline.state import State
 from paraloom.pipeline.store import sweep
 
 
 class ShardRecords:
-    """The shards of one stage.  Until `close`, its folder is no corpus that anyone could open.
+    """The shards of one stage. Until `close`, its folder is not a corpus that could be opened.
 
-    kind: the schema of what comes out.  given: that of what goes in, which failed rows keep.
+    Args:
+        state: The stage.
+        kind: Schema of the output.
+        input_kind: Schema of the input, which failed rows keep.
     """
 
-    def __init__(self, state: State, kind: str, given: str) -> None:
+    def __init__(self, state: State, kind: str, input_kind: str) -> None:
         if kind not in SCHEMAS:
-            raise ConfigError(f"the stage makes no known kind of corpus, '{kind}'{nearest(kind, list(SCHEMAS))}")
+            raise ConfigError(f"unknown schema '{kind}' of the stage's output{nearest(kind, list(SCHEMAS))}")
         self.state = state
-        self.kinds: dict[Lane, str] = {"kept": kind, "rejected": kind, "failed": given}
+        self.kinds: dict[SplitName, str] = {"kept": kind, "rejected": kind, "failed": input_kind}
         self.records: dict[str, ShardRecord] = {}
-        self.made = 0
+        self.written = 0
         for below in FOLDERS.values():
             (state.folder / below / DESCRIPTION).unlink(missing_ok=True)
 
     def enter(self, record: ShardRecord, *, new: bool = True) -> None:
-        """Add a shard that is done; a new one goes into the manifest too.  RunError when its columns are others."""
+        """Add a finished shard, and record it in the manifest if it is new; RunError if its columns differ."""
         first = next((other for other in self.records.values() if other.columns), record)
         if record.columns and record.columns != first.columns:
             raise RunError(
-                f"its columns are not those of {first.name}: {self._difference(first, record)}",
+                f"its columns differ from those of {first.name}: {self._difference(first, record)}",
                 file=self.state.folder / record.name,
-                remedy="A stage gives each batch the same columns and types: this is a fault of the stage.",
+                remedy="A stage must give each batch the same columns and types: this is a bug of the stage.",
             )
         self.records[record.name] = record
         if new:
             self.state.manifest.put("shard", record.as_dict(), record.name)
-            self.made += 1
+            self.written += 1
 
     def close(self) -> dict[str, Any]:
-        """The closing record, which is put in the manifest, once the counts add up and the folder is a corpus."""
+        """Check the row counts, make the folder a corpus, and return the closing record of the manifest."""
         records = [self.records[name] for name in sorted(self.records)]
         folder = self.state.folder
-        counts = total(record.counts for record in records).check(stage=self.state.place)
-        files = {name: found for record in records for name, found in record.files.items()}
+        counts = total(record.counts for record in records).check(stage=self.state.folder_name)
+        files = {name: file_hash for record in records for name, file_hash in record.files.items()}
         if not counts.out:
             name = self._write_empty(records)
             files[name] = file_digest(folder / name)
         sweep(folder, set(files))
-        for lane, below in FOLDERS.items():
+        for split_name, below in FOLDERS.items():
             shards = [folder / name for name in files if (folder / name).parent == folder / below]
             if shards:
-                seal_corpus(folder / below, shards, kind=self.kinds[lane])
+                seal_corpus(folder / below, shards, kind=self.kinds[split_name])
                 files[f"{below}{DESCRIPTION}"] = file_digest(folder / below / DESCRIPTION)
         end = {
             "key": self.state.whole,
@@ -76,7 +79,7 @@ class ShardRecords:
         return end
 
     def _write_empty(self, records: list[ShardRecord]) -> str:
-        """A corpus has one shard at least: where no row was kept it is an empty one, with the columns it would have."""
+        """Write an empty shard with the right columns, if no row was kept: a corpus has at least one shard."""
         rejected = next((name for record in records for name in record.files if name.startswith("rejected/")), None)
         if rejected is None:
             raise RunError(
@@ -91,5 +94,5 @@ class ShardRecords:
         fields: list[set[str]] = []
         for name in (first.name, record.name):
             with open_shard(Path(self.state.folder / name)) as file:
-                fields.append({f"{each.name} {each.type}" for each in file.schema_arrow})
-        return ", ".join(sorted(fields[0] ^ fields[1])) or "their order, or what produced them"
+                fields.append({f"{field.name} {field.type}" for field in file.schema_arrow})
+        return ", ".join(sorted(fields[0] ^ fields[1])) or "their order, or their signatures"

@@ -1,4 +1,4 @@
-"""Reads a Source into shards, in order and in one process; shards that are done are read past, not written again."""
+"""Reads a Source into shards, in order and in one process; finished shards are not written again."""
 
 from __future__ import annotations
 
@@ -22,18 +22,18 @@ from paraloom.pipeline.state import State
 def read_source(
     source: Source, context: StageContext, state: State, advance: Advance
 ) -> Iterator[tuple[ShardRecord, bool]]:
-    """The record of each shard in order, and whether it was written now rather than found done."""
+    """The record of each shard in order, and whether it was written now."""
     for number, pieces in groupby(_cut(source.batches(context), source.shard_rows), key=lambda piece: piece[0]):
         name = f"part-{number:05d}.parquet"
         key = digest([state.key, name])
-        found = state.shard(name, key)
+        record = state.shard(name, key)
         batches = _counted((batch for _, batch in pieces), advance)
-        if found is None:
+        if record is None:
             yield _write(name, key, batches, source.output_schema, state), True
         else:
             for _ in batches:
                 pass
-            yield found, False
+            yield record, False
 
 
 def _write(name: str, key: str, batches: Iterator[pa.RecordBatch], kind: str, state: State) -> ShardRecord:
@@ -44,7 +44,9 @@ def _write(name: str, key: str, batches: Iterator[pa.RecordBatch], kind: str, st
             writer.write_split(batch)
             read += batch.num_rows
     rows = writer.rows
-    counts = RowCounts(read, rows["kept"], rows["rejected"], 0, out=rows["kept"]).check(stage=state.place, file=name)
+    counts = RowCounts(read, rows["kept"], rows["rejected"], 0, out=rows["kept"]).check(
+        stage=state.folder_name, file=name
+    )
     seconds = round(time.monotonic() - started, 3)
     return ShardRecord(name, key, writer.files(), writer.columns, counts, seconds, peak_memory())
 

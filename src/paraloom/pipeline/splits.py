@@ -17,49 +17,56 @@ from paraloom.core.errors import RunError
 from paraloom.io.atomic import atomic_write
 from paraloom.io.shards import ROW_GROUP_ROWS, rebatch
 
-Lane: TypeAlias = Literal["kept", "rejected", "failed"]
+SplitName: TypeAlias = Literal["kept", "rejected", "failed"]
 
-FOLDERS: dict[Lane, str] = {"kept": "", "rejected": "rejected/", "failed": "failed/"}
-"""Where a lane's file lies, below the stage's folder."""
+FOLDERS: dict[SplitName, str] = {"kept": "", "rejected": "rejected/", "failed": "failed/"}
+"""Folder of each split's files, below the stage's folder."""
 
 
 class ShardWriter:
-    """Three files of one name, each made when its first row comes; all appear when the block ends well, or none.
+    """Writes up to three files of one name, one per split; all appear when the block ends without an error, or none.
 
-    Memory holds a row group a lane at most.  The bytes depend on the rows alone, not on how batches were cut.
-    rows: written so far, by lane.  columns: digest of the kept rows' schema, '' while there are none.
+    Memory holds one row group per split at most. The bytes depend on the rows alone, not on how batches were cut.
+
+    Args:
+        folder: The stage's folder.
+        name: Name of the shard's files.
+
+    Attributes:
+        rows: Rows written so far, by split.
+        columns: Digest of the kept rows' schema, '' if there are none.
     """
 
     def __init__(self, folder: Path, name: str) -> None:
         self.folder = folder
         self.name = name
-        self.rows: dict[Lane, int] = {"kept": 0, "rejected": 0, "failed": 0}
+        self.rows: dict[SplitName, int] = {"kept": 0, "rejected": 0, "failed": 0}
         self.columns = ""
         self._stack = ExitStack()
-        self._lanes: dict[Lane, Callable[[pa.RecordBatch], None]] = {}
+        self._writers: dict[SplitName, Callable[[pa.RecordBatch], None]] = {}
 
-    def write(self, lane: Lane, batch: pa.RecordBatch) -> None:
-        """Add rows to a lane; its first batch fixes its columns."""
+    def write(self, split_name: SplitName, batch: pa.RecordBatch) -> None:
+        """Add rows to a split; its first batch fixes its columns."""
         if not batch.num_rows:
             return
-        if lane not in self._lanes:
-            path = self.folder / f"{FOLDERS[lane]}{self.name}"
-            if lane == "kept":
+        if split_name not in self._writers:
+            path = self.folder / f"{FOLDERS[split_name]}{self.name}"
+            if split_name == "kept":
                 self.columns = digest(batch.schema.serialize().to_pybytes().hex())
-            self._lanes[lane] = self._stack.enter_context(_appending(path, batch.schema))
-        self._lanes[lane](batch)
-        self.rows[lane] += batch.num_rows
+            self._writers[split_name] = self._stack.enter_context(_appending(path, batch.schema))
+        self._writers[split_name](batch)
+        self.rows[split_name] += batch.num_rows
 
     def write_split(self, batch: pa.RecordBatch) -> None:
-        """Add rows to `kept` and `rejected`, as their `keep` says where they have one."""
+        """Add rows to `kept` and `rejected`, as their column `keep` says, if they have one."""
         kept, rejected = split(batch)
         self.write("kept", kept)
         if rejected is not None:
             self.write("rejected", rejected)
 
     def files(self) -> dict[str, str]:
-        """Path below the folder → SHA-256, of what was written; to be asked after the block."""
-        names = [f"{FOLDERS[lane]}{self.name}" for lane in FOLDERS if lane in self._lanes]
+        """Path below the folder → SHA-256 of each file that was written; valid after the block."""
+        names = [f"{FOLDERS[split_name]}{self.name}" for split_name in FOLDERS if split_name in self._writers]
         return {name: file_digest(self.folder / name) for name in names}
 
     def __enter__(self) -> ShardWriter:
@@ -73,7 +80,7 @@ class ShardWriter:
 
 
 def split(batch: pa.RecordBatch) -> tuple[pa.RecordBatch, pa.RecordBatch | None]:
-    """The rows to keep, without `keep` and `reason`, and those rejected, with the reason; None without a verdict.
+    """Split a batch into kept rows and rejected rows with their reason (None if it has no `keep`).
 
     >>> batch = pa.RecordBatch.from_pydict({"n": [1, 2], "keep": [True, False], "reason": [None, "even"]})
     >>> [part.to_pylist() for part in split(batch)]
@@ -82,7 +89,9 @@ def split(batch: pa.RecordBatch) -> tuple[pa.RecordBatch, pa.RecordBatch | None]
     names = batch.schema.names
     if len(set(names)) < len(names):
         twice = next(name for name in names if names.count(name) > 1)
-        raise RunError(f"column '{twice}' comes out twice", remedy="Rename it in the input, or leave this stage out.")
+        raise RunError(
+            f"column '{twice}' occurs twice in the output", remedy="Rename it in the input, or leave this stage out."
+        )
     if "keep" not in names:
         return batch, None
     keep = batch.column("keep")
@@ -97,7 +106,7 @@ def split(batch: pa.RecordBatch) -> tuple[pa.RecordBatch, pa.RecordBatch | None]
 
 @contextmanager
 def _appending(path: Path, schema: pa.Schema) -> Iterator[Callable[[pa.RecordBatch], None]]:
-    """What `core.io.write_shard` does, for rows that are handed over rather than fetched."""
+    """Like `io.write_shard`, for rows that are pushed rather than pulled."""
     held: list[pa.RecordBatch] = []
     count = 0
 

@@ -1,12 +1,18 @@
-"""What the docstrings of stages say: the summary, the meaning of each field, an example."""
+"""Descriptions of stages out of their docstrings: the summary, each key with its type and default, an example."""
 
 from __future__ import annotations
 
+import dataclasses
 import inspect
+import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
-from typing import Any
+from typing import Any, Literal
+
+from paraloom.core.config import describe_type, type_hints
+from paraloom.core.stage import Map, Source
+from paraloom.pipeline.registry import STAGES, load_stage
 
 _SECTION = re.compile(r"(Args|Class attributes|Raises|Reference|Example|Returns):")
 _ENTRY = re.compile(r"(?P<names>\w+(?:, \w+)*):(?: (?P<text>.*))?")
@@ -25,6 +31,83 @@ class Docstring:
     paragraphs: tuple[str, ...] = ()
     args: Mapping[str, str] = field(default_factory=dict)
     sections: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class KeyDescription:
+    """A key that the table of a stage may have.
+
+    Args:
+        name: The key; also the argument of the class.
+        type: Type of its value, in words.
+        default: Its default value as TOML has it, 'required', or 'optional' for a default of None.
+        description: What it means.
+    """
+
+    name: str
+    type: str
+    default: str
+    description: str
+
+
+@dataclass(frozen=True)
+class StageDescription:
+    """What a stage does, and its keys.
+
+    Args:
+        use: Name of the stage in TOML files.
+        kind: 'source' (files to a corpus), 'map' (corpus to corpus, row by row) or 'fit' (corpora to an artifact).
+        name: Name of its class in `paraloom.stages`.
+        docstring: Its docstring.
+        keys: Its own keys, then those of its base classes, then those that all stages have.
+    """
+
+    use: str
+    kind: Literal["source", "map", "fit"]
+    name: str
+    docstring: Docstring
+    keys: tuple[KeyDescription, ...]
+
+
+def describe_stages() -> list[StageDescription]:
+    """Describe all stages, in the order of the registry."""
+    return [describe_stage(use) for use in STAGES]
+
+
+def describe_stage(use: str) -> StageDescription:
+    """Describe a stage.
+
+    Args:
+        use: Its name in TOML files, or 'package.module:Class'.
+
+    Raises:
+        ConfigError: The name is unknown.
+
+    Example:
+        >>> description = describe_stage("drop-duplicates")
+        >>> description.kind, description.keys[0].name, description.keys[0].default
+        ('map', 'duplicates', 'required')
+    """
+    kind = load_stage(use)
+    descriptions = describe_fields(kind)
+    own, general = vars(kind).get("__annotations__", {}), describe_fields(Map) | describe_fields(Source)
+    ordered = sorted(fields(kind), key=lambda item: 2 if item.name in general else item.name not in own)
+    keys = tuple(
+        KeyDescription(
+            item.name,
+            describe_type(type_hints(kind)[item.name]),
+            json.dumps(use) if item.name == "name" else _default(item),
+            descriptions[item.name],
+        )
+        for item in ordered
+    )
+    return StageDescription(
+        use,
+        "source" if issubclass(kind, Source) else "map" if issubclass(kind, Map) else "fit",
+        kind.__name__,
+        parse_docstring(kind.__doc__ or ""),
+        keys,
+    )
 
 
 def parse_docstring(text: str) -> Docstring:
@@ -64,7 +147,6 @@ def describe_fields(kind: type[Any]) -> dict[str, str]:
         Name → description, in the order of the fields; '' for a field that no docstring describes.
 
     Example:
-        >>> from paraloom.core.stage import Source
         >>> describe_fields(Source)["shard_rows"]
         'Rows in a shard, rejected ones included.'
     """
@@ -85,3 +167,11 @@ def _entries(text: str) -> dict[str, str]:
         else:
             entries |= {name: f"{entries[name]} {line.strip()}".strip() for name in names}
     return entries
+
+
+def _default(item: dataclasses.Field[Any]) -> str:
+    if item.default_factory is not dataclasses.MISSING:
+        return json.dumps(item.default_factory())
+    if item.default is dataclasses.MISSING:
+        return "required"
+    return "optional" if item.default is None else json.dumps(item.default, ensure_ascii=False)

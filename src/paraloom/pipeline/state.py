@@ -1,4 +1,4 @@
-"""What of a stage is done, judged by digests alone: the same judgement for a run and for a dry run."""
+"""What of a stage is done, decided by digests alone: the same decision for a run and for a dry run."""
 
 from __future__ import annotations
 
@@ -18,14 +18,17 @@ from paraloom.pipeline.manifest import Manifest, ShardRecord, intact
 from paraloom.pipeline.shard import BATCH_ROWS
 
 _LAYOUT = ["paraloom-run", "1", BATCH_ROWS]
-"""Goes into every key: what the engine itself adds to the bytes of a stage."""
+"""Part of every key: what the engine itself adds to the bytes of a stage."""
 
 
 @dataclass(frozen=True)
 class Output:
-    """What a stage, or a path outside of the run, gives to others.
+    """What a stage, or a path outside of the run, gives to other stages.
 
-    folder: for StageContext.inputs.  digest: of its content.  shards: of a corpus, name → SHA-256.
+    Args:
+        folder: For `StageContext.inputs`.
+        digest: Digest of its content.
+        shards: Of a corpus: name of each shard → SHA-256.
     """
 
     folder: Path
@@ -37,12 +40,19 @@ class Output:
 class State:
     """A stage with all its inputs known.
 
-    place: its folder's name, for errors.  label: its name and number, for progress.  key: digest of all that each of
-    its shards depends on, save the shard itself.  whole: `key` and the content of the corpus it maps.  described: the
-    same in the open, to tell what changed.
+    Args:
+        folder_name: Name of its folder, for errors.
+        label: Its name and number, for progress.
+        folder: Its folder.
+        manifest: The journal in that folder.
+        described: Everything that its output depends on, in the open, to say what changed.
+        key: Digest of everything that each of its shards depends on, except the shard itself.
+        whole: Digest of `key` and of the content of the corpus that it maps.
+        inputs: Folders for `StageContext.inputs`.
+        source: The corpus that a Map maps.
     """
 
-    place: str
+    folder_name: str
     label: str
     folder: Path
     manifest: Manifest
@@ -53,12 +63,12 @@ class State:
     source: Output | None = None
 
     def shard(self, name: str, key: str) -> ShardRecord | None:
-        """The record of a shard when it is done: made under this key, with the recorded bytes still on the disk."""
+        """The record of a finished shard: written under this key, with the recorded bytes still on disk."""
         record = self.manifest.shard(name)
         return record if record and record.key == key and intact(self.folder, record.files) else None
 
     def finished(self) -> dict[str, Any] | None:
-        """The stage's closing record when all of it is done and its files are as they were left."""
+        """The stage's closing record, if all of it is done and its files are unchanged."""
         end = self.manifest.get("end")
         if end is None or end["key"] != self.whole:
             return None
@@ -66,7 +76,7 @@ class State:
         return end if there else None
 
     def why(self) -> str:
-        """Why it is to be done, in a few words: it is new, something changed, it was stopped, or files are damaged."""
+        """Why it has to run, in a few words: it is new, something changed, it was stopped, or files are damaged."""
         before, end = self.manifest.get("begin"), self.manifest.get("end")
         if before is None:
             return "new"
@@ -75,11 +85,11 @@ class State:
             return f"changed: {', '.join(changed)}"
         if end is None or end["key"] != self.whole:
             return "unfinished"
-        return "its files are missing or not as they were left"
+        return "its files are missing or were changed"
 
 
 def state_of(step: Step, pipeline: Definition, folder: Path, outputs: Mapping[str, Output]) -> State | str:
-    """The state of a step in its `folder`, or the name of a stage that it needs and that is not in `outputs`."""
+    """The state of a step in its folder, or the name of a stage that it needs and that is not in `outputs`."""
     references = {**step.references, **({"": step.source} if step.source is not None else {})}
     resolved: dict[str, Output] = {}
     for name, reference in references.items():
@@ -94,7 +104,7 @@ def state_of(step: Step, pipeline: Definition, folder: Path, outputs: Mapping[st
         **stage.configuration(),
         "seed": pipeline.seed,
         "name": step.name,
-        **{f"file {place}": [file.name, _file_digest(file)] for place, file in enumerate(stage.files(), start=1)},
+        **{f"file {number}": [file.name, _file_digest(file)] for number, file in enumerate(stage.files(), start=1)},
         **{name: output.digest for name, output in resolved.items()},
     }
     described = json.loads(json.dumps(described))  # As it will be read back: tuples are lists.
@@ -109,7 +119,7 @@ def state_of(step: Step, pipeline: Definition, folder: Path, outputs: Mapping[st
 
 
 def survey_of(state: State, mapping: Map) -> tuple[bool, Json]:
-    """Whether the survey of a Map is known, and it: from the manifest, or None where the class has none."""
+    """Whether the survey of a Map is known, and the survey: from the manifest, or None if the class has none."""
     if type(mapping).survey is Map.survey:
         return True, None
     record = state.manifest.get("survey")
@@ -119,29 +129,30 @@ def survey_of(state: State, mapping: Map) -> tuple[bool, Json]:
 
 
 def shard_keys(state: State, survey: Json) -> dict[str, str]:
-    """By the name of each shard that a Map maps, what decides whether it is done."""
+    """Name of each shard that a Map maps → the key that decides whether it is done."""
     shards = state.source.shards if state.source else {}
     common = digest([state.key, survey])
-    return {name: digest([common, name, found]) for name, found in shards.items()}
+    return {name: digest([common, name, content]) for name, content in shards.items()}
 
 
 def output_of(state: State, end: Mapping[str, Any], stage: object) -> Output:
-    """What a finished stage gives to the stages after it."""
+    """What a finished stage gives to later stages."""
     if isinstance(stage, Fit):
         return Output(state.folder / ARTIFACT, end["output"])
-    shards = {name: found for name, found in sorted(end["files"].items()) if _is_kept(name)}
+    shards = {name: content for name, content in sorted(end["files"].items()) if _is_kept(name)}
     return Output(state.folder, digest([end["kind"], shards]), shards)
 
 
 def outside(path: Path) -> Output:
-    """What lies at a path outside of the run: a corpus, a folder such as a model's, or a file.
+    """What is at a path outside of the run: a corpus, a folder such as a model's, or a file.
 
-    Raises DataError when it is a corpus with a shard that is corrupt.
+    Raises:
+        DataError: A shard of the corpus is corrupt.
     """
     if (path / "corpus.json").is_file():
         corpus = Corpus.open(path)
         corpus.verify()
-        shards = {shard.name: found for shard, found in zip(corpus.shards, corpus.digests, strict=True)}
+        shards = {shard.name: content for shard, content in zip(corpus.shards, corpus.digests, strict=True)}
         return Output(path, digest([corpus.kind, shards]), shards)
     return Output(path, _file_digest(path))
 
@@ -159,5 +170,5 @@ def _file_digest(path: Path) -> str:
 
 @lru_cache(maxsize=256)
 def _unchanged_digest(path: Path, size: int, changed: int) -> str:
-    """A file's digest, by content; a file that several stages read is read once for it."""
+    """A file's digest; a file that several stages read is hashed once."""
     return file_digest(path)

@@ -1,4 +1,4 @@
-"""The run folder: one run at a time, a numbered folder a stage, and run.json."""
+"""The run folder: one run at a time, a numbered folder per stage, and run.json."""
 
 from __future__ import annotations
 
@@ -25,10 +25,12 @@ _PACKAGES = ("pyarrow", "numpy", "duckdb", "sentencepiece", "ctranslate2", "torc
 
 @contextmanager
 def claimed(folder: Path) -> Iterator[None]:
-    """Have `folder` for oneself; it is made where it is missing.
+    """Lock `folder` for this process; it is created if it does not exist.
 
-    The lock is the operating system's: it goes with the process, however that ends.
-    Raises RunError when another run is at work there, or when something other than a run is.
+    The lock is the operating system's: it is released when the process ends, however that happens.
+
+    Raises:
+        RunError: Another run is active there, or the folder holds something other than a run.
     """
     check(folder)
     folder.mkdir(parents=True, exist_ok=True)
@@ -38,7 +40,7 @@ def claimed(folder: Path) -> Iterator[None]:
         except OSError as error:
             lock.seek(0)
             raise RunError(
-                f"another run is at work here ({lock.read().strip() or 'it does not say which'})",
+                f"another run is active here ({lock.read().strip() or 'unknown process'})",
                 file=folder,
                 remedy="Wait for it, end it, or name another folder.",
             ) from error
@@ -49,30 +51,30 @@ def claimed(folder: Path) -> Iterator[None]:
 
 
 def check(folder: Path) -> None:
-    """Raises RunError when `folder` is there and is no run's."""
+    """Check that `folder`, if it exists, is a run folder; raises RunError."""
     if folder.exists() and not folder.is_dir():
-        raise RunError("this is a file, not a run's folder", file=folder, remedy="Name another folder.")
-    strange = folder.is_dir() and not (folder / REPORT).exists() and not (folder / _LOCK).exists()
-    if strange and any(folder.iterdir()):
+        raise RunError("this is a file, not a run folder", file=folder, remedy="Name another folder.")
+    foreign = folder.is_dir() and not (folder / REPORT).exists() and not (folder / _LOCK).exists()
+    if foreign and any(folder.iterdir()):
         raise RunError("this folder holds something other than a run", file=folder, remedy="Name a new folder.")
 
 
 def check_name(folder: Path, names: set[str]) -> None:
-    """Raises RunError when `folder` holds a run that has none of these names."""
+    """Check that the run in `folder`, if any, has one of these names; raises RunError."""
     held = _held(folder)
     if held is not None and held[0] not in names:
         raise RunError(f"this folder holds another run, '{held[0]}'", file=folder, remedy="Name another folder.")
 
 
 def check_run(folder: Path, name: str, stages: set[str]) -> None:
-    """Raises RunError when `folder` holds a run of another name that has none of these stages: another one's work."""
+    """Check that `folder` does not hold a run of another name with none of these stages; raises RunError."""
     held = _held(folder)
     if held is not None and held[0] != name and not stages & held[1]:
         raise RunError(f"this folder holds another run, '{held[0]}'", file=folder, remedy="Name another folder.")
 
 
 def _held(folder: Path) -> tuple[str, set[str]] | None:
-    """Name and stages of the run in a folder, None where there is none."""
+    """Name and stages of the run in a folder, None if it holds no run."""
     try:
         held = json.loads((folder / REPORT).read_text(encoding="utf-8"))
         return str(held["name"]), {stage["name"] for stage in held["stages"]}
@@ -80,25 +82,25 @@ def _held(folder: Path) -> tuple[str, set[str]] | None:
         return None
 
 
-def stage_folder(folder: Path, place: int, step: Step) -> Path:
-    """`folder/20-name` for the second step; the folder that it has now, where its number was another."""
-    wanted = folder / f"{place:02d}-{step.name}"
+def stage_folder(folder: Path, number: int, step: Step) -> Path:
+    """`folder/20-name` for the second step, or its present folder if that has another number."""
+    wanted = folder / f"{number:02d}-{step.name}"
     if not wanted.exists() and folder.is_dir():
         named = re.compile(rf"\d+-{re.escape(step.name)}")
-        return next((each for each in sorted(folder.iterdir()) if named.fullmatch(each.name)), wanted)
+        return next((path for path in sorted(folder.iterdir()) if named.fullmatch(path.name)), wanted)
     return wanted
 
 
-def renumber(folder: Path, found: Path, place: int, step: Step) -> Path:
-    """Give a stage's folder the number of its place, which changes when a stage is put in or taken out before it."""
-    wanted = folder / f"{place:02d}-{step.name}"
-    if found != wanted:
-        found.rename(wanted)
+def renumber(folder: Path, present: Path, number: int, step: Step) -> Path:
+    """Rename a stage's folder to its present number, which changes when an earlier stage is added or removed."""
+    wanted = folder / f"{number:02d}-{step.name}"
+    if present != wanted:
+        present.rename(wanted)
     return wanted
 
 
 def sweep(folder: Path, keep: set[str]) -> None:
-    """Remove shards that are not among `keep` (paths below `folder`), and what killed writers left."""
+    """Remove shards that are not among `keep` (paths below `folder`), and temporary files of killed writers."""
     for below in (folder, folder / "rejected", folder / "failed"):
         for path in sorted(below.iterdir()) if below.is_dir() else ():
             stale = path.suffix == ".parquet" and path.relative_to(folder).as_posix() not in keep
@@ -117,9 +119,9 @@ def write_report(folder: Path, report: dict[str, Any]) -> None:
 
 
 def versions() -> dict[str, str]:
-    """Of Paraloom, Python and the packages that bytes may depend on, as far as they are installed."""
-    found = {"paraloom": __version__, "python": platform.python_version()}
+    """Versions of Paraloom, Python and the installed packages that bytes may depend on."""
+    installed = {"paraloom": __version__, "python": platform.python_version()}
     for package in _PACKAGES:
         with suppress(importlib.metadata.PackageNotFoundError):
-            found[package] = importlib.metadata.version(package)
-    return found
+            installed[package] = importlib.metadata.version(package)
+    return installed

@@ -1,4 +1,4 @@
-"""What an engine does: calls tasks somewhere and hands back their results.  It knows nothing of what they are."""
+"""What an engine does: call tasks somewhere and return their results, without knowing what they do."""
 
 from __future__ import annotations
 
@@ -15,7 +15,13 @@ Result_co = TypeVar("Result_co", covariant=True)
 
 
 class Task(Protocol[Result_co]):
-    """A piece of work that can be pickled.  stage, file: its place, for errors.  rows: its size, for the bar."""
+    """A picklable piece of work.
+
+    Attributes:
+        stage: Folder name of its stage, for errors.
+        file: The file it works on, for errors.
+        rows: Its size, for progress.
+    """
 
     @property
     def stage(self) -> str: ...
@@ -26,42 +32,50 @@ class Task(Protocol[Result_co]):
     @property
     def rows(self) -> int: ...
 
-    def __call__(self, tell: ProgressCallback, /) -> Result_co: ...
+    def __call__(self, report: ProgressCallback, /) -> Result_co: ...
 
 
 class Engine(Protocol):
-    """Calls tasks, a few at a time, wherever it has hands.  What a task returns never depends on the engine."""
+    """Calls tasks on its workers. What a task returns never depends on the engine."""
 
-    def run(self, tasks: Iterable[Task[Result]], tell: ProgressCallback) -> Generator[Result, None, None]:
-        """The results, each as soon as it is there, in any order; tasks are drawn from `tasks` as hands get free.
+    def run(self, tasks: Iterable[Task[Result]], report: ProgressCallback) -> Generator[Result, None, None]:
+        """Call the tasks, taking the next one whenever a worker is free.
 
-        Raises the first task's error, or RunError when a worker died, after all hands have been stopped.
+        Args:
+            tasks: The tasks.
+            report: Called with what tasks report on their way.
+
+        Returns:
+            The results, in the order in which they are finished.
+
+        Raises:
+            ParaloomError: The first task's error; RunError if a worker crashed. All workers are stopped before.
         """
 
     def close(self) -> None:
-        """Give back what the engine holds."""
+        """Free what the engine holds."""
 
 
 @dataclass(frozen=True)
 class Outcome(Generic[Result]):
-    """A result, or the error instead of it with its traceback as text; crosses process borders."""
+    """A result, or an error with its traceback as text; can be sent between processes."""
 
     result: Result | None = None
     error: ParaloomError | None = None
     trace: str = ""
 
     def get(self) -> Result:
-        """The result; raises the error, with the far side's traceback as a note."""
+        """The result; raises the error, with the worker's traceback as a note."""
         if self.error is not None:
             self.error.add_note(self.trace)
             raise self.error
         return self.result  # type: ignore[return-value]
 
 
-def attempt(task: Task[Result], tell: ProgressCallback) -> Outcome[Result]:
-    """Call a task; whatever it raises comes back as an error of ours that knows its place."""
+def attempt(task: Task[Result], report: ProgressCallback) -> Outcome[Result]:
+    """Call a task; whatever it raises is returned as a ParaloomError with stage and file."""
     try:
-        return Outcome(result=task(tell))
+        return Outcome(result=task(report))
     except ParaloomError as error:
         error.at(stage=task.stage, file=task.file)
         return Outcome(error=error, trace=traceback.format_exc())
@@ -70,22 +84,22 @@ def attempt(task: Task[Result], tell: ProgressCallback) -> Outcome[Result]:
 
 
 def _named(error: Exception) -> RunError:
-    """What a stage, or something below it, did not foresee, as an error of ours."""
+    """An exception that the stage did not handle, as a RunError."""
     if isinstance(error, OSError):
         reason = f"{error.strerror or error}{f' ({error.filename})' if error.filename else ''}"
-        return RunError(f"the system refuses: {reason}", remedy="Mend that, and run again: finished shards are kept.")
+        return RunError(f"system error: {reason}", remedy="Fix that, and run again: finished shards are kept.")
     return RunError(
         f"{type(error).__name__}: {error}" if str(error) else type(error).__name__,
-        remedy="This is a fault of the stage, not of the data: please report it.  Finished shards are kept.",
+        remedy="This is a bug of the stage, not of the data: please report it. Finished shards are kept.",
     )
 
 
 class Inline:
-    """Calls the tasks in this very process, one after another: for debuggers, notebooks and small tests."""
+    """Calls the tasks in this process, one after another: for debuggers, notebooks and small tests."""
 
-    def run(self, tasks: Iterable[Task[Result]], tell: ProgressCallback) -> Generator[Result, None, None]:
+    def run(self, tasks: Iterable[Task[Result]], report: ProgressCallback) -> Generator[Result, None, None]:
         for task in tasks:
-            yield attempt(task, tell).get()
+            yield attempt(task, report).get()
 
     def close(self) -> None:
         pass

@@ -1,4 +1,4 @@
-"""The engine of one machine: a crew of processes, each with one task at a time, so that a death has a name."""
+"""The engine of one machine: worker processes, each with one task at a time, so that a crash can be attributed."""
 
 from __future__ import annotations
 
@@ -9,10 +9,11 @@ import sys
 import threading
 import warnings
 from collections.abc import Generator, Iterable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from multiprocessing import resource_tracker
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess, parent_process
+from multiprocessing.reduction import ForkingPickler
 from typing import Any
 
 from paraloom.core.arrow import start_without_pandas
@@ -20,51 +21,52 @@ from paraloom.core.errors import RunError
 from paraloom.core.progress import ProgressCallback, disable_progress
 from paraloom.pipeline.engines.base import Outcome, Result, Task, attempt
 
-# Several workers with several threads each would fight for the cores; one thread a worker also makes sums of
-# floats independent of the machine.  What the user has set stands.
+# Several workers with several threads each would compete for the cores; one thread per worker also makes sums of
+# floats independent of the machine. What the user has set is kept.
 _ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS"), "1")
 
-# glibc gives freed memory back to the system and gets it again at each batch of a decoder: a tenth of its time.
+# glibc returns freed memory to the system and requests it again at each batch of a decoder: a tenth of its time.
 _MEMORY_KEPT = {"MALLOC_TRIM_THRESHOLD_": str(1 << 28), "MALLOC_MMAP_THRESHOLD_": str(1 << 25)}
 
 
 class Local:
-    """A process pool that lives as long as one stage, so that what its workers have loaded goes with it.
+    """A process pool that lives as long as one stage, so that what its workers have loaded is freed with it.
 
-    workers: how many processes; all cores when None.  threads: leave the number of threads to the task, as a Fit,
-    which has the machine to itself, wants it.
+    Args:
+        workers: Number of processes; default: one per core.
+        threads: Leave the number of threads to the task, as a Fit needs it, which has the machine to itself.
     """
 
     def __init__(self, workers: int | None = None, *, threads: bool = False) -> None:
         self.workers = workers or os.cpu_count() or 1
         self.threads = threads
 
-    def run(self, tasks: Iterable[Task[Result]], tell: ProgressCallback) -> Generator[Result, None, None]:
-        """The results as they come; see Engine.  A worker is started when there is a task for it."""
+    def run(self, tasks: Iterable[Task[Result]], report: ProgressCallback) -> Generator[Result, None, None]:
+        """The results as they come; see `Engine`. A worker is started when there is a task for it."""
         waiting = iter(tasks)
-        crew: list[_Worker] = []
+        workers: list[_Worker] = []
         idle: list[_Worker] = []
         finished: list[Outcome[Result]] = []
         try:
             while True:
-                while idle or len(crew) < self.workers:
+                while idle or len(workers) < self.workers:
                     task = next(waiting, None)
                     if task is None:
                         break
                     if not idle:
-                        crew.append(_Worker(self.threads))
-                        idle.append(crew[-1])
+                        workers.append(_Worker(self.threads, imports_script=_is_of_script(task)))
+                        idle.append(workers[-1])
                     idle.pop().begin(task)
-                # Only now, with everybody at work again, for whoever asked may take his time.
+                # Only now, with all workers busy again, because the caller may take its time.
                 for outcome in finished:
                     yield outcome.get()
                 finished.clear()
-                busy = [worker for worker in crew if worker.task is not None]
+                busy = [worker for worker in workers if worker.task is not None]
                 if not busy:
                     break
-                ready = set(wait([each for worker in busy for each in worker.signs()]))
+                ready = set(wait([handle for worker in busy for handle in worker.handles()]))
                 for worker in busy:
-                    if ready.intersection(worker.signs()):
+                    if ready.intersection(worker.handles()):
                         try:
                             message = worker.receive()
                         except RunError:
@@ -75,40 +77,41 @@ class Local:
                             idle.append(worker)
                             finished.append(message)
                         else:
-                            tell(message)
-            for worker in crew:
+                            report(message)
+            for worker in workers:
                 worker.dismiss()
         finally:
-            for worker in crew:
+            for worker in workers:
                 worker.stop()
 
     def close(self) -> None:
-        """Nothing is held between stages."""
+        """Nothing is kept between stages."""
 
 
 class _Worker:
-    """One process and the pipe to it.  Invariant: `task` is what it is busy with, None when it waits for one."""
+    """One process and the pipe to it. Invariant: `task` is what it is busy with, None while it waits."""
 
-    def __init__(self, threads: bool) -> None:
+    def __init__(self, threads: bool, imports_script: bool) -> None:
         self.connection, far_end = multiprocessing.Pipe()
         context = multiprocessing.get_context("spawn")
         self.process: BaseProcess = context.Process(target=_serve, args=(far_end,), daemon=not threads)
         self.task: Task[Any] | None = None
-        with _environment({} if threads else _ONE_THREAD | _MEMORY_KEPT), _interrupts_held():
+        script = nullcontext() if imports_script else _script_hidden()
+        with _environment({} if threads else _ONE_THREAD | _MEMORY_KEPT), _interrupts_held(), script:
             self.process.start()
         far_end.close()
 
     def begin(self, task: Task[Any]) -> None:
         self.task = task
-        with suppress(ConnectionError):  # It died: `receive` will say so, with the task's name.
+        with suppress(ConnectionError):  # It crashed: `receive` will say so, with the task's name.
             self.connection.send(task)
 
-    def signs(self) -> tuple[Connection, int]:
-        """What becomes ready when the worker has something to say, or has died."""
+    def handles(self) -> tuple[Connection, int]:
+        """What becomes ready when the worker has sent something, or has crashed."""
         return self.connection, self.process.sentinel
 
     def receive(self) -> Outcome[Any] | Any:
-        """The outcome of the task, or what it tells on its way; raises RunError when the worker is dead."""
+        """The outcome of the task, or what it reports on its way; RunError if the worker crashed."""
         assert self.task is not None
         try:
             if not self.connection.poll() and not self.process.is_alive():
@@ -117,7 +120,7 @@ class _Worker:
         except (EOFError, ConnectionError) as error:
             self.process.join()
             raise RunError(
-                f"a worker died: {_cause(self.process.exitcode)}",
+                f"a worker crashed: {_cause(self.process.exitcode)}",
                 stage=self.task.stage,
                 file=self.task.file,
                 remedy="Run again, with fewer workers if memory was short: finished shards are kept.",
@@ -143,10 +146,10 @@ class _Worker:
 
 
 def _serve(connection: Connection) -> None:
-    """The life of a worker: a task in, its outcome out, until there is None, or nobody, to send one."""
+    """Main loop of a worker: receive a task, send its outcome, until None comes or the pipe is closed."""
     threading.Thread(target=_end_with_parent, daemon=True).start()
     disable_progress()
-    warnings.showwarning = _say  # type: ignore[assignment]
+    warnings.showwarning = _print_warning  # type: ignore[assignment]
     start_without_pandas()
     with suppress(EOFError, ConnectionError):
         while True:
@@ -160,20 +163,20 @@ def _serve(connection: Connection) -> None:
             connection.send(attempt(task, connection.send))
 
 
-def _say(message: Warning | str, *place: object) -> None:
-    """A warning as one line, without the place in our code, as the command gives its own."""
+def _print_warning(message: Warning | str, *location: object) -> None:
+    """Print a warning as one line, without its location in our code."""
     print(f"paraloom: {message}", file=sys.stderr)
 
 
 def _unknown(error: Exception) -> RunError:
     return RunError(
         f"a worker cannot import the stage ({error})",
-        remedy="Stages live in modules that Python can import, not in a notebook or in the script that is run.",
+        remedy='Define it in a module that Python can import, or run the pipeline below `if __name__ == "__main__":`.',
     )
 
 
 def _end_with_parent() -> None:
-    """A run that is killed takes its workers along: an orphan must not go on writing into the run's folder."""
+    """End with the parent process: an orphan must not keep writing into the run's folder."""
     parent = parent_process()
     if parent is not None:
         wait([parent.sentinel])
@@ -188,9 +191,28 @@ def _cause(exitcode: int | None) -> str:
     return f"it ended with status {exitcode}"
 
 
+def _is_of_script(task: Task[Any]) -> bool:
+    """Whether a task has objects whose classes are defined in the script that is run."""
+    return b"__main__" in bytes(ForkingPickler.dumps(task))
+
+
+@contextmanager
+def _script_hidden() -> Iterator[None]:
+    """Processes started in the block do not run the script again, so it needs no ``if __name__ == "__main__":``."""
+    main = sys.modules["__main__"]
+    hidden = {name: getattr(main, name) for name in ("__file__", "__spec__") if hasattr(main, name)}
+    for name in hidden:
+        setattr(main, name, None)
+    try:
+        yield
+    finally:
+        for name, value in hidden.items():
+            setattr(main, name, value)
+
+
 @contextmanager
 def _environment(variables: dict[str, str]) -> Iterator[None]:
-    """Environment variables for a process that is started in the block; those that are set already stand."""
+    """Environment variables for a process started in the block; those that are set already are kept."""
     added = {name: value for name, value in variables.items() if name not in os.environ}
     os.environ.update(added)
     try:
@@ -202,7 +224,7 @@ def _environment(variables: dict[str, str]) -> Iterator[None]:
 
 @contextmanager
 def _interrupts_held() -> Iterator[None]:
-    """Processes started in the block never see Ctrl-C: the one who started them does, and ends them."""
+    """Processes started in the block never receive Ctrl-C: their parent does, and ends them."""
     # The tracker starts with the first process, and unblocks the signal as it does: it must be there before.
     resource_tracker.ensure_running()
     before = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])

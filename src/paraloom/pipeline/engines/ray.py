@@ -1,4 +1,4 @@
-"""The engine of a cluster: the same tasks over Ray, which places and repeats them; nothing of ours schedules.
+"""The engine of a cluster: the same tasks on Ray, which schedules and retries them.
 
 The run's folder, and whatever the pipeline reads, must be at the same path on every machine.
 """
@@ -18,7 +18,7 @@ from paraloom.pipeline.engines.base import Outcome, Result, Task, attempt
 
 
 class Cluster:
-    """Ray at `address`, or started on this machine with `workers` processors when there is none; begun when needed."""
+    """Ray at `address`, or started on this machine with `workers` processors; connected when first needed."""
 
     def __init__(self, workers: int | None = None, address: str | None = None) -> None:
         try:
@@ -30,27 +30,27 @@ class Cluster:
         self.address = address
         self.ours = False
 
-    def run(self, tasks: Iterable[Task[Result]], tell: ProgressCallback) -> Generator[Result, None, None]:
-        """The results as they come; see Engine.  Twice as many tasks as processors are on their way, never more."""
+    def run(self, tasks: Iterable[Task[Result]], report: ProgressCallback) -> Generator[Result, None, None]:
+        """The results as they come; see `Engine`. At most twice as many tasks as processors are submitted at a time."""
         waiting = iter(tasks)
-        begun: dict[Any, Task[Result]] = {}
+        submitted: dict[Any, Task[Result]] = {}
         first = next(waiting, None)
         if first is None:
             return
         self._begin()
         call = self.ray.remote(max_retries=2)(_call)
         try:
-            begun[call.remote(first)] = first
-            while begun:
-                for task in islice(waiting, 2 * self.workers - len(begun)):
-                    begun[call.remote(task)] = task
-                (ready,), _ = self.ray.wait(list(begun), num_returns=1)
-                task = begun.pop(ready)
+            submitted[call.remote(first)] = first
+            while submitted:
+                for task in islice(waiting, 2 * self.workers - len(submitted)):
+                    submitted[call.remote(task)] = task
+                (ready,), _ = self.ray.wait(list(submitted), num_returns=1)
+                task = submitted.pop(ready)
                 outcome = self._outcome(ready, task)
-                tell(task.rows)
+                report(task.rows)
                 yield outcome.get()
         finally:
-            for reference in begun:
+            for reference in submitted:
                 self.ray.cancel(reference, force=True)
 
     def close(self) -> None:
@@ -76,7 +76,7 @@ class Cluster:
         except Exception as error:  # Ray raises bare ones.
             raise RunError(
                 f"Ray does not answer at {self.address}" if self.address else f"Ray cannot be started here ({error})",
-                remedy="Check the address, and that Ray is up there; --engine local needs none.",
+                remedy="Check the address, and that Ray runs there; --engine local does not need Ray.",
             ) from error
         self.ours = True
 
@@ -86,7 +86,7 @@ class Cluster:
         except self.ray.exceptions.RayError as error:
             reason = " ".join(str(error).split("\n")[0].split()).rstrip(".")
             raise RunError(
-                f"a worker died, three times over: {reason}",
+                f"a worker crashed three times: {reason}",
                 stage=task.stage,
                 file=task.file,
                 remedy="Run again, with fewer workers if memory was short: finished shards are kept.",

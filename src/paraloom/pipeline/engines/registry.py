@@ -1,4 +1,4 @@
-"""The engines there are, by name."""
+"""The engines by name."""
 
 from __future__ import annotations
 
@@ -11,9 +11,18 @@ ENGINES = ("local", "ray", "inline")
 
 
 def make_engine(name: str, workers: int | None = None, address: str | None = None) -> Engine:
-    """The engine of a name: 'local', 'ray' (a cluster at `address`, or one started here) or 'inline'."""
+    """Make an engine.
+
+    Args:
+        name: 'local', 'ray' or 'inline'.
+        workers: Number of processes; default: one per core.
+        address: Address of a Ray cluster; default: one started here.
+
+    Raises:
+        ConfigError: The engine is unknown, or `workers` is less than 1.
+    """
     if workers is not None and workers < 1:
-        raise ConfigError(f"there must be a worker or more, not {workers}")
+        raise ConfigError(f"workers must be 1 or more, not {workers}")
     match name:
         case "local":
             return Local(workers)
@@ -21,4 +30,4 @@ def make_engine(name: str, workers: int | None = None, address: str | None = Non
             return Inline()
         case "ray":
             return Cluster(workers, address)
-    raise ConfigError(f"there is no engine '{name}'{nearest(name, ENGINES)}")
+    raise ConfigError(f"unknown engine '{name}'{nearest(name, ENGINES)}")
