@@ -1,4 +1,4 @@
-"""`paraloom stages`: every stage is listed, and says each key that a pipeline may give it."""
+"""`paraloom stages` lists every stage, and describes each key of one."""
 
 from __future__ import annotations
 
@@ -11,36 +11,44 @@ from paraloom.cli.main import app
 from paraloom.pipeline.registry import STAGES, load_stage
 
 
-def said(*arguments: str) -> str:
+def output(*arguments: str) -> str:
     result = CliRunner().invoke(app, ["stages", *arguments], env={"COLUMNS": "200"})
     assert result.exit_code == 0, result.output
     return result.output
 
 
-def test_all_stages_are_listed_with_what_they_do() -> None:
-    lines = said().splitlines()
+def test_all_stages_are_listed() -> None:
+    lines = output().splitlines()
     for use in STAGES:
         (line,) = [line for line in lines if line.split()[:1] == [use]]
-        assert line.split()[1] in ("reads", "maps", "makes") and len(line.split()) > 4
+        assert line.split()[1] in ("source", "map", "fit") and len(line.split()) > 4
 
 
 @pytest.mark.parametrize("use", STAGES)
-def test_a_stage_says_its_keys(use: str) -> None:
-    keys = [line.split()[0] for line in said(use).rpartition(" default")[2].splitlines()[1:] if line.strip()]
-    expected = [field.name for field in dataclasses.fields(load_stage(use))]
-    assert [key for key in keys if key not in ("name", "input")] == expected
+def test_every_key_of_a_stage_is_described(use: str) -> None:
+    lines = output(use).partition("\nKeys\n")[2].partition("\nReference\n")[0].splitlines()
+    keys = [number for number, line in enumerate(lines) if line.startswith("  ") and line[2] != " "]
+    names = [lines[number].split(":")[0].strip() for number in keys]
+    assert sorted(names) == sorted(field.name for field in dataclasses.fields(load_stage(use)))
+    assert all(lines[number + 1].startswith("      ") and lines[number + 1].strip() for number in keys)
 
 
-def test_types_are_those_of_a_toml_file() -> None:
-    shown = said("measure-diversity")
-    rows = {line.split()[0]: " ".join(line.split()[1:]) for line in shown.splitlines() if line.strip()}
-    assert rows["variants"] == "stage or path needed"
-    assert rows["kernels"] == 'list of str ["sst"]'
-    assert rows["reference_column"] == '"src" | "tgt" "tgt"'
-    assert rows["limit"] == "int 30000"
+def test_types_and_defaults_are_in_words() -> None:
+    lines = [line.strip() for line in output("measure-diversity").splitlines()]
+    assert "variants: a stage or a path; required" in lines
+    assert "references: a stage or a path; optional" in lines
+    assert 'kernels: a list of texts; default ["sst"]' in lines
+    assert "reference_column: 'src' or 'tgt'; default \"tgt\"" in lines
+    assert "limit: a whole number; default 30000" in lines
+    assert 'name: text; default "measure-diversity"' in lines
+
+
+def test_inherited_keys_are_described() -> None:
+    assert "Maximum number of words of a line." in output("clean")
 
 
 def test_an_unknown_stage_is_an_error_that_suggests() -> None:
-    result = CliRunner().invoke(app, ["stages", "read-pairz"])
-    assert result.exit_code == 1
-    assert "did you mean 'read-pairs'?" in result.output
+    for name, message in (("read-pairz", "did you mean 'read-pairs'?"), ("bitext", "is now called 'read-pairs'")):
+        result = CliRunner().invoke(app, ["stages", name])
+        assert result.exit_code == 1
+        assert message in result.output

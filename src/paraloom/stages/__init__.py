@@ -1,38 +1,58 @@
-"""Stages of pipelines: every class is exported here and loaded at its first use."""
+"""All stages of pipelines; each is imported when it is first used."""
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from paraloom.core.lazy import lazy_exports
 
 if TYPE_CHECKING:
-    from paraloom.stages.analysis import ExtractLexicon, PairStatistics
-    from paraloom.stages.bitext import Clean, JoinPairs, ReadPairs, ReadScoredPairs
-    from paraloom.stages.distillation import DistillEncoder, DistillWords
-    from paraloom.stages.diversity import MeasureDiversity
-    from paraloom.stages.documents import (
-        AlignDocuments,
-        AlignDocumentSentences,
-        EvaluateAligner,
-        PivotDocuments,
-        ReadGoldPairs,
-        TranslateDocuments,
-    )
-    from paraloom.stages.encoders import (
-        CompareSelections,
-        EvaluateRetrieval,
-        EvaluateSts,
-        QuantizeEncoder,
-        TrainEncoder,
-    )
-    from paraloom.stages.pairs import BackTranslate, DropDuplicates, Filter, FindDuplicates, PreviewFilter
-    from paraloom.stages.phrases import TrainPhrases
-    from paraloom.stages.scores import CountWords, Score, TrainClassifier, TrainLanguageModel
-    from paraloom.stages.sentences import Encode, LoadEncoder, ReadSentences
-    from paraloom.stages.syntax import Parse, ReadParses, TrainParser
-    from paraloom.stages.syntax_groups import CountProductions, PickSyntaxGroup, SyntaxGroups
-    from paraloom.stages.translators import CompareTranslators, EvaluateTranslator, LoadTranslator, TrainTranslator
-    from paraloom.stages.variants import ReadVariants, TranslateVariants, VariantsToBitext
+    from paraloom.stages.analysis import ExtractLexicon as ExtractLexicon
+    from paraloom.stages.analysis import PairStatistics as PairStatistics
+    from paraloom.stages.bitext import Clean as Clean
+    from paraloom.stages.bitext import JoinPairs as JoinPairs
+    from paraloom.stages.bitext import ReadPairs as ReadPairs
+    from paraloom.stages.bitext import ReadScoredPairs as ReadScoredPairs
+    from paraloom.stages.distillation import DistillEncoder as DistillEncoder
+    from paraloom.stages.distillation import DistillWords as DistillWords
+    from paraloom.stages.diversity import MeasureDiversity as MeasureDiversity
+    from paraloom.stages.documents import AlignDocuments as AlignDocuments
+    from paraloom.stages.documents import AlignDocumentSentences as AlignDocumentSentences
+    from paraloom.stages.documents import EvaluateAligner as EvaluateAligner
+    from paraloom.stages.documents import PivotDocuments as PivotDocuments
+    from paraloom.stages.documents import ReadGoldPairs as ReadGoldPairs
+    from paraloom.stages.documents import TranslateDocuments as TranslateDocuments
+    from paraloom.stages.encoders import CompareSelections as CompareSelections
+    from paraloom.stages.encoders import EvaluateRetrieval as EvaluateRetrieval
+    from paraloom.stages.encoders import EvaluateSts as EvaluateSts
+    from paraloom.stages.encoders import QuantizeEncoder as QuantizeEncoder
+    from paraloom.stages.encoders import TrainEncoder as TrainEncoder
+    from paraloom.stages.pairs import BackTranslate as BackTranslate
+    from paraloom.stages.pairs import DropDuplicates as DropDuplicates
+    from paraloom.stages.pairs import Filter as Filter
+    from paraloom.stages.pairs import FindDuplicates as FindDuplicates
+    from paraloom.stages.pairs import PreviewFilter as PreviewFilter
+    from paraloom.stages.phrases import TrainPhrases as TrainPhrases
+    from paraloom.stages.scores import CountWords as CountWords
+    from paraloom.stages.scores import Score as Score
+    from paraloom.stages.scores import TrainClassifier as TrainClassifier
+    from paraloom.stages.scores import TrainLanguageModel as TrainLanguageModel
+    from paraloom.stages.sentences import Encode as Encode
+    from paraloom.stages.sentences import LoadEncoder as LoadEncoder
+    from paraloom.stages.sentences import ReadSentences as ReadSentences
+    from paraloom.stages.syntax import Parse as Parse
+    from paraloom.stages.syntax import ReadParses as ReadParses
+    from paraloom.stages.syntax import TrainParser as TrainParser
+    from paraloom.stages.syntax_groups import CountProductions as CountProductions
+    from paraloom.stages.syntax_groups import PickSyntaxGroup as PickSyntaxGroup
+    from paraloom.stages.syntax_groups import SyntaxGroups as SyntaxGroups
+    from paraloom.stages.translators import CompareTranslators as CompareTranslators
+    from paraloom.stages.translators import EvaluateTranslator as EvaluateTranslator
+    from paraloom.stages.translators import LoadTranslator as LoadTranslator
+    from paraloom.stages.translators import TrainTranslator as TrainTranslator
+    from paraloom.stages.variants import ReadVariants as ReadVariants
+    from paraloom.stages.variants import TranslateVariants as TranslateVariants
+    from paraloom.stages.variants import VariantsToBitext as VariantsToBitext
 
 _MODULES = {
     "analysis": ("ExtractLexicon", "PairStatistics"),
@@ -57,65 +77,7 @@ _MODULES = {
     "translators": ("CompareTranslators", "EvaluateTranslator", "LoadTranslator", "TrainTranslator"),
     "variants": ("ReadVariants", "TranslateVariants", "VariantsToBitext"),
 }
-_MODULE_OF = {name: module for module, names in _MODULES.items() for name in names}
 
-__all__ = [
-    "AlignDocumentSentences",
-    "AlignDocuments",
-    "BackTranslate",
-    "Clean",
-    "CompareSelections",
-    "CompareTranslators",
-    "CountProductions",
-    "CountWords",
-    "DistillEncoder",
-    "DistillWords",
-    "DropDuplicates",
-    "Encode",
-    "EvaluateAligner",
-    "EvaluateRetrieval",
-    "EvaluateSts",
-    "EvaluateTranslator",
-    "ExtractLexicon",
-    "Filter",
-    "FindDuplicates",
-    "JoinPairs",
-    "LoadEncoder",
-    "LoadTranslator",
-    "MeasureDiversity",
-    "PairStatistics",
-    "Parse",
-    "PickSyntaxGroup",
-    "PivotDocuments",
-    "PreviewFilter",
-    "QuantizeEncoder",
-    "ReadGoldPairs",
-    "ReadPairs",
-    "ReadParses",
-    "ReadScoredPairs",
-    "ReadSentences",
-    "ReadVariants",
-    "Score",
-    "SyntaxGroups",
-    "TrainClassifier",
-    "TrainEncoder",
-    "TrainLanguageModel",
-    "TrainParser",
-    "TrainPhrases",
-    "TrainTranslator",
-    "TranslateDocuments",
-    "TranslateVariants",
-    "VariantsToBitext",
-]
-
-
-def __getattr__(name: str) -> Any:
-    if name not in _MODULE_OF:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = getattr(import_module(f"{__name__}.{_MODULE_OF[name]}"), name)
-    globals()[name] = value
-    return value
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+__getattr__, __dir__, __all__ = lazy_exports(
+    __name__, {name: f"{__name__}.{module}" for module, names in _MODULES.items() for name in names}
+)

@@ -41,6 +41,8 @@ _DOMAIN = {
     "COLUMNS": "paraloom.pairs.scoring.table",
     "GROUPS": "paraloom.pairs.scoring.table",
     "SCORES": "paraloom.pairs.scoring.table",
+    "describe_stage": "paraloom.pipeline.stage_docs",
+    "describe_stages": "paraloom.pipeline.stage_docs",
     "format_preview": "paraloom.pairs.filtering.filters",
     "summarize_ratings": "paraloom.pairs.annotation",
 }

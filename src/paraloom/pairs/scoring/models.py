@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from paraloom.core.protocols import EncoderLike
 from paraloom.pairs.scoring.idf import DocumentFrequencies
-from paraloom.pairs.scoring.scorer import Column, PairStatistics, Scorer, Side, Values, for_side
+from paraloom.pairs.scoring.scorer import Column, PairBatch, Scorer, Side, Values, for_side
 
 _SIDES: tuple[tuple[Side, str], ...] = (("src", "first side"), ("tgt", "second side"))
 
@@ -123,7 +123,7 @@ def encoder_scorers(encoder: EncoderLike) -> tuple[Scorer, ...]:
         Wieting and Gimpel 2018 (PNMT), §3.
     """
 
-    def cosine(pairs: PairStatistics) -> Values:
+    def cosine(pairs: PairBatch) -> Values:
         vectors = [encoder.encode(pairs.texts(side)) for side, _ in _SIDES]
         norms = np.linalg.norm(vectors[0], axis=1) * np.linalg.norm(vectors[1], axis=1)
         products = np.einsum("nd,nd->n", *vectors)

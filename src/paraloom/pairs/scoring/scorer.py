@@ -22,14 +22,14 @@ Side: TypeAlias = Literal["src", "tgt"]
 Values: TypeAlias = npt.NDArray[np.int32] | npt.NDArray[np.float32]
 
 
-class PairStatistics:
+class PairBatch:
     """What the scores of a batch of n pairs have in common (tokens, lengths, shared n-grams), computed once, on demand.
 
     Args:
         batch: Pairs with the columns `src` and `tgt`; null counts as an empty text.
 
     Example:
-        >>> pairs = PairStatistics(pa.RecordBatch.from_pydict({"src": ["to be or not to be"], "tgt": ["to be"]}))
+        >>> pairs = PairBatch(pa.RecordBatch.from_pydict({"src": ["to be or not to be"], "tgt": ["to be"]}))
         >>> pairs.src.lengths.tolist(), pairs.shared_ngrams(2).tolist()
         ([6], [1])
     """
@@ -155,7 +155,7 @@ class Scorer(Column):
         [2]
     """
 
-    compute: Callable[[PairStatistics], Values]
+    compute: Callable[[PairBatch], Values]
     input_columns: tuple[str, ...] = ("src", "tgt")
     parameters: tuple[tuple[str, object], ...] = ()
 
@@ -165,7 +165,7 @@ class Scorer(Column):
         return signature(self.name, **dict(self.parameters))
 
 
-def for_side(function: Callable[[PairStatistics, Side], Values], side: Side) -> Callable[[PairStatistics], Values]:
+def for_side(function: Callable[[PairBatch, Side], Values], side: Side) -> Callable[[PairBatch], Values]:
     """Bind the side of a function that scores one side of the pairs, for `Scorer.compute`.
 
     Args:

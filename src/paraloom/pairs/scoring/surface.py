@@ -17,7 +17,7 @@ from paraloom.pairs.scoring.repetition import (
     trigram_repetition,
     unigram_repetition,
 )
-from paraloom.pairs.scoring.scorer import PairStatistics, Scorer, Side, Values, for_side
+from paraloom.pairs.scoring.scorer import PairBatch, Scorer, Side, Values, for_side
 from paraloom.pairs.scoring.similarity import edit_distance, overlap_from_counts
 from paraloom.text.bleu import BLEU_ORDER, bleu_plus_one_from_counts
 from paraloom.text.chrf import CHRF_BETA, CHRF_ORDER, chrf_from_points
@@ -28,25 +28,25 @@ _SIDES: tuple[tuple[Side, str], ...] = (("src", "first side"), ("tgt", "second s
 _W17 = "Wieting et al. 2017"
 
 
-def _overlap(n: int) -> Callable[[PairStatistics], Values]:
+def _overlap(n: int) -> Callable[[PairBatch], Values]:
     return lambda pairs: overlap_from_counts(pairs.shared_ngrams(n), pairs.tgt.lengths, pairs.src.lengths, n)
 
 
-def _bleu1(pairs: PairStatistics) -> Values:
+def _bleu1(pairs: PairBatch) -> Values:
     shared = [pairs.shared_ngrams(n) for n in range(1, BLEU_ORDER + 1)]
     return bleu_plus_one_from_counts(shared, pairs.tgt.lengths, pairs.src.lengths)
 
 
-def _word_ratio(pairs: PairStatistics) -> Values:
+def _word_ratio(pairs: PairBatch) -> Values:
     return length_ratio(whitespace_words(pairs.code_points("src")), whitespace_words(pairs.code_points("tgt")))
 
 
-def _translation_cost(pairs: PairStatistics) -> Values:
+def _translation_cost(pairs: PairBatch) -> Values:
     tokens = pairs.numbers("tokens")
     return (-pairs.numbers("logprob") / np.where(tokens > 0, tokens, np.nan)).astype(np.float32)
 
 
-def _where_both(values: npt.NDArray[np.float32], pairs: PairStatistics) -> Values:
+def _where_both(values: npt.NDArray[np.float32], pairs: PairBatch) -> Values:
     """The values, NaN where a side is empty."""
     both = (pairs.character_counts("src") > 0) & (pairs.character_counts("tgt") > 0)
     return np.where(both, values, np.float32(np.nan))

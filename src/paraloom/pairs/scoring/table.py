@@ -10,7 +10,7 @@ import pyarrow as pa
 from paraloom.core.errors import ConfigError, nearest
 from paraloom.core.schema import add_column
 from paraloom.pairs.scoring.models import MODEL_COLUMNS
-from paraloom.pairs.scoring.scorer import Column, PairStatistics, Scorer
+from paraloom.pairs.scoring.scorer import Column, PairBatch, Scorer
 from paraloom.pairs.scoring.surface import SURFACE, SURFACE_GROUPS
 
 SCORES: dict[str, Scorer] = {scorer.name: scorer for scorer in SURFACE}
@@ -76,7 +76,7 @@ def score(batch: pa.RecordBatch, names: Sequence[str | Scorer]) -> pa.RecordBatc
         >>> score(batch, ["length", "unigram_overlap"]).select(["tgt_tokens", "unigram_overlap"]).to_pylist()
         [{'tgt_tokens': 3, 'unigram_overlap': 0.6666666865348816}]
     """
-    pairs = PairStatistics(batch)
+    pairs = PairBatch(batch)
     for scorer in find_scorers(names):
         if all(column in batch.schema.names for column in scorer.input_columns):
             values = pa.array(scorer.compute(pairs), from_pandas=True)
