@@ -236,7 +236,7 @@ def test_invalid_text_is_found_and_set_aside(tmp_path: Path) -> None:
     assert str(raised.value) == (
         f"stage 10-upper, {tmp_path / 'bad' / 'part-00000.parquet'}, row 2: "
         "'text' is not valid UTF-8 (byte 0xff at 4).\n"
-        "Repair the row, or run with --on-error=reject to set it aside in 10-upper/failed/."
+        "Fix the row, or run with --on-error=reject to move it to 10-upper/failed/."
     )
     result = run(pipeline, tmp_path / "run", on_error="reject")
     assert result.stage("upper").counts == RowCounts(3, 2, 0, 1, 2)
