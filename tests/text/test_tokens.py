@@ -19,7 +19,6 @@ from paraloom.core.errors import ConfigError
 from paraloom.text.characters import character_class, class_table
 from paraloom.text.ngrams import character_ngrams, ngrams
 from paraloom.text.normalize import lowercase, normalize
-from paraloom.text.sentences import split_sentences
 from paraloom.text.tokens import TokenLists, token_hash, token_strings, tokenize, words
 
 # A few characters, so that they often meet, beside all of Unicode: joiners, digits, marks, wide characters, spaces.
@@ -157,25 +156,6 @@ def test_normalize_is_idempotent(texts: list[str]) -> None:
     assert normalize(once) == once
 
 
-@pytest.mark.parametrize(
-    ("lang", "text", "count"),
-    [
-        ("en", "Dr. Smith paid $3.50. He left.", 2),
-        ("de-AT", "Das ist z. B. gut. Ja!", 2),
-        ("ja", "はい。そうです。", 2),
-    ],
-)
-def test_split_sentences(lang: str, text: str, count: int) -> None:
-    sentences = split_sentences(text, lang)
-    assert len(sentences) == count
-    assert "".join("".join(sentences).split()) == "".join(text.split())
-
-
-def test_split_sentences_of_an_unknown_language() -> None:
-    with pytest.raises(ConfigError, match=r"no sentence splitting rules .* 'tlh'; known are am, ar, .*en"):
-        split_sentences("nuqneH", "tlh")
-
-
 @pytest.mark.parametrize("n", [0, -1])
 def test_order_of_ngrams_must_be_positive(n: int) -> None:
     for call in (lambda: ngrams(tokenize(["a"]), n), lambda: character_ngrams(["a"], n)):
@@ -184,7 +164,7 @@ def test_order_of_ngrams_must_be_positive(n: int) -> None:
 
 
 def test_import_is_light() -> None:
-    code = "import sys, paraloom.text.sentences, paraloom.text.tokens; print({'pysbd', 'torch'} & set(sys.modules))"
+    code = "import sys, paraloom.text.tokens; print({'transformers', 'torch'} & set(sys.modules))"
     assert subprocess.check_output([sys.executable, "-c", code], text=True).strip() == "set()"
 
 
