@@ -220,7 +220,11 @@ def test_a_group_is_kept_and_the_others_are_rejected(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("stages", "error", "message"),
     [
-        (['use = "syntax-groups"\npairs = "parsed"\ncolumn = "src_parse"'], ConfigError, "column 'src_parse' of the trees not found"),
+        (
+            ['use = "syntax-groups"\npairs = "parsed"\ncolumn = "src_parse"'],
+            ConfigError,
+            "column 'src_parse' of the trees not found",
+        ),
         (['use = "syntax-groups"\npairs = "parsed"\ngroups = 9'], DataError, "only 4"),
         (
             [GROUPS, 'use = "pick-syntax-group"\ninput = "parsed"\ngroups = "syntax-groups"\ngroup = 4'],

@@ -118,6 +118,9 @@ class LexicalDiversity:
     def of(cls, overlaps: GroupOverlaps) -> LexicalDiversity:
         """Sum up a batch of groups.
 
+        Args:
+            overlaps: Of the groups.
+
         Example:
             >>> total = LexicalDiversity.of(group_overlaps(["a dog", "a dog", "one"], [0, 2, 3]))
             >>> total.groups, total.alone, total.ibleu.mean, total.repeated.mean
@@ -180,6 +183,9 @@ def lexical_diversity(batches: Iterable[pa.RecordBatch], *, effective_order: boo
 
 def signatures(*, effective_order: bool = True) -> dict[str, str]:
     """The signature of each figure, in the form of sacreBLEU's.
+
+    Args:
+        effective_order: See `group_overlaps`.
 
     Example:
         >>> signatures()["ichrf"].partition("|version")[0]

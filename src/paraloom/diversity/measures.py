@@ -171,6 +171,9 @@ def measure(
 def named_kernels(names: Iterable[str]) -> dict[str, TreeKernel]:
     """Look up tree kernels by name.
 
+    Args:
+        names: Of `KERNELS`.
+
     Raises:
         ConfigError: Unknown name.
 

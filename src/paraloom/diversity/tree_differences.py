@@ -87,6 +87,11 @@ class TreeStatistics:
     def of(cls, trees: Trees, groups: npt.ArrayLike, setting: TreeKernel | Kind = "sst") -> TreeStatistics:
         """Sum up a batch of whole groups.
 
+        Args:
+            trees: n trees.
+            groups: int (n,), the group of each tree, from 0.
+            setting: The kernel, or its kind.
+
         Example:
             >>> from paraloom.diversity.trees import read_trees
             >>> total = TreeStatistics.of(read_trees(["(S (NP x))", "(S (NP x))", "(S (NP x))", ""]), [0, 0, 1, 1])

@@ -160,6 +160,10 @@ def own_kernels(trees: Trees, setting: TreeKernel) -> npt.NDArray[np.float64]:
 def failures(trees: Trees, setting: TreeKernel | Kind = "sst") -> dict[str, int]:
     """How many texts cannot be compared, by reason: those that are not trees, and those this kernel cannot count.
 
+    Args:
+        trees: n trees.
+        setting: The kernel, or its kind.
+
     Example:
         >>> from paraloom.diversity.trees import read_trees
         >>> wide = f"(NP {'(N x)' * 5000})"

@@ -76,7 +76,8 @@ class Trees:
     @property
     def good(self) -> npt.NDArray[np.bool_]:
         """bool (n,): which texts are trees."""
-        return self.reasons == GOOD
+        good: npt.NDArray[np.bool_] = self.reasons == GOOD
+        return good
 
     def failures(self) -> dict[str, int]:
         """How many texts are not trees, by reason.

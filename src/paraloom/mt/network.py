@@ -74,6 +74,9 @@ def new_model(config: TranslatorConfig, vocab_size: int, seed: int) -> Any:
 def load_model(checkpoint: Path) -> Any:
     """Load the MarianMTModel of a checkpoint folder.
 
+    Args:
+        checkpoint: Folder with model.safetensors and config.json of transformers.
+
     Raises:
         ModelError: The folder has no model.safetensors.
     """

@@ -101,6 +101,9 @@ class Subwords:
         """Split source sentences into pieces, `</s>` last.
 
         A leading `>>xxx<<`, by which multilingual Marian models choose the target language, stays one piece.
+
+        Args:
+            sentences: Normalized texts.
         """
         rests = [sentence.partition("<< ")[2] if has_language_tag(sentence) else sentence for sentence in sentences]
         rows: list[list[str]] = self._source.encode(rests, out_type=str)

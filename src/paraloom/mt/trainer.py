@@ -137,6 +137,10 @@ class Trainer:
 
         With `config.keep_last` they are kept in any case.
 
+        Args:
+            examples: The development pairs.
+            pool: Runs batches of them.
+
         Returns:
             A point of the training curve. `loss` and `dev_loss` are in nats per token, with label smoothing: what is
             optimized. `train_perplexity` and `dev_perplexity` are without smoothing and over the whole vocabulary;
@@ -173,7 +177,12 @@ class Trainer:
         return self._model.eval()
 
     def save(self, path: Path, identity: str) -> None:
-        """Write everything that `resume` needs; the file appears complete or not at all."""
+        """Write everything that `resume` needs; the file appears complete or not at all.
+
+        Args:
+            path: The file.
+            identity: Digest of data and configuration, which `resume` compares.
+        """
         kinds = {"parameters": self.parameters, "averaged": self.averaged, "best": self.best}
         tensors = {f"{kind}.{name}": value for kind, values in kinds.items() for name, value in values.items()}
         tensors |= self._muon.state()
@@ -195,7 +204,12 @@ class Trainer:
         part.replace(path)
 
     def resume(self, path: Path, identity: str) -> None:
-        """Continue from `path` if it exists and was saved by a training of the same data and configuration."""
+        """Continue from `path` if it exists and was saved by a training of the same data and configuration.
+
+        Args:
+            path: The file.
+            identity: Digest of data and configuration.
+        """
         if not path.is_file():
             return
         with safe_open(path, "pt") as stored:

@@ -154,12 +154,24 @@ class Translator:
         return self.signature_of(self.decoding)
 
     def signature_of(self, decode: str | Decoding) -> str:
-        """The signature of another decoding than the default one."""
+        """The signature of a decoding of this model.
+
+        Args:
+            decode: A decoding, or its text.
+        """
         model = file_digest(self.folder / "model.bin")[:12]
         return signature("translator", model=model, decode=describe_decoding(_as_decoding(decode)))
 
     def with_decoding(self, decode: str | Decoding) -> Translator:
-        """The same model with another default decoding and an engine of its own."""
+        """The same model with another default decoding and an engine of its own.
+
+        Args:
+            decode: A decoding, or its text such as 'beam:12'.
+
+        Example:
+            >>> Translator.load("de-en").with_decoding("greedy").decoding.size
+            1
+        """
         return Translator(
             self.folder,
             decode,
@@ -277,6 +289,14 @@ class Translator:
         Returns:
             For each pair the log-probability of the translation (natural logarithm, a sum over its tokens) and the
             number of tokens, the end of sentence included.
+
+        Raises:
+            TypeError: An argument is not a sequence of texts.
+
+        Example:
+            >>> [(good, _), (bad, _)] = Translator.load("de-en").score(["Hallo."] * 2, ["Hello.", "Goodbye."])
+            >>> good > bad
+            True
         """
         pieces = self._subwords.encode_target(normalize(_as_texts(targets)).to_pylist())
         # CTranslate2 adds the end of sentence itself.
@@ -291,6 +311,9 @@ class Translator:
 
     def engine_options(self, decode: str | Decoding | None = None) -> dict[str, Any]:
         """Keyword arguments of ctranslate2's translate_batch for a decoding, batching included.
+
+        Args:
+            decode: A decoding, or its text; None takes the default of the translator.
 
         Raises:
             ModelError: The decoding needs a shortlist, and the model has none.
@@ -408,6 +431,10 @@ def translate_stream(
 
 def best_translations(translator: Translator, sentences: Sequence[str]) -> list[str]:
     """Translate a text that fits into memory, on all cores and with a progress bar.
+
+    Args:
+        translator: The translator.
+        sentences: The text, a list of sentences.
 
     Returns:
         The first variant of each sentence, in order.

@@ -21,6 +21,9 @@ _BRACKETS = str.maketrans({"(": "-LRB-", ")": "-RRB-"})
 def read_tree(line: str) -> str | None:
     """The tree in a line, without the empty outer bracket of the Penn Treebank.
 
+    Args:
+        line: One line of a parser's output.
+
     Returns:
         The tree, or None if the line is one of `NO_TREE`.
 

@@ -63,6 +63,9 @@ def root_production(tree: str | None) -> str | None:
 def root_productions(trees: Iterable[str | None]) -> list[str | None]:
     """The root production of each tree, None for a missing tree.
 
+    Args:
+        trees: Bracketed trees.
+
     Raises:
         DataError: A text is not one tree; the error has its row, from 1.
 
@@ -99,12 +102,23 @@ class ProductionCounts:
 
     @classmethod
     def from_trees(cls, trees: Iterable[str | None]) -> ProductionCounts:
-        """Count the root productions of bracketed trees; raises DataError like `root_productions`."""
+        """Count the root productions of bracketed trees.
+
+        Args:
+            trees: Bracketed trees, None for a missing one.
+
+        Raises:
+            DataError: A text is not one tree; the error has its row, from 1.
+        """
         return cls.from_productions(root_productions(trees))
 
     @classmethod
     def from_productions(cls, productions: Iterable[str | None]) -> ProductionCounts:
-        """Count what `root_productions` returned."""
+        """Count root productions.
+
+        Args:
+            productions: What `root_productions` returned.
+        """
         counts = Counter(productions)
         unparsed = counts.pop(None, 0)
         return cls(Counter({production: n for production, n in counts.items() if production}), unparsed)

@@ -24,6 +24,9 @@ _FUNCTION = re.compile(r"[-=|].*")
 def read_brackets(path: str | Path) -> Iterator[tuple[int, str]]:
     """Read the bracketed trees of a file; a tree may span several lines.
 
+    Args:
+        path: A text file, plain or compressed.
+
     Yields:
         The row in which a tree begins, from 1, and the tree on one line.
 
@@ -52,6 +55,9 @@ def read_brackets(path: str | Path) -> Iterator[tuple[int, str]]:
 def read_treebank(path: str | Path) -> Iterator[Tree]:
     """Read the trees of a file, cleaned by `clean`; trees without words are left out.
 
+    Args:
+        path: A file of bracketed trees, plain or compressed.
+
     Raises:
         DataError: A text is not a tree; the error has its row.
         MissingExtraError: nltk is not installed.
@@ -68,6 +74,9 @@ def read_treebank(path: str | Path) -> Iterator[Tree]:
 
 def clean(tree: Tree) -> Tree | None:
     """Remove traces, function tags and phrases without words; None if nothing is left.
+
+    Args:
+        tree: A tree of nltk.
 
     Example:
         >>> from nltk.tree import Tree
@@ -86,6 +95,9 @@ def binarize(tree: Tree) -> Tree:
     """Give each node at most two children, and annotate labels with one sibling and the parent.
 
     A grammar learned from such trees knows the context of a phrase.
+
+    Args:
+        tree: As `clean` returns it; it is not changed.
 
     Reference:
         Johnson 1998, "PCFG models of linguistic tree representations"; Klein and Manning 2003, "Accurate unlexicalized

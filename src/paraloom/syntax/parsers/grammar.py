@@ -65,6 +65,9 @@ class GrammarParser:
     def parse(self, sentences: Sequence[str]) -> list[str | None]:
         """Parse sentences.
 
+        Args:
+            sentences: n texts, one sentence each.
+
         Returns:
             A bracketed tree for each; None for a sentence without words, with more than `MAX_WORDS`, or that the
             grammar cannot derive.
@@ -75,7 +78,11 @@ class GrammarParser:
         return [self.parse_words(self._tokenizer.tokenize(sentence)) for sentence in sentences]
 
     def parse_words(self, words: Sequence[str]) -> str | None:
-        """Parse a tokenized sentence; None as in `parse`."""
+        """Parse a tokenized sentence; None as in `parse`.
+
+        Args:
+            words: Tokens of the Penn Treebank.
+        """
         words = [word.translate(_BRACKETS) for word in words]
         if not words or len(words) > MAX_WORDS:
             return None

@@ -50,7 +50,10 @@ def load_parser(source: str | Path) -> ParserLike:
 
 
 def check_name(name: str) -> None:
-    """Check that a name has the form 'spacy:…' or 'stanza:…'; only loading checks whether there is such a model.
+    """Check that a name has the form 'spacy:…' or 'stanza:…'; only loading checks whether the model exists.
+
+    Args:
+        name: Of a parser, as `load_parser` takes it.
 
     Raises:
         ConfigError: It does not.

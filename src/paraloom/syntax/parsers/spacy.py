@@ -32,7 +32,10 @@ class SpacyParser:
 
     @classmethod
     def load(cls, model: str | Path) -> SpacyParser:
-        """Load a model by the name of its package, or from a folder; nothing is downloaded.
+        """Load a model; nothing is downloaded.
+
+        Args:
+            model: Name of its package, such as 'en_core_web_sm', or its folder.
 
         Raises:
             MissingExtraError: spaCy is not installed.
@@ -69,6 +72,9 @@ class SpacyParser:
 
     def parse(self, sentences: Sequence[str]) -> list[str | None]:
         """Parse sentences.
+
+        Args:
+            sentences: n texts, one sentence each.
 
         Returns:
             A tree for each; None for a sentence without words, or longer than spaCy accepts (a million characters).

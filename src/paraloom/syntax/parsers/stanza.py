@@ -35,6 +35,10 @@ class StanzaParser:
     def load(cls, language: str, processor: str = "constituency") -> StanzaParser:
         """Load the weights in Stanza's own folder ($STANZA_RESOURCES_DIR moves it); nothing is downloaded.
 
+        Args:
+            language: Language code, such as 'en'.
+            processor: 'constituency' or 'depparse'.
+
         Raises:
             ConfigError: Unknown processor.
             MissingExtraError: Stanza is not installed.
@@ -70,6 +74,9 @@ class StanzaParser:
 
     def parse(self, sentences: Sequence[str]) -> list[str | None]:
         """Parse sentences.
+
+        Args:
+            sentences: n texts, one sentence each.
 
         Returns:
             A tree for each; None for a sentence without words, or that Stanza cannot parse.
