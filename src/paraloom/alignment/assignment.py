@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import numpy.typing as npt
+from scipy import sparse
+from scipy.sparse import csgraph
 
-from paraloom.alignment.candidates import CandidatePairs, sparse
+from paraloom.alignment.candidates import CandidatePairs
 from paraloom.core.errors import ConfigError, nearest
-from paraloom.core.optional import OptionalModule
-
-csgraph = OptionalModule("scipy.sparse.csgraph", "aligning documents", "align")
 
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]

@@ -7,11 +7,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+from scipy import sparse
 
-from paraloom.core.optional import OptionalModule
 from paraloom.text.tokens import TokenLists
-
-sparse = OptionalModule("scipy.sparse", "aligning documents", "align")
 
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]

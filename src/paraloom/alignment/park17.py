@@ -6,16 +6,14 @@ import math
 
 import numpy as np
 import numpy.typing as npt
+from scipy import sparse
 
 from paraloom.alignment.embeddings import BlockCosines, CosineEvidence
 from paraloom.alignment.lengths import VARIANCE, LengthEvidence, log_probabilities
 from paraloom.alignment.search import Band, Evidence, band_along, best_alignment, path_from_lengths
 from paraloom.alignment.sentences import TextPair, to_beads
 from paraloom.core.beads import Bead
-from paraloom.core.optional import OptionalModule
 from paraloom.text.tokens import TokenLists, tokenize
-
-sparse = OptionalModule("scipy.sparse", "the method 'park17'", "align")
 
 Floats = npt.NDArray[np.float64]
 
