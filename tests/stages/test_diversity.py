@@ -1,11 +1,9 @@
-"""The stage measure-diversity: figures against sacreBLEU and a pencil, and each kind of bad input."""
+"""The stage measure-diversity: figures against sacreBLEU and by hand, and each kind of bad input."""
 
 from __future__ import annotations
 
-import itertools
 import json
 import math
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,47 +14,16 @@ import sacrebleu
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from plain_trees import Prepared, parse, subset_kernel
+from toy_variants import OURS, REFERENCES, plain_ibleu, write_references, write_variants
 
 from paraloom.core.errors import ConfigError, DataError, ParaloomError
-from paraloom.core.schema import PAIRS, VARIANTS
+from paraloom.core.schema import PAIRS
 from paraloom.diversity.adequacy import Adequacy
 from paraloom.diversity.groups import GroupSample, whole_groups
 from paraloom.diversity.measures import VariantStatistics
 from paraloom.io import write_corpus
 from paraloom.pipeline.runner import run_pipeline
 from paraloom.pipeline.toml import parse_pipeline
-
-Groups = Sequence[tuple[str, Sequence[str]]]
-
-OURS = [
-    ("1", ["The dog sleeps.", "A dog is asleep.", "The dog sleeps."]),
-    ("2", ["Rain fell all night.", "It rained all night long.", "All night there was rain."]),
-    ("3", ["He reads.", "She reads books.", "They read."]),
-]
-REFERENCES = {"1": "The dog is sleeping.", "2": "It rained the whole night.", "3": "They read."}
-
-
-def write_variants(folder: Path, groups: Groups, *, parses: Sequence[str | None] | None = None) -> Path:
-    rows = [
-        dict(zip(VARIANTS.names, (pair_id, rank, text, "m", -2.0 - rank, len(text.split())), strict=True))
-        for pair_id, texts in groups
-        for rank, text in enumerate(texts)
-    ]  # fmt: skip
-    batch = pa.RecordBatch.from_pylist(rows, schema=VARIANTS)
-    batch = batch.append_column("original_lang", pa.array(["en"] * len(rows)))
-    if parses is not None:
-        batch = batch.append_column("text_parse", pa.array(parses, pa.string()))
-    write_corpus(folder, [batch], kind="VARIANTS")
-    return folder
-
-
-def write_references(folder: Path, references: dict[str, str], *, langs: tuple[str, str] = ("en", "tr")) -> Path:
-    rows = [
-        {"pair_id": key, "src": "?", "tgt": text, "src_lang": langs[0], "tgt_lang": langs[1], "origin": "x"}
-        for key, text in references.items()
-    ]
-    write_corpus(folder, [pa.RecordBatch.from_pylist(rows, schema=PAIRS)], kind="PAIRS")
-    return folder
 
 
 def measure(folder: Path, keys: str = "") -> tuple[dict[str, Any], dict[str, Any]]:
@@ -66,14 +33,7 @@ def measure(folder: Path, keys: str = "") -> tuple[dict[str, Any], dict[str, Any
     return stage.figures, json.loads((stage.folder / "artifact" / "result.json").read_text())
 
 
-def plain_ibleu(texts: Sequence[str]) -> float:
-    scores = [
-        sacrebleu.sentence_bleu(a, [b], lowercase=True).score for a, b in itertools.permutations(texts, 2)
-    ]  # fmt: skip
-    return 100 - float(np.mean(scores))
-
-
-def test_figures_are_those_of_sacrebleu_and_of_a_pencil(tmp_path: Path) -> None:
+def test_figures_agree_with_sacrebleu_and_with_hand_computed_ones(tmp_path: Path) -> None:
     write_variants(tmp_path / "v", OURS)
     write_references(tmp_path / "r", REFERENCES)
     figures, result = measure(tmp_path, 'references = "r"')
@@ -93,15 +53,15 @@ def test_figures_are_those_of_sacrebleu_and_of_a_pencil(tmp_path: Path) -> None:
         "groups": 3, "alone": 0, "variants": 9, "empty": 0, "unreferenced": 0, "uncosted": 0,
     }  # fmt: skip
     words = [text.split() for _, texts in OURS for text in texts]
-    assert figures["sentence_length"] == pytest.approx(np.mean([len(each) for each in words]), abs=1e-4)
-    assert figures["vocabulary"] == len({word for each in words for word in each})
+    assert figures["sentence_length"] == pytest.approx(np.mean([len(line) for line in words]), abs=1e-4)
+    assert figures["vocabulary"] == len({word for line in words for word in line})
     rows = {row["figure"]: row for row in result["figures"]}
     assert rows["vocabulary"]["unit"] == "different words" and rows["cost"]["unit"].startswith("nats a token")
     assert all(row["signature"] for row in rows.values())
     assert rows["ichrf"]["signature"].startswith("ichrf|case:mixed") and "mean:groups" in rows["chrf"]["signature"]
 
 
-def test_kernels_compare_parses_and_say_which_failed(tmp_path: Path) -> None:
+def test_kernels_compare_parses_and_count_failed_ones(tmp_path: Path) -> None:
     parses = [
         "(S (NP (N dog)) (VP (V sleeps)))", "(S (NP (N dog)) (VP (V sleeps)))", "(S (NP (N dog))",
         "(S (NP (N a)))", None, "",
@@ -115,8 +75,8 @@ def test_kernels_compare_parses_and_say_which_failed(tmp_path: Path) -> None:
         "a bracket is never closed": 1, "no tree": 2, "a label that is not among the known ones": 1,
     }  # fmt: skip
     assert figures["kernel_sst_short_groups"] == 1
-    third = 100 - 100 * _bbh22(parses[6], parses[7])  # type: ignore[arg-type]
-    assert figures["kernel_bbh22"] == pytest.approx((0 + third) / 2, abs=1e-3)
+    distance = 100 - 100 * _bbh22(parses[6], parses[7])  # type: ignore[arg-type]
+    assert figures["kernel_bbh22"] == pytest.approx((0 + distance) / 2, abs=1e-3)
     assert 0 < figures["kernel_sst"] < 100
     assert result["kernels"][0]["reasons"].startswith("a bracket is never closed: 1; ")
     assert result["kernels"][0] | {"reasons": ""} == {
@@ -125,7 +85,7 @@ def test_kernels_compare_parses_and_say_which_failed(tmp_path: Path) -> None:
 
 
 def _bbh22(a: str, b: str) -> float:
-    """The normalised subset tree kernel with λ = 1 and bare dummy words: K(a, b) / √(K(a, a) K(b, b))."""
+    """The normalized subset tree kernel with λ = 1 and bare dummy words: K(a, b) / √(K(a, a) K(b, b))."""
     x, y = Prepared(parse(a)), Prepared(parse(b))
 
     def k(one: Prepared, two: Prepared) -> float:
@@ -157,11 +117,11 @@ def test_empty_outputs_are_counted(tmp_path: Path) -> None:
     write_references(tmp_path / "r", {"1": "a b", "2": "a b c d"})
     figures, _ = measure(tmp_path, 'references = "r"')
     assert (figures["empty"], figures["uncosted"]) == (3, 3)
-    assert figures["ibleu"] == 100  # nothing was said, and only `empty` tells
+    assert figures["ibleu"] == 100  # empty outputs show in `empty` only
     assert figures["chrf"] == pytest.approx((0 + 50) / 2)
 
 
-def test_a_parser_that_returned_nothing_leaves_no_figure_but_its_count(tmp_path: Path) -> None:
+def test_without_any_tree_there_are_counts_but_no_figure(tmp_path: Path) -> None:
     write_variants(tmp_path / "v", OURS, parses=[None] * 9)
     figures, result = measure(tmp_path, 'trees = "text_parse"')
     assert figures["kernel_sst"] is None and figures["kernel_sst_failed"] == {"no tree": 9}
@@ -174,8 +134,8 @@ def test_references_that_are_missing_or_empty_are_counted(tmp_path: Path) -> Non
     write_references(tmp_path / "r", {"1": REFERENCES["1"], "2": " "})
     figures, _ = measure(tmp_path, 'references = "r"')
     assert figures["unreferenced"] == 2
-    wanted = np.mean([sacrebleu.sentence_chrf(text, [REFERENCES["1"]]).score for text in OURS[0][1]])
-    assert figures["chrf"] == pytest.approx(wanted, abs=1e-3)
+    expected = np.mean([sacrebleu.sentence_chrf(text, [REFERENCES["1"]]).score for text in OURS[0][1]])
+    assert figures["chrf"] == pytest.approx(expected, abs=1e-3)
 
 
 BAD: list[tuple[str, type[ParaloomError], str]] = [
@@ -191,9 +151,7 @@ BAD: list[tuple[str, type[ParaloomError], str]] = [
 
 
 @pytest.mark.parametrize(("keys", "kind", "message"), BAD)
-def test_what_cannot_be_measured_is_an_error_that_names_it(
-    tmp_path: Path, keys: str, kind: type[ParaloomError], message: str
-) -> None:
+def test_invalid_input_is_refused(tmp_path: Path, keys: str, kind: type[ParaloomError], message: str) -> None:
     write_variants(tmp_path / "v", OURS, parses=["(S (N x))"] * 9)
     write_references(tmp_path / "others", {"x:1": "?"})
     write_references(tmp_path / "wrong_side", REFERENCES, langs=("tr", "en"))
@@ -205,7 +163,7 @@ def test_what_cannot_be_measured_is_an_error_that_names_it(
         measure(tmp_path, keys)
 
 
-def test_pairs_are_no_variants_and_no_variants_are_no_figures(tmp_path: Path) -> None:
+def test_a_corpus_without_variants_is_refused(tmp_path: Path) -> None:
     write_references(tmp_path / "v", REFERENCES)
     with pytest.raises(ConfigError, match="column 'text' not found"):
         measure(tmp_path)
@@ -214,27 +172,29 @@ def test_pairs_are_no_variants_and_no_variants_are_no_figures(tmp_path: Path) ->
     with pytest.raises(DataError, match="the corpus has no variants"):
         measure(tmp_path / "empty")
     write_variants(tmp_path / "empty" / "mixed" / "v", [*OURS, ("1", ["again"])])
-    with pytest.raises(DataError, match="the variants of '1' stand in two places"):
+    with pytest.raises(DataError, match="the variants of '1' are not consecutive rows"):
         measure(tmp_path / "empty" / "mixed")
 
 
-def test_a_limit_draws_the_same_sources_from_every_corpus(tmp_path: Path) -> None:
+def test_a_limit_samples_the_same_sources_from_every_corpus(tmp_path: Path) -> None:
     names = [f"s:{i}" for i in range(200)]
     write_variants(tmp_path / "v", [(name, [f"{name} one", f"{name} two"]) for name in names])
     figures, _ = measure(tmp_path, "limit = 30")
     assert (figures["groups"], figures["variants"]) == (30, 60)
     ids = pa.RecordBatch.from_pydict({"pair_id": names})
-    drawn = GroupSample.of([ids], 30).contains(names)
+    sampled = GroupSample.of([ids], 30).contains(names)
     backwards = pa.RecordBatch.from_pydict({"pair_id": names[::-1]})
-    assert drawn.tolist() == GroupSample.of([backwards.slice(0, 90), backwards.slice(90)], 30).contains(names).tolist()
-    assert drawn.sum() == 30 and np.flatnonzero(drawn).max() > 100 > np.flatnonzero(drawn).min()
+    assert (
+        sampled.tolist() == GroupSample.of([backwards.slice(0, 90), backwards.slice(90)], 30).contains(names).tolist()
+    )
+    assert sampled.sum() == 30 and np.flatnonzero(sampled).max() > 100 > np.flatnonzero(sampled).min()
 
 
-def test_what_is_wrong_is_told_by_the_rows_of_the_corpus_whatever_is_drawn(tmp_path: Path) -> None:
+def test_errors_name_the_row_of_the_corpus_whatever_is_sampled(tmp_path: Path) -> None:
     names = [f"n{i}" for i in range(40)]
     write_variants(tmp_path / "v", [(name, [f"{name} one", f"{name} two"]) for name in [*names, "n0"]])
     for limit in (2, 100):
-        with pytest.raises(DataError, match="row 81: the variants of 'n0' stand in two places"):
+        with pytest.raises(DataError, match="row 81: the variants of 'n0' are not consecutive rows"):
             measure(tmp_path, f"limit = {limit}")
 
 
@@ -263,8 +223,8 @@ def test_statistics_add_up_whatever_the_batches(groups: list[list[str]], size: i
         assert summed.figures()[name].value == pytest.approx(figure.value, nan_ok=True), name
 
 
-def test_numbers_that_do_not_fit_are_refused() -> None:
-    with pytest.raises(DataError, match="2 variants have 1 log probabilities"):
+def test_arrays_of_different_lengths_are_refused() -> None:
+    with pytest.raises(DataError, match="for each of 2 variants, got 1 and 1"):
         Adequacy.of(["a", "b"], [0, 2], logprob=[-1], tokens=[1])
-    with pytest.raises(DataError, match="1 groups have 2 references"):
+    with pytest.raises(DataError, match="for each of 1 groups, got 2"):
         Adequacy.of(["a", "b"], [0, 2], references=["a", "b"])

@@ -1,4 +1,4 @@
-"""Documents paired and their sentences aligned in pipelines and from the command line: books, resuming, errors."""
+"""Documents are paired and their sentences aligned, in pipelines and by commands: row counts, resuming, errors."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ ALIGN = {"use": "align-documents", "source": "kal", "target": "eng"}
 WITHIN = {"use": "align-document-sentences", "source": "kal", "target": "eng", "pairs": "align-documents"}
 
 
-def test_a_pipeline_pairs_documents_and_gives_their_sentences(folder: Path, world: World) -> None:
+def test_a_pipeline_pairs_documents_and_aligns_their_sentences(folder: Path, world: World) -> None:
     align = {**ALIGN, "gold": "gold.tsv", "gold_swapped": True}
     result = run(folder, align, WITHIN)
     paired, aligned = result.stages
@@ -74,7 +74,7 @@ def test_a_pipeline_pairs_documents_and_gives_their_sentences(folder: Path, worl
 
 
 def german_pages() -> tuple[list[Page], list[Page]]:
-    """The bundled sample as documents of eight lines; the English ones the other way round."""
+    """The bundled sample as documents of eight lines; the English ones in reverse order."""
     with (BUNDLED / "sample.de-en.tsv").open(encoding="utf-8", newline="") as lines:
         rows = list(csv.reader(lines, delimiter="\t", quoting=csv.QUOTE_NONE))[1:193]
     sides: tuple[list[Page], list[Page]] = ([], [])
@@ -85,19 +85,14 @@ def german_pages() -> tuple[list[Page], list[Page]]:
     return [*sides[0], Page("leer", "de", " \n\n")], sides[1][::-1]
 
 
-def test_translated_documents_are_paired_and_their_own_sentences_come_out(tmp_path: Path) -> None:
+def test_translated_documents_are_paired_and_their_sentences_are_untranslated(tmp_path: Path) -> None:
     german, english = german_pages()
     write_pages(tmp_path / "de", german, shard_rows=9)
     write_pages(tmp_path / "en", english)
     stages = [
         {"use": "translate-documents", "input": "de", "translator": str(BUNDLED / "de-en")},
         {"use": "align-documents", "source": "translate-documents", "target": "en", "rounds": 0},
-        {
-            "use": "align-document-sentences",
-            "source": "translate-documents",
-            "target": "en",
-            "pairs": "align-documents",
-        },
+        {**WITHIN, "source": "translate-documents", "target": "en"},
     ]
     result = run(tmp_path, *stages)
     translated, paired, aligned = result.stages
@@ -118,17 +113,17 @@ def test_translated_documents_are_paired_and_their_own_sentences_come_out(tmp_pa
     assert again.digest == result.digest and all(stage.written == 0 for stage in again.stages)
 
 
-def test_the_command_translates_first_where_a_translator_is_given(tmp_path: Path, paraloom: Command) -> None:
+def test_the_command_translates_first_with_a_translator(tmp_path: Path, paraloom: Command) -> None:
     for name, pages in zip(("de", "en"), german_pages(), strict=True):
         write_pages(tmp_path / name, pages)
     options = ("--translator", BUNDLED / "de-en", "--decode", "greedy", "--rounds", 0)
-    status, _, said = paraloom("align", "documents", "de", "en", *options, "-o", "pairs.tsv")
-    assert status == 0 and "24 pairs of 25 and 24 documents" in said
+    status, _, output = paraloom("align", "documents", "de", "en", *options, "-o", "pairs.tsv")
+    assert status == 0 and "24 pairs of 25 and 24 documents" in output
     assert all(pair.source[2:] == pair.target[2:] for pair in read_document_pairs(tmp_path / "pairs.tsv"))
 
 
 @pytest.mark.parametrize(
-    ("change", "said"),
+    ("change", "message"),
     [
         ({"evidence": "word"}, "unknown evidence 'word'; did you mean 'words'"),
         ({"evidence": ""}, "unknown evidence ''"),
@@ -140,41 +135,41 @@ def test_the_command_translates_first_where_a_translator_is_given(tmp_path: Path
         ({"target": None}, "'target'"),
     ],
 )
-def test_bad_settings_are_refused_by_name(folder: Path, change: dict[str, Any], said: str) -> None:
-    with pytest.raises(ConfigError) as caught:
+def test_invalid_settings_are_refused(folder: Path, change: dict[str, Any], message: str) -> None:
+    with pytest.raises(ConfigError) as error:
         run(folder, {**ALIGN, **change})
-    assert said in str(caught.value)
+    assert message in str(error.value)
     assert not (folder / "run").exists()
 
 
-def test_evidence_is_named_once_or_several_times() -> None:
+def test_evidence_is_one_kind_or_several() -> None:
     assert evidence_weights("all") == EVIDENCE["all"]
     assert evidence_weights("words, topics") == {"words": 1.0, "topics": 1.0}
 
 
-def test_a_corpus_of_something_else_is_an_error_of_its_stage(folder: Path) -> None:
+def test_a_corpus_of_another_schema_is_refused(folder: Path) -> None:
     write_corpus(folder / "links", [], kind="LINKS")
-    with pytest.raises(DataError, match="column 'doc_id' is missing") as caught:
+    with pytest.raises(DataError, match="column 'doc_id' is missing") as error:
         run(folder, {**ALIGN, "target": "links"})
-    assert caught.value.stage == "10-align-documents"
+    assert error.value.stage == "10-align-documents"
 
 
-def test_without_counterparts_no_pair_is_written_and_there_is_nothing_to_align(folder: Path) -> None:
+def test_documents_without_counterparts_are_not_paired(folder: Path) -> None:
     write_pages(folder / "empty", [Page("x", "en", ""), Page("y", "en", "\n")])
     stages = [{**ALIGN, "target": "empty"}, {**WITHIN, "target": "empty"}]
     assert run(folder, stages[0]).stages[0].figures == {"documents": [31, 2], "pairs": 0}
-    with pytest.raises(DataError, match="no pairs of documents") as caught:
+    with pytest.raises(DataError, match="no pairs of documents") as error:
         run(folder, *stages)
-    assert caught.value.stage == "20-align-document-sentences"
+    assert error.value.stage == "20-align-document-sentences"
 
 
-def test_align_documents_then_sentences_from_the_command_line(folder: Path, paraloom: Command, world: World) -> None:
-    status, _, said = paraloom("align", "documents", "kal", "eng", "-o", "pairs.tsv")
-    assert status == 0 and "28 pairs of 31 and 31 documents in pairs.tsv" in said
+def test_the_commands_align_documents_then_sentences(folder: Path, paraloom: Command, world: World) -> None:
+    status, _, output = paraloom("align", "documents", "kal", "eng", "-o", "pairs.tsv")
+    assert status == 0 and "28 pairs of 31 and 31 documents in pairs.tsv" in output
     assert (folder / "pairs.tsv").read_text().startswith("src_doc\ttgt_doc\tscore\tmargin\n")
     assert not (folder / "pairs.tsv.paraloom").exists()
-    status, said, _ = paraloom("evaluate", "documents", "pairs.tsv", "--gold", "gold.tsv", "--swap", "--json")
-    assert status == 0 and json.loads(said) == {"precision": 1.0, "recall": 1.0, "f1": 1.0, "gold": 28}
+    status, output, _ = paraloom("evaluate", "documents", "pairs.tsv", "--gold", "gold.tsv", "--swap", "--json")
+    assert status == 0 and json.loads(output) == {"precision": 1.0, "recall": 1.0, "f1": 1.0, "gold": 28}
 
     assert paraloom("align", "sentences", "kal", "eng", "--documents", "pairs.tsv", "-o", "out.tsv")[0] == 0
     assert paraloom("align", "sentences", "kal", "eng", "--documents", "pairs.tsv", "-o", "links.parquet")[0] == 0
@@ -185,94 +180,74 @@ def test_align_documents_then_sentences_from_the_command_line(folder: Path, para
     lines = {page.name: page.text.split("\n") for side in (world.source, world.target) for page in side}
     for source, target in world.gold:
         of_pair = [row for row in links if (row["src_doc"], row["tgt_doc"]) == (source, target)]
-        assert [place for row in of_pair for place in row["src_ids"]] == list(range(len(lines[source])))
-        assert [place for row in of_pair for place in row["tgt_ids"]] == list(range(len(lines[target])))
+        assert [line for row in of_pair for line in row["src_ids"]] == list(range(len(lines[source])))
+        assert [line for row in of_pair for line in row["tgt_ids"]] == list(range(len(lines[target])))
     both = [row for row in links if row["src_ids"] and row["tgt_ids"]]
     with (folder / "out.tsv").open(encoding="utf-8", newline="") as stream:
         rows = list(csv.DictReader(stream, delimiter="\t", quoting=csv.QUOTE_NONE))
     expected = [
         (
-            " ".join(lines[row["src_doc"]][place] for place in row["src_ids"]),
-            " ".join(lines[row["tgt_doc"]][place] for place in row["tgt_ids"]),
+            " ".join(lines[row["src_doc"]][line] for line in row["src_ids"]),
+            " ".join(lines[row["tgt_doc"]][line] for line in row["tgt_ids"]),
         )
         for row in both
     ]
     assert [(row["src"], row["tgt"]) for row in rows] == expected
 
 
-def test_figures_of_documents_by_hand(tmp_path: Path, paraloom: Command) -> None:
-    """Three were found, two of them true, one twice in the file; of four true ones."""
+def test_scores_of_document_pairs_by_hand(tmp_path: Path, paraloom: Command) -> None:
+    """Of four true pairs two are found, one of them listed twice, and a wrong one."""
     (tmp_path / "found.tsv").write_text("a\tx\t0.9\t0.5\nb\ty\nc\tw\nb\ty\n")
     (tmp_path / "gold.tsv").write_text("a\tx\nb\ty\nc\tz\nd\tw\n")
-    (tmp_path / "turned.tsv").write_text("x\ta\ny\tb\nz\tc\nw\td\n")
-    for arguments in (["gold.tsv"], ["turned.tsv", "--swap"]):
-        status, said, _ = paraloom("evaluate", "documents", "found.tsv", "--gold", *arguments)
-        assert status == 0 and said == "precision 0.6667  recall 0.5000  f1 0.5714  of 4 pairs\n"
-    said = paraloom("evaluate", "documents", "found.tsv", "--gold", "turned.tsv", "--json")[1]
-    assert json.loads(said) == {"precision": 0, "recall": 0, "f1": 0, "gold": 4}
+    (tmp_path / "swapped.tsv").write_text("x\ta\ny\tb\nz\tc\nw\td\n")
+    for arguments in (["gold.tsv"], ["swapped.tsv", "--swap"]):
+        status, output, _ = paraloom("evaluate", "documents", "found.tsv", "--gold", *arguments)
+        assert status == 0 and output == "precision 0.6667  recall 0.5000  f1 0.5714  of 4 pairs\n"
+    output = paraloom("evaluate", "documents", "found.tsv", "--gold", "swapped.tsv", "--json")[1]
+    assert json.loads(output) == {"precision": 0, "recall": 0, "f1": 0, "gold": 4}
+
+
+DOCUMENTS = ("documents", "kal", "eng", "-o", "out.tsv")
+SENTENCES = ("sentences", "kal", "eng", "-o", "out.tsv")
 
 
 @pytest.mark.parametrize(
-    ("arguments", "code", "said"),
+    ("arguments", "code", "message"),
     [
         (("documents", "kal", "nowhere", "-o", "out.tsv"), 1, "nowhere: expected a corpus of documents"),
         (("documents", "gold.tsv", "eng", "-o", "out.tsv"), 1, "gold.tsv: expected a corpus of documents"),
-        (("documents", "kal", "eng", "--evidence", "topic", "-o", "out.tsv"), 1, "did you mean 'topics'"),
-        (("documents", "kal", "eng", "--assignment", "one", "-o", "out.tsv"), 1, "unknown assignment 'one'"),
-        (
-            ("sentences", "kal", "eng", "--documents", "header.tsv", "-o", "out.tsv"),
-            1,
-            "header.tsv: the file has no pairs",
-        ),
-        (("sentences", "kal", "eng", "--documents", "empty.tsv", "-o", "out.tsv"), 1, "empty.tsv: the file is empty"),
-        (
-            ("sentences", "kal", "eng", "--documents", "bad.tsv", "-o", "out.tsv"),
-            1,
-            "bad.tsv, row 2: expected a pair of documents, got 'k2'",
-        ),
-        (("sentences", "kal", "eng", "--documents", "pear.tsv", "-o", "out.tsv"), 1, "pear.tsv: file not found"),
-        (
-            ("sentences", "kal", "eng", "--documents", "other.tsv", "-o", "out.tsv"),
-            1,
-            "document 'k1' not found in the corpus",
-        ),
-        (
-            ("sentences", "kal", "eng", "--documents", "other.tsv", "-o", "o.parquet"),
-            1,
-            "document 'k1' not found in the",
-        ),
+        ((*DOCUMENTS, "--evidence", "topic"), 1, "did you mean 'topics'"),
+        ((*DOCUMENTS, "--assignment", "one"), 1, "unknown assignment 'one'"),
+        ((*SENTENCES, "--documents", "header.tsv"), 1, "header.tsv: the file has no pairs"),
+        ((*SENTENCES, "--documents", "empty.tsv"), 1, "empty.tsv: the file is empty"),
+        ((*SENTENCES, "--documents", "bad.tsv"), 1, "bad.tsv, row 2: expected a pair of documents, got 'k2'"),
+        ((*SENTENCES, "--documents", "pear.tsv"), 1, "pear.tsv: file not found"),
+        ((*SENTENCES, "--documents", "other.tsv"), 1, "document 'k1' not found in the corpus"),
+        ((*SENTENCES[:3], "--documents", "other.tsv", "-o", "o.parquet"), 1, "document 'k1' not found in the corpus"),
         (
             ("sentences", "kal", "none", "--documents", "other.tsv", "-o", "out.tsv"),
             1,
             "expected a corpus of documents",
         ),
-        (
-            ("sentences", "kal", "eng", "--documents", "bad.tsv", "--translations", "a.txt", "-o", "out.tsv"),
-            2,
-            "--translations is for two texts",
-        ),
-        (
-            ("sentences", "kal", "eng", "--documents", "bad.tsv", "--method", "length", "-o", "out.tsv"),
-            2,
-            "--method is for two texts",
-        ),
+        ((*SENTENCES, "--documents", "bad.tsv", "--translations", "a.txt"), 2, "--translations is for two texts"),
+        ((*SENTENCES, "--documents", "bad.tsv", "--method", "length"), 2, "--method is for two texts"),
     ],
 )
-def test_what_cannot_be_is_named(
-    folder: Path, paraloom: Command, arguments: tuple[str, ...], code: int, said: str
+def test_invalid_input_of_the_commands_is_refused(
+    folder: Path, paraloom: Command, arguments: tuple[str, ...], code: int, message: str
 ) -> None:
     (folder / "header.tsv").write_text("src_doc\ttgt_doc\tscore\tmargin\n")
     (folder / "empty.tsv").write_text("")
     (folder / "bad.tsv").write_text("k1\te1\nk2\n")
     (folder / "other.tsv").write_text("k1\te1\n")
-    status, _, err = paraloom("align", *arguments)
+    status, _, errors = paraloom("align", *arguments)
     assert status == code
-    assert any(each in " ".join(err.replace("│", "").split()) for each in said.split("|")), err
-    assert not (folder / "out.tsv").exists() and not (folder / "o.parquet").exists()
-    assert "Traceback" not in err
+    assert message in " ".join(errors.replace("│", "").split())
+    assert not any((folder / name).exists() for name in ("out.tsv", "o.parquet", "o"))
+    assert "Traceback" not in errors
 
 
-def test_null_texts_and_pictures_are_as_none(tmp_path: Path) -> None:
+def test_null_texts_and_images_count_as_empty(tmp_path: Path) -> None:
     rows = {"doc_id": ["a"], "lang": [None], "url": [None], "title": [None], "text": [None], "images": [None]}
     for name in ("kal", "eng"):
         schema = write_pages(tmp_path / f"{name}0", []).schema

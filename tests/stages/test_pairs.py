@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
 
 from paraloom.core.errors import ConfigError
@@ -20,8 +21,6 @@ ROWS = 60
 
 @pytest.fixture(scope="module")
 def pairs(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    import pyarrow as pa
-
     folder = tmp_path_factory.mktemp("corpus") / "pairs"
     words = ["one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"]
     rows = [
@@ -67,7 +66,7 @@ def test_a_filter_after_scores_splits_kept_from_rejected(pairs: Path, tmp_path: 
     assert "keep" not in kept.schema.names
 
 
-def test_an_unknown_column_stops_the_run_before_its_stage_begins(pairs: Path, tmp_path: Path) -> None:
+def test_an_unknown_column_is_refused_before_any_row_is_read(pairs: Path, tmp_path: Path) -> None:
     text = f"""
         [[stage]]
         use = "filter"
@@ -80,12 +79,12 @@ def test_an_unknown_column_stops_the_run_before_its_stage_begins(pairs: Path, tm
 
 
 @pytest.mark.parametrize("key", ['where = "a <"', "top = 0.5", 'decile = 11\nby = "bleu1"', "sample = -1"])
-def test_a_filter_that_cannot_be_is_refused_when_the_pipeline_is_read(pairs: Path, key: str) -> None:
+def test_an_invalid_filter_is_refused_when_the_pipeline_is_read(pairs: Path, key: str) -> None:
     with pytest.raises(ConfigError):
         parse_pipeline(f'[[stage]]\nuse = "filter"\ninput = "{pairs}"\n{key}\n', file=pairs.parent / "p.toml")
 
 
-def test_a_stage_is_told_apart_by_what_it_does_and_not_by_its_model_path() -> None:
+def test_a_digest_depends_on_the_settings_and_not_on_paths() -> None:
     assert Score(scores=("bleu1",)).digest() != Score(scores=("length",)).digest()
     assert Filter(sample=10).digest() != Filter(sample=11).digest()
     assert BackTranslate(translator="a").digest() == BackTranslate(translator="b").digest()
