@@ -1,4 +1,4 @@
-"""The stages about pairs inside a run: row counts that add up, cuts of the whole corpus, errors before any work."""
+"""Stages of pairs in a run: row counts add up, criteria see the whole corpus, errors come before any work."""
 
 from __future__ import annotations
 
