@@ -336,7 +336,7 @@ def test_the_command_prints_the_groups(tmp_path: Path, paraloom: Callable[..., t
     assert status == 0
     lines = [line.split(maxsplit=3) for line in out.splitlines()]
     assert lines[3] == ["3", "18", "18.0%", "FRAG -> NP . or SQ -> VBZ NP ."]
-    assert out.splitlines()[-1] == "100 rows, 2 without a tree, 4 root productions"
+    assert out.splitlines()[-1] == "100 rows, 2 without a parse, 4 distinct root productions"
     assert SyntaxGrouping.load(tmp_path / "groups").get(1).rows == 50
     status, _, err = paraloom("syntax-groups", "parsed", "-o", "more", "--groups", 9)
     assert status == 1 and "Ask for fewer groups" in err
