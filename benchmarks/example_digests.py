@@ -529,11 +529,14 @@ def compare(before: Mapping[str, Any], after: Mapping[str, Any]) -> int:
             print(f"note: {key} differs: {before.get(key)} and {after.get(key)}")
     different = same = 0
     for name, old in before["examples"].items():
-        new = after["examples"].get(name, {"error": "not run"})
-        if "stages" not in old or "stages" not in new:
-            print(f"{name:<20} not compared: {(old if 'stages' not in old else new).get('error')}")
-            different += "stages" in old
+        new = after["examples"].get(name)
+        if new is None:
+            print(f"{name:<20} not run after")
+            different += len(old["stages"])
             continue
+        for when, result in (("before", old), ("after", new)):
+            if "error" in result:
+                print(f"{name:<20} stopped {when}: {result['error']}")
         for stage, parts in old["stages"].items():
             changed = differences(parts, new["stages"][stage]) if stage in new["stages"] else ["(missing)"]
             different += bool(changed)
@@ -602,14 +605,16 @@ def main() -> None:
             if options.only and example.name not in options.only:
                 continue
             start = time.perf_counter()
+            result: dict[str, Any] = {}
             try:
-                record["examples"][example.name] = {"stages": run_digests(workshop.run(example))}
-                outcome = f"{len(record['examples'][example.name]['stages'])} stages"
-            except CommandError as failure:
-                record["examples"][example.name] = {"error": str(failure)}
-                outcome = f"skipped: {failure}"
+                workshop.run(example)
+            except CommandError as error:
+                result["error"] = str(error)
+            result["stages"] = run_digests(scratch / "runs" / example.name)
+            record["examples"][example.name] = result
+            outcome = f"{len(result['stages'])} stages" + (f", then: {result['error']}" if "error" in result else "")
             print(f"{example.name:<20} {time.perf_counter() - start:6.0f} s  {outcome}", flush=True)
-            for stage, parts in record["examples"][example.name].get("stages", {}).items():
+            for stage, parts in result["stages"].items():
                 print(f"    {sha(f'{part} {digest}'.encode() for part, digest in parts.items())}  {stage}")
             if options.output:
                 options.output.write_text(json.dumps(record, indent=1, sort_keys=True) + "\n", encoding="utf-8")
