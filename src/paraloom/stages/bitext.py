@@ -29,8 +29,8 @@ class ReadPairs(Source):
     """Reads sentence pairs: Moses pairs, TSV, JSONL, Parquet or TMX, plain or compressed.
 
     Args:
-        source: A file with both sides, a folder that Paraloom wrote, or `PREFIX.{de,en}` for a Moses pair. Relative
-            paths are resolved against the folder of the pipeline file.
+        source: A file with both sides, or `PREFIX.{de,en}` for a Moses pair. Relative paths are resolved against the
+            folder of the pipeline file.
         src_lang, tgt_lang: Language of each side. Default: what the file or its name says, else 'und'.
         src_column, tgt_column: Column of each side in a table: its name, or its number from 1.
         origin: First part of each `pair_id`. Default: the name of the file.
