@@ -46,7 +46,7 @@ class Count(Source):
     piece: int = 33
 
     def batches(self, context: StageContext) -> Iterator[pa.RecordBatch]:
-        """The rows in batches of `piece`, which shards must not depend on."""
+        """The rows in batches of `piece` rows; shards must not depend on it."""
         for first in range(self.first, self.sentences, self.piece):
             numbers = range(first, min(first + self.piece, self.sentences))
             rows = [{"doc_id": "d", "sent_id": n, "lang": "en", "text": f"s{n}"} for n in numbers]
@@ -68,7 +68,7 @@ class Lines(Source):
     shard_rows: int = 40
 
     def batches(self, context: StageContext) -> Iterator[pa.RecordBatch]:
-        """One batch of all."""
+        """All lines in one batch."""
         rows = [
             {"doc_id": self.path.name, "sent_id": n, "lang": "en", "text": line}
             for n, line in enumerate(self.path.read_text().splitlines())
@@ -79,7 +79,7 @@ class Lines(Source):
 
 @dataclass(frozen=True, kw_only=True)
 class Bulk(Source):
-    """Many sentences of some 350 characters, made fast."""
+    """Many sentences of some 350 characters, generated fast."""
 
     output_schema: ClassVar[str] = "SENTENCES"
 
@@ -128,7 +128,7 @@ class Even(Map):
     every: int = 2
 
     def apply(self, batch: pa.RecordBatch, context: StageContext) -> pa.RecordBatch:
-        """The verdicts."""
+        """The rows with `keep` and `reason`."""
         keep = [n % self.every == 0 for n in batch["sent_id"].to_pylist()]
         batch = batch.append_column("keep", pa.array(keep, pa.bool_()))
         return batch.append_column("reason", pa.array([None if k else "odd" for k in keep], pa.string()))
@@ -136,26 +136,26 @@ class Even(Map):
 
 @dataclass(frozen=True, kw_only=True)
 class Echo(Map):
-    """Each sentence n gives n % 3 copies: none for every third."""
+    """Repeats sentence n n % 3 times: every third one is dropped."""
 
     rows: ClassVar[Literal["same", "many"]] = "many"
 
     def apply(self, batch: pa.RecordBatch, context: StageContext) -> pa.RecordBatch:
-        """The copies, traced."""
+        """The copies, with `_source`."""
         source = [row for row, n in enumerate(batch["sent_id"].to_pylist()) for _ in range(n % 3)]
         return batch.take(pa.array(source, pa.int32())).append_column("_source", pa.array(source, pa.int32()))
 
 
 @dataclass(frozen=True, kw_only=True)
 class Needy(Map):
-    """Wants a column that is not there."""
+    """Needs a column that does not exist."""
 
     input_columns: ClassVar[tuple[str, ...]] = ("txet",)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Above(Map):
-    """Adds whether a sentence's number is above the mean, which a survey finds."""
+    """Adds whether the number of a sentence is above the mean, which a survey computes."""
 
     def survey(self, corpus: CorpusReader, context: StageContext) -> Json:
         """The mean."""
@@ -164,14 +164,14 @@ class Above(Map):
         return sum(numbers) / len(numbers)
 
     def apply(self, batch: pa.RecordBatch, context: StageContext) -> pa.RecordBatch:
-        """The comparison."""
+        """The rows, with `above`."""
         above = [n > context.survey for n in batch["sent_id"].to_pylist()]
         return batch.append_column("above", pa.array(above))
 
 
 @dataclass(frozen=True, kw_only=True)
 class Faulty(Map):
-    """Goes wrong in the way of `how`, at sentence `at`."""
+    """Fails at sentence `at`, in the way that `how` names."""
 
     how: Literal["data", "batch", "lose", "bug", "die", "kill", "columns", "full"]
     at: int = 50
