@@ -15,7 +15,7 @@ import paraloom
 ROOT = Path(paraloom.__file__).parent
 FILES = sorted(ROOT.rglob("*.py"))
 
-DOMAIN = ("extract", "align", "mt", "pairs", "syntax", "diversity", "embed", "evaluate")
+DOMAIN = ("extract", "alignment", "mt", "pairs", "syntax", "diversity_metrics", "embed", "evaluate")
 _BELOW: dict[str, tuple[str, ...]] = {
     "core": (),
     "bundled": ("core",),

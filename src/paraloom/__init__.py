@@ -8,9 +8,13 @@ from paraloom.core.lazy import lazy_exports
 
 if TYPE_CHECKING:
     from paraloom import stages as stages
+    from paraloom.alignment.documents import align_documents as align_documents
+    from paraloom.alignment.sentences import AlignerConfig as AlignerConfig
+    from paraloom.alignment.sentences import align as align
     from paraloom.core.beads import Bead as Bead
     from paraloom.core.errors import ConfigError as ConfigError
     from paraloom.core.errors import DataError as DataError
+    from paraloom.core.errors import MissingExtraError as MissingExtraError
     from paraloom.core.errors import ModelError as ModelError
     from paraloom.core.errors import ParaloomError as ParaloomError
     from paraloom.core.errors import RunError as RunError
@@ -18,23 +22,41 @@ if TYPE_CHECKING:
     from paraloom.core.protocols import ParserLike as ParserLike
     from paraloom.core.protocols import TranslatorLike as TranslatorLike
     from paraloom.core.protocols import Variant as Variant
+    from paraloom.diversity_metrics.measures import diversity as diversity
+    from paraloom.embed.config import EncoderConfig as EncoderConfig
+    from paraloom.embed.encoder import Encoder as Encoder
+    from paraloom.evaluate.sts import evaluate_sts as evaluate_sts
+    from paraloom.evaluate.translation import evaluate_translation as evaluate_translation
+    from paraloom.mt.config import TranslatorConfig as TranslatorConfig
+    from paraloom.mt.translator import Translator as Translator
     from paraloom.pipeline.pipeline import Pipeline as Pipeline
     from paraloom.pipeline.result import RunResult as RunResult
+    from paraloom.report.page import write_report as write_report
+    from paraloom.workflows.alignment import align_files as align_files
+    from paraloom.workflows.analysis import pair_statistics as pair_statistics
+    from paraloom.workflows.augmentation import augment as augment
+    from paraloom.workflows.encoders import distill_encoder as distill_encoder
+    from paraloom.workflows.encoders import train_encoder as train_encoder
+    from paraloom.workflows.extract import extract_documents as extract_documents
     from paraloom.workflows.pairs import Pairs as Pairs
     from paraloom.workflows.pairs import as_pairs as as_pairs
     from paraloom.workflows.pairs import backtranslate as backtranslate
     from paraloom.workflows.pairs import filter_pairs as filter_pairs
     from paraloom.workflows.pairs import read_pairs as read_pairs
     from paraloom.workflows.pairs import score as score
+    from paraloom.workflows.translators import train_translator as train_translator
 
 __version__ = "0.2.0"
 
 _EXPORTS = {
+    "AlignerConfig": "paraloom.alignment.sentences",
     "Bead": "paraloom.core.beads",
     "ConfigError": "paraloom.core.errors",
     "DataError": "paraloom.core.errors",
     "Encoder": "paraloom.embed.encoder",
+    "EncoderConfig": "paraloom.embed.config",
     "EncoderLike": "paraloom.core.protocols",
+    "MissingExtraError": "paraloom.core.errors",
     "ModelError": "paraloom.core.errors",
     "Pairs": "paraloom.workflows.pairs",
     "ParaloomError": "paraloom.core.errors",
@@ -43,14 +65,28 @@ _EXPORTS = {
     "RunError": "paraloom.core.errors",
     "RunResult": "paraloom.pipeline.result",
     "Translator": "paraloom.mt.translator",
+    "TranslatorConfig": "paraloom.mt.config",
     "TranslatorLike": "paraloom.core.protocols",
     "Variant": "paraloom.core.protocols",
+    "align": "paraloom.alignment.sentences",
+    "align_documents": "paraloom.alignment.documents",
+    "align_files": "paraloom.workflows.alignment",
     "as_pairs": "paraloom.workflows.pairs",
+    "augment": "paraloom.workflows.augmentation",
     "backtranslate": "paraloom.workflows.pairs",
+    "distill_encoder": "paraloom.workflows.encoders",
+    "diversity": "paraloom.diversity_metrics.measures",
+    "evaluate_sts": "paraloom.evaluate.sts",
+    "evaluate_translation": "paraloom.evaluate.translation",
+    "extract_documents": "paraloom.workflows.extract",
     "filter_pairs": "paraloom.workflows.pairs",
+    "pair_statistics": "paraloom.workflows.analysis",
     "read_pairs": "paraloom.workflows.pairs",
     "score": "paraloom.workflows.pairs",
     "stages": "paraloom.stages",
+    "train_encoder": "paraloom.workflows.encoders",
+    "train_translator": "paraloom.workflows.translators",
+    "write_report": "paraloom.report.page",
 }
 """Public name → the module that defines it; imported when it is first used."""
 

@@ -17,7 +17,7 @@ import pyarrow.parquet as pq
 from paraloom.core.errors import DataError
 from paraloom.core.stage import Fit, Json, Ref, StageContext
 from paraloom.core.stats import Z_95, Estimate, Moments
-from paraloom.diversity.corpus_statistics import TextStatistics
+from paraloom.diversity_metrics.corpus_statistics import TextStatistics
 from paraloom.evaluate.correlation import ranks
 from paraloom.io import Corpus
 from paraloom.pairs.filtering.cuts import ROW_ID_COLUMNS, find_cut

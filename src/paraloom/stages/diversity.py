@@ -14,9 +14,9 @@ import pyarrow as pa
 from paraloom.core.errors import ConfigError, DataError, nearest
 from paraloom.core.stage import Fit, Json, Ref, StageContext
 from paraloom.core.stats import Estimate, merge_all
-from paraloom.diversity.groups import GroupSample, whole_groups
-from paraloom.diversity.measures import VariantStatistics, named_kernels
-from paraloom.diversity.tree_differences import TreeStatistics
+from paraloom.diversity_metrics.groups import GroupSample, whole_groups
+from paraloom.diversity_metrics.measures import VariantStatistics, named_kernels
+from paraloom.diversity_metrics.tree_differences import TreeStatistics
 from paraloom.io import Corpus
 
 _UNKNOWN = "und"

@@ -11,7 +11,7 @@ from typing import Any
 
 from paraloom.core.errors import ConfigError
 from paraloom.core.stage import Ref, Stage
-from paraloom.diversity.names import NAMES, NOTE
+from paraloom.diversity_metrics.names import NAMES, NOTE
 from paraloom.io import Corpus
 from paraloom.io.compression import without_compression
 from paraloom.mt.translator import Translator
@@ -140,7 +140,7 @@ def measure_diversity(
     if references is not None:
         reading, reference_corpus = input_stages(references, name=_of("references", "read"))
         stages += reading
-    names = _names(corpora)
+    names = stage_names(corpora)
     config = {key: tuple(value) if isinstance(value, list) else value for key, value in config.items()}
     config = {key: value for key, value in config.items() if value is not None}
     for name, source in zip(names, corpora, strict=True):
@@ -239,7 +239,7 @@ def _number(field: str | None) -> int | str:
     return int(field) if field is not None and field.lstrip("-").isdigit() else field or 0
 
 
-def _names(corpora: Sequence[str]) -> list[str]:
+def stage_names(corpora: Sequence[str]) -> list[str]:
     """A stage name for each corpus, after its folder or file, all of them different."""
     if not corpora:
         raise ConfigError("no variants to measure", remedy="Name one corpus or more.")

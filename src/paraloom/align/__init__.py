@@ -1,1 +1,0 @@
-"""Alignment of comparable documents and of their sentences, n to m: documents to bitext."""

@@ -1,0 +1,91 @@
+"""Statistics of a corpus: length, vocabulary and n-gram entropy (W17 Table 9, PNMT Table 1), as sums."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from paraloom.core.stats import Estimate, IdCounts, Moments, entropy, merge_all
+from paraloom.text.buffers import Texts
+from paraloom.text.ngrams import ngrams
+from paraloom.text.tokens import token_hash, tokenize
+
+
+@dataclass(frozen=True)
+class TextStatistics:
+    """Sums over sentences; two of them can be added.
+
+    Args:
+        sentences: Sentences with at least one word.
+        length: Words of these sentences.
+        unigrams: Occurrences of each word, in lower case (`paraloom.text.tokens`).
+        trigrams: Occurrences of each trigram.
+        trees: Occurrences of each parse skeleton, if there are parses.
+    """
+
+    sentences: int = 0
+    length: Moments = field(default_factory=Moments)
+    unigrams: IdCounts = field(default_factory=IdCounts.empty)
+    trigrams: IdCounts = field(default_factory=IdCounts.empty)
+    trees: IdCounts = field(default_factory=IdCounts.empty)
+
+    @classmethod
+    def of(cls, texts: Texts, skeletons: Texts | None = None) -> TextStatistics:
+        """Sum up a batch of sentences.
+
+        Args:
+            texts: n sentences.
+            skeletons: The skeleton of each sentence's tree (`paraloom.text.trees.skeleton`), '' without one.
+
+        Example:
+            >>> statistics = TextStatistics.of(["a b a", "b"]) + TextStatistics.of(["c"])
+            >>> statistics.sentences, len(statistics.unigrams), round(statistics.length.mean, 2)
+            (3, 3, 1.67)
+        """
+        lists = tokenize(texts)
+        lengths = lists.lengths
+        return cls(
+            sentences=int((lengths > 0).sum()),
+            length=Moments.of(lengths[lengths > 0]),
+            unigrams=IdCounts.of(lists.ids),
+            trigrams=IdCounts.of(ngrams(lists, 3).ids),
+            trees=_count_texts(skeletons) if skeletons is not None else IdCounts.empty(),
+        )
+
+    def __add__(self, other: TextStatistics) -> TextStatistics:
+        return TextStatistics(
+            self.sentences + other.sentences,
+            self.length + other.length,
+            self.unigrams + other.unigrams,
+            self.trigrams + other.trigrams,
+            self.trees + other.trees,
+        )
+
+    def figures(self) -> dict[str, Estimate]:
+        """Length (words per sentence), vocabulary (different words) and entropies (nats), with 95 % intervals.
+
+        The vocabulary has no interval: it grows with the sample, so compare samples of equal size.
+
+        Reference:
+            W17 Table 9 and PNMT Table 1 for the entropies of unigrams, trigrams and parses.
+        """
+        figures = {
+            "length": self.length.estimate(),
+            "vocabulary": Estimate(len(self.unigrams), len(self.unigrams), len(self.unigrams)),
+            "unigram_entropy": entropy(self.unigrams.counts),
+            "trigram_entropy": entropy(self.trigrams.counts),
+        }
+        return figures | ({"parse_entropy": entropy(self.trees.counts)} if len(self.trees) else {})
+
+
+def text_statistics(batches: Iterable[Texts]) -> TextStatistics:
+    """Sum up all batches; memory grows with the number of different trigrams."""
+    return merge_all(map(TextStatistics.of, batches), TextStatistics())
+
+
+def _count_texts(texts: Texts) -> IdCounts:
+    """Occurrences of each non-empty text."""
+    values = texts if isinstance(texts, list) else texts.to_pylist()  # type: ignore[union-attr]
+    return IdCounts.of(np.array([token_hash(value) for value in values if value], np.uint64))

@@ -1,0 +1,123 @@
+"""Surface statistics of generated text: length of sentences and words, and vocabulary (BBH22 §2.2)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+
+from paraloom.core.stats import Estimate, IdCounts, Ratio, merge_all
+from paraloom.diversity_metrics.surface_kernels import spaced_words
+from paraloom.text.buffers import Texts, code_points, text_buffers
+from paraloom.text.characters import white_table
+
+UNITS = {
+    "sentence_length": "words a sentence",
+    "word_length": "characters a word",
+    "bytes_per_word": "bytes a word, blanks and line ends among them",
+    "vocabulary": "different words",
+    "folded_vocabulary": "different words, ASCII capitals and punctuation aside",
+}
+"""Unit of each of `SurfaceStatistics.figures`."""
+
+
+@dataclass(frozen=True)
+class SurfaceStatistics:
+    """Sums over sentences; two of them can be added.
+
+    A word is what stands between white space, punctuation included, as for `wc` (which ignores words without a
+    printable character and does not split at U+0085, U+2028 and the like). For tokens and entropies see
+    `corpus_statistics`.
+
+    Args:
+        sentences: Sentences, one per line.
+        empty: Sentences without a word, which count as length 0.
+        size: Bytes in UTF-8, with a line end after each sentence.
+        length: Words per sentence.
+        characters: Characters per word.
+        vocabulary: Occurrences of each word as it is written.
+        folded: Occurrences of each word without ASCII punctuation and in ASCII lower case.
+    """
+
+    sentences: int = 0
+    empty: int = 0
+    size: int = 0
+    length: Ratio = field(default_factory=Ratio)
+    characters: Ratio = field(default_factory=Ratio)
+    vocabulary: IdCounts = field(default_factory=IdCounts.empty)
+    folded: IdCounts = field(default_factory=IdCounts.empty)
+
+    @classmethod
+    def of(cls, texts: Texts, groups: npt.NDArray[np.int64] | None = None) -> SurfaceStatistics:
+        """Sum up a batch of sentences.
+
+        Args:
+            texts: n sentences.
+            groups: int64 (g + 1,): group j has the texts groups[j] to groups[j + 1], at least one. Sentences of one
+                group, such as variants of one source, are not independent, which makes intervals wider. Default: each
+                sentence is a group.
+
+        Example:
+            >>> statistics = SurfaceStatistics.of(["Yes, yes!", "no"]) + SurfaceStatistics.of(["No"])
+            >>> statistics.sentences, statistics.length.over, statistics.characters.over
+            (3, 4.0, 12.0)
+            >>> len(statistics.vocabulary), len(statistics.folded)
+            (4, 2)
+        """
+        _, offsets = text_buffers(texts)
+        ids, folded, characters, words = spaced_words(*code_points(texts), white_table())
+        starts = np.arange(len(words)) if groups is None else groups[:-1]
+        by_sentence = np.bincount(np.repeat(np.arange(len(words)), words), characters, len(words))
+        group_words, group_characters = (
+            np.add.reduceat(counts, starts) if len(words) else counts for counts in (words, by_sentence)
+        )
+        return cls(
+            sentences=len(words),
+            empty=int((words == 0).sum()),
+            size=int(offsets[-1] - offsets[0]) + len(words),
+            length=Ratio.of(group_words, np.diff([*starts, len(words)])),
+            characters=Ratio.of(group_characters, group_words),
+            vocabulary=IdCounts.of(ids),
+            folded=IdCounts.of(folded[folded != 0]),
+        )
+
+    def __add__(self, other: SurfaceStatistics) -> SurfaceStatistics:
+        return SurfaceStatistics(
+            self.sentences + other.sentences,
+            self.empty + other.empty,
+            self.size + other.size,
+            self.length + other.length,
+            self.characters + other.characters,
+            self.vocabulary + other.vocabulary,
+            self.folded + other.folded,
+        )
+
+    def figures(self) -> dict[str, Estimate]:
+        """The figures of `UNITS`, by name, the mean lengths with 95 % intervals.
+
+        bytes_per_word and the vocabularies have no interval; vocabularies grow with the sample, so compare samples of
+        equal size.
+
+        Reference:
+            The tables of BBH22 have sentence_length and, according to the script published with the paper,
+            bytes_per_word as the length of words and folded_vocabulary as the vocabulary.
+        """
+        words = self.length.over
+        return {
+            "sentence_length": self.length.estimate(),
+            "word_length": self.characters.estimate(),
+            "bytes_per_word": _exact(self.size / words if words else np.nan),
+            "vocabulary": _exact(len(self.vocabulary)),
+            "folded_vocabulary": _exact(len(self.folded)),
+        }
+
+
+def surface_statistics(batches: Iterable[Texts]) -> SurfaceStatistics:
+    """Sum up all batches; memory grows with the vocabulary, about 32 bytes per word."""
+    return merge_all(map(SurfaceStatistics.of, batches), SurfaceStatistics())
+
+
+def _exact(value: float) -> Estimate:
+    return Estimate(value, value, value)
