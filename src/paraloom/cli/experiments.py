@@ -58,7 +58,7 @@ def reproduce(
         seed=seed,
     )
     for table in made:
-        typer.echo(table.markdown())
+        typer.echo(table.format())
 
 
 COMMANDS: options.Commands = {"reproduce": reproduce}

@@ -1,50 +1,73 @@
-"""What an experiment with back-translated text is made of, and its file."""
+"""Configuration of an experiment on back-translation (Burchell et al. 2022), and its file."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, fields, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, get_type_hints
+from typing import Any, ClassVar
 
-from paraloom.core.config import FieldTypeError, coerce
+from paraloom.core.config import Config
 from paraloom.core.errors import ConfigError
 from paraloom.mt.presets import method
-from paraloom.workflows.settings import read_settings
+from paraloom.workflows.settings import read_config
 
 Table = dict[str, Any]
+"""Settings of a stage, as in a TOML file."""
 
-NONE = "none"
-"""The method of the parallel text alone."""
+NO_METHOD = "none"
+"""The method without back-translation: the parallel text alone."""
 
-_SMALL: Table = {"steps": 400, "batch_tokens": 1000, "evaluate_every": 100, "vocab_size": 4000}
+_SMALL_TRAINING: Table = {"steps": 400, "batch_tokens": 1000, "evaluate_every": 100, "vocab_size": 4000}
 _SMALL_TEST, _SMALL_DEVELOPMENT = 400, 60
-_SMALL_SENTENCES, _SMALL_MEASURED = 2500, 1500
-_SMALL_METHODS = ("base", "beam", "nucleus")
+_SMALL_SENTENCES, _SMALL_DIVERSITY = 2500, 1500
+_SMALL_METHODS = (NO_METHOD, "base", "beam", "nucleus")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Experiment:
-    """What is compared, and on what.  Paths in its file are seen from there.
+class Experiment(Config):
+    """Configuration of an experiment: methods of back-translation, compared by the translators that they train.
 
-    src_lang, tgt_lang: of the final translators.  parallel: tables of `bitext` stages, source and target.
-    monolingual: tables of `sentences` stages, of the target's language; duplicates among them go.  development: such
-    a bitext; its loss stops each training.  tests: tables of `bitext` stages by name.  All bitexts may have `sample`,
-    so many rows drawn from all of the file: what is left may be monolingual text, and a test's file parallel text.
-    A test may have `sets`, a table of sets and rows, each of which is then measured by itself (run.stages.translation).
-    methods: of mt.methods, and `none` for the parallel text alone.  outputs: translations of a sentence, where a
-    method has several.  sentences: monolingual ones; base-big takes `outputs` times as many.
-    seeds: trainings of each final translator.  weights: parallel and back-translated text in a final training, as they
-    are to each other; none: each row once.  tag: before back-translated sources, as <BT>.
-    clean: settings of the stage that cleans; test sentences are held out in any case, and what stands in the parallel
-    text is not taken from the monolingual one.
-    translator: settings of all trainings; back, final: of the one that back-translates, and of the final ones, that
-    differ.  first: such settings of one of the parallel text alone, a seed, from which all final ones go on, `none`
-    too, so that few steps are enough for each method; none: the final ones begin anew.
-    parser: of the source's language (a folder, or a model as `spacy:NAME`): then tree kernels are measured, and
-    `syntax` can be among the methods.  syntax: `min_rows` of syntax-groups, and the settings of fine-tuning.
-    measured: groups of translations whose diversity is measured.
-    comet_python, comet_model: see run.stages.translation.
+    Relative paths in its file are resolved against the folder of the file. Every table of parallel text may have
+    `sample`, a number of rows to draw from the whole file; the rest of the file may then be monolingual text, and the
+    file of a test parallel text. A test may also have `sets`, a file with ranges of rows that are evaluated separately.
+
+    Args:
+        src_lang: Source language of the final translators.
+        tgt_lang: Target language of the final translators.
+        parallel: Parallel text, as settings of `read-pairs` stages.
+        monolingual: Text in the target language, as settings of `read-sentences` stages. Duplicates are dropped, and so
+            are sentences that are in the parallel text.
+        development: Settings of a `read-pairs` stage, whose loss stops each training.
+        tests: Settings of `read-pairs` stages by name.
+        methods: Names of `paraloom.mt.presets.METHODS`, and 'none' for the parallel text alone.
+        outputs: Translations of each sentence, for methods with several.
+        sentences: Number of monolingual sentences; base-big takes `outputs` times as many.
+        seeds: Trainings of each final translator.
+        weights: Weights of the parallel and of the back-translated text in the final trainings; empty: each row counts
+            once.
+        tag: Token before each back-translated source, such as `<BT>`.
+        clean: Settings of the `clean` stages. Test sentences are held out in any case.
+        translator: Settings of all trainings.
+        back: Settings of the back-translator that differ.
+        final: Settings of the final translators that differ.
+        first: Settings of a translator of the parallel text alone, one per seed, from which all final ones continue,
+            those of 'none' too, so that few steps are enough for each. Empty: final translators start from scratch.
+        parser: Parser of the source language, as `parse` takes it; adds tree kernels to the measures of diversity, and
+            is required by the method 'syntax'.
+        syntax: `min_rows` of the stage `syntax-groups`, and settings of the fine-tuned translators that differ.
+        diversity_limit: Sentences whose translations are measured for diversity.
+        comet_python: Python interpreter that has COMET; empty: COMET is not computed.
+        comet_model: Model of COMET.
+
+    Raises:
+        ConfigError: Names the key that is wrong.
+
+    Reference:
+        Burchell et al. (2022), §3.
     """
+
+    renamed_fields: ClassVar[Mapping[str, str]] = {"measured": "diversity_limit"}
 
     src_lang: str
     tgt_lang: str
@@ -52,7 +75,7 @@ class Experiment:
     monolingual: tuple[Table, ...]
     development: Table
     tests: dict[str, Table]
-    methods: tuple[str, ...] = (NONE, "base", "beam", "sampling", "nucleus")
+    methods: tuple[str, ...] = (NO_METHOD, "base", "beam", "sampling", "nucleus")
     outputs: int = 3
     sentences: int = 20_000
     seeds: int = 1
@@ -65,97 +88,117 @@ class Experiment:
     first: Table = field(default_factory=dict)
     parser: str = ""
     syntax: Table = field(default_factory=dict)
-    measured: int = 30_000
+    diversity_limit: int = 30_000
     comet_python: str = ""
     comet_model: str = "wmt20-comet-da"
 
-    def __post_init__(self) -> None:
-        for name in ("parallel", "monolingual", "tests"):
-            if not getattr(self, name):
-                raise ConfigError(f"there is no '{name}'")
+    def validate(self) -> None:
+        for key in ("parallel", "monolingual", "tests"):
+            if not getattr(self, key):
+                raise ConfigError(f"key '{key}' is empty")
+        for key in ("outputs", "sentences", "seeds", "diversity_limit"):
+            if getattr(self, key) < 1:
+                raise ConfigError(f"key '{key}' must be 1 or more, not {getattr(self, key)}")
+        if len(self.weights) not in (0, 2):
+            raise ConfigError("key 'weights' must be two numbers: of the parallel and of the back-translated text")
+        self._validate_methods()
+        for key in ("first", "final"):
+            if "vocab_size" in getattr(self, key):
+                raise ConfigError(
+                    f"table '{key}' has vocab_size, but all translators share one vocabulary",
+                    remedy="Write it in [translator].",
+                )
+        self._validate_texts()
+
+    def _validate_methods(self) -> None:
         for name in self.methods:
-            if name != NONE:
+            if name != NO_METHOD:
                 method(name, self.outputs)
         if len(set(self.methods)) < len(self.methods) or not self.methods:
-            raise ConfigError("'methods' names each method once, and one at least")
+            raise ConfigError("key 'methods' must name at least one method, and each only once")
         if "syntax" in self.methods and not self.parser:
             raise ConfigError("the method 'syntax' needs a 'parser'", remedy="Name one, or leave that method out.")
-        for name in ("first", "final"):
-            if "vocab_size" in getattr(self, name):
-                raise ConfigError(
-                    f"'{name}' has a vocabulary of its own, and all translators have one",
-                    remedy="Write it under [translator].",
-                )
-        for name in ("outputs", "sentences", "seeds", "measured"):
-            if getattr(self, name) < 1:
-                raise ConfigError(f"'{name}' is 1 or more, not {getattr(self, name)}")
-        if len(self.weights) not in (0, 2):
-            raise ConfigError("'weights' are two numbers: of the parallel and of the back-translated text")
+
+    def _validate_texts(self) -> None:
         for table in (*self.parallel, self.development, *self.tests.values()):
-            if not isinstance(table.get("sample", 0), int):
-                raise ConfigError(f"'sample' counts rows, and is not {table['sample']}")
+            if type(table.get("sample", 0)) is not int:
+                raise ConfigError(f"key 'sample' must be a whole number, the rows to draw, not {table['sample']!r}")
         for name, test in self.tests.items():
             if not name or "-" in name:
-                raise ConfigError(f"a test's name is without '-', not '{name}'")
-            drawn = "sample" in test or "sample" in self.development
-            if drawn and test.get("source") == self.development.get("source"):
+                raise ConfigError(f"the name of a test must not be empty or contain '-', but it is '{name}'")
+            sampled = "sample" in test or "sample" in self.development
+            if sampled and test.get("source") == self.development.get("source"):
                 raise ConfigError(
-                    f"the development pairs and those of test '{name}' are drawn from one file, and may be the same",
-                    remedy="Take both by 'skip' and 'limit', or from two files.",
+                    f"the development pairs and those of test '{name}' are drawn from the same file and may overlap",
+                    remedy="Use 'skip' and 'limit' for both, or two files.",
                 )
 
     @property
     def small(self) -> Experiment:
-        """The same with little text, few steps, one seed, and of methods none, base, beam and nucleus: half an hour."""
-        known = tuple(name for name in self.methods if name in (NONE, *_SMALL_METHODS))
-        if not known:
-            raise ConfigError(f"a small experiment has methods among {', '.join((NONE, *_SMALL_METHODS))}")
+        """The same experiment in half an hour: little text, few steps, one seed, methods none, base, beam and nucleus.
+
+        Raises:
+            ConfigError: The experiment has none of these methods.
+        """
+        methods = tuple(name for name in self.methods if name in _SMALL_METHODS)
+        if not methods:
+            raise ConfigError(f"a small experiment needs one of the methods {', '.join(_SMALL_METHODS)}")
         return replace(
             self,
-            methods=known,
+            methods=methods,
             sentences=min(self.sentences, _SMALL_SENTENCES),
             seeds=1,
             development=_limited(self.development, _SMALL_DEVELOPMENT),
             tests={name: _limited(table, _SMALL_TEST) for name, table in self.tests.items()},
-            measured=min(self.measured, _SMALL_MEASURED),
-            translator={**self.translator, **_SMALL},
-            back={key: value for key, value in self.back.items() if key not in _SMALL},
-            final={key: value for key, value in self.final.items() if key not in _SMALL},
+            diversity_limit=min(self.diversity_limit, _SMALL_DIVERSITY),
+            translator={**self.translator, **_SMALL_TRAINING},
+            back={key: value for key, value in self.back.items() if key not in _SMALL_TRAINING},
+            final={key: value for key, value in self.final.items() if key not in _SMALL_TRAINING},
             first={},
         )
 
 
-def _limited(table: Table, most: int) -> Table:
+def _limited(table: Table, rows: int) -> Table:
     key = "sample" if "sample" in table else "limit"
-    return {**table, key: min(table.get(key) or most, most)}
+    return {**table, key: min(table.get(key) or rows, rows)}
 
 
-def read_experiment(path: Path, *, small: bool = False) -> tuple[str, int, Experiment]:
-    """Name, seed and experiment in a TOML file, or of its small relative; ConfigError for an unknown key, naming the
-    nearest.
+def read_experiment(path: str | Path, *, small: bool = False) -> tuple[str, int, Experiment]:
+    """Read an experiment from a TOML file.
+
+    Args:
+        path: The file; `examples/turkish-english.toml` is one.
+        small: Take `Experiment.small` instead, with '-small' after the name.
+
+    Returns:
+        Name, seed and configuration.
+
+    Raises:
+        ConfigError: The file or a key of it is wrong.
     """
-    needed = ("src_lang", "tgt_lang", "parallel", "monolingual", "development", "tests")
-    name, seed, table = read_settings(path, [each.name for each in fields(Experiment)], needed)
+    path = Path(path)
+    name, seed, experiment = read_config(path, Experiment)
+    experiment = replace(
+        experiment,
+        parser=_parser(experiment.parser, path.parent),
+        comet_python=_absolute(experiment.comet_python, path.parent, "/" in experiment.comet_python),
+        comet_model=_absolute(experiment.comet_model, path.parent, experiment.comet_model.endswith(".ckpt")),
+    )
+    if not small:
+        return name, seed, experiment
     try:
-        hints = get_type_hints(Experiment)
-        if isinstance(parser := table.get("parser"), str):
-            kind, colon, rest = parser.rpartition(":")
-            folder = path.parent / rest
-            table["parser"] = (
-                f"{kind}{colon}{folder.absolute()}" if kind in ("", "spacy") and folder.is_dir() else parser
-            )
-        if isinstance(python := table.get("comet_python"), str) and "/" in python:
-            table["comet_python"] = str((path.parent / python).absolute())
-        if isinstance(model := table.get("comet_model"), str) and model.endswith(".ckpt"):
-            table["comet_model"] = str((path.parent / model).absolute())
-        experiment = Experiment(**{key: _fitted(key, value, hints[key]) for key, value in table.items()})
-        return (f"{name}-small", seed, experiment.small) if small else (name, seed, experiment)
+        return f"{name}-small", seed, experiment.small
     except ConfigError as error:
-        raise error.at(file=path) from None
+        error.at(file=path)
+        raise
 
 
-def _fitted(key: str, value: object, annotation: Any) -> Any:
-    try:
-        return coerce(value, annotation, Path())
-    except FieldTypeError as error:
-        raise ConfigError(f"'{key}' {error}") from None
+def _parser(parser: str, base: Path) -> str:
+    """A parser whose folder, or that of its spaCy model, is relative to a folder."""
+    kind, colon, name = parser.rpartition(":")
+    is_folder = bool(name) and kind in ("", "spacy") and (base / name).is_dir()
+    return f"{kind}{colon}{_absolute(name, base, is_folder)}"
+
+
+def _absolute(path: str, base: Path, is_path: bool) -> str:
+    return str((base / path).absolute()) if is_path else path

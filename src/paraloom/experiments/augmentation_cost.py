@@ -1,95 +1,118 @@
-"""How long an experiment with back-translated text will take, said before it begins."""
+"""How long an experiment on back-translation will take."""
 
 from __future__ import annotations
 
 from dataclasses import fields
 from typing import Any
 
-from paraloom.experiments.augmentation_config import NONE, Experiment, Table
+from paraloom.experiments.augmentation_config import NO_METHOD, Experiment, Table
 from paraloom.mt.config import TranslatorConfig
 from paraloom.mt.presets import Method, method
 
-# On two cores of an Intel Xeon with instructions for bfloat16 and for products of bytes: seconds of a training beside
-# its steps, seconds of a step whatever it reads, sub-words a second that it reads at the default sizes; captions a
-# second that such a model translates by each method in three ways (a nucleus is found by sorting the vocabulary at each
-# word), and sentences of news that a grammar parses.  Trainings are those of three experiments, when the machine
-# seldom was without other work.  Other machines differ by a factor of two either way.
-_AROUND, _STEP, _TRAINED = 25, 0.28, 8_000
+# Measured on two cores of an Intel Xeon with instructions for bfloat16 and int8 products. Other machines differ by a
+# factor of two either way.
+_TRAINING_SECONDS = 25
+"""Seconds of a training apart from its steps."""
+_STEP_SECONDS = 0.28
+"""Seconds of a step, whatever the size of its batch."""
+_TRAINED_TOKENS = 8_000
+"""Sub-words that a training of the default sizes reads in a second."""
 _TRANSLATED = {"base": 220, "base-big": 220, "beam": 220, "sampling": 190, "nucleus": 26, "topk": 260}
 _TRANSLATED |= {"temperature": 230, "syntax": 60}
+"""Captions per second that each method translates, in three ways; a nucleus sorts the vocabulary for each word."""
 _PARSED = 60
-# Sentences of news a second that are translated by a beam and scored a thousand times; and those of a usual test.
-_MEASURED, _TEST = 50, 2000
+"""News sentences per second that a grammar parses."""
+_EVALUATED = 50
+"""News sentences per second that are translated by beam search and scored, with a bootstrap."""
+_TEST_ROWS = 2000
+"""Rows of a typical test, for tests that do not say how many they have."""
 
 
-def hours(experiment: Experiment) -> dict[str, float]:
-    """Hours on two cores for training, translating, parsing and measuring, and in all; right to a factor of two.
+def estimate_hours(experiment: Experiment) -> dict[str, float]:
+    """Estimate hours on two cores, within a factor of two.
 
-    Reading, cleaning, for syntax groups the parses of the parallel text, and COMET are not in it.
+    Reading and cleaning, parsing of the parallel text for the method 'syntax', and COMET are not included.
 
-    >>> table = {"source": "a"}
-    >>> small = Experiment(src_lang="tr", tgt_lang="en", parallel=(table,), monolingual=(table,), development=table,
-    ...     tests={"news": table}, methods=("none", "base")).small
-    >>> {name: round(value, 1) for name, value in hours(small).items()}["in all"] < 1
-    True
+    Args:
+        experiment: The experiment.
+
+    Returns:
+        Hours of `training`, `translating`, `parsing` and `measuring`, and their `total`.
+
+    Example:
+        >>> table = {"source": "a"}
+        >>> experiment = Experiment(src_lang="tr", tgt_lang="en", parallel=[table], monolingual=[table],
+        ...     development=table, tests={"news": table}, methods=["none", "base"])
+        >>> estimate_hours(experiment.small)["total"] < 1
+        True
     """
-    each = experiment
-    training = _seconds(each, each.back) + _tuned(each) * _seconds(each, {**each.back, **each.syntax})
-    training += len(each.methods) * each.seeds * _seconds(each, each.final)
-    training += _firsts(each) * _seconds(each, each.first)
-    methods = [method(name, each.outputs) for name in each.methods if name != NONE]
-    translating = sum(each.sentences * made.texts / _TRANSLATED[made.name] * _more(made) for made in methods)
-    parsed = sum(min(each.measured, each.sentences * made.texts) * made.outputs for made in methods)
-    finals = len(each.methods) * each.seeds
-    # Each training ends with the BLEU of what it made on the development pairs, in two precisions.
-    measured = 2 * _rows(each.development) * (1 + _tuned(each) + _firsts(each) + finals)
-    measured += (1 + finals) * sum(_rows(test) for test in each.tests.values())
-    found = {
+    final_trainings = len(experiment.methods) * experiment.seeds
+    training = _training_seconds(experiment, experiment.back)
+    training += _tuned_translators(experiment) * _training_seconds(experiment, {**experiment.back, **experiment.syntax})
+    training += final_trainings * _training_seconds(experiment, experiment.final)
+    training += _first_translators(experiment) * _training_seconds(experiment, experiment.first)
+    methods = [method(name, experiment.outputs) for name in experiment.methods if name != NO_METHOD]
+    translating = sum(
+        experiment.sentences * preset.texts / _TRANSLATED[preset.name] * _relative_cost(preset) for preset in methods
+    )
+    parsed = sum(
+        min(experiment.diversity_limit, experiment.sentences * preset.texts) * preset.outputs for preset in methods
+    )
+    # Each training ends with the BLEU of its translator on the development pairs, in two precisions.
+    evaluated = 2 * _rows(experiment.development) * _trainings(experiment)
+    evaluated += (1 + final_trainings) * sum(_rows(test) for test in experiment.tests.values())
+    hours = {
         "training": training / 3600,
         "translating": translating / 3600,
-        "parsing": (parsed / _PARSED / 3600) if each.parser else 0.0,
-        "measuring": measured / _MEASURED / 3600,
+        "parsing": (parsed / _PARSED / 3600) if experiment.parser else 0.0,
+        "measuring": evaluated / _EVALUATED / 3600,
     }
-    return {**found, "in all": sum(found.values())}
+    return {**hours, "total": sum(hours.values())}
 
 
 def cost_statement(experiment: Experiment) -> str:
-    """A sentence for people."""
-    found = hours(experiment)
-    parts = ", ".join(f"{name} {_said(value)}" for name, value in found.items() if name != "in all" and value)
-    trainings = 1 + _tuned(experiment) + _firsts(experiment) + len(experiment.methods) * experiment.seeds
-    comet = ", without COMET's scores" if experiment.comet_python else ""
+    """How long an experiment will take, in a sentence or two."""
+    hours = estimate_hours(experiment)
+    parts = ", ".join(f"{name} {_format_hours(value)}" for name, value in hours.items() if name != "total" and value)
+    comet = ", without COMET" if experiment.comet_python else ""
     return (
-        f"This will take about {_said(found['in all'])} on two cores ({trainings} trainings: {parts}){comet}, "
-        "twice or half of that on other machines. Stopped at any moment, the same call goes on."
+        f"This will take about {_format_hours(hours['total'])} on two cores "
+        f"({_trainings(experiment)} trainings: {parts}){comet}; on other machines half or twice as long. "
+        "Stopped, the same command resumes."
     )
 
 
 def _rows(test: Table) -> int:
-    return int(test.get("sample") or test.get("limit") or _TEST)
+    return int(test.get("sample") or test.get("limit") or _TEST_ROWS)
 
 
-def _tuned(experiment: Experiment) -> int:
+def _trainings(experiment: Experiment) -> int:
+    final = len(experiment.methods) * experiment.seeds
+    return 1 + _tuned_translators(experiment) + _first_translators(experiment) + final
+
+
+def _tuned_translators(experiment: Experiment) -> int:
     return experiment.outputs if "syntax" in experiment.methods else 0
 
 
-def _firsts(experiment: Experiment) -> int:
+def _first_translators(experiment: Experiment) -> int:
     return experiment.seeds if experiment.first else 0
 
 
-def _more(made: Method) -> float:
-    """How many times the draws, or the translators, that a method's speed was measured with."""
-    return made.decoding.nbest / 3 if made.decoding.random else made.translators / 3 if made.translators > 1 else 1.0
+def _relative_cost(preset: Method) -> float:
+    """The number of samples, or of translators, relative to the three that the speed was measured with."""
+    if preset.decoding.random:
+        return preset.decoding.nbest / 3
+    return preset.translators / 3 if preset.translators > 1 else 1.0
 
 
-def _seconds(experiment: Experiment, settings: dict[str, Any]) -> float:
-    """Seconds of one training."""
-    known = {each.name for each in fields(TranslatorConfig)}
-    said = {name: value for name, value in {**experiment.translator, **settings}.items() if name in known}
-    usual, config = TranslatorConfig(), TranslatorConfig(**said)
+def _training_seconds(experiment: Experiment, settings: dict[str, Any]) -> float:
+    known = {field.name for field in fields(TranslatorConfig)}
+    given = {name: value for name, value in {**experiment.translator, **settings}.items() if name in known}
+    default, config = TranslatorConfig(), TranslatorConfig(**given)
     # A part of each step does not depend on the sizes.
-    work = 0.4 + 0.6 * _size(config) / _size(usual)
-    return _AROUND + config.steps * (_STEP + config.batch_tokens / _TRAINED * work)
+    work = 0.4 + 0.6 * _size(config) / _size(default)
+    return _TRAINING_SECONDS + config.steps * (_STEP_SECONDS + config.batch_tokens / _TRAINED_TOKENS * work)
 
 
 def _size(config: TranslatorConfig) -> float:
@@ -97,5 +120,5 @@ def _size(config: TranslatorConfig) -> float:
     return layers * config.d_model * (4 * config.d_model + 2 * config.ffn_dim)
 
 
-def _said(hours_: float) -> str:
-    return f"{hours_ * 60:.0f} minutes" if hours_ < 1.5 else f"{hours_:.1f} hours"
+def _format_hours(hours: float) -> str:
+    return f"{hours * 60:.0f} minutes" if hours < 1.5 else f"{hours:.1f} hours"

@@ -1,4 +1,4 @@
-"""What an experiment with back-translated text found: figures of each method, and a table of them."""
+"""Results of an experiment on back-translation: figures of each method, and the tables that are printed."""
 
 from __future__ import annotations
 
@@ -8,25 +8,29 @@ from statistics import fmean
 from typing import Any
 
 Figures = Mapping[str, Any]
+"""Figures of a stage by name."""
 
-COMPARED = "compared-"
-"""Before the name of a test, in the name of the stage that compares the methods on it."""
+COMPARISON = "compared-"
+"""Prefix of the name of a test, in the name of the stage that compares the methods on it."""
 
-BACK = "back-on-"
-"""Before the name of a test, in the name of the stage that measures the back-translator on it, turned around."""
+BACK_TRANSLATION = "back-on-"
+"""Prefix of the name of a test, in the name of the stage that evaluates the back-translator on it."""
 
 _MEASURES = {"bleu": "BLEU", "chrf": "chrF", "comet": "COMET"}
-_LEARNED = ("train_perplexity", "dev_perplexity")
+_PERPLEXITIES = ("train_perplexity", "dev_perplexity")
 _DIVERSITY = ("ibleu", "ichrf", "kernel_sst", "cost", "sentence_length", "vocabulary")
 
 
 @dataclass(frozen=True)
-class Outcome:
-    """One method.
+class MethodResult:
+    """Figures of one method of back-translation.
 
-    tests: by name of the test, the figures of each seed's translator: bleu, chrf, their intervals and signatures, and
-    `groups`.  diversity: of its back-translations (run.stages.diversity); none of the parallel text alone.
-    trainings: of each seed, what its training said.
+    Args:
+        method: Its name.
+        tests: For each test, the figures of each seed's translator, as `EvaluateTranslator` returns them: BLEU, chrF,
+            intervals, signatures and groups.
+        diversity: Figures of its back-translations, as `MeasureDiversity` returns them; empty for 'none'.
+        trainings: Figures of each seed's training, as `TrainTranslator` returns them.
     """
 
     method: str
@@ -35,123 +39,184 @@ class Outcome:
     trainings: list[dict[str, Any]] = field(default_factory=list)
 
     def mean(self, test: str, measure: str) -> float:
-        """Over the seeds."""
+        """The mean of a measure over the seeds."""
         return fmean(figures[measure] for figures in self.tests[test])
 
+    def to_dict(self) -> dict[str, Any]:
+        """All figures."""
+        return dict(vars(self))
 
-def collect(found: Mapping[str, Figures], methods: Sequence[str]) -> list[Outcome]:
-    """From the figures of the run's stages by their names; see recipes.augment.stages_of for those.
 
-    >>> stages = {"test-news-base-big-1": {"bleu": 3.0}, "test-news-base-big-2": {"bleu": 4.0}}
-    >>> [outcome.mean("news", "bleu") for outcome in collect(stages, ["base-big"])]
-    [3.5]
+@dataclass(frozen=True)
+class ExperimentResult:
+    """Result of `run_experiment`.
+
+    Args:
+        methods: Figures of each method.
+        back_translator: For each test, the figures of the back-translator, which translates it in the other direction.
+            They limit what diversity can achieve.
+        differences: For each test, the differences of BLEU between methods, with intervals, as text.
     """
-    outcomes = []
-    for name in methods:
-        tests: dict[str, list[dict[str, Any]]] = {}
-        for stage, figures in found.items():
-            kind, _, rest = stage.partition("-")
-            test, _, made_by = rest.partition("-")
-            if kind == "test" and made_by.rpartition("-")[0] == name and made_by.rpartition("-")[2].isdecimal():
-                tests.setdefault(test, []).append(dict(figures))
-        trainings = [dict(figures) for stage, figures in found.items() if stage.rpartition("-")[0] == f"final-{name}"]
-        outcomes.append(Outcome(name, tests, dict(found.get(f"diversity-{name}", {})), trainings))
-    return outcomes
+
+    methods: tuple[MethodResult, ...]
+    back_translator: dict[str, dict[str, Any]] = field(default_factory=dict)
+    differences: dict[str, dict[str, str]] = field(default_factory=dict)
+
+    @classmethod
+    def from_stages(cls, stages: Mapping[str, Figures], methods: Sequence[str]) -> ExperimentResult:
+        """Collect figures by the names of stages.
+
+        Args:
+            stages: Name of each stage → its figures.
+            methods: Names of the methods.
+
+        Example:
+            >>> stages = {"test-news-base-big-1": {"bleu": 3.0}, "test-news-base-big-2": {"bleu": 4.0}}
+            >>> [result.mean("news", "bleu") for result in ExperimentResult.from_stages(stages, ["base-big"]).methods]
+            [3.5]
+        """
+        return cls(
+            tuple(_method_result(stages, name) for name in methods),
+            {name: dict(figures) for name, figures in _with_prefix(stages, BACK_TRANSLATION)},
+            {
+                name: {pair: str(value) for pair, value in figures.items()}
+                for name, figures in _with_prefix(stages, COMPARISON)
+            },
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """All figures."""
+        return {
+            "methods": [result.to_dict() for result in self.methods],
+            "back_translator": self.back_translator,
+            "differences": self.differences,
+        }
+
+    def format(self) -> str:
+        """Tables of the methods, the back-translator and the differences."""
+        parts = [
+            format_methods(self.methods),
+            format_back_translator(self.back_translator),
+            format_differences(self.differences),
+        ]
+        return "\n".join(part for part in parts if part)
 
 
-def render(outcomes: Sequence[Outcome]) -> str:
-    """A line a method: BLEU and chrF on each test, the mean over the seeds and how far these lie apart; diversity.
+def format_methods(results: Sequence[MethodResult]) -> str:
+    """A row per method: BLEU and chrF on each test, diversity, perplexities.
 
-    ± is half of the mean 95 % interval of one translator, by sacreBLEU's bootstrap over the test's sentences.  COMET is
-    there where it was measured, BLEU on the parts of a test where it has some, and the perplexity of the last training
-    steps (nats are its logarithm) and of the development pairs.
+    Figures of a test are means over the seeds, with their range. ± is half of the mean 95 % interval of one translator,
+    by sacreBLEU's bootstrap over the sentences of the test. COMET, BLEU on groups of a test, and the perplexities of
+    the last training steps and of the development pairs are included where they were computed.
     """
-    tests = list(dict.fromkeys(test for outcome in outcomes for test in outcome.tests))
-    known = [name for name in _DIVERSITY if any(name in outcome.diversity for outcome in outcomes)]
-    measured = [(test, measure) for test in tests for measure in _MEASURES if _has(outcomes, test, measure)]
-    parts = [(test, part) for test in tests for part in _parts(outcomes, test)]
-    learned = [name for name in _LEARNED if any(name in each for outcome in outcomes for each in outcome.trainings)]
-    heads = ["method", *(f"{test} {_MEASURES[measure]}" for test, measure in measured)]
-    heads += [*(f"{test} {part} BLEU" for test, part in parts), *known, *learned]
-    rows = [heads]
-    for outcome in outcomes:
-        row = [outcome.method, *(_over_seeds(outcome.tests.get(test, []), measure) for test, measure in measured)]
-        row += [_over_seeds(_of_part(outcome.tests.get(test, []), part), "bleu") for test, part in parts]
-        row += [_value(outcome.diversity, name) for name in known]
-        rows.append([*row, *(_over_seeds(outcome.trainings, name) for name in learned)])
-    widths = [max(len(row[place]) for row in rows) for place in range(len(heads))]
+    tests = list(dict.fromkeys(test for result in results for test in result.tests))
+    measures = [(test, measure) for test in tests for measure in _MEASURES if _has(results, test, measure)]
+    groups = [(test, group) for test in tests for group in _groups(results, test)]
+    diversity = [name for name in _DIVERSITY if any(name in result.diversity for result in results)]
+    perplexities = [
+        name for name in _PERPLEXITIES if any(name in training for result in results for training in result.trainings)
+    ]
+    header = ["method", *(f"{test} {_MEASURES[measure]}" for test, measure in measures)]
+    header += [*(f"{test} {group} BLEU" for test, group in groups), *diversity, *perplexities]
+    rows = [header]
+    for result in results:
+        row = [result.method, *(_over_seeds(result.tests.get(test, []), measure) for test, measure in measures)]
+        row += [_over_seeds(_of_group(result.tests.get(test, []), group), "bleu") for test, group in groups]
+        row += [_with_interval(result.diversity, name) for name in diversity]
+        rows.append([*row, *(_over_seeds(result.trainings, name) for name in perplexities)])
+    return _aligned(rows)
+
+
+def format_back_translator(figures: Mapping[str, Figures]) -> str:
+    """The figures of the back-translator on each test; empty without any.
+
+    Example:
+        >>> print(format_back_translator({"news": {"bleu": 9.1, "bleu_interval": 0.4, "chrf": 31.0}}))
+        Back-translator
+        news  BLEU 9.10 ±0.40  chrF 31.00
+    """
+    rows = [
+        [
+            test,
+            *(f"{title} {_with_interval(row, name)}" for name, title in _MEASURES.items() if row.get(name) is not None),
+        ]
+        for test, row in figures.items()
+        if any(row.get(name) is not None for name in _MEASURES)
+    ]
+    width = max((len(row[0]) for row in rows), default=0)
+    lines = ["  ".join([test.ljust(width), *cells]) for test, *cells in rows]
+    return "\n".join(["Back-translator", *lines] if lines else [])
+
+
+def format_differences(differences: Mapping[str, Mapping[str, str]]) -> str:
+    """A row for each test and pair of methods; empty without any.
+
+    Example:
+        >>> print(format_differences({"news": {"beam - base": "+0.31 (+0.02 to +0.60)"}}))
+        Differences of BLEU, with 95 % intervals paired by sentence
+        news  beam - base  +0.31 (+0.02 to +0.60)
+    """
+    rows = [[test, pair, value] for test, values in differences.items() for pair, value in values.items()]
+    return "\n".join(["Differences of BLEU, with 95 % intervals paired by sentence", _aligned(rows)] if rows else [])
+
+
+def _method_result(stages: Mapping[str, Figures], name: str) -> MethodResult:
+    tests: dict[str, list[dict[str, Any]]] = {}
+    for stage, figures in stages.items():
+        kind, _, rest = stage.partition("-")
+        test, _, method_and_seed = rest.partition("-")
+        method, _, seed = method_and_seed.rpartition("-")
+        if kind == "test" and method == name and seed.isdecimal():
+            tests.setdefault(test, []).append(dict(figures))
+    trainings = [dict(figures) for stage, figures in stages.items() if stage.rpartition("-")[0] == f"final-{name}"]
+    return MethodResult(name, tests, dict(stages.get(f"diversity-{name}", {})), trainings)
+
+
+def _with_prefix(stages: Mapping[str, Figures], prefix: str) -> list[tuple[str, Figures]]:
+    return [(stage.removeprefix(prefix), figures) for stage, figures in stages.items() if stage.startswith(prefix)]
+
+
+def _aligned(rows: Sequence[Sequence[str]]) -> str:
+    """Cells in columns, flush left."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     return "\n".join(
         "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows
     )
 
 
-def render_back(found: Mapping[str, Figures]) -> str:
-    """The back-translator on each test, the other way around.
-
-    >>> print(render_back({"back-on-news": {"bleu": 9.1, "bleu_interval": 0.4, "chrf": 31.0}}))
-    Back-translator
-    news  BLEU 9.10 ±0.40  chrF 31.00
-    """
-    rows = {stage.removeprefix(BACK): figures for stage, figures in found.items() if stage.startswith(BACK)}
-    width = max(map(len, rows), default=0)
-    lines = [
-        "  ".join([test.ljust(width), *(f"{said} {_value(figures, name)}" for name, said in shown.items())])
-        for test, figures in rows.items()
-        if (shown := {name: said for name, said in _MEASURES.items() if figures.get(name) is not None})
-    ]
-    return "\n".join(["Back-translator", *lines] if lines else [])
+def _has(results: Sequence[MethodResult], test: str, measure: str) -> bool:
+    return any(figures.get(measure) is not None for result in results for figures in result.tests.get(test, []))
 
 
-def render_differences(found: Mapping[str, Figures]) -> str:
-    """A line for each pair of methods and test, from the stages that compared them; empty without such stages.
-
-    >>> print(render_differences({"compared-news": {"beam - base": "+0.31 (+0.02 to +0.60)"}}))
-    Differences of BLEU, with 95 % intervals paired by sentence
-    news  beam - base  +0.31 (+0.02 to +0.60)
-    """
-    rows = [
-        (stage.removeprefix(COMPARED), pair, str(value))
-        for stage, figures in found.items()
-        if stage.startswith(COMPARED)
-        for pair, value in figures.items()
-    ]
-    widths = [max((len(row[place]) for row in rows), default=0) for place in range(2)]
-    lines = [f"{test:<{widths[0]}}  {pair:<{widths[1]}}  {value}" for test, pair, value in rows]
-    return "\n".join(["Differences of BLEU, with 95 % intervals paired by sentence", *lines] if lines else [])
+def _groups(results: Sequence[MethodResult], test: str) -> list[str]:
+    """The groups of a test that were evaluated separately, in order."""
+    groups = (figures.get("groups", []) for result in results for figures in result.tests.get(test, []))
+    return list(dict.fromkeys(group["group"] for of_seed in groups for group in of_seed))
 
 
-def _has(outcomes: Sequence[Outcome], test: str, measure: str) -> bool:
-    return any(each.get(measure) is not None for outcome in outcomes for each in outcome.tests.get(test, []))
-
-
-def _parts(outcomes: Sequence[Outcome], test: str) -> list[str]:
-    """The groups of a test's rows that were measured by themselves, in order."""
-    found = (each.get("groups", []) for outcome in outcomes for each in outcome.tests.get(test, []))
-    return list(dict.fromkeys(group["group"] for groups in found for group in groups))
-
-
-def _of_part(figures: Sequence[Figures], part: str) -> list[Figures]:
-    return [group for each in figures for group in each.get("groups", []) if group["group"] == part]
+def _of_group(figures: Sequence[Figures], name: str) -> list[Figures]:
+    return [group for of_seed in figures for group in of_seed.get("groups", []) if group["group"] == name]
 
 
 def _over_seeds(figures: Sequence[Figures], measure: str) -> str:
-    values = [each[measure] for each in figures if each.get(measure) is not None]
+    values = [of_seed[measure] for of_seed in figures if of_seed.get(measure) is not None]
     if not values:
         return "-"
-    text = f"{fmean(values):.2f}"
-    halves = [each[f"{measure}_interval"] for each in figures if each.get(f"{measure}_interval") is not None]
-    text += f" ±{fmean(halves):.2f}" if halves else ""
+    interval = f"{measure}_interval"
+    halves = [of_seed[interval] for of_seed in figures if of_seed.get(interval) is not None]
+    text = f"{fmean(values):.2f}" + (f" ±{fmean(halves):.2f}" if halves else "")
     return text + (f" ({min(values):.2f} to {max(values):.2f})" if len(values) > 1 else "")
 
 
-def _value(figures: Figures, name: str) -> str:
-    """A figure with half its interval, as run.stages.diversity writes them; counts are whole.
+def _with_interval(figures: Figures, name: str) -> str:
+    """A figure with half of its interval; counts without decimals.
 
-    >>> _value({"vocabulary": 872, "cost": 2.036, "cost_interval": 0.02}, "vocabulary"), _value({"cost": 2.036}, "cost")
-    ('872', '2.04')
+    >>> figures = {"vocabulary": 872, "cost": 2.036, "cost_interval": 0.02}
+    >>> _with_interval(figures, "vocabulary"), _with_interval(figures, "cost")
+    ('872', '2.04 ±0.02')
     """
     value, half = figures.get(name), figures.get(f"{name}_interval")
     if value is None:
         return "-"
-    shown = f"{value:,}" if isinstance(value, int) else f"{value:.2f}"
-    return shown if half is None else f"{shown} ±{half:.2f}"
+    text = f"{value:,}" if isinstance(value, int) else f"{value:.2f}"
+    return text if half is None else f"{text} ±{half:.2f}"

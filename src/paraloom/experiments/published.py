@@ -1,4 +1,4 @@
-"""What the papers printed, table by table, in the shape in which `reproduce` prints ours beside it."""
+"""The papers' tables, as published, in the form in which ours are printed next to them."""
 
 from __future__ import annotations
 
@@ -8,18 +8,22 @@ from typing import NamedTuple
 class PaperTable(NamedTuple):
     """A table of a paper.
 
-    heads: the columns of its figures.  rows: (name, figures), None where it has none.  decimals: of the figures;
-    None: as recipes.reproduced.cell has them.
+    Args:
+        title: Paper, number and subject.
+        unit: What the figures are.
+        columns: Names of the columns of figures.
+        rows: Name and figures of each row; None where the paper has no figure.
+        decimals: Digits after the point; None: one from 10 on, two below.
     """
 
     title: str
     unit: str
-    heads: tuple[str, ...]
+    columns: tuple[str, ...]
     rows: tuple[tuple[str, tuple[float | None, ...]], ...]
     decimals: int | None = None
 
 
-_PEARSON = "Pearson × 100, mean of W17's 22 tasks (ours: of the 21 that are free), AVG"
+_PEARSON = "Pearson × 100, mean of W17's 22 tasks (ours: of the 21 that are freely available), AVG"
 
 PAPERS: dict[str, PaperTable] = {
     "w17-5": PaperTable(
@@ -41,7 +45,7 @@ PAPERS: dict[str, PaperTable] = {
         (("AVG", (65.5, 65.4, 65.5, 65.5)), ("GRAN", (66.9, 66.6, 66.7, 67.0))),
     ),
     "w17-8": PaperTable(
-        "W17 Table 8: reference or translation?",
+        "W17 Table 8: classification into references and translations",
         "accuracy × 100, from the hardest of ten corpora to the easiest",
         ("hardest", "easiest"),
         (("AVG", (69.1, 92.5)), ("LSTM", (72.2, 93.1))),
@@ -53,7 +57,7 @@ PAPERS: dict[str, PaperTable] = {
         (("all ten corpora", (0.46, 0.74, -2.80, -2.26)),),
     ),
     "w17-10": PaperTable(
-        "W17 Table 10: what p(reference) of a translation goes with",
+        "W17 Table 10: rank correlations of the p(reference) of translations",
         "Spearman × 100",
         ("unigram repetition", "trigram repetition", "mean IDF", "length"),
         (("all ten corpora", (-35.1, -18.4, 27.8, -34.0)),),
@@ -65,7 +69,7 @@ PAPERS: dict[str, PaperTable] = {
         (("AVG", (65.5, 66.1, 65.5, 65.4, 65.3)), ("GRAN", (66.9, 66.6, 67.0, 66.9, 67.1))),
     ),
     "pnmt-1": PaperTable(
-        "PNMT Table 1: what each source is like",
+        "PNMT Table 1: statistics of the sources",
         "words, mean IDF, cosine, nats",
         ("length", "mean IDF", "paraphrase score", "unigram entropy", "parse entropy"),
         (
@@ -76,7 +80,7 @@ PAPERS: dict[str, PaperTable] = {
         ),
     ),
     "pnmt-3": PaperTable(
-        "PNMT Table 3: judged by hand",
+        "PNMT Table 3: human ratings",
         "percent of the pairs in the highest range of the paraphrase score",
         ("strong paraphrase", "fluent"),
         (("range 0.8 to 1", (86.0, 97.0)),),
@@ -88,8 +92,8 @@ PAPERS: dict[str, PaperTable] = {
         (("best tenth", (83.2, 83.1, 83.3)),),
     ),
     "w17-4": PaperTable(
-        "W17 Table 4: where the pairs come from",
-        "Pearson × 100, mean of W17's 22 tasks (ours: of the 21 that are free), 24,000 random pairs",
+        "W17 Table 4: sources of pairs",
+        "Pearson × 100, mean of W17's 22 tasks (ours: of the 21 that are freely available), 24,000 random pairs",
         ("mean",),
         (
             ("AVG, Simple Wikipedia", (65.8,)),
@@ -110,7 +114,7 @@ PAPERS: dict[str, PaperTable] = {
     ),
     "pnmt-8": PaperTable(
         "PNMT Table 8: architectures",
-        "Pearson × 100, means over subsets (the papers' 2013 has a fourth one that is not free)",
+        "Pearson × 100, means over subsets (the papers' 2013 has a fourth one that is not freely available)",
         ("2012", "2013", "2014", "2015"),
         (
             ("WORD", (66.2, 61.8, 76.2, 79.3)),
@@ -130,7 +134,7 @@ PAPERS: dict[str, PaperTable] = {
     ),
     "park17-2": PaperTable(
         "PARK17 Table 2: pairs of documents",
-        "precision, recall and F1; theirs of 3,249 news documents a side, each of which has a counterpart",
+        "precision, recall and F1; the paper's on 3,249 news documents per side, each of which has a counterpart",
         ("precision", "recall", "F1"),
         (("first translator", (0.9701, 0.9408, 0.9552)), ("after self-training", (0.9987, 0.9981, 0.9984))),
         decimals=4,
@@ -158,8 +162,9 @@ PAPERS: dict[str, PaperTable] = {
     ),
     "park17-6": PaperTable(
         "PARK17 Table 6: translation",
-        "BLEU of translators that learned from what was aligned, and from the first bitext",
+        "BLEU of translators that were trained on the first bitext and the aligned pairs",
         ("JHE", "news"),
         (("before", (7.47, 9.17)), ("first translator", (8.03, 9.35)), ("after self-training", (8.33, 9.38))),
     ),
 }
+"""Name of a table → the published table."""

@@ -1,4 +1,4 @@
-"""What the papers' tables are made of: sources of pairs, scored once, and where the runs go."""
+"""What the tables about pairs share: the sources, their scores, and the folder of the runs."""
 
 from __future__ import annotations
 
@@ -9,28 +9,37 @@ from pathlib import Path
 from typing import Any
 
 from paraloom.core.digests import signature
-from paraloom.pipeline.runner import run_pipeline
-from paraloom.pipeline.toml import pipeline_from_tables
-from paraloom.workflows.quickstart import BUNDLED
-from paraloom.workflows.run import corpus_stages
-from paraloom.workflows.tune import Tuning
+from paraloom.core.stage import Stage
+from paraloom.pipeline.fit import ARTIFACT
+from paraloom.pipeline.result import RunResult
+from paraloom.stages.pairs import Filter
+from paraloom.stages.scores import CountWords, Score, TrainClassifier, TrainLanguageModel
+from paraloom.workflows.run import input_stages, run_in
+from paraloom.workflows.tuning import Tuning
 
 
 @dataclass(frozen=True, kw_only=True)
 class Study:
-    """What the tables are made of, and where.
+    """Data and settings of the tables that are made from back-translated pairs.
 
-    sources: name → back-translated pairs (a corpus folder or a file), src the reference; filters are tried on the
-    first.  sts: a folder of similarity tasks.  folder: where the runs go, each of which goes on when it was stopped.
-    encoder: for the paraphrase score; the bundled one when left out.  parser: for the entropy of parses, which is left
-    empty without one.  size, epochs, seeds: pairs of a selection (W17:
-    24,000), passes at most, draws of the random selection and of the best one.
+    Args:
+        sources: Name → back-translated pairs, a corpus folder or a file, with the reference as `src`. Filters are tuned
+            on the first.
+        sts: Folder of similarity tasks.
+        folder: Folder of the runs, each of which resumes when it was stopped.
+        encoder: Encoder of the paraphrase score, a name or a folder.
+        parser: Folder of a parser, for the entropy of parses; None leaves that out.
+        size: Pairs of each selection (24,000 in W17).
+        epochs: Maximum number of passes over the pairs.
+        seeds: Draws of the random selection and of the best one.
+        workers: Processes; None: one per core.
+        seed: Seed of every random choice.
     """
 
     sources: Mapping[str, str]
     sts: str
     folder: Path
-    encoder: str = str(BUNDLED / "english")
+    encoder: str | Path = "english"
     parser: str | None = None
     size: int = 24_000
     epochs: int = 10
@@ -40,7 +49,7 @@ class Study:
 
     @property
     def signature(self) -> str:
-        """What the figures depend on beside the pairs."""
+        """What the figures depend on besides the pairs."""
         return signature(
             "reproduce",
             sources="+".join(self.sources),
@@ -51,62 +60,60 @@ class Study:
         )
 
     def scored(self) -> dict[str, Path]:
-        """The sources with every score that a table asks for.
+        """The sources with all scores that the tables need, as folders of corpora.
 
-        A quarter of each source, by a hash of the pair's name, trains the language model and the classifier and is
-        used for nothing else (W17 §5.6: references that no experiment sees).
+        A quarter of each source, by a hash of the pair's name, trains the language model and the classifier and is not
+        used for anything else (W17 §5.6: references that no experiment sees).
         """
-        stages: list[dict[str, Any]] = []
+        stages: list[Stage] = []
         for name, source in self.sources.items():
-            read, pairs = corpus_stages(source)
-            stages += [{**stage, "name": f"{name}-pairs"} for stage in read]
-            pairs = f"{name}-pairs" if read else pairs
+            reading, pairs = input_stages(source, name=f"{name}-pairs")
+            stages += reading
             for part, where in (("models", "< '4'"), ("rest", ">= '4'")):
-                stages.append(
-                    {"name": f"{name}-{part}", "use": "filter", "input": pairs, "where": f"md5(pair_id) {where}"}
-                )
-        models = [f"{name}-models" for name in self.sources]
-        stages.append({"name": "word-counts", "use": "count-words", "corpora": models})
+                stages.append(Filter(name=f"{name}-{part}", input=pairs, where=f"md5(pair_id) {where}"))
+        stages.append(CountWords(name="word-counts", corpora=tuple(f"{name}-models" for name in self.sources)))
         for name in self.sources:
-            stages.append({"name": f"{name}-lm", "use": "train-language-model", "corpora": [f"{name}-models"]})
-            stages.append(
-                {"name": f"{name}-judge", "use": "train-classifier", "pairs_from": [f"{name}-models"], "kind": "avg"}
-            )
-            stages.append(
-                {
-                    "name": name,
-                    "use": "score",
-                    "input": f"{name}-rest",
-                    "scores": ["common", "overlap", "bleu1", "repetition"],
-                    "encoder": str(Path(self.encoder).absolute()),
-                    "word_counts": "word-counts",
-                    "language_model": f"{name}-lm",
-                    "classifier": f"{name}-judge",
-                }
-            )
-        folder = self.folder / "scored"
-        result = self.run(stages, folder)
-        return {name: result[name] for name in self.sources}
+            stages += [
+                TrainLanguageModel(name=f"{name}-lm", corpora=(f"{name}-models",)),
+                TrainClassifier(name=f"{name}-judge", pairs_from=(f"{name}-models",), kind="avg"),
+                Score(
+                    name=name,
+                    input=f"{name}-rest",
+                    scores=("common", "overlap", "bleu1", "repetition"),
+                    encoder=self.encoder,
+                    word_counts="word-counts",
+                    language_model=f"{name}-lm",
+                    classifier=f"{name}-judge",
+                ),
+            ]
+        result = self.run(stages, self.folder / "scored")
+        return {name: result.stage(name).folder for name in self.sources}
 
-    def run(self, stages: Sequence[Mapping[str, Any]], folder: Path) -> dict[str, Path]:
-        """The folders of the stages of a pipeline, which is run first."""
-        pipeline = pipeline_from_tables(stages, name="reproduce", seed=self.seed)
-        return {stage.name: stage.folder for stage in run_pipeline(pipeline, folder, workers=self.workers).stages}
+    def run(self, stages: Sequence[Stage], folder: Path) -> RunResult:
+        """Run stages in a folder, resuming from whatever is done there."""
+        return run_in(folder, stages, name="reproduce", seed=self.seed, workers=self.workers)
 
-    def found(self, stages: Sequence[Mapping[str, Any]], folder: Path) -> dict[str, Any]:
-        """The result.json of each stage that writes one."""
-        results = {name: path / "artifact/result.json" for name, path in self.run(stages, folder).items()}
-        return {name: json.loads(path.read_text(encoding="utf-8")) for name, path in results.items() if path.is_file()}
+    def results(self, stages: Sequence[Stage], folder: Path) -> dict[str, Any]:
+        """Run stages in a folder; returns the result.json of each stage that writes one."""
+        files = {stage.name: stage.folder / ARTIFACT / "result.json" for stage in self.run(stages, folder).stages}
+        return {name: json.loads(path.read_text(encoding="utf-8")) for name, path in files.items() if path.is_file()}
 
     def tuning(
         self, grids: Sequence[str], encoder: Mapping[str, Any], *, epochs: int | None = None, seeds: int = 1
     ) -> Tuning:
-        """A tuning on the first source; seeds: draws of each candidate."""
-        first = next(iter(self.scored().values()))
+        """A tuning of filters on the first source.
+
+        Args:
+            grids: Names of grids.
+            encoder: Fields of `TrainEncoder`.
+            epochs: Maximum number of passes; default: those of the study.
+            seeds: Draws of each candidate.
+        """
+        pairs = next(iter(self.scored().values()))
         return Tuning(
-            pairs=str(first),
-            grids=grids,
-            sts=self.sts,
+            pairs=str(pairs),
+            grids=tuple(grids),
+            sts=Path(self.sts),
             size=self.size,
             epochs=epochs or self.epochs,
             seeds=seeds,

@@ -1,54 +1,89 @@
-"""A paper's table made anew: its rows and ours under one head, as text for people."""
+"""A reproduced table: the paper's rows and ours."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any, TypeAlias
 
 from paraloom.experiments.published import PaperTable
 
-Figure = float | tuple[float, float, float] | None
-"""A value; a value with both ends of its 95 % interval; or nothing."""
+Figure: TypeAlias = float | tuple[float, float, float] | None
+"""A value; a value with the ends of its 95 % interval; or nothing."""
 
 
 @dataclass(frozen=True)
-class Reproduced:
-    """One table: the paper's rows and ours, under one head, how far they agree; made: the settings of ours."""
+class ReproducedTable:
+    """A table of a paper, with our rows.
+
+    Args:
+        name: Name of the table, such as 'w17-5'.
+        paper: The published table.
+        rows: Our rows: name, and a figure per column.
+        conclusion: One or a few sentences: how far ours agree with the paper's.
+        columns: Names of our columns; empty: those of the paper.
+        signature: What our figures depend on.
+    """
 
     name: str
     paper: PaperTable
     rows: Sequence[tuple[str, Sequence[Figure]]]
-    sentence: str
-    heads: Sequence[str] = ()
-    made: str = ""
+    conclusion: str
+    columns: Sequence[str] = ()
+    signature: str = ""
 
-    def markdown(self) -> str:
-        """The table for people."""
-        heads = list(self.heads or self.paper.heads)
+    def to_dict(self) -> dict[str, Any]:
+        """Title, unit, rows of the paper and ours, conclusion and signature."""
+        columns = list(self.columns or self.paper.columns)
+        return {
+            "name": self.name,
+            "title": self.paper.title,
+            "unit": self.paper.unit,
+            "paper": [
+                dict(zip(["row", *self.paper.columns], [name, *row], strict=True)) for name, row in self.paper.rows
+            ],
+            "ours": [dict(zip(["row", *columns], [name, *row], strict=True)) for name, row in self.rows],
+            "conclusion": self.conclusion,
+            "signature": self.signature,
+        }
+
+    def format(self) -> str:
+        """The table in Markdown."""
+        columns = list(self.columns or self.paper.columns)
         lines = [f"### {self.paper.title} (`{self.name}`)", "", self.paper.unit, ""]
-        printed = [(f"{name}, paper", row) for name, row in self.paper.rows]
-        if list(self.paper.heads) == heads:
-            lines += _table(heads, [*printed, *self.rows], self.paper.decimals)
+        published = [(f"{name}, paper", row) for name, row in self.paper.rows]
+        if list(self.paper.columns) == columns:
+            lines += _markdown(columns, [*published, *self.rows], self.paper.decimals)
         else:
-            lines += [*_table(self.paper.heads, printed, self.paper.decimals), ""]
-            lines += _table(heads, self.rows, self.paper.decimals)
-        lines += ["", self.sentence, ""]
-        return "\n".join([*lines, *([f"Ours: `{self.made}`", ""] if self.made else [])])
+            lines += [*_markdown(self.paper.columns, published, self.paper.decimals), ""]
+            lines += _markdown(columns, self.rows, self.paper.decimals)
+        lines += ["", self.conclusion, ""]
+        return "\n".join([*lines, *([f"Ours: `{self.signature}`", ""] if self.signature else [])])
 
 
-def _table(heads: Sequence[str], rows: Sequence[tuple[str, Sequence[Figure]]], decimals: int | None) -> list[str]:
-    lines = ["| | " + " | ".join(heads) + " |", "|---|" + "---:|" * len(heads)]
-    return lines + [
-        f"| {name} | " + " | ".join(cell(figure, decimals) for figure in figures) + " |" for name, figures in rows
-    ]
+def format_figure(figure: Figure, decimals: int | None = None) -> str:
+    """A figure as text, with its interval if it has one.
 
+    Args:
+        figure: The figure; None gives an empty text.
+        decimals: Digits after the point of a figure without an interval; None: one from 10 on, two below.
 
-def cell(figure: Figure, decimals: int | None = None) -> str:
-    """A figure for a table: with its interval where it has one, two decimals below ten where none are given."""
+    Example:
+        >>> format_figure(12.345), format_figure(1.2345), format_figure((1.0, 0.9, 1.1)), format_figure(1.0, 4)
+        ('12.3', '1.23', '1.00 [0.90, 1.10]', '1.0000')
+    """
     if figure is None:
         return ""
-    if decimals is not None and not isinstance(figure, tuple):
-        return f"{figure:.{decimals}f}"
     if isinstance(figure, tuple):
         return f"{figure[0]:.2f} [{figure[1]:.2f}, {figure[2]:.2f}]"
+    if decimals is not None:
+        return f"{figure:.{decimals}f}"
     return f"{figure:.1f}" if abs(figure) >= 10 else f"{figure:.2f}"
+
+
+def _markdown(columns: Sequence[str], rows: Sequence[tuple[str, Sequence[Figure]]], decimals: int | None) -> list[str]:
+    lines = ["| | " + " | ".join(columns) + " |", "|---|" + "---:|" * len(columns)]
+    return lines + [
+        f"| {name} | " + " | ".join(format_figure(figure, decimals) for figure in figures) + " |"
+        for name, figures in rows
+    ]

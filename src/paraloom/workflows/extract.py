@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
+from paraloom.core.config import Config
 from paraloom.core.digests import signature
 from paraloom.core.errors import ConfigError, MissingExtraError, RunError
 from paraloom.core.progress import progress
@@ -44,8 +45,8 @@ _SHARD_ROWS = 1000
 """Rows of a shard; documents are long."""
 
 
-@dataclass(frozen=True)
-class ExtractConfig:
+@dataclass(frozen=True, kw_only=True)
+class ExtractConfig(Config):
     """Settings of an extraction.
 
     Args:
@@ -56,37 +57,29 @@ class ExtractConfig:
         keep_languages: Keep pages whose text is in another language than they declare, under the declared one.
         min_characters: Minimum length of the main text of a document, 1 or more.
         media: Folders to search for images.
+
+    Raises:
+        ConfigError: A value is not valid, or a folder does not exist.
     """
 
     main_text: str = "auto"
     lang: str | None = None
-    languages: Sequence[str] = ()
+    languages: tuple[str, ...] = ()
     keep_languages: bool = False
     min_characters: int = 50
-    media: Sequence[Path] = ()
+    media: tuple[Path, ...] = ()
 
-    def check(self) -> None:
-        """Check the settings.
-
-        Raises:
-            ConfigError: A value is not valid, or a folder does not exist.
-            MissingExtraError: Packages of the extra `extract` are not installed.
-        """
+    def validate(self) -> None:
         html.check_method(self.main_text)
         if self.min_characters < 1:
-            raise ConfigError(f"min_characters must be 1 or more, got {self.min_characters}")
+            raise ConfigError(f"key 'min_characters' must be 1 or more, not {self.min_characters}")
         if self.lang is not None and html.primary_language(self.lang) != self.lang:
             raise ConfigError(
-                f"lang must be a language code, got '{self.lang}'", remedy="Give a code such as de, en or ko."
+                f"key 'lang' must be a language code, not '{self.lang}'", remedy="Give a code such as de, en or ko."
             )
         for folder in self.media:
             if not folder.is_dir():
                 raise ConfigError("folder of images not found", file=folder, remedy="Check the name.")
-        try:
-            import imagehash  # noqa: F401
-            import warcio  # noqa: F401
-        except ImportError:
-            raise MissingExtraError.for_verb("extract", "extract") from None
 
 
 def extract_documents(
@@ -110,9 +103,10 @@ def extract_documents(
         ConfigError: A setting or the name of the output is not valid.
         DataError: A source does not exist, has no pages or is truncated.
         RunError: `output` holds a corpus already, or the disk is full.
+        MissingExtraError: The packages of the extra `extract` are not installed.
     """
     config = config or ExtractConfig()
-    config.check()
+    _check_extra()
     folder = Path(output)
     if folder.suffix or output == "-" or folder.is_file():
         raise ConfigError(f"expected the name of a folder, got '{output}'", remedy="Name a folder, without a suffix.")
@@ -190,7 +184,6 @@ class _Extraction:
         config = self.config
         read: Counter[str] = Counter()
         names: Counter[int] = Counter()
-        media = tuple(config.media)
         for source in self.sources:
             for page in _pages(source):
                 method = config.main_text
@@ -203,7 +196,7 @@ class _Extraction:
                 names[key := text_hash(name)] += 1
                 # An archive may have an address twice, and two folders may have the same name.
                 name = name if names[key] == 1 else f"{name}#{names[key]}"
-                yield ParseJob(name, page, method, read[page.site] <= MAX_COUNTED_PAGES, config.lang, media)
+                yield ParseJob(name, page, method, read[page.site] <= MAX_COUNTED_PAGES, config.lang, config.media)
 
     def _name(self, page: Page) -> str:
         """Its address; for a file its path without suffix, relative to the folder if that is the only source."""
@@ -233,6 +226,14 @@ class _Extraction:
                 for batch in read_batches(shard, batch_rows=_BATCH_ROWS):
                     yield pa.RecordBatch.from_pylist(builder.build(batch.to_pylist()), schema=schema)
                     advance(batch.num_rows)
+
+
+def _check_extra() -> None:
+    try:
+        import imagehash  # noqa: F401
+        import warcio  # noqa: F401
+    except ImportError:
+        raise MissingExtraError.for_verb("extract", "extract") from None
 
 
 def _pages(source: PageSource) -> Iterator[Page]:

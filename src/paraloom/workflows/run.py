@@ -1,10 +1,10 @@
-"""One verb of the command line as a small pipeline of its own: sharded, resumable, its output whole or not at all."""
+"""Running a few stages for one output: sharded, resumable, and the output appears whole or not at all."""
 
 from __future__ import annotations
 
 import shutil
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -13,48 +13,16 @@ from paraloom.core.errors import ConfigError, ParaloomError, RunError
 from paraloom.core.stage import Fit, Ref, Stage
 from paraloom.io import Corpus, write_table
 from paraloom.pipeline.definition import Definition, define_steps
+from paraloom.pipeline.fit import ARTIFACT
 from paraloom.pipeline.result import RunResult, rejections
 from paraloom.pipeline.runner import run_pipeline
 from paraloom.pipeline.shard import OnError
-from paraloom.pipeline.toml import format_pipeline, pipeline_from_tables
+from paraloom.pipeline.toml import format_pipeline
 from paraloom.stages.bitext import ReadPairs, ReadScoredPairs, has_further_columns
 from paraloom.stages.variants import ReadVariants, holds_variants
 
 WORK = ".paraloom"
-"""Suffix of the folder beside an output where an unfinished verb keeps what it has done."""
-
-
-def corpus_stages(source: str, **options: Any) -> tuple[list[dict[str, Any]], str]:
-    """The stages that bring a bitext argument in, and the reference to give as the next stage's `input`.
-
-    A corpus folder, and a Parquet file of ours unless languages or columns are named, keep all their columns.  A file
-    of VARIANTS, as our verbs write them, is read as that.
-    """
-    if (Path(source) / "corpus.json").is_file():
-        return [], str(Path(source).absolute())
-    if source == "-":
-        raise ConfigError("this verb reads its input more than once", remedy="Write the pairs to a file and name that.")
-    named = {name for name, value in options.items() if value is not None and name != "shard_rows"}
-    if not named and has_further_columns(source):
-        rows = {name: value for name, value in options.items() if value is not None}
-        return [{"name": "input", "use": "read-scored-pairs", "source": str(Path(source).absolute()), **rows}], "input"
-    if not named and holds_variants(source):
-        return [{"name": "input", "use": "read-variants", "source": str(Path(source).absolute())}], "input"
-    return [{"name": "input", "use": "read-pairs", "source": str(Path(source).absolute()), **options}], "input"
-
-
-def run_tables(
-    tables: Sequence[Mapping[str, Any]],
-    output: str,
-    *,
-    seed: int = 1,
-    engine: str = "local",
-    workers: int | None = None,
-    on_error: OnError = "stop",
-) -> RunResult:
-    """`run_stages` for stages that are given as tables."""
-    definition = pipeline_from_tables(tables, name="verb", seed=seed)
-    return run_definition(definition, output, engine=engine, workers=workers, on_error=on_error)
+"""Suffix of the work folder of an unfinished output, next to it."""
 
 
 def input_stages(source: str, *, name: str = "input", **options: Any) -> tuple[list[Stage], Ref]:
@@ -118,59 +86,64 @@ def run_stages(
     """
     definition = Definition("verb", seed, define_steps(stages, Path.cwd()))
     definition = replace(definition, text=format_pipeline(definition))
-    return run_definition(definition, output, engine=engine, workers=workers, on_error=on_error)
-
-
-def run_in(
-    folder: str | Path, stages: Sequence[Stage], *, name: str = "verb", seed: int = 1, workers: int | None = None
-) -> RunResult:
-    """Run stages in a folder that stays, resuming from whatever is done there."""
-    definition = Definition(name, seed, define_steps(stages, Path.cwd()))
-    return run_pipeline(replace(definition, text=format_pipeline(definition)), folder, workers=workers)
-
-
-def run_definition(
-    definition: Definition, output: str, *, engine: str, workers: int | None, on_error: OnError
-) -> RunResult:
-    """Run a pipeline in a work folder beside `output` and deliver its last result there; see `run_stages`."""
-    with tempfile.TemporaryDirectory() as nowhere:
-        work = Path(nowhere) / "run" if output == "-" else Path(output.rstrip("/") + WORK)
-        _check_place(definition.steps[-1].stage, Path(output))
+    with tempfile.TemporaryDirectory() as scratch:
+        work = Path(scratch) / "run" if output == "-" else Path(output.rstrip("/") + WORK)
+        _check_output(definition.steps[-1].stage, Path(output))
         resumed = work.exists()
         try:
             result = run_pipeline(definition, work, engine=engine, workers=workers, on_error=on_error)
         except ParaloomError as error:
-            # A RunError may mean that another call is at work there.
-            if not isinstance(error, RunError) and not resumed and not _has_made(work):
+            # A RunError may mean that another process is running there.
+            if not isinstance(error, RunError) and not resumed and not _has_output(work):
                 shutil.rmtree(work, ignore_errors=True)
             raise
-        result = replace(result, stages=tuple(replace(each, reasons=rejections(each.folder)) for each in result.stages))
+        with_reasons = (replace(stage, reasons=rejections(stage.folder)) for stage in result.stages)
+        result = replace(result, stages=tuple(with_reasons))
         _deliver(result.stages[-1].folder, output)
         shutil.rmtree(work, ignore_errors=True)
     return result
 
 
-def _has_made(work: Path) -> bool:
-    """Whether an unfinished verb has anything to go on from."""
+def run_in(
+    folder: str | Path, stages: Sequence[Stage], *, name: str = "verb", seed: int = 1, workers: int | None = None
+) -> RunResult:
+    """Run stages in a folder that is kept, resuming from whatever is done there.
+
+    Args:
+        folder: Run folder.
+        stages: In the order they run.
+        name: Name of the pipeline. A folder belongs to one name.
+        seed: Seed of every random choice.
+        workers: Number of processes; default: one per core.
+
+    Returns:
+        The result.
+    """
+    definition = Definition(name, seed, define_steps(stages, Path.cwd()))
+    return run_pipeline(replace(definition, text=format_pipeline(definition)), folder, workers=workers)
+
+
+def _has_output(work: Path) -> bool:
+    """Whether a work folder has anything to resume from."""
     return any(True for pattern in ("*/part-*", "*/artifact", "*/scratch-*") for _ in work.glob(pattern))
 
 
-def _check_place(stage: Stage, target: Path) -> None:
-    """A model takes the place of a model of its kind, never of anything else."""
+def _check_output(stage: Stage, target: Path) -> None:
+    """A model may only replace a model of the same kind."""
     if not isinstance(stage, Fit) or not target.exists():
         return
     if not target.is_dir():
-        raise ConfigError("this is a file, and a folder was to be made", file=target, remedy="Name a new folder.")
+        raise ConfigError("expected a folder, got a file", file=target, remedy="Name a new folder.")
     if any(target.iterdir()) and not (stage.sentinel and any(target.glob(stage.sentinel))):
-        raise ConfigError("this folder holds something else", file=target, remedy="Name a new folder.")
+        raise ConfigError("the folder is not empty and holds no such model", file=target, remedy="Name a new folder.")
 
 
-def _deliver(product: Path, output: str) -> None:
-    artifact = product / "artifact"
+def _deliver(folder: Path, output: str) -> None:
+    artifact = folder / ARTIFACT
     if artifact.is_dir():
         target = Path(output)
         target.parent.mkdir(parents=True, exist_ok=True)
         shutil.rmtree(target, ignore_errors=True)
         shutil.move(artifact, target)
         return
-    write_table(Corpus.open(product), output)
+    write_table(Corpus.open(folder), output)

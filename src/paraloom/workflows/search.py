@@ -1,4 +1,4 @@
-"""Files of sentences searched and mined: encoded once onto the disk, their lines looked up where they lie."""
+"""Search and mining over files of sentences: the corpus is encoded to disk once and never held in memory."""
 
 from __future__ import annotations
 
@@ -9,16 +9,27 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from paraloom.core.errors import DataError
+from paraloom.core.protocols import EncoderLike
+from paraloom.embed.encoder import open_encoder
 from paraloom.embed.search import lines_at, mine_pairs, search
-from paraloom.embed.store import load_encoder
+from paraloom.embed.threads import available_threads
 from paraloom.io import open_write, read_lines
 from paraloom.workflows.encoders import encode_file
 
 
 class Hit(NamedTuple):
-    """A sentence near a query; rank from 1, row of the corpus from 1."""
+    """A sentence of the corpus that is near to a query.
+
+    Args:
+        query: The query.
+        rank: Rank among the sentences near to this query, from 1.
+        cosine: Cosine of both, from −1 to 1.
+        row: Row of the corpus, from 1.
+        sentence: The sentence.
+    """
 
     query: str
     rank: int
@@ -28,26 +39,37 @@ class Hit(NamedTuple):
 
 
 def search_lines(
-    encoder: str | Path, corpus: str, queries: str, *, k: int = 5, vectors: str | Path | None = None
+    encoder: EncoderLike | str | Path, corpus: str, queries: str, *, k: int = 5, vectors: str | Path | None = None
 ) -> Iterator[Hit]:
-    """The k lines of `corpus` nearest to each line of `queries`, best first.
+    """Find the lines of a file that are nearest to each line of another.
 
-    vectors: of the corpus, a .npy file that `encode_lines` wrote; made anew without.
-    Raises DataError where `vectors` has another number of rows than the corpus has lines.
+    Args:
+        encoder: An encoder, its name or folder.
+        corpus: Sentences to search, one per line.
+        queries: Queries, one per line; '-' is standard input.
+        k: Sentences per query.
+        vectors: Vectors of the corpus, a .npy file of `encode_file`. Default: the corpus is encoded.
+
+    Yields:
+        `k` sentences for each query, nearest first.
+
+    Raises:
+        DataError: `vectors` has another number of rows than the corpus has lines.
     """
-    asked = list(read_lines(queries))
-    with _on_disk(encoder, corpus, vectors) as (lines, stored):
-        found = search(load_encoder(encoder).encode(asked), stored, k)
-        texts = lines_at(lines, np.maximum(found.rows, 0).ravel())
-        for query, cosines, places in zip(asked, found.cosines.tolist(), found.rows.tolist(), strict=True):
-            for rank, (cosine, place) in enumerate(zip(cosines, places, strict=True), 1):
-                sentence = next(texts)
-                if place >= 0:
-                    yield Hit(query, rank, cosine, place + 1, sentence)
+    texts = list(read_lines(queries))
+    model = open_encoder(encoder, available_threads()) if isinstance(encoder, (str, Path)) else encoder
+    with _encoded_corpus(model, corpus, vectors) as (lines, stored):
+        result = search(model.encode(texts), stored, k)
+        sentences = lines_at(lines, np.maximum(result.rows, 0).ravel())
+        for query, cosines, rows in zip(texts, result.cosines.tolist(), result.rows.tolist(), strict=True):
+            for rank, (cosine, row) in enumerate(zip(cosines, rows, strict=True), start=1):
+                sentence = next(sentences)
+                if row >= 0:
+                    yield Hit(query, rank, cosine, row + 1, sentence)
 
 
 def mine_lines(
-    encoder: str | Path,
+    encoder: EncoderLike | str | Path,
     corpus: str,
     output: str,
     *,
@@ -57,27 +79,41 @@ def mine_lines(
     vectors: str | Path | None = None,
     seed: int = 1,
 ) -> int:
-    """Write the pairs of lines whose cosine is from `above` to `below` as TSV, closest first; returns how many.
+    """Mine a file of sentences for paraphrases: pairs of lines that are near to each other, but not the same.
 
-    Columns: src, tgt, cosine.  See embed.search.mine.
+    Args:
+        encoder: An encoder, its name or folder.
+        corpus: Sentences, one per line.
+        output: TSV with the columns src, tgt and cosine, highest cosine first.
+        above: Minimum cosine.
+        below: Maximum cosine.
+        k: Maximum number of pairs per sentence.
+        vectors: Vectors of the corpus, a .npy file of `encode_file`. Default: the corpus is encoded.
+        seed: Seed of the index of a large corpus.
+
+    Returns:
+        Number of pairs.
+
+    Raises:
+        DataError: `vectors` has another number of rows than the corpus has lines.
     """
-    with _on_disk(encoder, corpus, vectors) as (lines, stored):
-        close = mine_pairs(stored, lines.parent, above=above, below=below, k=k, seed=seed)
-        first, second = lines_at(lines, close.first), lines_at(lines, close.second)
+    with _encoded_corpus(encoder, corpus, vectors) as (lines, stored):
+        mined = mine_pairs(stored, lines.parent, above=above, below=below, k=k, seed=seed)
+        first, second = lines_at(lines, mined.first), lines_at(lines, mined.second)
         count = 0
         with open_write(output) as stream:
             stream.write(b"src\ttgt\tcosine\n")
-            for src, tgt, cosine in zip(first, second, close.cosines.tolist(), strict=True):
+            for src, tgt, cosine in zip(first, second, mined.cosines.tolist(), strict=True):
                 if src.split() != tgt.split():
-                    stream.write(f"{_field(src)}\t{_field(tgt)}\t{cosine:.4f}\n".encode())
+                    stream.write(f"{_one_field(src)}\t{_one_field(tgt)}\t{cosine:.4f}\n".encode())
                     count += 1
     return count
 
 
 @contextmanager
-def _on_disk(
-    encoder: str | Path, corpus: str, vectors: str | Path | None
-) -> Iterator[tuple[Path, np.ndarray[tuple[int, int], np.dtype[np.float32]]]]:
+def _encoded_corpus(
+    encoder: EncoderLike | str | Path, corpus: str, vectors: str | Path | None
+) -> Iterator[tuple[Path, npt.NDArray[np.float32]]]:
     """The corpus as an uncompressed file of lines, and its vectors, memory-mapped."""
     with tempfile.TemporaryDirectory() as folder:
         lines = Path(folder) / "lines.txt"
@@ -92,12 +128,12 @@ def _on_disk(
         stored = np.load(vectors, mmap_mode="r", allow_pickle=False)
         if len(stored) != count:
             raise DataError(
-                f"{len(stored):,} vectors stand against {count:,} lines of {corpus}",
+                f"{len(stored):,} vectors for the {count:,} lines of {corpus}",
                 file=vectors,
                 remedy="Encode the corpus again, or leave the vectors out.",
             )
         yield lines, stored
 
 
-def _field(text: str) -> str:
+def _one_field(text: str) -> str:
     return " ".join(text.split())

@@ -1,49 +1,71 @@
-"""PARK17's loop: a translator helps to align documents and sentences, learns from what was found, and helps again."""
+"""Self-training of a translator on documents (Park et al. 2017): align with its help, train on the result, repeat."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
-from dataclasses import dataclass, field, fields
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
-from paraloom.core.errors import ConfigError, nearest
+from paraloom.core.config import Config, check_keys
+from paraloom.core.errors import ConfigError
 from paraloom.io.atomic import atomic_write
 from paraloom.pipeline.result import RunResult
 from paraloom.pipeline.runner import run_pipeline
 from paraloom.pipeline.toml import pipeline_from_tables
-from paraloom.workflows.settings import read_settings
+from paraloom.workflows.settings import read_config
 
 Table = dict[str, Any]
+"""Settings of a stage, as in a TOML file."""
 
-RESULT = "selftrain.json"
-"""In the run's folder: the figures of each round."""
+RESULT_FILE = "selftrain.json"
+"""File in the run folder with the figures of each round."""
 
-KEEP = "src <> tgt and length(tgt) between 3 and 400 and length(src) between 0.2 * length(tgt) and 3 * length(tgt)"
-"""Which of the pairs that were found a translator learns from."""
-
-_THIRD = ("input", "translator", "gold", "gold_swapped")
+PLAUSIBLE = "src <> tgt and length(tgt) between 3 and 400 and length(src) between 0.2 * length(tgt) and 3 * length(tgt)"
+"""Condition in SQL for the aligned pairs that a translator is trained on: not copied, and of similar length."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class LoopConfig:
-    """What goes round, and how often.
+class LoopConfig(Config):
+    """Configuration of a self-training loop.
 
-    source, target: corpora of documents; the source's language is translated into the target's.  bitext: tables of
-    `bitext` stages, the pairs to begin with (PARK17's BC⁰); none: the first round does without a translator.
-    development: such a table; its loss stops each training, and with `patience` its BLEU the loop.
-    rounds: of alignment and training.  patience: rounds without a better development BLEU after which the loop ends
-    (0: never).  keep: which pairs that were found are learned from, an SQL condition.  begin_with: whether later
-    rounds learn from `bitext` too (PARK17 has both: BC¹ alone, and with BC⁰).
-    translator, documents, within: settings of the stages train-translator, align-documents and align-within.
-    first: settings of the first translator that differ.  decode: how documents are translated.
-    third: a corpus of documents in a third language, and the translator of that into the target's, as `input` and
-    `translator`; each round aligns it with the source, both in the target's language (PARK17 §5), which gives
-    `third-pairs-1` and so on.  Its `gold` and `gold_swapped` measure that.
-    gold_documents, gold_swapped: true pairs of documents.  gold_sentences: JSON lines of documents with true beads; its
-    documents should not be among those aligned.  tests: tables of `bitext` stages by name, for BLEU in each round.
+    Args:
+        source: Corpus of documents in the language that is translated.
+        target: Corpus of documents in the other language.
+        bitext: Parallel text to start from (BC⁰ in PARK17), as settings of `read-pairs` stages. Without any, the first
+            round aligns without a translator.
+        development: Settings of a `read-pairs` stage. Its loss stops each training; with `patience`, its BLEU stops the
+            loop. Required with `bitext`.
+        rounds: Rounds of alignment and training.
+        patience: Rounds without a better development BLEU after which the loop stops; 0: never.
+        where: Condition in SQL for the aligned pairs that are trained on.
+        reuse_bitext: Train on `bitext` in later rounds too; if false, only on the aligned pairs (PARK17 has both).
+        translator: Settings of all `train-translator` stages.
+        first: Settings of the first translator, on `bitext`, that differ from `translator`.
+        documents: Settings of the `align-documents` stages.
+        sentences: Settings of the `align-document-sentences` stages.
+        decode: How documents are translated, as a decoding string.
+        third_language: Documents in a third language, as `input`, and their `translator` into the target language. Each
+            round aligns them with the source documents, both in the target language (PARK17 §5); the pairs are those of
+            the stages `third-pairs-1`, `third-pairs-2` … `gold` and `gold_swapped` evaluate them.
+        gold_documents: True pairs of documents, to evaluate `documents`.
+        gold_swapped: The file of true pairs has the target side first.
+        gold_sentences: Documents with true sentence alignments, as JSON lines, to evaluate the translator as a help in
+            alignment. They should not be among the documents that are aligned.
+        tests: Settings of `read-pairs` stages by name, for BLEU in each round.
+
+    Reference:
+        Park et al. (2017), §4 and §5.
     """
+
+    renamed_fields: ClassVar[Mapping[str, str]] = {
+        "begin_with": "reuse_bitext",
+        "gold_turned": "gold_swapped",
+        "keep": "where",
+        "third": "third_language",
+        "within": "sentences",
+    }
 
     source: str
     target: str
@@ -51,44 +73,71 @@ class LoopConfig:
     development: Table = field(default_factory=dict)
     rounds: int = 2
     patience: int = 0
-    keep: str = KEEP
-    begin_with: bool = True
+    where: str = PLAUSIBLE
+    reuse_bitext: bool = True
     translator: Table = field(default_factory=dict)
     first: Table = field(default_factory=dict)
     documents: Table = field(default_factory=dict)
-    within: Table = field(default_factory=dict)
+    sentences: Table = field(default_factory=dict)
     decode: str = "beam:1"
-    third: Table = field(default_factory=dict)
+    third_language: Table = field(default_factory=dict)
     gold_documents: str | None = None
     gold_swapped: bool = False
     gold_sentences: str | None = None
     tests: dict[str, Table] = field(default_factory=dict)
 
-    def __post_init__(self) -> None:
-        if self.rounds < 0 or self.patience < 0:
-            raise ConfigError("'rounds' and 'patience' must be 0 or more")
+    def validate(self) -> None:
+        for key in ("rounds", "patience"):
+            if getattr(self, key) < 0:
+                raise ConfigError(f"key '{key}' must be 0 or more, not {getattr(self, key)}")
         if self.bitext and not self.development:
-            raise ConfigError("there is no 'development'", remedy="Name the pairs whose loss stops each training.")
+            raise ConfigError("'bitext' needs 'development'", remedy="Name the pairs whose loss stops each training.")
         if self.patience and not self.development:
-            raise ConfigError("'patience' needs 'development', whose BLEU says when to end")
+            raise ConfigError("'patience' needs 'development'", remedy="Name the pairs whose BLEU stops the loop.")
         if not self.bitext and not self.rounds:
-            raise ConfigError("without 'bitext' and 'rounds' there is nothing to do")
-        for key in self.third:
-            if key not in _THIRD:
-                raise ConfigError(f"'third' has no key '{key}'{nearest(key, _THIRD)}")
-        if self.third and not {"input", "translator"} <= set(self.third):
-            raise ConfigError("'third' names 'input', a corpus of documents, and its 'translator'")
+            raise ConfigError("nothing to do without 'bitext' and 'rounds'", remedy="Set one of them.")
+        if self.third_language:
+            try:
+                check_keys(_ThirdLanguage, self.third_language)
+                _ThirdLanguage(**self.third_language)
+            except ConfigError as error:
+                raise ConfigError(f"table 'third_language': {error.what}", remedy=error.remedy) from None
 
 
-def read_loop(path: Path) -> tuple[str, int, LoopConfig]:
-    """Name, seed and configuration in a TOML file; raises ConfigError for an unknown key, naming the nearest."""
-    name, seed, table = read_settings(path, [each.name for each in fields(LoopConfig)], ("source", "target"))
-    table["bitext"] = tuple(table.get("bitext", ()))
-    return name, seed, LoopConfig(**table)
+@dataclass(frozen=True, kw_only=True)
+class _ThirdLanguage(Config):
+    """Keys of `LoopConfig.third_language`."""
+
+    renamed_fields: ClassVar[Mapping[str, str]] = {"gold_turned": "gold_swapped"}
+
+    input: str
+    translator: str
+    gold: str | None = None
+    gold_swapped: bool = False
 
 
-def stages_of(config: LoopConfig, rounds: int) -> list[Table]:
-    """The stages of the loop up to a round; those of earlier rounds are the same, so nothing of them is done twice."""
+def read_loop(path: str | Path) -> tuple[str, int, LoopConfig]:
+    """Read a self-training loop from a TOML file.
+
+    Args:
+        path: The file; `examples/selftrain.toml` is one.
+
+    Returns:
+        Name, seed and configuration.
+
+    Raises:
+        ConfigError: The file or a key of it is wrong.
+    """
+    return read_config(path, LoopConfig)
+
+
+def stage_tables(config: LoopConfig, rounds: int) -> list[Table]:
+    """The stages of a loop up to a round, as tables; those of earlier rounds do not change with `rounds`.
+
+    Args:
+        config: The loop.
+        rounds: Number of rounds; 0: only the first translator.
+    """
     stages: list[Table] = []
     names = [f"bitext-{number}" for number in range(1, len(config.bitext) + 1)]
     stages += [{"name": name, "use": "read-pairs", **table} for name, table in zip(names, config.bitext, strict=True)]
@@ -98,67 +147,69 @@ def stages_of(config: LoopConfig, rounds: int) -> list[Table]:
         stages.append({"name": f"test-{name}", "use": "read-pairs", **table})
     if config.gold_sentences is not None:
         stages.append({"name": "test-aligned", "use": "read-gold-pairs", "documents": config.gold_sentences})
-    held = {"development": "development"} if config.development else {}
     if names:
-        first = {"bitext": names, **held, **config.translator, **config.first}
-        stages.append({"name": "translator-0", "use": "train-translator", **first})
-    stages += _measures(config, 0, bool(names))
-    if config.third and rounds:
-        given = {key: config.third[key] for key in ("input", "translator")}
+        stages.append(_training(config, 0, names, config.first))
+    stages += _evaluations(config, 0, trained=bool(names))
+    if config.third_language and rounds:
+        given = {key: config.third_language[key] for key in ("input", "translator")}
         stages.append({"name": "third-translated", "use": "translate-documents", **given, "decode": config.decode})
     for number in range(1, rounds + 1):
-        translated = bool(names) or number > 1
-        source = f"translated-{number}" if translated else config.source
-        if translated:
-            teacher = {"translator": f"translator-{number - 1}", "decode": config.decode}
-            stages.append({"name": source, "use": "translate-documents", "input": config.source, **teacher})
-        sides = {"source": source, "target": config.target}
-        gold = {"gold": config.gold_documents, "gold_swapped": config.gold_swapped} if config.gold_documents else {}
-        documents, within = f"documents-{number}", f"within-{number}"
-        stages.append({"name": documents, "use": "align-documents", **sides, **gold, **config.documents})
-        stages.append({"name": within, "use": "align-document-sentences", **sides, "pairs": documents, **config.within})
-        if config.third and translated:
-            stages += _third(config, number, source)
-        stages.append({"name": f"pairs-{number}", "use": "filter", "input": within, "where": config.keep})
-        learned = [*(names if config.begin_with else []), f"pairs-{number}"]
-        training = {"bitext": learned, **held, **config.translator}
-        stages.append({"name": f"translator-{number}", "use": "train-translator", **training})
-        stages += _measures(config, number, True)
+        stages += _round_stages(config, number, names)
     return stages
 
 
 def selftrain(
-    path: Path, folder: Path, *, workers: int | None = None, tell: Callable[[str], None] = lambda line: None
+    path: str | Path,
+    folder: str | Path,
+    *,
+    workers: int | None = None,
+    report: Callable[[str], None] = lambda text: None,
 ) -> list[Table]:
-    """Run the loop of a TOML file in a folder, round by round; returns the figures of each round, and writes them.
+    """Run a self-training loop in a folder, round by round; stopped, the same call resumes.
 
-    Ends after the last round, or when the development BLEU has not risen for `patience` rounds.  Stopped at any
-    moment, the same call goes on from the stage where it was.
+    It ends after the last round, or when the development BLEU has not improved for `patience` rounds.
+
+    Args:
+        path: The loop, a TOML file.
+        folder: Run folder; `selftrain.json` in it gets the figures.
+        workers: Processes; default: one per core. The result is the same.
+        report: Progress callback; receives a table of the figures after each round.
+
+    Returns:
+        Figures of each round.
+
+    Raises:
+        ConfigError: The file or a key of it is wrong.
+
+    Reference:
+        Park et al. (2017).
     """
+    folder = Path(folder)
     name, seed, config = read_loop(path)
     figures: list[Table] = []
     for number in range(config.rounds + 1):
-        stages = stages_of(config, number)
-        if not stages:
+        tables = stage_tables(config, number)
+        if not tables:
             continue
-        definition = pipeline_from_tables(stages, name=name, seed=seed, base=path.absolute().parent)
+        definition = pipeline_from_tables(tables, name=name, seed=seed, base=Path(path).absolute().parent)
         result = run_pipeline(definition, folder, workers=workers)
-        figures = [found for each in range(number + 1) if (found := _round(result, each))]
-        with atomic_write(folder / RESULT) as temporary:
+        figures = [row for earlier in range(number + 1) if (row := _round_figures(result, earlier))]
+        with atomic_write(folder / RESULT_FILE) as temporary:
             temporary.write_text(json.dumps(figures, indent=1) + "\n", encoding="utf-8")
-        tell(render(figures))
-        if config.patience and _past_best(figures, config.patience):
+        report(format_rounds(figures))
+        if config.patience and _rounds_since_best(figures) >= config.patience:
             break
     return figures
 
 
-def render(figures: list[Table]) -> str:
-    """A line a round.
+def format_rounds(figures: list[Table]) -> str:
+    """What `selftrain` returned, as a table with a row per round.
 
-    >>> print(render([{"round": 0, "sentences_f1": 0.5}, {"round": 1, "documents_f1": 0.9, "sentences_f1": 0.6}]))
-    round  documents_f1  sentences_f1
-        0             -        0.5000
-        1        0.9000        0.6000
+    Example:
+        >>> print(format_rounds([{"round": 0, "sentences_f1": 0.5}, {"round": 1, "documents_f1": 0.9}]))
+        round  documents_f1  sentences_f1
+            0             -        0.5000
+            1        0.9000             -
     """
     names = list(dict.fromkeys(name for row in figures for name in row if name != "round"))
     names.sort(key=lambda name: (not name.startswith("documents"), name))
@@ -173,57 +224,76 @@ def _cell(value: float | None, name: str) -> str:
     return ("-" if value is None else f"{value:.{digits}f}").rjust(len(name))
 
 
-def _third(config: LoopConfig, number: int, source: str) -> list[Table]:
-    """The third language and the source aligned where both can be read, and restored (PARK17 §5, steps 5 and 6)."""
-    sides = {"source": "third-translated", "target": source, "pivot": True}
-    gold = {key: value for key, value in config.third.items() if key.startswith("gold")}
-    documents = f"third-documents-{number}"
+def _round_stages(config: LoopConfig, number: int, bitext: list[str]) -> list[Table]:
+    """Translate the source documents (if there is a translator), align, filter, train and evaluate."""
+    stages: list[Table] = []
+    source = config.source
+    translated = bool(bitext) or number > 1
+    if translated:
+        source = f"translated-{number}"
+        teacher = {"translator": f"translator-{number - 1}", "decode": config.decode}
+        stages.append({"name": source, "use": "translate-documents", "input": config.source, **teacher})
+    sides: Table = {"source": source, "target": config.target}
+    gold = {"gold": config.gold_documents, "gold_swapped": config.gold_swapped} if config.gold_documents else {}
+    stages += _alignment(config, f"documents-{number}", f"within-{number}", sides, gold)
+    if config.third_language and translated:
+        # Both sides are in the target language; `pivot` restores the originals (PARK17 §5, steps 5 and 6).
+        sides = {"source": "third-translated", "target": source, "pivot": True}
+        gold = {key: value for key, value in config.third_language.items() if key.startswith("gold")}
+        stages += _alignment(config, f"third-documents-{number}", f"third-pairs-{number}", sides, gold)
+    stages.append({"name": f"pairs-{number}", "use": "filter", "input": f"within-{number}", "where": config.where})
+    stages.append(_training(config, number, [*(bitext if config.reuse_bitext else []), f"pairs-{number}"], {}))
+    return stages + _evaluations(config, number, trained=True)
+
+
+def _alignment(config: LoopConfig, documents: str, sentences: str, sides: Table, gold: Table) -> list[Table]:
     return [
         {"name": documents, "use": "align-documents", **sides, **gold, **config.documents},
-        {
-            "name": f"third-pairs-{number}",
-            "use": "align-document-sentences",
-            **sides,
-            "pairs": documents,
-            **config.within,
-        },
+        {"name": sentences, "use": "align-document-sentences", **sides, "pairs": documents, **config.sentences},
     ]
 
 
-def _measures(config: LoopConfig, number: int, translator: bool) -> list[Table]:
-    """What a round's translator is worth: BLEU on each test, and as a help to align sentences."""
+def _training(config: LoopConfig, number: int, bitext: list[str], settings: Table) -> Table:
+    development = {"development": "development"} if config.development else {}
+    training = {"name": f"translator-{number}", "use": "train-translator", "bitext": bitext}
+    return {**training, **development, **config.translator, **settings}
+
+
+def _evaluations(config: LoopConfig, number: int, *, trained: bool) -> list[Table]:
+    """Evaluate the translator of a round: BLEU on each test, and F1 of sentence alignment with its help."""
     stages: list[Table] = []
-    named = {"translator": f"translator-{number}"}
+    translator = {"translator": f"translator-{number}"}
     tests = [
         *config.tests,
         *(["aligned"] if config.gold_sentences else []),
         *(["development"] if config.development else []),
     ]
-    if translator:
+    if trained:
         for test in tests:
             pairs = test if test == "development" else f"test-{test}"
-            stages.append({"name": f"bleu-{test}-{number}", "use": "evaluate-translator", **named, "pairs": pairs})
+            stages.append({"name": f"bleu-{test}-{number}", "use": "evaluate-translator", **translator, "pairs": pairs})
     if config.gold_sentences is not None:
-        work = {"documents": config.gold_sentences, "decode": config.decode, **(named if translator else {})}
-        stages.append({"name": f"sentences-{number}", "use": "evaluate-aligner", **work})
+        settings = {"documents": config.gold_sentences, "decode": config.decode, **(translator if trained else {})}
+        stages.append({"name": f"sentences-{number}", "use": "evaluate-aligner", **settings})
     return stages
 
 
-def _round(result: RunResult, number: int) -> Table:
-    found: Table = {}
+def _round_figures(result: RunResult, number: int) -> Table:
+    """The figures of a round; empty if none of its stages has any."""
+    figures: Table = {}
     for stage in result.stages:
-        kind, _, place = stage.name.rpartition("-")
-        if place != str(number):
+        kind, _, round_number = stage.name.rpartition("-")
+        if round_number != str(number):
             continue
         if kind in ("documents", "third-documents", "sentences") and "f1" in stage.figures:
-            found[f"{kind.replace('-', '_')}_f1"] = stage.figures["f1"]
+            figures[f"{kind.replace('-', '_')}_f1"] = stage.figures["f1"]
         if kind == "pairs":
-            found["pairs"] = float(stage.counts.kept)
+            figures["pairs"] = float(stage.counts.kept)
         if kind.startswith("bleu-"):
-            found[f"bleu_{kind.removeprefix('bleu-')}"] = stage.figures["bleu"]
-    return {"round": number, **found} if found else {}
+            figures[f"bleu_{kind.removeprefix('bleu-')}"] = stage.figures["bleu"]
+    return {"round": number, **figures} if figures else {}
 
 
-def _past_best(figures: list[Table], patience: int) -> bool:
+def _rounds_since_best(figures: list[Table]) -> int:
     bleu = [row.get("bleu_development", 0.0) for row in figures]
-    return len(bleu) - 1 - bleu.index(max(bleu)) >= patience
+    return len(bleu) - 1 - bleu.index(max(bleu))

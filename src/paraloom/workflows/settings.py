@@ -1,38 +1,46 @@
-"""The file of a recipe that has one: its name, its seed, and a table of known keys."""
+"""Configurations in TOML files of their own: a self-training loop, an experiment."""
 
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Collection
 from pathlib import Path
-from typing import Any
+from typing import TypeVar
 
-from paraloom.core.errors import ConfigError, ParaloomError, nearest
+from paraloom.core.config import Config, check_keys
+from paraloom.core.errors import ConfigError, ParaloomError
 from paraloom.pipeline.toml import expand_variables
 
+_Config = TypeVar("_Config", bound=Config)
 
-def read_settings(path: Path, known: Collection[str], needed: Collection[str]) -> tuple[str, int, dict[str, Any]]:
-    """Name (the file's where it says none), seed (1) and the other keys, environment variables put in.
 
-    known: the keys that there may be.  needed: those that there must be.  Raises ConfigError where there is no such
-    file or it is not TOML, for an unknown key, naming the nearest, for one that is missing, and for another seed than
-    a whole number.
+def read_config(path: str | Path, kind: type[_Config]) -> tuple[str, int, _Config]:
+    """Read a name, a seed and a configuration from a TOML file.
+
+    `${NAME}` is replaced with the environment variable NAME. Paths stay as they are written.
+
+    Args:
+        path: The file. Its keys are `name`, `seed` and the fields of `kind`.
+        kind: Class of the configuration.
+
+    Returns:
+        Name (default: that of the file, without suffix), seed (default: 1) and configuration.
+
+    Raises:
+        ConfigError: The file is not found or not TOML, a key is unknown (names the nearest), renamed (names the new
+            one) or missing, or a value has the wrong type.
     """
+    path = Path(path)
     try:
         table = expand_variables(tomllib.loads(path.read_text(encoding="utf-8")))
+        check_keys(kind, table, also=("name", "seed"))
+        name, seed = str(table.pop("name", path.stem)), table.pop("seed", 1)
+        if type(seed) is not int or seed < 0:
+            raise ConfigError(f"key 'seed' must be a whole number, 0 or more, not {seed!r}")
+        return name, seed, kind(**table)
     except FileNotFoundError:
-        raise ConfigError("there is no such file", file=path) from None
+        raise ConfigError("file not found", file=path) from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise ConfigError(f"this is not TOML: {error}", file=path) from None
+        raise ConfigError(f"invalid TOML: {error}", file=path, remedy="See https://toml.io for the syntax.") from None
     except ParaloomError as error:
-        raise error.at(file=path) from None
-    name, seed = str(table.pop("name", path.stem)), table.pop("seed", 1)
-    if type(seed) is not int:
-        raise ConfigError(f"'seed' is a whole number, not {seed!r}", file=path)
-    for key in table:
-        if key not in known:
-            raise ConfigError(f"there is no key '{key}'{nearest(key, ['name', 'seed', *known])}", file=path)
-    for key in needed:
-        if key not in table:
-            raise ConfigError(f"'{key}' is missing", file=path)
-    return name, seed, table
+        error.at(file=path)
+        raise

@@ -1,140 +1,202 @@
-"""Tuning: which selection of pairs trains the best encoder, against random selections of the same size."""
+"""Tuning of filters: which selection of pairs trains the best encoder, compared with equally large random ones."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from paraloom.core.config import Config, check_keys
 from paraloom.core.errors import ConfigError
-from paraloom.pipeline.definition import Definition
-from paraloom.pipeline.runner import run_pipeline
-from paraloom.pipeline.toml import pipeline_from_tables
-from paraloom.workflows.filter_grids import Candidate, grid
-from paraloom.workflows.run import corpus_stages
+from paraloom.core.stage import Ref, Stage
+from paraloom.pipeline.fit import ARTIFACT
+from paraloom.pipeline.result import RunResult
+from paraloom.stages.encoders import CompareSelections, TrainEncoder
+from paraloom.stages.pairs import Filter
+from paraloom.workflows.filter_grids import Candidate, expand_grids
+from paraloom.workflows.run import input_stages, run_in
 
 RANDOM = "random"
-"""The label of selections by chance, what every other one is compared with."""
+"""Label of the random selection, which every other one is compared with."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class Tuning:
-    """What is tried, and how.
+class Tuning(Config):
+    """Configuration of `tune`.
 
-    pairs: a scored corpus.  grids: names of paraloom.workflows.filter_grids.GRIDS, or SQL conditions.  sts: a folder of
-    similarity tasks, of which `development` decides.  size: pairs of each selection, drawn by chance from what the
-    filter keeps (W17: 24,000).  epochs: at most; the best one is taken.  seeds: how many times each is drawn and
-    trained; random_seeds: the same for the random selection.  encoder: further fields of `train-encoder`.
+    Args:
+        pairs: Scored pairs: a corpus folder or a file.
+        grids: Names of grids (`paraloom.workflows.filter_grids.GRIDS`), or conditions in SQL.
+        sts: Folder of similarity tasks.
+        development: The task that decides between candidates, as GROUP/SUBSET.
+        size: Pairs of each selection, drawn at random from those that the filter keeps (24,000 in W17).
+        epochs: Maximum number of passes over the pairs; the best one counts.
+        seeds: How many times each candidate is drawn and trained.
+        random_seeds: How many times the random selection is drawn and trained, and the best candidate in the end.
+        encoder: Further fields of `paraloom.stages.TrainEncoder`.
+
+    Raises:
+        ConfigError: A number is below 1, or a key of `encoder` is unknown.
     """
 
     pairs: str
-    grids: Sequence[str]
-    sts: str
+    grids: tuple[str, ...]
+    sts: Path
     development: str = "STS-B/dev"
     size: int = 24_000
     epochs: int = 10
     seeds: int = 1
     random_seeds: int = 5
-    encoder: dict[str, Any] | None = None
+    encoder: dict[str, Any] = field(default_factory=dict)
+
+    def validate(self) -> None:
+        for key in ("size", "epochs", "seeds", "random_seeds"):
+            if getattr(self, key) < 1:
+                raise ConfigError(f"key '{key}' must be 1 or more, not {getattr(self, key)}")
+        check_keys(TrainEncoder, {"pairs": (), **self.encoder})
 
     def candidates(self) -> list[Candidate]:
-        """What is tried, the random selection left out.  Raises ConfigError for an unknown grid."""
-        return grid(list(self.grids))
+        """The candidates of all grids, without the random selection; ConfigError for an unknown grid."""
+        return expand_grids(self.grids)
 
 
 @dataclass(frozen=True)
-class Tuned:
-    """What a tuning found.
+class TuningResult:
+    """Result of `tune`.
 
-    rows: each selection's development figure, the best first, as `compare-selections` writes them.  winner: the best
-    one that is not random.  verdict: the winner and random selections, `random_seeds` of each, with test figures and
-    their difference.
+    Args:
+        selections: A row per selection, the best on the development task first, as the stage `CompareSelections` writes
+            them.
+        winner: Label of the best selection that is not random.
+        verdict: Rows of the winner and the random selection, `random_seeds` trainings of each, with figures on the test
+            tasks and their difference.
     """
 
-    rows: list[dict[str, Any]]
+    selections: list[dict[str, Any]]
     winner: str
     verdict: list[dict[str, Any]]
 
-    def __str__(self) -> str:
-        """One sentence for people."""
-        by = {row["selection"]: row for row in self.verdict}
-        row, chance = by[self.winner], by[RANDOM]
-        found = row["difference"]
-        interval = f" [{found['low']:+.2f}, {found['high']:+.2f}]" if "low" in found else ""
-        said = f"with {row['pairs']:,} pairs, Pearson on the test tasks is {found['mean']:+.2f}{interval}"
-        said += f" against {chance['pairs']:,} random pairs"
-        if found.get("low", -1) > 0:
-            return f"{self.winner} beats random selection: {said}."
+    def to_dict(self) -> dict[str, Any]:
+        """All rows, and the sentence that sums them up."""
+        return {
+            "selections": self.selections,
+            "winner": self.winner,
+            "verdict": self.verdict,
+            "conclusion": self.conclusion(),
+        }
+
+    def format(self) -> str:
+        """A table of the selections, and the conclusion."""
+        lines = [f"{'selection':<44} {'pairs':>8} {'epoch':>6} {'Pearson':>8}"]
+        for row in self.selections:
+            interval = f"  [{row['low']:.2f}, {row['high']:.2f}] over {row['seeds']} seeds" if "low" in row else ""
+            figures = f"{row['pairs']:>8,} {row['epoch']:>6} {row['dev_pearson']:>8.2f}"
+            lines.append(f"{row['selection']:<44} {figures}{interval}")
+        return "\n".join([*lines, self.conclusion()])
+
+    def conclusion(self) -> str:
+        """One sentence: does the best selection beat random selection on the test tasks?"""
+        by_label = {row["selection"]: row for row in self.verdict}
+        row, random = by_label[self.winner], by_label[RANDOM]
+        difference = row["difference"]
+        interval = f" [{difference['low']:+.2f}, {difference['high']:+.2f}]" if "low" in difference else ""
+        figures = (
+            f"with {row['pairs']:,} pairs, Pearson on the test tasks is {difference['mean']:+.2f}{interval} "
+            f"against {random['pairs']:,} random pairs"
+        )
+        if difference.get("low", -1) > 0:
+            return f"{self.winner} beats random selection: {figures}."
         return (
-            f"No selection is known to beat random selection. The best on the development task, {self.winner}: {said}."
+            "No selection is known to beat random selection. The best on the development task, "
+            f"{self.winner}: {figures}."
         )
 
 
-def tune(tuning: Tuning, folder: Path, *, workers: int | None = None, seed: int = 1) -> Tuned:
-    """Try all candidates on the development task, then measure the best one and random pairs on the test tasks.
+def tune(tuning: Tuning, folder: str | Path, *, workers: int | None = None, seed: int = 1) -> TuningResult:
+    """Find the filter whose pairs train the best encoder; stopped, the same call resumes.
 
-    The test tasks are looked at for these two alone.  A run folder like any other: stopped, the same call goes on.
-    Raises ConfigError for an unknown grid, DataError when the tasks are not there.
+    All candidates are compared on the development task; only the best one and the random selection are evaluated on the
+    test tasks.
+
+    Args:
+        tuning: What to try.
+        folder: Run folder.
+        workers: Processes; default: one per core. The result is the same.
+        seed: Seed of every random choice.
+
+    Returns:
+        The selections, the best one, and how it compares with random selection.
+
+    Raises:
+        ConfigError: A grid is unknown or none is given, or the tasks are not found.
+
+    Reference:
+        Wieting et al. (2017), §5.
     """
-    first = run_pipeline(tuning_pipeline(tuning, seed=seed), folder, workers=workers)
-    rows = _rows(first.stages[-1].folder)
+    rows = _rows(run_in(folder, tuning_stages(tuning), name="tune", seed=seed, workers=workers))
     winner = next((row["selection"] for row in rows if row["selection"] != RANDOM), None)
     if winner is None:
-        raise ConfigError("there is nothing but random selections to compare", remedy="Name a grid or a condition.")
-    both = run_pipeline(tuning_pipeline(tuning, winner=winner, seed=seed), folder, workers=workers)
-    return Tuned(rows, winner, _rows(both.stages[-1].folder))
+        raise ConfigError("no candidates to compare with the random selection", remedy="Name a grid or a condition.")
+    stages = tuning_stages(tuning, winner=winner)
+    return TuningResult(rows, winner, _rows(run_in(folder, stages, name="tune", seed=seed, workers=workers)))
 
 
-def compare(
-    tuning: Tuning, folder: Path, *, measured: bool = False, workers: int | None = None, seed: int = 1
+def compare_candidates(
+    tuning: Tuning, folder: str | Path, *, test_figures: bool = False, workers: int | None = None, seed: int = 1
 ) -> list[dict[str, Any]]:
-    """The rows of all candidates, the best on the development task first.
+    """Train an encoder on each candidate and on random pairs, without choosing one.
 
-    measured: with test figures, for candidates that are to be shown side by side and not chosen from.
+    Args:
+        tuning: What to compare.
+        folder: Run folder.
+        test_figures: Evaluate all on the test tasks, to show them side by side.
+        workers: Processes; default: one per core. The result is the same.
+        seed: Seed of every random choice.
+
+    Returns:
+        A row per selection, the best on the development task first, as the stage `CompareSelections` writes them.
     """
-    pipeline = tuning_pipeline(tuning, measured=measured, seed=seed)
-    return _rows(run_pipeline(pipeline, folder, workers=workers).stages[-1].folder)
+    stages = tuning_stages(tuning, test_figures=test_figures)
+    return _rows(run_in(folder, stages, name="tune", seed=seed, workers=workers))
 
 
-def tuning_pipeline(tuning: Tuning, *, winner: str | None = None, measured: bool = False, seed: int = 1) -> Definition:
-    """The pipeline of a tuning: for each candidate a filter and an encoder, then `compare-selections`, named `tuned`.
+def tuning_stages(tuning: Tuning, *, winner: str | None = None, test_figures: bool = False) -> list[Stage]:
+    """The stages of a tuning: for each candidate a filter and an encoder, then their comparison, named `tuned`.
 
-    winner: a candidate's label; it and the random selection are then trained `random_seeds` times each and compared
-    once more, on the test tasks, by a last stage `verdict`.  measured: test figures for all of them.
-    Raises ConfigError for an unknown grid.
+    Args:
+        tuning: What to try.
+        winner: Label of a candidate that is trained further, until it and the random selection have `random_seeds`
+            trainings each; a last stage, `verdict`, compares both on the test tasks.
+        test_figures: Evaluate all candidates on the test tasks.
+
+    Raises:
+        ConfigError: A grid is unknown.
     """
-    if min(tuning.size, tuning.epochs, tuning.seeds, tuning.random_seeds) < 1:
-        raise ConfigError("size, epochs, seeds and random_seeds are 1 or more")
-    stages, pairs = corpus_stages(tuning.pairs)
-    candidates = [Candidate(RANDOM), *tuning.candidates()]
-    tasks = {"sts": str(Path(tuning.sts).absolute()), "development": tuning.development}
-    runs = [_Run(each, number) for each in candidates for number in range(1, _seeds(tuning, each) + 1)]
-    last = {each.label: [run for run in runs if run.candidate is each] for each in candidates}
-    for run in runs:
-        stages += run.stages(tuning, pairs)
-    stages.append({"name": "tuned", "use": "compare-selections", **_compared(runs), **(tasks if measured else {})})
+    stages, pairs = input_stages(tuning.pairs)
+    tasks: dict[str, Any] = {"sts": tuning.sts, "development": tuning.development}
+    trainings: dict[str, list[_Training]] = {}
+    for candidate in [Candidate(RANDOM), *tuning.candidates()]:
+        count = tuning.random_seeds if candidate.label == RANDOM else tuning.seeds
+        trainings[candidate.label] = [_Training(candidate, number) for number in range(1, count + 1)]
+    everything = [training for of_label in trainings.values() for training in of_label]
+    for training in everything:
+        stages += training.stages(tuning, pairs)
+    stages.append(CompareSelections(name="tuned", **_compared(everything), **(tasks if test_figures else {})))
     if winner is not None:
-        chosen = next(each for each in candidates if each.label == winner)
-        more = [_Run(chosen, number) for number in range(tuning.seeds + 1, tuning.random_seeds + 1)]
-        for run in more:
-            stages += run.stages(tuning, pairs)
-        stages.append(
-            {
-                "name": "verdict",
-                "use": "compare-selections",
-                **_compared([*last[RANDOM], *last[winner], *more]),
-                **tasks,
-                "against": RANDOM,
-            }
-        )
-    return pipeline_from_tables(stages, name="tune", seed=seed)
+        candidate = trainings[winner][0].candidate
+        further = [_Training(candidate, number) for number in range(tuning.seeds + 1, tuning.random_seeds + 1)]
+        for training in further:
+            stages += training.stages(tuning, pairs)
+        both = _compared([*trainings[RANDOM], *trainings[winner], *further])
+        stages.append(CompareSelections(name="verdict", **both, **tasks, against=RANDOM))
+    return stages
 
 
 @dataclass(frozen=True)
-class _Run:
-    """One draw of a candidate and the encoder trained on it."""
+class _Training:
+    """One draw of a candidate, and the encoder that is trained on it."""
 
     candidate: Candidate
     number: int
@@ -143,40 +205,36 @@ class _Run:
     def name(self) -> str:
         return f"{_slug(self.candidate.label)}-{self.number}"
 
-    def stages(self, tuning: Tuning, pairs: str) -> list[dict[str, Any]]:
+    def stages(self, tuning: Tuning, pairs: Ref) -> list[Stage]:
+        settings: dict[str, Any] = {
+            "epochs": tuning.epochs,
+            "sts": tuning.sts,
+            "development": tuning.development,
+            "keep": "best",
+            **tuning.encoder,
+        }
         return [
-            {"name": self.name, "use": "filter", "input": pairs, **self.candidate.settings, "sample": tuning.size},
-            {
-                "name": f"encoder-{self.name}",
-                "use": "train-encoder",
-                "pairs": [self.name],
-                "epochs": tuning.epochs,
-                "sts": str(Path(tuning.sts).absolute()),
-                "development": tuning.development,
-                "keep": "best",
-                **(tuning.encoder or {}),
-            },
+            Filter(name=self.name, input=pairs, **self.candidate.settings, sample=tuning.size),
+            TrainEncoder(name=f"encoder-{self.name}", pairs=(self.name,), **settings),
         ]
 
 
-def _seeds(tuning: Tuning, candidate: Candidate) -> int:
-    return tuning.random_seeds if candidate.label == RANDOM else tuning.seeds
-
-
-def _compared(runs: Sequence[_Run]) -> dict[str, list[str]]:
+def _compared(trainings: Sequence[_Training]) -> dict[str, Any]:
     return {
-        "encoders": [f"encoder-{run.name}" for run in runs],
-        "selections": [run.name for run in runs],
-        "labels": [run.candidate.label for run in runs],
+        "encoders": tuple(f"encoder-{training.name}" for training in trainings),
+        "selections": tuple(training.name for training in trainings),
+        "labels": tuple(training.candidate.label for training in trainings),
     }
 
 
-def _rows(folder: Path) -> list[dict[str, Any]]:
-    rows: list[dict[str, Any]] = json.loads((folder / "artifact/result.json").read_text(encoding="utf-8"))["selections"]
+def _rows(result: RunResult) -> list[dict[str, Any]]:
+    """The rows that the last stage of a run wrote."""
+    text = (result.stages[-1].folder / ARTIFACT / "result.json").read_text(encoding="utf-8")
+    rows: list[dict[str, Any]] = json.loads(text)["selections"]
     return rows
 
 
 def _slug(label: str) -> str:
-    """A stage's name out of a label: letters, digits and hyphens, distinct for distinct labels."""
+    """A stage's name made from a label: letters, digits and hyphens, different for different labels."""
     words = label.replace("<=", " upto ").replace(">=", " from ").replace(".", "p").lower()
     return "-".join("".join(c if c.isalnum() or c == "_" else " " for c in words).split())
