@@ -43,7 +43,7 @@ def reproduce(
     for text in pairs or []:
         name, sign, path = text.partition("=")
         sources[name if sign else Path(text).name.partition(".")[0]] = path if sign else text
-    made = papers.reproduce_tables(
+    reproduced = papers.reproduce_tables(
         tables,
         pairs=sources,
         sts=sts,
@@ -57,7 +57,7 @@ def reproduce(
         workers=workers,
         seed=seed,
     )
-    for table in made:
+    for table in reproduced:
         typer.echo(table.format())
 
 

@@ -25,7 +25,7 @@ def train_parser(treebank: Sequence[str | Path], output: str | Path) -> RunResul
         output: Folder of the parser.
 
     Returns:
-        The result; its figures have the labelled F1 on the held-out trees.
+        The result; its figures have the labeled F1 on the held-out trees.
     """
     stage = TrainParser(treebank=tuple(Path(path).absolute() for path in treebank))
     return run_stages([stage], str(output))
@@ -78,7 +78,7 @@ def find_syntax_groups(parsed: str, output: str | Path, **config: Any) -> Syntax
     Args:
         parsed: Pairs with parses, as `add_parses` writes them.
         output: Folder of the groups.
-        **config: Fields of `paraloom.stages.SyntaxGroups`: `groups`, `min_size`, `column`.
+        **config: Fields of `paraloom.stages.SyntaxGroups`: `groups`, `min_rows`, `column`.
 
     Returns:
         The groups.

@@ -43,7 +43,7 @@ def translator_stages(
         and the decoding string that a loaded translator came with.
 
     Raises:
-        ConfigError: There is no such translator.
+        ConfigError: The translator is not found.
 
     Example:
         >>> stages, reference, decode = translator_stages("Helsinki-NLP/opus-mt-de-en")
@@ -100,7 +100,7 @@ def train_translator(
         bitext: Training pairs: one file or several, as `read_pairs` takes them.
         output: Folder of the translator.
         development: Pairs whose loss decides when to stop; default: 1,000 pairs are held out.
-        test: Pairs whose BLEU goes on the model card.
+        test: Pairs whose BLEU the model card reports.
         init_from: A translator of Paraloom to start from.
         src_lang: Language of the source side; default: from the file's name.
         tgt_lang: Language of the target side.
@@ -120,8 +120,8 @@ def train_translator(
     stages: list[Stage] = []
 
     def read(source: str | Path, name: str) -> Ref:
-        found, reference = input_stages(str(source), name=name, **reading)
-        stages.extend(found)
+        reading_stages, reference = input_stages(str(source), name=name, **reading)
+        stages.extend(reading_stages)
         return reference
 
     training = TrainTranslator(

@@ -130,7 +130,7 @@ def measure_diversity(
         For each corpus, in order, its figures and `corpus`, its name.
 
     Raises:
-        ConfigError: Kernels are asked for and there are no trees, or a parser is given and there are.
+        ConfigError: Kernels need parses and the variants have none, or a parser is given and they have some.
 
     Reference:
         Burchell et al. (2022), Tables 1 to 4.
