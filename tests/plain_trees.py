@@ -59,11 +59,11 @@ class Prepared:
         self.alike: dict[Any, list[int]] = defaultdict(list)
         self.named: dict[Any, list[int]] = defaultdict(list)
         for i, node in enumerate(self.nodes):
-            at, found = i + 1, []
+            at, constituents = i + 1, []
             for child in [] if is_leaf(node) else node[1:]:
-                found.append(at)
+                constituents.append(at)
                 at += len(nodes(child))
-            self.children.append(found)
+            self.children.append(constituents)
             self.alike[self.productions[i]].append(i)
             self.named[self.names[i]].append(i)
 
@@ -80,7 +80,7 @@ def subset_kernel(a: Prepared, b: Prepared, decay: float, sigma: int = 1, bare_w
         if (x, y) not in known:
             value = decay
             for c, d in zip(a.children[x], b.children[y], strict=True):
-                # A word that is no fragment of its own is still a part of the larger ones.
+                # A word that is not a fragment itself is still a part of larger ones.
                 value *= 1.0 if not a.children[c] and not bare_words else sigma + delta(c, d)
             known[x, y] = value
         return known[x, y]

@@ -111,7 +111,7 @@ def needs_extra(module: str) -> bool:
         seen.add(name)
         for node in statements(TREES[name], top=True):
             names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else [node.module or ""]
-            if {each.split(".")[0] for each in names} & EXTRAS:
+            if {package.split(".")[0] for package in names} & EXTRAS:
                 return True
         waiting += GRAPH[name]
     return False

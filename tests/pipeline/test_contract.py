@@ -137,7 +137,7 @@ def test_interrupted(tmp_path: Path) -> None:
     wait_until(lambda: "upper 0" in marks_in(tmp_path), process)
     os.killpg(process.pid, signal.SIGINT)
     _, message = process.communicate(timeout=TIMEOUT)
-    assert message == "Interrupted in stage 20-upper.  Run the same again: it goes on from there.\n"
+    assert message == "Interrupted in stage 20-upper. Run the same again: it resumes from there.\n"
     wait_until(lambda: is_gone(process))
     assert run(CHAIN, tmp_path / "run").stage("count").written == 0
 
@@ -151,7 +151,7 @@ def test_a_fit_shows_how_far_it_is(engine: str, tmp_path: Path, monkeypatch: pyt
     run(CHAIN.replace('"toy_stages:Total"', '"toy_stages:Total"\ndelay = 0.3'), tmp_path / "run", engine=engine)
     shown = screen.text()
     assert "upper (2 of 5)" in shown
-    done = {int(found) for found in re.findall(r"total \(5 of 5\): adding [^\r\n]* (\d+)/\d+ shards", shown)}
+    done = {int(shard) for shard in re.findall(r"total \(5 of 5\): adding [^\r\n]* (\d+)/\d+ shards", shown)}
     assert len(done) >= 2, "the bar moves"
 
 
@@ -169,7 +169,7 @@ print(peak_memory(), result.stage("grow").memory, result.stage("grow").counts.re
 def test_memory_is_bounded_by_the_batch(tmp_path: Path) -> None:
     """Clause 3: twenty times the rows, 130 MB of text more, in the memory of the few, for main process and worker.
 
-    The allowance is the allocator's: it settles some 40 MB higher after a hundred thousand rows, and stays there.
+    The allowance is for the allocator: it stabilizes some 40 MB higher after a hundred thousand rows, and stays there.
     """
     peaks = []
     for rows in (20_000, 400_000):
@@ -225,7 +225,7 @@ def test_books_that_do_not_close_fail_the_run(tmp_path: Path) -> None:
 
 
 def test_invalid_text_is_found_and_set_aside(tmp_path: Path) -> None:
-    """Clauses 4 and 5: bytes that are no UTF-8, which Parquet lets pass."""
+    """Clauses 4 and 5: bytes that are not UTF-8, which Parquet lets pass."""
     raw = pa.array([b"fine", b"not \xff", b"fine too"], pa.binary())
     text = pa.StringArray.from_buffers(3, raw.buffers()[1], raw.buffers()[2])
     columns = [pa.array(["d"] * 3), pa.array([0, 1, 2], pa.int32()), pa.array(["en"] * 3), text]

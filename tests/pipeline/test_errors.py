@@ -50,7 +50,7 @@ def test_faults(how: str, kind: type[ParaloomError], row: int | None, what: str,
     ],
 )
 def test_a_dead_worker(how: str, what: str, tmp_path: Path) -> None:
-    """An error, not a hang; and an error crosses from the worker with its place."""
+    """An error, not a hang; and an error crosses from the worker with its shard."""
     with pytest.raises(RunError) as raised:
         run(toml(COUNT, {"use": "Faulty", "how": how}), tmp_path / "run", engine="local", workers=1)
     assert raised.value.what == what
@@ -77,11 +77,11 @@ print(run(text, sys.argv[1]).stage("upper").counts.kept)
 
 @pytest.mark.slow
 def test_a_full_disk(tmp_path: Path) -> None:
-    """As a limit on file sizes plays it: no half-written shard is left, and with room the run goes on."""
+    """Simulated by a limit on file sizes: no half-written shard is left, and with space the run resumes."""
     done = python(FULL, tmp_path / "run")
-    place = tmp_path / "run" / "10-bulk" / "part-00000.parquet"
+    shard = tmp_path / "run" / "10-bulk" / "part-00000.parquet"
     what, remedy, kept = done.stdout.splitlines()
-    assert what == f"stage 10-bulk, {place}: cannot write: the disk is full (File too large)."
+    assert what == f"stage 10-bulk, {shard}: cannot write: the disk is full (File too large)."
     assert remedy.startswith("Free space there")
     assert kept == "8000"
 

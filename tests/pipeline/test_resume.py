@@ -1,4 +1,4 @@
-"""Going on: what is done stands by its digest, what changed is done again with all that depends on it."""
+"""Resuming: finished work is recognized by its digest; what changed runs again, with everything that depends on it."""
 
 from __future__ import annotations
 
@@ -28,27 +28,27 @@ STAGES = (
 CHAIN = toml(*STAGES)
 
 
-def made(result: RunResult) -> dict[str, int]:
-    """How many shards (or artifacts) of each stage were made, those of which there were none left out."""
+def written(result: RunResult) -> dict[str, int]:
+    """How many shards (or artifacts) of each stage were written, those of which there were none left out."""
     return {stage.name: stage.written for stage in result.stages if stage.written}
 
 
 def planned(text: str, folder: Path) -> dict[str, str]:
     """The stages that a run would work at, and why."""
-    return {each.name: each.why for each in plan(parse_pipeline(text), folder) if each.state == "run"}
+    return {stage.name: stage.why for stage in plan(parse_pipeline(text), folder) if stage.state == "run"}
 
 
 @pytest.fixture
 def done(tmp_path: Path) -> Path:
     """The folder of a finished run of CHAIN."""
-    assert made(run(CHAIN, tmp_path / "run")) == {"count": 3, "upper": 3, "above": 3, "even": 3, "total": 1}
+    assert written(run(CHAIN, tmp_path / "run")) == {"count": 3, "upper": 3, "above": 3, "even": 3, "total": 1}
     return tmp_path / "run"
 
 
 def test_nothing_is_done_twice(done: Path) -> None:
     before = contents(done)
     assert planned(CHAIN, done) == {}
-    assert made(run(CHAIN, done)) == {}
+    assert written(run(CHAIN, done)) == {}
     assert contents(done) == before
 
 
@@ -72,7 +72,7 @@ def test_a_changed_parameter(
     changed = toml(*({**stage, **change} if stage["use"].lower() == name else stage for stage in STAGES))
     assert planned(changed, done)[name] == why
     result = run(changed, done)
-    assert made(result) == expected
+    assert written(result) == expected
     assert result.digest == run(changed, tmp_path / "fresh").digest
     assert contents(done) == contents(tmp_path / "fresh")
 
@@ -94,7 +94,7 @@ def test_a_damaged_shard_is_done_again(damage: str, done: Path) -> None:
         case _:
             shutil.copy(shard.with_name("part-00000.parquet"), shard)
     assert planned(CHAIN, done)["upper"] == "its files are missing or were changed"
-    assert made(run(CHAIN, done)) == {"upper": 1}
+    assert written(run(CHAIN, done)) == {"upper": 1}
     assert contents(done) == before
 
 
@@ -105,16 +105,16 @@ def test_a_file_without_a_record_is_not_trusted(done: Path) -> None:
     torn = [line for line in lines if "part-00002" not in line and '"end"' not in line]
     journal.write_text("".join(torn) + '{"kind": "shard", "na')
     assert planned(CHAIN, done)["upper"] == "unfinished"
-    assert made(run(CHAIN, done)) == {"upper": 1}
+    assert written(run(CHAIN, done)) == {"upper": 1}
     assert shards_done(done / "20-upper") == {f"part-0000{n}.parquet": 1 for n in range(3)}
-    assert made(run(CHAIN, done)) == {}
+    assert written(run(CHAIN, done)) == {}
 
 
 def test_a_damaged_artifact_is_done_again(done: Path) -> None:
     (done / "50-total" / "artifact" / "timings.txt").write_text("may differ")
-    assert made(run(CHAIN, done)) == {}
+    assert written(run(CHAIN, done)) == {}
     (done / "50-total" / "artifact" / "total.txt").write_text("0")
-    assert made(run(CHAIN, done)) == {"total": 1}
+    assert written(run(CHAIN, done)) == {"total": 1}
     assert not (done / "50-total" / "artifact" / "checkpoint").exists()
 
 
@@ -124,7 +124,7 @@ def test_a_fit_killed_between_record_and_renaming(done: Path) -> None:
     assert record is not None
     (stage / "artifact").rename(stage / f"scratch-{record['key'][:16]}")
     assert planned(CHAIN, done) == {}
-    assert made(run(CHAIN, done)) == {}
+    assert written(run(CHAIN, done)) == {}
     assert (stage / "artifact" / "total.txt").exists()
 
 
@@ -155,7 +155,7 @@ def test_a_survey_is_made_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     run(CHAIN, tmp_path / "run")
     shutil.rmtree(tmp_path / "run" / "30-above" / "rejected", ignore_errors=True)
     (tmp_path / "run" / "30-above" / "part-00000.parquet").unlink()
-    assert made(run(CHAIN, tmp_path / "run")) == {"above": 1}
+    assert written(run(CHAIN, tmp_path / "run")) == {"above": 1}
     assert marks_in(tmp_path).count("survey") == 1
     above = Corpus.open(tmp_path / "run" / "30-above").head(120)["above"].to_pylist()
     assert above == [n > 59.5 for n in range(120)]
@@ -167,20 +167,20 @@ def test_external_files_count_by_content(tmp_path: Path) -> None:
     text = toml({"use": "Lines", "path": "lines.txt"}, {"use": "Upper"})
     run(text, tmp_path / "run")
     file.write_text("a\nb\n")
-    assert made(run(text, tmp_path / "run")) == {}
+    assert written(run(text, tmp_path / "run")) == {}
     file.write_text("a\nc\n")
-    assert made(run(text, tmp_path / "run")) == {"Lines".lower(): 1, "upper": 1}
+    assert written(run(text, tmp_path / "run")) == {"Lines".lower(): 1, "upper": 1}
     assert Corpus.open(tmp_path / "run" / "20-upper").head(2)["text"].to_pylist() == ["A", "C"]
 
 
 def test_stages_put_in_and_taken_out(done: Path, tmp_path: Path) -> None:
     """Folders follow their stages' names; what does not depend on the change stands."""
     longer = toml(STAGES[0], {"use": "Echo"}, {**STAGES[1], "input": "count"}, *STAGES[2:])
-    assert made(run(longer, done)) == {"echo": 3}
+    assert written(run(longer, done)) == {"echo": 3}
     assert sorted(path.name for path in done.iterdir() if path.is_dir()) == [
         "10-count", "20-echo", "30-upper", "40-above", "50-even", "60-total",
     ]  # fmt: skip
-    assert made(run(CHAIN, done)) == {}
+    assert written(run(CHAIN, done)) == {}
 
 
 def test_until(tmp_path: Path) -> None:
@@ -191,11 +191,11 @@ def test_until(tmp_path: Path) -> None:
     assert planned(CHAIN, tmp_path / "run") == {
         "above": "new", "even": "new", "total": "its input 'above' has to run first",
     }  # fmt: skip
-    assert made(run(CHAIN, tmp_path / "run")) == {"above": 3, "even": 3, "total": 1}
+    assert written(run(CHAIN, tmp_path / "run")) == {"above": 3, "even": 3, "total": 1}
 
 
 def test_an_outside_corpus(done: Path, tmp_path: Path) -> None:
-    """A stage may map a corpus that another run, or another tool, has made."""
+    """A stage may map a corpus that another run, or another tool, has written."""
     result = run(toml({"use": "Upper", "input": "run/10-count"}), tmp_path / "other")
     assert result.stage("upper").counts.read == 120
 
@@ -203,7 +203,7 @@ def test_an_outside_corpus(done: Path, tmp_path: Path) -> None:
 def test_two_runs_in_one_folder(done: Path) -> None:
     with claimed(done), pytest.raises(RunError, match="another run is active here \\(process "):
         run(CHAIN, done)
-    assert made(run(CHAIN, done)) == {}
+    assert written(run(CHAIN, done)) == {}
 
 
 def test_a_folder_of_something_else(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Pipelines: what a TOML file may say, and how it is told where it is wrong."""
+"""Pipelines in TOML files: what is accepted, and what errors name."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ WRONG = [
         "'total' yields a model, not a corpus",
     ),
     (COUNT + '[[stage]]\nuse = "toy_stages:Faulty"\nhow = "dye"\n', "key 'how' must be 'data' or 'batch' or"),
-    ('[[stage]]\nuse = "toy_stages:Lines"\npath = "none.txt"\n', "none.txt' not found"),
+    ('[[stage]]\nuse = "toy_stages:Lines"\npath = "none.txt"\n', "none.txt' not coerced"),
     (
         '[[stage]]\nuse = "toy_stages:Lines"\npath = "${TOY_NOWHERE}/a"\n',
         "environment variable 'TOY_NOWHERE' is not set",
@@ -133,8 +133,8 @@ def test_values_meet_annotations(value: object, annotation: Any, expected: objec
         with pytest.raises(FieldTypeError):
             coerce(value, annotation, Path("/a"))
     else:
-        found = coerce(value, annotation, Path("/a"))
-        assert (found, type(found)) == (expected, type(expected))
+        coerced = coerce(value, annotation, Path("/a"))
+        assert (coerced, type(coerced)) == (expected, type(expected))
 
 
 def test_a_relative_path_in_the_environment_starts_where_the_command_is_called(
