@@ -285,7 +285,7 @@ def old_words(checkout: Checkout) -> dict[str, Any]:
     candidates = [path for folder in folders for path in sorted((checkout.repo / folder).rglob("*"))]
     candidates += [*checkout.repo.glob("*.md"), *checkout.repo.glob("*.toml"), checkout.repo / "Makefile"]
     for path in candidates:
-        if not path.is_file() or path.name in (language.OWN, "CHANGELOG.md"):
+        if not path.is_file() or path.relative_to(checkout.repo).as_posix() in (*language.OWN, "CHANGELOG.md"):
             continue
         if path.suffix not in (".py", ".md", ".toml") and path.name != "Makefile":
             continue

@@ -1,4 +1,4 @@
-"""The verbs that look into pairs: scores by model, statistics, lexicon, tuning, judging, near-duplicates in a run."""
+"""Commands that analyze pairs: scores by models, statistics, lexicon, tuning, annotation; near-duplicates in a run."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ VERBS = ["runs", "sleeps", "jumps", "sits", "eats", "waits"]
 
 @pytest.fixture(scope="module")
 def scored(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Pairs of two translations each, where 'big' is said as 'large' and the second translation repeats itself."""
+    """Two translations of each reference: both replace 'big' by 'large', and the second one repeats words."""
     folder = tmp_path_factory.mktemp("corpus") / "pairs"
     rows = []
     for i in range(240):
         noun, other, verb = NOUNS[i % 8], NOUNS[(i * 3 + 1) % 8], VERBS[i % 6]
         reference = f"the big {noun} number {i} {verb} near the {other}"
-        said = reference.replace("big", "large")
-        for rank, text in enumerate((said, f"{said} the {other} the {other}")):
+        translation = reference.replace("big", "large")
+        for rank, text in enumerate((translation, f"{translation} the {other} the {other}")):
             rows.append(
                 {
                     "pair_id": str(i),
@@ -70,32 +70,32 @@ def test_models_for_scores_are_trained_and_used(paraloom: Command, scored: Path,
         assert figures[name].null_count == 0, name
 
 
-def test_scores_lists_what_there_is(paraloom: Command) -> None:
+def test_scores_are_listed(paraloom: Command) -> None:
     status, out, _ = paraloom("scores")
     assert status == 0
     assert "trigram_overlap" in out and "paraphrase_score *" in out and "Groups: " in out
 
 
-def test_stats_say_how_sides_differ(paraloom: Command, scored: Path) -> None:
+def test_statistics_of_the_difference_of_sides(paraloom: Command, scored: Path) -> None:
     status, out, err = paraloom("stats", scored, "--json")
     assert status == 0, err
     figures = json.loads(out)
     assert figures["pairs"] == 480
-    apart = figures["reference_minus_translation"]
-    assert apart["trigram_repetition"]["high"] <= 0 and apart["length"]["value"] == pytest.approx(-2)
-    assert apart["length"]["low"] < -2 < apart["length"]["high"]
+    difference = figures["reference_minus_translation"]
+    assert difference["trigram_repetition"]["high"] <= 0 and difference["length"]["value"] == pytest.approx(-2)
+    assert difference["length"]["low"] < -2 < difference["length"]["high"]
     assert paraloom("stats", scored, "--sample", 50)[1].startswith("50 pairs")
 
 
-def test_the_lexicon_has_what_was_replaced(paraloom: Command, scored: Path, tmp_path: Path) -> None:
-    status, _, err = paraloom("lexicon", scored, "-o", "lexicon.tsv", "--least", 5)
+def test_the_lexicon_has_the_replaced_word(paraloom: Command, scored: Path, tmp_path: Path) -> None:
+    status, _, err = paraloom("lexicon", scored, "-o", "lexicon.tsv", "--min-count", 5)
     assert status == 0, err
     lines = (tmp_path / "lexicon.tsv").read_text(encoding="utf-8").splitlines()
     assert lines[0].split("\t")[:3] == ["phrase", "paraphrase", "count"]
     assert any(line.startswith("big\tlarge\t") for line in lines)
 
 
-def test_judging_from_sheet_to_table(paraloom: Command, scored: Path, tmp_path: Path) -> None:
+def test_annotation_from_sheet_to_table(paraloom: Command, scored: Path, tmp_path: Path) -> None:
     assert paraloom("judge", "sample", scored, "-o", "sheet.tsv", "--count", 4)[0] == 0
     lines = (tmp_path / "sheet.tsv").read_text(encoding="utf-8").splitlines()
     labeled = [lines[0], *(line.rstrip("\t") + "\t3\t2" for line in lines[1:])]
@@ -109,7 +109,7 @@ def test_judging_from_sheet_to_table(paraloom: Command, scored: Path, tmp_path: 
 
 
 @pytest.mark.slow
-def test_tuning_ranks_selections_and_goes_on(paraloom: Command, scored: Path, data: Path) -> None:
+def test_tuning_ranks_selections_and_resumes(paraloom: Command, scored: Path, data: Path) -> None:
     call = ["tune", scored, "--sts", data / "sts", "--size", 100, "--epochs", 2, "--random-seeds", 2, "--spec", "word"]
     status, out, err = paraloom(*call, "--grid", "rank = 0", "-o", "tuned", "--workers", 1)
     assert status == 0, err
@@ -117,16 +117,16 @@ def test_tuning_ranks_selections_and_goes_on(paraloom: Command, scored: Path, da
     verdict = json.loads(next(Path("tuned").glob("*-verdict")).joinpath("artifact/result.json").read_text())
     figures = {row["selection"]: row for row in verdict["selections"]}
     assert figures["rank = 0"]["seeds"] == figures["random"]["seeds"] == 2
-    apart = figures["rank = 0"]["test_pearson"] - figures["random"]["test_pearson"]
-    assert figures["rank = 0"]["difference"]["mean"] == pytest.approx(apart, abs=2e-3)
-    assert f"{apart:+.2f}" in out and "random pairs" in out and "with 100 pairs" in out
+    difference = figures["rank = 0"]["test_pearson"] - figures["random"]["test_pearson"]
+    assert figures["rank = 0"]["difference"]["mean"] == pytest.approx(difference, abs=2e-3)
+    assert f"{difference:+.2f}" in out and "random pairs" in out and "with 100 pairs" in out
     status, out, err = paraloom(*call, "--grid", "rank = 0", "--grid", "rank = 1", "-o", "tuned", "--workers", 1)
     assert status == 0 and "rank = 1" in out, err
     status, _, err = paraloom(*call, "--grid", "w17-overlp", "-o", "tuned")
     assert status == 1 and "w17-overlap" in err
 
 
-def test_near_duplicates_are_set_aside_with_a_reason(scored: Path, tmp_path: Path) -> None:
+def test_near_duplicates_are_rejected(scored: Path, tmp_path: Path) -> None:
     text = f"""
         [[stage]]
         use = "find-duplicates"

@@ -1,8 +1,9 @@
-"""The command: the chain verb by verb on a made-up language, and every bad input with its message and exit status."""
+"""The command line: the chain command by command on a made-up language, help, invalid input, exit statuses."""
 
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import signal
 import subprocess
@@ -13,11 +14,14 @@ from pathlib import Path
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
+from cli_commands import commands
 from commands import Command
 from processes import TIMEOUT, environment, wait_until
+from test_language import old_words
 from toy_language import bitext
 
-from paraloom.cli.main import app
+from paraloom import workflows
+from paraloom.cli.main import PANELS
 
 
 def write_bitext(folder: Path, count: int = 200) -> str:
@@ -28,26 +32,33 @@ def write_bitext(folder: Path, count: int = 200) -> str:
     return f"{folder}/pairs.{{kal,en}}"
 
 
-def commands() -> list[list[str]]:
-    from typer.main import get_command
-
-    def walk(command: object, path: list[str]) -> list[list[str]]:
-        group = getattr(command, "commands", None)
-        if group is None:
-            return [path]
-        return [p for name, subcommand in group.items() for p in walk(subcommand, [*path, name])]
-
-    return walk(get_command(app), [])
-
-
-@pytest.mark.parametrize("path", commands(), ids=" ".join)
-def test_every_command_explains_itself_with_an_example(paraloom: Command, path: list[str]) -> None:
-    status, out, _ = paraloom(*path, "--help")
+@pytest.mark.parametrize("path", commands())
+def test_every_command_has_a_description_and_an_example(paraloom: Command, path: str) -> None:
+    status, out, _ = paraloom(*path.split(), "--help")
     assert status == 0
-    assert "Example:" in out and "paraloom" in out
+    text = " ".join(out.split())
+    assert re.search(rf"Example: .*paraloom {path} ?", text)
+    for parameter in commands()[path].params:
+        assert parameter.help, f"{path}: {parameter.name} has no help"
 
 
-def test_the_chain_verb_by_verb(paraloom: Command, tmp_path: Path, toy_translator: Path) -> None:
+def test_help_lists_all_commands_in_panels(paraloom: Command) -> None:
+    status, out, _ = paraloom("--help")
+    assert status == 0
+    assert [line.split("─ ")[1].split(" ─")[0] for line in out.splitlines() if line.startswith("╭─ ")] == [
+        "Options", *PANELS,
+    ]  # fmt: skip
+    listed = {line.split()[1] for line in out.splitlines() if line.startswith("│ ") and line[2] not in " -"}
+    assert listed == {path.split()[0] for path in commands()}
+
+
+def test_help_is_in_plain_words() -> None:
+    for path, command in commands().items():
+        for text in (command.help, *(parameter.help for parameter in command.params)):
+            assert not list(old_words(text or "")), path
+
+
+def test_the_chain_command_by_command(paraloom: Command, tmp_path: Path, toy_translator: Path) -> None:
     source = write_bitext(tmp_path)
     assert (
         paraloom("backtranslate", source, "--translator", toy_translator, "-o", "pairs.parquet", "--workers", 1)[0] == 0
@@ -71,7 +82,7 @@ def test_the_chain_verb_by_verb(paraloom: Command, tmp_path: Path, toy_translato
     assert vectors.shape == (3, 600) and vectors.dtype == np.float32
     status, out, _ = paraloom("similarity", "encoder", "lines.txt", "lines.txt")
     assert out.split() == ["1.0000", "0.0000", "1.0000"]
-    assert not list(tmp_path.glob("*.paraloom")), "work folders are cleared up"
+    assert not list(tmp_path.glob("*.paraloom")), "work folders are removed"
 
 
 @pytest.mark.slow
@@ -92,7 +103,7 @@ def test_train_translator_and_translate(paraloom: Command, tmp_path: Path) -> No
         "kal-en",
         "--steps",
         3,
-        "--vocabulary",
+        "--vocab-size",
         80,
     )
     assert status == 0 and "development_loss" in out
@@ -154,9 +165,9 @@ BAD_INPUT = [
 ]
 
 
-@pytest.mark.parametrize(("make", "said"), BAD_INPUT, ids=[make.__name__ for make, _ in BAD_INPUT])
-def test_bad_bitext_is_named_and_nothing_half_written_stays(
-    paraloom: Command, tmp_path: Path, toy_translator: Path, make: Callable[[Path], str], said: list[str]
+@pytest.mark.parametrize(("make", "messages"), BAD_INPUT, ids=[make.__name__ for make, _ in BAD_INPUT])
+def test_invalid_bitext_is_reported_and_no_partial_output_stays(
+    paraloom: Command, tmp_path: Path, toy_translator: Path, make: Callable[[Path], str], messages: list[str]
 ) -> None:
     source = make(tmp_path)
     status, _, err = paraloom(
@@ -164,7 +175,7 @@ def test_bad_bitext_is_named_and_nothing_half_written_stays(
     )
     assert status == 1
     assert "Traceback" not in err
-    for part in said:
+    for part in messages:
         assert part in err
     assert not (tmp_path / "out.parquet").exists()
 
@@ -192,7 +203,9 @@ def test_unknown_key_in_a_pipeline(paraloom: Command, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["model.bin", "config.json", "source.spm", "target.spm", "shared_vocabulary.json"])
-def test_a_model_folder_that_lacks_a_file(paraloom: Command, tmp_path: Path, toy_translator: Path, name: str) -> None:
+def test_a_model_folder_without_one_of_its_files(
+    paraloom: Command, tmp_path: Path, toy_translator: Path, name: str
+) -> None:
     shutil.copytree(toy_translator, tmp_path / "model")
     (tmp_path / "model" / name).unlink()
     (tmp_path / "in.txt").write_text("rako\n")
@@ -214,14 +227,14 @@ def test_a_corrupt_shard(paraloom: Command, tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_a_full_disk(tmp_path: Path) -> None:
     source = write_bitext(tmp_path, 5000)
-    # A limit on the size of files stands for the full disk: the same refusal, from the same call.
+    # A limit on the size of files acts like a full disk: the same system call fails.
     command = f"ulimit -f 20; exec {sys.executable} -m paraloom.cli.main score '{source}' -o scored.parquet --workers 1"
-    done = subprocess.run(
+    process = subprocess.run(
         ["bash", "-c", command], cwd=tmp_path, capture_output=True, text=True, check=False, env=environment()
     )
-    assert done.returncode == 1
-    assert "Traceback" not in done.stderr
-    assert "room" in done.stderr or "space" in done.stderr
+    assert process.returncode == 1
+    assert "Traceback" not in process.stderr
+    assert "room" in process.stderr or "space" in process.stderr
     assert not (tmp_path / "scored.parquet").exists()
 
 
@@ -232,8 +245,18 @@ def test_a_wrong_call_has_exit_status_2(paraloom: Command, arguments: list[str])
     assert paraloom(*arguments)[0] == 2
 
 
+def test_an_interruption_has_exit_status_130(paraloom: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupt(*arguments: object, **options: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(workflows, "translate_file", interrupt)
+    status, _, err = paraloom("translate", "de-en", "in.txt")
+    assert status == 130
+    assert "the same command again resumes" in err
+
+
 @pytest.mark.slow
-def test_interrupted_it_says_how_to_go_on_and_does(tmp_path: Path, toy_translator: Path) -> None:
+def test_an_interrupted_command_says_how_to_resume_and_resumes(tmp_path: Path, toy_translator: Path) -> None:
     source = write_bitext(tmp_path, 20000)
     command = [sys.executable, "-m", "paraloom.cli.main", "backtranslate", source, "--translator", str(toy_translator)]
     command += ["-o", "pairs.parquet", "--workers", "1", "--shard-rows", "500", "--decode", "beam:5"]

@@ -1,4 +1,4 @@
-"""The verbs about variants: a row a corpus, any format, trees that are asked for, and tables that hold no variants."""
+"""The commands `variants` and `diversity`: the table, every format of variants, parses, and invalid tables."""
 
 from __future__ import annotations
 
@@ -10,14 +10,15 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from commands import Command
-from stages.test_diversity import OURS, REFERENCES, plain_ibleu, write_references, write_variants
+from toy_language import bitext
+from toy_variants import OURS, REFERENCES, plain_ibleu, write_references, write_variants
 
 from paraloom.pipeline.runner import run_pipeline
 from paraloom.pipeline.toml import parse_pipeline
-from paraloom.workflows.diversity import _names
+from paraloom.workflows.variants import stage_names
 
 
-def test_the_verb_shows_a_row_a_corpus(paraloom: Command, tmp_path: Path) -> None:
+def test_diversity_prints_a_row_per_corpus(paraloom: Command, tmp_path: Path) -> None:
     trees = ["(S (N x))", "(S (V x))", "(S (N"] * 3
     write_variants(tmp_path / "nucleus", OURS, parses=trees)
     write_variants(tmp_path / "beam", [(key, [texts[0]] * 2) for key, texts in OURS], parses=["(S (N x))"] * 6)
@@ -45,12 +46,12 @@ def test_the_verb_shows_a_row_a_corpus(paraloom: Command, tmp_path: Path) -> Non
     assert status == 1 and "did you mean 'sst'" in err
 
 
-def test_what_is_asked_about_trees_is_not_passed_over(paraloom: Command, tmp_path: Path) -> None:
+def test_options_about_parses_are_checked(paraloom: Command, tmp_path: Path) -> None:
     (tmp_path / "v.tsv").write_text("pair_id\ttext\n1\ta\n1\tb\n")
     status, _, err = paraloom("diversity", "--workers", 1, "v.tsv", "--kernels", "sst")
-    assert status == 1 and "v.tsv: there are no trees for kernels to compare" in err
+    assert status == 1 and "v.tsv: tree kernels need parses" in err
     status, _, err = paraloom("diversity", "--workers", 1, "v.tsv", "--parser", "no/parser")
-    assert status == 1 and "there is no file or folder" in err and ".toml" not in err
+    assert status == 1 and "no file or folder" in err and ".toml" not in err
     for name, text in (
         ("t.tsv", "pair_id\ttext\ttext_parse\n1\ta\t(S (N a))\n1\tb\t(S (N\n"),
         (
@@ -62,10 +63,10 @@ def test_what_is_asked_about_trees_is_not_passed_over(paraloom: Command, tmp_pat
         status, out, err = paraloom("diversity", "--workers", 1, name)
         assert status == 0 and "1 of 2 parses failed (a bracket is never closed: 1)" in out, err
         status, _, err = paraloom("diversity", "--workers", 1, name, "--parser", "p")
-        assert status == 1 and "it has trees already, in text_parse" in err
+        assert status == 1 and "the variants already have parses, in text_parse" in err
 
 
-def test_a_run_does_not_take_the_folder_of_another(paraloom: Command, tmp_path: Path) -> None:
+def test_a_run_does_not_overwrite_the_folder_of_another(paraloom: Command, tmp_path: Path) -> None:
     write_variants(tmp_path / "one", OURS)
     write_variants(tmp_path / "two", OURS)
     assert paraloom("diversity", "--workers", 1, "one", "-o", "measured")[0] == 0
@@ -98,11 +99,22 @@ def test_the_same_variants_in_any_format_have_the_same_figures(tmp_path: Path) -
 
 
 def test_stages_are_named_after_what_they_measure() -> None:
-    assert _names(["a/beam", "b/beam/", "b/beam.tsv.gz", "x y.parquet"]) == ["beam", "beam-no-2", "beam-no-3", "x-y"]
-    assert _names(["a-no-2.tsv", "a", "a.tsv", "_a.tsv", "--.tsv"]) == ["a-no-2", "a", "a-no-3", "a-no-4", "variants"]
+    assert stage_names(["a/beam", "b/beam/", "b/beam.tsv.gz", "x y.parquet"]) == [
+        "beam",
+        "beam-no-2",
+        "beam-no-3",
+        "x-y",
+    ]
+    assert stage_names(["a-no-2.tsv", "a", "a.tsv", "_a.tsv", "--.tsv"]) == [
+        "a-no-2",
+        "a",
+        "a-no-3",
+        "a-no-4",
+        "variants",
+    ]
 
 
-def test_files_may_be_called_as_stages_might_be(paraloom: Command, tmp_path: Path) -> None:
+def test_names_of_files_do_not_clash_with_names_of_stages(paraloom: Command, tmp_path: Path) -> None:
     table = "pair_id\ttext\n1\ta b\n1\tb c\n"
     names = ("a", "a-read", "a--read", "references", "_b")
     for name in names:
@@ -135,9 +147,7 @@ TABLES = [
 
 
 @pytest.mark.parametrize(("name", "content", "message"), TABLES)
-def test_a_table_that_holds_no_variants_is_an_error(
-    paraloom: Command, tmp_path: Path, name: str, content: str, message: str
-) -> None:
+def test_an_invalid_table_is_an_error(paraloom: Command, tmp_path: Path, name: str, content: str, message: str) -> None:
     (tmp_path / name).write_text(content)
     status, _, err = paraloom("diversity", "--workers", 1, name)
     assert status == 1 and message in err
@@ -150,9 +160,7 @@ def test_a_null_in_parquet_is_an_error_with_its_row(paraloom: Command, tmp_path:
 
 
 @pytest.mark.slow
-def test_variants_are_made_parsed_and_measured(paraloom: Command, toy_translator: Path, tmp_path: Path) -> None:
-    from toy_language import bitext
-
+def test_variants_are_translated_parsed_and_measured(paraloom: Command, toy_translator: Path, tmp_path: Path) -> None:
     pairs = bitext(12, seed=5)
     (tmp_path / "kal.txt").write_text("".join(f"{kal}\n" for kal, _ in pairs[:4]))
     (tmp_path / "both.tsv").write_text("".join(f"{kal}\t{en}\n" for kal, en in pairs))

@@ -29,7 +29,7 @@ def extract(
     main_text: Annotated[
         str,
         typer.Option(
-            help="site: everything but what a site repeats; trafilatura; justext; auto: site for 20 pages or more, "
+            help="site: all text that a site does not repeat; trafilatura; justext; auto: site for 20 pages or more, "
             "else trafilatura."
         ),
     ] = "auto",
@@ -40,9 +40,9 @@ def extract(
     keep_languages: Annotated[
         bool, typer.Option("--keep-languages", help="Keep pages whose text is not in the language that they declare.")
     ] = False,
-    min_characters: Annotated[int, typer.Option(help="Characters of main text that a document must have.")] = 50,
+    min_characters: Annotated[int, typer.Option(help="Minimum length of a document's main text, in characters.")] = 50,
     media: Annotated[
-        list[Path] | None, typer.Option(help="A folder to look for pictures in, after the page's own. Repeatable.")
+        list[Path] | None, typer.Option(help="A folder to search for pictures, after the page's own. Repeatable.")
     ] = None,
     workers: options.Workers = None,
     as_json: options.Json = False,
@@ -82,7 +82,7 @@ def align_sentences(
         typer.Option(help="A translation of the target into the source's language, line by line. Repeatable."),
     ] = None,
     translator: Annotated[str | None, typer.Option(help="Source to target: a bundled name or a folder.")] = None,
-    max_bead_size: Annotated[int, typer.Option(help="Sentences on one side of a bead.")] = 3,
+    max_bead_size: Annotated[int, typer.Option(help="Maximum number of sentences on one side of a bead.")] = 3,
     method: Method = "evidence",
     lexicon: Annotated[
         str | None, typer.Option(help="Source word, target word, perhaps a probability, between tabs; or hunalign's.")
@@ -103,7 +103,7 @@ def align_sentences(
     tgt_lang: options.TgtLang = None,
     seed: options.Seed = 1,
 ) -> None:
-    """Align two texts sentence by sentence, n to m; translations help, and a lexicon is learned on the way.
+    """Align two texts sentence by sentence, many to many; translations help, and a lexicon is learned from the texts.
 
     The output's suffix decides: .vecalign, .ladder (hunalign's), .parquet (links); .tsv, .tmx, .jsonl (the sentences).
     With --documents the sentences of each pair of documents are aligned, and no bead leaves its pair.
@@ -142,7 +142,7 @@ def align_sentences(
 
 def align_documents(
     source: Annotated[str, typer.Argument(metavar="SRC", help="A corpus of documents, from `extract`.")],
-    target: Annotated[str, typer.Argument(metavar="TGT", help="Another, in another language.")],
+    target: Annotated[str, typer.Argument(metavar="TGT", help="The same in another language.")],
     output: options.Output,
     translator: Annotated[str | None, typer.Option(help="Source to target: a bundled name or a folder.")] = None,
     target_translator: Annotated[
@@ -154,15 +154,15 @@ def align_documents(
         str, typer.Option(help="words, pictures, topics (PARK17), scores (MultiNews), all; several with commas.")
     ] = "all",
     assignment: Annotated[
-        str, typer.Option(help="one-to-one, mutual (each the other's best) or best (of each source).")
+        str, typer.Option(help="one-to-one, mutual (best in both directions) or best (of each source).")
     ] = "one-to-one",
     threshold_on: Annotated[str, typer.Option(help="What the threshold applies to: margin or score.")] = "margin",
-    threshold: Annotated[float, typer.Option(help="Lowest margin or score of a pair.")] = 0.0,
-    max_candidates: Annotated[int, typer.Option(help="Documents that each one is compared with.")] = 16,
-    rounds: Annotated[int, typer.Option(help="How often confident pairs are aligned to learn a lexicon.")] = 2,
+    threshold: Annotated[float, typer.Option(help="Minimum margin or score of a pair.")] = 0.0,
+    max_candidates: Annotated[int, typer.Option(help="Maximum number of documents that one is compared with.")] = 16,
+    rounds: Annotated[int, typer.Option(help="Rounds of aligning confident pairs to learn a lexicon.")] = 2,
     seed: options.Seed = 1,
 ) -> None:
-    """Pair the documents of two languages that say the same, by words, pictures, sizes and topics, never by name.
+    """Pair documents of two languages by words, pictures, lengths and topics, never by their names.
 
     Works without a translator: the most confident pairs are aligned sentence by sentence to learn a lexicon.
 
@@ -191,15 +191,17 @@ def align_pivot(
     pairs: Annotated[Path, typer.Argument(help="Pairs of documents of two languages, from `align documents`.")],
     pivot: Annotated[
         list[str],
-        typer.Option(help="For a further language two such files, separated by a comma: with the source, the target."),
+        typer.Option(
+            help="For a further language two such files, separated by a comma: with the source and with the target."
+        ),
     ],
     output: options.Output,
 ) -> None:
-    """Check pairs of documents by further languages, and complete them: documents with the same counterpart match.
+    """Check pairs of documents with further languages and add missing ones: documents with the same counterpart match.
 
-    Two pages without a counterpart that are alike are taken for a pair; a language that has counterparts of both tells
-    them apart. The files may have been made in either direction, unless documents of two languages have the same names:
-    then the first leads from the source, the second to the target.
+    Two similar pages without counterparts may be paired by mistake; a language with a counterpart of each shows that
+    they differ. The files may be in either direction, unless documents of two languages have the same names: then the
+    first leads from the source, the second to the target.
 
     Example: `paraloom align pivot de-en.tsv --pivot cs-de.tsv,cs-en.tsv -o checked.tsv`
     """

@@ -1,4 +1,4 @@
-"""The command that makes training data out of monolingual text: one bitext, or a whole experiment (BBH22)."""
+"""The command that back-translates monolingual text: into one bitext, or in a whole experiment (BBH22)."""
 
 from __future__ import annotations
 
@@ -39,13 +39,15 @@ def augment(
     src_lang: Annotated[str, typer.Option(help="Language of the translations.")] = "und",
     tgt_lang: Annotated[str, typer.Option(help="Language of TEXT.")] = "und",
     field: Annotated[
-        str | None, typer.Option(help="Of .tsv: the field, from 1, -1 the last, or its name; of .jsonl: the key.")
+        str | None, typer.Option(help="Column of a .tsv (from 1, -1 for the last, or its name) or key of a .jsonl.")
     ] = None,
     min_words: Annotated[
         int,
-        typer.Option(help="Fewest words of a sentence that is kept, split at blanks; 1 for scripts without blanks."),
+        typer.Option(help="Minimum number of words of a sentence, split at spaces; 1 for scripts without spaces."),
     ] = 2,
-    small: Annotated[bool, typer.Option("--small", help="Of an experiment: little text, few steps, one seed.")] = False,
+    small: Annotated[
+        bool, typer.Option("--small", help="Run the experiment on little text, with few steps and one seed.")
+    ] = False,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Print how long an experiment will take, and stop.")
     ] = False,
@@ -53,12 +55,12 @@ def augment(
     workers: options.Workers = None,
     seed: options.Seed = 1,
 ) -> None:
-    """Back-translate monolingual text into bitext to train on; or compare ways to do so, and what they train (BBH22).
+    """Back-translate monolingual text into training bitext; or run an experiment that compares methods (BBH22).
 
-    The translations become the source, what people wrote the target. An experiment trains a translator on each method's
+    The translations are the source, the original text is the target. An experiment trains a translator on each method's
     bitext with the parallel text, and evaluates all: BLEU, chrF, diversity, training perplexity, translationese.
 
-    Example: `paraloom augment news.en.txt --translator en-tr --method nucleus -o made.tsv`
+    Example: `paraloom augment news.en.txt --translator en-tr --method nucleus -o bitext.tsv`
     """
     experiment = text.endswith(".toml")
     _refuse(
@@ -67,7 +69,7 @@ def augment(
         | {"--field": field, "--min-words": min_words != 2}
         if experiment
         else {"--small": small, "--dry-run": dry_run},
-        "a text; the file of an experiment sets that itself" if experiment else "an EXPERIMENT.toml",
+        "a text; an experiment sets it in its file" if experiment else "an EXPERIMENT.toml",
     )
     if experiment:
         _experiment(Path(text), output, small, dry_run, engine, workers)

@@ -23,7 +23,7 @@ def encoder(
         typer.Argument(metavar="TEXT...", help="Sentences without labels: a file of lines, pairs, or a corpus folder."),
     ],
     output: options.Folder,
-    lang: Annotated[str, typer.Option(help="Of pairs, only the sides in this language.")] = "en",
+    lang: Annotated[str, typer.Option(help="Of pairs, use only the sides in this language.")] = "en",
     spec: Annotated[str, typer.Option(help="Parts, as for `train encoder`.")] = "word,trigram",
     dimension: Annotated[int, typer.Option(help="Width of each part.")] = 300,
     steps: Annotated[int, typer.Option(help="Batches of 512 sentences.")] = 20_000,
@@ -57,13 +57,13 @@ def words(
     words: Annotated[Path, typer.Argument(metavar="WORDS", help="A word per line, or a word and its count.")],
     output: options.Folder,
     dimension: Annotated[int, typer.Option(help="Width of the vectors.")] = 300,
-    limit: Annotated[int, typer.Option(help="Only the first words, so many.")] = 200_000,
+    max_words: Annotated[int, typer.Option(help="Words of the list that get a vector, the first ones.")] = 200_000,
 ) -> None:
     """Make word vectors with a sentence encoder: a folder for `train encoder --vectors`.
 
     Example: `paraloom distill words sentence-transformers/all-MiniLM-L6-v2 words.txt -o vectors`
     """
-    result = workflows.distill_words(teacher, words, output, dimension=dimension, limit=limit)
+    result = workflows.distill_words(teacher, words, output, dimension=dimension, max_words=max_words)
     typer.echo(f"{result.stages[-1].figures['words']:,} vectors in {output}/vectors.txt.gz")
 
 

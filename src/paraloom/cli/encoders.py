@@ -34,8 +34,8 @@ def train_encoder(
     devices: Annotated[
         str, typer.Option(help="Where lstm, blstm, gran and gru compute: cpu, cuda, or cuda:0,cuda:1.")
     ] = "cpu",
-    precision: Annotated[str, typer.Option(help="What they compute in: float32 or bfloat16.")] = "float32",
-    start: Annotated[str | None, typer.Option(help="An encoder to start from: a bundled name or a folder.")] = None,
+    precision: Annotated[str, typer.Option(help="Their precision: float32 or bfloat16.")] = "float32",
+    init_from: Annotated[str | None, typer.Option(help="An encoder to start from: a bundled name or a folder.")] = None,
     vectors: Annotated[
         Path | None,
         typer.Option(
@@ -56,7 +56,7 @@ def train_encoder(
     result = workflows.train_encoder(
         pairs,
         output,
-        start=start,
+        init_from=init_from,
         vectors=vectors,
         sts=sts,
         src_column=options.column(src_column),
@@ -87,12 +87,12 @@ def train_phrases(
         str | None, typer.Option(help="Instead of --vectors: a sentence-transformers model that encodes each word.")
     ] = None,
     network: Annotated[str, typer.Option(help="gru, lstm, blstm or gran.")] = "gru",
-    num_negatives: Annotated[int, typer.Option(help="Contrast phrases drawn for each mini-batch.")] = 9,
-    sample_fraction: Annotated[float, typer.Option(help="Fraction of the pairs to train on, drawn at random.")] = 1.0,
+    num_negatives: Annotated[int, typer.Option(help="Contrast phrases sampled for each mini-batch.")] = 9,
+    sample_fraction: Annotated[float, typer.Option(help="Fraction of the pairs to train on, sampled at random.")] = 1.0,
     epochs: Annotated[int, typer.Option(help="Passes over the pairs.")] = 150,
     dropout: Annotated[float, typer.Option(help="Dropout of the output in training.")] = 0.5,
     tasks: Annotated[Path | None, typer.Option(help="Folder of phrase tasks, to evaluate on.")] = None,
-    task: Annotated[str, typer.Option(help="semeval or turney: learn from its training set, too.")] = "",
+    task: Annotated[str, typer.Option(help="semeval or turney: also train on its training set.")] = "",
     reversed_negative: Annotated[
         bool, typer.Option("--reversed-negative", help="Phrases of two words in reverse order are negatives.")
     ] = False,
@@ -169,9 +169,9 @@ def mine(
     encoder: options.Encoder,
     corpus: Annotated[str, typer.Argument(metavar="TEXT", help="Sentences, one per line.")],
     output: options.Output,
-    above: Annotated[float, typer.Option(help="The lowest cosine of a pair.")] = 0.8,
-    below: Annotated[float, typer.Option(help="The highest cosine of a pair.")] = 0.99,
-    k: Annotated[int, typer.Option("-k", help="Pairs per sentence at most.")] = 5,
+    above: Annotated[float, typer.Option(help="Minimum cosine of a pair.")] = 0.8,
+    below: Annotated[float, typer.Option(help="Maximum cosine of a pair.")] = 0.99,
+    k: Annotated[int, typer.Option("-k", help="Maximum number of pairs of a sentence.")] = 5,
     vectors: Annotated[Path | None, typer.Option(help="Vectors of the text, from `paraloom encode`.")] = None,
     seed: options.Seed = 1,
 ) -> None:
@@ -195,5 +195,11 @@ def export(
     typer.echo(workflows.export_encoder(encoder, output, onnx=onnx))
 
 
-COMMANDS: options.Commands = {"encode": encode, "similarity": similarity, "search": search, "mine": mine, "export": export}
+COMMANDS: options.Commands = {
+    "encode": encode,
+    "similarity": similarity,
+    "search": search,
+    "mine": mine,
+    "export": export,
+}
 TRAIN: options.Commands = {"encoder": train_encoder, "phrases": train_phrases}

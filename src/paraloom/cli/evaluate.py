@@ -14,7 +14,9 @@ from paraloom.cli.output import print_result
 
 Method = Annotated[
     str,
-    typer.Option(help="evidence: all of it; length: Gale and Church's lengths alone; park17: Park et al.'s sum."),
+    typer.Option(
+        help="evidence: all evidence; length: Gale and Church's lengths alone; park17: Park et al.'s formula."
+    ),
 ]
 
 
@@ -22,11 +24,11 @@ def sts(
     encoder: options.Encoder,
     folder: Annotated[Path, typer.Argument(help="A folder of similarity tasks, such as data/sts.")],
     task: Annotated[list[str] | None, typer.Option(help="Only this one, such as 2012 or sick2014. Repeatable.")] = None,
-    published: Annotated[bool, typer.Option("--published", help="Print the papers' rows below ours.")] = False,
+    published: Annotated[bool, typer.Option("--published", help="Print the papers' results as well.")] = False,
     mteb: Annotated[Path | None, typer.Option(help="Also write STS12.json etc. to this folder, as MTEB does.")] = None,
     as_json: options.Json = False,
 ) -> None:
-    """Pearson and Spearman correlation with human scores: each subset, mean over subsets, all pairs.
+    """Correlate an encoder's similarities with human scores: each subset, mean over subsets, all pairs.
 
     Example: `paraloom evaluate sts english data/sts --published`
     """
@@ -42,7 +44,7 @@ def compare(
     seed: options.Seed = 1,
     as_json: options.Json = False,
 ) -> None:
-    """Encoders side by side: means and differences with bootstrap intervals, and mean absolute differences.
+    """Compare encoders on similarity tasks: means and differences, with bootstrap intervals.
 
     Example: `paraloom evaluate compare word trigram lstm --sts data/sts`
     """
@@ -55,7 +57,7 @@ def phrases(
     similarity: Annotated[str, typer.Option(help="cosine, or dot for encoders trained by the dot product.")] = "cosine",
     as_json: options.Json = False,
 ) -> None:
-    """Accuracy on SemEval 2013 5a and on Turney's questions among five and ten choices.
+    """Compute accuracy on SemEval 2013 task 5a and on Turney's questions with five and ten choices.
 
     Example: `paraloom evaluate phrases encoder data/phrase`
     """
@@ -67,7 +69,7 @@ def translation(
     references: Annotated[str, typer.Argument(metavar="REF", help="As many lines.")],
     as_json: options.Json = False,
 ) -> None:
-    """BLEU and chrF, with sacreBLEU's signatures.
+    """Compute BLEU and chrF, with sacreBLEU's signatures.
 
     Example: `paraloom evaluate translation hypotheses.txt references.txt`
     """
@@ -82,7 +84,7 @@ def comet(
     model: Annotated[str, typer.Option(help="A COMET model, or a .ckpt file.")] = "wmt20-comet-da",
     as_json: options.Json = False,
 ) -> None:
-    """COMET, by another Python environment: its packages need not agree with ours.
+    """Compute COMET in another Python environment, whose packages may conflict with Paraloom's.
 
     Example: `paraloom evaluate comet src.txt hyp.txt ref.txt --python comet/bin/python`
     """
@@ -95,7 +97,7 @@ def documents(
     swap: Annotated[bool, typer.Option("--swap", help="The gold has the target first.")] = False,
     as_json: options.Json = False,
 ) -> None:
-    """Precision, recall and F1 of pairs of documents (PARK17, Table 2).
+    """Compute precision, recall and F1 of pairs of documents (PARK17, Table 2).
 
     Example: `paraloom evaluate documents pairs.tsv --gold gold.tsv`
     """
@@ -104,10 +106,10 @@ def documents(
 
 def alignment(
     files: Annotated[list[str], typer.Argument(metavar="BEADS", help="Beads: .vecalign, .ladder or .parquet.")],
-    gold: Annotated[list[str], typer.Option(help="The true ones, a file for each of BEADS, in order. Repeatable.")],
+    gold: Annotated[list[str], typer.Option(help="The true beads, a file for each of BEADS, in order. Repeatable.")],
     as_json: options.Json = False,
 ) -> None:
-    """Precision, recall and F1 of beads: strict and lax as vecalign counts, and by kind.
+    """Compute precision, recall and F1 of beads: strict and lax as vecalign counts, and by kind.
 
     Example: `paraloom evaluate alignment ours.vecalign --gold hand.ladder`
     """
@@ -120,11 +122,11 @@ def aligner(
     encoder: Annotated[
         str | None, typer.Option(help="An encoder of both languages, or of the target's with a translator.")
     ] = None,
-    max_bead_size: Annotated[int, typer.Option(help="Sentences on one side of a bead.")] = 3,
+    max_bead_size: Annotated[int, typer.Option(help="Maximum number of sentences on one side of a bead.")] = 3,
     method: Method = "evidence",
     as_json: options.Json = False,
 ) -> None:
-    """Align documents whose true beads are known, and score: PARK17's Tables 4 and 5 on your own data.
+    """Align documents whose true beads are known, and score the result, as PARK17's Tables 4 and 5.
 
     Example: `paraloom evaluate aligner cs-en.jsonl.gz --translator cs-en`
     """

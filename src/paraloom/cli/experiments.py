@@ -30,12 +30,12 @@ def reproduce(
     encoder: Annotated[str | None, typer.Option(help="For the paraphrase score; default: the bundled one.")] = None,
     parser: Annotated[str | None, typer.Option(help="For the entropy of parses: a folder of `train parser`.")] = None,
     size: Annotated[int, typer.Option(help="Pairs of each selection.")] = 24_000,
-    epochs: Annotated[int, typer.Option(help="Passes at most; the best one counts.")] = 10,
-    seeds: Annotated[int, typer.Option(help="Draws of the random selection and of the best one.")] = 5,
+    epochs: Annotated[int, typer.Option(help="Maximum number of passes; the best one counts.")] = 10,
+    seeds: Annotated[int, typer.Option(help="Samples of the random selection and of the best one.")] = 5,
     workers: options.Workers = None,
     seed: options.Seed = 1,
 ) -> None:
-    """Make the papers' tables from your own pairs, each beside the published figures; stopped, it resumes.
+    """Make the papers' tables from your own pairs, beside the published figures; stopped, the same command resumes.
 
     Example: `paraloom reproduce w17-9 pnmt-1 --pairs news=scored.parquet --sts data/sts -o runs/reproduce`
     """

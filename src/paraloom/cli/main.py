@@ -53,15 +53,15 @@ PANELS: dict[str, options.Commands] = {
 """Panel of `paraloom --help` → its commands."""
 
 GROUPS: dict[str, tuple[str, str, options.Commands]] = {
-    "judge": ("Paraphrase pairs", "Annotate pairs by hand: draw a sheet, count its labels.", pairs.JUDGE),
+    "judge": ("Paraphrase pairs", "Annotate pairs by hand: sample a sheet, count its labels.", pairs.JUDGE),
     "train": (
         "Translation",
-        "Train a translator, an encoder, or what scores and parses need, on your own data.",
+        "Train a translator, an encoder, a parser or a model for scores on your own data.",
         {**translators.TRAIN, **encoders.TRAIN, **scores.TRAIN, **syntax.TRAIN},
     ),
-    "distill": ("Encoders", "Distill a large encoder into something small.", distillation.DISTILL),
+    "distill": ("Encoders", "Distill a large encoder into a small one, or into word vectors.", distillation.DISTILL),
     "align": ("Documents and bitext", "Align documents and sentences.", alignment.ALIGN),
-    "show": ("Start and run", "Write a page to look at.", pages.SHOW),
+    "show": ("Start and run", "Write an HTML page that shows data.", pages.SHOW),
     "evaluate": ("Encoders", "Evaluate encoders, translations and alignments.", evaluate.EVALUATE),
 }
 """Name of a group of commands → its panel, its help and its commands."""
@@ -79,7 +79,7 @@ def _guarded(command: Callable[..., None]) -> Callable[..., None]:
             typer.echo(f"paraloom: {error}", err=True)
             raise typer.Exit(1) from None
         except KeyboardInterrupt as stop:
-            typer.echo(f"\nparaloom: {stop or 'stopped; the same command again resumes from here'}", err=True)
+            typer.echo(f"\nparaloom: {str(stop) or 'interrupted; the same command again resumes'}", err=True)
             raise typer.Exit(130) from None
 
     return run

@@ -47,7 +47,7 @@ def summary(result: RunResult) -> str:
 
 
 def outlook(stages: list[StagePlan]) -> str:
-    """What a run would do: a line per stage, with the reason."""
+    """A line per stage of what a run would do, and why."""
     width = max(len(stage.name) for stage in stages)
     lines = []
     for stage in stages:

@@ -1,4 +1,4 @@
-"""Commands that write pages to look at: report, show documents."""
+"""Commands that write HTML pages: report, show documents."""
 
 from __future__ import annotations
 
@@ -25,13 +25,15 @@ def report(
 
 def documents(
     source: Annotated[str, typer.Argument(metavar="SRC", help="A corpus of documents, from `extract`.")],
-    target: Annotated[str, typer.Argument(metavar="TGT", help="Another, in another language.")],
+    target: Annotated[str, typer.Argument(metavar="TGT", help="The same in another language.")],
     pairs: Annotated[Path, typer.Option(help="Their pairs, from `align documents`.")],
     links: Annotated[Path, typer.Option(help="Links within the pairs, from `align sentences --documents`.")],
     media: Annotated[
         list[Path] | None, typer.Option(help="A folder with pictures of the documents. Repeatable.")
     ] = None,
-    show: Annotated[int, typer.Option(help="Pairs on the page: confident, medium and doubtful ones, sampled.")] = 20,
+    show: Annotated[
+        int, typer.Option(help="Number of pairs on the page: a sample of confident, medium and doubtful ones.")
+    ] = 20,
     seed: options.Seed = 1,
     output: Annotated[Path, typer.Option("--output", "-o", help="The page to write.")] = Path("documents.html"),
 ) -> None:

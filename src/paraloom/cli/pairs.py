@@ -21,9 +21,7 @@ def backtranslate(
     translator: options.Translator,
     output: options.Output,
     decode: options.Decode = "beam:5",
-    side: Annotated[
-        str, typer.Option(help="The side that is translated: src or tgt; the other is the reference.")
-    ] = "src",
+    side: Annotated[str, typer.Option(help="The side to translate: src or tgt; the other is the reference.")] = "src",
     src_lang: options.SrcLang = None,
     tgt_lang: options.TgtLang = None,
     src_column: options.SrcColumn = None,
@@ -47,8 +45,8 @@ def backtranslate(
         shard_rows=shard_rows,
         seed=seed,
     )
-    made = pairs.backtranslate(translator, decode=decode, side=side)
-    result = made.write(output, engine=engine, workers=workers, on_error=on_error.value)
+    paraphrases = pairs.backtranslate(translator, decode=decode, side=side)
+    result = paraphrases.write(output, engine=engine, workers=workers, on_error=on_error.value)
     typer.echo(summary(result), err=True)
 
 
@@ -113,7 +111,8 @@ def filter_pairs(
     best: Annotated[str, typer.Option(help="lowest or highest; default: the score's own direction.")] = "",
     sample: Annotated[float | None, typer.Option(help="Keep a random share (below 1) or number of rows.")] = None,
     preview: Annotated[
-        bool, typer.Option("--preview", help="Only count what each criterion alone, and all together, would keep.")
+        bool,
+        typer.Option("--preview", help="Only count the pairs that each criterion alone, and all together, would keep."),
     ] = False,
     engine: options.Engine = "local",
     workers: options.Workers = None,
@@ -142,11 +141,11 @@ def filter_pairs(
 
 def stats(
     pairs: options.Pairs,
-    sample: Annotated[int, typer.Option(help="Pairs to look at, drawn at random.")] = 150_000,
+    sample: Annotated[int, typer.Option(help="Pairs to measure, sampled at random.")] = 150_000,
     as_json: options.Json = False,
     seed: options.Seed = 1,
 ) -> None:
-    """Length, vocabulary, entropy and repetition of references and translations, and how they differ.
+    """Compare references and translations: length, vocabulary, entropy, repetition.
 
     Scored pairs give more: mean IDF, paraphrase score, and what the reference probability correlates with.
 
@@ -172,9 +171,9 @@ def stats(
 def lexicon(
     pairs: options.Pairs,
     output: options.Output,
-    max_phrase_length: Annotated[int, typer.Option(help="Words of the longest phrase.")] = 3,
-    min_count: Annotated[int, typer.Option(help="Times that an entry must occur.")] = 2,
-    sample: Annotated[int, typer.Option(help="Pairs to learn from, drawn at random.")] = 500_000,
+    max_phrase_length: Annotated[int, typer.Option(help="Maximum number of words of a phrase.")] = 3,
+    min_count: Annotated[int, typer.Option(help="Minimum number of times that an entry occurs.")] = 2,
+    sample: Annotated[int, typer.Option(help="Pairs to learn from, sampled at random.")] = 500_000,
     seed: options.Seed = 1,
 ) -> None:
     """Extract a paraphrase lexicon: phrases that can replace each other, scored, with examples.
@@ -198,9 +197,9 @@ def tune(
         ),
     ] = None,
     size: Annotated[int, typer.Option(help="Pairs of each selection.")] = 24_000,
-    epochs: Annotated[int, typer.Option(help="Passes at most; the best one counts.")] = 10,
-    seeds: Annotated[int, typer.Option(help="Times that each selection is drawn and trained.")] = 1,
-    random_seeds: Annotated[int, typer.Option(help="The same for the random selection.")] = 5,
+    epochs: Annotated[int, typer.Option(help="Maximum number of passes; the best one counts.")] = 10,
+    seeds: Annotated[int, typer.Option(help="How many times each selection is sampled and trained.")] = 1,
+    random_seeds: Annotated[int, typer.Option(help="How many times the random selection is.")] = 5,
     development: Annotated[str, typer.Option(help="The task that decides.")] = "STS-B/dev",
     spec: Annotated[str, typer.Option(help="Parts of the encoder.")] = "word,trigram",
     workers: options.Workers = None,
@@ -228,11 +227,11 @@ def tune(
 def judge_sample(
     pairs: options.Pairs,
     output: Annotated[Path, typer.Option("--output", "-o", help="The sheet, tab-separated.")] = Path("sheet.tsv"),
-    by: Annotated[str, typer.Option(help="The score whose ranges are drawn from.")] = "paraphrase_score",
+    by: Annotated[str, typer.Option(help="The score whose ranges are sampled.")] = "paraphrase_score",
     count: Annotated[int, typer.Option(help="Pairs from each range.")] = 100,
     seed: options.Seed = 1,
 ) -> None:
-    """Draw pairs from each range of a score into a sheet for annotators.
+    """Sample pairs from each range of a score into a sheet for annotators.
 
     Example: `paraloom judge sample scored.parquet -o sheet.tsv`
     """

@@ -15,15 +15,20 @@ OPTIONS: dict[str, dict[str, str]] = {
     "align pivot": {"--through": "--pivot"},
     "align sentences": {"--most": "--max-bead-size", "--bound": "--hard-delimiter"},
     "augment": {"--fewest": "--min-words"},
+    "distill words": {"--limit": "--max-words"},
     "evaluate aligner": {"--most": "--max-bead-size"},
     "evaluate documents": {"--turned": "--swap"},
     "extract": {"--least": "--min-characters"},
     "filter": {"--tenth": "--decile"},
     "lexicon": {"--longest": "--max-phrase-length", "--least": "--min-count"},
-    "syntax-groups": {"--least": "--min-size"},
+    "syntax-groups": {"--least": "--min-rows"},
     "train classifier": {"--count": "--max-pairs", "--choice": "--negatives"},
-    "train encoder": {"--megabatch": "--megabatch-size", "--rising": "--megabatch-warmup"},
-    "train phrases": {"--contrasts": "--num-negatives", "--share": "--train-share"},
+    "train encoder": {"--megabatch": "--megabatch-size", "--rising": "--megabatch-warmup", "--start": "--init-from"},
+    "train phrases": {
+        "--contrasts": "--num-negatives",
+        "--share": "--sample-fraction",
+        "--reversed-contrast": "--reversed-negative",
+    },
     "train translator": {"--start": "--init-from", "--vocabulary": "--vocab-size", "--licence": "--license"},
 }
 """Command → old name of an option → its name now."""

@@ -17,7 +17,7 @@ Corpora = Annotated[list[str], typer.Option("--pairs", help="Pairs to learn from
 
 
 def scores_table() -> None:
-    """List the scores that `score --with` knows: name, unit, range, which values are better, what they say.
+    """List the scores that `score --with` knows: name, unit, range, better values, description.
 
     Example: `paraloom scores`
     """
@@ -44,7 +44,7 @@ def train_classifier(
     epochs: Annotated[int, typer.Option(help="Passes over the pairs.")] = 10,
     seed: options.Seed = 1,
 ) -> None:
-    """Train a classifier that tells references from translations, for reference_probability.
+    """Train a classifier of references and translations, for reference_probability.
 
     Example: `paraloom train classifier --pairs pairs.parquet -o classifier`
     """
@@ -56,7 +56,7 @@ def train_language_model(
     corpora: Corpora,
     output: options.Folder,
     columns: Columns = "src",
-    order: Annotated[int, typer.Option(help="Words of the longest n-gram.")] = 3,
+    order: Annotated[int, typer.Option(help="Maximum order of the n-grams.")] = 3,
 ) -> None:
     """Train an n-gram language model with VariKN, for src_perplexity and tgt_perplexity.
 

@@ -63,15 +63,15 @@ def parse(
 def syntax_groups(
     parsed: Annotated[str, typer.Argument(help="Pairs with parses, from `parse`: a corpus folder or a Parquet file.")],
     output: options.Folder,
-    groups: Annotated[int, typer.Option(help="How many groups.")] = 3,
-    min_size: Annotated[int, typer.Option(help="Rows of the smallest; smaller ones are merged.")] = 0,
+    groups: Annotated[int, typer.Option(help="Number of groups.")] = 3,
+    min_rows: Annotated[int, typer.Option(help="Minimum number of rows of a group; smaller groups are merged.")] = 0,
     column: Annotated[str, typer.Option(help="The column of the parses.")] = "tgt_parse",
 ) -> None:
     """Find the largest groups of pairs whose parses have the same root production, to fine-tune translators on.
 
     Example: `paraloom syntax-groups parsed.parquet -o groups`
     """
-    result = workflows.find_syntax_groups(parsed, output, groups=groups, min_size=min_size, column=column)
+    result = workflows.find_syntax_groups(parsed, output, groups=groups, min_rows=min_rows, column=column)
     typer.echo(f"{'group':>5} {'rows':>10} {'share':>7}  root production")
     for group in result.groups:
         typer.echo(f"{group.group:>5} {group.rows:>10,} {group.rows / result.rows:>7.1%}  {group.name}")

@@ -18,7 +18,7 @@ def train_translator(
     ],
     output: options.Folder,
     dev: Annotated[str | None, typer.Option(help="Development pairs; default: 1,000 pairs are held out.")] = None,
-    test: Annotated[str | None, typer.Option(help="Pairs whose BLEU goes on the model card.")] = None,
+    test: Annotated[str | None, typer.Option(help="Pairs whose BLEU is printed on the model card.")] = None,
     init_from: Annotated[Path | None, typer.Option(help="A translator of Paraloom to start from.")] = None,
     steps: Annotated[int, typer.Option(help="Number of updates; the progress bar shows the time left.")] = 1600,
     vocab_size: Annotated[int, typer.Option(help="Size of the joint sub-word vocabulary.")] = 8000,

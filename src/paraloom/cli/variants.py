@@ -1,4 +1,4 @@
-"""Commands about variants: make several translations of each text, measure how diverse and adequate they are."""
+"""Commands about variants: translate each text in several ways, measure how diverse and adequate they are."""
 
 from __future__ import annotations
 
@@ -90,16 +90,18 @@ def diversity(
         str, typer.Option(help="The side of the references in the variants' language: src or tgt.")
     ] = "tgt",
     kernels: Annotated[
-        str | None, typer.Option(help="Of parses, separated by commas: st, sst, ptk, bbh22 [default: sst].")
+        str | None, typer.Option(help="Tree kernels, separated by commas: st, sst, ptk, bbh22 [default: sst].")
     ] = None,
-    limit: Annotated[int, typer.Option(help="Sources at most, a random sample, the same of every corpus.")] = 30_000,
+    limit: Annotated[
+        int, typer.Option(help="Maximum number of sources: a random sample, the same of every corpus.")
+    ] = 30_000,
     as_json: options.Json = False,
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="Keep the run, and its report, in this folder.")
     ] = None,
     workers: options.Workers = None,
 ) -> None:
-    """How diverse and how adequate variants are, a row per corpus, as in BBH22's Tables 1 to 4.
+    """Measure how diverse and adequate variants are: a row per corpus, as in BBH22's Tables 1 to 4.
 
     Variants with a column text_parse, from `parse --columns text`, need no --parser for the difference of their parses.
 
@@ -107,11 +109,11 @@ def diversity(
 
     Example: `paraloom diversity beam nucleus --references 'dev.{en,is}' --parser parser-is --kernels sst,bbh22`
     """
-    with tempfile.TemporaryDirectory() as nowhere:
+    with tempfile.TemporaryDirectory() as scratch:
         try:
             results = workflows.measure_diversity(
                 corpora,
-                output or Path(nowhere) / "run",
+                output or Path(scratch) / "run",
                 parser=parser,
                 references=references,
                 workers=workers,

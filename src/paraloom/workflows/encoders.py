@@ -41,7 +41,7 @@ def train_encoder(
     pairs: str | Path | Sequence[str | Path],
     output: str | Path,
     *,
-    start: str | Path | None = None,
+    init_from: str | Path | None = None,
     vectors: str | Path | None = None,
     sts: str | Path | None = None,
     src_column: str | int | None = None,
@@ -54,7 +54,7 @@ def train_encoder(
     Args:
         pairs: Pairs that mean the same: one file or several, as `read_pairs` takes them.
         output: Folder of the encoder.
-        start: An encoder to start from.
+        init_from: An encoder to start from.
         vectors: Word vectors to start from: text of word2vec, GloVe or fastText, or a folder of `distill words`.
         sts: Folder of similarity tasks, for a development figure per epoch.
         src_column: Source column of a table: a name, or a number from 1.
@@ -72,7 +72,7 @@ def train_encoder(
     stages, references = _read_pairs(sources, src_column=src_column, tgt_column=tgt_column)
     training = TrainEncoder(
         pairs=references,
-        init_from=None if start is None else _encoder_folder(start),
+        init_from=None if init_from is None else _encoder_folder(init_from),
         vectors=None if vectors is None else Path(vectors).absolute(),
         sts=None if sts is None else Path(sts).absolute(),
         **config,
@@ -106,16 +106,13 @@ def train_phrases(
     """
     if bool(vectors) == bool(teacher):
         raise ConfigError("word vectors come from --vectors or from --teacher", remedy="Give one of them.")
-    stages: list[Stage] = []
-    loading = None if teacher is None else load_teacher(teacher)
-    if loading is not None:
-        stages.append(loading)
+    stages, encoder = ([], None) if teacher is None else teacher_stages(teacher)
     reading, references = _read_pairs(pairs)
     stages += reading
     folder = None if tasks is None else Path(tasks).absolute()
     source: Ref
-    if loading is not None:
-        source = DistillWords(encoder=loading, corpora=references, tasks=folder, sif_coefficient=0.0)
+    if encoder is not None:
+        source = DistillWords(encoder=encoder, corpora=references, tasks=folder, sif_coefficient=0.0)
         stages.append(source)
     else:
         source = Path(str(vectors)).absolute()
@@ -152,8 +149,7 @@ def distill_encoder(
         workers: Processes; default: one per core. The result is the same.
         seed: Seed of every random choice.
     """
-    loading = load_teacher(teacher)
-    stages: list[Stage] = [loading]
+    stages, encoder = teacher_stages(teacher)
     corpora: list[Ref] = []
     files: list[Path] = []
     for number, source in enumerate(texts, start=1):
@@ -165,12 +161,12 @@ def distill_encoder(
         corpora.append(reference)
     # Explicit names: seeds derive from them.
     sentences = ReadSentences(name="sentences", corpora=tuple(corpora), text_files=tuple(files), lang=lang)
-    encoded = Encode(encoder=loading, input=sentences)
+    encoded = Encode(encoder=encoder, input=sentences)
     stages += [sentences, encoded]
     vectors = None
     if "word" in parse_spec(spec).units:
         vectors = DistillWords(
-            encoder=loading,
+            encoder=encoder,
             corpora=(sentences,),
             dimension=dimension,
             pad_dimensions=True,
@@ -192,7 +188,7 @@ def distill_encoder(
 
 
 def distill_words(
-    teacher: str, words: str | Path, output: str | Path, *, dimension: int = 300, limit: int = 200_000
+    teacher: str, words: str | Path, output: str | Path, *, dimension: int = 300, max_words: int = 200_000
 ) -> RunResult:
     """Make vectors of words with a sentence encoder: a folder that `train_encoder` takes as `vectors`.
 
@@ -201,17 +197,20 @@ def distill_words(
         words: A word per line, or a word and its count.
         output: Folder of the vectors.
         dimension: Width of the vectors.
-        limit: Only the first words, so many.
+        max_words: Words of the list that get a vector, the first ones.
     """
-    loading = load_teacher(teacher)
-    stage = DistillWords(encoder=loading, words=Path(words).absolute(), dimension=dimension, max_words=limit)
-    return run_stages([loading, stage], str(output))
+    stages, encoder = teacher_stages(teacher)
+    stage = DistillWords(encoder=encoder, words=Path(words).absolute(), dimension=dimension, max_words=max_words)
+    return run_stages([*stages, stage], str(output))
 
 
-def load_teacher(teacher: str) -> LoadEncoder:
-    """The stage that loads a large encoder, by folder or by name."""
+def teacher_stages(teacher: str) -> tuple[list[Stage], Ref]:
+    """The stages that load a large encoder, by folder or by name, and what later stages refer to."""
     folder = Path(teacher)
-    return LoadEncoder(folder=folder.absolute()) if folder.exists() else LoadEncoder(model=teacher)
+    if not folder.exists() and (bundled := bundled_path(teacher)) is not None:
+        return [], bundled
+    stage = LoadEncoder(folder=folder.absolute()) if folder.exists() else LoadEncoder(model=teacher)
+    return [stage], stage
 
 
 def encode_file(encoder: EncoderLike | str | Path, source: str, output: str | Path) -> int:

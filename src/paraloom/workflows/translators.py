@@ -128,7 +128,7 @@ def train_translator(
         bitext=tuple(read(source, f"bitext-{number}") for number, source in enumerate(sources, start=1)),
         development=None if development is None else read(development, "dev"),
         test=None if test is None else read(test, "test"),
-        init_from=None if init_from is None else Path(init_from).absolute(),
+        init_from=None if init_from is None else _folder(init_from),
         **config,
     )
     return run_stages([*stages, training], str(output), seed=seed)
@@ -193,6 +193,10 @@ def translate_file(
             for chunk in results():
                 stream.write("".join(f"{variants[0].text}\n" for variants in chunk).encode())
     return count
+
+
+def _folder(translator: str | Path) -> Path:
+    return (bundled_path(str(translator)) if not Path(translator).exists() else None) or Path(translator).absolute()
 
 
 def _chunks(lines: Iterable[str], size: int) -> Iterator[list[str]]:
