@@ -1,4 +1,4 @@
-"""What a new user meets first: the quickstart, the bundled models and the example pipelines."""
+"""The quickstart, the bundled models and the example pipelines."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from paraloom.evaluate.row_groups import read_row_ranges
-from paraloom.experiments.augmentation import stages_of as experiment_stages
+from paraloom.experiments.augmentation import stage_tables as experiment_stages
 from paraloom.experiments.augmentation_config import read_experiment
 from paraloom.io import read_pairs
 from paraloom.mt import Translator
@@ -18,7 +18,7 @@ from paraloom.pipeline.toml import pipeline_from_tables, read_pipeline
 from paraloom.report import write_report
 from paraloom.workflows.quickstart import BUNDLED, run_quickstart
 from paraloom.workflows.selftraining import read_loop
-from paraloom.workflows.selftraining import stages_of as loop_stages
+from paraloom.workflows.selftraining import stage_tables as loop_stages
 
 EXAMPLES = sorted((Path(__file__).parents[2] / "examples").glob("*.toml"))
 
@@ -38,10 +38,10 @@ def test_the_quickstart_runs_and_its_second_run_has_nothing_to_do(tmp_path: Path
     assert page.stat().st_size < 2_000_000
     again = run_quickstart(tmp_path / "run", workers=1)
     assert again.run.digest == first.run.digest
-    assert all(stage.made == 0 for stage in again.run.stages)
+    assert all(stage.written == 0 for stage in again.run.stages)
 
 
-def test_the_bundled_models_are_small_and_carry_their_cards() -> None:
+def test_the_bundled_models_are_small_and_have_model_cards() -> None:
     assert size(BUNDLED / "de-en") <= 15e6
     assert size(BUNDLED / "english") <= 12e6
     for name in ("de-en", "english"):
@@ -54,7 +54,7 @@ def test_the_bundled_translator_translates() -> None:
     assert best.text == "He didn't help me."
 
 
-def test_the_sample_is_whole() -> None:
+def test_the_bundled_sample_can_be_read() -> None:
     batches = read_pairs(str(BUNDLED / "sample.de-en.tsv"), src_column="de", tgt_column="en")
     assert sum(batch.num_rows for batch in batches) == 438
 
@@ -82,7 +82,7 @@ def test_the_example_pipelines_are_well_formed(
 
 
 @pytest.mark.slow
-def test_the_halves_of_a_test_set_are_those_of_its_original_languages(data: Path) -> None:
+def test_the_example_script_finds_the_original_language_of_test_sentences(data: Path) -> None:
     script = EXAMPLES[0].parent / "original_language.py"
     arguments = [str(data / "bitext/wmt-news"), "newstest2018", "tr"]
     printed = subprocess.run(

@@ -1,4 +1,4 @@
-"""Self-training: the loop's stages, its end, its resumption, and what a wrong file says."""
+"""Self-training: the stages of a loop, its file, and a run that is extended."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 
 from paraloom.cli.main import app
 from paraloom.core.errors import ConfigError
-from paraloom.workflows.selftrain import RESULT, LoopConfig, read_loop, selftrain, stages_of
+from paraloom.workflows.selftraining import RESULT_FILE, LoopConfig, format_rounds, read_loop, selftrain, stage_tables
 
 pytest.importorskip("torch", reason="training needs torch: pip install 'paraloom[train]'")
 
@@ -31,49 +31,83 @@ def names(stages: list[dict]) -> list[str]:
     return [stage["name"] for stage in stages]
 
 
-def test_each_round_learns_from_what_the_one_before_helped_to_find() -> None:
+def test_each_round_is_trained_on_pairs_aligned_with_the_translator_of_the_last() -> None:
     config = LoopConfig(source="ko", target="en", bitext=({"source": "a"},), development={"source": "d"}, rounds=2)
-    stages = {stage["name"]: stage for stage in stages_of(config, 2)}
+    stages = {stage["name"]: stage for stage in stage_tables(config, 2)}
     assert stages["translator-0"]["bitext"] == ["bitext-1"]
     assert stages["translated-1"]["translator"] == "translator-0"
     assert stages["translated-2"]["translator"] == "translator-1"
     assert stages["documents-2"]["source"] == stages["within-2"]["source"] == "translated-2"
     assert stages["translator-2"]["bitext"] == ["bitext-1", "pairs-2"]
-    assert names(stages_of(config, 2))[: len(stages_of(config, 1))] == names(stages_of(config, 1))
+    assert names(stage_tables(config, 2))[: len(stage_tables(config, 1))] == names(stage_tables(config, 1))
 
 
-def test_without_a_bitext_the_first_round_has_no_translator() -> None:
-    stages = {stage["name"]: stage for stage in stages_of(LoopConfig(source="ko", target="en"), 2)}
+def test_without_a_bitext_the_first_round_aligns_without_a_translator() -> None:
+    stages = {stage["name"]: stage for stage in stage_tables(LoopConfig(source="ko", target="en"), 2)}
     assert stages["documents-1"]["source"] == "ko"
     assert stages["translator-1"]["bitext"] == ["pairs-1"]
     assert "translator-0" not in stages and "translated-1" not in stages
 
 
-def test_later_rounds_may_learn_from_what_was_found_alone() -> None:
+def test_later_rounds_may_be_trained_on_aligned_pairs_alone() -> None:
     table = {"source": "a"}
-    config = LoopConfig(source="ko", target="en", bitext=(table,), development=table, begin_with=False)
-    assert {stage["name"]: stage for stage in stages_of(config, 1)}["translator-1"]["bitext"] == ["pairs-1"]
+    config = LoopConfig(source="ko", target="en", bitext=(table,), development=table, reuse_bitext=False)
+    assert {stage["name"]: stage for stage in stage_tables(config, 1)}["translator-1"]["bitext"] == ["pairs-1"]
+
+
+def test_a_third_language_is_aligned_with_the_source_in_the_target_language() -> None:
+    third = {"input": "de", "translator": "de-en", "gold": "gold.tsv", "gold_swapped": True}
+    config = LoopConfig(source="ko", target="en", third_language=third)
+    stages = {stage["name"]: stage for stage in stage_tables(config, 2)}
+    assert stages["third-translated"]["input"] == "de"
+    documents = stages["third-documents-2"]
+    assert (documents["source"], documents["target"]) == ("third-translated", "translated-2")
+    assert documents["pivot"] and documents["gold"] == "gold.tsv" and documents["gold_swapped"]
+    # In the first round nothing is translated into the target language yet.
+    assert "third-documents-1" not in stages
+
+
+def test_columns_of_the_table_of_rounds() -> None:
+    rows = [{"round": 0, "bleu_news": 3.0}, {"round": 1, "pairs": 1200.0, "documents_f1": 0.9, "bleu_news": 4.25}]
+    assert format_rounds(rows).splitlines() == [
+        "round  documents_f1  bleu_news  pairs",
+        "    0             -       3.00      -",
+        "    1        0.9000       4.25   1200",
+    ]
 
 
 @pytest.mark.parametrize(
     ("text", "message"),
     [
         ("target = 'en'", "'source' is missing"),
-        ("source = 'ko'\ntarget = 'en'\nround = 1", "there is no key 'round'; did you mean 'rounds'"),
-        ("source = 'ko'\ntarget = 'en'\nrounds = -1", "'rounds' and 'patience' must be 0 or more"),
-        ("source = 'ko'\ntarget = 'en'\n[[bitext]]\nsource = 'a'", "there is no 'development'"),
+        ("source = 'ko'\ntarget = 'en'\nround = 1", "unknown key 'round'; did you mean 'rounds'"),
+        ("source = 'ko'\ntarget = 'en'\nrounds = -1", "'rounds' must be 0 or more, not -1"),
+        ("source = 'ko'\ntarget = 'en'\n[[bitext]]\nsource = 'a'", "'bitext' needs 'development'"),
         ("source = 'ko'\ntarget = 'en'\npatience = 1", "'patience' needs 'development'"),
-        ("source = ", "this is not TOML"),
+        ("source = 'ko'\ntarget = 'en'\nrounds = 0", "nothing to do without 'bitext' and 'rounds'"),
+        ("source = 'ko'\ntarget = 'en'\ngold_turned = true", "'gold_turned' is now called 'gold_swapped'"),
+        ("source = 'ko'\ntarget = 'en'\nkeep = 'true'", "'keep' is now called 'where'"),
+        ("source = 'ko'\ntarget = 'en'\n[within]\nmax_bead_size = 2", "'within' is now called 'sentences'"),
+        ("source = 'ko'\ntarget = 'en'\n[third]\ninput = 'de'", "'third' is now called 'third_language'"),
+        (
+            "source = 'ko'\ntarget = 'en'\n[third_language]\ninput = 'de'\ntranslator = 'de-en'\ngold_turned = true",
+            "table 'third_language': key 'gold_turned' is now called 'gold_swapped'",
+        ),
+        (
+            "source = 'ko'\ntarget = 'en'\n[third_language]\ninput = 'de'",
+            "'third_language': key 'translator' is missing",
+        ),
+        ("source = ", "invalid TOML"),
     ],
 )
-def test_a_loop_that_cannot_be_says_why(text: str, message: str, tmp_path: Path) -> None:
+def test_invalid_loops(text: str, message: str, tmp_path: Path) -> None:
     (tmp_path / "loop.toml").write_text(text)
     with pytest.raises(ConfigError, match=message):
         read_loop(tmp_path / "loop.toml")
 
 
 @pytest.mark.slow
-def test_a_loop_runs_and_goes_on(tmp_path: Path) -> None:
+def test_a_loop_runs_and_is_extended_by_a_round(tmp_path: Path) -> None:
     world = made_up_world(pairs=30, alone=3)
     write_pages(tmp_path / "ko", world.source)
     write_pages(tmp_path / "en", world.target)
@@ -86,11 +120,11 @@ def test_a_loop_runs_and_goes_on(tmp_path: Path) -> None:
     figures = selftrain(loop, tmp_path / "run")
     assert [row["round"] for row in figures] == [1]
     assert figures[0]["documents_f1"] > 0.9
-    assert json.loads((tmp_path / "run" / RESULT).read_text()) == figures
+    assert json.loads((tmp_path / "run" / RESULT_FILE).read_text()) == figures
     loop.write_text(loop.read_text().replace("rounds = 1", "rounds = 2", 1))
     before = (tmp_path / "run").stat()
     result = CliRunner().invoke(app, ["selftrain", str(loop), "-o", str(tmp_path / "run")])
     assert result.exit_code == 0, result.output
     assert (tmp_path / "run").stat().st_ino == before.st_ino
-    again = json.loads((tmp_path / "run" / RESULT).read_text())
+    again = json.loads((tmp_path / "run" / RESULT_FILE).read_text())
     assert again[0] == figures[0] and [row["round"] for row in again] == [1, 2]

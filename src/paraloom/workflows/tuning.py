@@ -235,6 +235,6 @@ def _rows(result: RunResult) -> list[dict[str, Any]]:
 
 
 def _slug(label: str) -> str:
-    """A stage's name made from a label: letters, digits and hyphens, different for different labels."""
+    """A stage's name made from a label: letters, digits, underscores and hyphens."""
     words = label.replace("<=", " upto ").replace(">=", " from ").replace(".", "p").lower()
     return "-".join("".join(c if c.isalnum() or c == "_" else " " for c in words).split())
