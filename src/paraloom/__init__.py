@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from paraloom.core.lazy import lazy_exports
+from paraloom.core.version import __version__ as __version__
 
 if TYPE_CHECKING:
     from paraloom import stages as stages
@@ -45,8 +46,6 @@ if TYPE_CHECKING:
     from paraloom.workflows.pairs import read_pairs as read_pairs
     from paraloom.workflows.pairs import score as score
     from paraloom.workflows.translators import train_translator as train_translator
-
-__version__ = "0.2.0"
 
 _EXPORTS = {
     "AlignerConfig": "paraloom.alignment.sentences",

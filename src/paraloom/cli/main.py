@@ -9,7 +9,6 @@ from typing import Annotated, Any
 
 import typer
 
-from paraloom import __version__
 from paraloom.cli import (
     alignment,
     augment,
@@ -30,6 +29,7 @@ from paraloom.cli import (
 from paraloom.cli.renamed import RenamedCommands, RenamedOptions
 from paraloom.core.arrow import start_without_pandas
 from paraloom.core.errors import ParaloomError
+from paraloom.core.version import __version__
 
 app = typer.Typer(
     name="paraloom",

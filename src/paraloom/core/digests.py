@@ -7,7 +7,7 @@ import json
 from collections.abc import Mapping
 from pathlib import Path
 
-from paraloom import __version__
+from paraloom.core.version import __version__
 
 
 def signature(name: str, **parts: object) -> str:

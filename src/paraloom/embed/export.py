@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from paraloom import __version__
 from paraloom.core.errors import MissingExtraError
+from paraloom.core.version import __version__
 from paraloom.embed.average import Average, SentenceEncoder
 from paraloom.embed.store import CARD, exported_model_card, save_encoder
 from paraloom.embed.subwords import SPACE, SubwordVocabulary

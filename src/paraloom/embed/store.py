@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from paraloom import __version__
 from paraloom.bundled import bundled_path
 from paraloom.core.errors import ConfigError, MissingExtraError, ModelError, ParaloomError
+from paraloom.core.version import __version__
 from paraloom.embed.average import Average, Part, SentenceEncoder
 from paraloom.embed.recurrent import Recurrent
 from paraloom.embed.spec import PARTS, parse_spec

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from paraloom import __version__
+from paraloom.core.version import __version__
 from paraloom.evaluate.sts import STSResult
 from paraloom.io.atomic import atomic_write
 

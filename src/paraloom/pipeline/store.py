@@ -13,8 +13,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from paraloom import __version__
 from paraloom.core.errors import RunError
+from paraloom.core.version import __version__
 from paraloom.io.atomic import atomic_write, is_temporary
 from paraloom.pipeline.definition import Step
 

@@ -10,8 +10,8 @@ from xml.sax.saxutils import escape, quoteattr
 
 import pyarrow as pa
 
-from paraloom import __version__
 from paraloom.core.errors import ConfigError, DataError
+from paraloom.core.version import __version__
 from paraloom.io.compression import open_read, open_write
 from paraloom.io.formats.base import PairRow, ReadOptions
 
