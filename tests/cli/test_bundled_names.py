@@ -1,0 +1,119 @@
+"""Every argument that names a translator or an encoder takes the name of a bundled one."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from cli_commands import commands
+from commands import Command
+from toy_documents import Page, write_pages
+
+PAIRS = [("Ein Hund schläft.", "A dog sleeps."), ("Die Katze frisst.", "The cat eats."), ("Hallo.", "Hello there.")]
+GERMAN = "".join(f"{pair[0]}\n" for pair in PAIRS)
+ENGLISH = "".join(f"{pair[1]}\n" for pair in PAIRS)
+INLINE = ("--engine", "inline")
+
+CASES: dict[str, tuple[object, ...]] = {
+    "backtranslate --translator": ("pairs.tsv", "--translator", "de-en", "-o", "o.tsv", *INLINE),
+    "score --encoder": ("pairs.tsv", "--encoder", "english", "-o", "o.tsv", *INLINE),
+    "encode encoder": ("english", "en.txt", "-o", "o.npy"),
+    "similarity encoder": ("english", "en.txt", "en.txt"),
+    "search encoder": ("english", "en.txt", "en.txt"),
+    "mine encoder": ("english", "en.txt", "-o", "o.tsv", "--above", -1),
+    "export encoder": ("english", "-o", "o"),
+    "translate model": ("de-en", "de.txt", "-o", "o.txt"),
+    "augment --translator": ("de.txt", "--translator", "de-en", "-o", "o.tsv", "--method", "base", "--outputs", 1),
+    "variants --translator": ("de.txt", "--translator", "de-en", "-o", "o.tsv", *INLINE),
+    "align sentences --translator": ("de.txt", "en.txt", "--translator", "de-en", "-o", "o.vecalign"),
+    "align sentences --encoder": ("en.txt", "en.txt", "--encoder", "english", "-o", "o.vecalign"),
+    "align documents --translator": ("de", "en", "--translator", "de-en", "-o", "o.tsv"),
+    "align documents --target-translator": (
+        *("de", "de", "--translator", "de-en", "--target-translator", "de-en", "-o", "o.tsv"),
+    ),
+    "evaluate sts encoder": ("english", "sts"),
+    "evaluate compare encoders": ("english", "english", "--sts", "sts"),
+    "evaluate phrases encoder": ("english", "phrases"),
+    "evaluate aligner --translator": ("gold.jsonl", "--translator", "de-en"),
+    "evaluate aligner --encoder": ("gold.jsonl", "--encoder", "english"),
+    "train encoder --init-from": ("--pairs", "pairs.tsv", "--init-from", "english", "--epochs", 1, "-o", "o"),
+    "distill words teacher": ("english", "words.txt", "-o", "o"),
+    "distill encoder teacher": ("english", "en.txt", "--steps", 2, "--dimension", 8, "-o", "o"),
+    "train phrases --teacher": ("ppdb", "--teacher", "english", "--epochs", 1, "-o", "o"),
+}
+"""Command and parameter → arguments."""
+
+REFUSED = {
+    "train translator --init-from": (
+        ("--bitext", "pairs.tsv", "--dev", "pairs.tsv", "--init-from", "de-en", "-o", "o"),
+        "Start from a translator that Paraloom trained",  # the bundled one comes without the weights to train on
+    ),
+}
+"""Where a bundled name is understood, but the model does not have what the command needs."""
+
+OTHERS = {"evaluate comet --model", "reproduce --encoder"}
+"""A COMET model; a command whose tables take minutes."""
+
+SLOW = {
+    "align documents --translator",
+    "align documents --target-translator",
+    "augment --translator",
+    "distill encoder teacher",
+    "distill words teacher",
+    "train encoder --init-from",
+    "train phrases --teacher",
+}
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> None:
+    """Small files of every kind that the commands read."""
+    (tmp_path / "pairs.tsv").write_text("".join(f"{a}\t{b}\n" for a, b in PAIRS))
+    (tmp_path / "de.txt").write_text(GERMAN)
+    (tmp_path / "en.txt").write_text(ENGLISH)
+    (tmp_path / "words.txt").write_text("dog 3\ncat 2\nsleeps 1\n")
+    (tmp_path / "sts/stsbenchmark").mkdir(parents=True)
+    (tmp_path / "sts/stsbenchmark/sts-dev.tsv").write_text("5\ta dog\ta dog\n3\ta dog\ta cat\n0\ta dog\tstocks fell\n")
+    question = "double\tJJ\nstar\tNN\nbinary\ndouble\nstar\ndual\nlumen\nneutralism\nkeratoplasty\n"
+    tasks = {"semeval2013-5a": ("en.testSet", "en.trainSet"), "turney2012": ("jair.test", "jair.train")}
+    for task, names in tasks.items():
+        (tmp_path / "phrases" / task).mkdir(parents=True)
+        for name in names:
+            text = question if task == "turney2012" else "sudden\tJJ\nrush\tNN\nspate\n1\n" * 2
+            (tmp_path / "phrases" / task / name).write_text(text)
+    words = ["dog", "cat", "man", "child", "horse", "woman", "bird", "boy", "house", "tree", "river", "road"]
+    phrases = [f"[X] ||| the {a} ||| a {a} and {b} ||| x=1\n" for a in words for b in words if a != b]
+    (tmp_path / "ppdb").write_text("".join(phrases))
+    gold = {"source": GERMAN.splitlines(), "target": ENGLISH.splitlines(), "gold": [[[0], [0]], [[1], [1]], [[2], [2]]]}
+    (tmp_path / "gold.jsonl").write_text(json.dumps(gold) + "\n")
+    write_pages(tmp_path / "de", [Page("d", "de", GERMAN)])
+    write_pages(tmp_path / "en", [Page("e", "en", ENGLISH)])
+
+
+def test_every_argument_that_names_a_model_is_tested() -> None:
+    names = {"translator", "target_translator", "encoder", "encoders", "teacher", "model", "init_from"}
+    arguments = {
+        f"{path} {parameter.opts[0]}"
+        for path, command in commands().items()
+        for parameter in command.params
+        if parameter.name in names
+    }
+    assert arguments == {*CASES, *REFUSED, *OTHERS}
+
+
+@pytest.mark.parametrize(
+    "case", [pytest.param(case, marks=[pytest.mark.slow] if case in SLOW else []) for case in CASES]
+)
+def test_a_bundled_model_is_used(paraloom: Command, files: None, case: str) -> None:
+    if case.startswith("align documents"):
+        pytest.importorskip("scipy", reason="pip install 'paraloom[align]'")
+    status, _, err = paraloom(*case.split()[:-1], *CASES[case])
+    assert status == 0, err
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_a_bundled_model_that_cannot_serve_is_an_error(paraloom: Command, files: None, case: str) -> None:
+    arguments, message = REFUSED[case]
+    status, _, err = paraloom(*case.split()[:-1], *arguments)
+    assert status == 1 and message in err
