@@ -114,7 +114,7 @@ def test_a_loop_runs_and_is_extended_by_a_round(tmp_path: Path) -> None:
     (tmp_path / "gold.tsv").write_text("".join(f"{a}\t{b}\n" for a, b in sorted(world.gold)))
     loop = tmp_path / "loop.toml"
     loop.write_text(
-        "source = 'ko'\ntarget = 'en'\nrounds = 1\ngold_documents = 'gold.tsv'\nkeep = 'src <> tgt'\n"
+        "source = 'ko'\ntarget = 'en'\nrounds = 1\ngold_documents = 'gold.tsv'\nwhere = 'src <> tgt'\n"
         f"[documents]\nrounds = 1\n[translator]\n{TINY}"
     )
     figures = selftrain(loop, tmp_path / "run")
