@@ -1,1 +1,0 @@
-"""Diversity of text: lexical and syntactic diversity of variants, their adequacy, and statistics of corpora."""
