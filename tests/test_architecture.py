@@ -1,4 +1,4 @@
-"""The packages: imports run one way and at the top, without circles; every file says what it is for; nothing unpickles."""
+"""The packages: imports run one way and at the top, without circles; every file says its purpose; nothing unpickles."""
 
 from __future__ import annotations
 

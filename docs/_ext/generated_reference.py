@@ -83,8 +83,8 @@ def stages_page() -> str:
     lines = [
         "# Stages and their TOML keys",
         "",
-        "Each stage of a pipeline is a dataclass of `paraloom.stages`; its arguments are its keys in a TOML file, where "
-        "`use` names the kind of stage. `paraloom stages NAME` prints the same.",
+        "Each stage of a pipeline is a dataclass of `paraloom.stages`; its arguments are its keys in a TOML file, "
+        "where `use` names the kind of stage. `paraloom stages NAME` prints the same.",
         "",
     ]
     for use in sorted(STAGES):

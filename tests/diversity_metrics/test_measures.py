@@ -30,7 +30,7 @@ def by_sacrebleu(texts: list[str]) -> tuple[float, float]:
 
 
 def test_figures_equal_those_of_sacrebleu() -> None:
-    scores = measure(VARIANTS)
+    scores = diversity(VARIANTS)
     ibleu, ichrf = (np.mean(values) for values in zip(*map(by_sacrebleu, VARIANTS[:2]), strict=True))
     assert (scores.ibleu, scores.ichrf) == pytest.approx((ibleu, ichrf))
     assert scores["repeated"].value == pytest.approx((1 / 3 + 0) / 2)
@@ -41,25 +41,25 @@ def test_figures_equal_those_of_sacrebleu() -> None:
 def test_references_add_chrf() -> None:
     references = ["The dog is sleeping.", None, "alone", None]
     expected = [np.mean([sacrebleu.sentence_chrf(text, [references[0]]).score for text in VARIANTS[0]]), 100.0]
-    assert measure(VARIANTS, references=references)["chrf"].value == pytest.approx(np.mean(expected))
+    assert diversity(VARIANTS, references=references)["chrf"].value == pytest.approx(np.mean(expected))
 
 
 def test_variants_of_a_translator_add_their_cost() -> None:
     variants = [[Variant("a b", -3.0, 3), Variant("a", -4.0, 2)], [Variant("c", -1.0, 2)]]
-    scores = measure(variants)
+    scores = diversity(variants)
     assert scores["cost"].value == pytest.approx(((1 + 2) / 2 + 0.5) / 2)
-    assert scores.ibleu == measure([["a b", "a"], ["c"]]).ibleu
+    assert scores.ibleu == diversity([["a b", "a"], ["c"]]).ibleu
 
 
 def test_trees_add_kernel_differences() -> None:
     trees = [["(S (NP x))", "(S (NP x))", None], ["(S (NP x))", "(FRAG (NN x))"], [None], []]
-    scores = measure(VARIANTS, trees=trees, kernels=["sst", "bbh22"])
+    scores = diversity(VARIANTS, trees=trees, kernels=["sst", "bbh22"])
     assert scores["kernel_sst"].value == pytest.approx((0 + 100) / 2)
     assert "kind:sst|decay:1.0" in scores.signatures["kernel_bbh22"]
 
 
 def test_formats() -> None:
-    scores = measure(VARIANTS)
+    scores = diversity(VARIANTS)
     lines = scores.format().splitlines()
     assert str(scores) == scores.format()
     assert lines[0].startswith(f"ibleu: {scores.ibleu:.2f} ± ") and lines[0].endswith(
@@ -74,7 +74,7 @@ def test_formats() -> None:
 
 @pytest.mark.parametrize("variants", [[], [[]], [["one"]]])
 def test_without_pairs_diversity_is_undefined(variants: list[list[str]]) -> None:
-    scores = measure(variants)
+    scores = diversity(variants)
     assert isinstance(scores, DiversityScores)
     assert math.isnan(scores.ibleu) and math.isnan(scores.ichrf)
     assert scores.counts["groups"] == 0
@@ -94,13 +94,13 @@ def test_without_pairs_diversity_is_undefined(variants: list[list[str]]) -> None
 )
 def test_anything_but_groups_of_texts_is_a_type_error(variants: object, message: str) -> None:
     with pytest.raises(TypeError, match=message):
-        measure(variants)  # type: ignore[arg-type]
+        diversity(variants)  # type: ignore[arg-type]
 
 
 def test_invalid_arguments_are_refused() -> None:
     with pytest.raises(DataError, match="expected a reference for each of 4 groups, got 1"):
-        measure(VARIANTS, references=["x"])
+        diversity(VARIANTS, references=["x"])
     with pytest.raises(DataError, match="expected a tree, or None, for each variant"):
-        measure(VARIANTS, trees=[["(S x)"]])
+        diversity(VARIANTS, trees=[["(S x)"]])
     with pytest.raises(ConfigError, match="unknown tree kernel 'stt'"):
-        measure(VARIANTS, kernels=["stt"])
+        diversity(VARIANTS, kernels=["stt"])

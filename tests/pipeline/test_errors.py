@@ -97,9 +97,7 @@ def test_a_corrupt_input(tmp_path: Path) -> None:
 
 
 def test_a_missing_column(tmp_path: Path) -> None:
-    with pytest.raises(
-        DataError, match=r"stage 20-needy, .*: column 'txet' not found; did you mean 'text'"
-    ) as raised:
+    with pytest.raises(DataError, match=r"stage 20-needy, .*: column 'txet' not found; did you mean 'text'") as raised:
         run(toml(COUNT, {"use": "Needy"}), tmp_path / "run")
     assert raised.value.remedy == "Put the stage that adds it before this one."
 

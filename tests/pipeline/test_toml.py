@@ -69,7 +69,7 @@ WRONG = [
         "'total' yields a model, not a corpus",
     ),
     (COUNT + '[[stage]]\nuse = "toy_stages:Faulty"\nhow = "dye"\n', "key 'how' must be 'data' or 'batch' or"),
-    ('[[stage]]\nuse = "toy_stages:Lines"\npath = "none.txt"\n', "none.txt' not coerced"),
+    ('[[stage]]\nuse = "toy_stages:Lines"\npath = "none.txt"\n', "none.txt' not found"),
     (
         '[[stage]]\nuse = "toy_stages:Lines"\npath = "${TOY_NOWHERE}/a"\n',
         "environment variable 'TOY_NOWHERE' is not set",

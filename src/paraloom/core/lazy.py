@@ -23,7 +23,7 @@ def lazy_exports(
         ['digest']
     """
 
-    def __getattr__(name: str) -> Any:
+    def load(name: str) -> Any:
         if name not in exports:
             raise AttributeError(f"module '{package}' has no attribute '{name}'")
         module = import_module(exports[name])
@@ -31,7 +31,7 @@ def lazy_exports(
         setattr(sys.modules[package], name, value)
         return value
 
-    def __dir__() -> list[str]:
+    def list_names() -> list[str]:
         return sorted({*exports, *vars(sys.modules[package])})
 
-    return __getattr__, __dir__, sorted(exports)
+    return load, list_names, sorted(exports)
