@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from paraloom.bundled import bundled_path
 from paraloom.core.errors import ConfigError, ParaloomError, nearest
@@ -66,6 +66,23 @@ class Definition:
         if name not in names:
             raise ConfigError(f"unknown stage '{name}'{nearest(name, names)}")
         return self.steps[: names.index(name) + 1]
+
+
+def detached(step: Step) -> Stage:
+    """The stage of a step with names and paths in place of the stages that it refers to.
+
+    Worker processes get this one: it does not carry other stages along, with the data that they hold.
+    """
+    values: dict[str, Any] = {}
+    for name in step.stage.inputs:
+        value = getattr(step.stage, name)
+        if isinstance(value, tuple):
+            values[name] = tuple(step.references[f"{name}.{index}"] for index in range(len(value)))
+        elif value:
+            values[name] = step.references[name]
+    if getattr(step.stage, "input", None) is not None:
+        values["input"] = step.source
+    return replace(step.stage, **values) if values else step.stage
 
 
 def define_steps(stages: Iterable[Stage], base: Path) -> tuple[Step, ...]:

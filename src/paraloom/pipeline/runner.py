@@ -12,7 +12,7 @@ from paraloom.core.errors import ConfigError, ParaloomError, nearest
 from paraloom.core.stage import Fit, Map, Source, Stage
 from paraloom.pipeline import execution as execute
 from paraloom.pipeline.counts import RowCounts
-from paraloom.pipeline.definition import Definition, Step
+from paraloom.pipeline.definition import Definition, Step, detached
 from paraloom.pipeline.engines.base import Engine
 from paraloom.pipeline.engines.registry import make_engine
 from paraloom.pipeline.fit import commit_artifact
@@ -109,7 +109,7 @@ class _Run:
 
     def _execute(self, step: Step, state: State) -> execute.Closed:
         seeds = (self.pipeline.seed, step.name)
-        match step.stage:
+        match detached(step):
             case Source() as source:
                 return execute.read(source, state, seeds)
             case Map() as mapping:

@@ -14,7 +14,7 @@ from typing import Any
 from paraloom.core.config import FieldTypeError, check_keys, coerce, type_hints
 from paraloom.core.errors import ConfigError, ParaloomError, nearest
 from paraloom.core.stage import Stage
-from paraloom.pipeline.definition import Definition, Step, define_steps
+from paraloom.pipeline.definition import Definition, define_steps, detached
 from paraloom.pipeline.registry import load_stage
 
 _TOP_KEYS = ("name", "seed", "stage")
@@ -85,7 +85,7 @@ def format_pipeline(definition: Definition) -> str:
     lines = [f"name = {_toml(definition.name)}", f"seed = {definition.seed}"]
     for step in definition.steps:
         lines += ["", "[[stage]]", f"use = {_toml(step.use)}"]
-        stage = _with_names(step)
+        stage = detached(step)
         for field in fields(stage):
             value = getattr(stage, field.name)
             if value is not None and value != field.default and field.name not in stage.in_memory:
@@ -157,20 +157,6 @@ def _stages(tables: Sequence[Mapping[str, Any]], base: Path) -> list[Stage]:
             error.at(stage=str(table.get("name", table.get("use", f"number {number}"))))
             raise
     return stages
-
-
-def _with_names(step: Step) -> Stage:
-    """The stage with references by name or path in place of stage objects."""
-    values: dict[str, Any] = {}
-    for name in step.stage.inputs:
-        value = getattr(step.stage, name)
-        if isinstance(value, tuple):
-            values[name] = tuple(step.references[f"{name}.{index}"] for index in range(len(value)))
-        elif value:
-            values[name] = step.references[name]
-    if getattr(step.stage, "input", None) is not None:
-        values["input"] = step.source
-    return replace(step.stage, **values) if values else step.stage
 
 
 def _from_environment(match: re.Match[str]) -> str:

@@ -4,22 +4,23 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import Any, ClassVar, TypeAlias
+from typing import Any, Literal, TypeAlias, cast
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from paraloom.bundled import bundled_path
-from paraloom.core.digests import digest
-from paraloom.core.errors import DataError
+from paraloom.core.errors import ConfigError, DataError
 from paraloom.core.protocols import EncoderLike, TranslatorLike
-from paraloom.core.schema import PAIRS
-from paraloom.core.stage import Map, Ref, Source, Stage, StageContext
-from paraloom.io import Corpus, write_corpus, write_table
+from paraloom.core.stage import Map, Ref, Source, Stage
+from paraloom.embed.average import SentenceEncoder
+from paraloom.embed.encoder import Encoder
+from paraloom.io import Corpus, write_table
 from paraloom.mt.translator import Translator
-from paraloom.pairs.backtranslation import backtranslate as backtranslate_batch
+from paraloom.pairs.backtranslation import pair_translations
+from paraloom.pairs.scoring.models import encoder_scorers
+from paraloom.pairs.scoring.table import score as score_batch
 from paraloom.pipeline.definition import Definition, define_steps
 from paraloom.pipeline.registry import use_of
 from paraloom.pipeline.result import RunResult
@@ -27,8 +28,9 @@ from paraloom.pipeline.runner import run_pipeline
 from paraloom.pipeline.shard import OnError
 from paraloom.stages.pairs import BackTranslate, DropDuplicates, Filter, FindDuplicates
 from paraloom.stages.scores import Score
+from paraloom.workflows.memory import Compute, InProcess, pairs_from_data
 from paraloom.workflows.run import input_stages, run_stages
-from paraloom.workflows.translators import translator_stages
+from paraloom.workflows.translators import loads_by_folder, translator_stages
 
 PairsLike: TypeAlias = "Pairs | str | Path | Iterable[tuple[str, str]] | Iterable[Mapping[str, Any]] | Any"
 """Pairs, a path, tuples (source, target), mappings with src and tgt, a DataFrame, an Arrow table or batch."""
@@ -40,6 +42,14 @@ class Pairs:
     Methods that transform it return a new `Pairs`; nothing runs until rows are asked for (`to_arrow`, `to_pandas`,
     `to_list`, iteration, `len`) or written (`write`). Files are streamed, in batches, whatever their size.
     Make one with `paraloom.read_pairs`, or from Python data with `paraloom.as_pairs`.
+
+    Args:
+        stages: Stages that yield the pairs, in the order they run; the last corpus of them is the pairs.
+        source: Without stages: the folder of a corpus.
+        seed: Seed of every random choice.
+
+    Raises:
+        ConfigError: A file or folder that a stage refers to is not found.
 
     Example:
         >>> pairs = as_pairs([("A cat sleeps.", "The cat is asleep."), ("Stocks fell.", "Stocks fell.")])
@@ -54,6 +64,8 @@ class Pairs:
         self._seed = seed
         self._scratch: tempfile.TemporaryDirectory[str] | None = None
         self._result: Corpus | None = None
+        if self._stages:
+            define_steps(self._stages, Path.cwd())  # reports now what is wrong, before anything runs
 
     def score(
         self,
@@ -79,24 +91,28 @@ class Pairs:
             Pairs with the new columns.
 
         Raises:
-            ConfigError: For an unknown score, with the nearest known one.
+            ConfigError: A score is unknown (the message names the nearest one), or a model is not found.
+            TypeError: `encoder` is not an encoder, a name or a folder.
 
         Example:
             >>> as_pairs([("a b c", "a b d")]).score(["bleu1"]).to_list()[0]["bleu1"] > 0
             True
         """
-        names = (scores,) if isinstance(scores, str) else tuple(scores)
-        model, other = encoder_reference(encoder)
+        model, name, in_memory = _named_encoder(encoder)
         stage = Score(
-            scores=names,
+            scores=(scores,) if isinstance(scores, str) else tuple(scores),
             encoder=model,
-            sentence_transformer=other,
-            word_counts=word_counts,
-            language_model=language_model,
-            classifier=classifier,
+            sentence_transformer=name,
+            word_counts=_path(word_counts),
+            language_model=_path(language_model),
+            classifier=_path(classifier),
             languages=tuple(languages),
         )
-        return self.then(stage)
+        scored = self.then(stage)
+        if in_memory is None:
+            return scored
+        scorers = encoder_scorers(in_memory)
+        return scored._in_process(lambda batch, seed: score_batch(batch, scorers))
 
     def filter(self, where: str = "", **criteria: Any) -> Pairs:
         """Keep the pairs that meet all criteria.
@@ -106,10 +122,11 @@ class Pairs:
             **criteria: Further criteria of `paraloom.stages.Filter`: `top`, `decile`, `by`, `sample` …
 
         Returns:
-            The kept pairs; `write` also reports why the others were rejected.
+            The kept pairs; `write` returns why the others were rejected.
 
         Raises:
-            ConfigError: For a condition that is not valid SQL, or a column that is missing.
+            ConfigError: A criterion is out of range; or, once rows are needed: the condition is not valid SQL, or a
+                column is missing.
 
         Example:
             >>> len(as_pairs([("a", "b"), ("c", "d e")]).filter("tgt = 'b'"))
@@ -123,13 +140,19 @@ class Pairs:
         """Pair each target sentence with translations of its source: paraphrases in the target language.
 
         Args:
-            translator: A translator, its name (bundled, or of Hugging Face) or folder; or any object with the method
-                `translate` of `paraloom.Translator`.
-            decode: How to decode, such as ``"beam:12"``; default: the translator's own, or ``"beam:5"``.
+            translator: A translator, its name (bundled, or of Hugging Face) or folder; or any object whose method
+                `translate(sentences, *, seed)` returns lists of `paraloom.Variant`, which is called in this process.
+            decode: How to decode, such as ``"beam:12"``; default: the translator's own, or ``"beam:5"``. An object of
+                another class than `paraloom.Translator` decodes in its own way.
             side: The side that is translated, 'src' or 'tgt'.
 
         Returns:
-            Pairs of which `src` is what a person wrote and `tgt` what the translator made of the other side.
+            Pairs whose `src` is the side that was not translated, the reference, and whose `tgt` is a translation of
+            the other side, with `rank`, `logprob`, `tokens` and `method`.
+
+        Raises:
+            ConfigError: The translator is not found, or `side` is unknown.
+            TypeError: `translator` is not a translator, a name or a folder.
 
         Reference:
             Wieting et al. (2017), §3.
@@ -139,34 +162,59 @@ class Pairs:
             >>> pairs.backtranslate("de-en").to_list()[0]["src"]
             'Good morning'
         """
-        if not isinstance(translator, (Translator, str, Path)):
-            return self._through(translator, decode, side)
-        stages, reference, loaded = translator_stages(translator)
-        stage = BackTranslate(translator=reference, decode=decode or loaded or "beam:5", side=side)  # type: ignore[arg-type]
-        return Pairs([*self._stages, *stages, self._connected(stage)], self._source, seed=self._seed)
+        if side not in ("src", "tgt"):
+            raise ConfigError(f"'side' must be 'src' or 'tgt', not {side!r}")
+        side_ = cast('Literal["src", "tgt"]', side)
+        if not loads_by_folder(translator):
+            if not hasattr(translator, "translate"):
+                raise TypeError(f"expected a translator, its name or folder, got {type(translator).__name__}")
+            return self._in_process(_translation(cast(TranslatorLike, translator), decode, side_))
+        stages, reference, own_decoding = translator_stages(
+            cast("Translator | str | Path", translator), name=self._unique("translator")
+        )
+        stage = BackTranslate(translator=reference, decode=decode or own_decoding or "beam:5", side=side_)
+        return self._with(*stages, self._connected(stage))
 
     def drop_duplicates(self, *, similarity: float = 0.8, columns: Sequence[str] = ("src", "tgt")) -> Pairs:
-        """Drop pairs that say nearly the same as an earlier one (MinHash).
+        """Drop near-duplicates of earlier pairs (MinHash).
 
         Args:
-            similarity: Jaccard similarity of trigrams, from 0 to 1, from which two pairs count as the same.
+            similarity: Jaccard similarity of trigrams, from 0 to 1, from which two pairs count as duplicates.
             columns: Text columns that are compared.
+
+        Returns:
+            The pairs without near-duplicates.
 
         Example:
             >>> len(as_pairs([("a b c d", "e f g h"), ("a b c d", "e f g h")]).drop_duplicates())
             1
         """
-        find = FindDuplicates(pairs=self.source, similarity=similarity, columns=tuple(columns))
-        stages = [*self._stages, find, DropDuplicates(duplicates=find, input=self.source)]
-        return Pairs(stages, self._source, seed=self._seed)
+        find = FindDuplicates(
+            name=self._unique("find-duplicates"), pairs=self.source, similarity=similarity, columns=tuple(columns)
+        )
+        return self._with(find, self._connected(DropDuplicates(duplicates=find)))
 
     def then(self, stage: Map) -> Pairs:
         """Append any `Map` of `paraloom.stages`, or one of your own.
 
         Args:
             stage: The stage; without `input` it maps these pairs.
+
+        Returns:
+            What the stage makes of the pairs.
+
+        Raises:
+            TypeError: `stage` is not a `Map`.
+            ConfigError: Something that the stage refers to is not found.
+
+        Example:
+            >>> from paraloom.stages import Clean
+            >>> len(as_pairs([("a b c", "d e f"), ("a", "b")]).then(Clean(min_words=2)))
+            1
         """
-        return Pairs([*self._stages, self._connected(stage)], self._source, seed=self._seed)
+        if not isinstance(stage, Map):
+            raise TypeError(f"expected a Map of paraloom.stages, got {type(stage).__name__}")
+        return self._with(self._connected(stage))
 
     def write(
         self,
@@ -186,7 +234,7 @@ class Pairs:
             on_error: 'stop' at a row that cannot be processed, or 'reject' it.
 
         Returns:
-            Row counts and reasons of rejection, stage by stage.
+            Row counts and reasons of rejection, stage by stage; `folder` is `path`.
 
         Raises:
             ParaloomError: Names stage, file and row. Nothing is left half-written.
@@ -197,7 +245,11 @@ class Pairs:
         return run_stages(self._stages, str(path), seed=self._seed, engine=engine, workers=workers, on_error=on_error)
 
     def batches(self) -> Iterator[pa.RecordBatch]:
-        """The rows as Arrow record batches of at most 1,024 rows."""
+        """Iterate over the rows in batches.
+
+        Returns:
+            Arrow record batches of at most 1,024 rows.
+        """
         yield from self._materialized().batches()
 
     @property
@@ -207,16 +259,28 @@ class Pairs:
         return names
 
     def to_arrow(self) -> pa.Table:
-        """All rows as an Arrow table, in memory."""
+        """Read all rows into memory.
+
+        Returns:
+            An Arrow table; the metadata of a column of scores has the signature of what computed it.
+        """
         corpus = self._materialized()
         return pa.Table.from_batches(list(corpus.batches()), schema=corpus.schema)
 
     def to_pandas(self) -> Any:
-        """All rows as a pandas DataFrame; needs pandas."""
+        """Read all rows into memory; needs pandas.
+
+        Returns:
+            A pandas DataFrame.
+        """
         return self.to_arrow().to_pandas()
 
     def to_list(self) -> list[dict[str, Any]]:
-        """All rows as dictionaries."""
+        """Read all rows into memory.
+
+        Returns:
+            A dictionary for each row.
+        """
         rows: list[dict[str, Any]] = self.to_arrow().to_pylist()
         return rows
 
@@ -246,11 +310,24 @@ class Pairs:
         assert last is not None, "pairs come from a stage or from a path"
         return last
 
+    def _with(self, *stages: Stage) -> Pairs:
+        """These pairs with further stages."""
+        return Pairs([*self._stages, *stages], self._source, seed=self._seed)
+
+    def _in_process(self, compute: Compute) -> Pairs:
+        """Pairs that an object of this process computes from these, when their rows are needed."""
+        return Pairs([InProcess(rows=self.batches, compute=compute)], seed=self._seed)
+
     def _connected(self, stage: Map) -> Map:
         """The stage with these pairs as its input, and a number in its name where there is one of its kind already."""
-        same = sum(type(other) is type(stage) for other in self._stages)
-        name = stage.name or (f"{use_of(type(stage)).rpartition(':')[2]}-{same + 1}" if same else "")
+        name = stage.name or self._unique(use_of(type(stage)).rpartition(":")[2])
         return replace(stage, name=name, input=stage.input if stage.input is not None else self.source)
+
+    def _unique(self, name: str) -> str:
+        """The name, with a number where a stage has it already."""
+        names = {stage.name or use_of(type(stage)).rpartition(":")[2] for stage in self._stages}
+        numbered = (f"{name}-{number}" for number in range(2, len(names) + 3))
+        return name if name not in names else next(other for other in numbered if other not in names)
 
     def _materialized(self) -> Corpus:
         """The rows on disk, in a temporary folder that lives as long as this object."""
@@ -258,23 +335,11 @@ class Pairs:
             if not self._stages:
                 self._result = Corpus.open(Path(str(self._source)))
             else:
-                self._scratch = tempfile.TemporaryDirectory(prefix="paraloom-")
+                scratch = tempfile.TemporaryDirectory(prefix="paraloom-")
                 definition = Definition("pairs", self._seed, define_steps(self._stages, Path.cwd()))
-                result = run_pipeline(definition, Path(self._scratch.name) / "run", engine="inline")
-                self._result = Corpus.open(result.stages[-1].folder)
+                result = run_pipeline(definition, Path(scratch.name) / "run", engine="inline")
+                self._result, self._scratch = Corpus.open(result.stages[-1].folder), scratch
         return self._result
-
-    def _through(self, translator: TranslatorLike, decode: str | None, side: str) -> Pairs:
-        """Back-translation by an object that lives in this process only: done at once, into a temporary corpus."""
-        scratch = tempfile.TemporaryDirectory(prefix="paraloom-")
-        batches = (
-            backtranslate_batch(batch, translator, side=side, seed=self._seed, method=decode or "")  # type: ignore[arg-type]
-            for batch in self.batches()
-        )
-        corpus = write_corpus(Path(scratch.name) / "pairs", batches, kind="PAIRS")
-        pairs = Pairs((), corpus.folder, seed=self._seed)
-        pairs._scratch = scratch
-        return pairs
 
 
 def read_pairs(
@@ -325,6 +390,8 @@ def read_pairs(
         "bad_rows": bad_rows if bad_rows != "stop" else None,
         "shard_rows": shard_rows,
     }
+    if not isinstance(source, (str, Path)):
+        raise TypeError(f"expected a path, got {type(source).__name__}; for data in memory use as_pairs")
     stages, reference = input_stages(str(source), **options)
     return Pairs(stages, None if stages else reference, seed=seed)
 
@@ -353,25 +420,7 @@ def as_pairs(pairs: PairsLike, *, src_lang: str = "und", tgt_lang: str = "und") 
         return pairs
     if isinstance(pairs, (str, Path)):
         return read_pairs(pairs)
-    table = _table(pairs)
-    rows = table.num_rows
-    if not rows:
-        raise DataError("there are pairs expected, and the data is empty")
-    columns: dict[str, pa.Array] = {
-        "pair_id": pa.array([f"pairs:{row}" for row in range(1, rows + 1)]),
-        "src_lang": pa.array([src_lang] * rows),
-        "tgt_lang": pa.array([tgt_lang] * rows),
-        "origin": pa.array(["memory"] * rows),
-    }
-    for name in PAIRS.names:
-        if name in table.schema.names:
-            columns[name] = _text(table.column(name), name)
-    further = [name for name in table.schema.names if name not in PAIRS.names]
-    schema = pa.schema([*PAIRS, *(table.schema.field(name) for name in further)])
-    whole = pa.table(
-        [*(columns[name] for name in PAIRS.names), *(table.column(name) for name in further)], schema=schema
-    )
-    return Pairs([_InMemory(name="input", table=whole)])
+    return Pairs([pairs_from_data(pairs, src_lang=src_lang, tgt_lang=tgt_lang)])
 
 
 def backtranslate(
@@ -439,78 +488,47 @@ def filter_pairs(pairs: PairsLike, where: str = "", **criteria: Any) -> Pairs:
     return as_pairs(pairs).filter(where, **criteria)
 
 
-def encoder_reference(encoder: EncoderLike | str | Path | None) -> tuple[Path | None, str]:
-    """A folder of ours as the first, or a sentence-transformers model as the second; neither for None."""
+def _named_encoder(encoder: EncoderLike | str | Path | None) -> tuple[Path | None, str, EncoderLike | None]:
+    """An encoder of ours by its folder, one of another library by its name, or an object of this process."""
     if encoder is None:
-        return None, ""
-    folder = getattr(encoder, "folder", None)
-    if folder is None and not isinstance(encoder, (str, Path)):
-        raise TypeError(f"expected an encoder, its name or folder, got {type(encoder).__name__}")
-    path = Path(str(folder or encoder))
-    path = bundled_path(str(encoder)) or path.absolute() if folder is None else path.absolute()
-    if (path / "config.json").is_file() and not (path / "modules.json").is_file():
-        return path, ""
-    return None, str(folder or encoder)
+        return None, "", None
+    if not isinstance(encoder, (str, Path)):
+        if not isinstance(encoder, EncoderLike):
+            raise TypeError(
+                f"expected an encoder (a name, a folder, or an object with encode, dimension and signature), "
+                f"got {type(encoder).__name__}"
+            )
+        if not (isinstance(encoder, Encoder) and isinstance(encoder.model, SentenceEncoder)):
+            return None, "", encoder
+        folder = _encoder_folder(encoder.name) if encoder.name else None
+        return (folder, "", None) if folder is not None else (None, "", encoder)
+    folder = _encoder_folder(encoder)
+    return (folder, "", None) if folder is not None else (None, str(encoder), None)
 
 
-@dataclass(frozen=True, kw_only=True)
-class _InMemory(Source):
-    """Pairs that are in memory already, as a Source."""
-
-    output_schema: ClassVar[str] = "PAIRS"
-    in_memory: ClassVar[tuple[str, ...]] = ("table",)
-
-    table: pa.Table
-
-    def configuration(self) -> dict[str, Any]:
-        sink = pa.BufferOutputStream()
-        with pa.ipc.new_stream(sink, self.table.schema) as writer:
-            writer.write_table(self.table)
-        return {**super().configuration(), "table": digest(sink.getvalue().to_pybytes().hex())}
-
-    def batches(self, context: StageContext) -> Iterator[pa.RecordBatch]:
-        """The rows of the table."""
-        yield from self.table.to_batches(max_chunksize=1024)
+def _encoder_folder(name: str | Path) -> Path | None:
+    """The folder of an encoder of ours, or None."""
+    path = Path(name).absolute()
+    folder = path if path.exists() else bundled_path(str(name)) or path
+    return folder if (folder / "config.json").is_file() and not (folder / "modules.json").is_file() else None
 
 
-def _table(pairs: Any) -> pa.Table:
-    """An Arrow table with src and tgt."""
-    if isinstance(pairs, pa.Table):
-        table = pairs
-    elif isinstance(pairs, pa.RecordBatch):
-        table = pa.Table.from_batches([pairs])
-    elif hasattr(pairs, "__arrow_c_stream__"):
-        table = pa.table(pairs)
-    elif isinstance(pairs, Mapping):
-        table = pa.table(dict(pairs))
-    elif isinstance(getattr(pairs, "data", None), object) and hasattr(getattr(pairs, "data", None), "table"):
-        table = pairs.data.table  # a Dataset of Hugging Face
-    else:
-        table = _rows(pairs)
-    names = table.schema.names
-    if "src" in names and "tgt" in names:
-        return table
-    if len(names) == 2:
-        return table.rename_columns(["src", "tgt"])
-    raise DataError(f"columns 'src' and 'tgt' not found; there are {', '.join(names) or 'none'}")
+def _path(model: str | Path | None) -> Path | None:
+    return None if model is None else Path(model).absolute()
 
 
-def _rows(pairs: Any) -> pa.Table:
-    if not isinstance(pairs, Iterable):
-        raise TypeError(f"expected pairs (tuples, a DataFrame, an Arrow table or a path), got {type(pairs).__name__}")
-    rows = list(pairs)
-    if all(isinstance(row, Mapping) for row in rows):
-        return pa.Table.from_pylist([dict(row) for row in rows])
-    for number, row in enumerate(rows, start=1):
-        if isinstance(row, str) or not isinstance(row, Sequence) or len(row) != 2:
-            raise TypeError(f"expected pairs of (source, target), got {row!r} as number {number}")
-    return pa.table({"src": [row[0] for row in rows], "tgt": [row[1] for row in rows]})
+def _translation(translator: TranslatorLike, decode: str | None, side: Literal["src", "tgt"]) -> Compute:
+    """Back-translation of a batch by an object of this process."""
+    model = translator.with_decoding(decode) if isinstance(translator, Translator) and decode else translator
+    signature = str(getattr(model, "signature", type(model).__name__))
+    reference: Literal["src", "tgt"] = "tgt" if side == "src" else "src"
 
+    def compute(batch: pa.RecordBatch, seed: int) -> pa.RecordBatch:
+        variants = model.translate([text or "" for text in batch.column(side).to_pylist()], seed=seed)
+        for row, group in enumerate(variants):
+            if not group:
+                raise DataError(f"the translator returned nothing for {batch.column(side)[row].as_py()!r}")
+        paired = pair_translations(batch, variants, decode or signature, reference=reference, signature=signature)
+        return paired.drop_columns(["_source"])
 
-def _text(column: pa.ChunkedArray, name: str) -> pa.Array:
-    if not (pa.types.is_string(column.type) or pa.types.is_large_string(column.type)):
-        raise DataError(f"column '{name}' is {column.type}, not text")
-    if column.null_count:
-        row = pc.index(pc.is_null(column), True).as_py() + 1
-        raise DataError(f"column '{name}' is null", row=row, remedy="Drop such rows, or fill them in.")
-    return column.cast(pa.string()).combine_chunks()
+    return compute

@@ -79,7 +79,7 @@ def run_stages(
         on_error: 'stop' at a row that cannot be processed, or 'reject' it.
 
     Returns:
-        The result, with the reasons of rejected rows.
+        The result, with the reasons of rejected rows; its folder is `output`.
 
     Raises:
         ConfigError: Before anything runs, if a model would replace a folder of something else.
@@ -101,7 +101,7 @@ def run_stages(
         result = replace(result, stages=tuple(with_reasons))
         _deliver(result.stages[-1].folder, output)
         shutil.rmtree(work, ignore_errors=True)
-    return result
+    return replace(result, folder=Path(output))
 
 
 def run_in(

@@ -43,7 +43,8 @@ def translator_stages(
         and the decoding string that a loaded translator came with.
 
     Raises:
-        ConfigError: The translator is not found.
+        ConfigError: The translator is not found, or was loaded with languages or a device that a worker process would
+            not load it with.
 
     Example:
         >>> stages, reference, decode = translator_stages("Helsinki-NLP/opus-mt-de-en")
@@ -51,6 +52,11 @@ def translator_stages(
         ('translator', 'de-en')
     """
     if isinstance(translator, Translator):
+        if not loads_by_folder(translator):
+            raise ConfigError(
+                f"worker processes cannot load {translator!r} with its languages and device",
+                remedy="Call its method translate, or Pairs.backtranslate: they run in this process.",
+            )
         return [], translator.folder.absolute(), describe_decoding(translator.decoding)
     path, text = Path(translator), str(translator)
     bundled = bundled_path(text)
@@ -66,6 +72,19 @@ def translator_stages(
         remedy=f"Name a bundled translator ({', '.join(sorted(set(BUNDLED) - {'english'}))}), a folder, "
         "or a model of Hugging Face as OWNER/NAME.",
     )
+
+
+def loads_by_folder(translator: object) -> bool:
+    """Whether worker processes can load a translator: names, folders, and objects with nothing but their folder.
+
+    Example:
+        >>> loads_by_folder("de-en"), loads_by_folder(Translator.load("de-en"))
+        (True, True)
+    """
+    if isinstance(translator, Translator):
+        plain = Translator(translator.folder)
+        return (translator.source, translator.target, translator.device) == (plain.source, plain.target, plain.device)
+    return isinstance(translator, (str, Path))
 
 
 def all_translator_stages(translators: Sequence[Translator | str | Path]) -> tuple[list[Stage], tuple[Ref, ...]]:

@@ -1,0 +1,187 @@
+"""Pairs and models that are in this process's memory, as stages: Python data, and what an object computes."""
+
+from __future__ import annotations
+
+import hashlib
+import uuid
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, TypeAlias
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from paraloom.core.errors import DataError
+from paraloom.core.schema import PAIRS
+from paraloom.core.seeds import spawn_seed
+from paraloom.core.stage import Json, Source, StageContext
+
+BATCH_ROWS = 1024
+"""Rows of a batch."""
+
+Compute: TypeAlias = Callable[[pa.RecordBatch, int], pa.RecordBatch]
+"""A batch of pairs, and a seed → a batch."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class InMemoryPairs(Source):
+    """Pairs from a table in memory.
+
+    Args:
+        table: PAIRS, perhaps with further columns.
+        content: Digest of the table, for the digest of the stage.
+    """
+
+    output_schema: ClassVar[str] = "PAIRS"
+    in_memory: ClassVar[tuple[str, ...]] = ("table",)
+
+    table: pa.Table
+    content: str = ""
+
+    def configuration(self) -> dict[str, Json]:
+        """The fields, with the digest of the table in its place."""
+        return {key: value for key, value in super().configuration().items() if key != "table"}
+
+    def batches(self, context: StageContext) -> Iterator[pa.RecordBatch]:
+        """The rows of the table."""
+        yield from self.table.to_batches(max_chunksize=BATCH_ROWS)
+
+
+@dataclass(frozen=True, kw_only=True)
+class InProcess(Source):
+    """Pairs computed from other pairs in this process, by an object that worker processes cannot load.
+
+    Args:
+        rows: Yields batches of the pairs.
+        compute: Computes each batch.
+        identity: Tells this stage from others: the content of an object in memory is not known.
+    """
+
+    output_schema: ClassVar[str] = "PAIRS"
+    in_memory: ClassVar[tuple[str, ...]] = ("rows", "compute")
+
+    rows: Any
+    compute: Any
+    identity: str = field(default_factory=lambda: uuid.uuid4().hex)
+
+    def configuration(self) -> dict[str, Json]:
+        """The fields without the objects."""
+        return {key: value for key, value in super().configuration().items() if key not in self.in_memory}
+
+    def batches(self, context: StageContext) -> Iterator[pa.RecordBatch]:
+        """The computed batches, each with a seed of its own."""
+        for number, batch in enumerate(self.rows()):
+            yield self.compute(batch, spawn_seed(context.seed, number) % 2**31)
+
+
+def pairs_from_data(data: Any, *, src_lang: str, tgt_lang: str) -> InMemoryPairs:
+    """The stage that yields pairs from Python data.
+
+    Args:
+        data: Tuples (source, target), mappings with `src` and `tgt`, a DataFrame, an Arrow table, batch or reader, a
+            dataset of Hugging Face, or a mapping of columns.
+        src_lang: Language of the source side, if the data has no column `src_lang`.
+        tgt_lang: Language of the target side.
+
+    Raises:
+        TypeError: The data does not contain pairs.
+        DataError: The data is empty, a side is null, or the columns `src` and `tgt` are missing.
+    """
+    table = _table(data)
+    rows = table.num_rows
+    if not rows:
+        raise DataError("expected pairs, but the data is empty")
+    table = _with_sides(table)
+    columns: dict[str, pa.Array] = {
+        "pair_id": pa.array([f"pairs:{row}" for row in range(1, rows + 1)]),
+        "src_lang": pa.array([src_lang] * rows),
+        "tgt_lang": pa.array([tgt_lang] * rows),
+        "origin": pa.array(["memory"] * rows),
+    }
+    for name in PAIRS.names:
+        if name in table.schema.names:
+            columns[name] = _text(table.column(name), name)
+    others = [name for name in table.schema.names if name not in PAIRS.names]
+    schema = pa.schema([*PAIRS, *(table.schema.field(name) for name in others)])
+    whole = pa.table(
+        [*(columns[name] for name in PAIRS.names), *(table.column(name) for name in others)], schema=schema
+    )
+    return InMemoryPairs(name="input", table=whole, content=_content(whole))
+
+
+def _table(data: Any) -> pa.Table:
+    """The data as an Arrow table."""
+    if isinstance(data, pa.Table):
+        return data
+    if isinstance(data, pa.RecordBatch):
+        return pa.Table.from_batches([data])
+    if hasattr(data, "with_format") and hasattr(data, "column_names"):
+        return _table(data.with_format("arrow")[:])  # a Dataset of Hugging Face, with its selection and order
+    if hasattr(data, "__arrow_c_stream__"):
+        table = pa.table(data)
+        index = [name for name in table.schema.names if name.startswith("__index_level_")]  # of pandas
+        return table.drop_columns(index).replace_schema_metadata(None)
+    if isinstance(data, Mapping):
+        for name, column in data.items():
+            if isinstance(column, (str, bytes)) or not isinstance(column, Iterable):
+                raise TypeError(f"expected a list for the column {name!r}, got {column!r}; for one pair write [pair]")
+        return _columns({str(name): list(column) for name, column in data.items()})
+    if isinstance(data, bytes) or not isinstance(data, Iterable):
+        raise TypeError(f"expected pairs (tuples, a DataFrame, an Arrow table or a path), got {type(data).__name__}")
+    return _rows(list(data))
+
+
+def _rows(rows: Sequence[Any]) -> pa.Table:
+    """A table of mappings, or of tuples (source, target)."""
+    if all(isinstance(row, Mapping) for row in rows):
+        names = list(dict.fromkeys(name for row in rows for name in row))
+        return _columns({str(name): [row.get(name) for row in rows] for name in names})
+    for number, row in enumerate(rows, start=1):
+        if isinstance(row, (str, bytes)) or not isinstance(row, Sequence) or len(row) != 2:
+            raise TypeError(f"expected pairs (source, target), got {row!r} as number {number}")
+    return _columns({"src": [row[0] for row in rows], "tgt": [row[1] for row in rows]})
+
+
+def _columns(columns: Mapping[str, Sequence[Any]]) -> pa.Table:
+    lengths = {name: len(column) for name, column in columns.items()}
+    if len(set(lengths.values())) > 1:
+        raise DataError(f"the columns differ in length: {', '.join(f'{n} {size}' for n, size in lengths.items())}")
+    for name in ("src", "tgt"):
+        for row, value in enumerate(columns.get(name, ()), start=1):
+            if value is not None and not isinstance(value, str):
+                raise TypeError(f"expected text as '{name}', got {value!r} in row {row}")
+    try:
+        return pa.table({name: pa.array(list(column)) for name, column in columns.items()})
+    except UnicodeEncodeError as error:
+        raise DataError(f"a text is not valid Unicode: {error.reason} ({error.object[:40]!r})") from None
+    except (pa.ArrowInvalid, pa.ArrowTypeError) as error:
+        raise DataError(f"the values of a column do not have one type: {error}") from None
+
+
+def _with_sides(table: pa.Table) -> pa.Table:
+    """The table with the columns `src` and `tgt`; two columns of other names are taken for them in order."""
+    names = table.schema.names
+    if "src" in names and "tgt" in names:
+        return table
+    if len(names) == 2 and not {"src", "tgt"} & set(names):
+        return table.rename_columns(["src", "tgt"])
+    raise DataError(f"expected the columns 'src' and 'tgt', got {', '.join(map(repr, names))}")
+
+
+def _text(column: pa.ChunkedArray, name: str) -> pa.Array:
+    kind = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
+    checks = (pa.types.is_string, pa.types.is_large_string, pa.types.is_string_view, pa.types.is_null)
+    if not any(check(kind) for check in checks):
+        raise DataError(f"column '{name}' has the type {column.type}", remedy="Convert it to text.")
+    if column.null_count:
+        row = pc.index(pc.is_null(column), True).as_py() + 1
+        raise DataError(f"column '{name}' is null", row=row, remedy="Drop such rows, or fill them in.")
+    return column.cast(pa.string()).combine_chunks()
+
+
+def _content(table: pa.Table) -> str:
+    """The SHA-256 of a table."""
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, table.schema) as writer:
+        writer.write_table(table)
+    return hashlib.sha256(memoryview(sink.getvalue())).hexdigest()
