@@ -35,6 +35,7 @@ autodoc_typehints = "description"
 autodoc_typehints_description_target = "documented_params"
 autodoc_member_order = "bysource"
 autodoc_preserve_defaults = True
+default_role = "code"  # `name` in docstrings, as in Markdown
 napoleon_google_docstring = True
 napoleon_numpy_docstring = False
 napoleon_custom_sections = [("Reference", "notes_style"), ("Class attributes", "params_style")]

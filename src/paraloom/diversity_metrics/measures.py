@@ -115,15 +115,16 @@ def diversity(
     Each group counts once, whatever its size; groups with fewer than two variants are in no mean of a diversity.
 
     Args:
-        variants: For each source its variants: texts, or `Variant`s as `Translator.translate` returns them, whose
-            translation cost is then measured.
+        variants: For each source its variants: texts, or `Variant` objects as `Translator.translate` returns them,
+            whose translation cost is then measured.
         references: For each source a text in the language of the variants, or None; adds chrF.
         trees: For each variant its bracketed tree, or None; adds tree kernel differences.
         kernels: Tree kernels, of 'st', 'sst', 'ptk' and 'bbh22'.
 
     Returns:
-        The figures: ibleu, ichrf, repeated, kernel_… (with trees), sentence_length, word_length, bytes_per_word,
-        vocabulary, folded_vocabulary, cost (with `Variant`s) and chrf (with references).
+        The figures: ibleu, ichrf, repeated, tree kernel differences such as `kernel_sst` (with trees), sentence_length,
+        word_length, bytes_per_word, vocabulary, folded_vocabulary, cost (with `Variant` objects) and chrf (with
+        references).
 
     Raises:
         TypeError: `variants` is not a list of lists of texts.

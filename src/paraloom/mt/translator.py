@@ -150,7 +150,7 @@ class Translator:
 
     @property
     def signature(self) -> str:
-        """`translator|model:DIGEST|decode:…|version:…`, with the digest of the weights; for metadata and results."""
+        """Digest of the weights, decoding and version in the style of sacreBLEU, for metadata and results."""
         return self.signature_of(self.decoding)
 
     def signature_of(self, decode: str | Decoding) -> str:
