@@ -68,6 +68,10 @@ class AlignerConfig:
             the priors are fixed.
         learn_lexicon: Whether a lexicon learned in a round is evidence in the next.
         band_radius: Boundaries on each side of the expected path that are searched, for texts too long for all.
+
+    Example:
+        >>> AlignerConfig(word_weight=0.0, prefix_weight=0.0, learn_lexicon=False).max_bead_size  # lengths alone
+        3
     """
 
     max_bead_size: int = 3

@@ -15,6 +15,11 @@ class Bead(NamedTuple):
         source: Indices of the source sentences, from 0, in order; empty for an unaligned target sentence.
         target: Indices of the target sentences, from 0, in order; empty for an unaligned source sentence.
         score: Confidence of the aligner, higher is better; 0 where it has none.
+
+    Example:
+        >>> bead = Bead((0,), (0, 1))
+        >>> f"{len(bead.source)}-{len(bead.target)}"
+        '1-2'
     """
 
     source: tuple[int, ...]

@@ -79,23 +79,62 @@ class ParaloomError(Exception):
 
 
 class DataError(ParaloomError):
-    """The input data is wrong: encoding, columns, row counts, a missing or corrupt file."""
+    """The input data is wrong: encoding, columns, row counts, a missing or corrupt file.
+
+    Example:
+        >>> import paraloom
+        >>> try:
+        ...     paraloom.as_pairs([("Guten Morgen", None)])
+        ... except DataError as error:
+        ...     print(error.what, error.row)
+        column 'tgt' is null 1
+    """
 
 
 class ConfigError(ParaloomError):
-    """A pipeline, an option, an argument or an expression is not valid."""
+    """A pipeline, an option, an argument or an expression is not valid.
+
+    Example:
+        >>> import paraloom
+        >>> try:
+        ...     paraloom.as_pairs([("a", "b")]).score(["overlpa"])
+        ... except ConfigError as error:
+        ...     print(error.what)
+        unknown score 'overlpa'; did you mean 'overlap'?
+    """
 
 
 class ModelError(ParaloomError):
-    """A model folder is incomplete or of another kind, or a training diverged."""
+    """A model folder is incomplete or of another kind, or a training diverged.
+
+    Example:
+        >>> import paraloom, tempfile
+        >>> try:
+        ...     paraloom.Encoder.load(tempfile.mkdtemp())
+        ... except ModelError as error:
+        ...     print(error.what)
+        config.json not found
+    """
 
 
 class RunError(ParaloomError):
-    """A run cannot continue: the disk is full, a worker crashed, row counts do not add up."""
+    """A run cannot continue: the disk is full, a worker crashed, row counts do not add up.
+
+    Example:
+        >>> print(RunError("a worker crashed", stage="20-score", remedy="Run the same command again: it resumes."))
+        stage 20-score: a worker crashed.
+        Run the same command again: it resumes.
+    """
 
 
 class MissingExtraError(ParaloomError):
-    """A command or function needs optional packages that are not installed."""
+    """A command or function needs optional packages that are not installed.
+
+    Example:
+        >>> print(MissingExtraError.for_verb("train_translator", "train"))
+        train_translator needs packages that are not installed.
+        Run: pip install 'paraloom[train]'
+    """
 
     @classmethod
     def for_verb(cls, verb: str, extra: str) -> MissingExtraError:
@@ -104,6 +143,9 @@ class MissingExtraError(ParaloomError):
         Args:
             verb: The command or function.
             extra: Its extra, as in `pip install 'paraloom[extra]'`.
+
+        Returns:
+            The error, to be raised.
         """
         return cls(f"{verb} needs packages that are not installed", remedy=f"Run: pip install 'paraloom[{extra}]'")
 

@@ -20,6 +20,11 @@ class Variant(NamedTuple):
         tokens: Number of subwords that were scored, the end of the sentence included; 1 or more. The translation cost
             of W17 §5.4 is `-logprob / tokens`, in nats per token, lower is better.
         cut: Whether the decoder stopped the translation before its end, as it does with one that repeats itself.
+
+    Example:
+        >>> variant = Variant("Good morning", -2.0, 4)
+        >>> variant.text, -variant.logprob / variant.tokens
+        ('Good morning', 0.5)
     """
 
     text: str
@@ -30,7 +35,16 @@ class Variant(NamedTuple):
 
 @runtime_checkable
 class TranslatorLike(Protocol):
-    """Translates sentences. The decoding (beam search, sampling …) is part of the object."""
+    """Translates sentences. The decoding (beam search, sampling …) is part of the object.
+
+    Example:
+        >>> class Uppercase:
+        ...     signature = "uppercase"
+        ...     def translate(self, sentences, *, seed=0):
+        ...         return [[Variant(text.upper(), -1.0, 2)] for text in sentences]
+        >>> isinstance(Uppercase(), TranslatorLike)
+        True
+    """
 
     @property
     def signature(self) -> str:
@@ -50,7 +64,16 @@ class TranslatorLike(Protocol):
 
 @runtime_checkable
 class EncoderLike(Protocol):
-    """Turns sentences into vectors."""
+    """Turns sentences into vectors.
+
+    Example:
+        >>> class Lengths:
+        ...     signature, dimension = "lengths", 1
+        ...     def encode(self, sentences):
+        ...         return np.array([[len(text)] for text in sentences], np.float32)
+        >>> isinstance(Lengths(), EncoderLike)
+        True
+    """
 
     @property
     def signature(self) -> str:
@@ -73,7 +96,16 @@ class EncoderLike(Protocol):
 
 @runtime_checkable
 class ParserLike(Protocol):
-    """Parses sentences to bracketed constituency trees."""
+    """Parses sentences to bracketed constituency trees.
+
+    Example:
+        >>> class Flat:
+        ...     signature = "flat"
+        ...     def parse(self, sentences):
+        ...         return [f"(S {' '.join(f'(X {word})' for word in text.split())})" for text in sentences]
+        >>> isinstance(Flat(), ParserLike), Flat().parse(["He left."])
+        (True, ['(S (X He) (X left.))'])
+    """
 
     @property
     def signature(self) -> str:

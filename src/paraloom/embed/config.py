@@ -83,12 +83,26 @@ class PartsConfig(Config):
         return parse_spec(self.spec)
 
     def vocab_size(self, unit: str) -> int:
-        """Size of the vocabulary of a kind of unit."""
+        """Get the size of a vocabulary.
+
+        Args:
+            unit: Its kind of unit: 'word', 'trigram' or 'subword'.
+
+        Returns:
+            Maximum number of entries.
+        """
         size: int = getattr(self, f"{unit}_vocab_size")
         return size
 
     def init_std(self, part: str) -> float:
-        """Standard deviation of the initial vectors of a part."""
+        """Get the standard deviation of the initial vectors of a part.
+
+        Args:
+            part: Name of the part, such as 'word' or 'lstm'.
+
+        Returns:
+            The standard deviation, above 0.
+        """
         kind = PARTS[part]
         std: float = self.recurrent_init_std if kind.recurrent else getattr(self, f"{kind.unit}_init_std")
         return std
@@ -113,6 +127,10 @@ class EncoderConfig(PartsConfig):
             (PNMT §5.3: 0.3).
         precision: `float32`, or `bfloat16`, in which recurrent networks then compute (weights stay float32): for GPUs
             and for processors with bfloat16 instructions.
+
+    Example:
+        >>> EncoderConfig(spec="word", epochs=10, megabatch_size=40).dimension
+        300
     """
 
     renamed_fields: ClassVar[Mapping[str, str]] = {
@@ -143,7 +161,13 @@ class EncoderConfig(PartsConfig):
             raise ConfigError(f"'scramble' is {self.scramble}; expected a probability from 0 to 1")
 
     def megabatch_size_in(self, epoch: int) -> int:
-        """M in an epoch, which counts from 0.
+        """Compute M in an epoch.
+
+        Args:
+            epoch: Number of the epoch, from 0.
+
+        Returns:
+            Number of mini-batches that are searched together.
 
         Example:
             >>> config = EncoderConfig(megabatch_size=40, epochs=3, megabatch_warmup=True)

@@ -58,6 +58,9 @@ class Encoder:
                 the name of a bundled encoder (`english`); or a Hugging Face name, which is downloaded if needed.
             threads: Number of threads of `encode`; all processors by default. The vectors do not depend on it.
 
+        Returns:
+            The encoder.
+
         Raises:
             ModelError: The model is not found, or a file of it is missing or corrupt.
             ConfigError: The model needs the sentence-transformers library, which is not installed.

@@ -120,7 +120,13 @@ def evaluate_sts(encoder: EncoderLike, folder: str | Path, tasks: Iterable[str] 
         PNMT Table 8 (`mean`), W17 Table 4 (the mean over all tasks).
 
     Example:
-        >>> evaluate_sts(encoder, "data/sts").row("2012").pearson    # doctest: +SKIP
+        >>> import paraloom, tempfile
+        >>> folder = Path(tempfile.mkdtemp(), "stsbenchmark")
+        >>> folder.mkdir()
+        >>> lines = ["5\\ta dog runs\\ta dog is running", "1\\ta dog runs\\ta cat", "0\\ta dog\\tstocks fell"]
+        >>> _ = (folder / "sts-dev.tsv").write_text("\\n".join(lines))
+        >>> evaluate_sts(paraloom.Encoder.load("english"), folder.parent).row("STS-B", "dev").n
+        3
     """
     selected = select_tasks(tasks)
     present = [task for task in selected if (Path(folder) / task.file).is_file()]

@@ -55,6 +55,10 @@ class TranslatorConfig(Config):
 
     Raises:
         ConfigError: A value is out of range.
+
+    Example:
+        >>> TranslatorConfig(steps=20_000, subword_sampling=0.0).d_model
+        256
     """
 
     renamed_fields: ClassVar[Mapping[str, str]] = {
@@ -123,6 +127,12 @@ class TranslatorConfig(Config):
         """Read the `config` of a training.json, also of one that an earlier version wrote.
 
         Keys that this version does not know are ignored.
+
+        Args:
+            saved: Old or present names of fields, and their values.
+
+        Returns:
+            The configuration.
 
         Example:
             >>> TranslatorConfig.from_saved({"vocabulary": 10000, "d_model": 128}).vocab_size

@@ -25,6 +25,10 @@ class Beam:
 
     Raises:
         ConfigError: A value is out of range.
+
+    Example:
+        >>> Beam(12, nbest=3).options()
+        {'beam_size': 12, 'num_hypotheses': 3, 'length_penalty': 1.0}
     """
 
     size: int = 5
@@ -54,6 +58,10 @@ class Sampling:
 
     Raises:
         ConfigError: A value is out of range.
+
+    Example:
+        >>> Sampling(nbest=3).options()["num_hypotheses"]
+        3
     """
 
     nbest: int = 1
@@ -85,6 +93,10 @@ class TopK:
 
     Reference:
         Fan et al. 2018, "Hierarchical neural story generation".
+
+    Example:
+        >>> TopK(10).options()["sampling_topk"]
+        10
     """
 
     k: int = 10
@@ -120,6 +132,10 @@ class Nucleus:
 
     Reference:
         Holtzman et al. 2020, "The curious case of neural text degeneration".
+
+    Example:
+        >>> Nucleus(0.95, nbest=3).options()["sampling_topp"]
+        0.95
     """
 
     p: float = 0.95

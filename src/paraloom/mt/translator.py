@@ -109,6 +109,9 @@ class Translator:
             precision: Number format that a checkpoint is converted to: 'int8', 'int16', 'float32', 'float16',
                 'bfloat16' or 'int8_float32'. A folder that is already converted keeps its own.
 
+        Returns:
+            The translator.
+
         Raises:
             ModelError: The model was not found, or its folder is incomplete.
             ConfigError: Unknown decoding, device, precision or language.
@@ -158,6 +161,9 @@ class Translator:
 
         Args:
             decode: A decoding, or its text.
+
+        Returns:
+            As `signature`, with this decoding.
         """
         model = file_digest(self.folder / "model.bin")[:12]
         return signature("translator", model=model, decode=describe_decoding(_as_decoding(decode)))
@@ -167,6 +173,9 @@ class Translator:
 
         Args:
             decode: A decoding, or its text such as 'beam:12'.
+
+        Returns:
+            Another translator.
 
         Example:
             >>> Translator.load("de-en").with_decoding("greedy").decoding.size
@@ -314,6 +323,9 @@ class Translator:
 
         Args:
             decode: A decoding, or its text; None takes the default of the translator.
+
+        Returns:
+            Name of each argument and its value.
 
         Raises:
             ModelError: The decoding needs a shortlist, and the model has none.

@@ -54,6 +54,9 @@ class Pipeline:
         Args:
             path: The file. Relative paths in it are resolved against its folder.
 
+        Returns:
+            The pipeline.
+
         Raises:
             ConfigError: Names file, stage and key, and the nearest known one.
         """
@@ -67,7 +70,14 @@ class Pipeline:
         return self.definition.name
 
     def with_seed(self, seed: int) -> Pipeline:
-        """The same pipeline with another seed."""
+        """Change the seed.
+
+        Args:
+            seed: Seed that all random choices derive from.
+
+        Returns:
+            The same pipeline with the other seed.
+        """
         pipeline = type(self).__new__(type(self))
         pipeline.definition = dataclasses.replace(self.definition, seed=seed)
         return pipeline
@@ -114,11 +124,23 @@ class Pipeline:
         )
 
     def plan(self, folder: str | Path, *, until: str | None = None) -> list[StagePlan]:
-        """What `run` would do in `folder`, stage by stage, and why."""
+        """Find out what `run` would do, without doing it.
+
+        Args:
+            folder: Run folder.
+            until: Name of the last stage to run.
+
+        Returns:
+            For each stage, whether it is done or to be run, and why.
+        """
         return plan(self.definition, folder, until=until)
 
     def to_toml(self) -> str:
-        """The pipeline as TOML text, with absolute paths unless it was read from a file."""
+        """Write the pipeline as TOML, which `from_toml` reads.
+
+        Returns:
+            The text, with absolute paths, unless the pipeline was read from a file: then the text of the file.
+        """
         return self.definition.text
 
     def __repr__(self) -> str:

@@ -60,6 +60,12 @@ class RunResult:
     Args:
         folder: The run folder.
         stages: Result of each stage that was to run, in order.
+
+    Example:
+        >>> import paraloom, tempfile
+        >>> result = paraloom.as_pairs([("a b", "a c")]).score("length").write(tempfile.mkdtemp() + "/scored.tsv")
+        >>> result.stages[-1].name, result.stages[-1].counts.out
+        ('score', 1)
     """
 
     folder: Path
@@ -71,7 +77,17 @@ class RunResult:
         return digest([[stage.name, stage.digest] for stage in self.stages])
 
     def stage(self, name: str) -> StageResult:
-        """The result of the stage of this name; KeyError if it did not run."""
+        """Find a stage by its name.
+
+        Args:
+            name: Name of the stage.
+
+        Returns:
+            Its result.
+
+        Raises:
+            KeyError: No stage of this name ran.
+        """
         return {stage.name: stage for stage in self.stages}[name]
 
 

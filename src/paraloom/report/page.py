@@ -34,6 +34,15 @@ def write_report(run_folder: str | Path, output: str | Path) -> Path:
 
     Raises:
         DataError: `run_folder` is not a run folder, or its run.json cannot be read.
+
+    Example:
+        >>> import paraloom, tempfile
+        >>> folder = tempfile.mkdtemp()
+        >>> _ = Path(folder, "pairs.tsv").write_text("Guten Morgen.\\tGood morning.\\n")
+        >>> pipeline = paraloom.Pipeline([paraloom.stages.ReadPairs(source=f"{folder}/pairs.tsv")])
+        >>> _ = pipeline.run(f"{folder}/run", engine="inline")
+        >>> write_report(f"{folder}/run", f"{folder}/report.html").name
+        'report.html'
     """
     run = open_run(run_folder)
     output = Path(output)

@@ -1,4 +1,11 @@
-"""All stages of pipelines; each is imported when it is first used."""
+"""All stages of pipelines; each is imported when it is first used.
+
+Example:
+    >>> from paraloom import Pipeline, stages
+    >>> from paraloom.bundled import SAMPLE
+    >>> Pipeline([stages.ReadPairs(source=SAMPLE), stages.Score(scores=["overlap"])])
+    Pipeline('pipeline', 2 stages: read-pairs, score)
+"""
 
 from __future__ import annotations
 

@@ -24,6 +24,7 @@ from paraloom.io.compression import PIPE, without_compression
 from paraloom.io.formats.alignments import write_beads
 from paraloom.io.formats.base import file_stem, languages_in_name, origin_in_name
 from paraloom.mt.translator import Translator, best_translations
+from paraloom.workflows.run import as_list
 
 METHODS: dict[str, dict[str, Any]] = {
     "evidence": {},
@@ -82,16 +83,16 @@ def aligner_config(method: str, max_bead_size: int) -> AlignerConfig:
 
 
 def align_files(
-    source: str,
-    target: str,
-    output: str,
+    source: str | Path,
+    target: str | Path,
+    output: str | Path,
     *,
-    translations: Sequence[str] = (),
-    target_translations: Sequence[str] = (),
+    translations: str | Path | Sequence[str | Path] = (),
+    target_translations: str | Path | Sequence[str | Path] = (),
     translator: Translator | str | Path | None = None,
     max_bead_size: int = 3,
     method: str = "evidence",
-    lexicon: str | None = None,
+    lexicon: str | Path | None = None,
     encoder: EncoderLike | str | Path | None = None,
     hard_delimiter: str | None = None,
     pivot: bool = False,
@@ -120,7 +121,16 @@ def align_files(
     Raises:
         ConfigError: The output's suffix, the method or a combination of options is not supported.
         DataError: A translation does not have one line per sentence, or a text is empty.
+
+    Example:
+        >>> import tempfile
+        >>> folder = Path(tempfile.mkdtemp())
+        >>> _ = (folder / "de.txt").write_text("Ein Hund schläft.\\nDie Katze frisst.\\n")
+        >>> _ = (folder / "en.txt").write_text("A dog sleeps.\\nThe cat eats.\\n")
+        >>> align_files(folder / "de.txt", folder / "en.txt", folder / "beads.vecalign").beads
+        2
     """
+    source, target, output = str(source), str(target), str(output)
     config = aligner_config(method, max_bead_size)
     for name, given in (("a lexicon", lexicon), ("an encoder", encoder)):
         if given is not None and method != "evidence":
@@ -135,8 +145,8 @@ def align_files(
     for path, text in zip((source, target), texts, strict=True):
         if not any(line.strip() for line in text):
             raise DataError("the file has no sentences", file=path, remedy="Write a sentence per line.")
-    forward = [_translation(path, source, texts[0]) for path in translations]
-    backward = [_translation(path, target, texts[1]) for path in target_translations]
+    forward = [_translation(path, source, texts[0]) for path in as_list(translations)]
+    backward = [_translation(path, target, texts[1]) for path in as_list(target_translations)]
     if translator is not None:
         model = translator if isinstance(translator, Translator) else Translator.load(translator)
         forward.append(best_translations(model, texts[0]))
@@ -192,7 +202,7 @@ def _is_delimiter(bead: Bead, text: Sequence[str], delimiter: str) -> bool:
     return len(bead.source) == 1 and text[bead.source[0]].strip() == delimiter
 
 
-def _translation(path: str, of: str, text: Sequence[str]) -> list[str]:
+def _translation(path: str | Path, of: str, text: Sequence[str]) -> list[str]:
     lines = list(read_lines(path))
     if len(lines) != len(text):
         raise DataError(

@@ -30,7 +30,7 @@ def pair_statistics(pairs: PairsLike, *, sample: int = 150_000, seed: int = 1) -
 
     Args:
         pairs: Pairs in any form that `as_pairs` takes.
-        sample: Pairs to look at, drawn at random.
+        sample: Pairs to measure, sampled at random.
         seed: Seed of the sample.
 
     Returns:
@@ -38,6 +38,11 @@ def pair_statistics(pairs: PairsLike, *, sample: int = 150_000, seed: int = 1) -
 
     Reference:
         Wieting et al. (2017), Table 9; Wieting and Gimpel (2018), Table 1.
+
+    Example:
+        >>> figures = pair_statistics([("He went home.", "He went to his house.")] * 3)
+        >>> figures["pairs"], figures["reference_minus_translation"]["length"]["value"]
+        (3, -2.0)
     """
     corpus = as_pairs(pairs)
     with _fitted(corpus, PairStatistics(name="found", pairs=corpus.source, sample=sample), seed) as folder:

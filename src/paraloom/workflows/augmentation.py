@@ -14,14 +14,14 @@ from paraloom.pipeline.result import RunResult
 from paraloom.stages.bitext import Clean
 from paraloom.stages.sentences import ReadSentences
 from paraloom.stages.variants import TranslateVariants, VariantsToBitext
-from paraloom.workflows.run import run_stages
+from paraloom.workflows.run import as_list, run_stages
 from paraloom.workflows.translators import all_translator_stages
 
 
 def augment(
-    text: str,
-    translators: Sequence[Translator | str | Path],
-    output: str,
+    text: str | Path,
+    translators: Translator | str | Path | Sequence[Translator | str | Path],
+    output: str | Path,
     *,
     method: str = "nucleus",
     outputs: int = 3,
@@ -40,18 +40,21 @@ def augment(
 
     Args:
         text: Sentences (.txt, .tsv, .jsonl) or a corpus folder.
-        translators: Translators from the text's language, their names or folders; as many as the method needs.
+        translators: A translator from the text's language, its name or folder; several for a method that needs them.
         output: The bitext; the suffix decides the format.
         method: 'base', 'beam', 'sampling', 'nucleus', 'topk', 'temperature' or 'syntax'.
         outputs: Translations of each sentence.
         tag: Token before each back-translated source, such as ``<BT>``.
         field: Column of a file with several: from 1, -1 for the last, or a name.
-        min_words: Fewest words of a sentence that is kept.
+        min_words: Minimum number of words of a sentence.
         src_lang: Language of the translations.
         tgt_lang: Language of the text.
         engine: 'local', 'inline' or 'ray'.
         workers: Processes; default: one per core. The result is the same.
         seed: Seed of sampling.
+
+    Returns:
+        Row counts and reasons of rejection, stage by stage; `folder` is `output`.
 
     Raises:
         DataError: The text does not exist.
@@ -60,11 +63,20 @@ def augment(
 
     Reference:
         Burchell et al. (2022); Caswell et al. (2019) for tags.
+
+    Example:
+        >>> import tempfile
+        >>> folder = Path(tempfile.mkdtemp())
+        >>> _ = (folder / "text.txt").write_text("Guten Morgen, mein Freund.\\n")
+        >>> result = augment(folder / "text.txt", "de-en", folder / "bitext.tsv", method="base", outputs=1)
+        >>> result.stages[-1].counts.out, (folder / "bitext.tsv").is_file()
+        (1, True)
     """
     preset = method_of(method, outputs)
-    if preset.translators != len(translators):
+    models = as_list(translators)
+    if preset.translators != len(models):
         raise ConfigError(
-            f"'{method}' with {outputs} outputs needs {preset.translators} translators, not {len(translators)}",
+            f"'{method}' with {outputs} outputs needs {preset.translators} translators, not {len(models)}",
             remedy="Give --translator once for each, or another --outputs.",
         )
     path = Path(text).absolute()
@@ -78,13 +90,13 @@ def augment(
     if path.is_dir():
         # The target side of pairs is what a person wrote; sentences have a column `text`.
         source = {"corpora": (path,), "columns": ("tgt", "text")}
-    loading, models = all_translator_stages(translators)
+    loading, references = all_translator_stages(models)
     sentences = ReadSentences(name="sentences", lang=tgt_lang, max_length=1000, **source)
     clean = Clean(name="clean", min_words=min_words, input=sentences)
-    variants = TranslateVariants(name="variants", translator=models, method=method, outputs=outputs, input=clean)
+    variants = TranslateVariants(name="variants", translator=references, method=method, outputs=outputs, input=clean)
     bitext = VariantsToBitext(name="bitext", src_lang=src_lang, tag=tag, input=variants)
     stages = [sentences, clean, *loading, variants, bitext]
-    return run_stages(stages, output, seed=seed, engine=engine, workers=workers)
+    return run_stages(stages, str(output), seed=seed, engine=engine, workers=workers)
 
 
 def _check_one_column(path: Path) -> None:

@@ -31,7 +31,7 @@ from paraloom.stages.distillation import DistillEncoder, DistillWords
 from paraloom.stages.encoders import TrainEncoder
 from paraloom.stages.phrases import TrainPhrases
 from paraloom.stages.sentences import Encode, LoadEncoder, ReadSentences
-from paraloom.workflows.run import input_stages, run_stages
+from paraloom.workflows.run import as_list, input_stages, run_stages
 
 CHUNK = 10_000
 """Lines that are encoded at a time."""
@@ -67,9 +67,16 @@ def train_encoder(
 
     Reference:
         Wieting and Gimpel (2018), §4 and §5.
+
+    Example:
+        >>> import tempfile
+        >>> folder = Path(tempfile.mkdtemp())
+        >>> _ = (folder / "pairs.tsv").write_text("a dog runs\\ta dog is running\\na cat sleeps\\ta cat is asleep\\n")
+        >>> result = train_encoder(folder / "pairs.tsv", folder / "encoder", dimension=8, epochs=1)
+        >>> result.stages[-1].figures["pairs"]["used"], result.folder.name
+        (2, 'encoder')
     """
-    sources = [pairs] if isinstance(pairs, (str, Path)) else list(pairs)
-    stages, references = _read_pairs(sources, src_column=src_column, tgt_column=tgt_column)
+    stages, references = _read_pairs(pairs, src_column=src_column, tgt_column=tgt_column)
     training = TrainEncoder(
         pairs=references,
         init_from=None if init_from is None else _encoder_folder(init_from),
@@ -81,7 +88,7 @@ def train_encoder(
 
 
 def train_phrases(
-    pairs: Sequence[str | Path],
+    pairs: str | Path | Sequence[str | Path],
     output: str | Path,
     *,
     vectors: str | Path | None = None,
@@ -122,7 +129,7 @@ def train_phrases(
 
 def distill_encoder(
     teacher: str,
-    texts: Sequence[str],
+    texts: str | Path | Sequence[str | Path],
     output: str | Path,
     *,
     lang: str = "en",
@@ -148,11 +155,24 @@ def distill_encoder(
         sts: Folder of similarity tasks, for a development figure.
         workers: Processes; default: one per core. The result is the same.
         seed: Seed of every random choice.
+
+    Returns:
+        The result; its figures have the number of sentences and the loss.
+
+    Raises:
+        MissingExtraError: The extra `distill` is not installed.
+
+    Reference:
+        Reimers and Gurevych (2020), "Making monolingual sentence embeddings multilingual using knowledge distillation".
+
+    Example:
+        >>> teacher = "sentence-transformers/all-MiniLM-L6-v2"
+        >>> distill_encoder(teacher, "news.txt", "student")  # downloads the teacher  # doctest: +SKIP
     """
     stages, encoder = teacher_stages(teacher)
     corpora: list[Ref] = []
     files: list[Path] = []
-    for number, source in enumerate(texts, start=1):
+    for number, source in enumerate(map(str, as_list(texts)), start=1):
         if _is_lines(source):
             files.append(Path(source).absolute())
             continue
@@ -288,10 +308,12 @@ def _encoder_folder(encoder: str | Path) -> Path:
     return (bundled_path(str(encoder)) if not Path(encoder).exists() else None) or Path(encoder).absolute()
 
 
-def _read_pairs(sources: Sequence[str | Path], **columns: str | int | None) -> tuple[list[Stage], tuple[Ref, ...]]:
+def _read_pairs(
+    sources: str | Path | Sequence[str | Path], **columns: str | int | None
+) -> tuple[list[Stage], tuple[Ref, ...]]:
     stages: list[Stage] = []
     references: list[Ref] = []
-    for number, source in enumerate(sources, start=1):
+    for number, source in enumerate(as_list(sources), start=1):
         reading, reference = input_stages(str(source), name=f"pairs-{number}", **columns)
         stages += reading
         references.append(reference)

@@ -31,6 +31,7 @@ from paraloom.io.corpus import DESCRIPTION
 from paraloom.pipeline.engines.base import Engine, Inline
 from paraloom.pipeline.engines.local import Local
 from paraloom.text.languages import LanguageIdentifier, known_languages
+from paraloom.workflows.run import as_list
 
 REJECTED_PAGES = "set-aside.jsonl"
 """File in the corpus folder with one line per rejected page: doc_id, url, reason and detail."""
@@ -83,7 +84,11 @@ class ExtractConfig(Config):
 
 
 def extract_documents(
-    sources: Sequence[str], output: str, config: ExtractConfig | None = None, *, workers: int | None = None
+    sources: str | Path | Sequence[str | Path],
+    output: str | Path,
+    config: ExtractConfig | None = None,
+    *,
+    workers: int | None = None,
 ) -> ExtractionCounts:
     """Extract the documents of web pages to a new corpus.
 
@@ -104,6 +109,10 @@ def extract_documents(
         DataError: A source does not exist, has no pages or is truncated.
         RunError: `output` holds a corpus already, or the disk is full.
         MissingExtraError: The packages of the extra `extract` are not installed.
+
+    Example:
+        >>> config = ExtractConfig(languages=["de", "en"])
+        >>> extract_documents("crawl.warc.gz", "documents", config)  # needs the extra `extract`  # doctest: +SKIP
     """
     config = config or ExtractConfig()
     _check_extra()
@@ -112,7 +121,7 @@ def extract_documents(
         raise ConfigError(f"expected the name of a folder, got '{output}'", remedy="Name a folder, without a suffix.")
     if (folder / DESCRIPTION).exists():
         raise RunError("the folder already holds a corpus", file=folder, remedy="Delete it, or name another folder.")
-    page_sources = find_sources(sources)
+    page_sources = find_sources([str(source) for source in as_list(sources)])
     identifier = _identifier(config)
     engine: Engine = Inline() if workers == 1 else Local(workers)
     try:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -23,6 +23,16 @@ from paraloom.stages.variants import ReadVariants, holds_variants
 
 WORK = ".paraloom"
 """Suffix of the work folder of an unfinished output, next to it."""
+
+
+def as_list(value: Any) -> list[Any]:
+    """The items of a sequence; one text, path or model is a list of one.
+
+    Example:
+        >>> as_list("de-en"), as_list(("de-en", Path("fr-en")))
+        (['de-en'], ['de-en', PosixPath('fr-en')])
+    """
+    return list(value) if isinstance(value, Iterable) and not isinstance(value, (str, Path)) else [value]
 
 
 def input_stages(source: str, *, name: str = "input", **options: Any) -> tuple[list[Stage], Ref]:

@@ -9,11 +9,11 @@ from typing import Any
 from paraloom.core.stage import Fit, Ref, Stage
 from paraloom.pipeline.result import RunResult
 from paraloom.stages.scores import CountWords, TrainClassifier, TrainLanguageModel
-from paraloom.workflows.run import input_stages, run_stages
+from paraloom.workflows.run import as_list, input_stages, run_stages
 
 
 def train_word_counts(
-    pairs: Sequence[str | Path], output: str | Path, *, columns: Sequence[str] = ("src",)
+    pairs: str | Path | Sequence[str | Path], output: str | Path, *, columns: Sequence[str] = ("src",)
 ) -> RunResult:
     """Count in how many sentences each word occurs, for the scores `src_idf` and `tgt_idf`.
 
@@ -27,7 +27,7 @@ def train_word_counts(
 
 
 def train_language_model(
-    pairs: Sequence[str | Path], output: str | Path, *, columns: Sequence[str] = ("src",), order: int = 3
+    pairs: str | Path | Sequence[str | Path], output: str | Path, *, columns: Sequence[str] = ("src",), order: int = 3
 ) -> RunResult:
     """Train an n-gram language model with VariKN, for the scores `src_perplexity` and `tgt_perplexity`.
 
@@ -41,7 +41,9 @@ def train_language_model(
     return _train(stages, TrainLanguageModel(corpora=references, columns=tuple(columns), order=order), output)
 
 
-def train_classifier(pairs: Sequence[str | Path], output: str | Path, *, seed: int = 1, **config: Any) -> RunResult:
+def train_classifier(
+    pairs: str | Path | Sequence[str | Path], output: str | Path, *, seed: int = 1, **config: Any
+) -> RunResult:
     """Train a classifier that tells human references from translations, for the score `reference_probability`.
 
     Args:
@@ -57,10 +59,10 @@ def train_classifier(pairs: Sequence[str | Path], output: str | Path, *, seed: i
     return _train(stages, TrainClassifier(pairs_from=references, **config), output, seed)
 
 
-def _read(pairs: Sequence[str | Path]) -> tuple[list[Stage], tuple[Ref, ...]]:
+def _read(pairs: str | Path | Sequence[str | Path]) -> tuple[list[Stage], tuple[Ref, ...]]:
     stages: list[Stage] = []
     references: list[Ref] = []
-    for number, source in enumerate(pairs, start=1):
+    for number, source in enumerate(as_list(pairs), start=1):
         reading, reference = input_stages(str(source), name=f"input-{number}")
         stages += reading
         references.append(reference)

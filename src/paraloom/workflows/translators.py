@@ -23,7 +23,7 @@ from paraloom.mt.decoding import Beam, describe_decoding, parse_decoding
 from paraloom.mt.translator import Translator, translate_stream
 from paraloom.pipeline.result import RunResult
 from paraloom.stages.translators import LoadTranslator, TrainTranslator
-from paraloom.workflows.run import input_stages, run_stages
+from paraloom.workflows.run import as_list, input_stages, run_stages
 
 CHUNK = 500
 """Lines that a core takes at a time: enough to sort by length, few enough to share out evenly."""
@@ -133,8 +133,10 @@ def train_translator(
 
     Raises:
         MissingExtraError: The extra `train` is not installed.
+
+    Example:
+        >>> train_translator("train.{cs,en}", "cs-en", steps=1600)  # trains for minutes  # doctest: +SKIP
     """
-    sources = [bitext] if isinstance(bitext, (str, Path)) else list(bitext)
     reading = {"src_lang": src_lang, "tgt_lang": tgt_lang, "src_column": src_column, "tgt_column": tgt_column}
     stages: list[Stage] = []
 
@@ -144,7 +146,7 @@ def train_translator(
         return reference
 
     training = TrainTranslator(
-        bitext=tuple(read(source, f"bitext-{number}") for number, source in enumerate(sources, start=1)),
+        bitext=tuple(read(source, f"bitext-{number}") for number, source in enumerate(as_list(bitext), start=1)),
         development=None if development is None else read(development, "dev"),
         test=None if test is None else read(test, "test"),
         init_from=None if init_from is None else _folder(init_from),

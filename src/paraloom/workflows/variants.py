@@ -22,7 +22,7 @@ from paraloom.stages.diversity import MeasureDiversity
 from paraloom.stages.sentences import ReadSentences
 from paraloom.stages.syntax import Parse
 from paraloom.stages.variants import ReadVariants, TranslateVariants, columns_of_file
-from paraloom.workflows.run import input_stages, run_in, run_stages
+from paraloom.workflows.run import as_list, input_stages, run_in, run_stages
 from paraloom.workflows.syntax import parser_fields
 from paraloom.workflows.translators import all_translator_stages
 
@@ -33,9 +33,9 @@ _BITEXT = (".tsv", ".jsonl", ".parquet", ".tmx")
 
 
 def translate_variants(
-    source: str,
-    translators: Sequence[Translator | str | Path],
-    output: str,
+    source: str | Path,
+    translators: Translator | str | Path | Sequence[Translator | str | Path],
+    output: str | Path,
     *,
     decode: str = "",
     method: str = "",
@@ -56,7 +56,7 @@ def translate_variants(
 
     Args:
         source: A sentence per line, or pairs as `read_pairs` takes them.
-        translators: Translators, their names or folders; the outputs of all of them are kept.
+        translators: A translator, its name or folder, or several; the outputs of all of them are kept.
         output: Where to; the suffix decides the format.
         decode: How to decode, such as ``"nucleus:0.9,nbest=5"``; instead of `method`.
         method: 'base', 'beam', 'sampling', 'nucleus', 'topk', 'temperature' or 'syntax' (one translator per output).
@@ -79,6 +79,7 @@ def translate_variants(
     """
     stages: list[Stage]
     reference: Ref
+    source = str(source)
     if _is_text(source, field):
         # Lines are identified by what they say: a sentence that occurs twice is translated once.
         path = Path(source).absolute()
@@ -92,7 +93,7 @@ def translate_variants(
             "tgt_column": tgt_column,
         }
         stages, reference = input_stages(source, **reading)
-    loading, models = all_translator_stages(translators)
+    loading, models = all_translator_stages(as_list(translators))
     stage = TranslateVariants(
         input=reference,
         translator=models,
@@ -101,7 +102,9 @@ def translate_variants(
         outputs=outputs,
         column=column,  # type: ignore[arg-type]
     )
-    return run_stages([*stages, *loading, stage], output, seed=seed, engine=engine, workers=workers, on_error=on_error)
+    return run_stages(
+        [*stages, *loading, stage], str(output), seed=seed, engine=engine, workers=workers, on_error=on_error
+    )
 
 
 def measure_diversity(
