@@ -40,8 +40,9 @@ napoleon_google_docstring = True
 napoleon_numpy_docstring = False
 napoleon_custom_sections = [("Reference", "notes_style"), ("Class attributes", "params_style")]
 
-myst_enable_extensions = ["colon_fence", "deflist", "fieldlist", "linkify", "smartquotes"]
+myst_enable_extensions = ["colon_fence", "deflist", "fieldlist", "linkify"]
 myst_heading_anchors = 3
+smartquotes_action = "D"  # dashes only: quoted values stay as they are typed
 copybutton_exclude = ".linenos, .gp, .go"
 
 # Pages of this site and files of the repository are checked by the build (-W); nothing on the network is.
