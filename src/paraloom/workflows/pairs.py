@@ -80,7 +80,7 @@ class Pairs:
         """Add columns of scores; no row is dropped.
 
         Args:
-            scores: Names of scores or groups of them, as `paraloom.scores()` lists them.
+            scores: Names of scores or groups of them, as `paraloom scores` lists them.
             encoder: Adds `paraphrase_score`: an encoder, its name or folder.
             word_counts: Adds the mean IDF of both sides: a folder of `train word-counts`.
             language_model: Adds perplexities: a folder of `train language-model`, or an ARPA file.
