@@ -15,7 +15,7 @@ from paraloom.core.errors import ConfigError, DataError
 from paraloom.io import Corpus, write_corpus
 from paraloom.pipeline.runner import run_pipeline
 from paraloom.pipeline.toml import pipeline_from_tables
-from paraloom.workflows.selftraining import LoopConfig, stages_of
+from paraloom.workflows.selftraining import LoopConfig, stage_tables
 
 Command = Callable[..., tuple[int, str, str]]
 
@@ -130,7 +130,7 @@ def test_the_loop_aligns_a_third_language_by_its_translation() -> None:
     table = {"source": "a"}
     third = {"input": "ko", "translator": "model", "gold": "g", "gold_swapped": True}
     config = LoopConfig(source="fr", target="en", bitext=(table,), development=table, third=third)
-    stages = {stage["name"]: stage for stage in stages_of(config, 2)}
+    stages = {stage["name"]: stage for stage in stage_tables(config, 2)}
     assert stages["third-translated"]["input"] == "ko"
     documents = stages["third-documents-2"]
     assert (documents["use"], documents["source"], documents["target"]) == (
