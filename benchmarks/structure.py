@@ -71,7 +71,7 @@ class Package:
 
     @property
     def width(self) -> float:
-        return max(MIN_WIDTH, self.lines * AREA / TILES + 2 * PADDING)
+        return max(MIN_WIDTH, 9.6 * len(self.name) + 2 * PADDING, self.lines * AREA / TILES + 2 * PADDING)
 
     @property
     def center(self) -> float:
