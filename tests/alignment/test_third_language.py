@@ -129,7 +129,7 @@ def test_a_pivot_needs_translations_of_both_sides(paraloom: Command, world: Worl
 def test_the_loop_aligns_a_third_language_by_its_translation() -> None:
     table = {"source": "a"}
     third = {"input": "ko", "translator": "model", "gold": "g", "gold_swapped": True}
-    config = LoopConfig(source="fr", target="en", bitext=(table,), development=table, third=third)
+    config = LoopConfig(source="fr", target="en", bitext=(table,), development=table, third_language=third)
     stages = {stage["name"]: stage for stage in stage_tables(config, 2)}
     assert stages["third-translated"]["input"] == "ko"
     documents = stages["third-documents-2"]
@@ -144,8 +144,10 @@ def test_the_loop_aligns_a_third_language_by_its_translation() -> None:
 
 @pytest.mark.parametrize(
     ("third", "message"),
-    [({"input": "ko"}, "'third' names 'input'"), ({"input": "ko", "translators": "m"}, "did you mean 'translator'")],
+    [({"input": "ko"}, "key 'translator' is missing"), ({"input": "ko", "translators": "m"}, "did you mean 'translator'")],
 )
 def test_a_third_language_needs_documents_and_a_translator(third: dict[str, Any], message: str) -> None:
     with pytest.raises(ConfigError, match=message):
-        LoopConfig(source="fr", target="en", bitext=({"source": "a"},), development={"source": "d"}, third=third)
+        LoopConfig(
+            source="fr", target="en", bitext=({"source": "a"},), development={"source": "d"}, third_language=third
+        )
