@@ -31,46 +31,8 @@ HERE = Path(__file__).resolve().parents[1]
 WINDOW = 6
 """Lines of a duplicated stretch, at least."""
 
-PUBLIC = """
-import enum, importlib, inspect, json, sys
-import paraloom
-
-names = [name for name in getattr(paraloom, "__all__", ()) if not name.startswith("__")]
-modules, missing = set(), {}
-for name in names:
-    try:
-        thing = getattr(paraloom, name)
-    except Exception as error:
-        missing[name] = [f"import: {error}"]
-        continue
-    home = getattr(thing, "__module__", None) or getattr(thing, "__name__", "")
-    if home.startswith("paraloom."):
-        modules.add(home)
-    is_class = inspect.isclass(thing)
-    if not (is_class or inspect.isroutine(thing)):
-        if inspect.ismodule(thing) and not thing.__doc__:
-            missing[name] = ["docstring"]
-        continue
-    text = inspect.getdoc(thing) or ""
-    wanted = ["docstring"] if not text else []
-    simple = is_class and (issubclass(thing, (BaseException, enum.Enum)) or getattr(thing, "_is_protocol", False))
-    try:
-        signature = inspect.signature(thing)
-        parameters = [key for key in signature.parameters if key not in ("self", "cls")]
-        returns = signature.return_annotation not in (None, "None", inspect.Signature.empty)
-    except (TypeError, ValueError):
-        parameters, returns = [], False
-    if is_class:
-        text += inspect.getdoc(thing.__init__) or ""
-    if not simple:
-        wanted += ["Args"] if parameters and "Args:" not in text else []
-        wanted += ["Returns"] if not is_class and returns and "Returns:" not in text else []
-        wanted += ["Example"] if "Example:" not in text and ">>>" not in text else []
-    if wanted:
-        missing[name] = wanted
-print(json.dumps({"names": names, "modules": sorted(modules), "missing": missing}))
-"""
-"""Lists the public names, the modules that define them, and the sections that their docstrings lack."""
+DOCSTRINGS = HERE / "tests/docstrings.py"
+"""The script that lists the public names, the modules that define them, and what their docstrings lack."""
 
 
 @dataclass(frozen=True)
@@ -300,15 +262,15 @@ def old_words(checkout: Checkout) -> dict[str, Any]:
 
 
 def public(checkout: Checkout) -> dict[str, Any]:
-    """Public names, the share of them with complete docstrings, and mypy's strict errors in their modules."""
-    ended = checkout.run("-c", PUBLIC, check=False)
+    """Public names, the share of public docstrings that are complete, and mypy's strict errors in their modules."""
+    ended = checkout.run(str(DOCSTRINGS), check=False)
     if ended.returncode:
         return {"public names": None, "note": ended.stderr.strip().splitlines()[-1]}
     record = json.loads(ended.stdout.splitlines()[-1])
     names, missing = record["names"], record["missing"]
     return {
         "public names": len(names),
-        "complete docstrings": round(1 - len(missing) / len(names), 3) if names else None,
+        "complete docstrings": round(1 - len(missing) / record["objects"], 3) if names else None,
         "incomplete": missing,
         "mypy errors, strict": strict_errors(checkout, record["modules"]),
     }

@@ -106,8 +106,6 @@ def test_every_argument_that_names_a_model_is_tested() -> None:
     "case", [pytest.param(case, marks=[pytest.mark.slow] if case in SLOW else []) for case in CASES]
 )
 def test_a_bundled_model_is_used(paraloom: Command, files: None, case: str) -> None:
-    if case.startswith("align documents"):
-        pytest.importorskip("scipy", reason="pip install 'paraloom[align]'")
     status, _, err = paraloom(*case.split()[:-1], *CASES[case])
     assert status == 0, err
 

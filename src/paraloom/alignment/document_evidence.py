@@ -6,8 +6,9 @@ from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+from scipy import sparse
 
-from paraloom.alignment.candidates import CandidatePairs, Matrix, dot_products, sparse, unit_rows, word_counts
+from paraloom.alignment.candidates import CandidatePairs, Matrix, dot_products, unit_rows, word_counts
 from paraloom.alignment.document_features import Documents
 from paraloom.alignment.images import group_images
 from paraloom.alignment.lexicon import BilingualLexicon

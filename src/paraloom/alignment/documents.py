@@ -8,9 +8,10 @@ from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
+from scipy import sparse
 
 from paraloom.alignment.assignment import ASSIGNMENTS, assign, margins
-from paraloom.alignment.candidates import CandidatePairs, dot_products, nearest_pairs, sparse, word_counts
+from paraloom.alignment.candidates import CandidatePairs, dot_products, nearest_pairs, word_counts
 from paraloom.alignment.document_evidence import Lexicons, image_vectors, multinews_scores, topic_cosines, word_vectors
 from paraloom.alignment.document_features import Documents
 from paraloom.alignment.document_pairs import DocumentPair

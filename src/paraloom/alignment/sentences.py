@@ -419,9 +419,10 @@ def _mixture_weights(counts: Floats | None) -> Floats | None:
     """Smoothed mixture weights; the background keeps at least a twentieth."""
     if counts is None or counts.sum() <= 0:
         return None
-    weights = (counts + 1.0) / (counts + 1.0).sum()
+    weights: Floats = (counts + 1.0) / (counts + 1.0).sum()
     weights[0] = max(weights[0], 0.05)
-    return weights / weights.sum()
+    weights /= weights.sum()
+    return weights
 
 
 def _unaligned(sources: int, targets: int, priors: Floats) -> Alignment:

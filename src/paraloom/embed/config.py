@@ -176,7 +176,8 @@ class EncoderConfig(PartsConfig):
         """
         if not self.megabatch_warmup or self.epochs == 1:
             return self.megabatch_size
-        return round(self.megabatch_size ** (epoch / (self.epochs - 1)))
+        size: float = self.megabatch_size ** (epoch / (self.epochs - 1))
+        return round(size)
 
 
 def check_at_least_one(config: object, *names: str) -> None:

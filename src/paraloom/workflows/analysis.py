@@ -46,7 +46,8 @@ def pair_statistics(pairs: PairsLike, *, sample: int = 150_000, seed: int = 1) -
     """
     corpus = as_pairs(pairs)
     with _fitted(corpus, PairStatistics(name="found", pairs=corpus.source, sample=sample), seed) as folder:
-        return _result(folder)
+        figures: dict[str, Any] = _result(folder)
+        return figures
 
 
 def extract_lexicon(pairs: PairsLike, output: str, *, seed: int = 1, **config: Any) -> int:
@@ -67,8 +68,7 @@ def extract_lexicon(pairs: PairsLike, output: str, *, seed: int = 1, **config: A
     corpus = as_pairs(pairs)
     with _fitted(corpus, ExtractLexicon(name="found", pairs=(corpus.source,), **config), seed) as folder:
         table = pq.read_table(folder / "lexicon.parquet")
-        write_table(table, output)
-        return table.num_rows
+        return write_table(table, output)
 
 
 def preview_filter(pairs: PairsLike, where: str = "", *, seed: int = 1, **criteria: Any) -> list[CriterionCount]:
