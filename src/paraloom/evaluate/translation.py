@@ -72,6 +72,7 @@ def evaluate_translation(hypotheses: Sequence[str], references: Sequence[str]) -
         The scores with 95 % intervals from 1,000 bootstrap samples of the sentences.
 
     Raises:
+        TypeError: A single string in place of a list.
         DataError: There is not one reference for each hypothesis, or the lists are empty.
         MissingExtraError: sacreBLEU is not installed.
 
@@ -82,6 +83,9 @@ def evaluate_translation(hypotheses: Sequence[str], references: Sequence[str]) -
         >>> evaluate_translation(["A dog runs."], ["A dog runs."]).bleu.signature[:17]
         'nrefs:1|bs:1000|s'
     """
+    for name, texts in (("hypotheses", hypotheses), ("references", references)):
+        if isinstance(texts, str):
+            raise TypeError(f"expected a list of texts as {name}, got str")
     if len(hypotheses) != len(references):
         raise DataError(
             f"expected one reference for each hypothesis, got {len(references)} for {len(hypotheses)} hypotheses",

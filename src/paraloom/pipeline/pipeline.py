@@ -28,6 +28,7 @@ class Pipeline:
 
     Raises:
         ConfigError: Names the stage and the field that is wrong.
+        TypeError: `stages` is not a list.
 
     Example:
         >>> import paraloom, tempfile
@@ -44,6 +45,8 @@ class Pipeline:
     """
 
     def __init__(self, stages: Sequence[Stage], *, name: str = "pipeline", seed: int = 1) -> None:
+        if isinstance(stages, (str, Path)):
+            raise TypeError(f"expected a list of stages, got {type(stages).__name__}; Pipeline.from_toml reads a file")
         definition = Definition(name, seed, define_steps(stages, Path.cwd()))
         self.definition = dataclasses.replace(definition, text=format_pipeline(definition))
 
