@@ -82,7 +82,8 @@ class Pipeline:
             The same pipeline with the other seed.
         """
         pipeline = type(self).__new__(type(self))
-        pipeline.definition = dataclasses.replace(self.definition, seed=seed)
+        definition = dataclasses.replace(self.definition, seed=seed)
+        pipeline.definition = dataclasses.replace(definition, text=format_pipeline(definition))
         return pipeline
 
     @property

@@ -1,0 +1,122 @@
+"""Configurations: values are checked against annotations, keys are checked, old names name the new ones."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, ClassVar, Literal
+
+import pytest
+
+from paraloom.core.config import Config, FieldTypeError, base_config, check_keys, coerce, describe_type
+from paraloom.core.errors import ConfigError
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Training(Config):
+    """Settings of a training."""
+
+    renamed_fields: ClassVar[Mapping[str, str]] = {"rate": "learning_rate"}
+
+    spec: str
+    epochs: int = 5
+    learning_rate: float = 0.1
+    names: tuple[str, ...] = ()
+    folder: Path | None = None
+    mode: Literal["fast", "exact"] = "fast"
+
+    def validate(self) -> None:
+        super().validate()
+        if self.epochs < 1:
+            raise ConfigError(f"key 'epochs' must be 1 or more, not {self.epochs}")
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Stage(Training):
+    """A stage with these settings."""
+
+    renamed_fields: ClassVar[Mapping[str, str]] = {"title": "name"}
+
+    name: str = ""
+
+
+def test_values_are_coerced() -> None:
+    config = Training(spec="word", learning_rate=1, names=["a", "b"], folder="models")  # type: ignore[arg-type]
+    assert (config.learning_rate, type(config.learning_rate)) == (1.0, float)
+    assert config.names == ("a", "b")
+    assert config.folder == Path.cwd() / "models"
+    assert dataclasses.replace(config, folder=None).folder is None
+
+
+WRONG: list[tuple[dict[str, Any], str]] = [
+    ({"spec": 5}, "key 'spec' must be text, not 5"),
+    ({"spec": None}, "key 'spec' must be text, not None"),
+    ({"epochs": "five"}, "key 'epochs' must be a whole number, not 'five'"),
+    ({"epochs": True}, "key 'epochs' must be a whole number, not True"),
+    ({"epochs": 2.0}, "key 'epochs' must be a whole number, not 2.0"),
+    ({"learning_rate": float("nan")}, "key 'learning_rate' must be a finite number, not nan"),
+    ({"names": "ab"}, "key 'names' must be a list of texts, not 'ab'"),
+    ({"names": ["a", 1]}, "key 'names' must be text, not 1"),
+    ({"folder": 5}, "key 'folder' must be a path, not 5"),
+    ({"mode": "slow"}, "key 'mode' must be 'fast' or 'exact', not 'slow'"),
+    ({"epochs": 0}, "key 'epochs' must be 1 or more, not 0"),
+]
+
+
+@pytest.mark.parametrize(("values", "message"), WRONG)
+def test_a_wrong_value_names_its_key(values: dict[str, Any], message: str) -> None:
+    with pytest.raises(ConfigError) as raised:
+        Training(**{"spec": "word", **values})
+    assert raised.value.what == message
+
+
+def test_keys_are_checked() -> None:
+    check_keys(Stage, {"spec": "word", "name": "x"})
+    check_keys(Stage, {"spec": "word", "use": "train"}, also=("use",))
+    with pytest.raises(ConfigError, match="unknown key 'epoch'; did you mean 'epochs'"):
+        check_keys(Stage, {"spec": "word", "epoch": 5})
+    with pytest.raises(ConfigError, match="key 'spec' is missing"):
+        check_keys(Stage, {"epochs": 5})
+
+
+@pytest.mark.parametrize(("old", "new"), [("rate", "learning_rate"), ("title", "name")])
+def test_an_old_key_names_the_new_one_also_of_a_base_class(old: str, new: str) -> None:
+    with pytest.raises(ConfigError, match=f"key '{old}' is now called '{new}'") as raised:
+        check_keys(Stage, {"spec": "word", old: 5})
+    assert raised.value.remedy == f"Write {new} = … instead."
+
+
+def test_the_part_of_a_base_class() -> None:
+    stage = Stage(spec="word", epochs=2, name="train")
+    assert base_config(Training, stage) == Training(spec="word", epochs=2)
+
+
+DESCRIBED = [
+    (str, "text"),
+    (int | None, "a whole number"),
+    (float, "a finite number"),
+    (bool, "true or false"),
+    (Path, "a path"),
+    (tuple[str, ...], "a list of texts"),
+    (list[int], "a list of whole numbers"),
+    (tuple[str, int], "a list of 2: text, a whole number"),
+    (dict[str, float], "a table of finite numbers"),
+    (Literal["a", "b"], "'a' or 'b'"),
+    (int | float, "a whole number or a finite number"),
+]
+
+
+@pytest.mark.parametrize(("annotation", "words"), DESCRIBED)
+def test_types_in_words(annotation: Any, words: str) -> None:
+    assert describe_type(annotation) == words
+    with pytest.raises(FieldTypeError, match=words):
+        coerce(object(), annotation, Path())
+
+
+def test_instances_of_other_classes_are_kept() -> None:
+    config = Training(spec="word")
+    assert coerce(config, Training, Path()) is config
+    assert coerce(config, Any, Path()) is config
+    with pytest.raises(FieldTypeError, match="must be Training, not 5"):
+        coerce(5, Training, Path())
