@@ -144,7 +144,10 @@ def test_the_loop_aligns_a_third_language_by_its_translation() -> None:
 
 @pytest.mark.parametrize(
     ("third", "message"),
-    [({"input": "ko"}, "key 'translator' is missing"), ({"input": "ko", "translators": "m"}, "did you mean 'translator'")],
+    [
+        ({"input": "ko"}, "key 'translator' is missing"),
+        ({"input": "ko", "translators": "m"}, "did you mean 'translator'"),
+    ],
 )
 def test_a_third_language_needs_documents_and_a_translator(third: dict[str, Any], message: str) -> None:
     with pytest.raises(ConfigError, match=message):
