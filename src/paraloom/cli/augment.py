@@ -12,7 +12,6 @@ import paraloom.experiments as papers
 import paraloom.report as reports
 from paraloom import workflows
 from paraloom.cli import options
-from paraloom.cli.output import summary
 
 
 def augment(
@@ -93,7 +92,7 @@ def augment(
         workers=workers,
         seed=seed,
     )
-    typer.echo(summary(result), err=True)
+    typer.echo(result.format(), err=True)
 
 
 def _refuse(given: Mapping[str, object], kind: str) -> None:

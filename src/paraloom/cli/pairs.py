@@ -12,7 +12,6 @@ import paraloom
 import paraloom.report as reports
 from paraloom import workflows
 from paraloom.cli import options
-from paraloom.cli.output import summary
 from paraloom.core.errors import ConfigError
 
 
@@ -47,7 +46,7 @@ def backtranslate(
     )
     paraphrases = pairs.backtranslate(translator, decode=decode, side=side)
     result = paraphrases.write(output, engine=engine, workers=workers, on_error=on_error.value)
-    typer.echo(summary(result), err=True)
+    typer.echo(result.format(), err=True)
 
 
 def score(
@@ -94,7 +93,7 @@ def score(
         languages=options.names(languages or ""),
     )
     result = scored.write(output, engine=engine, workers=workers, on_error=on_error.value)
-    typer.echo(summary(result), err=True)
+    typer.echo(result.format(), err=True)
 
 
 def filter_pairs(
@@ -136,7 +135,7 @@ def filter_pairs(
     if not output:
         raise ConfigError("an output is missing", remedy="Give -o, or --preview to count only.")
     kept = paraloom.read_pairs(pairs, seed=seed).filter(where, **criteria)
-    typer.echo(summary(kept.write(output, engine=engine, workers=workers)), err=True)
+    typer.echo(kept.write(output, engine=engine, workers=workers).format(), err=True)
 
 
 def stats(

@@ -12,7 +12,7 @@ import paraloom
 import paraloom.report as reports
 from paraloom import workflows
 from paraloom.cli import options
-from paraloom.cli.output import outlook, summary
+from paraloom.cli.output import outlook
 
 
 def quickstart(
@@ -25,7 +25,7 @@ def quickstart(
     """
     result = workflows.run_quickstart(folder, workers=workers)
     page = reports.write_report(folder, folder / "report.html")
-    typer.echo(f"{summary(result.run)}\n\n{result.format()}\nReport: {page}")
+    typer.echo(f"{result.run.format()}\n\n{result.format()}\nReport: {page}")
 
 
 def run(
@@ -54,9 +54,9 @@ def run(
     result = loaded.run(folder, engine=engine, workers=workers, until=until, on_error=on_error.value, address=address)
     page = reports.write_report(folder, folder / "report.html")
     if as_json:
-        typer.echo(json.dumps({"digest": result.digest, "stages": [stage.as_dict() for stage in result.stages]}))
+        typer.echo(json.dumps(result.to_dict()))
     else:
-        typer.echo(f"{summary(result)}\nReport: {page}")
+        typer.echo(f"{result.format()}\nReport: {page}")
 
 
 def selftrain(

@@ -9,7 +9,7 @@ import typer
 
 from paraloom import workflows
 from paraloom.cli import options
-from paraloom.cli.output import print_figures, summary
+from paraloom.cli.output import print_figures
 
 
 def train_parser(
@@ -57,7 +57,7 @@ def parse(
         workers=workers,
         on_error=on_error.value,
     )
-    typer.echo(summary(result), err=True)
+    typer.echo(result.format(), err=True)
 
 
 def syntax_groups(

@@ -12,7 +12,6 @@ import typer
 import paraloom.report as reports
 from paraloom import workflows
 from paraloom.cli import options
-from paraloom.cli.output import summary
 
 
 def variants(
@@ -71,7 +70,7 @@ def variants(
         on_error=on_error.value,
         seed=seed,
     )
-    typer.echo(summary(result), err=True)
+    typer.echo(result.format(), err=True)
 
 
 def diversity(

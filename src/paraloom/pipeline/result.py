@@ -14,6 +14,9 @@ from paraloom.core.stage import Json
 from paraloom.io.shards import read_batches
 from paraloom.pipeline.counts import RowCounts
 
+_REASONS = 5
+"""Reasons of rejection that are printed for a stage, the most frequent first."""
+
 
 @dataclass(frozen=True)
 class StageResult:
@@ -75,6 +78,44 @@ class RunResult:
     def digest(self) -> str:
         """SHA-256 over the stages' digests, in order: equal for equal bytes, on any engine and machine."""
         return digest([[stage.name, stage.digest] for stage in self.stages])
+
+    def to_dict(self) -> dict[str, Any]:
+        """The digest, and the counts and figures of each stage, as json.dumps takes them.
+
+        Returns:
+            The keys `digest` and `stages`.
+        """
+        return {"digest": self.digest, "stages": [stage.as_dict() for stage in self.stages]}
+
+    def format(self) -> str:
+        """A table with a line for each stage: rows in and out, rejected and failed, seconds; and what it reports.
+
+        Returns:
+            The lines, with the figures of models, the most frequent reasons of rejection, and the digest.
+
+        Example:
+            >>> counts = RowCounts(read=3, kept=2, rejected=1, out=2)
+            >>> stage = StageResult("filter", Path("20-filter"), "map", "0", counts, reasons={"too long": 1})
+            >>> print(RunResult(Path("run"), (stage,)).format().partition("digest")[0].rstrip())
+            stage            in         out  rejected  failed  seconds
+            filter            3           2         1       0      0.0
+                      1 rejected: too long
+        """
+        width = max((len(stage.name) for stage in self.stages), default=0)
+        lines = [f"{'stage':<{width}}  {'in':>11} {'out':>11} {'rejected':>9} {'failed':>7} {'seconds':>8}"]
+        for stage in self.stages:
+            counts = stage.counts
+            if stage.kind == "fit":
+                lines.append(f"{stage.name:<{width}}  {'':>41} {stage.seconds:>8,.1f}")
+                lines += [f"{'':<{width}}    {name}: {value}" for name, value in stage.figures.items()]
+            else:
+                lines.append(
+                    f"{stage.name:<{width}}  {counts.read:>11,} {counts.out:>11,} {counts.rejected:>9,} "
+                    f"{counts.failed:>7,} {stage.seconds:>8,.1f}"
+                )
+                reasons = list(stage.reasons.items())[:_REASONS]
+                lines += [f"{'':<{width}}    {rows:,} rejected: {reason}" for reason, rows in reasons]
+        return "\n".join([*lines, f"digest {self.digest}"])
 
     def stage(self, name: str) -> StageResult:
         """Find a stage by its name.
