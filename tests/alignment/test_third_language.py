@@ -123,7 +123,7 @@ def test_delimiters_are_those_of_the_texts_not_of_their_translations(paraloom: C
 def test_a_pivot_needs_translations_of_both_sides(paraloom: Command, world: World) -> None:
     write_pages(Path("kal"), world.source)
     status, _, message = paraloom("align", "documents", "kal", "kal", "--target-translator", "m", "-o", "p.tsv")
-    assert status != 0 and "translator of the source" in message
+    assert status != 0 and "a translator of the target needs one of the source" in message
 
 
 def test_the_loop_aligns_a_third_language_by_its_translation() -> None:

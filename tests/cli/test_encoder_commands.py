@@ -70,7 +70,7 @@ def test_phrase_encoders_are_trained_and_evaluated(paraloom, tmp_path):
     assert '"identical": 1' in out
     assert load_encoder(tmp_path / "p").encode(["big nounaa"]).shape == (1, 8)
     status, _, err = paraloom("train", "phrases", "ppdb-mine", "-o", "p")
-    assert (status, "--vectors" in err, "--teacher" in err) == (1, True, True)
+    assert (status, "expected either 'vectors' or 'teacher'" in err) == (1, True)
     status, _, err = paraloom("evaluate", "phrases", "p", tmp_path, "--similarity", "tea")
     assert (status != 0, "tea" in err) == (True, True)
 

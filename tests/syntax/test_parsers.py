@@ -106,7 +106,7 @@ def test_the_command_reads_parses_of_files_and_folders(
     assert pq.read_table(tmp_path / "of-table.parquet").column("text_parse").to_pylist() == ["(S (VP Go))", None]
     for wrong in ([], ["--parser", "x", "--parses", "tgt=trees.txt"], ["--parses", "trees.txt"]):
         status, _, err = paraloom("parse", "pairs.tsv", *wrong, "-o", "none.parquet")
-        assert status == 1 and ("Give one of them" in err or "COLUMN=FILE" in err)
+        assert status == 1 and ("Give exactly one of them" in err or "COLUMN=FILE" in err)
 
 
 class Mute:

@@ -134,7 +134,9 @@ def align_files(
     config = aligner_config(method, max_bead_size)
     for name, given in (("a lexicon", lexicon), ("an encoder", encoder)):
         if given is not None and method != "evidence":
-            raise ConfigError(f"method '{method}' does not use {name}", remedy="Leave it out, or change --method.")
+            raise ConfigError(
+                f"method '{method}' does not use {name}", remedy="Leave it out, or choose another method."
+            )
     suffix = without_compression(output).suffix
     if suffix not in (*_BEADS, *_PAIRS) and output != PIPE and "{" not in output:
         raise ConfigError(
@@ -153,8 +155,8 @@ def align_files(
     words = read_lexicon(lexicon) if lexicon is not None else None
     if pivot and (len(forward), len(backward)) != (1, 1):
         raise ConfigError(
-            "--pivot needs one translation of each side",
-            remedy="Give --translations (or --translator) and --target-translations, into the same language.",
+            "a pivot needs one translation of each side",
+            remedy="Give translations of both sides (or a translator of the source) into one language.",
         )
     compared = (forward[0] if forward else texts[0], backward[0] if pivot else texts[1])
     vectors = None

@@ -77,7 +77,7 @@ def augment(
     if preset.translators != len(models):
         raise ConfigError(
             f"'{method}' with {outputs} outputs needs {preset.translators} translators, not {len(models)}",
-            remedy="Give --translator once for each, or another --outputs.",
+            remedy="Give as many translators, or another number of outputs.",
         )
     path = Path(text).absolute()
     if not path.exists():
@@ -111,5 +111,5 @@ def _check_one_column(path: Path) -> None:
                 f"the text has {len(fields)} columns: {shown}",
                 file=path,
                 row=row,
-                remedy="Say which one is the text, such as --field 1, or -1 for the last (or its name in a header).",
+                remedy="Name the column of the text with 'field': a number from 1, -1 for the last, or its name.",
             )

@@ -63,7 +63,9 @@ def pair_documents(
     """
     _check(source, target)
     if target_translator is not None and translator is None:
-        raise ConfigError("--target-translator needs --translator", remedy="Give a translator of the source, too.")
+        raise ConfigError(
+            "a translator of the target needs one of the source", remedy="Give both, or only the source's."
+        )
     stages: list[Stage] = []
     sides: dict[str, Ref] = {"source": Path(source).absolute(), "target": Path(target).absolute()}
     for side, model in (("source", translator), ("target", target_translator)):

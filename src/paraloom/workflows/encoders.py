@@ -112,7 +112,7 @@ def train_phrases(
         ConfigError: Both or neither of `vectors` and `teacher` are given.
     """
     if bool(vectors) == bool(teacher):
-        raise ConfigError("word vectors come from --vectors or from --teacher", remedy="Give one of them.")
+        raise ConfigError("expected either 'vectors' or 'teacher'", remedy="Give exactly one of them.")
     stages, encoder = ([], None) if teacher is None else teacher_stages(teacher)
     reading, references = _read_pairs(pairs)
     stages += reading

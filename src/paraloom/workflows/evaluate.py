@@ -77,7 +77,7 @@ def evaluate_phrase_tasks(
         similarity: 'cosine', or 'dot' for encoders that were trained with the dot product.
     """
     if similarity not in ("cosine", "dot"):
-        raise ConfigError(f"--similarity must be cosine or dot, not '{similarity}'")
+        raise ConfigError(f"'similarity' must be 'cosine' or 'dot', not '{similarity}'")
     kind: Literal["cosine", "dot"] = "dot" if similarity == "dot" else "cosine"
     return evaluate_phrases(_open(encoder), folder, similarity=kind)
 
@@ -133,7 +133,7 @@ def evaluate_alignment_files(files: Sequence[str], gold: Sequence[str]) -> Align
     """
     if len(files) != len(gold):
         raise ConfigError(
-            f"{len(files)} files of beads, but {len(gold)} gold files", remedy="Give --gold once for each file."
+            f"{len(files)} files of beads, but {len(gold)} gold files", remedy="Give one gold file for each."
         )
     score = AlignmentScore()
     for path, true in zip(files, gold, strict=True):

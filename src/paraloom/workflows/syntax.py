@@ -58,7 +58,7 @@ def add_parses(
         ConfigError: Both or neither of `parser` and `parses` are given, or a column is named twice.
     """
     if bool(parser) == bool(parses):
-        raise ConfigError("parses come from --parser or from --parses", remedy="Give one of them, not both.")
+        raise ConfigError("expected either 'parser' or 'parses'", remedy="Give exactly one of them.")
     stages, reference = input_stages(source)
     stage: Stage
     if parser:
@@ -66,7 +66,7 @@ def add_parses(
     else:
         files = dict(_column_and_file(text) for text in parses)
         if len(files) < len(parses):
-            raise ConfigError("--parses names a column twice", remedy="Give each column one file.")
+            raise ConfigError("'parses' names a column twice", remedy="Give each column one file.")
         kind = stages[0].output_schema if stages else Corpus.open(Path(str(reference))).kind
         stage = ReadParses(corpus=reference, columns=tuple(files), parses=tuple(files.values()), output_schema=kind)
     return run_stages([*stages, stage], output, engine=engine, workers=workers, on_error=on_error)
