@@ -46,6 +46,7 @@ def test_diversity_prints_a_row_per_corpus(paraloom: Command, tmp_path: Path) ->
     assert status == 1 and "did you mean 'sst'" in err
 
 
+@pytest.mark.slow
 def test_options_about_parses_are_checked(paraloom: Command, tmp_path: Path) -> None:
     (tmp_path / "v.tsv").write_text("pair_id\ttext\n1\ta\n1\tb\n")
     status, _, err = paraloom("diversity", "--workers", 1, "v.tsv", "--kernels", "sst")
@@ -114,6 +115,7 @@ def test_stages_are_named_after_what_they_measure() -> None:
     ]
 
 
+@pytest.mark.slow
 def test_names_of_files_do_not_clash_with_names_of_stages(paraloom: Command, tmp_path: Path) -> None:
     table = "pair_id\ttext\n1\ta b\n1\tb c\n"
     names = ("a", "a-read", "a--read", "references", "_b")

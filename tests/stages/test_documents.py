@@ -113,6 +113,7 @@ def test_translated_documents_are_paired_and_their_sentences_are_untranslated(tm
     assert again.digest == result.digest and all(stage.written == 0 for stage in again.stages)
 
 
+@pytest.mark.slow
 def test_the_command_translates_first_with_a_translator(tmp_path: Path, paraloom: Command) -> None:
     for name, pages in zip(("de", "en"), german_pages(), strict=True):
         write_pages(tmp_path / name, pages)

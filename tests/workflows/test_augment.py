@@ -19,6 +19,7 @@ def targets(path: Path) -> list[str]:
     return [line.split("\t")[2] for line in path.read_text().splitlines()[1:]]
 
 
+@pytest.mark.slow
 def test_the_target_side_of_a_corpus_is_translated_whatever_its_language_code(
     paraloom: Command, toy_translator: Path, tmp_path: Path
 ) -> None:
