@@ -24,6 +24,8 @@ from paraloom.mt.training import TrainingCurve, train_translator
 pytest.importorskip("torch", reason="training needs torch: pip install 'paraloom[train]'")
 pytest.importorskip("transformers", reason="training needs transformers: pip install 'paraloom[train]'")
 
+import torch
+
 from paraloom.mt.trainer import Trainer
 
 WEIGHTS = "huggingface/model.safetensors"
@@ -174,6 +176,20 @@ def test_a_loss_that_is_not_finite_is_an_error(tmp_path: Path, monkeypatch: pyte
     with pytest.raises(ModelError, match=rf"the loss is {loss} at step 0(.|\n)*muon_learning_rate"):
         train(tmp_path / "x", SHORT)
     assert not (tmp_path / "x" / "model.bin").exists()
+
+
+def test_a_missing_device_is_an_error(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="device 'cuda:77' not found; available: cpu"):
+        Trainer(replace(SHORT, device="cuda:77"), 80)
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
+def test_a_gpu_trains_as_the_processor_does(tmp_path: Path) -> None:
+    config = replace(SHORT, steps=30, evaluate_every=10, dropout=0.1)
+    losses = [
+        train(tmp_path / device, replace(config, device=device))["development_loss"] for device in ("cpu", "cuda")
+    ]
+    assert losses[1] == pytest.approx(losses[0], rel=0.05)  # bfloat16 and other random numbers in the dropout
 
 
 def test_a_curve_with_an_incomplete_line_is_continued(tmp_path: Path) -> None:

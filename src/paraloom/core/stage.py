@@ -57,8 +57,8 @@ class Stage(Config):
         inputs: Names of the fields that refer to earlier stages or paths (`Ref`, a tuple of `Ref`, or either or None).
             The engine resolves them into `StageContext.inputs`; their content is part of the stage's digest.
         output_schema: Schema of the resulting corpus (PAIRS, VARIANTS …); '' where a Map keeps that of its input.
-        optional_fields: Fields that are left out of the digest while they are empty, so that runs made before the
-            field existed stay valid.
+        optional_fields: Fields that are left out of the digest while they have their default, so that runs made before
+            the field existed stay valid.
         renamed_fields: Old name → new name of fields, for errors that say what to write now.
         in_memory: Names of fields that hold data, which cannot be written down in TOML.
     """
@@ -75,8 +75,10 @@ class Stage(Config):
     def configuration(self) -> dict[str, Json]:
         """The fields as JSON values, without references and paths: those count by the digest of what they refer to."""
         left_out = {"name", *self.inputs}
+        left_out |= {
+            f.name for f in fields(self) if f.name in self.optional_fields and getattr(self, f.name) == f.default
+        }
         values = {f.name: getattr(self, f.name) for f in fields(self) if f.name not in left_out}
-        values = {name: value for name, value in values.items() if value or name not in self.optional_fields}
         return {name: value for name, value in values.items() if not _paths(value)}
 
     def refs(self) -> Iterator[tuple[str, Ref]]:

@@ -48,7 +48,9 @@ class TranslatorConfig(Config):
         full_softmax_share: Last share of the steps in which the softmax covers the whole vocabulary in any case.
         evaluate_every: Steps between two evaluations on the development pairs.
         patience: Evaluations without a lower development loss after which training stops; 0 never stops early.
-        threads: Slices of a batch that are computed in parallel, one per core. Another number gives other weights.
+        threads: Slices of a batch that are computed in parallel, one per core. Another number gives other weights. A
+            GPU has one slice.
+        device: 'cpu', 'cuda' or 'cuda:NUMBER'. A GPU repeats its results up to their last digits only.
         precision: Of the converted weights; see `paraloom.mt.checkpoint.PRECISIONS`.
         keep_last: Keep the averaged weights of the last evaluation instead of those with the lowest development loss.
         special_tokens: Tokens that are never split, such as the <BT> of tagged back-translation.
@@ -104,6 +106,7 @@ class TranslatorConfig(Config):
     evaluate_every: int = 200
     patience: int = 5
     threads: int = 2
+    device: str = "cpu"
     precision: str = "int8"
     keep_last: bool = False
     special_tokens: tuple[str, ...] = ()

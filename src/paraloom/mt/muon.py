@@ -61,7 +61,7 @@ class Muon:
         for parameter in parameters:
             groups.setdefault(parameter.shape, []).append(parameter)
         self._groups = list(groups.values())
-        self._moments = [torch.zeros(len(group), *group[0].shape) for group in self._groups]
+        self._moments = [torch.zeros(len(group), *group[0].shape, device=group[0].device) for group in self._groups]
 
     def step(self, learning_rate: float, run: Callable[[Iterable[Callable[[], None]]], None]) -> None:
         """Update the parameters from their `.grad`.

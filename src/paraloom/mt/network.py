@@ -150,7 +150,7 @@ class Forward:
         Returns:
             float32 (b, t, d_model).
         """
-        bias = torch.zeros(source.shape, dtype=torch.float32).masked_fill_(~source_mask, -1e9)[:, None, None, :]
+        bias = torch.zeros(source.shape, device=source.device).masked_fill_(~source_mask, -1e9)[:, None, None, :]
         memory = self._embed(source)
         for layer in range(self.shape.encoder_layers):
             name = f"model.encoder.layers.{layer}"
@@ -158,7 +158,7 @@ class Forward:
                 memory, self._self_attention(f"{name}.self_attn", memory, bias), f"{name}.self_attn_layer_norm"
             )
             memory = self._add_norm(memory, self._feed_forward(name, memory), f"{name}.final_layer_norm")
-        future = torch.full((target.shape[1], target.shape[1]), -1e9).triu_(1)
+        future = torch.full((target.shape[1], target.shape[1]), -1e9, device=target.device).triu_(1)
         state = self._embed(target)
         for layer in range(self.shape.decoder_layers):
             name = f"model.decoder.layers.{layer}"
@@ -218,9 +218,8 @@ class Forward:
         """Dropout with random bytes: eight decisions from each 64-bit draw, ten times as fast as bernoulli_."""
         if not self.threshold:
             return states
-        draws = torch.empty((states.numel() + 7) // 8, dtype=torch.int64).random_(
-            -(2**63), None, generator=self.generator
-        )
+        draws = torch.empty((states.numel() + 7) // 8, dtype=torch.int64, device=states.device)
+        draws.random_(-(2**63), None, generator=self.generator)
         kept = draws.view(torch.uint8)[: states.numel()].view(states.shape) >= self.threshold
         return states * kept.to(states.dtype).mul_(256 / (256 - self.threshold))
 

@@ -17,6 +17,7 @@ from safetensors import safe_open
 from safetensors.torch import save_file
 from torch import Tensor
 
+from paraloom.core.errors import ConfigError
 from paraloom.core.hardware import supports_bfloat16
 from paraloom.core.seeds import generator, spawn_seed, worker_seed
 from paraloom.mt.checkpoint import CHECKPOINT
@@ -42,14 +43,18 @@ PROBE_TOKENS = 128
 class Trainer:
     """Updates a translator batch by batch.
 
-    A batch is cut into `config.threads` slices, one per core, whose gradients are added in slice order: the result
-    depends on the number of slices, never on which one is ready first.
+    On a processor, a batch is cut into `config.threads` slices, one per core, whose gradients are added in slice order:
+    the result depends on the number of slices, never on which one is ready first. A GPU computes the whole batch at
+    once, in bfloat16, and does not repeat its last digits.
 
     Args:
         config: Sizes and training settings.
         vocab_size: Subwords, `<pad>` included.
         seed: Of the initial weights, the dropout and the sampled softmax.
         init_from: A translator folder whose weights to start from.
+
+    Raises:
+        ConfigError: `config.device` is not available.
     """
 
     def __init__(self, config: TranslatorConfig, vocab_size: int, seed: int = 1, init_from: Path | None = None) -> None:
@@ -58,7 +63,8 @@ class Trainer:
         self.seed = seed
         self.padding = vocab_size - 1
         model = new_model(config, vocab_size, seed) if init_from is None else load_model(init_from / CHECKPOINT)
-        self._model = model
+        self.device = _find_device(config.device)
+        self._model = model.to(self.device)
         self.shape = Shape.from_config(model.config)
         self.positions = model.model.encoder.embed_positions.weight.detach().clone()
         self.parameters: dict[str, Tensor] = {
@@ -68,15 +74,18 @@ class Trainer:
         self.best = {name: value.clone() for name, value in self.parameters.items()}
         matrices = [name for name, value in self.parameters.items() if value.dim() == 2 and name != EMBEDDING]
         self._vectors = [value for name, value in self.parameters.items() if name not in set(matrices)]
-        self._bfloat16 = supports_bfloat16()
+        self._bfloat16 = self.device.type != "cpu" or supports_bfloat16()
         self._muon = Muon(
             [self.parameters[name] for name in matrices], precision=torch.bfloat16 if self._bfloat16 else torch.float32
         )
         self._adam = torch.optim.Adam(self._vectors, lr=config.adam_learning_rate, betas=ADAM_BETAS, eps=1e-9)
-        self._slices = [
-            {n: v.detach().requires_grad_() for n, v in self.parameters.items()} for _ in range(config.threads)
+        slices = config.threads if self.device.type == "cpu" else 1
+        self._slices = [{n: v.detach().requires_grad_() for n, v in self.parameters.items()} for _ in range(slices)]
+        # One for the dropout of each slice; the last one, for the sampled softmax, stays on the processor.
+        self._generators = [
+            torch.Generator(device).manual_seed(worker_seed(seed, i))
+            for i, device in enumerate([*[self.device] * slices, torch.device("cpu")])
         ]
-        self._generators = [torch.Generator().manual_seed(worker_seed(seed, i)) for i in range(config.threads + 1)]
         self.step = self.epoch = self.position = self.tokens = self.evaluations_without_gain = 0
         self.seconds, self.best_loss, self._loss_sum, self._loss_count = 0.0, float("inf"), 0.0, 0
         self._probe_loss, self._probe_count = 0.0, 0
@@ -105,7 +114,7 @@ class Trainer:
         """
         tokens = int(examples.target_lengths[batch].sum())
         words = self._sampled_softmax(batch, examples)
-        slices = [batch[i :: self.config.threads] for i in range(self.config.threads)]
+        slices = [batch[i :: len(self._slices)] for i in range(len(self._slices))]
         jobs = [
             pool.submit(self._slice_loss, i, part, examples, words, tokens)
             for i, part in enumerate(slices)
@@ -174,7 +183,7 @@ class Trainer:
         with torch.no_grad():
             for name, value in self.best.items():
                 own[name].copy_(value)
-        return self._model.eval()
+        return self._model.cpu().eval()
 
     def save(self, path: Path, identity: str) -> None:
         """Write everything that `resume` needs; the file appears complete or not at all.
@@ -195,7 +204,7 @@ class Trainer:
         progress = " ".join(repr(number) for number in (*counters, self.seconds, self.best_loss))
         part = path.with_suffix(".part")
         save_file(
-            {name: value.contiguous() for name, value in tensors.items()},
+            {name: value.cpu().contiguous() for name, value in tensors.items()},
             part,
             metadata={"identity": identity, "progress": progress},
         )
@@ -245,8 +254,8 @@ class Trainer:
         probe = targets[::stride]
         plain = cross_entropy(states[::stride], embedding, probe)
         if words is not None:
-            index = torch.zeros(self.padding + 1, dtype=torch.int64)
-            index[words] = torch.arange(len(words))
+            index = torch.zeros(self.padding + 1, dtype=torch.int64, device=self.device)
+            index[words] = torch.arange(len(words), device=self.device)
             embedding, targets = embedding[words], index[targets]
         loss = smoothed_cross_entropy(states, embedding, targets, self.config.label_smoothing)
         (loss / tokens).backward()
@@ -267,11 +276,11 @@ class Trainer:
         dropout: torch.Generator | None,
     ) -> tuple[Tensor, Tensor]:
         """Hidden states (n, d_model) and the words (n,) that they should predict, without padding."""
-        source = pad([examples.source(i) for i in part], self.padding)
-        target = pad([examples.target(i) for i in part], self.padding)
-        decoder_input = torch.cat([torch.full((len(part), 1), self.padding), target[:, :-1]], 1)
+        source = pad([examples.source(i) for i in part], self.padding).to(self.device)
+        target = pad([examples.target(i) for i in part], self.padding).to(self.device)
+        decoder_input = torch.cat([torch.full_like(target[:, :1], self.padding), target[:, :-1]], 1)
         forward = Forward(self.shape, parameters, self.positions, self.config.dropout, dropout)
-        with torch.autocast("cpu", torch.bfloat16, enabled=self._bfloat16):
+        with torch.autocast(self.device.type, torch.bfloat16, enabled=self._bfloat16):
             states = forward(source, source != self.padding, decoder_input)
         mask = target != self.padding
         return states[mask].float(), target[mask]
@@ -282,10 +291,9 @@ class Trainer:
         if not config.sampled_softmax_size or self.step >= config.steps * (1 - config.full_softmax_share):
             return None
         chosen = torch.zeros(self.padding + 1, dtype=torch.bool)
-        for pair in batch:
-            chosen[torch.from_numpy(examples.target(pair).astype(np.int64))] = True
+        chosen[torch.from_numpy(np.concatenate([examples.target(pair) for pair in batch]).astype(np.int64))] = True
         chosen[torch.randint(self.padding, (config.sampled_softmax_size,), generator=self._generators[-1])] = True
-        return chosen.nonzero()[:, 0]
+        return chosen.nonzero()[:, 0].to(self.device)
 
     def _gather(self, slices: int, pool: ThreadPoolExecutor) -> None:
         """Add the gradients of the slices, in order, into the parameters' own; the row of `<pad>` stays frozen."""
@@ -342,6 +350,17 @@ class BatchSchedule:
         batch = trainer.plan[trainer.position]
         trainer.position += 1
         return batch, self.examples
+
+
+def _find_device(name: str) -> torch.device:
+    """The device of that name; ConfigError if this machine does not have it."""
+    gpus = [f"cuda:{number}" for number in range(torch.cuda.device_count())]
+    if name == "cpu" or name in gpus or (name == "cuda" and gpus):
+        return torch.device(name)
+    raise ConfigError(
+        f"device '{name}' not found; available: {', '.join(['cpu', *gpus])}",
+        remedy="" if gpus else "For GPUs, install a build of torch with CUDA.",
+    )
 
 
 def _perplexity(loss: float, tokens: int) -> float:

@@ -64,7 +64,7 @@ class TrainTranslator(TranslatorConfig, Fit):
 
     sentinel: ClassVar[str] = "shared_vocabulary.json"
     inputs: ClassVar[tuple[str, ...]] = ("bitext", "development", "test", "init_from", "subwords_from")
-    optional_fields: ClassVar[tuple[str, ...]] = ("weights", "special_tokens", "keep_last")
+    optional_fields: ClassVar[tuple[str, ...]] = ("weights", "special_tokens", "keep_last", "device")
     renamed_fields: ClassVar[Mapping[str, str]] = {
         "start": "init_from",
         "subwords_of": "subwords_from",
