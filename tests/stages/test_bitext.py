@@ -14,7 +14,7 @@ from stage_runs import count_reasons, read_rows, run_toml, write_pairs
 from paraloom.core.errors import ConfigError, DataError
 from paraloom.core.schema import PAIRS, signature_of
 from paraloom.core.stage import StageContext
-from paraloom.stages.bitext import ReadPairs, ReadScoredPairs, has_further_columns
+from paraloom.stages.bitext import ReadPairs, ReadScoredPairs, Split, has_further_columns
 
 SENTENCES = '[[stage]]\nuse = "read-sentences"\ntext_files = ["mono.txt"]\n'
 
@@ -148,3 +148,24 @@ def test_a_null_is_named_with_its_row(scored: Path) -> None:
     with pytest.raises(DataError, match="'tgt' is null") as error:
         list(ReadScoredPairs(source=scored).batches(StageContext(1)))
     assert error.value.row == 2
+
+
+def test_equal_texts_are_in_one_part_of_a_split(tmp_path: Path) -> None:
+    words = [f"word {number}" for number in range(400)]
+    lines = [f"{word} {copy}\t{word}\n" for word in words for copy in range(2)]
+    (tmp_path / "pairs.tsv").write_text("".join(lines))
+    text = '[[stage]]\nuse = "read-pairs"\nsource = "pairs.tsv"\n' + "".join(
+        f'[[stage]]\nname = "{part}-{share}"\nuse = "split"\ninput = "read-pairs"\npart = "{part}"\nshare = 0.{share}\n'
+        for part, share in (("train", 2), ("test", 2), ("test", 1))
+    )
+    stages = run_toml(text, tmp_path).stages[1:]
+    train, test, fewer = ({row["tgt"] for row in read_rows(stage.folder)} for stage in stages)
+    assert train | test == set(words) and not train & test and fewer < test
+    assert len(test) / len(words) == pytest.approx(0.2, abs=0.06)  # three standard deviations
+    assert count_reasons(stages[0].folder) == {"in the test part": 2 * len(test)}
+
+
+@pytest.mark.parametrize("share", [0.0, 1.0])
+def test_a_split_has_two_parts(share: float) -> None:
+    with pytest.raises(ConfigError, match="key 'share' must be above 0 and below 1"):
+        Split(share=share)

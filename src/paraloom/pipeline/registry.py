@@ -22,6 +22,7 @@ STAGES: dict[str, str] = {
     "read-variants": "paraloom.stages.variants:ReadVariants",
     "measure-diversity": "paraloom.stages.diversity:MeasureDiversity",
     "variants-to-bitext": "paraloom.stages.variants:VariantsToBitext",
+    "split": "paraloom.stages.bitext:Split",
     "clean": "paraloom.stages.bitext:Clean",
     "score": "paraloom.stages.scores:Score",
     "count-words": "paraloom.stages.scores:CountWords",

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from paraloom.stages.bitext import JoinPairs as JoinPairs
     from paraloom.stages.bitext import ReadPairs as ReadPairs
     from paraloom.stages.bitext import ReadScoredPairs as ReadScoredPairs
+    from paraloom.stages.bitext import Split as Split
     from paraloom.stages.distillation import DistillEncoder as DistillEncoder
     from paraloom.stages.distillation import DistillWords as DistillWords
     from paraloom.stages.diversity import MeasureDiversity as MeasureDiversity
@@ -63,7 +64,7 @@ if TYPE_CHECKING:
 
 _MODULES = {
     "analysis": ("ExtractLexicon", "PairStatistics"),
-    "bitext": ("Clean", "JoinPairs", "ReadPairs", "ReadScoredPairs"),
+    "bitext": ("Clean", "JoinPairs", "ReadPairs", "ReadScoredPairs", "Split"),
     "distillation": ("DistillEncoder", "DistillWords"),
     "diversity": ("MeasureDiversity",),
     "documents": (

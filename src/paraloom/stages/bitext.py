@@ -1,4 +1,4 @@
-"""Stages that read, join and clean bitext."""
+"""Stages that read, join, split and clean bitext."""
 
 from __future__ import annotations
 
@@ -20,8 +20,9 @@ from paraloom.io import Corpus, read_pairs
 from paraloom.io.bitext import UNKNOWN
 from paraloom.io.shards import open_shard, read_batches
 from paraloom.pairs.filtering.cleaning import CleaningRules, line_faults
-from paraloom.pairs.filtering.held_out import IN_HELD_OUT, HeldOut
+from paraloom.pairs.filtering.held_out import IN_HELD_OUT, HeldOut, is_held_out
 from paraloom.text.languages import LanguageIdentifier
+from paraloom.text.normalize import normalize
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -251,6 +252,50 @@ def has_further_columns(source: str) -> bool:
     except DataError:
         return False
     return len(schema) > len(PAIRS)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Split(Map):
+    """Keeps one of two parts of a corpus, training or test, so that no text of `column` is in both.
+
+    The part of a row follows from a hash of its text alone: equal texts of other corpora are in the same part, and in a
+    test part of a smaller share are rows of that of a larger one. :class:`TrainTranslator` holds out pairs by the same
+    rule.
+
+    Args:
+        part: 'train' or 'test'.
+        share: Expected share of the texts in the test part, above 0 and below 1.
+        column: The text column.
+
+    Raises:
+        ConfigError: `share` is out of range.
+        DataError: When it runs: the column does not exist.
+
+    Example:
+        >>> batch = pa.RecordBatch.from_pydict({"tgt": ["one", "two", "three", "one"]})
+        >>> Split(part="test", share=0.5).apply(batch, StageContext(seed=1)).column("keep").to_pylist()
+        [False, True, False, False]
+    """
+
+    part: Literal["train", "test"] = "train"
+    share: float = 0.01
+    column: Literal["src", "tgt", "text"] = "tgt"
+
+    def validate(self) -> None:
+        if not 0 < self.share < 1:
+            raise ConfigError(f"key 'share' must be above 0 and below 1, not {self.share}")
+
+    def apply(self, batch: pa.RecordBatch, context: StageContext) -> pa.RecordBatch:
+        """The batch with `keep` and `reason`."""
+        if self.column not in batch.schema.names:
+            raise DataError(f"column '{self.column}' not found", remedy="Set 'column' to a text column of the corpus.")
+        held = [is_held_out(text or "", self.share) for text in normalize(batch.column(self.column)).to_pylist()]
+        kept = held if self.part == "test" else [not value for value in held]
+        other = "in the training part" if self.part == "test" else "in the test part"
+        batch = batch.append_column(pa.field("keep", pa.bool_()), pa.array(kept))
+        return batch.append_column(
+            pa.field("reason", pa.string()), pa.array([None if value else other for value in kept], pa.string())
+        )
 
 
 @dataclass(frozen=True, kw_only=True)

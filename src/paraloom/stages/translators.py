@@ -27,8 +27,8 @@ from paraloom.mt.config import TranslatorConfig
 from paraloom.mt.data import mixture_sizes, repeat_to
 from paraloom.mt.training import train_translator
 from paraloom.mt.translator import Translator, best_translations
+from paraloom.pairs.filtering.held_out import is_held_out
 from paraloom.text.normalize import normalize
-from paraloom.text.tokens import token_hash
 
 Sides = tuple[Sequence[str], Sequence[str]]
 
@@ -104,11 +104,11 @@ class TrainTranslator(TranslatorConfig, Fit):
         development = list(
             _sides([Corpus.open(context.inputs["development"])], lambda target: True)
             if not share
-            else _sides(corpora, lambda target: _is_held_out(target, share))
+            else _sides(corpora, lambda target: is_held_out(target, share))
         )
 
         def in_training(target: str) -> bool:
-            return not (share and _is_held_out(target, share))
+            return not (share and is_held_out(target, share))
 
         figures = train_translator(
             _mixture([partial(_sides, [corpus], in_training) for corpus in corpora], self.weights, context.seed),
@@ -208,10 +208,6 @@ def _mixture(
     seeds = spawn_seeds(seed, len(parts))
     plans = list(zip(parts, rows, sizes, seeds, strict=True))
     return lambda: chain.from_iterable(repeat_to(*plan) for plan in plans)
-
-
-def _is_held_out(target: str, share: float) -> bool:
-    return token_hash(target) < share * 2.0**64
 
 
 _DIGITS = {"comet": 4, "comet_interval": 4}

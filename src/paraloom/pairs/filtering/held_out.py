@@ -12,6 +12,7 @@ import pyarrow.compute as pc
 from paraloom.text import token_kernels as kernels
 from paraloom.text.buffers import Texts, text_buffers
 from paraloom.text.normalize import lowercase, normalize
+from paraloom.text.tokens import token_hash
 
 IN_HELD_OUT = "in a held-out corpus"
 """Reason for which such a text is rejected."""
@@ -89,3 +90,17 @@ def _hashes(texts: Texts) -> npt.NDArray[np.uint64]:
     data, offsets = text_buffers(comparable(texts))
     hashes: npt.NDArray[np.uint64] = kernels.hash_spans(data, offsets[:-1], offsets[1:])
     return np.where(np.diff(offsets) > 0, np.where(hashes == _EMPTY, 1, hashes), _EMPTY).astype(np.uint64)
+
+
+def is_held_out(text: str, share: float) -> bool:
+    """Whether a text is among the share of all texts that is held out, by its hash alone.
+
+    Args:
+        text: The text.
+        share: 0 to 1.
+
+    Example:
+        >>> [is_held_out(text, 0.5) for text in ("one", "two", "two")]
+        [False, True, True]
+    """
+    return token_hash(text) < share * 2.0**64
