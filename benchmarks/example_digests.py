@@ -245,7 +245,8 @@ def capped(value: Any, older: Mapping[str, str], caps: Mapping[str, int], key: s
         return {name: capped(item, older, caps, name) for name, item in value.items()}
     if isinstance(value, list):
         return [capped(item, older, caps) for item in value]
-    cap = caps.get(older.get(key, key))
+    # A newer name of one setting may be an older name of another one.
+    cap = caps.get(key) or caps.get(older.get(key, key))
     return min(value, cap) if cap and isinstance(value, int) and not isinstance(value, bool) else value
 
 
