@@ -12,6 +12,7 @@ from stage_runs import count_reasons, read_rows, run_toml, write_pairs
 
 from paraloom.core.errors import ConfigError, ParaloomError
 from paraloom.core.schema import PAIRS, signature_of
+from paraloom.core.stage import StageContext
 from paraloom.embed.average import Average, SentenceEncoder
 from paraloom.embed.spec import parse_spec
 from paraloom.embed.store import save_encoder
@@ -138,3 +139,11 @@ def test_duplicates_are_dropped_and_short_texts_are_not_confused(tmp_path: Path)
     ).stages[-1]
     assert [row["text"] for row in read_rows(result.folder)] == ["A dog sleeps.", "ab", "cd"]
     assert count_reasons(result.folder) == {"near-duplicate of an earlier one": 2}
+
+
+def test_lower_cased_text_is_capitalized_on_request(tmp_path: Path) -> None:
+    (tmp_path / "lower.txt").write_text("a dog sleeps.\n\nÄpfel\n(no letter first)\n", encoding="utf-8")
+    batch = next(ReadSentences(text_files=[tmp_path / "lower.txt"], capitalize=True).batches(StageContext(seed=1)))
+    assert batch.column("text").to_pylist() == ["A dog sleeps.", "", "Äpfel", "(no letter first)"]
+    assert ReadSentences(text_files=[tmp_path / "lower.txt"]).configuration().keys() >= {"limit"}
+    assert "capitalize" not in ReadSentences(text_files=[tmp_path / "lower.txt"]).configuration()

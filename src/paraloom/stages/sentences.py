@@ -53,6 +53,7 @@ class ReadSentences(Source):
             'und' (any language).
         max_length: Maximum number of characters of a sentence.
         limit: Maximum number of texts to read, from the beginning; 0 for all.
+        capitalize: Upper-case the first letter of each text, for text that was lower-cased.
         bad_rows: 'stop' at a line that cannot be read (not UTF-8, not JSON), or 'reject' it with the reason.
 
     Raises:
@@ -71,6 +72,7 @@ class ReadSentences(Source):
     output_schema: ClassVar[str] = "SENTENCES"
     version: ClassVar[str] = "2"
     inputs: ClassVar[tuple[str, ...]] = ("corpora",)
+    optional_fields: ClassVar[tuple[str, ...]] = ("capitalize",)
     renamed_fields: ClassVar[Mapping[str, str]] = {"files_of_lines": "text_files", "longest": "max_length"}
 
     corpora: tuple[Ref, ...] = ()
@@ -80,6 +82,7 @@ class ReadSentences(Source):
     lang: str = "en"
     max_length: int = 400
     limit: int = 0
+    capitalize: bool = False
     bad_rows: Literal["stop", "reject"] = "stop"
 
     def validate(self) -> None:
@@ -96,6 +99,8 @@ class ReadSentences(Source):
         seen, count = TextSet(), 0
         for name, texts, langs, faults in self._within_limit(context):
             stripped = [" ".join(text.split()) for text in texts]
+            if self.capitalize:
+                stripped = [text[:1].upper() + text[1:] for text in stripped]
             accepted = (None, "", UNKNOWN, self.lang)
             foreign = [None if lang in accepted or self.lang == UNKNOWN else f"in '{lang}'" for lang in langs]
             # A text that is rejected for another reason does not make an equal one a duplicate.
