@@ -1,4 +1,4 @@
-"""Commands that evaluate: sts, compare, phrases, translation, comet, documents, alignment, aligner."""
+"""Commands that evaluate: sts, compare, phrases, translation, translator, comet, documents, alignment, aligner."""
 
 from __future__ import annotations
 
@@ -76,6 +76,39 @@ def translation(
     print_result(workflows.evaluate_translation_files(hypotheses, references), as_json)
 
 
+def translator(
+    model: Annotated[str, typer.Argument(help="A bundled name such as de-en, a folder, or a Hugging Face name.")],
+    pairs: Annotated[
+        str, typer.Argument(help="Test pairs: a corpus folder, a file with both sides, or PREFIX.{de,en}.")
+    ],
+    save_costs: Annotated[
+        bool,
+        typer.Option(
+            "--save-costs", help="Keep the costs in the model's folder: other text is compared with them from then on."
+        ),
+    ] = False,
+    src_lang: options.SrcLang = None,
+    tgt_lang: options.TgtLang = None,
+    src_column: options.SrcColumn = None,
+    tgt_column: options.TgtColumn = None,
+    as_json: options.Json = False,
+) -> None:
+    """Compute BLEU and chrF of a translator on pairs, and what its translations cost.
+
+    Example: `paraloom evaluate translator de-en 'test.{de,en}'`
+    """
+    result = workflows.evaluate_translator(
+        model,
+        pairs,
+        save_costs=save_costs,
+        src_lang=src_lang,
+        tgt_lang=tgt_lang,
+        src_column=options.column(src_column),
+        tgt_column=options.column(tgt_column),
+    )
+    print_result(result, as_json)
+
+
 def comet(
     sources: Annotated[str, typer.Argument(metavar="SRC", help="A sentence per line.")],
     hypotheses: Annotated[str, typer.Argument(metavar="HYP", help="Its translation.")],
@@ -141,6 +174,7 @@ EVALUATE: options.Commands = {
     "compare": compare,
     "phrases": phrases,
     "translation": translation,
+    "translator": translator,
     "comet": comet,
     "documents": documents,
     "alignment": alignment,

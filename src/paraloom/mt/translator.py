@@ -20,6 +20,7 @@ from paraloom.core.protocols import Variant
 from paraloom.core.seeds import generator, spawn_seed
 from paraloom.mt.checkpoint import find_translator, read_card
 from paraloom.mt.config import TranslatorConfig
+from paraloom.mt.costs import COST_DECODING, CostMonitor, read_costs
 from paraloom.mt.decoding import Beam, Decoding, describe_decoding, parse_decoding
 from paraloom.mt.shortlist import SHORTLIST_FILE
 from paraloom.mt.subwords import END, UNKNOWN, Subwords, has_language_tag
@@ -54,9 +55,11 @@ class Translator:
         source: Source language. Checked against the model card, where that names one.
         target: Target language; multilingual Marian models translate into it.
         device: 'cpu', 'cuda' or 'auto' (a GPU if there is one).
+        check_costs: Warn, once, if what it translates costs more than its development text did, and translations are
+            likely to be wrong. Needs costs.json in the folder, as training writes it.
 
     Raises:
-        ModelError: A file is missing from the folder.
+        ModelError: A file is missing from the folder, or costs.json is damaged.
         ConfigError: The model does not translate from `source` or into `target`, or an unknown decoding or device.
 
     Example:
@@ -73,6 +76,7 @@ class Translator:
         source: str | None = None,
         target: str | None = None,
         device: str = "cpu",
+        check_costs: bool = True,
     ) -> None:
         if device not in DEVICES:
             raise ConfigError(f"unknown device '{device}'{nearest(device, DEVICES)}")
@@ -83,6 +87,9 @@ class Translator:
         self.source, self.target, self._tag = _languages(self.folder, source, target)
         self._subwords = Subwords(self.folder)
         self._engine: Any = None
+        self.costs = read_costs(self.folder)
+        """Costs on its development text (`paraloom.mt.costs`); None if the folder does not have them."""
+        self._monitor = CostMonitor(self.costs) if check_costs and self.costs is not None else None
 
     @classmethod
     def load(
@@ -94,6 +101,7 @@ class Translator:
         decode: str | Decoding = "beam:5",
         device: str = "cpu",
         precision: str = "int8",
+        check_costs: bool = True,
     ) -> Translator:
         """Load a translator by folder or name.
 
@@ -108,6 +116,7 @@ class Translator:
             device: 'cpu', 'cuda' or 'auto'.
             precision: Number format that a checkpoint is converted to: 'int8', 'int16', 'float32', 'float16',
                 'bfloat16' or 'int8_float32'. A folder that is already converted keeps its own.
+            check_costs: Warn, once, about text that the translator is likely to translate wrong.
 
         Returns:
             The translator.
@@ -121,7 +130,8 @@ class Translator:
             >>> Translator.load("de-en", decode="nucleus:0.95").decoding
             Nucleus(p=0.95, nbest=1, temperature=1.0, within=0, shortlist=0)
         """
-        return cls(find_translator(model, precision=precision), decode, source=source, target=target, device=device)
+        folder = find_translator(model, precision=precision)
+        return cls(folder, decode, source=source, target=target, device=device, check_costs=check_costs)
 
     def save(self, folder: str | Path) -> Path:
         """Copy the model to another folder, from which `load` reads it.
@@ -181,13 +191,11 @@ class Translator:
             >>> Translator.load("de-en").with_decoding("greedy").decoding.size
             1
         """
-        return Translator(
-            self.folder,
-            decode,
-            source=self.source,
-            target=self.target,
-            device=self.device,
+        other = Translator(
+            self.folder, decode, source=self.source, target=self.target, device=self.device, check_costs=False
         )
+        other._monitor = self._monitor
+        return other
 
     def __repr__(self) -> str:
         vocabulary = next(path for name in VOCABULARIES if (path := self.folder / name).is_file())
@@ -237,7 +245,8 @@ class Translator:
         """Translate sentences.
 
         They are normalized, decoded in batches of similar length, and returned in their order. At most `MAX_LENGTH`
-        subwords of a sentence are read and generated; a beam stops at about three times the length of its source.
+        subwords of a sentence are read and generated; a beam stops at about three times the length of its source. A
+        warning, once, says if they cost more than the translator's development text did.
 
         Args:
             sentences: A list of texts (or a tuple, an array, an Arrow or pandas column), or one text.
@@ -286,6 +295,7 @@ class Translator:
                 groups = self._variants(decoding, results, seed, max_length)
                 for index, group in zip(indices, groups, strict=True):
                     variants[nonempty[index]] = group
+        self._observe(decoding, texts, variants)
         return variants
 
     def score(self, sources: Sequence[str], targets: Sequence[str]) -> list[tuple[float, int]]:
@@ -349,6 +359,17 @@ class Translator:
             "max_decoding_length": MAX_LENGTH,
             "return_scores": True,
         }
+
+    def _observe(self, decoding: Decoding, texts: Sequence[str], variants: Sequence[Sequence[Variant]]) -> None:
+        """Compare costs with those of the development text: like with like, so samples are not what is compared."""
+        if self._monitor is None:
+            return
+        if not decoding.random:
+            self._monitor.add(variants)
+        elif missing := self._monitor.missing:
+            plain = self.with_decoding(COST_DECODING)
+            plain._monitor = None
+            self._monitor.add(plain.translate([text for text in texts if text.strip()][:missing]))
 
     def _tagged(self, text: str) -> str:
         return f"{self._tag} {text}" if self._tag and not has_language_tag(text) else text
@@ -420,6 +441,8 @@ def translate_stream(
         The variants of each chunk, in order.
     """
     idle = deque(translator.with_decoding(translator.decoding) for _ in range(threads))
+    for copy in idle:
+        copy._monitor = None  # results are compared below, in their order
 
     def work(position: int, chunk: Sequence[str]) -> list[list[Variant]]:
         own = idle.popleft()
@@ -428,15 +451,22 @@ def translate_stream(
         finally:
             idle.append(own)
 
-    waiting: deque[Future[list[list[Variant]]]] = deque()
+    waiting: deque[tuple[Sequence[str], Future[list[list[Variant]]]]] = deque()
+
+    def first() -> list[list[Variant]]:
+        chunk, future = waiting.popleft()
+        variants = future.result()
+        translator._observe(translator.decoding, chunk, variants)
+        return variants
+
     pool = ThreadPoolExecutor(threads)
     try:
         for position, chunk in enumerate(chunks):
-            waiting.append(pool.submit(work, position, chunk))
+            waiting.append((chunk, pool.submit(work, position, chunk)))
             if len(waiting) >= 2 * threads:
-                yield waiting.popleft().result()
+                yield first()
         while waiting:
-            yield waiting.popleft().result()
+            yield first()
     finally:
         pool.shutdown(wait=True, cancel_futures=True)
 
@@ -455,11 +485,24 @@ def best_translations(translator: Translator, sentences: Sequence[str]) -> list[
         >>> best_translations(Translator.load("de-en"), ["Guten Morgen", "Ich bin müde."])
         ['Good morning', "I'm tired."]
     """
-    best: list[str] = []
+    return [variant.text for variant in best_variants(translator, sentences)]
+
+
+def best_variants(translator: Translator, sentences: Sequence[str]) -> list[Variant]:
+    """The same with log-probabilities.
+
+    Args:
+        translator: The translator.
+        sentences: The text, a list of sentences.
+
+    Returns:
+        The first variant of each sentence, in order.
+    """
+    best: list[Variant] = []
     chunks = (sentences[start : start + CHUNK] for start in range(0, len(sentences), CHUNK))
     with progress("translating", len(sentences), unit="sentences") as advance:
         for groups in translate_stream(translator, chunks, threads=os.cpu_count() or 1):
-            best += [variants[0].text for variants in groups]
+            best += [variants[0] for variants in groups]
             advance(len(groups))
     return best
 

@@ -14,6 +14,7 @@ from typing import ClassVar, NamedTuple
 from paraloom.core.config import base_config
 from paraloom.core.digests import file_digest
 from paraloom.core.errors import ConfigError, DataError, MissingExtraError, nearest
+from paraloom.core.protocols import Variant
 from paraloom.core.seeds import spawn_seeds
 from paraloom.core.stage import Fit, Json, Ref, StageContext
 from paraloom.evaluate.comet import COMETResult, evaluate_comet, has_comet, has_model
@@ -24,9 +25,10 @@ from paraloom.io import Corpus
 from paraloom.io.compression import read_lines
 from paraloom.mt.checkpoint import CHECKPOINT, convert, write_card
 from paraloom.mt.config import TranslatorConfig
+from paraloom.mt.costs import COST_DECODING, CostDistribution, write_costs
 from paraloom.mt.data import mixture_sizes, repeat_to
 from paraloom.mt.training import train_translator
-from paraloom.mt.translator import Translator, best_translations
+from paraloom.mt.translator import Translator, best_translations, best_variants
 from paraloom.pairs.filtering.held_out import is_held_out
 from paraloom.text.normalize import normalize
 
@@ -36,6 +38,9 @@ Sides = tuple[Sequence[str], Sequence[str]]
 @dataclass(frozen=True, kw_only=True)
 class TrainTranslator(TranslatorConfig, Fit):
     """Trains a translator on one or several bitexts, from scratch or from another translator.
+
+    The folder keeps what translations of the development text cost (costs.json): translating other text warns where it
+    costs more.
 
     Args:
         bitext: Corpora of pairs; `src` is translated into `tgt`.
@@ -120,22 +125,36 @@ class TrainTranslator(TranslatorConfig, Fit):
             subwords_from=context.inputs.get("subwords_from"),
         )
         test = "test" in context.inputs
+        kind = "held-out" if share else "development"
+        best = self._keep_costs(folder, development, kind)
         figures |= self._measure(
             folder,
             list(_sides([Corpus.open(context.inputs["test"])], lambda target: True)) if test else development,
-            "test" if test else "held-out" if share else "development",
+            "test" if test else kind,
+            None if test else [variant.text for variant in best],
         )
+        figures["cost_percentiles"] = CostDistribution.of(best).format()
         self._card(folder, corpora, figures)
         return figures
 
-    def _measure(self, folder: Path, pairs: list[Sides], kind: str) -> dict[str, Json]:
+    def _keep_costs(self, folder: Path, pairs: list[Sides], kind: str) -> list[Variant]:
+        """Translate the development text, and keep the distribution of its costs, for warnings about other text."""
+        sources = [text for batch in pairs for text in batch[0]]
+        best = best_variants(Translator.load(folder, decode=COST_DECODING), sources)
+        write_costs(folder, CostDistribution.of(best), f"{len(sources)} {kind} pairs")
+        return best
+
+    def _measure(self, folder: Path, pairs: list[Sides], kind: str, translations: list[str] | None) -> dict[str, Json]:
+        """BLEU of the model and of its float32 original; `translations` are those of the model, if known."""
         sources, references = ([text for batch in pairs for text in batch[side]] for side in (0, 1))
         exact = folder / "checkpoint" / "float32"
         convert(folder / CHECKPOINT, exact, precision="float32")
         figures: dict[str, Json] = {"bleu_on": f"{len(sources)} {kind} pairs"}
         for name, model in ((self.precision, folder), ("float32", exact)):
-            translations = best_translations(Translator.load(model, decode="beam:5"), sources)
+            if translations is None:
+                translations = best_translations(Translator.load(model, decode="beam:5"), sources)
             scores = evaluate_translation(translations, references)
+            translations = None
             interval = scores.bleu.interval
             figures[f"bleu_{name}"] = round(scores.bleu.score, 2)
             figures["bleu_interval"] = None if interval is None else round(interval, 2)

@@ -25,6 +25,7 @@ _MODULES = {
         "evaluate_sentence_aligner",
         "evaluate_similarity",
         "evaluate_translation_files",
+        "evaluate_translator",
     ),
     "extract": ("ExtractConfig", "extract_documents"),
     "pairs": ("Pairs", "as_pairs", "backtranslate", "filter_pairs", "read_pairs", "score"),

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from paraloom.alignment.document_pairs import read_document_pairs
-from paraloom.core.errors import ConfigError
+from paraloom.core.errors import ConfigError, DataError
 from paraloom.core.protocols import EncoderLike
 from paraloom.embed.encoder import open_encoder
 from paraloom.evaluate.alignment import AlignmentScore, DocumentScore, score_documents
+from paraloom.evaluate.base import EvaluationResult
 from paraloom.evaluate.comet import COMETResult, evaluate_comet
 from paraloom.evaluate.compare import EncoderComparison, compare_encoders
 from paraloom.evaluate.mteb import write_mteb
@@ -19,9 +21,12 @@ from paraloom.evaluate.sts import STSResult, evaluate_sts
 from paraloom.evaluate.translation import TranslationResult, evaluate_translation
 from paraloom.io import read_lines
 from paraloom.io.formats.alignments import read_beads, read_gold_documents
-from paraloom.mt.translator import Translator
+from paraloom.mt.costs import COST_DECODING, MIN_SENTENCES, CostDistribution, write_costs
+from paraloom.mt.translator import Translator, best_variants
 from paraloom.stages.documents import score_aligner
+from paraloom.text.normalize import normalize
 from paraloom.workflows.alignment import aligner_config
+from paraloom.workflows.pairs import read_pairs
 
 
 def evaluate_similarity(
@@ -90,6 +95,96 @@ def evaluate_translation_files(hypotheses: str, references: str) -> TranslationR
         references: As many lines.
     """
     return evaluate_translation(list(read_lines(hypotheses)), list(read_lines(references)))
+
+
+@dataclass(frozen=True)
+class TranslatorResult(EvaluationResult):
+    """What `evaluate_translator` returns.
+
+    Args:
+        translation: BLEU and chrF.
+        costs: Costs of the translations, in nats per token.
+        development_costs: Those of the translator's development text; None if its folder does not have them.
+    """
+
+    translation: TranslationResult
+    costs: CostDistribution
+    development_costs: CostDistribution | None
+
+    def to_dict(self) -> dict[str, Any]:
+        """The figures of `TranslationResult`, and percentiles of the costs."""
+        known = self.development_costs
+        return {
+            **self.translation.to_dict(),
+            "cost_percentiles": self.costs.percentiles(),
+            "development_cost_percentiles": known.percentiles() if known is not None else None,
+        }
+
+    def format(self) -> str:
+        """A line for each metric, and one for each distribution of costs."""
+        lines = [self.translation.format(), f"costs, nats per token: {self.costs.format()}"]
+        if self.development_costs is not None:
+            lines.append(f"of its development text: {self.development_costs.format()}")
+        return "\n".join(lines)
+
+
+def evaluate_translator(
+    translator: str | Path,
+    pairs: str | Path,
+    *,
+    save_costs: bool = False,
+    src_lang: str | None = None,
+    tgt_lang: str | None = None,
+    src_column: str | int | None = None,
+    tgt_column: str | int | None = None,
+) -> TranslatorResult:
+    """BLEU, chrF and costs of a translator on pairs, the source side translated with ``beam:5``.
+
+    Args:
+        translator: A translator's name or folder.
+        pairs: Test pairs, as `read_pairs` takes them; they are kept in memory.
+        save_costs: Keep the distribution of the costs in the translator's folder, as that of its development text:
+            translating other text then warns where it costs more. For translators that Paraloom did not train; the
+            pairs should be of the kind that the translator is good at, and none that it was trained on.
+        src_lang: Language of the source side; default: from the file's name.
+        tgt_lang: Language of the target side.
+        src_column: Source column of a table: a name, or a number from 1.
+        tgt_column: Target column of a table.
+
+    Returns:
+        The scores and the costs.
+
+    Raises:
+        DataError: The pairs are empty, or, with `save_costs`, too few.
+        ConfigError: The folder of the translator cannot be written to.
+    """
+    sources: list[str] = []
+    references: list[str] = []
+    corpus = read_pairs(pairs, src_lang=src_lang, tgt_lang=tgt_lang, src_column=src_column, tgt_column=tgt_column)
+    for batch in corpus.batches():
+        sources += normalize(batch.column("src")).to_pylist()
+        references += normalize(batch.column("tgt")).to_pylist()
+    model = Translator.load(translator, decode=COST_DECODING, check_costs=not save_costs)
+    best = best_variants(model, sources)
+    result = TranslatorResult(
+        evaluate_translation([variant.text for variant in best], references), CostDistribution.of(best), model.costs
+    )
+    if save_costs:
+        if result.costs.sentences < MIN_SENTENCES:
+            raise DataError(
+                f"{result.costs.sentences} sentences are too few to know what translations cost",
+                file=pairs,
+                remedy=f"Give {MIN_SENTENCES} or more; 1,000 are better.",
+            )
+        try:
+            write_costs(model.folder, result.costs, f"{result.costs.sentences} pairs of {Path(pairs).name}")
+        except OSError as error:
+            raise ConfigError(
+                f"cannot be written to: {error.strerror}",
+                file=model.folder,
+                remedy="Copy the translator to a folder of your own: Translator.load(NAME).save(FOLDER).",
+            ) from None
+    return result
 
 
 def evaluate_comet_files(

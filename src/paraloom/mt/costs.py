@@ -1,0 +1,230 @@
+"""Costs of translations in nats per token: their distribution on development text, and warnings about other text."""
+
+from __future__ import annotations
+
+import json
+import threading
+import warnings
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from paraloom.core.errors import ModelError
+from paraloom.core.protocols import Variant
+from paraloom.io.atomic import atomic_write
+
+COSTS_FILE = "costs.json"
+"""File of a translator folder with the distribution of its costs on development text."""
+
+COST_DECODING = "beam:5"
+"""The decoding of the development text. What samples cost depends on how they are drawn: of text that is translated by
+sampling, `COST_SAMPLE` sentences are translated like this, too, to compare like with like."""
+
+COST_SAMPLE = 200
+"""Sentences that are translated with `COST_DECODING` to compare their costs, where that is done beforehand."""
+
+MIN_SENTENCES = 50
+"""A text with fewer sentences is not compared: its median says little."""
+
+HIGH_SHARE = 0.85
+"""A text is unlike the development text if its median cost is above this quantile of the costs there."""
+
+PERCENTILES = (5, 10, 25, 50, 75, 90, 95)
+"""Percentiles that costs.json and the model card show."""
+
+BIN_WIDTH = 0.05
+"""Width of a bin, in nats per token."""
+
+_BINS = 201  # the last one has all costs of 10 nats and more
+_PAGE = "docs/explanations/scores.md"
+
+
+@dataclass
+class CostDistribution:
+    """Costs (−logprob / tokens) of the best translations of a text, as a histogram: of constant size, and mergeable.
+
+    Args:
+        counts: Sentences in each bin of `BIN_WIDTH` nats per token from 0, int64 `(201,)`; the last bin has no end.
+
+    Example:
+        >>> costs = CostDistribution()
+        >>> costs.add([Variant("Hello.", -1.0, 2), Variant("", 0.0, 0)])
+        >>> costs.sentences, round(costs.quantile(0.5), 2)
+        (1, 0.52)
+    """
+
+    counts: npt.NDArray[np.int64] = field(default_factory=lambda: np.zeros(_BINS, np.int64))
+
+    @classmethod
+    def of(cls, variants: Iterable[Variant]) -> CostDistribution:
+        """The distribution of some translations; see `add`."""
+        costs = cls()
+        costs.add(variants)
+        return costs
+
+    def add(self, variants: Iterable[Variant]) -> None:
+        """Count the costs of the best translations of some sentences.
+
+        Args:
+            variants: One for each sentence; those without tokens, of empty sentences, do not count.
+        """
+        costs = np.array([-variant.logprob / variant.tokens for variant in variants if variant.tokens], np.float64)
+        bins = np.clip(np.floor(costs / BIN_WIDTH), 0, _BINS - 1).astype(np.int64)
+        self.counts += np.bincount(bins, minlength=_BINS)
+
+    @property
+    def sentences(self) -> int:
+        """Number of costs."""
+        return int(self.counts.sum())
+
+    @property
+    def median(self) -> float:
+        """The median, in nats per token."""
+        return self.quantile(0.5)
+
+    def quantile(self, share: float) -> float:
+        """A quantile, interpolated within its bin.
+
+        Args:
+            share: From 0 to 1.
+
+        Returns:
+            Nats per token, NaN without sentences.
+        """
+        below = np.concatenate([[0], np.cumsum(self.counts)])
+        if not below[-1]:
+            return float("nan")
+        edges = np.arange(_BINS + 1) * BIN_WIDTH
+        target = share * below[-1]
+        index = min(int(np.searchsorted(below, target, side="left")), _BINS) or int(np.flatnonzero(self.counts)[0]) + 1
+        inside = (target - below[index - 1]) / self.counts[index - 1]
+        return float(edges[index - 1] + inside * BIN_WIDTH)
+
+    def percentiles(self) -> dict[str, float]:
+        """The `PERCENTILES`, by number."""
+        return {str(percent): round(self.quantile(percent / 100), 3) for percent in PERCENTILES}
+
+    def format(self) -> str:
+        """The `PERCENTILES` as text, for model cards."""
+        return ", ".join(f"{percent} %: {cost:.2f}" for percent, cost in self.percentiles().items())
+
+    def to_dict(self) -> dict[str, Any]:
+        """Sentences, percentiles and counts (without the empty bins at the end), for JSON."""
+        filled = np.flatnonzero(self.counts)
+        counts = self.counts[: filled[-1] + 1].tolist() if len(filled) else []
+        return {
+            "sentences": self.sentences,
+            "percentiles": self.percentiles() if counts else {},
+            "bin_width": BIN_WIDTH,
+            "counts": counts,
+        }
+
+    @classmethod
+    def from_dict(cls, saved: Mapping[str, Any]) -> CostDistribution:
+        """Read what `to_dict` returned; KeyError, TypeError or ValueError if it is something else."""
+        counts = np.zeros(_BINS, np.int64)
+        values = np.array(saved["counts"], np.int64)
+        if saved["bin_width"] != BIN_WIDTH or values.ndim != 1 or (values < 0).any():
+            raise ValueError("not a histogram of costs")
+        counts[: len(values)] = values
+        return cls(counts)
+
+
+def write_costs(folder: Path, costs: CostDistribution, text: str) -> None:
+    """Write costs.json into a translator folder.
+
+    Args:
+        folder: The translator.
+        costs: Of `COST_DECODING` on its development text.
+        text: What that text is, for people.
+    """
+    saved = {"text": text, "decode": COST_DECODING, **costs.to_dict()}
+    with atomic_write(folder / COSTS_FILE) as temporary:
+        temporary.write_text(json.dumps(saved, ensure_ascii=False) + "\n", encoding="utf-8")
+
+
+def read_costs(folder: Path) -> CostDistribution | None:
+    """The costs of a translator on its development text; None if the folder does not have them.
+
+    Raises:
+        ModelError: costs.json is damaged.
+    """
+    path = folder / COSTS_FILE
+    if not path.is_file():
+        return None
+    try:
+        return CostDistribution.from_dict(json.loads(path.read_text(encoding="utf-8")))
+    except (ValueError, KeyError, TypeError):
+        raise ModelError(
+            "not a distribution of costs",
+            file=path,
+            remedy="Write it again: paraloom evaluate translator MODEL PAIRS --save-costs.",
+        ) from None
+
+
+def cost_warning(costs: CostDistribution, reference: CostDistribution) -> str:
+    """What is wrong with the costs of a text, compared with those of the development text.
+
+    They are too high where more than half of the sentences cost more than `HIGH_SHARE` of the development text, and
+    near 0 where three in four cost less than 5 % of it.
+
+    Args:
+        costs: Of the text.
+        reference: Of the development text.
+
+    Returns:
+        A sentence to warn with; '' if nothing is wrong, or either has fewer than `MIN_SENTENCES`.
+    """
+    if min(costs.sentences, reference.sentences) < MIN_SENTENCES:
+        return ""
+    compared = (
+        f"median cost {costs.median:.2f} nats per token over {costs.sentences:,} sentences, "
+        f"{reference.median:.2f} on the translator's development text"
+    )
+    if costs.median > reference.quantile(HIGH_SHARE):
+        return f"{compared}: expect wrong translations (see {_PAGE})"
+    if costs.quantile(0.75) < reference.quantile(0.05):
+        return (
+            f"{compared}, near 0 everywhere: the translator knows this text by heart, because it was trained on it "
+            "or wrote it; the translations will be copies of what it knows"
+        )
+    return ""
+
+
+class CostMonitor:
+    """Compares what a translator translates with its development text, and warns once.
+
+    Args:
+        reference: Costs on the development text.
+    """
+
+    def __init__(self, reference: CostDistribution) -> None:
+        self.reference = reference
+        self.costs = CostDistribution()
+        self.warned = False
+        self._next = MIN_SENTENCES  # compared at ever larger numbers: many looks at few sentences would raise alarms
+        self._lock = threading.Lock()
+
+    @property
+    def missing(self) -> int:
+        """Sentences that a sample of `COST_SAMPLE` still needs."""
+        return max(0, COST_SAMPLE - self.costs.sentences)
+
+    def add(self, groups: Iterable[Sequence[Variant]]) -> None:
+        """Count the best variant of each sentence, and warn if the text is unlike the development text.
+
+        Args:
+            groups: The variants of each sentence, best first, by a beam.
+        """
+        with self._lock:
+            self.costs.add(variants[0] for variants in groups if variants)
+            message = ""
+            if not self.warned and self.costs.sentences >= self._next:
+                message = cost_warning(self.costs, self.reference)
+                self.warned, self._next = bool(message), 2 * self.costs.sentences
+        if message:
+            warnings.warn(message, stacklevel=3)

@@ -1,0 +1,143 @@
+"""Costs of translations: quantiles against NumPy, histograms that add up, and warnings that come once."""
+
+from __future__ import annotations
+
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from paraloom.bundled import bundled_path
+from paraloom.core.errors import ModelError
+from paraloom.core.protocols import Variant
+from paraloom.mt import Translator
+from paraloom.mt.costs import BIN_WIDTH, CostDistribution, CostMonitor, cost_warning, read_costs, write_costs
+from paraloom.mt.translator import translate_stream
+
+SENTENCES = [f"Das ist Satz {number}." for number in range(120)]
+
+
+def variants(costs: np.ndarray) -> list[Variant]:
+    return [Variant("x", -7.0 * cost, 7) for cost in costs]
+
+
+def of(low: float, high: float, count: int = 100) -> CostDistribution:
+    """Costs that are evenly spread."""
+    return CostDistribution.of(variants(np.linspace(low, high, count)))
+
+
+def test_quantiles_are_numpys_within_a_bin() -> None:
+    costs = np.random.default_rng(1).gamma(2, 0.4, 3000)
+    distribution = CostDistribution.of(variants(costs))
+    assert distribution.sentences == 3000
+    for share in (0.0, 0.05, 0.25, 0.5, 0.9, 0.99, 1.0):
+        assert distribution.quantile(share) == pytest.approx(np.quantile(costs, share), abs=BIN_WIDTH)
+    # Two costs by hand, in the bins from 0.5 and from 1: the median is where the first bin ends.
+    assert CostDistribution.of(variants(np.array([0.52, 1.02]))).median == pytest.approx(0.55)
+    assert np.isnan(CostDistribution().median)
+
+
+def test_empty_translations_do_not_count_and_high_costs_share_a_bin() -> None:
+    distribution = CostDistribution.of([Variant("", 0.0, 0), Variant("x", -50.0, 2)])
+    assert distribution.sentences == 1 and distribution.counts[-1] == 1
+
+
+def test_parts_add_up_to_the_whole() -> None:
+    costs = variants(np.random.default_rng(2).gamma(2, 0.4, 500))
+    parts = CostDistribution()
+    for start in range(0, 500, 33):
+        parts.add(costs[start : start + 33])
+    assert np.array_equal(parts.counts, CostDistribution.of(costs).counts)
+
+
+def test_costs_are_kept_in_a_folder(tmp_path: Path) -> None:
+    assert read_costs(tmp_path) is None
+    write_costs(tmp_path, of(0.1, 0.9), "a text")
+    kept = read_costs(tmp_path)
+    assert kept is not None and np.array_equal(kept.counts, of(0.1, 0.9).counts)
+
+
+@pytest.mark.parametrize(
+    "damage", ["{", "[]", '{"counts": [1]}', '{"counts": [-1], "bin_width": 0.05}', '{"counts": [1], "bin_width": 1}']
+)
+def test_damaged_costs_are_named(damage: str, tmp_path: Path) -> None:
+    (tmp_path / "costs.json").write_text(damage)
+    with pytest.raises(ModelError, match=r"costs\.json: not a distribution of costs.*\n.*--save-costs"):
+        read_costs(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("costs", "message"),
+    [
+        (of(0.2, 1.0), ""),
+        (of(0.8, 0.9), ""),  # the 85th percentile of the development text is 0.88
+        (
+            of(0.85, 1.1),
+            r"median cost 0\.9\d nats per token over 100 sentences, 0.60 on .* expect wrong",
+        ),
+        (of(0.0, 0.1), "near 0 everywhere"),
+        (of(2.0, 3.0, count=49), ""),  # too few
+    ],
+)
+def test_costs_are_compared_with_those_of_the_development_text(costs: CostDistribution, message: str) -> None:
+    warning = cost_warning(costs, of(0.2, 1.0))
+    assert bool(warning) == bool(message)
+    if message:
+        with pytest.warns(UserWarning, match=message):
+            warnings.warn(warning, stacklevel=1)
+
+
+def test_a_monitor_warns_once() -> None:
+    monitor = CostMonitor(of(0.2, 1.0))
+    groups = [[variant, Variant("another", -1.0, 100)] for variant in variants(np.linspace(2, 3, 30))]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        monitor.add(groups)
+    with pytest.warns(UserWarning, match=r"median cost 2\.5\d .* over 60 sentences"):
+        monitor.add(groups)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        monitor.add(groups)
+        CostMonitor(of(0.2, 1.0)).add([[variant] for variant in variants(np.linspace(0.2, 1, 500))])
+
+
+@pytest.fixture
+def confident(tmp_path: Path) -> Path:
+    """The bundled translator with a development text that cost nothing, so that every text costs too much."""
+    bundled = bundled_path("de-en")
+    assert bundled is not None
+    for file in bundled.iterdir():
+        (tmp_path / file.name).symlink_to(file)
+    (tmp_path / "costs.json").unlink(missing_ok=True)
+    write_costs(tmp_path, of(0.0, 0.001), "a text that cost nothing")
+    return tmp_path
+
+
+@pytest.mark.parametrize("decode", ["beam:2,nbest=2", "sampling", "nucleus:0.9,nbest=2"])
+def test_a_translator_warns_once(confident: Path, decode: str) -> None:
+    translator = Translator.load(confident, decode=decode)
+    quiet = Translator.load(confident, decode=decode, check_costs=False)
+    with pytest.warns(UserWarning, match="over 120 sentences.*expect wrong translations"):
+        translations = translator.translate(SENTENCES, seed=3)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert quiet.translate(SENTENCES, seed=3) == translations
+        translator.translate(SENTENCES)
+        translator.with_decoding("greedy").translate(SENTENCES)
+
+
+@pytest.mark.parametrize("decode", ["beam:2", "sampling"])
+def test_a_stream_warns_once_at_any_number_of_threads(confident: Path, decode: str) -> None:
+    chunks = [SENTENCES[start : start + 20] for start in range(0, 120, 20)]
+    messages = []
+    for threads in (1, 3):
+        with pytest.warns(UserWarning, match="expect wrong") as caught:
+            list(translate_stream(Translator.load(confident, decode=decode), chunks, threads=threads))
+        messages.append([str(warning.message) for warning in caught if "expect" in str(warning.message)])
+    assert messages[0] == messages[1] and len(messages[0]) == 1
+
+
+def test_the_bundled_translator_has_costs() -> None:
+    costs = Translator.load("de-en").costs
+    assert costs is not None and costs.sentences >= 1000
