@@ -52,6 +52,7 @@ def augment(
     ] = False,
     engine: options.Engine = "local",
     workers: options.Workers = None,
+    language_check: options.CheckLanguages = True,
     seed: options.Seed = 1,
 ) -> None:
     """Back-translate monolingual text into training bitext; or run an experiment that compares methods (BBH22).
@@ -65,7 +66,7 @@ def augment(
     _refuse(
         {"--translator": translator, "--tag": tag, "--method": method != "nucleus", "--outputs": outputs != 3}
         | {"--seed": seed != 1, "--src-lang": src_lang != "und", "--tgt-lang": tgt_lang != "und"}
-        | {"--field": field, "--min-words": min_words != 2}
+        | {"--field": field, "--min-words": min_words != 2, "--no-language-check": not language_check}
         if experiment
         else {"--small": small, "--dry-run": dry_run},
         "a text; an experiment sets it in its file" if experiment else "an EXPERIMENT.toml",
@@ -90,6 +91,7 @@ def augment(
         tgt_lang=tgt_lang,
         engine=engine,
         workers=workers,
+        check_languages=language_check,
         seed=seed,
     )
     typer.echo(result.format(), err=True)

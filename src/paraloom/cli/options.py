@@ -24,6 +24,12 @@ Folder = Annotated[str, typer.Option("--output", "-o", help="The folder to write
 Seed = Annotated[int, typer.Option(help="Seed of every random choice.")]
 Workers = Annotated[int | None, typer.Option(help="Processes; default: one per core. The result is the same.")]
 Engine = Annotated[str, typer.Option(help="local, inline, or ray (pip install 'paraloom[cluster]').")]
+CheckLanguages = Annotated[
+    bool,
+    typer.Option(
+        "--language-check/--no-language-check", help="Stop, before any work, at text that the translator cannot read."
+    ),
+]
 OnError = Annotated[
     OnErrorChoice, typer.Option(help="Stop at a row that cannot be processed, or reject it and continue.")
 ]

@@ -29,6 +29,7 @@ def backtranslate(
     engine: options.Engine = "local",
     workers: options.Workers = None,
     on_error: options.OnError = options.OnErrorChoice.stop,
+    language_check: options.CheckLanguages = True,
     seed: options.Seed = 1,
 ) -> None:
     """Pair each reference of a bitext with translations of its other side: paraphrases.
@@ -44,7 +45,7 @@ def backtranslate(
         shard_rows=shard_rows,
         seed=seed,
     )
-    paraphrases = pairs.backtranslate(translator, decode=decode, side=side)
+    paraphrases = pairs.backtranslate(translator, decode=decode, side=side, check_languages=language_check)
     result = paraphrases.write(output, engine=engine, workers=workers, on_error=on_error.value)
     typer.echo(result.format(), err=True)
 

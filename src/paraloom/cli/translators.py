@@ -70,13 +70,23 @@ def translate(
         typer.Option(help="Translations per sentence; several are written as row, rank, logprob, tokens, text."),
     ] = None,
     threads: Annotated[int | None, typer.Option(help="Cores; default: all. The result is the same.")] = None,
+    language_check: options.CheckLanguages = True,
     seed: options.Seed = 1,
 ) -> None:
     """Translate lines of text.
 
     Example: `echo "Ein Hund schläft." | paraloom translate de-en`
     """
-    workflows.translate_file(model, source, output, decode=decode, nbest=nbest, threads=threads, seed=seed)
+    workflows.translate_file(
+        model,
+        source,
+        output,
+        decode=decode,
+        nbest=nbest,
+        threads=threads,
+        check_languages=language_check,
+        seed=seed,
+    )
 
 
 COMMANDS: options.Commands = {"translate": translate}

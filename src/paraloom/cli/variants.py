@@ -41,6 +41,7 @@ def variants(
     engine: options.Engine = "local",
     workers: options.Workers = None,
     on_error: options.OnError = options.OnErrorChoice.stop,
+    language_check: options.CheckLanguages = True,
     seed: options.Seed = 1,
 ) -> None:
     """Translate each text in several ways, for diversity and for training, with rank, logprob and tokens of each.
@@ -68,6 +69,7 @@ def variants(
         engine=engine,
         workers=workers,
         on_error=on_error.value,
+        check_languages=language_check,
         seed=seed,
     )
     typer.echo(result.format(), err=True)

@@ -145,7 +145,8 @@ class Map(Stage):
         input_columns: Columns that must be there.
         rows: 'same': each row comes out once, in order. 'many': a row may give several; the output has an int32 column
             `_source`, the row of the input batch that each output row came from (the engine drops it after checking
-            the row counts; a row that gave nothing counts as failed).
+            the row counts; a row that gave nothing counts as failed, one all of whose output has `keep` false as
+            rejected).
     """
 
     input_columns: ClassVar[tuple[str, ...]] = ()
@@ -168,6 +169,23 @@ class Map(Stage):
             JSON values, which `apply` finds in `context.survey`.
         """
         return None
+
+    def check_input(self, corpus: CorpusReader, context: StageContext) -> Mapping[str, Json]:
+        """Look at the input before any row is processed: raise an error or warn if it does not fit the stage.
+
+        Its figures do not count for digests. A stage that is done already is not checked again.
+
+        Args:
+            corpus: The input.
+            context: Seed and inputs.
+
+        Returns:
+            Figures for run.json.
+
+        Raises:
+            DataError: The input does not fit; names rows, and how to fix it.
+        """
+        return {}
 
     def apply(self, batch: pa.RecordBatch, context: StageContext) -> pa.RecordBatch:
         """Process one batch, which has at least one row. Load heavy things lazily, once per worker.

@@ -108,6 +108,27 @@ def pair_translations(
     return pa.RecordBatch.from_arrays([values for _, values in columns], schema=pa.schema([f for f, _ in columns]))
 
 
+def reject_empty(pairs: pa.RecordBatch) -> pa.RecordBatch:
+    """Mark the pairs whose translation is empty, to be rejected.
+
+    Args:
+        pairs: PAIRS, n rows.
+
+    Returns:
+        The pairs with `keep` (bool) and `reason` (string, null where kept).
+
+    Example:
+        >>> pairs = pa.RecordBatch.from_pylist([{"tgt": "hello"}, {"tgt": " "}])
+        >>> reject_empty(pairs).column("reason").to_pylist()
+        [None, 'empty translation']
+    """
+    empty = pc.equal(pc.utf8_length(pc.utf8_trim_whitespace(pairs.column("tgt"))), 0)
+    reason = pc.if_else(empty, "empty translation", pa.scalar(None, pa.string()))
+    return pairs.append_column(pa.field("keep", pa.bool_()), pc.invert(empty)).append_column(
+        pa.field("reason", pa.string()), reason
+    )
+
+
 class FlatVariants(NamedTuple):
     """The m variants of n sentences as columns.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from contextlib import closing
 from dataclasses import asdict, replace
 from typing import Any, TypeAlias
@@ -10,6 +11,7 @@ from paraloom.core.errors import DataError, nearest
 from paraloom.core.progress import ProgressState, progress, show_progress
 from paraloom.core.seeds import derive_seed
 from paraloom.core.stage import Fit, Json, Map, Source, StageContext
+from paraloom.core.stage_cache import begin_stage
 from paraloom.io import Corpus
 from paraloom.pipeline.engines.base import Engine, Inline
 from paraloom.pipeline.engines.local import Local
@@ -44,6 +46,7 @@ def map_shards(mapping: Map, state: State, seeds: Seeds, engine: Engine, on_erro
     corpus = Corpus.open(state.source.folder)
     _check_input(mapping, corpus)
     shards = ShardRecords(state, mapping.output_schema or corpus.kind, corpus.kind)
+    figures = _checked(mapping, corpus, state, seeds)
     survey = _survey(mapping, corpus, state, seeds)
     keys = shard_keys(state, survey)
     tasks = []
@@ -72,7 +75,7 @@ def map_shards(mapping: Map, state: State, seeds: Seeds, engine: Engine, on_erro
     with progress(state.label, corpus.rows, done=done) as advance, closing(engine.run(tasks, advance)) as records:
         for record in records:
             shards.enter(record)
-    return shards.close(), shards.written
+    return shards.close(figures), shards.written
 
 
 def fit(fitting: Fit, state: State, seeds: Seeds, engine: Engine) -> Closed:
@@ -105,6 +108,19 @@ def _check_input(mapping: Map, corpus: Corpus) -> None:
                 file=corpus.folder,
                 remedy="Put the stage that adds it before this one.",
             )
+
+
+def _checked(mapping: Map, corpus: Corpus, state: State, seeds: Seeds) -> Mapping[str, Json]:
+    """The figures of the check of the input, which is done once; a run that resumes finds them in the manifest."""
+    record = state.manifest.get("check")
+    if record is not None and record["key"] == state.whole:
+        figures: Mapping[str, Json] = record["value"]
+        return figures
+    begin_stage(state.key)
+    figures = mapping.check_input(corpus, StageContext(derive_seed(*seeds), state.inputs))
+    if figures:
+        state.manifest.put("check", {"key": state.whole, "value": figures})
+    return figures
 
 
 def _survey(mapping: Map, corpus: Corpus, state: State, seeds: Seeds) -> Json:

@@ -22,7 +22,7 @@ from paraloom.pipeline.counts import RowCounts
 from paraloom.pipeline.encoding_check import check_text, readable
 from paraloom.pipeline.manifest import ShardRecord
 from paraloom.pipeline.memory import peak_memory
-from paraloom.pipeline.splits import ShardWriter
+from paraloom.pipeline.splits import ShardWriter, split
 
 BATCH_ROWS = 1024
 """Rows to a batch; fixed, because seeds, and so bytes, depend on it."""
@@ -31,10 +31,15 @@ OnError: TypeAlias = Literal["stop", "reject"]
 
 
 class _Done(NamedTuple):
-    """A processed batch: its output, and the rows (from 0) that gave no output."""
+    """A processed batch.
+
+    out: its output.  silent: the rows (from 0) that gave no output.  rejected: of a 'many' stage, the number of rows
+    all of whose output was rejected.
+    """
 
     out: pa.RecordBatch
     silent: list[int]
+    rejected: int = 0
 
 
 @dataclass(frozen=True)
@@ -77,21 +82,23 @@ class ShardTask:
     def __call__(self, advance: Advance) -> ShardRecord:
         begin_stage(self.stage_key)
         started = time.monotonic()
-        read = kept = 0
+        read = 0
+        done = RowCounts()
         with ShardWriter(self.folder, self.name) as writer:
             for batch in read_batches(self.file, batch_rows=BATCH_ROWS):
-                kept += self._pass(batch, read, writer)
+                done += self._pass(batch, read, writer)
                 read += batch.num_rows
                 advance(batch.num_rows)
         rows = writer.rows
-        counts = RowCounts(read, kept, rows["rejected"], rows["failed"], rows["kept"]).check(
+        counts = RowCounts(read, done.kept, done.rejected, rows["failed"], rows["kept"]).check(
             stage=self.stage, file=self.file
         )
         seconds = round(time.monotonic() - started, 3)
         return ShardRecord(self.name, self.key, writer.files(), writer.columns, counts, seconds, peak_memory())
 
-    def _pass(self, batch: pa.RecordBatch, first: int, writer: ShardWriter) -> int:
-        """Process a batch, whose first row is the shard's row `first` (from 0), and write it; returns rows kept."""
+    def _pass(self, batch: pa.RecordBatch, first: int, writer: ShardWriter) -> RowCounts:
+        """Process a batch, whose first row is the shard's row `first` (from 0), and write it; returns what was kept
+        and rejected of its rows."""
         try:
             whole = self._apply(batch, first)
         except DataError as error:
@@ -100,9 +107,9 @@ class ShardTask:
             return self._one_by_one(batch, first, writer, error)
         return self._enter(batch, whole, writer)
 
-    def _one_by_one(self, batch: pa.RecordBatch, first: int, writer: ShardWriter, whole: DataError) -> int:
+    def _one_by_one(self, batch: pa.RecordBatch, first: int, writer: ShardWriter, whole: DataError) -> RowCounts:
         """The same, row by row, to find the unusable ones; the others are still processed."""
-        kept = 0
+        counts = RowCounts()
         for index in range(batch.num_rows):
             row = batch.slice(index, 1)
             try:
@@ -113,10 +120,10 @@ class ShardTask:
                     raise self._remedied(error) from error
                 writer.write("failed", _with_error(row, error.what))
             else:
-                kept += self._enter(row, done, writer)
+                counts += self._enter(row, done, writer)
         if self.on_error == "stop":
             raise self._remedied(whole) from whole
-        return kept
+        return counts
 
     def _apply(self, batch: pa.RecordBatch, first: int) -> _Done:
         context = StageContext(derive_seed(*self.seeds, self.name, first), self.inputs, self.survey)
@@ -141,10 +148,10 @@ class ShardTask:
 
     def _traced(self, batch: pa.RecordBatch, out: pa.RecordBatch) -> _Done:
         """The output of a 'many' stage, and which rows gave none."""
-        if "_source" not in out.schema.names or "keep" in out.schema.names:
+        if "_source" not in out.schema.names:
             raise RunError(
-                "a stage of rows 'many' must add '_source', but not 'keep'",
-                remedy="Filter in a separate stage.",
+                "a stage of rows 'many' must add '_source', the row of the input that each row came from",
+                remedy="This is a bug of the stage.",
             )
         sources = out.column("_source")
         counts = np.zeros(batch.num_rows, dtype=np.int64)
@@ -152,17 +159,23 @@ class ShardTask:
         if sources.null_count or (len(indices) and (indices.min() < 0 or indices.max() >= batch.num_rows)):
             raise RunError(f"'_source' must have row numbers from 0 to {batch.num_rows - 1}")
         np.add.at(counts, indices.astype(np.int64), 1)
-        return _Done(out.drop_columns(["_source"]), np.flatnonzero(counts == 0).tolist())
+        silent = np.flatnonzero(counts == 0).tolist()
+        kept = split(out)[0].column("_source").to_numpy(zero_copy_only=False)
+        rejected = batch.num_rows - len(silent) - len(np.unique(kept))
+        return _Done(out.drop_columns(["_source"]), silent, rejected)
 
-    def _enter(self, batch: pa.RecordBatch, done: _Done, writer: ShardWriter) -> int:
-        """Write the output of a batch; returns how many of its rows were kept."""
+    def _enter(self, batch: pa.RecordBatch, done: _Done, writer: ShardWriter) -> RowCounts:
+        """Write the output of a batch; returns how many of its rows were kept and rejected."""
         require(done.out.schema, SCHEMAS[self.kind])
-        before = writer.rows["kept"]
+        before = dict(writer.rows)
         writer.write_split(done.out)
         for index in done.silent:
             writer.write("failed", _with_error(batch.slice(index, 1), "no output"))
-        many = self.mapping.rows == "many"
-        return batch.num_rows - len(done.silent) if many else writer.rows["kept"] - before
+        if self.mapping.rows == "many":
+            return RowCounts(kept=batch.num_rows - len(done.silent) - done.rejected, rejected=done.rejected)
+        return RowCounts(
+            kept=writer.rows["kept"] - before["kept"], rejected=writer.rows["rejected"] - before["rejected"]
+        )
 
     def _remedied(self, error: DataError) -> DataError:
         failed = f"{self.stage}/failed/"

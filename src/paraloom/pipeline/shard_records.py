@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from paraloom.core.digests import file_digest
 from paraloom.core.errors import ConfigError, RunError, nearest
 from paraloom.core.schema import SCHEMAS
+from paraloom.core.stage import Json
 from paraloom.io import seal_corpus, write_shard
 from paraloom.io.corpus import DESCRIPTION
 from paraloom.io.shards import open_shard
@@ -51,8 +53,12 @@ class ShardRecords:
             self.state.manifest.put("shard", record.as_dict(), record.name)
             self.written += 1
 
-    def close(self) -> dict[str, Any]:
-        """Check the row counts, make the folder a corpus, and return the closing record of the manifest."""
+    def close(self, figures: Mapping[str, Json] | None = None) -> dict[str, Any]:
+        """Check the row counts, make the folder a corpus, and return the closing record of the manifest.
+
+        Args:
+            figures: What the check of the input found, for run.json.
+        """
         records = [self.records[name] for name in sorted(self.records)]
         folder = self.state.folder
         counts = total(record.counts for record in records).check(stage=self.state.folder_name)
@@ -74,6 +80,7 @@ class ShardRecords:
             "shards": len(records),
             "seconds": round(sum(record.seconds for record in records), 3),
             "memory": max(record.memory for record in records),
+            **({"figures": figures} if figures else {}),
         }
         self.state.manifest.put("end", end)
         return end

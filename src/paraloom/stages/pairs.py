@@ -18,9 +18,10 @@ from paraloom.core.stage import Fit, Json, Map, Ref, StageContext
 from paraloom.core.stage_cache import cached_per_stage
 from paraloom.io import Corpus
 from paraloom.mt import Translator
-from paraloom.pairs.backtranslation import backtranslate
+from paraloom.pairs.backtranslation import backtranslate, reject_empty
 from paraloom.pairs.filtering.duplicates import DuplicateConfig, find_duplicates, is_duplicate
 from paraloom.pairs.filtering.filters import Criteria, preview_filter, select, survey
+from paraloom.stages.input_checks import check_translation
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,8 +36,15 @@ class BackTranslate(Map):
         decode: How to decode, such as 'beam:12,nbest=3', 'sampling' or 'nucleus:0.95'.
         side: The side that is translated.
 
+        check_languages: Before any work, identify the languages of a sample, and fail if they do not fit the
+            translator: swapped sides, a bitext in one language.
+
+    Before any work, a sample is translated, too: a warning says if the translator does not know this kind of text.
+    Empty translations are rejected.
+
     Raises:
         ConfigError: When it runs: `decode` cannot be parsed.
+        DataError: When it runs: the languages do not fit the translator.
 
     Reference:
         Wieting, Mallinson and Gimpel 2017, §3; Wieting and Gimpel 2018, §3.
@@ -47,7 +55,7 @@ class BackTranslate(Map):
     """
 
     inputs: ClassVar[tuple[str, ...]] = ("translator",)
-    version: ClassVar[str] = "2"
+    version: ClassVar[str] = "3"
     output_schema: ClassVar[str] = "PAIRS"
     input_columns: ClassVar[tuple[str, ...]] = tuple(PAIRS.names)
     rows: ClassVar[Literal["same", "many"]] = "many"
@@ -55,16 +63,32 @@ class BackTranslate(Map):
     translator: Ref
     decode: str = "beam:5"
     side: Literal["src", "tgt"] = "src"
+    check_languages: bool = True
+
+    def configuration(self) -> dict[str, Json]:
+        """The fields; the check of languages does not change the output."""
+        return {name: value for name, value in super().configuration().items() if name != "check_languages"}
+
+    def check_input(self, corpus: CorpusReader, context: StageContext) -> Mapping[str, Json]:
+        """Languages of a sample, and its costs beside those of the translator's development text."""
+        return check_translation(
+            corpus,
+            [_translator(context.inputs["translator"], self.decode)],
+            self.side,
+            reference="tgt" if self.side == "src" else "src",
+            languages=self.check_languages,
+            seed=context.seed,
+        )
 
     def apply(self, batch: pa.RecordBatch, context: StageContext) -> pa.RecordBatch:
         """The pairs of one batch of bitext; the translator is loaded once per worker."""
         translator = _translator(context.inputs["translator"], self.decode)
-        return backtranslate(batch, translator, side=self.side, seed=context.seed, method=self.decode)
+        return reject_empty(backtranslate(batch, translator, side=self.side, seed=context.seed, method=self.decode))
 
 
 @cached_per_stage(2)
 def _translator(folder: Path, decode: str) -> TranslatorLike:
-    translator: TranslatorLike = Translator.load(folder, decode=decode)
+    translator: TranslatorLike = Translator.load(folder, decode=decode, check_costs=False)
     return translator
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, islice
 from pathlib import Path
@@ -15,10 +15,10 @@ import pyarrow.compute as pc
 
 from paraloom.core.config import base_config
 from paraloom.core.errors import ConfigError, DataError, ParaloomError
-from paraloom.core.protocols import TranslatorLike, Variant
+from paraloom.core.protocols import CorpusReader, TranslatorLike, Variant
 from paraloom.core.schema import PAIRS, SENTENCES, VARIANTS
 from paraloom.core.seeds import strided_seed
-from paraloom.core.stage import Map, Ref, Source, StageContext
+from paraloom.core.stage import Json, Map, Ref, Source, StageContext
 from paraloom.core.stage_cache import cached_per_stage
 from paraloom.io.compression import decode, read_raw_lines, without_compression
 from paraloom.io.shards import open_shard, read_batches
@@ -27,6 +27,7 @@ from paraloom.mt.decoding import parse_decoding
 from paraloom.mt.presets import method
 from paraloom.pairs.variants import ORIGINALS, TrainingPairs, training_pairs, variant_rows
 from paraloom.stages.bitext import held_out
+from paraloom.stages.input_checks import check_translation
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,6 +44,9 @@ class TranslateVariants(Map):
             temperature or syntax.
         outputs: Number of translations of each text that `method` makes ('syntax': with as many translators).
         column: Column to translate: 'text' of SENTENCES, 'src' or 'tgt' of PAIRS. Default: 'text', or else 'src'.
+        check_languages: Before any work, identify the language of a sample, and fail if it does not fit the translator.
+
+    A sample is translated beforehand, too: a warning says if the translator does not know this kind of text.
 
     Raises:
         ConfigError: Both or neither of `decode` and `method` are given, one of them is invalid, or the number of
@@ -67,6 +71,11 @@ class TranslateVariants(Map):
     method: str = ""
     outputs: int = 3
     column: Literal["", "text", "src", "tgt"] = ""
+    check_languages: bool = True
+
+    def configuration(self) -> dict[str, Json]:
+        """The fields; the check of languages does not change the output."""
+        return {name: value for name, value in super().configuration().items() if name != "check_languages"}
 
     def validate(self) -> None:
         if bool(self.decode) == bool(self.method):
@@ -80,6 +89,21 @@ class TranslateVariants(Map):
                 f"method '{self.method}' with {self.outputs} outputs takes {expected} translators, "
                 f"not {len(self.translator)}"
             )
+
+    def check_input(self, corpus: CorpusReader, context: StageContext) -> Mapping[str, Json]:
+        """Language of a sample, and its costs beside those of the first translator's development text."""
+        column = self.column or ("text" if "text" in corpus.schema.names else "src")
+        if column not in corpus.schema.names:
+            return {}
+        decoding = method(self.method, self.outputs).decoding if self.method else parse_decoding(self.decode)
+        return check_translation(
+            corpus,
+            [_translator(path, decoding) for path in context.paths("translator")],
+            column,
+            ids="doc_id" if column == "text" else "pair_id",
+            languages=self.check_languages,
+            seed=context.seed,
+        )
 
     def apply(self, batch: pa.RecordBatch, context: StageContext) -> pa.RecordBatch:
         """The variants of one batch; translators are loaded once per worker."""
@@ -161,7 +185,7 @@ def _merged(of_translators: Sequence[Sequence[Variant]]) -> list[Variant]:
 
 @cached_per_stage(8)
 def _translator(folder: Path, decoding: object) -> TranslatorLike:
-    translator: TranslatorLike = Translator.load(folder, decode=decoding)  # type: ignore[arg-type]
+    translator: TranslatorLike = Translator.load(folder, decode=decoding, check_costs=False)  # type: ignore[arg-type]
     return translator
 
 

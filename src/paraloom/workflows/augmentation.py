@@ -32,6 +32,7 @@ def augment(
     tgt_lang: str = "und",
     engine: str = "local",
     workers: int | None = None,
+    check_languages: bool = True,
     seed: int = 1,
 ) -> RunResult:
     """Back-translate monolingual text into bitext: the translation is the source, the original text the target.
@@ -51,13 +52,14 @@ def augment(
         tgt_lang: Language of the text.
         engine: 'local', 'inline' or 'ray'.
         workers: Processes; default: one per core. The result is the same.
+        check_languages: Fail, before any work, if a sample is in a language that the translator does not read.
         seed: Seed of sampling.
 
     Returns:
         Row counts and reasons of rejection, stage by stage; `folder` is `output`.
 
     Raises:
-        DataError: The text does not exist.
+        DataError: The text does not exist, or is not in the language that the translator translates from.
         ConfigError: The method needs another number of translators, or the text has several columns and `field` is
             not given.
 
@@ -93,7 +95,14 @@ def augment(
     loading, references = all_translator_stages(models)
     sentences = ReadSentences(name="sentences", lang=tgt_lang, max_length=1000, **source)
     clean = Clean(name="clean", min_words=min_words, input=sentences)
-    variants = TranslateVariants(name="variants", translator=references, method=method, outputs=outputs, input=clean)
+    variants = TranslateVariants(
+        name="variants",
+        translator=references,
+        method=method,
+        outputs=outputs,
+        input=clean,
+        check_languages=check_languages,
+    )
     bitext = VariantsToBitext(name="bitext", src_lang=src_lang, tag=tag, input=variants)
     stages = [sentences, clean, *loading, variants, bitext]
     return run_stages(stages, str(output), seed=seed, engine=engine, workers=workers)

@@ -18,7 +18,7 @@ from paraloom.embed.average import SentenceEncoder
 from paraloom.embed.encoder import Encoder
 from paraloom.io import Corpus, write_table
 from paraloom.mt.translator import Translator
-from paraloom.pairs.backtranslation import pair_translations
+from paraloom.pairs.backtranslation import pair_translations, reject_empty
 from paraloom.pairs.scoring.models import encoder_scorers
 from paraloom.pairs.scoring.table import score as score_batch
 from paraloom.pipeline.definition import Definition, define_steps
@@ -26,6 +26,8 @@ from paraloom.pipeline.registry import use_of
 from paraloom.pipeline.result import RunResult
 from paraloom.pipeline.runner import run_pipeline
 from paraloom.pipeline.shard import OnError
+from paraloom.stages.input_checks import Direction, SampledRows
+from paraloom.stages.input_checks import check_languages as check_sample
 from paraloom.stages.pairs import BackTranslate, DropDuplicates, Filter, FindDuplicates
 from paraloom.stages.scores import Score
 from paraloom.workflows.memory import Compute, InProcess, pairs_from_data
@@ -135,7 +137,12 @@ class Pairs:
         return self.then(Filter(where=where, **criteria))
 
     def backtranslate(
-        self, translator: Translator | TranslatorLike | str | Path, *, decode: str | None = None, side: str = "src"
+        self,
+        translator: Translator | TranslatorLike | str | Path,
+        *,
+        decode: str | None = None,
+        side: str = "src",
+        check_languages: bool = True,
     ) -> Pairs:
         """Pair each target sentence with translations of its source: paraphrases in the target language.
 
@@ -145,6 +152,8 @@ class Pairs:
             decode: How to decode, such as ``"beam:12"``; default: the translator's own, or ``"beam:5"``. An object of
                 another class than `paraloom.Translator` decodes in its own way.
             side: The side that is translated, 'src' or 'tgt'.
+            check_languages: Fail, before any work, if the languages of a sample do not fit the translator: swapped
+                sides, a bitext in one language.
 
         Returns:
             Pairs whose `src` is the side that was not translated, the reference, and whose `tgt` is a translation of
@@ -153,6 +162,7 @@ class Pairs:
         Raises:
             ConfigError: The translator is not found, or `side` is unknown.
             TypeError: `translator` is not a translator, a name or a folder.
+            DataError: Once rows are needed: the languages of the pairs do not fit the translator.
 
         Reference:
             Wieting et al. (2017), §3.
@@ -168,11 +178,16 @@ class Pairs:
         if not loads_by_folder(translator):
             if not hasattr(translator, "translate"):
                 raise TypeError(f"expected a translator, its name or folder, got {type(translator).__name__}")
-            return self._in_process(_translation(cast(TranslatorLike, translator), decode, side_))
+            return self._in_process(_translation(cast(TranslatorLike, translator), decode, side_, check_languages))
         stages, reference, own_decoding = translator_stages(
             cast("Translator | str | Path", translator), name=self._unique("translator")
         )
-        stage = BackTranslate(translator=reference, decode=decode or own_decoding or "beam:5", side=side_)
+        stage = BackTranslate(
+            translator=reference,
+            decode=decode or own_decoding or "beam:5",
+            side=side_,
+            check_languages=check_languages,
+        )
         return self._with(*stages, self._connected(stage))
 
     def drop_duplicates(self, *, similarity: float = 0.8, columns: Sequence[str] = ("src", "tgt")) -> Pairs:
@@ -429,6 +444,7 @@ def backtranslate(
     *,
     decode: str | None = None,
     side: str = "src",
+    check_languages: bool = True,
 ) -> Pairs:
     """Paraphrases from bitext: each target sentence beside translations of its source.
 
@@ -437,6 +453,7 @@ def backtranslate(
         translator: A translator, its name or folder.
         decode: How to decode, such as ``"beam:12,nbest=3"``; default: the translator's own, or ``"beam:5"``.
         side: The side that is translated, 'src' or 'tgt'.
+        check_languages: Fail if the languages of a sample do not fit the translator.
 
     Returns:
         Lazy pairs: `src` is the human reference, `tgt` the translation, with `rank`, `logprob`, `tokens`, `method`.
@@ -448,7 +465,7 @@ def backtranslate(
         >>> backtranslate([("Guten Morgen", "Good morning")], "de-en").to_list()[0]["src"]
         'Good morning'
     """
-    return as_pairs(pairs).backtranslate(translator, decode=decode, side=side)
+    return as_pairs(pairs).backtranslate(translator, decode=decode, side=side, check_languages=check_languages)
 
 
 def score(pairs: PairsLike, scores: Sequence[str] | str, **models: Any) -> Pairs:
@@ -517,18 +534,28 @@ def _path(model: str | Path | None) -> Path | None:
     return None if model is None else Path(model).absolute()
 
 
-def _translation(translator: TranslatorLike, decode: str | None, side: Literal["src", "tgt"]) -> Compute:
-    """Back-translation of a batch by an object of this process."""
+def _translation(
+    translator: TranslatorLike, decode: str | None, side: Literal["src", "tgt"], check_languages: bool
+) -> Compute:
+    """Back-translation of a batch by an object of this process; the first batch is checked."""
     model = translator.with_decoding(decode) if isinstance(translator, Translator) and decode else translator
     signature = str(getattr(model, "signature", type(model).__name__))
     reference: Literal["src", "tgt"] = "tgt" if side == "src" else "src"
 
+    unchecked = check_languages
+
     def compute(batch: pa.RecordBatch, seed: int) -> pa.RecordBatch:
+        nonlocal unchecked
+        if unchecked:
+            texts = {str(name): [text or "" for text in batch.column(name).to_pylist()] for name in (side, reference)}
+            sample = SampledRows(batch.column("pair_id").to_pylist(), texts)
+            check_sample(sample, side, Direction.of(model), reference)
+            unchecked = False
         variants = model.translate([text or "" for text in batch.column(side).to_pylist()], seed=seed)
         for row, group in enumerate(variants):
             if not group:
                 raise DataError(f"the translator returned nothing for {batch.column(side)[row].as_py()!r}")
         paired = pair_translations(batch, variants, decode or signature, reference=reference, signature=signature)
-        return paired.drop_columns(["_source"])
+        return reject_empty(paired.drop_columns(["_source"]))
 
     return compute

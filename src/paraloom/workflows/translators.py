@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 
 from paraloom.bundled import BUNDLED, bundled_path
-from paraloom.core.errors import ConfigError
+from paraloom.core.errors import ConfigError, DataError
 from paraloom.core.progress import progress
 from paraloom.core.protocols import Variant
 from paraloom.core.schema import VARIANTS
@@ -22,6 +23,8 @@ from paraloom.io.compression import open_write
 from paraloom.mt.decoding import Beam, describe_decoding, parse_decoding
 from paraloom.mt.translator import Translator, translate_stream
 from paraloom.pipeline.result import RunResult
+from paraloom.stages.input_checks import Direction, SampledRows
+from paraloom.stages.input_checks import check_languages as check_sample
 from paraloom.stages.translators import LoadTranslator, TrainTranslator
 from paraloom.workflows.run import as_list, input_stages, run_stages
 
@@ -163,9 +166,12 @@ def translate_file(
     decode: str = "beam:5",
     nbest: int | None = None,
     threads: int | None = None,
+    check_languages: bool = True,
     seed: int = 1,
 ) -> int:
     """Translate the lines of a file, streaming, on all cores.
+
+    Warns if the text costs more than the translator's development text, and if translations are empty.
 
     One translation per line is written as text, unless the suffix of `output` names a table; several are written as
     VARIANTS (.tsv, .jsonl, .parquet), with the number of the line, from 1, as `pair_id`.
@@ -177,6 +183,7 @@ def translate_file(
         decode: How to decode.
         nbest: Translations per line; default: what `decode` says.
         threads: Cores; default: all. The result is the same.
+        check_languages: Fail if the first lines are in a language that the translator does not read.
         seed: Seed of sampling.
 
     Returns:
@@ -184,6 +191,7 @@ def translate_file(
 
     Raises:
         ConfigError: Several translations per line, and `output` is not a table.
+        DataError: The first lines are in another language than the one that the translator translates from.
     """
     decoding = parse_decoding(decode)
     if nbest is not None:
@@ -197,14 +205,20 @@ def translate_file(
             f"{decoding.nbest} translations per line do not fit a text file", remedy="Name an output such as out.tsv."
         )
     cores = threads or os.cpu_count() or 1
-    count = 0
+    count = empty = 0
+    chunks = _chunks(read_lines(source), CHUNK)
+    if check_languages:
+        first = next(chunks, [])
+        _check_language(first, model, source)
+        chunks = chain([first] if first else [], chunks)
 
     def results() -> Iterator[list[list[Variant]]]:
-        nonlocal count
+        nonlocal count, empty
         with progress("translating", unit="lines") as advance:
-            for chunk in translate_stream(model, _chunks(read_lines(source), CHUNK), threads=cores, seed=seed):
+            for chunk in translate_stream(model, chunks, threads=cores, seed=seed):
                 yield chunk
                 count += len(chunk)
+                empty += sum(bool(variants[0].tokens) and not variants[0].text.strip() for variants in chunk)
                 advance(len(chunk))
 
     if table:
@@ -213,7 +227,18 @@ def translate_file(
         with open_write(output) as stream:
             for chunk in results():
                 stream.write("".join(f"{variants[0].text}\n" for variants in chunk).encode())
+    if empty:
+        warnings.warn(f"{empty:,} of {count:,} lines have an empty translation", stacklevel=2)
     return count
+
+
+def _check_language(lines: Sequence[str], model: Translator, source: str) -> None:
+    """Fail if lines are in a language that a translator does not read."""
+    sample = SampledRows([str(number) for number in range(1, len(lines) + 1)], {"text": list(lines)})
+    try:
+        check_sample(sample, "text", Direction.of(model))
+    except DataError as error:
+        raise error.at(file="standard input" if source == "-" else source) from None
 
 
 def _folder(translator: str | Path) -> Path:

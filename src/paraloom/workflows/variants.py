@@ -50,6 +50,7 @@ def translate_variants(
     engine: str = "local",
     workers: int | None = None,
     on_error: OnError = "stop",
+    check_languages: bool = True,
     seed: int = 1,
 ) -> RunResult:
     """Translate each text in several ways and write VARIANTS.
@@ -72,7 +73,11 @@ def translate_variants(
         engine: 'local', 'inline' or 'ray'.
         workers: Processes; default: one per core. The result is the same.
         on_error: 'stop' at a row that cannot be processed, or 'reject' it.
+        check_languages: Fail, before any work, if a sample is in a language that the translator does not read.
         seed: Seed of sampling.
+
+    Raises:
+        DataError: The language of the text is not the one that a translator translates from.
 
     Reference:
         Burchell et al. (2022), §2.
@@ -101,6 +106,7 @@ def translate_variants(
         method=method or ("" if decode else "nucleus"),
         outputs=outputs,
         column=column,  # type: ignore[arg-type]
+        check_languages=check_languages,
     )
     return run_stages(
         [*stages, *loading, stage], str(output), seed=seed, engine=engine, workers=workers, on_error=on_error

@@ -1,0 +1,265 @@
+"""Checks of what is to be translated, on a sample of its rows, before any work: languages, and costs."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from paraloom.core.errors import DataError
+from paraloom.core.protocols import CorpusReader, TranslatorLike
+from paraloom.core.seeds import generator
+from paraloom.core.stage import Json
+from paraloom.mt.costs import COST_DECODING, COST_SAMPLE, MIN_SENTENCES, CostDistribution, cost_warning
+from paraloom.mt.translator import Translator, best_variants
+from paraloom.text.function_words import known_function_words, likeness, sample_language
+from paraloom.text.normalize import normalize
+
+SAMPLE_ROWS = 500
+"""Rows whose language is identified; `COST_SAMPLE` of them are translated."""
+
+COPIES = 0.6
+"""Share of translations that equal the other side of their pair, from which the text counts as already translated."""
+
+NO_CHECK = "If it is right as it is, switch the check off: --no-language-check, or check_languages = false."
+
+_SHOWN_ROWS = 3
+_NAMES = {
+    "ar": "Arabic",
+    "cs": "Czech",
+    "da": "Danish",
+    "de": "German",
+    "el": "Greek",
+    "en": "English",
+    "es": "Spanish",
+    "fi": "Finnish",
+    "fr": "French",
+    "he": "Hebrew",
+    "hi": "Hindi",
+    "hu": "Hungarian",
+    "is": "Icelandic",
+    "it": "Italian",
+    "ja": "Japanese",
+    "ko": "Korean",
+    "nb": "Norwegian",
+    "nl": "Dutch",
+    "pl": "Polish",
+    "pt": "Portuguese",
+    "ro": "Romanian",
+    "ru": "Russian",
+    "sv": "Swedish",
+    "th": "Thai",
+    "tr": "Turkish",
+    "zh": "Chinese",
+}
+_CODES = {
+    **{"ara": "ar", "ces": "cs", "cze": "cs", "dan": "da", "deu": "de", "ger": "de", "ell": "el", "eng": "en"},
+    **{"spa": "es", "fin": "fi", "fra": "fr", "fre": "fr", "heb": "he", "hin": "hi", "hun": "hu", "isl": "is"},
+    **{"ice": "is", "ita": "it", "jpn": "ja", "kor": "ko", "nob": "nb", "no": "nb", "nor": "nb", "nld": "nl"},
+    **{"dut": "nl", "pol": "pl", "por": "pt", "ron": "ro", "rum": "ro", "rus": "ru", "swe": "sv", "tha": "th"},
+    **{"tur": "tr", "zho": "zh", "chi": "zh", "cmn": "zh"},
+}
+
+
+class Direction(NamedTuple):
+    """What a translator translates from and into: ISO 639-1 codes, None where unknown."""
+
+    source: str | None
+    target: str | None
+
+    @classmethod
+    def of(cls, translator: TranslatorLike) -> Direction:
+        """The languages of a translator, whose attributes `source` and `target` name them if they are known."""
+        return cls(_code(getattr(translator, "source", None)), _code(getattr(translator, "target", None)))
+
+    def __str__(self) -> str:
+        return f"{self.source or '?'} → {self.target or '?'}"
+
+
+class SampledRows(NamedTuple):
+    """Sampled rows of a corpus.
+
+    Args:
+        ids: Identifier of each row.
+        columns: Text of each column that was read.
+    """
+
+    ids: list[str]
+    columns: dict[str, list[str]]
+
+
+def read_sample(corpus: CorpusReader, columns: Sequence[str], ids: str, seed: int) -> SampledRows:
+    """Random rows of a corpus, in their order; the corpus is streamed.
+
+    Args:
+        corpus: The corpus.
+        columns: Columns of texts.
+        ids: Column that identifies a row.
+        seed: Seed of the choice.
+    """
+    rows = corpus.rows
+    chosen = np.arange(rows)
+    if rows > SAMPLE_ROWS:
+        chosen = np.sort(generator(seed).choice(rows, SAMPLE_ROWS, replace=False, shuffle=False))
+    sample = SampledRows([], {column: [] for column in columns})
+    first = 0
+    for batch in corpus.batches([ids, *columns]):
+        low, high = np.searchsorted(chosen, (first, first + batch.num_rows))
+        if high > low:
+            part = batch.take((chosen[low:high] - first).tolist())
+            sample.ids.extend(map(str, part.column(ids).to_pylist()))
+            for column in columns:
+                sample.columns[column].extend(text or "" for text in part.column(column).to_pylist())
+        first += batch.num_rows
+    return sample
+
+
+def check_languages(sample: SampledRows, column: str, direction: Direction, reference: str = "") -> dict[str, Json]:
+    """Check that the columns are in the languages of the translator, where they can be identified.
+
+    Args:
+        sample: SampledRowsd rows.
+        column: The column that is translated.
+        direction: Languages of the translator.
+        reference: The column that its translations are paired with, if there is one.
+
+    Returns:
+        The identified language of each column, for run.json.
+
+    Raises:
+        DataError: The sides are swapped, both are in one language, or one is in a language that does not fit; names
+            rows, and says what to change. A sample that is too short or too mixed passes.
+    """
+    columns = [column, *([reference] if reference else [])]
+    identified = {name: sample_language(sample.columns[name]).language for name in columns}
+    source = identified[column]
+    other = identified[reference] if reference else None
+    translator = f"the translator translates {direction}"
+    sides = " and ".join(f"'{name}' is {_name(identified[name])}" for name in columns)
+    if reference and source and source == other and (direction.source is None or direction.source != direction.target):
+        raise DataError(
+            f"both sides are {_name(source)} ({_rows(sample, column, source)}); {translator}",
+            remedy=f"Give one side in {_name(direction.source)}, the other in {_name(direction.target)}. {NO_CHECK}",
+        )
+    if _contradicts(source, direction.source, direction.target):
+        if other and other == direction.source:
+            raise DataError(
+                f"the sides are swapped: {sides} ({_rows(sample, column, source)}); {translator}",
+                remedy=f'Translate the other side: --side {reference}, or side = "{reference}" in a pipeline; or swap '
+                f"the files, such as PREFIX.{{{direction.source},{direction.target}}}. {NO_CHECK}",
+            )
+        raise DataError(
+            f"the text to translate, '{column}', is {_name(source)} ({_rows(sample, column, source)}); {translator}",
+            remedy=f"Use a translator from {_name(source)}, or text in {_name(direction.source)}. {NO_CHECK}",
+        )
+    if _contradicts(other, direction.target, direction.source):
+        raise DataError(
+            f"the other side, '{reference}', is {_name(other)} ({_rows(sample, reference, other)}); {translator}, "
+            "and its translations would be paired with another language",
+            remedy=f"Use a translator into {_name(other)}. {NO_CHECK}",
+        )
+    return {name: language for name, language in identified.items() if language}
+
+
+def check_costs(sample: SampledRows, column: str, translator: TranslatorLike, reference: str = "") -> dict[str, Json]:
+    """Compare the costs of a sample with those of the translator's development text, and warn if they are unlike.
+
+    The sample is translated with `COST_DECODING` like the development text, whatever the decoding of the stage.
+
+    Args:
+        sample: SampledRowsd rows.
+        column: The column that is translated.
+        translator: Without costs.json in its folder, nothing is compared.
+        reference: The column that its translations are paired with, if there is one.
+
+    Returns:
+        The distribution, that of the development text, and the warning if there is one, for run.json.
+    """
+    if not isinstance(translator, Translator) or translator.costs is None:
+        return {}
+    rows = [row for row, text in enumerate(sample.columns[column]) if text.strip()]
+    step = max(1, len(rows) // COST_SAMPLE)
+    rows = rows[::step][:COST_SAMPLE]
+    if len(rows) < MIN_SENTENCES:
+        return {}
+    plain = Translator(
+        translator.folder, COST_DECODING, source=translator.source, target=translator.target, check_costs=False
+    )
+    best = best_variants(plain, [sample.columns[column][row] for row in rows])
+    costs = CostDistribution.of(best)
+    messages = [cost_warning(costs, translator.costs)]
+    if reference:
+        others = normalize([sample.columns[reference][row] for row in rows]).to_pylist()
+        copies = sum(variant.text == other for variant, other in zip(best, others, strict=True)) / len(rows)
+        if copies >= COPIES:
+            messages.append(
+                f"{copies:.0%} of its translations are equal to '{reference}': this text was translated by the same "
+                "translator already, or the translator was trained on it; the pairs will be copies"
+            )
+    message = "; ".join(filter(None, messages))
+    if message:
+        warnings.warn(message, stacklevel=2)
+    return {
+        "costs": costs.to_dict(),
+        "development_costs": translator.costs.to_dict(),
+        **({"warning": message} if message else {}),
+    }
+
+
+def check_translation(
+    corpus: CorpusReader,
+    translators: Sequence[TranslatorLike],
+    column: str,
+    *,
+    ids: str = "pair_id",
+    reference: str = "",
+    languages: bool = True,
+    seed: int = 0,
+) -> Mapping[str, Json]:
+    """Both checks, for a stage that translates a column of a corpus.
+
+    Args:
+        corpus: The input of the stage.
+        translators: Its translators, all from the same language; costs are those of the first.
+        column: The column that is translated.
+        ids: Column that identifies a row.
+        reference: The column that the translations are paired with, if there is one.
+        languages: Whether to check languages.
+        seed: Seed of the sample.
+
+    Returns:
+        Figures for run.json: `languages`, `costs`, `development_costs` and `warning`, those that there are.
+    """
+    sample = read_sample(corpus, [column, *([reference] if reference else [])], ids, seed)
+    figures: dict[str, Json] = {}
+    if languages:
+        for translator in translators:
+            figures["languages"] = check_languages(sample, column, Direction.of(translator), reference)
+    figures |= check_costs(sample, column, translators[0], reference)
+    return {name: value for name, value in figures.items() if value}
+
+
+def _contradicts(identified: str | None, expected: str | None, opposite: str | None) -> bool:
+    """Whether an identified language is not the expected one; a language that cannot be identified is not denied."""
+    if identified is None or expected is None or identified == expected:
+        return False
+    return expected in known_function_words() or identified == opposite
+
+
+def _rows(sample: SampledRows, column: str, language: str | None) -> str:
+    """The rows of a sample that are most clearly in a language, with their texts."""
+    texts = sample.columns[column]
+    order = sorted(range(len(texts)), key=lambda row: -likeness(texts[row], language or "") * min(len(texts[row]), 60))
+    shown = [f"{sample.ids[row]} {texts[row][:40]!r}" for row in sorted(order[:_SHOWN_ROWS])]
+    return f"rows such as {', '.join(shown)}"
+
+
+def _code(language: str | None) -> str | None:
+    plain = (language or "").lower().replace("_", "-").split("-")[0]
+    return _CODES.get(plain, plain) or None
+
+
+def _name(language: str | None) -> str:
+    return _NAMES.get(language or "", language or "unknown")
