@@ -14,6 +14,7 @@ from paraloom.core.protocols import Variant
 from paraloom.core.schema import PAIRS
 from paraloom.evaluate.sts import STSResult, STSRow
 from paraloom.io import write_corpus
+from paraloom.mt.costs import CostDistribution
 from paraloom.pairs.backtranslation import pair_translations
 from paraloom.pairs.filtering.filters import Criteria, select
 from paraloom.pairs.scoring.table import score
@@ -69,7 +70,8 @@ def make_toy_run(root: Path, rows: int = 400) -> Path:
     stages = [
         _stage("10-read", "read", "read-pairs", "source", rows, rows, out=rows, files="bitext.tsv"),
         _stage("20-translator", "translator", "train-translator", "fit", seconds=1234.5, steps=2000),
-        _stage("30-backtranslate", "backtranslate", "backtranslate", "map", rows, rows, out=rows, decode="beam:5"),
+        _stage("30-backtranslate", "backtranslate", "backtranslate", "map", rows, rows, out=rows, decode="beam:5")
+        | {"figures": _costs(draw)},
         _stage("40-score", "score", "score", "map", rows, rows, out=rows, scores=["all"]),
         _stage(
             "50-filter", "filter", "filter", "map", rows, kept.num_rows, rejected.num_rows, kept.num_rows,
@@ -100,6 +102,19 @@ def _stage(
         "digest": "0123456789abcdef" * 4, "configuration": configuration, "state": "done",
         "figures": {"dev_loss": 1.93, "bleu": 36.6} if use == "train-translator" else {},
     }  # fmt: skip
+
+
+def _costs(draw: random.Random) -> dict[str, Any]:
+    """Figures of a stage whose text costs twice what the development text does, in more bins than the chart has."""
+    texts = [
+        CostDistribution.of(Variant("x", -10 * draw.gammavariate(4, mean / 4), 10) for _ in range(rows))
+        for mean, rows in ((0.5, 1000), (1.5, 200))
+    ]
+    return {
+        "development_costs": texts[0].to_dict(),
+        "costs": texts[1].to_dict(),
+        "warning": "median cost 1.4 <nats>: expect wrong translations",
+    }
 
 
 def _artifacts(root: Path, draw: random.Random) -> None:

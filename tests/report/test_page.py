@@ -112,6 +112,16 @@ def test_each_reason_is_shown_with_its_count(run: Path, reader: Reader) -> None:
         assert reader.text[index + 1] == count(n)
 
 
+def test_costs_are_shown_beside_those_of_the_development_text(reader: Reader, page: str) -> None:
+    text = "".join(reader.text)
+    assert "median cost 1.4 <nats>: expect wrong translations" in text
+    assert re.search(r"median 1\.\d+ nats per subword over 200 sentences in this run", text)
+    bars = re.findall(r"<title>([\d.]+) to [\d.]+: development text ([\d.]+)%, this run ([\d.]+)%</title>", page)
+    assert 10 < len(bars) <= 40
+    for side in (1, 2):
+        assert sum(float(bar[side]) for bar in bars) == pytest.approx(100, abs=1)
+
+
 @pytest.mark.parametrize(
     "words", ["36.6", "not run yet", "WORD,TRIGRAM, 600 (PNMT Table 8)", "77.4", "78.5", "sts|similarity:cosine"]
 )

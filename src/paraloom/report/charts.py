@@ -101,6 +101,36 @@ def histogram(
     return _svg(title, description + ".", parts, _WIDTH, _HEIGHT, "histogram")
 
 
+def compared_histogram(
+    title: str, edges: Sequence[float], first: Sequence[int], second: Sequence[int], names: tuple[str, str]
+) -> Html:
+    """The histograms of two texts side by side, as shares of each, so that their sizes do not matter.
+
+    Args:
+        title: Name of the quantity.
+        edges: The k + 1 edges of the bins, in increasing order.
+        first: Rows of the first text in each of the k bins, at least one in all.
+        second: Those of the second.
+        names: Names of the two texts.
+    """
+    low, high = edges[0], edges[-1]
+    shares = [[n / sum(counts) for n in counts] for counts in (first, second)]
+    top = max(max(of_text) for of_text in shares)
+    parts: list[Part] = []
+    for i, pair in enumerate(zip(*shares, strict=True)):
+        left, right = (_x(edge, low, high, _WIDTH, _LEFT) for edge in edges[i : i + 2])
+        middle = (left + right) / 2
+        values = ", ".join(f"{name} {share:.1%}" for name, share in zip(names, pair, strict=True))
+        bars: list[Part] = [element("title", f"{number(edges[i])} to {number(edges[i + 1])}: {values}")]
+        bars.append(_histogram_bar(left, middle, pair[0] / top, "before"))
+        bars.append(_histogram_bar(middle, right, pair[1] / top, "after"))
+        parts.append(element("g", bars))
+    parts.append(_x_axis(low, high, _WIDTH, _HEIGHT, _LEFT))
+    sizes = " and ".join(f"{count(sum(n))} of {name}" for name, n in zip(names, (first, second), strict=True))
+    description = f"Histograms of {sizes} from {number(low)} to {number(high)}."
+    return _svg(title, description, parts, _WIDTH, _HEIGHT, "histogram")
+
+
 def curves(title: str, lines: Sequence[Curve], x_name: str, *, logarithmic: bool = False) -> Html:
     """Curves over a common x axis, each labeled at its end; from the fifth on they are dashed.
 

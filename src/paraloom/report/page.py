@@ -17,6 +17,7 @@ from paraloom.report.results import result
 from paraloom.report.run_folder import RunView, StageView, open_run
 from paraloom.report.scores import ScoreColumn, pairs_by_score, score_cards, scores_of
 from paraloom.report.training import training
+from paraloom.report.translation_costs import translation_costs
 
 
 def write_report(run_folder: str | Path, output: str | Path) -> Path:
@@ -62,6 +63,7 @@ def _page(run: RunView) -> str:
     columns = scores_of(run)
     sections = [
         ("pipeline", "Pipeline", _pipeline(run)),
+        ("costs", "Costs of translations", translation_costs(run)),
         ("scores", "Scores", score_cards(columns)),
         ("pairs", "Example pairs", pairs_by_score(columns)),
         ("training", "Training", _training(run)),
