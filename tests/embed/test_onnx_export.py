@@ -70,3 +70,11 @@ def test_the_folder_has_the_vocabularies_and_other_folders_stay_unchanged(tmp_pa
     with pytest.raises(ConfigError):
         export_onnx(encoder, tmp_path / "other")
     assert (tmp_path / "other" / "notes.txt").read_text() == "keep"
+
+
+def test_a_network_of_an_unknown_kind_is_refused(tmp_path, monkeypatch):
+    encoder = trained("gran", tmp_path / "encoder")
+    network = encoder.parts["gran"].network
+    monkeypatch.setattr(type(network), "__name__", "Peephole")
+    with pytest.raises(ConfigError, match="a network of type Peephole cannot be exported to ONNX"):
+        export_onnx(encoder, tmp_path / "onnx")

@@ -56,6 +56,15 @@ def test_stages_refer_to_each_other_by_object_or_by_name(bitext: Path, tmp_path:
     assert "src_idf" in Corpus.open(first.stage("rarity").folder).schema.names
 
 
+def test_a_stage_class_that_a_function_defines_has_its_own_name_as_default(bitext: Path) -> None:
+    @dataclass(frozen=True, kw_only=True)
+    class Shout(Map):
+        def apply(self, batch: pa.RecordBatch, context: StageContext) -> pa.RecordBatch:
+            return batch
+
+    assert repr(Pipeline([read(bitext), Shout()])) == "Pipeline('pipeline', 2 stages: read-pairs, Shout)"
+
+
 def test_a_map_without_input_takes_the_nearest_corpus(bitext: Path) -> None:
     reading = read(bitext)
     definition = Pipeline(

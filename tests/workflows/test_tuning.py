@@ -35,10 +35,20 @@ def test_each_draw_of_a_candidate_is_selected_and_trained_on(tmp_path: Path, mon
         "encoder-random-1",
         "random-2",
         "encoder-random-2",
-        "bleu1-0p5-1",
-        "encoder-bleu1-0p5-1",
+        "bleu1-below-0p5-1",
+        "encoder-bleu1-below-0p5-1",
         "tuned",
     ]
+
+
+def test_conditions_that_differ_in_an_operator_have_stages_of_their_own(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "scored.tsv").write_text("")
+    grids = [f"bleu1 {operator} 0.5" for operator in ("<", "<=", ">", ">=", "<>")]
+    names = [stage.name for stage in tuning_stages(tuning(grids=grids))]
+    assert len(set(names)) == len(names)
 
 
 def test_the_winner_is_trained_as_often_as_the_random_selection(

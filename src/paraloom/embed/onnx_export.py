@@ -209,6 +209,8 @@ def _part(graph: _Graph, part: Any, lists: _Lists) -> str:
     lstm_states = _states(graph, vectors, lists, weights)
     if kind == "lstm":
         return _mean(graph, lstm_states, lists)
+    if kind != "gran":
+        raise ConfigError(f"a network of type {type(part.network).__name__} cannot be exported to ONNX")
     from_word = graph.of("MatMul", vectors, graph.tensor(weights["from_word.weight"].T))
     from_state = graph.of("MatMul", lstm_states, graph.tensor(weights["from_state.weight"].T))
     gate = graph.of("Sigmoid", graph.of("Sum", from_word, from_state, graph.tensor(weights["from_word.bias"])))

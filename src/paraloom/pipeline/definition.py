@@ -115,7 +115,7 @@ def define_steps(stages: Iterable[Stage], base: Path) -> tuple[Step, ...]:
 
 
 def _step(stage: Stage, use: str, earlier: Sequence[Step], base: Path) -> Step:
-    name = stage.name or use.rpartition(":")[2]
+    name = stage.name or re.split(r"[:.]", use)[-1]  # of package.module:function.<locals>.Class the last part
     if not _NAME.fullmatch(name):
         raise ConfigError(f"key 'name' must be letters, digits, - and _, not {name!r}")
     if name in (step.name for step in earlier):

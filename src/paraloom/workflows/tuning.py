@@ -236,5 +236,7 @@ def _rows(result: RunResult) -> list[dict[str, Any]]:
 
 def _slug(label: str) -> str:
     """A stage's name made from a label: letters, digits, underscores and hyphens."""
-    words = label.replace("<=", " upto ").replace(">=", " from ").replace(".", "p").lower()
+    words = label.lower().replace(".", "p")
+    for symbol, word in {"<=": "upto", ">=": "from", "<>": "not", "!=": "not", "<": "below", ">": "above"}.items():
+        words = words.replace(symbol, f" {word} ")
     return "-".join("".join(c if c.isalnum() or c == "_" else " " for c in words).split())
