@@ -7,8 +7,8 @@ A digest covers content only: the values of each column of a corpus, the arrays 
 Names of folders, keys and configuration files, signatures and times do not count.  The examples run on a copy of the
 data folder with some hundred lines of each file, and with trainings of a few steps, so that all of them end within
 half an hour on two cores.  Digests of trained models are comparable on the same processor and library versions only.
-Version 0.1 has to be run with SentencePiece 0.2.1, as this version is: later ones ignore the seed of subword sampling in
-part.
+Version 0.1 has to be run with SentencePiece 0.2.1, as this version is: later ones ignore the seed of subword sampling
+in part.
 """
 
 from __future__ import annotations
