@@ -9,7 +9,7 @@ from paraloom.core.errors import ConfigError
 from paraloom.embed import search as module
 from paraloom.embed.average import normalize_vectors
 
-pytest.importorskip("faiss", reason="search needs faiss: pip install 'paraloom[search]'")
+MISSING = "mining needs faiss: pip install 'paraloom[search]'"
 
 
 def vectors(count: int, seed: int = 0) -> np.ndarray:
@@ -40,7 +40,14 @@ def test_a_corpus_smaller_than_k():
         module.search(vectors(10), vectors(10), k=0)
 
 
+def test_of_equal_cosines_the_lower_row_is_first(monkeypatch):
+    monkeypatch.setattr(module, "BLOCK", 4)
+    corpus = np.float32([[0, 1], [2, 0], [0, 0], [1, 0]] * 5)
+    assert module.search(np.float32([[1, 0], [0, 0]]), corpus, k=4).rows.tolist() == [[1, 3, 5, 7], [0, 1, 2, 3]]
+
+
 def test_mining_finds_the_pairs_of_an_exhaustive_comparison(tmp_path, monkeypatch):
+    pytest.importorskip("faiss", reason=MISSING)
     monkeypatch.setattr(module, "BLOCK", 333)
     corpus = vectors(2000)
     cosines = normalize_vectors(corpus) @ normalize_vectors(corpus).T

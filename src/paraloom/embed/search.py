@@ -1,4 +1,4 @@
-"""Semantic search and paraphrase mining among millions of vectors, in blocks read from disk, with faiss."""
+"""Semantic search and paraphrase mining among millions of vectors, in blocks read from disk."""
 
 from __future__ import annotations
 
@@ -17,6 +17,9 @@ from paraloom.embed.average import Vectors, normalize_vectors
 
 BLOCK = 65_536
 """Vectors that are in memory at a time."""
+
+# Queries that are compared with a block at a time: their cosines take 16 MB.
+_QUERIES = 64
 
 # Vectors per centroid in the sample for k-means, at most (faiss warns below 39).
 _SAMPLE_PER_CENTROID = 256
@@ -56,27 +59,48 @@ def search(queries: Vectors, corpus: npt.NDArray[np.floating[Any]], k: int = 10)
         corpus: `(n, d)`, such as a memory-mapped .npy file: it is read a block at a time. A zero vector has cosine 0.
         k: Number of results for each query.
 
+    Returns:
+        The results; of equal cosines, the lower row is the better one.
+
     Raises:
         ConfigError: k is less than 1.
-        MissingExtraError: faiss is not installed.
 
     Example:
         >>> search(np.float32([[1, 0]]), np.float32([[0, 1], [2, 0]]), k=1).rows.tolist()
         [[1]]
     """
-    faiss = _faiss()
     if k < 1:
         raise ConfigError(f"'k' is {k}; expected 1 or more")
-    queries = np.ascontiguousarray(normalize_vectors(queries.astype(np.float32, copy=False)))
-    best = faiss.ResultHeap(len(queries), k, keep_max=True)
+    queries = normalize_vectors(queries.astype(np.float32, copy=False))
+    best = SearchResult(
+        np.full((len(queries), k), -np.inf, np.float32),
+        np.full((len(queries), k), -1, np.int64),
+    )
     with progress("searching", len(corpus), unit="sentences") as advance:
         for start in range(0, len(corpus), BLOCK):
-            block = np.ascontiguousarray(normalize_vectors(corpus[start : start + BLOCK].astype(np.float32)))
-            cosines, rows = faiss.knn(queries, block, min(k, len(block)), metric=faiss.METRIC_INNER_PRODUCT)
-            best.add_result(cosines, rows.astype(np.int64) + start)
+            block = normalize_vectors(corpus[start : start + BLOCK].astype(np.float32))
+            for first in range(0, len(queries), _QUERIES):
+                part = slice(first, first + _QUERIES)
+                _improve(SearchResult(best.cosines[part], best.rows[part]), queries[part] @ block.T, start)
             advance(len(block))
-    best.finalize()
-    return SearchResult(np.where(best.I < 0, 0, best.D), best.I)
+    return SearchResult(np.where(best.rows < 0, 0, best.cosines), best.rows)
+
+
+def _improve(best: SearchResult, cosines: Vectors, start: int) -> None:
+    """Merge the cosines of q queries and a block of the corpus, from row `start` on, into their best results so far."""
+    k = best.cosines.shape[1]
+    # After the first blocks few cosines are above the k-th best one so far.
+    for query in np.flatnonzero(cosines.max(axis=1, initial=-np.inf) > best.cosines[:, -1]):
+        rows = np.flatnonzero(cosines[query] > best.cosines[query, -1])
+        candidates = np.concatenate([best.cosines[query], cosines[query, rows]])
+        numbers = np.concatenate([best.rows[query], rows + start])
+        if len(candidates) > 4 * k:
+            # The k best and all that are equal to the last of them.
+            least = np.partition(candidates, len(candidates) - k)[len(candidates) - k]
+            chosen = np.flatnonzero(candidates >= least)
+            candidates, numbers = candidates[chosen], numbers[chosen]
+        order = np.argsort(-candidates, kind="stable")[:k]  # earlier rows first
+        best.cosines[query], best.rows[query] = candidates[order], numbers[order]
 
 
 def mine_pairs(
@@ -89,7 +113,7 @@ def mine_pairs(
     probes: int = 8,
     seed: int = 1,
 ) -> MinedPairs:
-    """Find pairs of different rows whose cosine lies in a range.
+    """Find pairs of different rows whose cosine lies in a range, with faiss.
 
     Rows are grouped around √n centroids and stored by group in half precision. Each row is compared with those of its
     own group and of the nearest other groups; a pair in distant groups may be missed. Memory holds the groups that are
@@ -152,7 +176,7 @@ def _faiss() -> Any:
     try:
         import faiss
     except ImportError:
-        raise MissingExtraError.for_verb("search", "search") from None
+        raise MissingExtraError.for_verb("mine", "search") from None
     return faiss
 
 
