@@ -27,7 +27,7 @@ def words(text: str) -> frozenset[str]:
     return frozenset(re.findall(r"[\w']+", text.lower()))
 
 
-def candidates(file: Path, shortest: int, longest: int) -> Iterator[tuple[str, str, str]]:
+def candidates(file: Path, min_words: int, max_words: int) -> Iterator[tuple[str, str, str]]:
     """German sentences of some length, with the two of their translations that differ in the most words."""
     translations: dict[str, list[str]] = defaultdict(list)
     with gzip.open(file, "rt", encoding="utf-8") as lines:
@@ -35,7 +35,7 @@ def candidates(file: Path, shortest: int, longest: int) -> Iterator[tuple[str, s
             german, english = line.rstrip("\n").split("\t")
             translations[german].append(english)
     for german, choices in translations.items():
-        if len(choices) < 2 or not shortest <= len(german.split()) <= longest or NAMES.search(german):
+        if len(choices) < 2 or not min_words <= len(german.split()) <= max_words or NAMES.search(german):
             continue
         first, second = max(combinations(choices, 2), key=lambda pair: len(words(pair[0]) ^ words(pair[1])))
         if len(words(first) ^ words(second)) >= 3:
@@ -49,7 +49,7 @@ def main() -> None:
     parser.add_argument("--size", type=int, default=400, help="sentences (default: %(default)s)")
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
-    rows = list(candidates(options.file, shortest=7, longest=25))
+    rows = list(candidates(options.file, min_words=7, max_words=25))
     chosen = sorted(generator(options.seed).permutation(len(rows))[: options.size])
     print("de\ten\ten_second")
     for row in chosen:

@@ -22,4 +22,4 @@ def bundled_path(name: str) -> Path | None:
 
 
 SAMPLE = Path(__file__).parent / "sample.de-en.tsv"
-"""438 German–English sentence pairs of Tatoeba (CC BY 2.0 FR), for trying things out."""
+"""438 German–English sentence pairs, written for Paraloom, for trying things out."""

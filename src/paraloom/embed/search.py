@@ -96,8 +96,8 @@ def _improve(best: SearchResult, cosines: Vectors, start: int) -> None:
         numbers = np.concatenate([best.rows[query], rows + start])
         if len(candidates) > 4 * k:
             # The k best and all that are equal to the last of them.
-            least = np.partition(candidates, len(candidates) - k)[len(candidates) - k]
-            chosen = np.flatnonzero(candidates >= least)
+            lowest = np.partition(candidates, len(candidates) - k)[len(candidates) - k]
+            chosen = np.flatnonzero(candidates >= lowest)
             candidates, numbers = candidates[chosen], numbers[chosen]
         order = np.argsort(-candidates, kind="stable")[:k]  # earlier rows first
         best.cosines[query], best.rows[query] = candidates[order], numbers[order]
