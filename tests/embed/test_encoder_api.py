@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -143,3 +144,22 @@ def test_repr_says_what_it_is(english: Encoder) -> None:
 def test_a_folder_without_an_encoder_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(ModelError, match=r"config\.json not found"):
         Encoder.load(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("englsh", "encoder not found.\nDid you mean the bundled model 'english'?"),
+        ("./encoder", "encoder folder not found"),
+        ("/no/such/encoder", "encoder folder not found"),
+        ("models/encodr", "encoder folder not found"),
+    ],
+)
+def test_a_misspelled_name_is_not_looked_up_on_the_network(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, message: str
+) -> None:
+    (tmp_path / "models").mkdir()
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("paraloom.embed.encoder.SentenceTransformerEncoder", pytest.fail)
+    with pytest.raises(ModelError, match=re.escape(message)):
+        Encoder.load(name)

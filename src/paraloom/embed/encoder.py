@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Iterable, Mapping, Sequence, Set
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
-from paraloom.bundled import bundled_path
-from paraloom.core.errors import ConfigError, DataError
+from paraloom.bundled import BUNDLED, bundled_path
+from paraloom.core.errors import ConfigError, DataError, ModelError
 from paraloom.core.progress import progress
 from paraloom.core.protocols import EncoderLike
 from paraloom.embed.average import SentenceEncoder, Vectors, normalize_vectors
@@ -222,7 +223,19 @@ def open_encoder(model: str | Path, threads: int = 1) -> EncoderLike:
         return load_static(folder, threads)
     if folder.exists() and not (folder / "modules.json").is_file():
         return load_encoder(folder, threads)
+    if not folder.exists():
+        _check_name(str(model))
     return SentenceTransformerEncoder(str(model))
+
+
+def _check_name(name: str) -> None:
+    """Raise ModelError for a misspelled folder or bundled name, so that no network is asked for it."""
+    path = Path(name)
+    if path.is_absolute() or path.parts[:1] in ((".",), ("..",)) or (len(path.parts) > 1 and path.parent.is_dir()):
+        raise ModelError("encoder folder not found", file=name, remedy="Check the path.")
+    close = get_close_matches(name, BUNDLED, n=1)
+    if close:
+        raise ModelError("encoder not found", file=name, remedy=f"Did you mean the bundled model '{close[0]}'?")
 
 
 def list_of_strings(sentences: Any) -> list[str]:

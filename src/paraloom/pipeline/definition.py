@@ -110,7 +110,9 @@ def define_steps(stages: Iterable[Stage], base: Path) -> tuple[Step, ...]:
             error.at(stage=stage.name or use)
             raise
     if not steps:
-        raise ConfigError("the pipeline has no stages", remedy="Begin each stage with a line [[stage]].")
+        raise ConfigError(
+            "the pipeline has no stages", remedy="Give at least one; in TOML, each begins with [[stage]]."
+        )
     return tuple(steps)
 
 
