@@ -35,6 +35,7 @@ CASES: dict[str, tuple[object, ...]] = {
     "evaluate sts encoder": ("english", "sts"),
     "evaluate compare encoders": ("english", "english", "--sts", "sts"),
     "evaluate phrases encoder": ("english", "phrases"),
+    "evaluate translator model": ("de-en", "pairs.tsv"),
     "evaluate aligner --translator": ("gold.jsonl", "--translator", "de-en"),
     "evaluate aligner --encoder": ("gold.jsonl", "--encoder", "english"),
     "train encoder --init-from": ("--pairs", "pairs.tsv", "--init-from", "english", "--epochs", 1, "-o", "o"),

@@ -108,6 +108,9 @@ def test_train_translator_and_translate(paraloom: Command, tmp_path: Path) -> No
     )
     assert status == 0 and "development_loss" in out
     assert (tmp_path / "kal-en" / "README.md").read_text().count("kal → en") == 1
+    costs = json.loads((tmp_path / "kal-en" / "costs.json").read_text())
+    assert costs["sentences"] == 3 and costs["text"] == "3 development pairs"
+    assert f"| cost_percentiles | 5 %: {costs['percentiles']['5']:.2f}, " in (tmp_path / "kal-en/README.md").read_text()
     (tmp_path / "in.txt").write_text("rako mili dasat\ntavo\n", encoding="utf-8")
     assert paraloom("translate", "kal-en", "in.txt", "-o", "out.txt")[0] == 0
     assert len((tmp_path / "out.txt").read_text().splitlines()) == 2

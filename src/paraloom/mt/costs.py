@@ -40,7 +40,7 @@ BIN_WIDTH = 0.05
 """Width of a bin, in nats per token."""
 
 _BINS = 201  # the last one has all costs of 10 nats and more
-_PAGE = "docs/explanations/scores.md"
+_PAGE = "docs/explanations/translation-checks.md"
 
 
 @dataclass

@@ -1,0 +1,165 @@
+"""What the checks of input find: costs and warnings by kind of text, and false alarms of the check of languages.
+
+    PARALOOM_DATA=/path/to/corpora python benchmarks/translation_checks.py costs --translator de-en
+    PARALOOM_DATA=/path/to/corpora python benchmarks/translation_checks.py languages
+
+`costs` translates up to 1,000 rows of each German–English corpus, drawn by seed, prints BLEU and quantiles of the costs
+(nats per token), and in how many of 500 random samples of each size the warning comes. Rows of Tatoeba and of the help
+pages are those that examples/bundled-translator.toml held out from training. `languages` draws 500 samples of each
+bitext, in the right direction and swapped, and counts how often the check of languages stops.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gzip
+import os
+import random
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import numpy as np
+
+from paraloom.core.errors import DataError
+from paraloom.core.protocols import Variant
+from paraloom.evaluate.translation import evaluate_translation
+from paraloom.mt.costs import HIGH_SHARE, CostDistribution, cost_warning
+from paraloom.mt.translator import Translator, best_variants
+from paraloom.stages.input_checks import Direction, SampledRows, check_languages
+from paraloom.text.normalize import normalize
+from paraloom.text.tokens import token_hash
+
+Rows = list[tuple[str, str]]
+
+DRAWS = 500
+HELD_OUT = 1500
+BITEXT = (
+    "wmt-news", "yast", "gnome-help", "ted-sample", "europarl-sample", "news-commentary-v8", "shattered-pixel-dungeon",
+)  # fmt: skip
+
+
+def read_lines(path: Path) -> Iterator[str]:
+    """The lines of a file, which may be compressed."""
+    with gzip.open(path, "rt", encoding="utf-8", newline="\n") if path.suffix == ".gz" else path.open() as stream:
+        yield from (line.rstrip("\n") for line in stream)
+
+
+def read_table(path: Path, source: int = 0, target: int = 1) -> Rows:
+    """Two columns of a table without a header."""
+    rows = (line.split("\t") for line in read_lines(path))
+    return [(row[source], row[target]) for row in rows if len(row) > max(source, target)]
+
+
+def captions(data: Path, part: str, language: str) -> Rows:
+    """Multi30k's captions."""
+    sides = (read_lines(data / f"bitext/multi30k/task1/{part}.{name}.gz") for name in (language, "en"))
+    return list(zip(*sides, strict=True))
+
+
+def held_out(data: Path) -> tuple[Rows, Rows]:
+    """The rows of Tatoeba and of the help pages that the bundled translator was not trained on."""
+
+    def usable(row: tuple[str, str]) -> bool:
+        source, target = row
+        return source != target and 3 <= len(target) <= 400 and 0.4 <= len(source) / len(target) <= 2.5
+
+    corpora = [
+        [row for row in rows if usable(row)]
+        for rows in (
+            read_table(data / "bitext/tatoeba/de-en.tsv.gz"),
+            read_table(data / "documents/libreoffice-help/gold.paragraphs.en-de.tsv.gz", 3, 2),
+        )
+    ]
+    share = HELD_OUT / sum(map(len, corpora))
+    chosen = []
+    for rows in corpora:
+        targets = normalize([target for _, target in rows]).to_pylist()
+        pairs = zip(rows, targets, strict=True)
+        chosen.append([row for row, target in pairs if token_hash(target) < share * 2.0**64])
+    return chosen[0], chosen[1]
+
+
+def costs(data: Path, translator: str, seed: int) -> None:
+    """Print a line for each kind of text."""
+    model = Translator.load(translator, decode="beam:5", check_costs=False)
+    assert model.costs is not None, "the translator has no costs.json: paraloom evaluate translator … --save-costs"
+    tatoeba, help_pages = held_out(data)
+    corpora = {"held out": tatoeba + help_pages, "Tatoeba": tatoeba, "LibreOffice help": help_pages}
+    corpora["captions 2016"] = captions(data, "test_2016_flickr", "de")
+    draw = random.Random(seed)
+    for name in BITEXT:
+        corpora[name] = draw.sample(read_table(data / f"bitext/{name}/de-en.tsv.gz"), 1000)
+    sizes = (50, 100, 200)
+    print(f"development text: median {model.costs.median:.2f}, limit {model.costs.quantile(HIGH_SHARE):.2f}")
+    print(
+        "| text | rows | BLEU | 10 % | 25 % | 50 % | 75 % | 90 % | " + " | ".join(f"warns, {n}" for n in sizes) + " |"
+    )
+    for name, rows in corpora.items():
+        best = best_variants(model, [source for source, _ in rows])
+        bleu = evaluate_translation([variant.text for variant in best], [target for _, target in rows]).bleu.score
+        values = np.array([-variant.logprob / variant.tokens for variant in best if variant.tokens])
+        quantiles = " | ".join(f"{value:.2f}" for value in np.quantile(values, (0.1, 0.25, 0.5, 0.75, 0.9)))
+        alarms = [share_of_warnings(values, model.costs, size, seed) for size in sizes]
+        shown = " | ".join(f"{alarm:.1%}" for alarm in alarms)
+        print(f"| {name} | {len(rows)} | {bleu:.1f} | {quantiles} | {shown} |", flush=True)
+
+
+def share_of_warnings(values: np.ndarray, reference: CostDistribution, size: int, seed: int) -> float:
+    """In how many samples of a text the warning of high costs comes."""
+    draw = np.random.default_rng([seed, size])
+    warned = 0
+    for _ in range(DRAWS):
+        sample = draw.choice(values, size, replace=False)
+        distribution = CostDistribution.of(Variant("", -10 * value, 10) for value in sample)
+        warned += "expect wrong" in cost_warning(distribution, reference)
+    return warned / DRAWS
+
+
+def languages(data: Path, seed: int) -> None:
+    """Print, for each bitext, how often samples are stopped in the right direction and swapped."""
+    corpora: dict[str, tuple[str, Callable[[], Rows]]] = {}
+    for path in sorted(data.glob("bitext/*/??-en.tsv.gz")):
+        first = 1 if path.parent.name == "ntrex" else 0
+        corpora[f"{path.parent.name} {path.name[:2]}-en"] = (
+            path.name[:2],
+            lambda p=path, f=first: read_table(p, f, f + 1),
+        )  # type: ignore[misc]
+    for language in ("cs", "de", "ko"):
+        path = data / f"documents/libreoffice-help/gold.paragraphs.en-{language}.tsv.gz"
+        corpora[f"LibreOffice help {language}-en"] = (language, lambda p=path: read_table(p, 3, 2))  # type: ignore[misc]
+    for language in ("cs", "de", "fr"):
+        corpora[f"captions {language}-en"] = (language, lambda name=language: captions(data, "train", name))  # type: ignore[misc]
+    print("| bitext | rows of a sample | right direction: stopped | swapped: stopped |")
+    draw = random.Random(seed)
+    for name, (language, read) in corpora.items():
+        rows = read()
+        for size in (20, 50):
+            stopped = [0, 0]
+            for _ in range(DRAWS):
+                sample = draw.sample(rows, min(size, len(rows)))
+                columns = {"src": [source for source, _ in sample], "tgt": [target for _, target in sample]}
+                for swapped, direction in enumerate((Direction(language, "en"), Direction("en", language))):
+                    try:
+                        check_languages(SampledRows([""] * len(sample), columns), "src", direction, "tgt")
+                    except DataError:
+                        stopped[swapped] += 1
+            shares = " | ".join(f"{count / DRAWS:.1%}" for count in stopped)
+            print(f"| {name} | {size} | {shares} |", flush=True)
+
+
+def main() -> None:
+    """Print one of the tables."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("table", choices=("costs", "languages"))
+    parser.add_argument("--data", type=Path, default=Path(os.environ.get("PARALOOM_DATA", "data")))
+    parser.add_argument("--translator", default="de-en")
+    parser.add_argument("--seed", type=int, default=1)
+    options = parser.parse_args()
+    if options.table == "costs":
+        costs(options.data, options.translator, options.seed)
+    else:
+        languages(options.data, options.seed)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,76 @@
+"""Commands that translate check their input: languages, and what translations cost."""
+
+from __future__ import annotations
+
+import json
+from importlib.resources import files
+from pathlib import Path
+
+import pytest
+from commands import Command
+
+from paraloom.core.errors import ConfigError
+from paraloom.mt.translator import Translator
+from paraloom.workflows import evaluate_translator
+
+SAMPLE = [
+    line.split("\t") for line in (files("paraloom.bundled") / "sample.de-en.tsv").read_text("utf-8").splitlines()[1:81]
+]
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """mine.de and mine.en, 80 lines each."""
+    for side, language in enumerate(("de", "en")):
+        (tmp_path / f"mine.{language}").write_text("".join(f"{row[side]}\n" for row in SAMPLE), encoding="utf-8")
+    return tmp_path
+
+
+def test_swapped_sides_are_an_error_with_the_fix(paraloom: Command, folder: Path) -> None:
+    arguments = ("backtranslate", "mine.{en,de}", "--translator", "de-en", "-o", "pairs.tsv", "--engine", "inline")
+    status, _, err = paraloom(*arguments)
+    assert status == 1 and not (folder / "pairs.tsv").exists()
+    assert "the sides are swapped: 'src' is English and 'tgt' is German (rows such as mine:" in err
+    assert "the translator translates de → en" in err and "--side tgt" in err and "--no-language-check" in err
+    assert paraloom(*arguments, "--side", "tgt")[0] == 0
+    assert (folder / "pairs.tsv").read_text(encoding="utf-8").count("\n") >= 80
+
+
+def test_text_of_another_language_is_an_error(paraloom: Command, folder: Path) -> None:
+    status, _, err = paraloom("translate", "de-en", "mine.en", "-o", "out.txt")
+    assert status == 1 and not (folder / "out.txt").exists()
+    assert err.startswith("paraloom: mine.en: the text to translate, 'text', is English (rows such as ")
+    assert paraloom("translate", "de-en", "mine.en", "-o", "out.txt", "--no-language-check")[0] == 0
+    assert paraloom("translate", "de-en", "mine.de", "-o", "out.txt")[0] == 0
+    for command in (("variants", "mine.en", "--engine", "inline"), ("augment", "mine.en", "--engine", "inline")):
+        status, _, err = paraloom(*command, "--translator", "de-en", "-o", "out.tsv")
+        assert status == 1 and "the text to translate, 'text', is English" in err
+
+
+def test_costs_are_saved_with_a_translator(paraloom: Command, folder: Path) -> None:
+    model = Translator.load("de-en").save(folder / "own")
+    (model / "costs.json").unlink()
+    status, out, _ = paraloom("evaluate", "translator", "own", "mine.{de,en}", "--json")
+    figures = json.loads(out)
+    assert status == 0 and figures["development_cost_percentiles"] is None and not (model / "costs.json").exists()
+    assert figures["n"] == 80 and figures["bleu"] > 0 and "version:" in figures["chrf_signature"]
+    assert paraloom("evaluate", "translator", "own", "mine.{de,en}", "--save-costs")[0] == 0
+    saved = json.loads((model / "costs.json").read_text())
+    assert saved["text"] == "80 pairs of mine.{de,en}" and saved["percentiles"] == figures["cost_percentiles"]
+    status, out, _ = paraloom("evaluate", "translator", "own", "mine.{de,en}")
+    assert status == 0 and out.count("50 %: ") == 2
+
+
+def test_costs_of_a_few_sentences_are_not_saved(paraloom: Command, tmp_path: Path) -> None:
+    (tmp_path / "few.de-en.tsv").write_text("Hallo.\tHello.\n" * 3)
+    status, _, err = paraloom("evaluate", "translator", "de-en", "few.de-en.tsv", "--save-costs")
+    assert status == 1 and "3 sentences are too few" in err
+
+
+def test_a_folder_that_cannot_be_written_to_is_named(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*arguments: object) -> None:
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr("paraloom.workflows.evaluate.write_costs", refuse)
+    with pytest.raises(ConfigError, match="cannot be written to: Permission denied"):
+        evaluate_translator("de-en", f"{folder}/mine.{{de,en}}", save_costs=True)
