@@ -231,7 +231,7 @@ def open_encoder(model: str | Path, threads: int = 1) -> EncoderLike:
 def _check_name(name: str) -> None:
     """Raise ModelError for a misspelled folder or bundled name, so that no network is asked for it."""
     path = Path(name)
-    if path.is_absolute() or path.parts[:1] in ((".",), ("..",)) or (len(path.parts) > 1 and path.parent.is_dir()):
+    if name.startswith((".", "/", "~")) or (len(path.parts) > 1 and path.parent.is_dir()):
         raise ModelError("encoder folder not found", file=name, remedy="Check the path.")
     close = get_close_matches(name, BUNDLED, n=1)
     if close:
