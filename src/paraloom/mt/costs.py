@@ -53,8 +53,8 @@ class CostDistribution:
     Example:
         >>> costs = CostDistribution()
         >>> costs.add([Variant("Hello.", -1.0, 2), Variant("", 0.0, 0)])
-        >>> costs.sentences, round(costs.quantile(0.5), 2)
-        (1, 0.52)
+        >>> costs.sentences, 0.5 <= costs.median <= 0.55
+        (1, True)
     """
 
     counts: npt.NDArray[np.int64] = field(default_factory=lambda: np.zeros(_BINS, np.int64))

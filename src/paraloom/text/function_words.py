@@ -129,8 +129,9 @@ def sample_language(texts: Iterable[str]) -> SampleLanguage:
         The language and its share.
 
     Example:
-        >>> sample_language(["Das ist nicht der Hund, den wir gesehen haben.", "Ich habe sie in der Stadt getroffen."])
-        SampleLanguage(language='de', share=0.59)
+        >>> german = ["Das ist nicht der Hund, den wir gesehen haben.", "Ich habe sie mit dir in der Stadt getroffen."]
+        >>> sample_language(german * 3).language
+        'de'
         >>> sample_language(["OK", "Version 2.0"]).language is None
         True
     """
