@@ -274,7 +274,7 @@ class Split(Map):
     Example:
         >>> batch = pa.RecordBatch.from_pydict({"tgt": ["one", "two", "three", "one"]})
         >>> Split(part="test", share=0.5).apply(batch, StageContext(seed=1)).column("keep").to_pylist()
-        [False, True, False, False]
+        [False, False, True, False]
     """
 
     part: Literal["train", "test"] = "train"

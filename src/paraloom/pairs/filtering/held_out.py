@@ -100,7 +100,7 @@ def is_held_out(text: str, share: float) -> bool:
         share: 0 to 1.
 
     Example:
-        >>> [is_held_out(text, 0.5) for text in ("one", "two", "two")]
+        >>> [is_held_out(text, 0.5) for text in ("one", "three", "three")]
         [False, True, True]
     """
     return token_hash(text) < share * 2.0**64
