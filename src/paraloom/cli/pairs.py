@@ -70,6 +70,13 @@ def score(
     classifier: Annotated[
         str | None, typer.Option(help="Adds reference_probability: a folder of `train classifier`.")
     ] = None,
+    translator: Annotated[
+        str | None, typer.Option(help="Adds the costs of both sides as translations of the pivot: a name or folder.")
+    ] = None,
+    reverse_translator: Annotated[
+        str | None,
+        typer.Option(help="Adds scores of translating back into the language of the pivot: a name or folder."),
+    ] = None,
     languages: Annotated[
         str | None, typer.Option(help="Adds the probability of the stated languages: all that may occur, as de,en.")
     ] = None,
@@ -91,6 +98,8 @@ def score(
         word_counts=word_counts,
         language_model=language_model,
         classifier=classifier,
+        translator=translator,
+        reverse_translator=reverse_translator,
         languages=options.names(languages or ""),
     )
     result = scored.write(output, engine=engine, workers=workers, on_error=on_error.value)

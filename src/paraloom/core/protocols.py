@@ -63,6 +63,28 @@ class TranslatorLike(Protocol):
 
 
 @runtime_checkable
+class ScoringTranslatorLike(TranslatorLike, Protocol):
+    """A translator that can tell how likely a given translation is.
+
+    Example:
+        >>> from paraloom import Translator
+        >>> isinstance(Translator.load("de-en"), ScoringTranslatorLike)
+        True
+    """
+
+    def score(self, sources: Sequence[str], targets: Sequence[str]) -> list[tuple[float, int]]:
+        """Score given translations.
+
+        Args:
+            sources: n sentences.
+            targets: Their translations.
+
+        Returns:
+            For each the natural log of p(target | source), summed over its tokens, and their number.
+        """
+
+
+@runtime_checkable
 class EncoderLike(Protocol):
     """Turns sentences into vectors.
 

@@ -80,7 +80,8 @@ def pair_translations(
     Returns:
         PAIRS with the reference as `src` and the translation as `tgt`, both in the language of the reference, `pair_id`
         and `origin` kept, and the columns `rank` (int32, 0 is the best), `logprob` (float32, nats), `tokens` (int32,
-        subwords), `method`, and `_source` (int32, row of `pairs`). A row without variants gives no pair.
+        subwords), `method`, `pivot` and `pivot_lang` (the sentence that was translated, and its language), and
+        `_source` (int32, row of `pairs`). A row without variants gives no pair.
 
     Raises:
         DataError: There are not as many lists as rows, or a column of PAIRS is missing.
@@ -91,6 +92,7 @@ def pair_translations(
     flat = flatten_variants(variants)
     of_pairs = pairs.take(pa.array(flat.source))
     language = of_pairs.column(f"{reference}_lang")
+    pivot = "src" if reference == "tgt" else "tgt"
     metadata = {"signature": signature} if signature else None
     columns: list[tuple[pa.Field, pa.Array]] = [
         (PAIRS.field("pair_id"), of_pairs.column("pair_id")),
@@ -103,6 +105,8 @@ def pair_translations(
         (pa.field("logprob", pa.float32(), metadata=metadata), flat.logprob),
         (pa.field("tokens", pa.int32(), metadata=metadata), flat.tokens),
         (pa.field("method", pa.string()), pa.array([method] * len(flat.text), pa.string())),
+        (pa.field("pivot", pa.string()), of_pairs.column(pivot)),
+        (pa.field("pivot_lang", pa.string()), of_pairs.column(f"{pivot}_lang")),
         (pa.field("_source", pa.int32()), pa.array(flat.source)),
     ]
     return pa.RecordBatch.from_arrays([values for _, values in columns], schema=pa.schema([f for f, _ in columns]))

@@ -29,13 +29,12 @@ class BackTranslate(Map):
     """Pairs one side of a bitext with the k best translations of the other side.
 
     The result has k rows for each pair: `src` is the side that was not translated (the reference), `tgt` its
-    paraphrase.
+    paraphrase; `pivot` is the sentence that was translated, in the language `pivot_lang`.
 
     Args:
         translator: A stage that trained or loaded a translator, or the folder of one.
         decode: How to decode, such as 'beam:12,nbest=3', 'sampling' or 'nucleus:0.95'.
         side: The side that is translated.
-
         check_languages: Before any work, identify the languages of a sample, and fail if they do not fit the
             translator: swapped sides, a bitext in one language.
 
@@ -55,7 +54,7 @@ class BackTranslate(Map):
     """
 
     inputs: ClassVar[tuple[str, ...]] = ("translator",)
-    version: ClassVar[str] = "3"
+    version: ClassVar[str] = "4"
     output_schema: ClassVar[str] = "PAIRS"
     input_columns: ClassVar[tuple[str, ...]] = tuple(PAIRS.names)
     rows: ClassVar[Literal["same", "many"]] = "many"

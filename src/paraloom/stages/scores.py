@@ -17,6 +17,7 @@ from paraloom.core.stage_cache import cached_per_stage
 from paraloom.embed.store import load_encoder
 from paraloom.embed.transformer import SentenceTransformerEncoder
 from paraloom.io import Corpus
+from paraloom.mt import Translator
 from paraloom.pairs.scoring.classifier import Classifier, ClassifierConfig
 from paraloom.pairs.scoring.classifier_training import train_classifier
 from paraloom.pairs.scoring.idf import DocumentFrequencies, count_document_frequencies
@@ -30,6 +31,7 @@ from paraloom.pairs.scoring.models import (
 )
 from paraloom.pairs.scoring.scorer import Scorer
 from paraloom.pairs.scoring.table import find_scorers, score
+from paraloom.pairs.scoring.translation import translation_scorers
 from paraloom.text.languages import LanguageIdentifier
 
 
@@ -46,6 +48,11 @@ class Score(Map):
         classifier: What :class:`TrainClassifier` wrote; adds `reference_probability`.
         sentence_transformer: Folder or name of a sentence-transformers model; adds `paraphrase_score` as that model
             computes it.
+        translator: A translator from the language of the pivot into that of the pairs; adds `forward_cost` and
+            `reference_cost`.
+        reverse_translator: A translator from the language of the pairs into that of the pivot; adds `reverse_cost`,
+            `reverse_cost_gap` and `round_trip_chrf`; with both translators `dual_cross_entropy`, too. Pairs without a
+            column `pivot` get one by translating `src`.
         languages: All languages that may occur, two or more; adds `src_language_probability` and
             `tgt_language_probability`, the probability of the language that each side is labeled with.
 
@@ -59,7 +66,10 @@ class Score(Map):
         [5]
     """
 
-    inputs: ClassVar[tuple[str, ...]] = ("encoder", "word_counts", "language_model", "classifier")
+    inputs: ClassVar[tuple[str, ...]] = (
+        *("encoder", "word_counts", "language_model", "classifier"),
+        *("translator", "reverse_translator"),
+    )
     input_columns: ClassVar[tuple[str, ...]] = ("src", "tgt")
 
     scores: tuple[str, ...] = ("common",)
@@ -67,6 +77,8 @@ class Score(Map):
     word_counts: Ref | None = None
     language_model: Ref | None = None
     classifier: Ref | None = None
+    translator: Ref | None = None
+    reverse_translator: Ref | None = None
     sentence_transformer: str = ""
     languages: tuple[str, ...] = ()
 
@@ -194,6 +206,12 @@ def _model_scorers(
         scorers += perplexity_scorers(NgramModel.load(paths["language_model"]))
     if "classifier" in paths:
         scorers += classifier_scorers(Classifier.load(paths["classifier"]))
+    scorers += translation_scorers(
+        *(
+            Translator.load(paths[name], decode="greedy", check_costs=False) if name in paths else None
+            for name in ("translator", "reverse_translator")
+        )
+    )
     if languages:
         scorers += language_scorers(LanguageIdentifier(languages))
     return tuple(scorers)

@@ -77,6 +77,8 @@ class Pairs:
         word_counts: str | Path | None = None,
         language_model: str | Path | None = None,
         classifier: str | Path | None = None,
+        translator: Translator | str | Path | None = None,
+        reverse_translator: Translator | str | Path | None = None,
         languages: Sequence[str] = (),
     ) -> Pairs:
         """Add columns of scores; no row is dropped.
@@ -87,6 +89,10 @@ class Pairs:
             word_counts: Adds the mean IDF of both sides: a folder of `train word-counts`.
             language_model: Adds perplexities: a folder of `train language-model`, or an ARPA file.
             classifier: Adds `reference_probability`: a folder of `train classifier`.
+            translator: Adds `forward_cost` and `reference_cost`: a translator from the language of the pivot, the
+                sentence that was translated, into that of the pairs, by name or folder.
+            reverse_translator: Adds `reverse_cost`, `reverse_cost_gap` and `round_trip_chrf`: a translator the other
+                way; with both, `dual_cross_entropy`, too.
             languages: Adds the probability of the stated languages: all that may occur, two or more.
 
         Returns:
@@ -101,6 +107,12 @@ class Pairs:
             True
         """
         model, name, in_memory = _named_encoder(encoder)
+        loading: list[Stage] = []
+        references: dict[str, Ref] = {}
+        for key, given in (("translator", translator), ("reverse_translator", reverse_translator)):
+            if given is not None:
+                stages, references[key], _ = translator_stages(given, name=self._unique(key.replace("_", "-")))
+                loading += stages
         stage = Score(
             scores=(scores,) if isinstance(scores, str) else tuple(scores),
             encoder=model,
@@ -108,9 +120,11 @@ class Pairs:
             word_counts=_path(word_counts),
             language_model=_path(language_model),
             classifier=_path(classifier),
+            translator=references.get("translator"),
+            reverse_translator=references.get("reverse_translator"),
             languages=tuple(languages),
         )
-        scored = self.then(stage)
+        scored = self._with(*loading, self._connected(stage))
         if in_memory is None:
             return scored
         scorers = encoder_scorers(in_memory)

@@ -11,6 +11,7 @@ import numpy.typing as npt
 from paraloom.core.protocols import EncoderLike
 from paraloom.pairs.scoring.idf import DocumentFrequencies
 from paraloom.pairs.scoring.scorer import Column, PairBatch, Scorer, Side, Values, for_side
+from paraloom.pairs.scoring.translation import TRANSLATION_COLUMNS
 
 _SIDES: tuple[tuple[Side, str], ...] = (("src", "first side"), ("tgt", "second side"))
 
@@ -73,6 +74,7 @@ MODEL_COLUMNS: tuple[Column, ...] = (
     *IDF.values(),
     *PERPLEXITY.values(),
     *LANGUAGE_PROBABILITY.values(),
+    *TRANSLATION_COLUMNS,
 )
 """All columns that need a model, in the order in which reports show them."""
 

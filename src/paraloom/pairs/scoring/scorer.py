@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -19,6 +19,7 @@ from paraloom.text.tokens import TokenLists, TokenSpans, token_spans
 
 Direction: TypeAlias = Literal["lower", "higher", "none"]
 Side: TypeAlias = Literal["src", "tgt"]
+T = TypeVar("T")
 Values: TypeAlias = npt.NDArray[np.int32] | npt.NDArray[np.float32]
 
 
@@ -40,6 +41,19 @@ class PairBatch:
         self._tokens: dict[Side, TokenLists] = {}
         self._points: dict[Side, Points] = {}
         self._shared: dict[int, npt.NDArray[np.int32]] = {}
+        self._once: dict[str, Any] = {}
+
+    def once(self, key: str, compute: Callable[[], T]) -> T:
+        """The result of a function that several scores need, computed for the first of them.
+
+        Args:
+            key: Name of the result.
+            compute: The function.
+        """
+        if key not in self._once:
+            self._once[key] = compute()
+        result: T = self._once[key]
+        return result
 
     @property
     def src(self) -> TokenLists:

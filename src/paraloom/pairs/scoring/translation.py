@@ -1,0 +1,185 @@
+"""Scores that ask translators: how likely a translation is, how well it translates back, and both at once.
+
+They compare a pair with its pivot, the sentence that was translated to make it: the column `pivot` of back-translated
+pairs. Pairs that have none get one: the first side, translated into the other language by the reverse translator.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import fields
+
+import numpy as np
+import numpy.typing as npt
+
+from paraloom.core.errors import ConfigError
+from paraloom.core.protocols import ScoringTranslatorLike
+from paraloom.pairs.scoring.scorer import Column, PairBatch, Scorer, Values
+from paraloom.text.buffers import code_points
+from paraloom.text.chrf import chrf_from_points
+
+_FORWARD, _REVERSE = "--translator TRANSLATOR", "--reverse-translator TRANSLATOR"
+
+FORWARD_COST = Column(
+    name="forward_cost",
+    description="cost of the second side as a translation of the pivot",
+    direction="lower",
+    unit="nats per subword",
+    reference="Wieting et al. 2017, §5.4",
+    option=_FORWARD,
+)
+REFERENCE_COST = Column(
+    name="reference_cost",
+    description="cost of the first side as a translation of the pivot",
+    direction="lower",
+    unit="nats per subword",
+    option=_FORWARD,
+)
+REVERSE_COST = Column(
+    name="reverse_cost",
+    description="cost of the pivot as a translation of the second side",
+    direction="lower",
+    unit="nats per subword",
+    option=_REVERSE,
+)
+REVERSE_COST_GAP = Column(
+    name="reverse_cost_gap",
+    description="how much more the pivot costs as a translation of the second side than of the first",
+    direction="lower",
+    minimum=None,
+    unit="nats per subword",
+    option=_REVERSE,
+)
+ROUND_TRIP_CHRF = Column(
+    name="round_trip_chrf",
+    description="chrF of the second side, translated back, against the pivot",
+    direction="higher",
+    maximum=100,
+    unit="chrF",
+    option=_REVERSE,
+)
+DUAL_CROSS_ENTROPY = Column(
+    name="dual_cross_entropy",
+    description="mean of forward and reverse cost plus their difference",
+    direction="lower",
+    unit="nats per subword",
+    reference="Junczys-Dowmunt 2018, §4",
+    option=f"{_FORWARD} {_REVERSE}",
+)
+
+TRANSLATION_COLUMNS = (
+    *(FORWARD_COST, REFERENCE_COST, REVERSE_COST, REVERSE_COST_GAP),
+    *(ROUND_TRIP_CHRF, DUAL_CROSS_ENTROPY),
+)
+"""All columns of this file, in the order in which reports show them."""
+
+
+def translation_scorers(
+    forward: ScoringTranslatorLike | None = None, reverse: ScoringTranslatorLike | None = None
+) -> tuple[Scorer, ...]:
+    """Make the scorers that the given translators allow.
+
+    A score is null where the pivot or a side that it needs is empty. Texts that occur several times in a batch, as
+    pivots of n-best translations do, are translated once.
+
+    Args:
+        forward: Translates the pivot into the language of the pairs: adds `forward_cost` and `reference_cost`.
+        reverse: Translates the language of the pairs into that of the pivot: adds `reverse_cost`, `reverse_cost_gap`
+            and `round_trip_chrf`; with both, `dual_cross_entropy`, too.
+
+    Returns:
+        The scorers.
+
+    Raises:
+        ConfigError: When they score: pairs have no pivot, and there is no reverse translator to make one.
+
+    Reference:
+        Junczys-Dowmunt 2018, "Dual conditional cross-entropy filtering of noisy parallel corpora".
+
+    Example:
+        >>> [scorer.name for scorer in translation_scorers()]
+        []
+    """
+
+    def costs(model: ScoringTranslatorLike, first: str, second: str) -> Callable[[PairBatch], Values]:
+        """−log p(second | first) per subword; each is 'pivot', 'src' or 'tgt'."""
+
+        def compute(pairs: PairBatch) -> Values:
+            texts = {
+                name: _pivots(pairs, reverse) if name == "pivot" else pairs.texts(name) for name in (first, second)
+            }
+            return pairs.once(f"{model.signature} {first}>{second}", lambda: _costs(model, texts[first], texts[second]))
+
+        return compute
+
+    scorers: list[Scorer] = []
+    if forward is not None:
+        of_translation, of_reference = costs(forward, "pivot", "tgt"), costs(forward, "pivot", "src")
+        scorers += [
+            _scorer(FORWARD_COST, of_translation, forward),
+            _scorer(REFERENCE_COST, of_reference, forward),
+        ]
+    if reverse is not None:
+        back, back_from_reference = costs(reverse, "tgt", "pivot"), costs(reverse, "src", "pivot")
+        scorers += [
+            _scorer(REVERSE_COST, back, reverse),
+            _scorer(REVERSE_COST_GAP, lambda pairs: back(pairs) - back_from_reference(pairs), reverse),
+            _scorer(ROUND_TRIP_CHRF, lambda pairs: _round_trip(pairs, reverse), reverse),
+        ]
+    if forward is not None and reverse is not None:
+
+        def dual(pairs: PairBatch) -> Values:
+            ours, theirs = of_translation(pairs), back(pairs)
+            return np.asarray(np.abs(ours - theirs) + (ours + theirs) / 2, np.float32)
+
+        scorers.append(_scorer(DUAL_CROSS_ENTROPY, dual, forward, reverse))
+    return tuple(scorers)
+
+
+def _pivots(pairs: PairBatch, reverse: ScoringTranslatorLike | None) -> list[str]:
+    """The pivot of each pair; where there is none, the translation of the first side."""
+
+    def compute() -> list[str]:
+        given = pairs.texts("pivot") if "pivot" in pairs.batch.schema.names else [""] * pairs.batch.num_rows
+        sources = pairs.texts("src")
+        missing = sorted({src for src, pivot in zip(sources, given, strict=True) if not pivot and src})
+        if missing and reverse is None:
+            raise ConfigError(
+                "pairs without the column 'pivot' need a reverse translator, which translates the first side",
+                remedy="Give --reverse-translator, or pairs that paraloom backtranslate made.",
+            )
+        made = dict(zip(missing, _best(reverse, missing), strict=True)) if reverse is not None and missing else {}
+        return [pivot or made.get(src, "") for src, pivot in zip(sources, given, strict=True)]
+
+    return pairs.once(f"pivots of {reverse.signature if reverse is not None else ''}", compute)
+
+
+def _best(translator: ScoringTranslatorLike, texts: Sequence[str]) -> list[str]:
+    return [variants[0].text if variants else "" for variants in translator.translate(texts)]
+
+
+def _costs(model: ScoringTranslatorLike, sources: Sequence[str], targets: Sequence[str]) -> npt.NDArray[np.float32]:
+    """−log p(target | source) / subwords of n pairs, float32; NaN where a side is empty."""
+    # Sorted, so that the result does not depend on the order of a set.
+    wanted = sorted({(s, t) for s, t in zip(sources, targets, strict=True) if s.strip() and t.strip()})
+    scored = model.score([source for source, _ in wanted], [target for _, target in wanted]) if wanted else []
+    costs = {pair: -logprob / tokens for pair, (logprob, tokens) in zip(wanted, scored, strict=True)}
+    values = (costs.get(pair, np.nan) for pair in zip(sources, targets, strict=True))
+    return np.fromiter(values, np.float32, len(sources))
+
+
+def _round_trip(pairs: PairBatch, reverse: ScoringTranslatorLike) -> Values:
+    pivots, targets = _pivots(pairs, reverse), pairs.texts("tgt")
+    wanted = sorted({target for target in targets if target.strip()})
+    back = dict(zip(wanted, _best(reverse, wanted), strict=True))
+    returned = [back.get(target, "") for target in targets]
+    values = chrf_from_points(code_points(returned), code_points(pivots))
+    empty = [not (pivot.strip() and target.strip()) for pivot, target in zip(pivots, targets, strict=True)]
+    return np.where(empty, np.nan, values).astype(np.float32)
+
+
+def _scorer(column: Column, compute: Callable[[PairBatch], Values], *models: ScoringTranslatorLike) -> Scorer:
+    description = {field.name: getattr(column, field.name) for field in fields(Column)}
+    # Signatures have separators of their own; here each is one part.
+    names = " + ".join(model.signature.replace("|", "/") for model in models)
+    return Scorer(**description, compute=compute, parameters=(("model", names),))
