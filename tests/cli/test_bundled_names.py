@@ -18,6 +18,10 @@ INLINE = ("--engine", "inline")
 CASES: dict[str, tuple[object, ...]] = {
     "backtranslate --translator": ("pairs.tsv", "--translator", "de-en", "-o", "o.tsv", *INLINE),
     "score --encoder": ("pairs.tsv", "--encoder", "english", "-o", "o.tsv", *INLINE),
+    "score --translator": (
+        *("pairs.tsv", "--translator", "de-en", "--reverse-translator", "de-en", "-o", "o.tsv"),
+        *INLINE,
+    ),
     "encode encoder": ("english", "en.txt", "-o", "o.npy"),
     "similarity encoder": ("english", "en.txt", "en.txt"),
     "search encoder": ("english", "en.txt", "en.txt"),

@@ -91,7 +91,7 @@ def translation_scorers(
         The scorers.
 
     Raises:
-        ConfigError: When they score: pairs have no pivot, and there is no reverse translator to make one.
+        ConfigError: When they score: pairs lack a pivot, and a reverse translator to make one is not given.
 
     Reference:
         Junczys-Dowmunt 2018, "Dual conditional cross-entropy filtering of noisy parallel corpora".
@@ -148,8 +148,10 @@ def _pivots(pairs: PairBatch, reverse: ScoringTranslatorLike | None) -> list[str
                 "pairs without the column 'pivot' need a reverse translator, which translates the first side",
                 remedy="Give --reverse-translator, or pairs that paraloom backtranslate made.",
             )
-        made = dict(zip(missing, _best(reverse, missing), strict=True)) if reverse is not None and missing else {}
-        return [pivot or made.get(src, "") for src, pivot in zip(sources, given, strict=True)]
+        translations = (
+            dict(zip(missing, _best(reverse, missing), strict=True)) if reverse is not None and missing else {}
+        )
+        return [pivot or translations.get(src, "") for src, pivot in zip(sources, given, strict=True)]
 
     return pairs.once(f"pivots of {reverse.signature if reverse is not None else ''}", compute)
 
