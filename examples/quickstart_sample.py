@@ -1,9 +1,9 @@
-"""Write the quickstart's sample: German sentences of Tatoeba, each with two English translations that differ.
+"""Write a sample of Tatoeba (CC BY 2.0 FR): German sentences, each with two English translations that differ.
 
-    python examples/quickstart_sample.py $PARALOOM_DATA/bitext/tatoeba/de-en.tsv.gz > sample.de-en.tsv
+    python examples/quickstart_sample.py $PARALOOM_DATA/bitext/tatoeba/de-en.tsv.gz > quickstart-sample.de-en.tsv
 
-The second translation is never shown to the pipeline: it measures, at its end, how close the paraphrases that a filter
-keeps are to what another person wrote.  `examples/bundled-translators.toml` leaves these sentences out of its training.
+The bundled translators are not trained on these sentences. The second translation is never shown to a pipeline: it measures
+how close the paraphrases that a filter keeps are to what another person wrote.
 """
 
 from __future__ import annotations
