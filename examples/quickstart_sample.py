@@ -2,8 +2,8 @@
 
     python examples/quickstart_sample.py $PARALOOM_DATA/bitext/tatoeba/de-en.tsv.gz > quickstart-sample.de-en.tsv
 
-The bundled translators are not trained on these sentences. The second translation is never shown to a pipeline: it measures
-how close the paraphrases that a filter keeps are to what another person wrote.
+The bundled translators are not trained on these sentences. The second translation is never shown to a pipeline: it
+measures how close the paraphrases that a filter keeps are to what another person wrote.
 """
 
 from __future__ import annotations
