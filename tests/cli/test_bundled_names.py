@@ -19,7 +19,7 @@ CASES: dict[str, tuple[object, ...]] = {
     "backtranslate --translator": ("pairs.tsv", "--translator", "de-en", "-o", "o.tsv", *INLINE),
     "score --encoder": ("pairs.tsv", "--encoder", "english", "-o", "o.tsv", *INLINE),
     "score --translator": (
-        *("pairs.tsv", "--translator", "de-en", "--reverse-translator", "de-en", "-o", "o.tsv"),
+        *("pairs.tsv", "--translator", "de-en", "--reverse-translator", "en-de", "-o", "o.tsv"),
         *INLINE,
     ),
     "encode encoder": ("english", "en.txt", "-o", "o.npy"),

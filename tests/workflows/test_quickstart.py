@@ -43,8 +43,9 @@ def test_the_quickstart_runs_and_its_second_run_has_nothing_to_do(tmp_path: Path
 
 def test_the_bundled_models_are_small_and_have_model_cards() -> None:
     assert size(BUNDLED / "de-en") <= 15e6
+    assert size(BUNDLED / "en-de") <= 15e6
     assert size(BUNDLED / "english") <= 12e6
-    for name in ("de-en", "english"):
+    for name in ("de-en", "en-de", "english"):
         card = (BUNDLED / name / "README.md").read_text(encoding="utf-8")
         assert "Tatoeba" in card and "LibreOffice" in card and "paraloom run examples/" in card
 
@@ -52,6 +53,8 @@ def test_the_bundled_models_are_small_and_have_model_cards() -> None:
 def test_the_bundled_translator_translates() -> None:
     ((best,),) = Translator.load(BUNDLED / "de-en").translate(["Er hat mir nicht geholfen."])
     assert best.text == "He didn't help me."
+    ((best,),) = Translator.load(BUNDLED / "en-de").translate(["He didn't help me."])
+    assert best.text in ("Er half mir nicht.", "Er hat mir nicht geholfen.")
 
 
 def test_the_bundled_sample_can_be_read() -> None:

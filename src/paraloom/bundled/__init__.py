@@ -6,6 +6,7 @@ from pathlib import Path
 
 BUNDLED: dict[str, str] = {
     "de-en": "a small translator from German into English",
+    "en-de": "a small translator from English into German",
     "english": "a small English sentence encoder",
 }
 """Name of each bundled model → what it is."""
