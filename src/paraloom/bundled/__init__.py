@@ -8,8 +8,13 @@ BUNDLED: dict[str, str] = {
     "de-en": "a small translator from German into English",
     "en-de": "a small translator from English into German",
     "english": "a small English sentence encoder",
+    "paraphrases-en": "a model of the probability that an English pair is a paraphrase, with the presets of filters",
 }
 """Name of each bundled model → what it is."""
+
+
+PARAPHRASE_MODEL = "paraphrases-en"
+"""The bundled model of `p_paraphrase`, whose presets `paraloom filter --preset` has by default."""
 
 
 def bundled_path(name: str) -> Path | None:

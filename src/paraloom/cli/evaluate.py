@@ -1,4 +1,4 @@
-"""Commands that evaluate: sts, compare, phrases, translation, translator, comet, documents, alignment, aligner."""
+"""Commands that evaluate: encoders, scores, translators, document pairs and aligners."""
 
 from __future__ import annotations
 
@@ -169,7 +169,66 @@ def aligner(
     print_result(score, as_json)
 
 
+def scores(
+    pairs: Annotated[
+        list[str],
+        typer.Argument(help="Labeled pairs, scored: column label, 1 right, 0 wrong; labeled_set and kind if known."),
+    ],
+    score: Annotated[list[str] | None, typer.Option(help="Only this score. Repeatable.")] = None,
+    as_json: options.Json = False,
+) -> None:
+    """Measure how well scores tell right pairs from wrong ones: area under the ROC curve, with 95 % intervals.
+
+    Example: `paraloom evaluate scores labeled.parquet`
+    """
+    print_result(workflows.evaluate_scores(pairs, scores=score or ()), as_json)
+
+
+def lookalikes(
+    pairs: Annotated[str, typer.Argument(help="True paraphrases, in English.")],
+    scores: Annotated[
+        str, typer.Option("--with", help="Scores or groups to test, separated by commas.")
+    ] = "overlap,bleu1,chrf,mismatch,meaning",
+    encoder: Annotated[str | None, typer.Option(help="Test paraphrase_score by this encoder, too.")] = None,
+    reverse_translator: Annotated[
+        str | None, typer.Option(help="Test the scores of translating back with this translator, too.")
+    ] = None,
+    paraphrase_model: Annotated[str | None, typer.Option(help="Test p_paraphrase by this model, too.")] = None,
+    kinds: Annotated[
+        str, typer.Option(help="What is changed, separated by commas; default: all kinds.")
+    ] = "number,name,negation,quantifier,role,words",
+    changed: Annotated[
+        str, typer.Option(help="tgt: change the second side; src: compare with the changed first side.")
+    ] = "tgt",
+    sample: Annotated[int, typer.Option(help="Maximum number of pairs.")] = 2_000,
+    output: Annotated[
+        str | None, typer.Option("--output", "-o", help="Write the pairs and their look-alikes, labeled.")
+    ] = None,
+    seed: options.Seed = 1,
+    as_json: options.Json = False,
+) -> None:
+    """Make look-alikes that differ from true paraphrases in one fact; count how often a score prefers them.
+
+    Example: `paraloom evaluate lookalikes paraphrases.tsv --encoder english -o labeled.parquet`
+    """
+    result = workflows.evaluate_lookalikes(
+        pairs,
+        scores=options.names(scores),
+        kinds=options.names(kinds),
+        changed=changed,
+        sample=sample,
+        output=output,
+        seed=seed,
+        encoder=encoder,
+        reverse_translator=reverse_translator,
+        paraphrase_model=paraphrase_model,
+    )
+    print_result(result, as_json)
+
+
 EVALUATE: options.Commands = {
+    "scores": scores,
+    "lookalikes": lookalikes,
     "sts": sts,
     "compare": compare,
     "phrases": phrases,

@@ -11,6 +11,7 @@ import typer
 import paraloom
 import paraloom.report as reports
 from paraloom import workflows
+from paraloom.bundled import PARAPHRASE_MODEL
 from paraloom.cli import options
 from paraloom.core.errors import ConfigError
 
@@ -77,6 +78,9 @@ def score(
         str | None,
         typer.Option(help="Adds scores of translating back into the language of the pivot: a name or folder."),
     ] = None,
+    paraphrase_model: Annotated[
+        str | None, typer.Option(help="Adds p_paraphrase, from the other scores: paraphrases-en, or a folder.")
+    ] = None,
     languages: Annotated[
         str | None, typer.Option(help="Adds the probability of the stated languages: all that may occur, as de,en.")
     ] = None,
@@ -100,6 +104,7 @@ def score(
         classifier=classifier,
         translator=translator,
         reverse_translator=reverse_translator,
+        paraphrase_model=paraphrase_model,
         languages=options.names(languages or ""),
     )
     result = scored.write(output, engine=engine, workers=workers, on_error=on_error.value)
@@ -112,6 +117,19 @@ def filter_pairs(
         str | None, typer.Option("--output", "-o", help="Where to write; the suffix decides the format.")
     ] = None,
     where: Annotated[str, typer.Option(help="A condition in SQL over the columns.")] = "",
+    preset: Annotated[
+        str | None,
+        typer.Option(help="strict, balanced or loose: keep what is probably a paraphrase, but no near copy."),
+    ] = None,
+    encoder: Annotated[
+        str | None, typer.Option(help="For a preset: compute paraphrase_score first, with this encoder.")
+    ] = None,
+    reverse_translator: Annotated[
+        str | None, typer.Option(help="For a preset: translate back first, with this translator; the most reliable.")
+    ] = None,
+    paraphrase_model: Annotated[
+        str, typer.Option(help="The model of the presets: a bundled name, or a folder of `train paraphrase-model`.")
+    ] = PARAPHRASE_MODEL,
     top: Annotated[float | None, typer.Option(help="Keep the best share (0–1) by the column --by.")] = None,
     decile: Annotated[
         int | None, typer.Option(help="Keep one decile (1–10) of the ranking by --by; 1 has the lowest values.")
@@ -127,10 +145,11 @@ def filter_pairs(
     workers: options.Workers = None,
     seed: options.Seed = 1,
 ) -> None:
-    """Keep the pairs that meet all criteria: where, then top or decile, then sample.
+    """Keep the pairs that meet all criteria: preset and where, then top or decile, then sample.
 
     Example: `paraloom filter scored.parquet -o kept.parquet
     --where "trigram_overlap <= 0.7 and tgt_tokens between 3 and 30"`
+    or `paraloom filter pairs.parquet -o kept.parquet --preset strict --reverse-translator en-de`
     """
     criteria: dict[str, Any] = {
         "top": top,
@@ -139,12 +158,24 @@ def filter_pairs(
         "best": best,
         "sample": int(sample) if sample is not None and sample >= 1 else sample,
     }
+    if preview and preset:
+        raise ConfigError(
+            "--preview counts for a condition, not for a preset",
+            remedy="Add p_paraphrase with `paraloom score --paraphrase-model`, then preview a condition on it.",
+        )
     if preview:
         typer.echo(workflows.format_preview(workflows.preview_filter(pairs, where, seed=seed, **criteria)))
         return
     if not output:
         raise ConfigError("an output is missing", remedy="Give -o, or --preview to count only.")
-    kept = paraloom.read_pairs(pairs, seed=seed).filter(where, **criteria)
+    kept = paraloom.read_pairs(pairs, seed=seed).filter(
+        where,
+        preset=preset,
+        encoder=encoder,
+        reverse_translator=reverse_translator,
+        paraphrase_model=paraphrase_model,
+        **criteria,
+    )
     typer.echo(kept.write(output, engine=engine, workers=workers).format(), err=True)
 
 

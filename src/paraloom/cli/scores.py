@@ -16,11 +16,18 @@ Columns = Annotated[str, typer.Option(help="Text columns to learn from, separate
 Corpora = Annotated[list[str], typer.Option("--pairs", help="Pairs to learn from. Repeatable.")]
 
 
-def scores_table() -> None:
+def scores_table(
+    paraphrase_model: Annotated[
+        str | None, typer.Option(help="Print the card of this model instead: training pairs, weights, presets.")
+    ] = None,
+) -> None:
     """List the scores that `score --with` knows: name, unit, range, better values, description.
 
-    Example: `paraloom scores`
+    Example: `paraloom scores` or `paraloom scores --paraphrase-model paraphrases-en`
     """
+    if paraphrase_model is not None:
+        typer.echo(workflows.describe_paraphrase_model(paraphrase_model), nl=False)
+        return
     table = Table("score", "unit", "range", "better", "description", box=None, header_style="bold")
     for row in workflows.COLUMNS.values():
         low, high = ("" if bound is None else f"{bound:g}" for bound in (row.minimum, row.maximum))
@@ -73,8 +80,33 @@ def train_word_counts(corpora: Corpora, output: options.Folder, columns: Columns
     print_figures(workflows.train_word_counts(corpora, output, columns=options.names(columns)))
 
 
+def train_paraphrase_model(
+    corpora: Annotated[
+        list[str], typer.Option("--pairs", help="Labeled pairs, scored: column label, 1 right, 0 wrong. Repeatable.")
+    ],
+    output: options.Folder,
+    features: Annotated[
+        str, typer.Option(help="Scores to learn from, separated by commas. Default: the bundled model's.")
+    ] = "",
+    optional: Annotated[
+        list[str] | None,
+        typer.Option(help="Scores that later pairs may lack, separated by commas: a model without them, too."),
+    ] = None,
+    l2: Annotated[float, typer.Option(help="Weight of the squared weights.")] = 1.0,
+) -> None:
+    """Train the model behind p_paraphrase and the presets of `paraloom filter` on labeled pairs.
+
+    Example: `paraloom train paraphrase-model --pairs labeled.parquet --features bleu1,number_mismatch -o model`
+    """
+    groups = [options.names(group) for group in optional or []]
+    print_figures(
+        workflows.train_paraphrase_model(corpora, output, features=options.names(features), optional=groups, l2=l2)
+    )
+
+
 COMMANDS: options.Commands = {"scores": scores_table}
 TRAIN: options.Commands = {
+    "paraphrase-model": train_paraphrase_model,
     "classifier": train_classifier,
     "language-model": train_language_model,
     "word-counts": train_word_counts,

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from paraloom.stages.analysis import ExtractLexicon as ExtractLexicon
     from paraloom.stages.analysis import PairStatistics as PairStatistics
     from paraloom.stages.bitext import Clean as Clean
+    from paraloom.stages.bitext import CommonTranslations as CommonTranslations
     from paraloom.stages.bitext import JoinPairs as JoinPairs
     from paraloom.stages.bitext import ReadPairs as ReadPairs
     from paraloom.stages.bitext import ReadScoredPairs as ReadScoredPairs
@@ -35,6 +36,12 @@ if TYPE_CHECKING:
     from paraloom.stages.encoders import EvaluateSts as EvaluateSts
     from paraloom.stages.encoders import QuantizeEncoder as QuantizeEncoder
     from paraloom.stages.encoders import TrainEncoder as TrainEncoder
+    from paraloom.stages.labels import EvaluateScores as EvaluateScores
+    from paraloom.stages.labels import LabelPairs as LabelPairs
+    from paraloom.stages.labels import MakeLookalikes as MakeLookalikes
+    from paraloom.stages.labels import MismatchPairs as MismatchPairs
+    from paraloom.stages.labels import ReadLabeledPairs as ReadLabeledPairs
+    from paraloom.stages.labels import TrainParaphraseModel as TrainParaphraseModel
     from paraloom.stages.pairs import BackTranslate as BackTranslate
     from paraloom.stages.pairs import DropDuplicates as DropDuplicates
     from paraloom.stages.pairs import Filter as Filter

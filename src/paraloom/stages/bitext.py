@@ -19,6 +19,7 @@ from paraloom.core.stage_cache import cached_per_stage
 from paraloom.io import Corpus, read_pairs
 from paraloom.io.bitext import UNKNOWN
 from paraloom.io.shards import open_shard, read_batches
+from paraloom.pairs.common_translations import common_translations
 from paraloom.pairs.filtering.cleaning import CleaningRules, line_faults
 from paraloom.pairs.filtering.held_out import IN_HELD_OUT, HeldOut, is_held_out
 from paraloom.text.languages import LanguageIdentifier
@@ -115,11 +116,10 @@ class ReadPairs(Source):
 class JoinPairs(Source):
     """Concatenates corpora of pairs, on request with source and target swapped.
 
-    Columns other than those of PAIRS are dropped.
-
     Args:
         corpora: Corpora of pairs, at least one.
         swap: Swap source and target, and their languages.
+        keep_columns: Keep the columns that all corpora have. Default: only those of PAIRS.
 
     Raises:
         ConfigError: `corpora` is empty.
@@ -132,10 +132,12 @@ class JoinPairs(Source):
 
     output_schema: ClassVar[str] = "PAIRS"
     inputs: ClassVar[tuple[str, ...]] = ("corpora",)
+    optional_fields: ClassVar[tuple[str, ...]] = ("keep_columns",)
     renamed_fields: ClassVar[Mapping[str, str]] = {"turned": "swap"}
 
     corpora: tuple[Ref, ...]
     swap: bool = False
+    keep_columns: bool = False
 
     def validate(self) -> None:
         if not self.corpora:
@@ -144,15 +146,64 @@ class JoinPairs(Source):
     def batches(self, context: StageContext) -> Iterator[pa.RecordBatch]:
         """All rows of all corpora, in order."""
         swapped = {"src": "tgt", "tgt": "src", "src_lang": "tgt_lang", "tgt_lang": "src_lang"} if self.swap else {}
-        for folder in context.paths("corpora"):
-            corpus = Corpus.open(folder)
+        corpora = [Corpus.open(folder) for folder in context.paths("corpora")]
+        for corpus in corpora:
             try:
                 require(corpus.schema, PAIRS)
             except DataError as error:
-                raise error.at(file=folder) from None
-            for batch in corpus.batches(list(PAIRS.names)):
-                columns = [batch.column(swapped.get(name, name)) for name in PAIRS.names]
-                yield pa.record_batch(columns, schema=PAIRS)
+                raise error.at(file=corpus.folder) from None
+        schema = PAIRS
+        if self.keep_columns:
+            others = [
+                field
+                for field in corpora[0].schema
+                if field.name not in PAIRS.names
+                and all(field.name in c.schema.names and c.schema.field(field.name).type == field.type for c in corpora)
+            ]
+            schema = pa.schema([*PAIRS, *others])
+        for corpus in corpora:
+            for batch in corpus.batches(list(schema.names)):
+                columns = [batch.column(swapped.get(name, name)) for name in schema.names]
+                yield pa.record_batch(columns, schema=schema)
+
+
+@dataclass(frozen=True, kw_only=True)
+class CommonTranslations(Source):
+    """Pairs the sentences of one side of a bitext that translate the same sentence: paraphrases without a model.
+
+    Args:
+        bitext: The corpus.
+        side: The side whose sentences are paired; the sentence of the other side becomes the pivot.
+        max_pairs: Maximum number of pairs of each pivot.
+        limit: Maximum number of pairs; 0 for all.
+        keep_pivot: Keep the columns `pivot` and `pivot_lang`.
+
+    Raises:
+        ConfigError: `max_pairs` or `limit` is out of range.
+
+    Example:
+        >>> CommonTranslations(bitext="tatoeba", max_pairs=3).side
+        'tgt'
+    """
+
+    output_schema: ClassVar[str] = "PAIRS"
+    inputs: ClassVar[tuple[str, ...]] = ("bitext",)
+
+    bitext: Ref
+    side: Literal["src", "tgt"] = "tgt"
+    max_pairs: int = 1
+    limit: int = 0
+    keep_pivot: bool = True
+
+    def validate(self) -> None:
+        if self.max_pairs < 1 or self.limit < 0:
+            raise ConfigError("'max_pairs' must be 1 or more, and 'limit' 0 or more")
+
+    def batches(self, context: StageContext) -> Iterator[pa.RecordBatch]:
+        """The pairs."""
+        corpus = Corpus.open(context.inputs["bitext"])
+        for batch in common_translations(corpus.shards, side=self.side, max_pairs=self.max_pairs, limit=self.limit):
+            yield batch if self.keep_pivot else batch.select(PAIRS.names)
 
 
 def _kept(batch: pa.RecordBatch) -> pa.RecordBatch:

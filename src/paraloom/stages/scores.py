@@ -29,6 +29,7 @@ from paraloom.pairs.scoring.models import (
     language_scorers,
     perplexity_scorers,
 )
+from paraloom.pairs.scoring.paraphrase_model import ParaphraseModel, paraphrase_scorers
 from paraloom.pairs.scoring.scorer import Scorer
 from paraloom.pairs.scoring.table import find_scorers, score
 from paraloom.pairs.scoring.translation import translation_scorers
@@ -53,6 +54,8 @@ class Score(Map):
         reverse_translator: A translator from the language of the pairs into that of the pivot; adds `reverse_cost`,
             `reverse_cost_gap` and `round_trip_chrf`; with both translators `dual_cross_entropy`, too. Pairs without a
             column `pivot` get one by translating `src`.
+        paraphrase_model: What :class:`TrainParaphraseModel` wrote; adds `p_paraphrase`, computed from the other scores
+            of the pairs. Scores that need no model are computed for it where they are missing.
         languages: All languages that may occur, two or more; adds `src_language_probability` and
             `tgt_language_probability`, the probability of the language that each side is labeled with.
 
@@ -68,9 +71,10 @@ class Score(Map):
 
     inputs: ClassVar[tuple[str, ...]] = (
         *("encoder", "word_counts", "language_model", "classifier"),
-        *("translator", "reverse_translator"),
+        *("translator", "reverse_translator", "paraphrase_model"),
     )
     input_columns: ClassVar[tuple[str, ...]] = ("src", "tgt")
+    optional_fields: ClassVar[tuple[str, ...]] = ("paraphrase_model",)
 
     scores: tuple[str, ...] = ("common",)
     encoder: Ref | None = None
@@ -79,6 +83,7 @@ class Score(Map):
     classifier: Ref | None = None
     translator: Ref | None = None
     reverse_translator: Ref | None = None
+    paraphrase_model: Ref | None = None
     sentence_transformer: str = ""
     languages: tuple[str, ...] = ()
 
@@ -214,6 +219,8 @@ def _model_scorers(
     )
     if languages:
         scorers += language_scorers(LanguageIdentifier(languages))
+    if "paraphrase_model" in paths:
+        scorers += paraphrase_scorers(ParaphraseModel.load(paths["paraphrase_model"]))  # last: it reads the others
     return tuple(scorers)
 
 

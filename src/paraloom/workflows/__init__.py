@@ -28,6 +28,12 @@ _MODULES = {
         "evaluate_translator",
     ),
     "extract": ("ExtractConfig", "extract_documents"),
+    "labels": (
+        "describe_paraphrase_model",
+        "evaluate_lookalikes",
+        "evaluate_scores",
+        "train_paraphrase_model",
+    ),
     "pairs": ("Pairs", "as_pairs", "backtranslate", "filter_pairs", "read_pairs", "score"),
     "quickstart": ("run_quickstart",),
     "scores": ("train_classifier", "train_language_model", "train_word_counts"),

@@ -10,8 +10,8 @@ from typing import Any, Literal, TypeAlias, cast
 
 import pyarrow as pa
 
-from paraloom.bundled import bundled_path
-from paraloom.core.errors import ConfigError, DataError
+from paraloom.bundled import PARAPHRASE_MODEL, bundled_path
+from paraloom.core.errors import ConfigError, DataError, nearest
 from paraloom.core.protocols import EncoderLike, TranslatorLike
 from paraloom.core.stage import Map, Ref, Source, Stage
 from paraloom.embed.average import SentenceEncoder
@@ -20,6 +20,7 @@ from paraloom.io import Corpus, write_table
 from paraloom.mt.translator import Translator
 from paraloom.pairs.backtranslation import pair_translations, reject_empty
 from paraloom.pairs.scoring.models import encoder_scorers
+from paraloom.pairs.scoring.paraphrase_model import ParaphraseModel
 from paraloom.pairs.scoring.table import score as score_batch
 from paraloom.pipeline.definition import Definition, define_steps
 from paraloom.pipeline.registry import use_of
@@ -36,6 +37,9 @@ from paraloom.workflows.translators import loads_by_folder, translator_stages
 
 PairsLike: TypeAlias = "Pairs | str | Path | Iterable[tuple[str, str]] | Iterable[Mapping[str, Any]] | Any"
 """Pairs, a path, tuples (source, target), mappings with src and tgt, a DataFrame, an Arrow table or batch."""
+
+PRESET_SCORES = ("chrf", "ratio", "overlap", "bleu1", "mismatch", "meaning", "glitches")
+"""Scores that a preset computes, so that a reader sees why a pair was rejected."""
 
 
 class Pairs:
@@ -79,6 +83,7 @@ class Pairs:
         classifier: str | Path | None = None,
         translator: Translator | str | Path | None = None,
         reverse_translator: Translator | str | Path | None = None,
+        paraphrase_model: str | Path | None = None,
         languages: Sequence[str] = (),
     ) -> Pairs:
         """Add columns of scores; no row is dropped.
@@ -93,6 +98,8 @@ class Pairs:
                 sentence that was translated, into that of the pairs, by name or folder.
             reverse_translator: Adds `reverse_cost`, `reverse_cost_gap` and `round_trip_chrf`: a translator the other
                 way; with both, `dual_cross_entropy`, too.
+            paraphrase_model: Adds `p_paraphrase`, computed from the other scores of the pairs: the name of a bundled
+                model, or a folder of `train paraphrase-model`.
             languages: Adds the probability of the stated languages: all that may occur, two or more.
 
         Returns:
@@ -122,6 +129,7 @@ class Pairs:
             classifier=_path(classifier),
             translator=references.get("translator"),
             reverse_translator=references.get("reverse_translator"),
+            paraphrase_model=_model_folder(paraphrase_model),
             languages=tuple(languages),
         )
         scored = self._with(*loading, self._connected(stage))
@@ -130,25 +138,54 @@ class Pairs:
         scorers = encoder_scorers(in_memory)
         return scored._in_process(lambda batch, seed: score_batch(batch, scorers))
 
-    def filter(self, where: str = "", **criteria: Any) -> Pairs:
+    def filter(
+        self,
+        where: str = "",
+        *,
+        preset: str | None = None,
+        paraphrase_model: str | Path = PARAPHRASE_MODEL,
+        encoder: EncoderLike | str | Path | None = None,
+        reverse_translator: Translator | str | Path | None = None,
+        **criteria: Any,
+    ) -> Pairs:
         """Keep the pairs that meet all criteria.
 
         Args:
             where: Condition in SQL over the columns, such as ``"trigram_overlap <= 0.7"``.
+            preset: 'strict', 'balanced' or 'loose': a condition on `p_paraphrase`, which is computed first. `where` is
+                applied in addition.
+            paraphrase_model: The model of the preset: the name of a bundled one, or a folder.
+            encoder: Adds `paraphrase_score` first, for a more reliable preset.
+            reverse_translator: Adds the scores of translating back first, for a more reliable preset.
             **criteria: Further criteria of `paraloom.stages.Filter`: `top`, `decile`, `by`, `sample` …
 
         Returns:
             The kept pairs; `write` returns why the others were rejected.
 
         Raises:
-            ConfigError: A criterion is out of range; or, once rows are needed: the condition is not valid SQL, or a
-                column is missing.
+            ConfigError: A criterion is out of range, or the model has no such preset; or, once rows are needed: the
+                condition is not valid SQL, or a column is missing.
 
         Example:
             >>> len(as_pairs([("a", "b"), ("c", "d e")]).filter("tgt = 'b'"))
             1
         """
-        return self.then(Filter(where=where, **criteria))
+        if preset is None:
+            if encoder is not None or reverse_translator is not None:
+                raise ConfigError("'encoder' and 'reverse_translator' are for a preset", remedy="Call score first.")
+            return self.then(Filter(where=where, **criteria))
+        folder = _model_folder(paraphrase_model)
+        assert folder is not None
+        presets = ParaphraseModel.load(folder).presets
+        if preset not in presets:
+            raise ConfigError(
+                f"unknown preset '{preset}'{nearest(preset, list(presets))}", remedy=f"Presets: {', '.join(presets)}."
+            )
+        scored = self.score(
+            PRESET_SCORES, encoder=encoder, reverse_translator=reverse_translator, paraphrase_model=folder
+        )
+        condition = " and ".join(f"({part})" for part in (presets[preset].where, where) if part)
+        return scored.then(Filter(where=condition, **criteria))
 
     def backtranslate(
         self,
@@ -269,7 +306,7 @@ class Pairs:
             ParaloomError: Names stage, file and row. Nothing is left half-written.
         """
         if not self._stages:
-            write_table(self._materialized(), str(path))
+            write_table(self.corpus(), str(path))
             return RunResult(Path(path), ())
         return run_stages(self._stages, str(path), seed=self._seed, engine=engine, workers=workers, on_error=on_error)
 
@@ -279,12 +316,12 @@ class Pairs:
         Returns:
             Arrow record batches of at most 1,024 rows.
         """
-        yield from self._materialized().batches()
+        yield from self.corpus().batches()
 
     @property
     def columns(self) -> list[str]:
         """Names of the columns."""
-        names: list[str] = self._materialized().schema.names
+        names: list[str] = self.corpus().schema.names
         return names
 
     def to_arrow(self) -> pa.Table:
@@ -293,7 +330,7 @@ class Pairs:
         Returns:
             An Arrow table; the metadata of a column of scores has the signature of what computed it.
         """
-        corpus = self._materialized()
+        corpus = self.corpus()
         return pa.Table.from_batches(list(corpus.batches()), schema=corpus.schema)
 
     def to_pandas(self) -> Any:
@@ -318,7 +355,7 @@ class Pairs:
             yield from batch.to_pylist()
 
     def __len__(self) -> int:
-        return self._materialized().rows
+        return self.corpus().rows
 
     def __repr__(self) -> str:
         steps = [type(stage).__name__ for stage in self._stages]
@@ -358,8 +395,12 @@ class Pairs:
         numbered = (f"{name}-{number}" for number in range(2, len(names) + 3))
         return name if name not in names else next(other for other in numbered if other not in names)
 
-    def _materialized(self) -> Corpus:
-        """The rows on disk, in a temporary folder that lives as long as this object."""
+    def corpus(self) -> Corpus:
+        """Compute the rows, once.
+
+        Returns:
+            The corpus that they come from, or else one in a temporary folder that lives as long as this object.
+        """
         if self._result is None:
             if not self._stages:
                 self._result = Corpus.open(Path(str(self._source)))
@@ -425,7 +466,7 @@ def read_pairs(
     return Pairs(stages, None if stages else reference, seed=seed)
 
 
-def as_pairs(pairs: PairsLike, *, src_lang: str = "und", tgt_lang: str = "und") -> Pairs:
+def as_pairs(pairs: PairsLike, *, src_lang: str = "und", tgt_lang: str = "und", seed: int = 1) -> Pairs:
     """Sentence pairs out of whatever holds them in Python.
 
     Args:
@@ -433,6 +474,7 @@ def as_pairs(pairs: PairsLike, *, src_lang: str = "und", tgt_lang: str = "und") 
             batch, a mapping of columns, a path (see `read_pairs`), or `Pairs`.
         src_lang: Language of the source side, if the data does not say it.
         tgt_lang: Language of the target side.
+        seed: Seed of every random choice in what is done with the pairs, unless they are `Pairs` already.
 
     Returns:
         The pairs, with an identifier each; further columns are kept.
@@ -448,8 +490,8 @@ def as_pairs(pairs: PairsLike, *, src_lang: str = "und", tgt_lang: str = "und") 
     if isinstance(pairs, Pairs):
         return pairs
     if isinstance(pairs, (str, Path)):
-        return read_pairs(pairs)
-    return Pairs([pairs_from_data(pairs, src_lang=src_lang, tgt_lang=tgt_lang)])
+        return read_pairs(pairs, seed=seed)
+    return Pairs([pairs_from_data(pairs, src_lang=src_lang, tgt_lang=tgt_lang)], seed=seed)
 
 
 def backtranslate(
@@ -542,6 +584,14 @@ def _encoder_folder(name: str | Path) -> Path | None:
     path = Path(name).absolute()
     folder = path if path.exists() else bundled_path(str(name)) or path
     return folder if (folder / "config.json").is_file() and not (folder / "modules.json").is_file() else None
+
+
+def _model_folder(name: str | Path | None) -> Path | None:
+    """The folder of a paraphrase model, or None if none is given."""
+    if name is None:
+        return None
+    path = Path(name).absolute()
+    return path if path.exists() else bundled_path(str(name)) or path
 
 
 def _path(model: str | Path | None) -> Path | None:

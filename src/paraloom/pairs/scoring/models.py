@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from paraloom.core.protocols import EncoderLike
 from paraloom.pairs.scoring.idf import DocumentFrequencies
+from paraloom.pairs.scoring.paraphrase_model import P_PARAPHRASE
 from paraloom.pairs.scoring.scorer import Column, PairBatch, Scorer, Side, Values, for_side
 from paraloom.pairs.scoring.translation import TRANSLATION_COLUMNS
 
@@ -75,6 +76,7 @@ MODEL_COLUMNS: tuple[Column, ...] = (
     *PERPLEXITY.values(),
     *LANGUAGE_PROBABILITY.values(),
     *TRANSLATION_COLUMNS,
+    P_PARAPHRASE,
 )
 """All columns that need a model, in the order in which reports show them."""
 

@@ -83,6 +83,7 @@ def score(batch: pa.RecordBatch, names: Sequence[str | Scorer]) -> pa.RecordBatc
         else:
             values = pa.nulls(batch.num_rows, pa.float32())
         batch = add_column(batch, scorer.name, values, scorer.signature)
+        pairs.batch = batch  # later scores may be computed from earlier ones
     return batch
 
 

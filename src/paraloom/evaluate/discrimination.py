@@ -1,0 +1,295 @@
+"""How well scores tell right pairs from wrong ones: the area under the ROC curve, by set of labeled pairs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from paraloom.core.digests import signature
+from paraloom.core.errors import DataError
+from paraloom.core.stats import Z_95, Estimate, wilson_interval
+from paraloom.evaluate.base import EvaluationResult
+from paraloom.evaluate.correlation import ranks
+
+ALL = "all"
+"""Name of the row with the pairs of all sets together."""
+
+
+def auc(right: npt.ArrayLike, wrong: npt.ArrayLike) -> Estimate:
+    """Area under the ROC curve: the probability that a right pair has a higher value than a wrong one.
+
+    Ties count half.
+
+    Args:
+        right: Values of m right pairs.
+        wrong: Values of n wrong pairs.
+
+    Returns:
+        0 to 1, 0.5 for a score that knows nothing, with its 95 % interval; NaN if a class is empty, and bounds NaN
+        if one has a single value.
+
+    Reference:
+        DeLong, DeLong and Clarke-Pearson 1988, "Comparing the areas under two or more correlated receiver operating
+        characteristic curves"; Sun and Xu 2014 for its computation by ranks.
+
+    Example:
+        >>> auc([0.9, 0.8, 0.4], [0.5, 0.1]).value.__round__(3)
+        0.833
+    """
+    positive, negative = np.asarray(right, np.float64), np.asarray(wrong, np.float64)
+    m, n = len(positive), len(negative)
+    if not m or not n:
+        return Estimate(float("nan"), float("nan"), float("nan"))
+    together = ranks(np.concatenate([positive, negative]))
+    # Share of the wrong pairs below each right one, and of the right pairs above each wrong one.
+    of_right = (together[:m] - ranks(positive)) / n
+    of_wrong = 1 - (together[m:] - ranks(negative)) / m
+    area = float(of_right.mean())
+    if m < 2 or n < 2:
+        return Estimate(area, float("nan"), float("nan"))
+    half = Z_95 * float(np.sqrt(of_right.var(ddof=1) / m + of_wrong.var(ddof=1) / n))
+    return Estimate(area, max(0.0, area - half), min(1.0, area + half))
+
+
+@dataclass(frozen=True)
+class DiscriminationRow:
+    """One score on one set.
+
+    Args:
+        set: The set of labeled pairs.
+        score: The score.
+        right: Right pairs for which the score is defined.
+        wrong: Wrong pairs for which it is.
+        undefined: Pairs of the set for which it is not.
+        auc: Probability that a right pair has the better value.
+    """
+
+    set: str
+    score: str
+    right: int
+    wrong: int
+    undefined: int
+    auc: Estimate
+
+
+@dataclass(frozen=True)
+class DiscriminationResult(EvaluationResult):
+    """What `evaluate_discrimination` returns.
+
+    Args:
+        rows: One for each set and score; the sets in the order given, scores as in the mapping.
+        signature: What was measured and how.
+    """
+
+    rows: tuple[DiscriminationRow, ...]
+    signature: str
+
+    def to_dict(self) -> dict[str, Any]:
+        """All rows as JSON values; an undefined figure is None."""
+        return {
+            "signature": self.signature,
+            "rows": [
+                {
+                    **{name: getattr(row, name) for name in ("set", "score", "right", "wrong", "undefined")},
+                    "auc": {key: None if np.isnan(value) else value for key, value in row.auc.to_dict().items()},
+                }
+                for row in self.rows
+            ],
+        }
+
+    def format(self) -> str:
+        """A table: a row for each score, a column for each set, the best scores first."""
+        sets = list(dict.fromkeys(row.set for row in self.rows))
+        cells = {(row.score, row.set): row.auc for row in self.rows}
+        scores = list(dict.fromkeys(row.score for row in self.rows))
+        means = {score: np.nanmean([cells[score, name].value for name in sets]) for score in scores}
+        width = max([len("score"), *map(len, scores)])
+        widths = [max(len(name), len(".000 [.000, .000]")) for name in sets]
+        lines = [f"{'score':<{width}}  " + "  ".join(f"{name:>{w}}" for name, w in zip(sets, widths, strict=True))]
+        for score in sorted(scores, key=lambda name: -means[name]):
+            row = (f"{_format(cells[score, name]):>{w}}" for name, w in zip(sets, widths, strict=True))
+            lines.append(f"{score:<{width}}  " + "  ".join(row))
+        counts = {row.set: (row.right + row.wrong + row.undefined) for row in self.rows}
+        lines.append("\nPairs: " + ", ".join(f"{name} {count:,}" for name, count in counts.items()))
+        lines.append("Probability that a right pair has the better value; .500: no better than chance.")
+        return "\n".join(lines)
+
+
+def evaluate_discrimination(
+    scores: Mapping[str, npt.ArrayLike],
+    labels: npt.ArrayLike,
+    sets: Sequence[str] | npt.NDArray[np.object_],
+    *,
+    kinds: Sequence[str] | npt.NDArray[np.object_] | None = None,
+    lower_is_better: Sequence[str] = (),
+) -> DiscriminationResult:
+    """Compute the area under the ROC curve of each score on each set, and on all of them together.
+
+    Args:
+        scores: n values of each score, NaN where it is undefined.
+        labels: n labels: 1 for a right pair, 0 for a wrong one.
+        sets: The set of each pair.
+        kinds: What is wrong with each wrong pair. A set with wrong pairs of several kinds is tested with each of them
+            as well: all its right pairs against the wrong ones of that kind.
+        lower_is_better: Scores whose lower values are the better ones.
+
+    Returns:
+        A row for each set and score; if there are several sets, one more with all pairs.
+
+    Raises:
+        DataError: A label is neither 0 nor 1, or a set has pairs of one class only.
+
+    Example:
+        >>> result = evaluate_discrimination({"bleu1": [0.9, 0.2]}, [1, 0], ["news", "news"])
+        >>> result.rows[0].auc.value
+        1.0
+    """
+    truth, names = np.asarray(labels), np.asarray(sets, object)
+    if not np.isin(truth, (0, 1)).all():
+        bad = int(np.flatnonzero(~np.isin(truth, (0, 1)))[0])
+        raise DataError(f"label {truth[bad]} is neither 1 (right) nor 0 (wrong)", row=bad + 1)
+    distinct = list(dict.fromkeys(names.tolist()))
+    for name in distinct:
+        classes = set(truth[names == name].tolist())
+        if len(classes) < 2:
+            only = "right" if 1 in classes else "wrong"
+            raise DataError(
+                f"set '{name}' has only pairs labeled as {only}: a score cannot be tested on one class",
+                remedy="Add pairs of the other class, such as look-alikes (`paraloom evaluate lookalikes -o FILE`).",
+            )
+    wrong_kinds = np.asarray(kinds, object) if kinds is not None else np.full(len(truth), "", object)
+    parts: dict[str, npt.NDArray[np.bool_]] = {}
+    for name in distinct:
+        inside = names == name
+        parts[name] = inside
+        of_set = sorted({kind for kind in wrong_kinds[inside & (truth == 0)].tolist() if kind})
+        if len(of_set) > 1:
+            parts |= {f"{name}: {kind}": inside & ((truth == 1) | (wrong_kinds == kind)) for kind in of_set}
+    if len(distinct) > 1:
+        parts[ALL] = np.ones(len(truth), bool)
+    rows = []
+    for name, inside in parts.items():
+        for score, values in scores.items():
+            column = np.asarray(values, np.float64)[inside] * (-1 if score in lower_is_better else 1)
+            known, right = ~np.isnan(column), truth[inside] == 1
+            estimate = auc(column[known & right], column[known & ~right])
+            counts = (int((known & right).sum()), int((known & ~right).sum()), int((~known).sum()))
+            rows.append(DiscriminationRow(name, score, *counts, estimate))
+    return DiscriminationResult(tuple(rows), signature("auc", interval="delong", ties="half"))
+
+
+@dataclass(frozen=True)
+class LookalikeRow:
+    """How often a score prefers look-alikes of one kind.
+
+    Args:
+        kind: What was changed, such as 'negation'.
+        score: The score.
+        pairs: Look-alikes for which the score is defined on both sides.
+        preferred: Share of the look-alikes with a better value than the true paraphrase; ties count half.
+    """
+
+    kind: str
+    score: str
+    pairs: int
+    preferred: Estimate
+
+
+@dataclass(frozen=True)
+class LookalikeResult(EvaluationResult):
+    """What `evaluate_lookalikes` returns.
+
+    Args:
+        rows: One for each kind and score.
+        changed: The side that was changed.
+        signature: What was measured and how.
+    """
+
+    rows: tuple[LookalikeRow, ...]
+    changed: str
+    signature: str
+
+    def to_dict(self) -> dict[str, Any]:
+        """All rows as JSON values."""
+        return {
+            "signature": self.signature,
+            "changed": self.changed,
+            "rows": [
+                {"kind": row.kind, "score": row.score, "pairs": row.pairs, "preferred": row.preferred.to_dict()}
+                for row in self.rows
+            ],
+        }
+
+    def format(self) -> str:
+        """A table: a row for each score, a column for each kind of look-alike."""
+        kinds = list(dict.fromkeys(row.kind for row in self.rows))
+        scores = list(dict.fromkeys(row.score for row in self.rows))
+        cells = {(row.score, row.kind): row for row in self.rows}
+        width = max([len("score"), *map(len, scores)])
+        heads = [f"{kind} ({cells[scores[0], kind].pairs:,})" if scores else kind for kind in kinds]
+        widths = [max(len(head), len("100.0 [100.0, 100.0]")) for head in heads]
+        lines = [f"{'score':<{width}}  " + "  ".join(f"{head:>{w}}" for head, w in zip(heads, widths, strict=True))]
+        for score in scores:
+            values = (cells[score, kind].preferred for kind in kinds)
+            shown = (f"{100 * value.value:.1f} [{100 * value.low:.1f}, {100 * value.high:.1f}]" for value in values)
+            lines.append(f"{score:<{width}}  " + "  ".join(f"{v:>{w}}" for v, w in zip(shown, widths, strict=True)))
+        lines.append("\nPercent of the look-alikes preferred to the true paraphrase: 0 is best, 50 is chance.")
+        return "\n".join(lines)
+
+
+def evaluate_lookalikes(
+    true: Mapping[str, npt.ArrayLike],
+    lookalikes: Mapping[str, npt.ArrayLike],
+    kinds: Sequence[str],
+    *,
+    changed: str = "tgt",
+    lower_is_better: Sequence[str] = (),
+) -> LookalikeResult:
+    """Count how often scores prefer a look-alike, which differs in one fact, to a true paraphrase.
+
+    Args:
+        true: n values of each score: those of the true pair that each look-alike was made of.
+        lookalikes: n values of each score: those of the look-alikes.
+        kinds: The kind of each look-alike.
+        changed: The side that was changed, for the signature.
+        lower_is_better: Scores whose lower values are the better ones.
+
+    Returns:
+        A row for each kind and score.
+
+    Example:
+        >>> result = evaluate_lookalikes({"bleu1": [0.5, 0.4]}, {"bleu1": [0.9, 0.1]}, ["number", "number"])
+        >>> result.rows[0].preferred.value
+        0.5
+    """
+    names = np.asarray(kinds, object)
+    rows = []
+    for kind in dict.fromkeys(names.tolist()):
+        for score, values in true.items():
+            sign = -1 if score in lower_is_better else 1
+            difference = sign * (np.asarray(lookalikes[score], np.float64) - np.asarray(values, np.float64))
+            difference = difference[(names == kind) & ~np.isnan(difference)]
+            wins = (difference > 0) + 0.5 * (difference == 0)
+            rows.append(LookalikeRow(kind, score, len(wins), _share(wins)))
+    return LookalikeResult(tuple(rows), changed, signature("lookalikes", changed=changed, ties="half"))
+
+
+def _share(wins: npt.NDArray[np.float64]) -> Estimate:
+    """A mean of wins with its Wilson interval."""
+    if not len(wins):
+        return Estimate(float("nan"), float("nan"), float("nan"))
+    share = float(wins.mean())
+    low, high = wilson_interval(share * len(wins), len(wins))
+    return Estimate(share, low, high)
+
+
+def _format(estimate: Estimate) -> str:
+    if np.isnan(estimate.value):
+        return "–"
+    return " ".join(
+        (f"{estimate.value:.3f}".lstrip("0"), f"[{estimate.low:.3f}, {estimate.high:.3f}]".replace("0.", "."))
+    )

@@ -1,0 +1,81 @@
+"""Paraphrases without a model: sentences that translate the same sentence of another language."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import combinations
+from pathlib import Path
+
+import duckdb
+import pyarrow as pa
+
+from paraloom.core.digests import digest
+from paraloom.core.schema import PAIRS
+
+_BATCH_ROWS = 1000
+
+WITH_PIVOT = pa.schema([*PAIRS, pa.field("pivot", pa.string()), pa.field("pivot_lang", pa.string())])
+"""PAIRS with the sentence that both sides translate, and its language."""
+
+
+def common_translations(
+    shards: Sequence[Path], *, side: str = "tgt", max_pairs: int = 1, limit: int = 0
+) -> Iterator[pa.RecordBatch]:
+    """Pair the sentences of one side of a bitext that have the same counterpart.
+
+    Memory is bounded: DuckDB groups the shards, on disk if needed.
+
+    Args:
+        shards: Parquet files of bitext, with the columns of PAIRS.
+        side: The side whose sentences are paired; those of the other side are the pivots.
+        max_pairs: Maximum number of pairs of each pivot.
+        limit: Maximum number of pairs; 0 for all.
+
+    Returns:
+        Batches of pairs with `pivot` and `pivot_lang`, in the order of a hash of the pivots. Sentences that differ only
+        in case or punctuation are not paired.
+
+    Example:
+        >>> import tempfile, pyarrow.parquet as pq
+        >>> rows = [("1", "Danke!", "Thanks!"), ("2", "Danke!", "Thank you!"), ("3", "Ja.", "Yes.")]
+        >>> rows = [dict(zip(PAIRS.names, [*row, "de", "en", "toy"])) for row in rows]
+        >>> file = Path(tempfile.mkdtemp()) / "part.parquet"
+        >>> pq.write_table(pa.Table.from_pylist(rows, schema=PAIRS), file)
+        >>> [(row["src"], row["tgt"], row["pivot"]) for row in next(common_translations([file])).to_pylist()]
+        [('Thanks!', 'Thank you!', 'Danke!')]
+    """
+    text, pivot = ("tgt", "src") if side == "tgt" else ("src", "tgt")
+    query = f"""
+        SELECT {pivot}, list(DISTINCT {text} ORDER BY {text}), min({text}_lang), min({pivot}_lang), min(origin)
+        FROM read_parquet(?) GROUP BY {pivot} HAVING count(DISTINCT {text}) > 1 ORDER BY md5({pivot})
+    """
+    rows: list[dict[str, str]] = []
+    count = 0
+    with duckdb.connect() as connection:
+        cursor = connection.execute(query, [[str(path) for path in shards]])
+        while groups := cursor.fetchmany(_BATCH_ROWS):
+            for shared, texts, lang, pivot_lang, origin in groups:
+                # An order that has nothing to do with the texts, and is the same at every run.
+                shuffled = sorted(texts, key=digest)
+                different = [(a, b) for a, b in combinations(shuffled, 2) if _letters(a) != _letters(b)]
+                for a, b in different[:max_pairs]:
+                    count += 1
+                    if limit and count > limit:
+                        break
+                    rows.append(
+                        {
+                            "pair_id": f"{origin}:{count}", "src": a, "tgt": b, "src_lang": lang, "tgt_lang": lang,
+                            "origin": origin, "pivot": shared, "pivot_lang": pivot_lang,
+                        }
+                    )  # fmt: skip
+                    if len(rows) == _BATCH_ROWS:
+                        yield pa.RecordBatch.from_pylist(rows, schema=WITH_PIVOT)
+                        rows = []
+            if limit and count > limit:
+                break
+    if rows:
+        yield pa.RecordBatch.from_pylist(rows, schema=WITH_PIVOT)
+
+
+def _letters(text: str) -> str:
+    return "".join(filter(str.isalnum, text.lower()))

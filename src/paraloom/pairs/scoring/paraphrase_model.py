@@ -1,0 +1,520 @@
+"""The probability that a pair is a paraphrase: logistic regression over other scores, in a readable file."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, ClassVar, cast
+
+import numpy as np
+import numpy.typing as npt
+from scipy.optimize import minimize
+from scipy.special import expit
+
+from paraloom.core.config import Config
+from paraloom.core.digests import file_digest, signature
+from paraloom.core.errors import ConfigError, DataError, ModelError
+from paraloom.pairs.scoring.scorer import Column, PairBatch, Scorer, Values
+from paraloom.pairs.scoring.surface import SURFACE
+
+FILE = "paraphrase_model.json"
+FORMAT = 1
+
+P_PARAPHRASE = Column(
+    name="p_paraphrase",
+    description="probability that the two sides mean the same, by logistic regression over the other scores",
+    direction="higher",
+    maximum=1,
+    unit="probability",
+    option="--paraphrase-model MODEL",
+)
+
+Floats = npt.NDArray[np.float64]
+
+# Values beyond these percentiles of the training pairs count as these percentiles: one odd value decides nothing.
+_CLIP = (0.5, 99.5)
+
+
+@dataclass(frozen=True)
+class Feature:
+    """One score in a logistic regression: weight · (value − center) / scale, of the value within [low, high].
+
+    Args:
+        name: The score.
+        weight: Change of the log-odds per `scale`.
+        center: Mean of the training pairs; also stands for an undefined value.
+        scale: Standard deviation of the training pairs.
+        low: Lower values count as this one.
+        high: Higher values count as this one.
+    """
+
+    name: str
+    weight: float
+    center: float
+    scale: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True)
+class LogisticModel:
+    """A logistic regression over scores.
+
+    Args:
+        features: The scores with their weights.
+        intercept: Log-odds of a pair whose scores are all at their centers.
+    """
+
+    features: tuple[Feature, ...]
+    intercept: float
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The scores that it reads."""
+        return tuple(feature.name for feature in self.features)
+
+    def probability(self, scores: Mapping[str, npt.ArrayLike]) -> Floats:
+        """Compute the probability of a paraphrase.
+
+        Args:
+            scores: n values of each score of `names`, NaN where one is undefined.
+
+        Returns:
+            float64 `(n,)`, 0 to 1.
+
+        Example:
+            >>> model = LogisticModel((Feature("bleu1", 2.0, 0.5, 0.5, 0.0, 1.0),), 0.0)
+            >>> model.probability({"bleu1": [0.5, 1.0, float("nan")]}).round(2).tolist()
+            [0.5, 0.88, 0.5]
+        """
+        logits: Floats = np.asarray(self.intercept, np.float64)
+        for feature in self.features:
+            values = np.asarray(scores[feature.name], np.float64)
+            values = np.where(np.isnan(values), feature.center, np.clip(values, feature.low, feature.high))
+            logits = logits + feature.weight * (values - feature.center) / feature.scale
+        return cast(Floats, expit(logits))
+
+
+@dataclass(frozen=True)
+class Preset:
+    """A filter: a condition with `p_paraphrase`, and one of other scores alone that keeps about the same pairs.
+
+    Args:
+        where: SQL condition.
+        plain: SQL condition without `p_paraphrase`, for those who want to see why a pair is rejected.
+    """
+
+    where: str
+    plain: str
+
+
+@dataclass(frozen=True)
+class ParaphraseModel:
+    """Logistic regressions over fewer and fewer scores, the presets of `paraloom filter`, and a card.
+
+    Pairs are scored by the first regression all of whose scores they have.
+
+    Args:
+        models: The regressions, from the one that needs most scores to the one that needs fewest.
+        presets: Filters by name.
+        card: What it was trained on, for whom, license: JSON values.
+        digest: Digest of the file.
+    """
+
+    models: tuple[LogisticModel, ...]
+    presets: Mapping[str, Preset]
+    card: Mapping[str, Any]
+    digest: str = ""
+
+    def find(self, columns: Sequence[str]) -> LogisticModel:
+        """The first regression all of whose scores are among the columns.
+
+        Args:
+            columns: Columns of the pairs.
+
+        Raises:
+            ConfigError: Even the last one needs a score that is missing.
+        """
+        for model in self.models:
+            if set(model.names) <= set(columns):
+                return model
+        missing = [name for name in self.models[-1].names if name not in columns]
+        raise ConfigError(
+            f"p_paraphrase needs the score{'s' if len(missing) > 1 else ''} {', '.join(missing)}",
+            remedy=f"Add {'them' if len(missing) > 1 else 'it'} with "
+            f"`paraloom score PAIRS --with {','.join(missing)} -o SCORED`.",
+        )
+
+    def save(self, folder: Path) -> None:
+        """Write the model as JSON into a folder, which is created if needed.
+
+        Args:
+            folder: The folder.
+        """
+        folder.mkdir(parents=True, exist_ok=True)
+        content = {
+            "format": FORMAT,
+            "card": dict(self.card),
+            "presets": {name: asdict(preset) for name, preset in self.presets.items()},
+            "models": [asdict(model) for model in self.models],
+        }
+        (folder / FILE).write_text(json.dumps(content, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+
+    @classmethod
+    def load(cls, folder: Path) -> ParaphraseModel:
+        """Read a model from its folder.
+
+        Args:
+            folder: The folder.
+
+        Raises:
+            ModelError: The file is missing, damaged, or of a newer format.
+        """
+        path = Path(folder) / FILE
+        try:
+            content = json.loads(path.read_text(encoding="utf-8"))
+        except FileNotFoundError:
+            raise ModelError(
+                f"no paraphrase model: {FILE} not found",
+                file=folder,
+                remedy="Give the name of a bundled one, or train one with `paraloom train paraphrase-model`.",
+            ) from None
+        except (OSError, ValueError) as error:
+            raise ModelError(f"the paraphrase model cannot be read: {error}", file=path) from None
+        try:
+            if content["format"] > FORMAT:
+                raise ModelError("written by a newer version of Paraloom", file=path, remedy="Update Paraloom.")
+            models = tuple(
+                LogisticModel(tuple(Feature(**feature) for feature in model["features"]), float(model["intercept"]))
+                for model in content["models"]
+            )
+            presets = {name: Preset(**preset) for name, preset in content["presets"].items()}
+            return cls(models, presets, dict(content["card"]), file_digest(path))
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            raise ModelError(f"the paraphrase model is damaged: {error!r}", file=path) from None
+
+
+def paraphrase_scorers(model: ParaphraseModel) -> tuple[Scorer, ...]:
+    """Make the scorer of `p_paraphrase`.
+
+    Args:
+        model: The model.
+
+    Scores that need no model are computed where the pairs lack them.
+
+    Returns:
+        The scorer, which raises a ConfigError for pairs that lack scores of every regression of the model.
+    """
+
+    surface = {scorer.name: scorer for scorer in SURFACE}
+
+    def values(pairs: PairBatch, name: str) -> npt.ArrayLike:
+        scorer = surface.get(name)
+        if name in pairs.batch.schema.names or scorer is None:
+            return pairs.numbers(name)
+        if not all(column in pairs.batch.schema.names for column in scorer.input_columns):
+            return np.full(pairs.batch.num_rows, np.nan)
+        return pairs.once(f"score {name}", lambda: scorer.compute(pairs))
+
+    def compute(pairs: PairBatch) -> Values:
+        regression = model.find([*pairs.batch.schema.names, *surface])
+        return regression.probability({name: values(pairs, name) for name in regression.names}).astype(np.float32)
+
+    description = {name: getattr(P_PARAPHRASE, name) for name in Column.__dataclass_fields__}
+    parameters = (("model", signature("logistic", digest=model.digest or "none").replace("|", "/")),)
+    return (Scorer(**description, compute=compute, parameters=parameters),)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ParaphraseModelConfig(Config):
+    """How a paraphrase model is trained.
+
+    Args:
+        features: The scores of the largest regression.
+        optional: Groups of scores that pairs may lack, such as those of translators, in the order in which they are
+            left out: after each group there is one regression more.
+        l2: Weight of the squared weights, relative to that of one pair.
+        strict, balanced, loose: Share of right pairs among the kept ones that the threshold of each preset aims at,
+            if half of all pairs are right.
+        max_chrf: Pairs whose chrF is higher are near copies, which every preset rejects.
+
+    Raises:
+        ConfigError: A value is out of range, or an optional score is not among `features`.
+
+    Example:
+        >>> ParaphraseModelConfig(features=["bleu1", "paraphrase_score"], optional=[["paraphrase_score"]]).l2
+        1.0
+    """
+
+    features: tuple[str, ...]
+    optional: tuple[tuple[str, ...], ...] = ()
+    l2: float = 1.0
+    strict: float = 0.98
+    balanced: float = 0.94
+    loose: float = 0.85
+    max_chrf: float = 90.0
+
+    PRESETS: ClassVar[tuple[str, ...]] = ("strict", "balanced", "loose")
+
+    def validate(self) -> None:
+        if not self.features:
+            raise ConfigError("'features' is empty", remedy="Name at least one score.")
+        unknown = [name for group in self.optional for name in group if name not in self.features]
+        if unknown:
+            raise ConfigError(f"optional score '{unknown[0]}' is not among 'features'")
+        if set(self.features) <= {name for group in self.optional for name in group}:
+            raise ConfigError("all features are optional", remedy="Leave at least one score out of 'optional'.")
+        if self.l2 < 0:
+            raise ConfigError(f"'l2' must be 0 or more, not {self.l2}")
+        for name in self.PRESETS:
+            if not 0.5 <= getattr(self, name) < 1:
+                raise ConfigError(f"'{name}' must be from 0.5 to below 1, not {getattr(self, name)}")
+
+
+def train_paraphrase_model(
+    scores: Mapping[str, npt.ArrayLike],
+    labels: npt.ArrayLike,
+    sets: Sequence[str] | npt.NDArray[np.object_],
+    kinds: Sequence[str] | npt.NDArray[np.object_],
+    config: ParaphraseModelConfig,
+    card: Mapping[str, Any] | None = None,
+) -> ParaphraseModel:
+    """Train a model on labeled pairs.
+
+    Each set counts the same, in it right and wrong pairs do, and of the wrong pairs each kind: `p_paraphrase` is the
+    probability if, before any score is known, half of all pairs are right.
+
+    Args:
+        scores: n values of each score, NaN where one is undefined.
+        labels: n labels: 1 for a right pair, 0 for a wrong one.
+        sets: The set of each pair.
+        kinds: What is wrong with each wrong pair, such as 'negation'.
+        config: Features, regularization, aims of the presets.
+        card: JSON values to keep with the model.
+
+    Returns:
+        The model.
+
+    Raises:
+        DataError: All pairs have the same label.
+
+    Example:
+        >>> values = np.arange(20) / 20
+        >>> config = ParaphraseModelConfig(features=["bleu1"])
+        >>> model = train_paraphrase_model({"bleu1": values}, values > 0.5, ["toy"] * 20, [""] * 20, config)
+        >>> (model.models[0].probability({"bleu1": [0.0, 1.0]}) > 0.5).tolist()
+        [False, True]
+    """
+    truth = np.asarray(labels, np.float64)
+    if len(set(truth.tolist())) < 2:
+        only = "right" if truth.any() else "wrong"
+        raise DataError(
+            f"all {len(truth):,} pairs are labeled as {only}",
+            remedy="Give sets with both classes: look-alikes of right pairs are wrong ones "
+            "(`paraloom evaluate lookalikes PAIRS -o FILE`).",
+        )
+    weights = balanced_weights(truth, sets, kinds)
+    columns = {name: np.asarray(scores[name], np.float64) for name in config.features}
+    models, names = [], list(config.features)
+    for left_out in ((), *config.optional):
+        names = [name for name in names if name not in left_out]
+        models.append(fit_logistic({name: columns[name] for name in names}, truth, weights, l2=config.l2))
+    chrf = np.asarray(scores["chrf"], np.float64) if "chrf" in scores else None
+    presets = _presets(models[0], columns, truth, weights, config, chrf)
+    return ParaphraseModel(tuple(models), presets, dict(card or {}))
+
+
+def balanced_weights(
+    labels: npt.ArrayLike,
+    sets: Sequence[str] | npt.NDArray[np.object_],
+    kinds: Sequence[str] | npt.NDArray[np.object_],
+) -> Floats:
+    """Weights of pairs by which sets count the same, right and wrong pairs in a set, and kinds of wrong pairs.
+
+    A set with one class only counts half.
+
+    Args:
+        labels: n labels, 1 or 0.
+        sets: The set of each pair.
+        kinds: What is wrong with each wrong pair.
+
+    Returns:
+        float64 `(n,)`, with mean 1.
+
+    Example:
+        >>> balanced_weights([1, 0, 0, 0], ["a"] * 4, ["", "number", "number", "name"]).round(2).tolist()
+        [2.0, 0.5, 0.5, 1.0]
+    """
+    truth, names, wrong = np.asarray(labels, np.float64), np.asarray(sets, object), np.asarray(kinds, object)
+    weights = np.zeros(len(truth))
+    for name in dict.fromkeys(names.tolist()):
+        right = (names == name) & (truth == 1)
+        weights[right] = 1 / max(1, int(right.sum()))
+        rest = (names == name) & (truth == 0)
+        of_set = sorted(set(wrong[rest].tolist()))
+        for kind in of_set:
+            rows = rest & (wrong == kind)
+            weights[rows] = 1 / (len(of_set) * int(rows.sum()))
+    normalized: Floats = weights * len(weights) / weights.sum()
+    return normalized
+
+
+def fit_logistic(scores: Mapping[str, Floats], labels: Floats, weights: Floats, *, l2: float = 1.0) -> LogisticModel:
+    """Fit a logistic regression by L-BFGS, to the least weighted cross-entropy plus ½ · l2 · ‖w‖².
+
+    Args:
+        scores: n values of each score, NaN where one is undefined.
+        labels: n labels, 1 or 0.
+        weights: n weights of pairs.
+        l2: Weight of the squared weights; the intercept is free.
+
+    Returns:
+        The regression; a score that is the same for all pairs gets the weight 0.
+    """
+    names = list(scores)
+    low, high, center, scale = (np.zeros(len(names)) for _ in range(4))
+    design = np.zeros((len(labels), len(names)))
+    for column, name in enumerate(names):
+        values = scores[name]
+        known = ~np.isnan(values)
+        if not known.any():
+            raise DataError(
+                f"score '{name}' is undefined for all pairs", remedy="Add the column to the pairs, or leave it out."
+            )
+        low[column], high[column] = np.percentile(values[known], _CLIP)
+        clipped = np.clip(values, low[column], high[column])
+        center[column] = np.average(clipped[known], weights=weights[known])
+        scale[column] = clipped[known].std() or 1.0
+        design[:, column] = np.where(known, (clipped - center[column]) / scale[column], 0.0)
+    solution = minimize(
+        logistic_loss, np.zeros(len(names) + 1), (design, labels, weights, l2), jac=True, method="L-BFGS-B",
+        options={"maxiter": 1000, "ftol": 1e-12, "gtol": 1e-8},
+    )  # fmt: skip
+    figures = zip(names, solution.x[:-1], center, scale, low, high, strict=True)
+    features = tuple(Feature(name, *(_rounded(value) for value in values)) for name, *values in figures)
+    return LogisticModel(features, _rounded(solution.x[-1]))
+
+
+def logistic_loss(
+    parameters: Floats, design: Floats, labels: Floats, weights: Floats, l2: float
+) -> tuple[float, Floats]:
+    """Weighted cross-entropy of a logistic regression with an L2 penalty, and its gradient.
+
+    Args:
+        parameters: k weights, then the intercept.
+        design: float64 `(n, k)`.
+        labels: n labels, 1 or 0.
+        weights: n weights of pairs.
+        l2: Weight of the squared weights.
+
+    Returns:
+        The loss, and its gradient `(k + 1,)`.
+    """
+    logits = design @ parameters[:-1] + parameters[-1]
+    loss = float(weights @ (np.logaddexp(0, logits) - labels * logits) + l2 / 2 * parameters[:-1] @ parameters[:-1])
+    residual = weights * (expit(logits) - labels)
+    return loss, np.append(design.T @ residual + l2 * parameters[:-1], residual.sum())
+
+
+def threshold_for(probabilities: Floats, labels: Floats, weights: Floats, aim: float) -> float:
+    """The lowest threshold from which on the share of right pairs among those kept is at least `aim`.
+
+    Args:
+        probabilities: n probabilities.
+        labels: n labels, 1 or 0.
+        weights: n weights of pairs.
+        aim: The share, 0 to 1.
+
+    Returns:
+        A threshold, 0 to 1, rounded up to two decimals; 0.99 where none reaches the aim.
+    """
+    for threshold in np.arange(0.05, 1.0, 0.01):
+        kept = probabilities >= threshold
+        if kept.any() and weights[kept] @ labels[kept] >= aim * weights[kept].sum():
+            return float(round(threshold, 2))
+    return 0.99
+
+
+def plain_condition(
+    scores: Mapping[str, Floats],
+    directions: Mapping[str, int],
+    labels: Floats,
+    weights: Floats,
+    aim: float,
+    max_clauses: int = 6,
+) -> str:
+    """A conjunction of thresholds that reaches a share of right pairs, found greedily.
+
+    Clauses are added one by one, each time the one that removes most wrong pairs for each right pair that it costs.
+
+    Args:
+        scores: n values of each score.
+        directions: 1 for scores of which right pairs have the higher values, −1 for the lower.
+        labels: n labels, 1 or 0.
+        weights: n weights of pairs.
+        aim: Share of right pairs among those kept, 0 to 1.
+        max_clauses: Maximum number of scores in the condition.
+
+    Returns:
+        A condition in SQL.
+    """
+    kept = np.ones(len(labels), bool)
+    clauses: dict[str, str] = {}
+    for _ in range(max_clauses):
+        if weights[kept] @ labels[kept] >= aim * weights[kept].sum():
+            break
+        best: tuple[float, str, str, npt.NDArray[np.bool_]] | None = None
+        right_before, wrong_before = (weights[kept & (labels == label)].sum() for label in (1, 0))
+        for name, values in scores.items():
+            if name in clauses:
+                continue
+            for share in (0.005, 0.01, 0.02, 0.05, 0.1, 0.15, 0.2):
+                known = values[kept & (labels == 1) & ~np.isnan(values)]
+                if not len(known):
+                    continue
+                cut = _short(float(np.quantile(known, share if directions[name] > 0 else 1 - share)), directions[name])
+                holds = values >= cut if directions[name] > 0 else values <= cut
+                after = kept & (holds | np.isnan(values))
+                right, wrong = (weights[after & (labels == label)].sum() for label in (1, 0))
+                # As a likelihood ratio: how much rarer wrong pairs become than right ones.
+                gain = np.log((wrong_before + 1) / (wrong + 1)) - 2 * np.log((right_before + 1) / (right + 1))
+                if gain > 0.01 and (best is None or gain > best[0]):
+                    best = (gain, name, f"{name} {'>=' if directions[name] > 0 else '<='} {cut:g}", after)
+        if best is None:
+            break
+        clauses[best[1]], kept = best[2], best[3]
+    return " and ".join(clauses.values())
+
+
+def _presets(
+    model: LogisticModel,
+    columns: Mapping[str, Floats],
+    labels: Floats,
+    weights: Floats,
+    config: ParaphraseModelConfig,
+    chrf: Floats | None,
+) -> dict[str, Preset]:
+    probabilities = model.probability(columns)
+    directions = {feature.name: 1 if feature.weight > 0 else -1 for feature in model.features}
+    copies = f" and chrf <= {config.max_chrf:g}" if chrf is not None else ""
+    presets = {}
+    for name in config.PRESETS:
+        aim = getattr(config, name)
+        threshold = threshold_for(probabilities, labels, weights, aim)
+        plain = plain_condition(columns, directions, labels, weights, aim)
+        presets[name] = Preset(f"p_paraphrase >= {threshold:g}{copies}", plain + copies)
+    return presets
+
+
+def _short(value: float, direction: int) -> float:
+    """A threshold of two digits, rounded to the side that keeps more."""
+    if value == 0:
+        return 0.0
+    unit = 10 ** (np.floor(np.log10(abs(value))) - 1)
+    return float(f"{(np.floor if direction > 0 else np.ceil)(value / unit) * unit:.6g}")
+
+
+def _rounded(value: float) -> float:
+    return float(f"{float(value):.6g}")
