@@ -106,7 +106,10 @@ class DiscriminationResult(EvaluationResult):
         sets = list(dict.fromkeys(row.set for row in self.rows))
         cells = {(row.score, row.set): row.auc for row in self.rows}
         scores = list(dict.fromkeys(row.score for row in self.rows))
-        means = {score: np.nanmean([cells[score, name].value for name in sets]) for score in scores}
+        means = {}
+        for score in scores:
+            known = [value for name in sets if not np.isnan(value := cells[score, name].value)]
+            means[score] = float(np.mean(known)) if known else -1.0
         width = max([len("score"), *map(len, scores)])
         widths = [max(len(name), len(".000 [.000, .000]")) for name in sets]
         lines = [f"{'score':<{width}}  " + "  ".join(f"{name:>{w}}" for name, w in zip(sets, widths, strict=True))]

@@ -33,6 +33,7 @@ STAGES: dict[str, str] = {
     "label-pairs": "paraloom.stages.labels:LabelPairs",
     "make-lookalikes": "paraloom.stages.labels:MakeLookalikes",
     "mismatch-pairs": "paraloom.stages.labels:MismatchPairs",
+    "round-trip-pairs": "paraloom.stages.labels:RoundTripPairs",
     "train-paraphrase-model": "paraloom.stages.labels:TrainParaphraseModel",
     "evaluate-scores": "paraloom.stages.labels:EvaluateScores",
     "train-parser": "paraloom.stages.syntax:TrainParser",

@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from paraloom.stages.labels import MakeLookalikes as MakeLookalikes
     from paraloom.stages.labels import MismatchPairs as MismatchPairs
     from paraloom.stages.labels import ReadLabeledPairs as ReadLabeledPairs
+    from paraloom.stages.labels import RoundTripPairs as RoundTripPairs
     from paraloom.stages.labels import TrainParaphraseModel as TrainParaphraseModel
     from paraloom.stages.pairs import BackTranslate as BackTranslate
     from paraloom.stages.pairs import DropDuplicates as DropDuplicates

@@ -17,11 +17,15 @@ from paraloom.core.config import base_config
 from paraloom.core.errors import ConfigError, DataError, nearest
 from paraloom.core.schema import PAIRS
 from paraloom.core.stage import Fit, Json, Map, Ref, Source, StageContext
+from paraloom.core.stage_cache import cached_per_stage
 from paraloom.evaluate.discrimination import DiscriminationResult, evaluate_discrimination
 from paraloom.io import Corpus, read_lines
+from paraloom.mt import Translator
 from paraloom.pairs.lookalikes import KINDS, make_lookalikes
 from paraloom.pairs.scoring.paraphrase_model import FILE, ParaphraseModelConfig, train_paraphrase_model
 from paraloom.pairs.scoring.table import COLUMNS, missing_column
+from paraloom.text.buffers import code_points
+from paraloom.text.chrf import chrf_from_points
 
 LABEL, SET, KIND = "label", "labeled_set", "kind"
 """Columns of labeled pairs: 1 for a right pair and 0 for a wrong one, the set that it belongs to, what is wrong."""
@@ -189,6 +193,10 @@ class MakeLookalikes(Map):
         changed_rows = make_lookalikes(labeled, self.kinds, changed=self.changed, seed=context.seed)
         # A pair to which no rule applies is kept as a rejected row, so that the counts add up.
         without = sorted(set(range(batch.num_rows)) - set(changed_rows.column("_source").to_pylist()))
+        if self.changed == "src":
+            kinds = [f"{kind}, copy" for kind in changed_rows.column(KIND).to_pylist()]
+            position = changed_rows.schema.get_field_index(KIND)
+            changed_rows = changed_rows.set_column(position, KIND, pa.array(kinds, pa.string()))
         rest = labeled.take(pa.array(without, pa.int64()))
         rest = rest.append_column(pa.field(KIND, pa.string()), pa.nulls(len(without), pa.string()))
         rest = rest.append_column(pa.field("_source", pa.int32()), pa.array(without, pa.int32()))
@@ -235,6 +243,80 @@ class MismatchPairs(Map):
         )
         reasons = [None if kept else "the next pair has the same text" for kept in keep]
         return batch.append_column(pa.field("reason", pa.string()), pa.array(reasons, pa.string()))
+
+
+@dataclass(frozen=True, kw_only=True)
+class RoundTripPairs(Map):
+    """Replaces the second side of right pairs by its round trip through another language, and labels the result.
+
+    The result is what back-translation gives, good or bad; whether it is right follows from the second side, a human
+    paraphrase that later scores do not see: right where the round trip is nearly the same, wrong where it is far from
+    it, rejected in between.
+
+    Args:
+        translator: Translates the second side into the pivot.
+        back_translator: Translates the pivot back.
+        decode: How the pivot is translated back; 'sampling' gives more wrong pairs than a beam.
+        right_above: chrF of the round trip against the second side from which on a pair is right.
+        wrong_below: chrF up to which it is wrong.
+        labeled_set: Name of the set. Default: unchanged where pairs have one, else their `origin`.
+
+    Raises:
+        ConfigError: The bounds are not 0 ≤ wrong_below < right_above ≤ 100.
+
+    Example:
+        >>> RoundTripPairs(translator="en-de", back_translator="de-en", decode="sampling").right_above
+        85.0
+    """
+
+    inputs: ClassVar[tuple[str, ...]] = ("translator", "back_translator")
+    input_columns: ClassVar[tuple[str, ...]] = tuple(PAIRS.names)
+
+    translator: Ref
+    back_translator: Ref
+    decode: str = "beam:5"
+    right_above: float = 85.0
+    wrong_below: float = 40.0
+    labeled_set: str = ""
+
+    def validate(self) -> None:
+        if not 0 <= self.wrong_below < self.right_above <= 100:
+            raise ConfigError("'wrong_below' must be 0 or more and below 'right_above', which must be 100 at most")
+
+    def apply(self, batch: pa.RecordBatch, context: StageContext) -> pa.RecordBatch:
+        """The batch with the new `tgt`, `pivot`, `pivot_lang` and labels; pairs between the bounds are rejected."""
+        there = _translator(context.inputs["translator"], "greedy")
+        back = _translator(context.inputs["back_translator"], self.decode)
+        paraphrases = [text or "" for text in batch.column("tgt").to_pylist()]
+        pivots = [variants[0].text for variants in there.translate(paraphrases)]
+        returned = [variants[0].text for variants in back.translate(pivots, seed=context.seed)]
+        chrf = chrf_from_points(code_points(returned), code_points(paraphrases))
+        right, wrong = chrf >= self.right_above, chrf <= self.wrong_below
+        original = [(text or "").lower() for text in batch.column("src").to_pylist()]
+        copied = np.array([text.lower() == src for text, src in zip(returned, original, strict=True)], bool)
+        batch = _labeled(batch.select(PAIRS.names), 0, self.labeled_set, "weak translation")
+        columns = {
+            "tgt": pa.array(returned, pa.string()),
+            LABEL: pa.array(right.astype(np.int8)),
+            KIND: pa.array(np.where(right, "", "weak translation"), pa.string()),
+        }
+        for name, values in columns.items():
+            batch = batch.set_column(batch.schema.get_field_index(name), pa.field(name, values.type), values)
+        languages = pa.array([there.target] * len(pivots), pa.string())
+        batch = batch.append_column(pa.field("pivot", pa.string()), pa.array(pivots, pa.string()))
+        batch = batch.append_column(pa.field("pivot_lang", pa.string()), languages)
+        keep = (right | wrong) & ~copied
+        reasons = [
+            None if kept else "a copy of the first side" if copy else "neither right nor wrong"
+            for kept, copy in zip(keep, copied, strict=True)
+        ]
+        batch = batch.append_column(pa.field("keep", pa.bool_()), pa.array(keep))
+        return batch.append_column(pa.field("reason", pa.string()), pa.array(reasons, pa.string()))
+
+
+@cached_per_stage(4)
+def _translator(folder: Path, decode: str) -> Translator:
+    return Translator.load(folder, decode=decode, check_costs=False)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -320,7 +402,8 @@ class EvaluateScores(Fit):
         result = evaluate_labeled([Corpus.open(path) for path in context.paths("pairs")], self.scores)
         (folder / "result.json").write_text(json.dumps(result.to_dict(), indent=1) + "\n", encoding="utf-8")
         (folder / "table.txt").write_text(result.format() + "\n", encoding="utf-8")
-        return {f"{row.set}: {row.score}": round(row.auc.value, 4) for row in result.rows}
+        figures = {f"{row.set}: {row.score}": row.auc.value for row in result.rows}
+        return {name: None if np.isnan(value) else round(value, 4) for name, value in figures.items()}
 
 
 def evaluate_labeled(corpora: Sequence[Corpus], scores: Sequence[str] = ()) -> DiscriminationResult:
