@@ -1,0 +1,169 @@
+"""The model of p_paraphrase: gradient, optimum and calibration, missing scores, files, presets, bad input."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pytest
+from scipy.optimize import approx_fprime
+
+from paraloom.core.errors import ConfigError, DataError, ModelError
+from paraloom.pairs.scoring.paraphrase_model import (
+    FILE,
+    Feature,
+    LogisticModel,
+    ParaphraseModel,
+    ParaphraseModelConfig,
+    Preset,
+    balanced_weights,
+    fit_logistic,
+    logistic_loss,
+    paraphrase_scorers,
+    plain_condition,
+    threshold_for,
+    train_paraphrase_model,
+)
+from paraloom.pairs.scoring.table import score
+
+
+def toy(n: int = 2000, seed: int = 0) -> tuple[dict[str, npt.NDArray[np.float64]], npt.NDArray[np.float64]]:
+    random = np.random.default_rng(seed)
+    x, y = random.normal(size=(2, n))
+    labels = (random.random(n) < 1 / (1 + np.exp(-(1.5 * x - 0.5 * y + 0.3)))).astype(np.float64)
+    return {"bleu1": x, "number_mismatch": y}, labels
+
+
+def test_the_gradient_is_that_of_the_loss() -> None:
+    random = np.random.default_rng(1)
+    arguments: Any = (random.normal(size=(40, 3)), (random.random(40) < 0.4).astype(float), random.random(40), 0.7)
+    point = random.normal(size=4)
+    numeric = approx_fprime(point, lambda p: logistic_loss(p, *arguments)[0], 1e-6)
+    assert logistic_loss(point, *arguments)[1] == pytest.approx(numeric, abs=1e-4)
+
+
+def test_weights_are_recovered_and_probabilities_calibrated() -> None:
+    scores, labels = toy(20_000)
+    model = fit_logistic(scores, labels, np.ones(len(labels)), l2=0.0)
+    weights = {feature.name: feature.weight / feature.scale for feature in model.features}
+    assert weights["bleu1"] == pytest.approx(1.5, abs=0.1)
+    assert weights["number_mismatch"] == pytest.approx(-0.5, abs=0.1)
+    probabilities = model.probability(scores)
+    for low in (0.1, 0.4, 0.7):
+        part = (probabilities >= low) & (probabilities < low + 0.2)
+        assert labels[part].mean() == pytest.approx(probabilities[part].mean(), abs=0.03)
+
+
+def test_undefined_values_count_as_the_center_and_extreme_ones_as_the_bound() -> None:
+    model = LogisticModel((Feature("bleu1", 2.0, 0.5, 0.5, 0.0, 1.0),), -1.0)
+    p = model.probability({"bleu1": [np.nan, 0.5, 99.0, 1.0]})
+    assert p[0] == p[1] == pytest.approx(1 / (1 + np.e)) and p[2] == p[3] == pytest.approx(1 / (1 + np.exp(-1)))
+
+
+def test_sets_classes_and_kinds_count_the_same() -> None:
+    labels, sets = [1, 1, 0, 0, 0, 1, 0], ["a"] * 5 + ["b"] * 2
+    weights = balanced_weights(labels, sets, ["", "", "name", "name", "role", "", ""])
+    total = weights.sum()
+    assert total == pytest.approx(7)
+    assert weights[:2].sum() == pytest.approx(total / 4) == pytest.approx(weights[5])
+    assert weights[2:4].sum() == pytest.approx(total / 8) == pytest.approx(weights[4])
+
+
+def test_fewer_scores_give_a_smaller_model() -> None:
+    scores, labels = toy()
+    config = ParaphraseModelConfig(features=("bleu1", "number_mismatch"), optional=(("number_mismatch",),))
+    model = train_paraphrase_model(scores, labels, ["toy"] * len(labels), [""] * len(labels), config)
+    assert model.find(["src", "bleu1", "number_mismatch"]).names == ("bleu1", "number_mismatch")
+    assert model.find(["bleu1"]).names == ("bleu1",)
+    with pytest.raises(ConfigError, match="needs the score bleu1"):
+        model.find(["src"])
+
+
+def test_presets_reach_their_aims_and_are_ordered() -> None:
+    scores, labels = toy(5000)
+    config = ParaphraseModelConfig(features=("bleu1", "number_mismatch"), strict=0.9, balanced=0.8, loose=0.7)
+    model = train_paraphrase_model(scores, labels, ["toy"] * len(labels), [""] * len(labels), config)
+    weights = balanced_weights(labels, ["toy"] * len(labels), [""] * len(labels))
+    probabilities = model.models[0].probability(scores)
+    thresholds = []
+    for name in ParaphraseModelConfig.PRESETS:
+        threshold = float(model.presets[name].where.partition(">=")[2].split()[0])
+        kept = probabilities >= threshold
+        assert weights[kept] @ labels[kept] / weights[kept].sum() >= getattr(config, name)
+        thresholds.append(threshold)
+    assert thresholds == sorted(thresholds, reverse=True)
+    assert threshold_for(np.array([0.2, 0.3]), np.array([0.0, 0.0]), np.ones(2), 0.9) == 0.99
+
+
+def test_a_plain_condition_reaches_its_aim() -> None:
+    random = np.random.default_rng(3)
+    labels = (np.arange(4000) % 2).astype(float)
+    values = {"bleu1": random.normal(size=4000) + 2 * labels, "noise": random.normal(size=4000)}
+    condition = plain_condition(values, {"bleu1": 1, "noise": -1}, labels, np.ones(4000), 0.85)
+    assert condition.startswith("bleu1 >= ")
+    kept = values["bleu1"] >= float(condition.split()[2])
+    assert labels[kept].mean() > 0.75
+
+
+def test_saved_and_loaded(tmp_path: Path) -> None:
+    model = ParaphraseModel(
+        (LogisticModel((Feature("bleu1", 2.0, 0.5, 0.5, 0.0, 1.0),), 0.25),),
+        {"strict": Preset("p_paraphrase >= 0.9", "bleu1 >= 0.5")}, {"license": "MIT"},
+    )  # fmt: skip
+    model.save(tmp_path / "model")
+    loaded = ParaphraseModel.load(tmp_path / "model")
+    assert loaded.models == model.models and loaded.presets == model.presets and loaded.digest
+    batch = pa.RecordBatch.from_pylist([{"src": "a dog runs", "tgt": "a dog runs"}])
+    scored = score(batch, paraphrase_scorers(loaded))
+    # bleu1 is not a column: it is computed, but not kept.
+    bleu1 = score(batch, ["bleu1"]).column("bleu1")[0].as_py()
+    assert scored.column("p_paraphrase")[0].as_py() == pytest.approx(1 / (1 + np.exp(-0.25 - 2 * (bleu1 - 0.5) / 0.5)))
+    assert "bleu1" not in scored.schema.names
+
+
+def test_a_score_that_was_added_before_is_read() -> None:
+    model = ParaphraseModel((LogisticModel((Feature("bleu1", 1.0, 0.0, 1.0, 0.0, 10.0),), 0.0),), {}, {})
+    batch = pa.RecordBatch.from_pylist([{"src": "a", "tgt": "b", "bleu1": 3.0}])
+    assert score(batch, paraphrase_scorers(model)).column("p_paraphrase")[0].as_py() == pytest.approx(
+        1 / (1 + np.exp(-3))
+    )
+
+
+@pytest.mark.parametrize("content", ["", "{}", "[1]", '{"format": 9, "models": [], "presets": {}, "card": {}}'])
+def test_damaged_files(tmp_path: Path, content: str) -> None:
+    (tmp_path / FILE).write_text(content, encoding="utf-8")
+    with pytest.raises(ModelError):
+        ParaphraseModel.load(tmp_path)
+
+
+def test_a_missing_file_and_an_unknown_feature(tmp_path: Path) -> None:
+    with pytest.raises(ModelError, match="not found"):
+        ParaphraseModel.load(tmp_path / "none")
+    model = LogisticModel((Feature("bleu1", 2.0, 0.5, 0.5, 0.0, 1.0),), 0.25)
+    ParaphraseModel((model,), {}, {}).save(tmp_path)
+    content = json.loads((tmp_path / FILE).read_text(encoding="utf-8"))
+    del content["models"][0]["features"][0]["weight"]
+    (tmp_path / FILE).write_text(json.dumps(content), encoding="utf-8")
+    with pytest.raises(ModelError, match="damaged"):
+        ParaphraseModel.load(tmp_path)
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"features": ()}, {"features": ("bleu1",), "optional": (("chrf",),)}, {"features": ("bleu1",), "l2": -1},
+              {"features": ("bleu1",), "optional": (("bleu1",),)}, {"features": ("bleu1",), "strict": 1.0}],
+)  # fmt: skip
+def test_bad_configurations(wrong: dict[str, Any]) -> None:
+    with pytest.raises(ConfigError):
+        ParaphraseModelConfig(**wrong)
+
+
+def test_one_class_is_refused() -> None:
+    config = ParaphraseModelConfig(features=("bleu1",))
+    with pytest.raises(DataError, match="all 3 pairs are labeled as right"):
+        train_paraphrase_model({"bleu1": [1, 2, 3]}, [1, 1, 1], ["a"] * 3, [""] * 3, config)
+    with pytest.raises(DataError, match="undefined for all"):
+        train_paraphrase_model({"bleu1": [np.nan] * 2}, [1, 0], ["a"] * 2, [""] * 2, config)
