@@ -22,6 +22,21 @@ CASES: dict[str, tuple[object, ...]] = {
         *("pairs.tsv", "--translator", "de-en", "--reverse-translator", "en-de", "-o", "o.tsv"),
         *INLINE,
     ),
+    "score --reverse-translator": ("pairs.tsv", "--reverse-translator", "en-de", "-o", "o.tsv", *INLINE),
+    "score --paraphrase-model": ("pairs.tsv", "--paraphrase-model", "paraphrases-en", "-o", "o.tsv", *INLINE),
+    "filter --encoder": ("pairs.tsv", "--preset", "loose", "--encoder", "english", "-o", "o.tsv", *INLINE),
+    "filter --reverse-translator": (
+        *("pairs.tsv", "--preset", "loose", "--reverse-translator", "en-de", "-o", "o.tsv"),
+        *INLINE,
+    ),
+    "filter --paraphrase-model": (
+        *("pairs.tsv", "--preset", "loose", "--paraphrase-model", "paraphrases-en", "-o", "o.tsv"),
+        *INLINE,
+    ),
+    "scores --paraphrase-model": ("--paraphrase-model", "paraphrases-en"),
+    "evaluate lookalikes --encoder": ("en.tsv", "--encoder", "english"),
+    "evaluate lookalikes --reverse-translator": ("en.tsv", "--reverse-translator", "en-de"),
+    "evaluate lookalikes --paraphrase-model": ("en.tsv", "--paraphrase-model", "paraphrases-en"),
     "encode encoder": ("english", "en.txt", "-o", "o.npy"),
     "similarity encoder": ("english", "en.txt", "en.txt"),
     "search encoder": ("english", "en.txt", "en.txt"),
@@ -75,6 +90,7 @@ SLOW = {
 def files(tmp_path: Path) -> None:
     """Small files of every kind that the commands read."""
     (tmp_path / "pairs.tsv").write_text("".join(f"{a}\t{b}\n" for a, b in PAIRS))
+    (tmp_path / "en.tsv").write_text("He has two dogs.\tHe owns 2 dogs.\nIt is late now.\tIt is late by now.\n")
     (tmp_path / "de.txt").write_text(GERMAN)
     (tmp_path / "en.txt").write_text(ENGLISH)
     (tmp_path / "words.txt").write_text("dog 3\ncat 2\nsleeps 1\n")
@@ -97,7 +113,8 @@ def files(tmp_path: Path) -> None:
 
 
 def test_every_argument_that_names_a_model_is_tested() -> None:
-    names = {"translator", "target_translator", "encoder", "encoders", "teacher", "model", "init_from"}
+    names = {"translator", "target_translator", "reverse_translator", "encoder", "encoders", "teacher", "model"}
+    names |= {"init_from", "paraphrase_model"}
     arguments = {
         f"{path} {parameter.opts[0]}"
         for path, command in commands().items()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from importlib.resources import files
 from pathlib import Path
 
 import pytest
@@ -13,9 +12,8 @@ from paraloom.core.errors import ConfigError
 from paraloom.mt.translator import Translator
 from paraloom.workflows import evaluate_translator
 
-SAMPLE = [
-    line.split("\t") for line in (files("paraloom.bundled") / "sample.de-en.tsv").read_text("utf-8").splitlines()[1:81]
-]
+PASSAGES = Path(__file__).parents[1] / "data/passages.de-en.tsv"
+SAMPLE = [line.split("\t") for line in PASSAGES.read_text(encoding="utf-8").splitlines()[1:81]]
 
 
 @pytest.fixture

@@ -74,8 +74,8 @@ def test_a_pipeline_pairs_documents_and_aligns_their_sentences(folder: Path, wor
 
 
 def german_pages() -> tuple[list[Page], list[Page]]:
-    """The bundled sample as documents of eight lines; the English ones in reverse order."""
-    with (BUNDLED / "sample.de-en.tsv").open(encoding="utf-8", newline="") as lines:
+    """Short passages as documents of eight lines; the English ones in reverse order."""
+    with (Path(__file__).parents[1] / "data/passages.de-en.tsv").open(encoding="utf-8", newline="") as lines:
         rows = list(csv.reader(lines, delimiter="\t", quoting=csv.QUOTE_NONE))[1:193]
     sides: tuple[list[Page], list[Page]] = ([], [])
     for start in range(0, len(rows), 8):

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import warnings
 from collections.abc import Callable, Sequence
-from importlib.resources import files
 from pathlib import Path
 
 import pytest
@@ -22,7 +21,7 @@ from paraloom.stages.input_checks import SAMPLE_ROWS, Direction, read_sample
 FRENCH = ["Je ne l'ai pas vu depuis hier, mais il viendra quand le repas sera sur la table, avec son frère."] * 60
 SAMPLE = [
     tuple(line.split("\t"))
-    for line in (files("paraloom.bundled") / "sample.de-en.tsv").read_text(encoding="utf-8").splitlines()[1:61]
+    for line in (Path(__file__).parents[1] / "data/passages.de-en.tsv").read_text(encoding="utf-8").splitlines()[1:61]
 ]
 GERMAN, ENGLISH = ([row[side] for row in SAMPLE] for side in (0, 1))
 STAGE = '[[stage]]\nuse = "backtranslate"\ninput = "pairs"\n'

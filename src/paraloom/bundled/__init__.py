@@ -28,4 +28,4 @@ def bundled_path(name: str) -> Path | None:
 
 
 SAMPLE = Path(__file__).parent / "sample.de-en.tsv"
-"""438 German–English sentence pairs, written for Paraloom, for trying things out."""
+"""400 German sentences of Tatoeba (CC BY 2.0 FR), each with two English translations: columns de, en, en_second."""

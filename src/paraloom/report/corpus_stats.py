@@ -152,6 +152,33 @@ def samples_by_range(shards: Sequence[Path], column: str, bounds: Sequence[float
     return [samples.get(str(i), Sample(str(i), 0, ())) for i in range(1, len(bounds))]
 
 
+def best_rows(shards: Sequence[Path], column: str, examples: int, *, lowest: bool = False) -> list[dict[str, Any]]:
+    """The rows with the highest or lowest values of a column.
+
+    Args:
+        shards: Parquet files.
+        column: A numeric column; rows without a value are left out.
+        examples: Number of rows.
+        lowest: Take the lowest values.
+
+    Returns:
+        The rows, the most extreme first; of equal ones by a hash of their content.
+    """
+    with _database() as database:
+        columns = _columns(database, shards)
+        names = [name for name, _ in columns]
+        if column not in names:
+            return []
+        fields = ", ".join(f'{_truncated(name, kind)} AS "{name}"' for name, kind in columns)
+        identity = ", ".join(f'"{name}"::VARCHAR' for name in ("pair_id", "rank", "src", "tgt") if name in names)
+        found = database.execute(
+            f'SELECT {fields} FROM read_parquet($shards) WHERE isfinite("{column}"::DOUBLE) '
+            f'ORDER BY "{column}" {"ASC" if lowest else "DESC"}, md5(concat_ws(chr(31), {identity})) LIMIT {examples}',
+            {"shards": [str(shard) for shard in shards]},
+        ).fetchall()
+    return [dict(zip(names, row, strict=True)) for row in found]
+
+
 def _samples(database: duckdb.DuckDBPyConnection, shards: Sequence[Path], group: str, examples: int) -> list[Sample]:
     """Rows grouped by an SQL expression, with `examples` rows of each group."""
     names = [row[0] for row in _columns(database, shards)]

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from paraloom.io.atomic import atomic_write
 from paraloom.report.augmentation import augmentation
+from paraloom.report.best_pairs import best_pairs
 from paraloom.report.corpus_stats import reasons
 from paraloom.report.flow import flow
 from paraloom.report.formatting import count, duration
@@ -64,6 +65,7 @@ def _page(run: RunView) -> str:
     sections = [
         ("pipeline", "Pipeline", _pipeline(run)),
         ("costs", "Costs of translations", translation_costs(run)),
+        ("best", "Pairs, best first", best_pairs(run)),
         ("scores", "Scores", score_cards(columns)),
         ("pairs", "Example pairs", pairs_by_score(columns)),
         ("training", "Training", _training(run)),

@@ -13,6 +13,7 @@ from paraloom.report.markup import Html, Part, element, isolated, join
 
 _PIECES = re.compile(r"\w+(?:['’-]\w+)*|[^\w\s]|\s+")
 _SHORT_NAMES = {
+    "p_paraphrase": "p",
     "trigram_overlap": "trigrams",
     "unigram_overlap": "unigrams",
     "bleu1": "BLEU+1",

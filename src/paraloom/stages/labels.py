@@ -22,7 +22,12 @@ from paraloom.evaluate.discrimination import DiscriminationResult, evaluate_disc
 from paraloom.io import Corpus, read_lines
 from paraloom.mt import Translator
 from paraloom.pairs.lookalikes import KINDS, make_lookalikes
-from paraloom.pairs.scoring.paraphrase_model import FILE, ParaphraseModelConfig, train_paraphrase_model
+from paraloom.pairs.scoring.paraphrase_model import (
+    FILE,
+    SIMILARITIES,
+    ParaphraseModelConfig,
+    train_paraphrase_model,
+)
 from paraloom.pairs.scoring.table import COLUMNS, missing_column
 from paraloom.text.buffers import code_points
 from paraloom.text.chrf import chrf_from_points
@@ -366,7 +371,9 @@ class TrainParaphraseModel(ParaphraseModelConfig, Fit):
             "trained_on": counts,
         }
         config = base_config(ParaphraseModelConfig, self)
-        model = train_paraphrase_model(pairs.scores, pairs.labels, pairs.sets, pairs.kinds, config, card)
+        model = train_paraphrase_model(
+            pairs.scores, pairs.labels, pairs.sets, pairs.kinds, config, signs=signs_of(self.features), card=card
+        )
         model.save(folder)
         probabilities = {
             f"p_paraphrase ({len(part.names)} scores)": part.probability(pairs.scores) for part in model.models
@@ -426,6 +433,22 @@ def evaluate_labeled(corpora: Sequence[Corpus], scores: Sequence[str] = ()) -> D
     return evaluate_discrimination(
         pairs.scores, pairs.labels, pairs.sets, kinds=pairs.kinds, lower_is_better=lower_is_better(names)
     )
+
+
+def signs_of(names: Sequence[str]) -> dict[str, int]:
+    """What higher values of scores may speak for: 1 for a paraphrase, −1 against it, by the direction of each.
+
+    Similarities, which have no direction because a near copy is of no use, speak for a paraphrase.
+
+    Args:
+        names: Scores.
+
+    Example:
+        >>> signs_of(["bleu1", "number_mismatch", "src_tokens"])
+        {'bleu1': 1, 'number_mismatch': -1, 'src_tokens': 0}
+    """
+    directions = {"lower": -1, "higher": 1, "none": 0}
+    return {name: 1 if name in SIMILARITIES else directions[COLUMNS[name].direction] for name in names}
 
 
 def lower_is_better(names: Sequence[str]) -> list[str]:

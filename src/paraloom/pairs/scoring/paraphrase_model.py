@@ -33,8 +33,17 @@ P_PARAPHRASE = Column(
 
 Floats = npt.NDArray[np.float64]
 
+SIMILARITIES = frozenset(["unigram_overlap", "bigram_overlap", "trigram_overlap", "bleu1", "chrf"])
+"""Scores that are higher the more alike both sides are."""
+
+
 # Values beyond these percentiles of the training pairs count as these percentiles: one odd value decides nothing.
 _CLIP = (0.5, 99.5)
+
+_BOUNDS = {0: (None, None), 1: (0.0, None), -1: (None, 0.0)}
+
+# Scores of smaller weights are left out: they would only have to be computed.
+_MIN_WEIGHT = 0.01
 
 
 @dataclass(frozen=True)
@@ -279,6 +288,8 @@ def train_paraphrase_model(
     sets: Sequence[str] | npt.NDArray[np.object_],
     kinds: Sequence[str] | npt.NDArray[np.object_],
     config: ParaphraseModelConfig,
+    *,
+    signs: Mapping[str, int] | None = None,
     card: Mapping[str, Any] | None = None,
 ) -> ParaphraseModel:
     """Train a model on labeled pairs.
@@ -292,6 +303,8 @@ def train_paraphrase_model(
         sets: The set of each pair.
         kinds: What is wrong with each wrong pair, such as 'negation'.
         config: Features, regularization, aims of the presets.
+        signs: 1 for scores whose higher values may only speak for a paraphrase, −1 for those that may only speak
+            against it. So a mismatch never counts in favor of a pair because of how the training pairs were made.
         card: JSON values to keep with the model.
 
     Returns:
@@ -320,7 +333,7 @@ def train_paraphrase_model(
     models, names = [], list(config.features)
     for left_out in ((), *config.optional):
         names = [name for name in names if name not in left_out]
-        models.append(fit_logistic({name: columns[name] for name in names}, truth, weights, l2=config.l2))
+        models.append(fit_logistic({name: columns[name] for name in names}, truth, weights, l2=config.l2, signs=signs))
     chrf = np.asarray(scores["chrf"], np.float64) if "chrf" in scores else None
     presets = _presets(models[0], columns, truth, weights, config, chrf)
     return ParaphraseModel(tuple(models), presets, dict(card or {}))
@@ -361,17 +374,25 @@ def balanced_weights(
     return normalized
 
 
-def fit_logistic(scores: Mapping[str, Floats], labels: Floats, weights: Floats, *, l2: float = 1.0) -> LogisticModel:
-    """Fit a logistic regression by L-BFGS, to the least weighted cross-entropy plus ½ · l2 · ‖w‖².
+def fit_logistic(
+    scores: Mapping[str, Floats],
+    labels: Floats,
+    weights: Floats,
+    *,
+    l2: float = 1.0,
+    signs: Mapping[str, int] | None = None,
+) -> LogisticModel:
+    """Fit a logistic regression by L-BFGS-B, to the least weighted cross-entropy plus ½ · l2 · ‖w‖².
 
     Args:
         scores: n values of each score, NaN where one is undefined.
         labels: n labels, 1 or 0.
         weights: n weights of pairs.
         l2: Weight of the squared weights; the intercept is free.
+        signs: 1 for weights that must not be negative, −1 for those that must not be positive.
 
     Returns:
-        The regression; a score that is the same for all pairs gets the weight 0.
+        The regression, without the scores whose weight is 0.
     """
     names = list(scores)
     low, high, center, scale = (np.zeros(len(names)) for _ in range(4))
@@ -390,10 +411,15 @@ def fit_logistic(scores: Mapping[str, Floats], labels: Floats, weights: Floats, 
         design[:, column] = np.where(known, (clipped - center[column]) / scale[column], 0.0)
     solution = minimize(
         logistic_loss, np.zeros(len(names) + 1), (design, labels, weights, l2), jac=True, method="L-BFGS-B",
+        bounds=[_BOUNDS[(signs or {}).get(name, 0)] for name in [*names, ""]],
         options={"maxiter": 1000, "ftol": 1e-12, "gtol": 1e-8},
     )  # fmt: skip
     figures = zip(names, solution.x[:-1], center, scale, low, high, strict=True)
-    features = tuple(Feature(name, *(_rounded(value) for value in values)) for name, *values in figures)
+    features = tuple(
+        Feature(name, *(_rounded(value) for value in values))
+        for name, *values in figures
+        if abs(values[0]) >= _MIN_WEIGHT
+    )
     return LogisticModel(features, _rounded(solution.x[-1]))
 
 
@@ -497,13 +523,16 @@ def _presets(
     chrf: Floats | None,
 ) -> dict[str, Preset]:
     probabilities = model.probability(columns)
-    directions = {feature.name: 1 if feature.weight > 0 else -1 for feature in model.features}
+    # Without similarities: a plain condition on them would keep near copies and little else.
+    directions = {
+        feature.name: 1 if feature.weight > 0 else -1 for feature in model.features if feature.name not in SIMILARITIES
+    }
     copies = f" and chrf <= {config.max_chrf:g}" if chrf is not None else ""
     presets = {}
     for name in config.PRESETS:
         aim = getattr(config, name)
         threshold = threshold_for(probabilities, labels, weights, aim)
-        plain = plain_condition(columns, directions, labels, weights, aim)
+        plain = plain_condition({score: columns[score] for score in directions}, directions, labels, weights, aim)
         presets[name] = Preset(f"p_paraphrase >= {threshold:g}{copies}", plain + copies)
     return presets
 
