@@ -27,7 +27,7 @@ def test_character_loops(text: str, expected: int) -> None:
 
 def test_word_loops() -> None:
     assert loop_share("go go go") == pytest.approx(6 / 8)
-    assert loop_share("the man and the man and the man") == pytest.approx(12 / 31)  # "the man and", once more
+    assert loop_share("the man and the man and the man") == pytest.approx(12 / 31)  # "the man and", a second time
     assert loop_share("more and more people") == 0
     assert loop_share("") == 0
 

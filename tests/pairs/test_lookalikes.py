@@ -31,7 +31,7 @@ def changed(text: str, kind: str, seed: int = 0, names: tuple[str, ...] = ("Oslo
         ("quantifier", "He never smokes.", "He always smokes."),
         ("role", "The dog bit the man.", "The man bit the dog."),
         ("role", "He likes her.", "She likes him."),
-        ("role", "I told him.", "He told me."),
+        ("role", "I met him.", "He met me."),
         ("role", "Tom hit Mary.", "Mary hit Tom."),
         ("role", "Tom and Mary left.", None),
         ("role", "I's", None),

@@ -1,4 +1,4 @@
-"""Minimum Bayes risk: expected chrF equals sacreBLEU's mean, ties and repeats are settled, decodings are checked."""
+"""Minimum Bayes risk: expected chrF equals the mean of sacreBLEU, order of ties and repeats, checks of decodings."""
 
 from __future__ import annotations
 

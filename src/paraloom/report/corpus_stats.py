@@ -171,12 +171,12 @@ def best_rows(shards: Sequence[Path], column: str, examples: int, *, lowest: boo
             return []
         fields = ", ".join(f'{_truncated(name, kind)} AS "{name}"' for name, kind in columns)
         identity = ", ".join(f'"{name}"::VARCHAR' for name in ("pair_id", "rank", "src", "tgt") if name in names)
-        found = database.execute(
+        rows = database.execute(
             f'SELECT {fields} FROM read_parquet($shards) WHERE isfinite("{column}"::DOUBLE) '
             f'ORDER BY "{column}" {"ASC" if lowest else "DESC"}, md5(concat_ws(chr(31), {identity})) LIMIT {examples}',
             {"shards": [str(shard) for shard in shards]},
         ).fetchall()
-    return [dict(zip(names, row, strict=True)) for row in found]
+    return [dict(zip(names, row, strict=True)) for row in rows]
 
 
 def _samples(database: duckdb.DuckDBPyConnection, shards: Sequence[Path], group: str, examples: int) -> list[Sample]:

@@ -72,7 +72,7 @@ if TYPE_CHECKING:
 
 _MODULES = {
     "analysis": ("ExtractLexicon", "PairStatistics"),
-    "bitext": ("Clean", "JoinPairs", "ReadPairs", "ReadScoredPairs", "Split"),
+    "bitext": ("Clean", "CommonTranslations", "JoinPairs", "ReadPairs", "ReadScoredPairs", "Split"),
     "distillation": ("DistillEncoder", "DistillWords"),
     "diversity": ("MeasureDiversity",),
     "documents": (
@@ -84,6 +84,15 @@ _MODULES = {
         "TranslateDocuments",
     ),
     "encoders": ("CompareSelections", "EvaluateRetrieval", "EvaluateSts", "QuantizeEncoder", "TrainEncoder"),
+    "labels": (
+        "EvaluateScores",
+        "LabelPairs",
+        "MakeLookalikes",
+        "MismatchPairs",
+        "ReadLabeledPairs",
+        "RoundTripPairs",
+        "TrainParaphraseModel",
+    ),
     "pairs": ("BackTranslate", "DropDuplicates", "Filter", "FindDuplicates", "PreviewFilter"),
     "phrases": ("TrainPhrases",),
     "scores": ("CountWords", "Score", "TrainClassifier", "TrainLanguageModel"),

@@ -93,13 +93,13 @@ def evaluate_lookalikes(
     """
     right = as_pairs(pairs, seed=seed).filter(sample=sample)
     changed_pairs = right.then(MakeLookalikes(kinds=tuple(kinds), changed=changed))  # type: ignore[arg-type]
-    true_rows = right.score(scores, **models).to_arrow()
-    rows = changed_pairs.score(scores, **models).to_arrow()
-    if not rows.num_rows:
+    if not len(changed_pairs):
         raise DataError(
-            f"no look-alike can be made of any of {true_rows.num_rows:,} pairs",
+            f"no look-alike can be made of any of {len(right):,} pairs",
             remedy="The rules are for English; the kinds number, name and words for other languages as well.",
         )
+    true_rows = right.score(scores, **models).to_arrow()
+    rows = changed_pairs.score(scores, **models).to_arrow()
     names = [name for name in COLUMNS if name in rows.schema.names]
     position = {pair_id: row for row, pair_id in enumerate(true_rows.column("pair_id").to_pylist())}
     order = [position[pair_id] for pair_id in rows.column("pair_id").to_pylist()]
