@@ -1,0 +1,143 @@
+"""How many of the kept pairs are paraphrases? Draws samples for people to read, and counts what they found.
+
+    python benchmarks/paraphrase_samples.py draw PAIRS.parquet -o SHEET.tsv --seed 1
+    python benchmarks/paraphrase_samples.py count SHEET.tsv [SECOND_READER.tsv]
+
+`draw` takes pairs that `paraloom score` made with all scores and p_paraphrase, applies each filter of `FILTERS`, and
+writes 60 pairs of each, drawn by seed and shuffled, so that a reader does not know which filter kept a pair. The reader
+fills in the column `meaning` (k: keeps the meaning, p: partly, w: wrong) and `copy` (y: nearly a copy). `count` prints
+shares with 95 % intervals (Wilson), and how far two readers agree (Cohen's kappa).
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+from collections import Counter
+from collections.abc import Mapping
+from pathlib import Path
+
+import paraloom
+from paraloom.bundled import PARAPHRASE_MODEL, bundled_path
+from paraloom.core.seeds import generator
+from paraloom.core.stats import wilson_interval
+from paraloom.pairs.scoring.paraphrase_model import ParaphraseModel
+
+OLD_FILTERS = {
+    "no filter": "true",
+    "low overlap": "trigram_overlap <= 0.7 and tgt_tokens between 3 and 30",
+    "ParaNMT": "paraphrase_score between 0.4 and 0.95 and trigram_overlap <= 0.7 and tgt_tokens between 5 and 30",
+}
+"""What the presets are compared with: the README of version 0.1, and the scores that ParaNMT is filtered by."""
+
+LABELS = {"k": "keeps the meaning", "p": "partly", "w": "wrong"}
+SIZE = 60
+COLUMNS = ("number", "src", "tgt", "meaning", "copy")
+
+
+def filters() -> dict[str, str]:
+    """Name → condition, with the presets of the bundled model."""
+    folder = bundled_path(PARAPHRASE_MODEL)
+    assert folder is not None
+    presets = ParaphraseModel.load(folder).presets
+    return {**OLD_FILTERS, **{name: preset.where for name, preset in presets.items()}}
+
+
+def draw(pairs: Path, sheet: Path, seed: int) -> None:
+    """Write a sheet to fill in, and its key: which filters each pair is a sample of."""
+    source = paraloom.read_pairs(pairs)
+    total = len(source)
+    chosen: dict[str, dict[str, str]] = {}
+    samples: dict[str, list[str]] = {}
+    for number, (name, condition) in enumerate(filters().items()):
+        rows = source.filter(condition).to_list()
+        print(f"{name}: keeps {len(rows):,} of {total:,} pairs ({len(rows) / max(total, 1):.1%}) · {condition}")
+        picked = generator(seed, number).permutation(len(rows))[:SIZE]
+        samples[name] = [rows[index]["pair_id"] for index in picked]
+        chosen |= {rows[index]["pair_id"]: rows[index] for index in picked}
+    ids = sorted(chosen)
+    ids = [ids[index] for index in generator(seed, len(samples)).permutation(len(ids))]
+    with sheet.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file, delimiter="\t", quoting=csv.QUOTE_NONE, escapechar="\\", lineterminator="\n")
+        writer.writerow(COLUMNS)
+        writer.writerows((i, chosen[key]["src"], chosen[key]["tgt"], "", "") for i, key in enumerate(ids, start=1))
+    with key_of(sheet).open("w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file, delimiter="\t", lineterminator="\n")
+        writer.writerow(("number", "pair_id", "filters"))
+        for i, key in enumerate(ids, start=1):
+            writer.writerow((i, key, ",".join(name for name, members in samples.items() if key in members)))
+
+
+def key_of(sheet: Path) -> Path:
+    """The file beside a sheet that says what each pair is a sample of."""
+    return sheet.with_suffix(".key.tsv")
+
+
+def read(path: Path) -> dict[str, dict[str, str]]:
+    """Rows of a tab-separated file by their number."""
+    with path.open(encoding="utf-8", newline="") as file:
+        rows = csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE)
+        return {row["number"]: row for row in rows}
+
+
+def count(sheets: list[Path]) -> None:
+    """Print the share of each label by filter, and the agreement of two readers."""
+    key = read(key_of(sheets[0]))
+    readers = [read(sheet) for sheet in sheets]
+    for sheet, verdicts in zip(sheets, readers, strict=True):
+        missing = [number for number, row in verdicts.items() if row["meaning"] not in LABELS]
+        if missing:
+            raise SystemExit(f"{sheet}: no verdict for row {missing[0]}")
+        print(f"\n{sheet.name}\n| filter | pairs | {' | '.join(LABELS.values())} | near copies among the kept |")
+        print("| --- | ---: | ---: | ---: | ---: | ---: |")
+        for name in filters():
+            numbers = [number for number, row in key.items() if name in row["filters"].split(",")]
+            print(table_row(name, [verdicts[number] for number in numbers]))
+    if len(readers) == 2:
+        first, second = ([row["meaning"] for row in verdicts.values()] for verdicts in readers)
+        print(f"\nAgreement on {len(first)} pairs: {agreement(first, second):.1%}, kappa {kappa(first, second):.2f}")
+
+
+def table_row(name: str, rows: list[dict[str, str]]) -> str:
+    """One line of the table."""
+    if not rows:
+        return f"| {name} | 0 | – | – | – | – |"
+    labels = Counter(row["meaning"] for row in rows)
+    low, high = wilson_interval(labels["k"], len(rows))
+    copies = sum(row["copy"] == "y" for row in rows if row["meaning"] == "k")
+    shares = [f"{labels[label] / len(rows):.0%}" for label in LABELS]
+    shares[0] += f" [{low:.0%}, {high:.0%}]"
+    return f"| {name} | {len(rows)} | {' | '.join(shares)} | {copies / max(labels['k'], 1):.0%} |"
+
+
+def agreement(first: list[str], second: list[str]) -> float:
+    """Share of equal labels."""
+    return sum(a == b for a, b in zip(first, second, strict=True)) / len(first)
+
+
+def kappa(first: list[str], second: list[str]) -> float:
+    """Cohen's kappa."""
+    counts: list[Mapping[str, int]] = [Counter(first), Counter(second)]
+    chance = sum(counts[0][label] * counts[1][label] for label in LABELS) / len(first) ** 2
+    return (agreement(first, second) - chance) / (1 - chance) if chance < 1 else 1.0
+
+
+def main() -> None:
+    """Parse the command line."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    commands = parser.add_subparsers(dest="command", required=True)
+    drawing = commands.add_parser("draw")
+    drawing.add_argument("pairs", type=Path)
+    drawing.add_argument("-o", "--output", type=Path, default=Path("sheet.tsv"))
+    drawing.add_argument("--seed", type=int, default=1)
+    counting = commands.add_parser("count")
+    counting.add_argument("sheets", type=Path, nargs="+")
+    arguments = parser.parse_args()
+    if arguments.command == "draw":
+        draw(arguments.pairs, arguments.output, arguments.seed)
+    else:
+        count(arguments.sheets)
+
+
+if __name__ == "__main__":
+    main()
