@@ -11,10 +11,11 @@ from paraloom.core.schema import LANGUAGE_OF
 from paraloom.pairs.scoring.scorer import PairBatch, Side, Values
 from paraloom.text.function_words import FUNCTION_WORDS
 
-# One to four letters, three times or more within a word: "ssss", "EVEVEV"; not "banana", not "www".
-_CHARACTER_LOOP = re.compile(r"(?!www)(?P<unit>[^\W\d_]{1,4}?)(?P=unit){2,}", re.IGNORECASE)
+# One to four letters, three times or more within a word: "ssss", "EVEVEV"; not "banana".
+_CHARACTER_LOOP = re.compile(r"([^\W\d_]{1,4}?)\1{2,}")
 # One to six words, immediately repeated.
 _WORD_LOOP = re.compile(r"\b(\w+(?:\W+\w+){0,5}?)(?:\W+\1\b)+", re.IGNORECASE)
+_WORD_OR_NUMBER = re.compile(r"\w+")
 _WORD = re.compile(r"[^\W\d_]+")
 _END = re.compile(r"[.!?…:;][\"'”’»)\]]*\s*$")
 _NEEDS_MORE = (
@@ -38,7 +39,8 @@ def character_loop(text: str) -> int:
         >>> character_loop("It ssss."), character_loop("EVEVEV"), character_loop("bananas in a hall")
         (4, 6, 0)
     """
-    return max((len(match.group()) for match in _CHARACTER_LOOP.finditer(text)), default=0)
+    loops = _CHARACTER_LOOP.finditer(text.lower())
+    return max((len(match.group()) for match in loops if match.group() != "www"), default=0)
 
 
 def loop_share(text: str) -> float:
@@ -54,7 +56,8 @@ def loop_share(text: str) -> float:
         >>> round(loop_share("of the of the of the end"), 2), loop_share("more and more")
         (0.58, 0.0)
     """
-    if not text:
+    words = _WORD_OR_NUMBER.findall(text.lower())
+    if len(set(words)) == len(words):
         return 0.0
     return sum(len(match.group()) - len(match.group(1)) for match in _WORD_LOOP.finditer(text)) / len(text)
 

@@ -44,6 +44,8 @@ _ORDINALS = {
 }
 _OTHER_QUANTITIES = {"half": 0.5, "dozen": 12, "twice": 2, "pair": 2, "couple": 2}
 
+_BEGINS_QUANTITY = frozenset([*_SMALL, *_LARGE, *_ORDINALS, *_OTHER_QUANTITIES])
+
 _UNITS = {
     "km": "km kilometer kilometers kilometre kilometres",
     "m": "m meter meters metre metres",
@@ -130,6 +132,8 @@ def quantities(words: Words) -> Counter[float]:
         [0.5, 3, 21.0, 1000.5, 2000000.0]
     """
     counts: Counter[float] = Counter()
+    if not any(word in _BEGINS_QUANTITY or word[0].isdigit() for word in words):
+        return counts
     position = 0
     while position < len(words):
         value, end = _number_at(words, position)
@@ -192,8 +196,10 @@ def inversions(a: Words, b: Words) -> tuple[float, int]:
         >>> inversions("the dog bit the man".split(), "the man bit the dog".split())
         (1.0, 3)
     """
-    shared = [word for word in content_words(a) if a.count(word) == 1 and b.count(word) == 1]
-    pairs = list(combinations([b.index(word) for word in shared], 2))
+    counts, others = Counter(a), Counter(b)
+    shared = [word for word in content_words(a) if counts[word] == 1 == others[word]]
+    positions = {word: position for position, word in enumerate(b)}
+    pairs = list(combinations([positions[word] for word in shared], 2))
     return (sum(first > second for first, second in pairs) / len(pairs) if pairs else 0.0), len(shared)
 
 
