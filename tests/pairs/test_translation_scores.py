@@ -101,34 +101,3 @@ def test_pairs_are_scored_by_the_translator_that_made_them(toy_translator: Path)
     assert row["forward_cost"] == pytest.approx(-row["logprob"] / row["tokens"], abs=1e-3)
     (given,) = as_pairs([("the big dog", "rako gor")]).score("length", reverse_translator=toy_translator).to_list()
     assert given["reverse_cost"] > 0 and "forward_cost" not in given
-
-
-class Sampler:
-    """Returns three samples of each text, the same for the same seed."""
-
-    signature = "sampler"
-
-    def __init__(self) -> None:
-        self.calls: list[tuple[list[str], int]] = []
-
-    def translate(self, sentences: Sequence[str], *, seed: int = 0) -> list[list[Variant]]:
-        self.calls.append((list(sentences), seed))
-        return [[Variant(text, -1.0, 2) for text in ("a", "a", "b")] for _ in sentences]
-
-
-def test_agreement_is_the_mean_chrf_against_samples_of_each_pivot_once() -> None:
-    rows = [{"src": "x", "tgt": target, "pivot": pivot} for target, pivot in (("a", "P"), ("b", "P"), ("", "Q"))]
-    batch = pa.RecordBatch.from_pylist(rows)
-    samplers = [Sampler(), Sampler()]
-    for sampler in samplers:
-        values = score(batch, translation_scorers(sampler=sampler)).column("agreement").to_pylist()
-        assert values == [pytest.approx(200 / 3), pytest.approx(100 / 3), None]
-    assert samplers[0].calls == samplers[1].calls and samplers[0].calls[0][0] == ["P", "Q"]
-
-
-def test_samples_need_a_translator() -> None:
-    with pytest.raises(ConfigError, match="agreement_samples"):
-        as_pairs([("a", "b")]).score([], agreement_samples=16)
-    pairs = as_pairs([("I am tired.", "I'm tired.")], src_lang="en", tgt_lang="en")
-    scored = pairs.score([], translator="de-en", reverse_translator="en-de", agreement_samples=4).to_list()
-    assert 0 < scored[0]["agreement"] <= 100

@@ -78,9 +78,6 @@ def score(
         str | None,
         typer.Option(help="Adds scores of translating back into the language of the pivot: a name or folder."),
     ] = None,
-    agreement_samples: Annotated[
-        int, typer.Option(help="Adds agreement: samples of the translator to compare with, such as 16.")
-    ] = 0,
     paraphrase_model: Annotated[
         str | None, typer.Option(help="Adds p_paraphrase, from the other scores: paraphrases-en, or a folder.")
     ] = None,
@@ -107,7 +104,6 @@ def score(
         classifier=classifier,
         translator=translator,
         reverse_translator=reverse_translator,
-        agreement_samples=agreement_samples,
         paraphrase_model=paraphrase_model,
         languages=options.names(languages or ""),
     )

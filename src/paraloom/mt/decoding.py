@@ -1,4 +1,4 @@
-"""Decoding strategies of a translator, as plain values: beam search, sampling, and the most agreed of samples."""
+"""Decoding strategies of a translator, as plain values: beam search, sampling, top-k and nucleus sampling."""
 
 from __future__ import annotations
 
@@ -158,61 +158,13 @@ class Nucleus:
         )
 
 
-@dataclass(frozen=True)
-class Mbr:
-    """Minimum Bayes risk: of several samples, the one that agrees best with all of them.
-
-    A beam looks for the most likely translation, which is often short or generic, or a copy; this looks for the one
-    that is most like the others that the translator considers.
-
-    Args:
-        metric: How alike two translations are: 'chrf'.
-        samples: Samples per sentence, 2 or more; each is compared with each.
-        nbest: Different translations per sentence, from 1 to `samples`.
-        temperature: The logits are divided by it; below 1 is sharper.
-        within: Sample from so many of the most likely tokens only; 0 is all.
-        shortlist: See `Beam`.
-
-    Raises:
-        ConfigError: A value is out of range.
-
-    Reference:
-        Eikema and Aziz 2020, "Is MAP decoding all you need?"; Freitag et al. 2022, "High quality rather than high model
-        probability", for sampling without the unlikely tail.
-
-    Example:
-        >>> Mbr(samples=32).options()["num_hypotheses"]
-        32
-    """
-
-    metric: str = "chrf"
-    samples: int = 16
-    nbest: int = 1
-    temperature: float = 1.0
-    within: int = 10
-    shortlist: int = 0
-    random: ClassVar[bool] = True
-
-    def __post_init__(self) -> None:
-        _require(self.metric == "chrf", "metric must be 'chrf'", self)
-        _require(self.samples >= 2, "samples must be at least 2", self)
-        _require(1 <= self.nbest <= self.samples, "nbest must be between 1 and the number of samples", self)
-        _require(self.temperature > 0, "temperature must be above 0", self)
-        _require(self.within >= 0 and self.within != 1, "within must be 0 (all tokens) or at least 2", self)
-
-    def options(self) -> dict[str, Any]:
-        """Keyword arguments of ctranslate2's translate_batch."""
-        return _sampling_options(self.samples, self.temperature, self.shortlist, sampling_topk=self.within)
-
-
-Decoding: TypeAlias = Beam | Sampling | TopK | Nucleus | Mbr
+Decoding: TypeAlias = Beam | Sampling | TopK | Nucleus
 
 DECODINGS: dict[str, tuple[type[Any], str | None]] = {
     "beam": (Beam, "size"),
     "sampling": (Sampling, None),
     "topk": (TopK, "k"),
     "nucleus": (Nucleus, "p"),
-    "mbr": (Mbr, "metric"),
 }
 """Name → class, and the field that a value after the colon sets."""
 
@@ -245,8 +197,8 @@ def parse_decoding(text: str) -> Decoding:
         if main_field is None:
             raise ConfigError(f"'{name}' takes no value after the colon", remedy=f"Write {name} or {name},nbest=3.")
         settings.insert(0, f"{main_field}={value}")
-    types = {f.name: {"float": float, "str": str}.get(str(f.type), int) for f in fields(kind)}
-    values: dict[str, float | str] = {}
+    types = {f.name: float if "float" in str(f.type) else int for f in fields(kind)}
+    values: dict[str, float] = {}
     for setting in settings:
         key, _, number = setting.partition("=")
         if key not in types:

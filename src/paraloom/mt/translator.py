@@ -21,10 +21,9 @@ from paraloom.core.seeds import generator, spawn_seed
 from paraloom.mt.checkpoint import find_translator, read_card
 from paraloom.mt.config import TranslatorConfig
 from paraloom.mt.costs import COST_DECODING, CostMonitor, read_costs
-from paraloom.mt.decoding import Beam, Decoding, Mbr, describe_decoding, parse_decoding
+from paraloom.mt.decoding import Beam, Decoding, describe_decoding, parse_decoding
 from paraloom.mt.shortlist import SHORTLIST_FILE
 from paraloom.mt.subwords import END, UNKNOWN, Subwords, has_language_tag
-from paraloom.text.consensus import most_agreed
 from paraloom.text.normalize import normalize
 
 ENGINE_FILES = ("model.bin", "config.json", "source.spm", "target.spm")
@@ -388,10 +387,7 @@ class Translator:
                 cut = len(hypothesis) >= max_length
                 tokens = len(hypothesis) + (not cut)
                 variants.append(Variant(next(texts), score * tokens**penalty, tokens, cut))
-            if isinstance(decoding, Mbr):
-                agreed = most_agreed([variant.text for variant in variants], decoding.nbest)
-                variants = [variants[index] for index in agreed]
-            elif decoding.random and len(variants) > 1:
+            if decoding.random and len(variants) > 1:
                 # CTranslate2 sorts samples by score; shuffled, the first one is a fair sample.
                 variants = [variants[i] for i in order.permutation(len(variants))]
             yield variants

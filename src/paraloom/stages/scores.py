@@ -18,7 +18,6 @@ from paraloom.embed.store import load_encoder
 from paraloom.embed.transformer import SentenceTransformerEncoder
 from paraloom.io import Corpus
 from paraloom.mt import Translator
-from paraloom.mt.decoding import Sampling
 from paraloom.pairs.scoring.classifier import Classifier, ClassifierConfig
 from paraloom.pairs.scoring.classifier_training import train_classifier
 from paraloom.pairs.scoring.idf import DocumentFrequencies, count_document_frequencies
@@ -55,7 +54,6 @@ class Score(Map):
         reverse_translator: A translator from the language of the pairs into that of the pivot; adds `reverse_cost`,
             `reverse_cost_gap` and `round_trip_chrf`; with both translators `dual_cross_entropy`, too. Pairs without a
             column `pivot` get one by translating `src`.
-        agreement_samples: Samples of each pivot by `translator`, 2 or more; adds `agreement`. 0 adds nothing.
         paraphrase_model: What :class:`TrainParaphraseModel` wrote; adds `p_paraphrase`, computed from the other scores
             of the pairs. Scores that need no model are computed for it where they are missing.
         languages: All languages that may occur, two or more; adds `src_language_probability` and
@@ -76,7 +74,7 @@ class Score(Map):
         *("translator", "reverse_translator", "paraphrase_model"),
     )
     input_columns: ClassVar[tuple[str, ...]] = ("src", "tgt")
-    optional_fields: ClassVar[tuple[str, ...]] = ("paraphrase_model", "agreement_samples")
+    optional_fields: ClassVar[tuple[str, ...]] = ("paraphrase_model",)
 
     scores: tuple[str, ...] = ("common",)
     encoder: Ref | None = None
@@ -87,7 +85,6 @@ class Score(Map):
     reverse_translator: Ref | None = None
     paraphrase_model: Ref | None = None
     sentence_transformer: str = ""
-    agreement_samples: int = 0
     languages: tuple[str, ...] = ()
 
     def validate(self) -> None:
@@ -95,10 +92,6 @@ class Score(Map):
         if self.encoder and self.sentence_transformer:
             raise ConfigError(
                 "keys 'encoder' and 'sentence_transformer' both add paraphrase_score", remedy="Give one of them."
-            )
-        if self.agreement_samples and (self.agreement_samples < 2 or self.translator is None):
-            raise ConfigError(
-                "'agreement_samples' must be 2 or more, and needs 'translator'", remedy="Give the translator to sample."
             )
         if len(self.languages) == 1:
             raise ConfigError(
@@ -111,7 +104,7 @@ class Score(Map):
         models = tuple(sorted(context.inputs.items()))
         return score(
             batch,
-            [*self.scores, *_model_scorers(models, self.sentence_transformer, self.languages, self.agreement_samples)],
+            [*self.scores, *_model_scorers(models, self.sentence_transformer, self.languages)],
         )
 
 
@@ -206,7 +199,7 @@ class TrainClassifier(ClassifierConfig, Fit):
 
 @cached_per_stage(2)
 def _model_scorers(
-    models: tuple[tuple[str, Path], ...], sentence_transformer: str, languages: tuple[str, ...], samples: int
+    models: tuple[tuple[str, Path], ...], sentence_transformer: str, languages: tuple[str, ...]
 ) -> tuple[Scorer, ...]:
     """The scorers of all models that are given, loaded once per worker."""
     scorers: list[Scorer] = []
@@ -221,12 +214,12 @@ def _model_scorers(
         scorers += perplexity_scorers(NgramModel.load(paths["language_model"]))
     if "classifier" in paths:
         scorers += classifier_scorers(Classifier.load(paths["classifier"]))
-    forward, reverse = (
-        Translator.load(paths[name], decode="greedy", check_costs=False) if name in paths else None
-        for name in ("translator", "reverse_translator")
+    scorers += translation_scorers(
+        *(
+            Translator.load(paths[name], decode="greedy", check_costs=False) if name in paths else None
+            for name in ("translator", "reverse_translator")
+        )
     )
-    sampler = forward.with_decoding(Sampling(samples)) if forward is not None and samples else None
-    scorers += translation_scorers(forward, reverse, sampler)
     if languages:
         scorers += language_scorers(LanguageIdentifier(languages))
     if "paraphrase_model" in paths:

@@ -83,7 +83,6 @@ class Pairs:
         classifier: str | Path | None = None,
         translator: Translator | str | Path | None = None,
         reverse_translator: Translator | str | Path | None = None,
-        agreement_samples: int = 0,
         paraphrase_model: str | Path | None = None,
         languages: Sequence[str] = (),
     ) -> Pairs:
@@ -99,7 +98,6 @@ class Pairs:
                 sentence that was translated, into that of the pairs, by name or folder.
             reverse_translator: Adds `reverse_cost`, `reverse_cost_gap` and `round_trip_chrf`: a translator the other
                 way; with both, `dual_cross_entropy`, too.
-            agreement_samples: Samples of each pivot by `translator`, such as 16: adds `agreement`.
             paraphrase_model: Adds `p_paraphrase`, computed from the other scores of the pairs: the name of a bundled
                 model, or a folder of `train paraphrase-model`.
             languages: Adds the probability of the stated languages: all that may occur, two or more.
@@ -131,7 +129,6 @@ class Pairs:
             classifier=_path(classifier),
             translator=references.get("translator"),
             reverse_translator=references.get("reverse_translator"),
-            agreement_samples=agreement_samples,
             paraphrase_model=_model_folder(paraphrase_model),
             languages=tuple(languages),
         )

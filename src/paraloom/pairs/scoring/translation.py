@@ -13,12 +13,10 @@ import numpy as np
 import numpy.typing as npt
 
 from paraloom.core.errors import ConfigError
-from paraloom.core.protocols import ScoringTranslatorLike, TranslatorLike
-from paraloom.core.seeds import derive_seed
+from paraloom.core.protocols import ScoringTranslatorLike
 from paraloom.pairs.scoring.scorer import Column, PairBatch, Scorer, Values
 from paraloom.text.buffers import code_points
 from paraloom.text.chrf import chrf_from_points
-from paraloom.text.consensus import expected_chrf
 
 _FORWARD, _REVERSE = "--translator TRANSLATOR", "--reverse-translator TRANSLATOR"
 
@@ -69,27 +67,15 @@ DUAL_CROSS_ENTROPY = Column(
     option=f"{_FORWARD} {_REVERSE}",
 )
 
-AGREEMENT = Column(
-    name="agreement",
-    description="mean chrF of the second side against samples of the translator from the pivot",
-    direction="higher",
-    maximum=100,
-    unit="chrF",
-    reference="Eikema and Aziz 2020",
-    option=f"{_FORWARD} --agreement-samples 16",
-)
-
 TRANSLATION_COLUMNS = (
     *(FORWARD_COST, REFERENCE_COST, REVERSE_COST, REVERSE_COST_GAP),
-    *(ROUND_TRIP_CHRF, DUAL_CROSS_ENTROPY, AGREEMENT),
+    *(ROUND_TRIP_CHRF, DUAL_CROSS_ENTROPY),
 )
 """All columns of this file, in the order in which reports show them."""
 
 
 def translation_scorers(
-    forward: ScoringTranslatorLike | None = None,
-    reverse: ScoringTranslatorLike | None = None,
-    sampler: TranslatorLike | None = None,
+    forward: ScoringTranslatorLike | None = None, reverse: ScoringTranslatorLike | None = None
 ) -> tuple[Scorer, ...]:
     """Make the scorers that the given translators allow.
 
@@ -100,7 +86,6 @@ def translation_scorers(
         forward: Translates the pivot into the language of the pairs: adds `forward_cost` and `reference_cost`.
         reverse: Translates the language of the pairs into that of the pivot: adds `reverse_cost`, `reverse_cost_gap`
             and `round_trip_chrf`; with both, `dual_cross_entropy`, too.
-        sampler: Translates as `forward` does, but returns several samples: adds `agreement`.
 
     Returns:
         The scorers.
@@ -148,8 +133,6 @@ def translation_scorers(
             return np.asarray(np.abs(ours - theirs) + (ours + theirs) / 2, np.float32)
 
         scorers.append(_scorer(DUAL_CROSS_ENTROPY, dual, forward, reverse))
-    if sampler is not None:
-        scorers.append(_scorer(AGREEMENT, lambda pairs: _agreement(pairs, sampler, reverse), sampler))
     return tuple(scorers)
 
 
@@ -197,20 +180,7 @@ def _round_trip(pairs: PairBatch, reverse: ScoringTranslatorLike) -> Values:
     return np.where(empty, np.nan, values).astype(np.float32)
 
 
-def _agreement(pairs: PairBatch, sampler: TranslatorLike, reverse: ScoringTranslatorLike | None) -> Values:
-    """Expected chrF of each second side; every pivot is sampled once, with a seed that follows from the pivots."""
-    pivots, targets = _pivots(pairs, reverse), pairs.texts("tgt")
-    wanted = sorted({pivot for pivot in pivots if pivot.strip()})
-    groups = sampler.translate(wanted, seed=derive_seed("agreement", *wanted))
-    samples = {pivot: [variant.text for variant in group] for pivot, group in zip(wanted, groups, strict=True)}
-    values = (
-        expected_chrf([target], samples[pivot])[0] if pivot.strip() and target.strip() else np.nan
-        for pivot, target in zip(pivots, targets, strict=True)
-    )
-    return np.fromiter(values, np.float32, len(targets))
-
-
-def _scorer(column: Column, compute: Callable[[PairBatch], Values], *models: TranslatorLike) -> Scorer:
+def _scorer(column: Column, compute: Callable[[PairBatch], Values], *models: ScoringTranslatorLike) -> Scorer:
     description = {field.name: getattr(column, field.name) for field in fields(Column)}
     # Signatures have separators of their own; here each is one part.
     names = " + ".join(model.signature.replace("|", "/") for model in models)
