@@ -46,7 +46,10 @@ Encoder = Annotated[
     str, typer.Argument(help="A bundled name such as english, a folder, or a sentence-transformers model.")
 ]
 Decode = Annotated[
-    str, typer.Option(help="beam:5, sampling, topk:10, nucleus:0.95; settings follow commas: nucleus:0.95,nbest=3.")
+    str,
+    typer.Option(
+        help="beam:5, sampling, topk:10, nucleus:0.95, mbr:chrf; settings follow commas: nucleus:0.95,nbest=3."
+    ),
 ]
 
 

@@ -77,6 +77,9 @@ def score(
         str | None,
         typer.Option(help="Adds scores of translating back into the language of the pivot: a name or folder."),
     ] = None,
+    agreement_samples: Annotated[
+        int, typer.Option(help="Adds agreement: compares tgt with so many samples of --translator, such as 16.")
+    ] = 0,
     languages: Annotated[
         str | None, typer.Option(help="Adds the probability of the stated languages: all that may occur, as de,en.")
     ] = None,
@@ -100,6 +103,7 @@ def score(
         classifier=classifier,
         translator=translator,
         reverse_translator=reverse_translator,
+        agreement_samples=agreement_samples,
         languages=options.names(languages or ""),
     )
     result = scored.write(output, engine=engine, workers=workers, on_error=on_error.value)
