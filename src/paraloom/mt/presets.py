@@ -52,8 +52,8 @@ def method(name: str, outputs: int = 3) -> Method:
     - base-big: the same, of `outputs` times as much text.
     - beam: the `outputs` best of a beam of 5 (or of `outputs`, if that is more).
     - sampling, nucleus (p = 0.95), topk (k = 10), temperature (0.7): `outputs` samples.
-    - mbr: of 16 samples (or of `outputs`, if that is more) the `outputs` that are most like all of them; fewer where the
-      samples have fewer distinct texts.
+    - mbr: of 16 samples (or of `outputs`, if that is more) the `outputs` that are most like all of them; fewer where
+      the samples have fewer distinct texts.
     - syntax: one translation by each of `outputs` translators, each fine-tuned on one syntax group.
 
     BBH22 draw five samples of each sentence and keep three; here `outputs` samples are drawn and all kept.
