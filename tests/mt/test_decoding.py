@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from paraloom.core.errors import ConfigError
-from paraloom.mt.decoding import Beam, Decoding, Nucleus, Sampling, TopK, describe_decoding, parse_decoding
+from paraloom.mt.decoding import Beam, Decoding, Mbr, Nucleus, Sampling, TopK, describe_decoding, parse_decoding
 
 VALID = [
     ("beam:5", Beam(5)),
@@ -18,6 +18,8 @@ VALID = [
     ("nucleus:0.9", Nucleus(0.9)),
     ("nucleus:0.95,nbest=3,within=50", Nucleus(0.95, 3, 1.0, 50)),
     ("beam:5,shortlist=1", Beam(5, shortlist=1)),
+    ("mbr", Mbr()),
+    ("mbr:bleu,samples=64,nbest=4,beam=5", Mbr("bleu", 64, 4, beam=5)),
 ]
 
 INVALID = [

@@ -98,7 +98,9 @@ def test_greedy_decoding_equals_that_of_transformers(toy_translator: Path, exact
     assert sum(a == b for a, b in zip(ours, theirs, strict=True)) >= len(SOURCES) - 1
 
 
-@pytest.mark.parametrize("decode", ["beam:3,nbest=2", "sampling,nbest=2", "nucleus:0.9,nbest=2", "topk:5,nbest=2"])
+@pytest.mark.parametrize(
+    "decode", ["beam:3,nbest=2", "sampling,nbest=2", "nucleus:0.9,nbest=2", "topk:5,nbest=2", "mbr:chrf,samples=4"]
+)
 def test_the_number_of_threads_changes_nothing(toy_translator: Path, decode: str) -> None:
     translator = Translator.load(toy_translator, decode=decode)
     chunks = [SOURCES[i : i + 7] for i in range(0, len(SOURCES), 7)]

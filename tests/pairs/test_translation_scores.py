@@ -87,6 +87,46 @@ def test_without_a_pivot_and_a_reverse_translator_there_is_an_error() -> None:
         scores([{"src": "a", "tgt": "b"}], Table("f", FORWARD), None)
 
 
+class Sampler(Table):
+    """Three translations of each sentence."""
+
+    samples = ("ab", "ab", "a")
+
+    def translate(self, sentences: Sequence[str], *, seed: int = 0) -> list[list[Variant]]:
+        self.translated += sentences
+        return [[Variant(text, -1.0, 2) for text in self.samples] for _ in sentences]
+
+
+def test_agreement_by_hand() -> None:
+    sampler = Sampler("s", {})
+    rows = [{"src": "x", "tgt": tgt, "pivot": pivot} for tgt in ("ab", "ac", "") for pivot in ("p", "q", "")]
+    batch = score(
+        pa.RecordBatch.from_pylist([*rows, *rows]),
+        translation_scorers(None, Table("r", {"x": "r", "ab": "p", "ac": "q"}), sampler=sampler),
+    )
+    values = batch.column("agreement").to_pylist()
+    # chrF of "ab" against "ab" is 100, against "a" 500/6; that of "ac" against "ab" 25 (tests/text/test_utility.py).
+    expected = [*[(200 + 500 / 6) / 3] * 3, *[(50 + 500 / 6) / 3] * 3]
+    assert values[:6] == pytest.approx(expected, abs=1e-4) and values[6:9] == [None] * 3
+    assert values[9:] == values[:9]
+    assert sampler.translated == ["p", "q", "r"]  # each pivot once; the third was made
+    signature = signature_of(batch.schema.field("agreement"))
+    assert signature is not None and "model:table/s" in signature
+
+
+def test_agreement_is_asked_for_with_a_translator() -> None:
+    pairs = as_pairs([{"src": "Good morning", "tgt": "Morning", "pivot": "Guten Morgen"}] * 2)
+    first, second = pairs.score("length", translator="de-en", agreement_samples=4).to_list()
+    assert 0 < first["agreement"] == second["agreement"] <= 100
+    assert "agreement" not in pairs.score("length", translator="de-en").to_list()[0]
+    with pytest.raises(ConfigError, match="'agreement_samples' needs a translator"):
+        pairs.score("length", agreement_samples=4)
+    with pytest.raises(ConfigError, match="'agreement_samples' must be 2 or more"):
+        pairs.score("length", translator="de-en", agreement_samples=1)
+    with pytest.raises(ConfigError, match=r"--translator TRANSLATOR --agreement-samples 16"):
+        pairs.score("agreement")
+
+
 def test_signatures_name_the_models() -> None:
     batch = score(pa.RecordBatch.from_pylist(ROWS), translation_scorers(Table("f", FORWARD), Table("r", REVERSE)))
     signature = signature_of(batch.schema.field("dual_cross_entropy"))

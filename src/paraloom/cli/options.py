@@ -47,7 +47,9 @@ Encoder = Annotated[
 ]
 Decode = Annotated[
     str,
-    typer.Option(help="beam:5, sampling, topk:10, nucleus:0.95; settings follow commas: nucleus:0.95,nbest=3."),
+    typer.Option(
+        help="beam:5, sampling, topk:10, nucleus:0.95, mbr:chrf; settings follow commas: nucleus:0.95,nbest=3."
+    ),
 ]
 
 

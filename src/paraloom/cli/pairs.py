@@ -78,6 +78,9 @@ def score(
         str | None,
         typer.Option(help="Adds scores of translating back into the language of the pivot: a name or folder."),
     ] = None,
+    agreement_samples: Annotated[
+        int, typer.Option(help="Adds agreement: compares tgt with so many samples of --translator, such as 16.")
+    ] = 0,
     paraphrase_model: Annotated[
         str | None, typer.Option(help="Adds p_paraphrase, from the other scores: paraphrases-en, or a folder.")
     ] = None,
@@ -104,6 +107,7 @@ def score(
         classifier=classifier,
         translator=translator,
         reverse_translator=reverse_translator,
+        agreement_samples=agreement_samples,
         paraphrase_model=paraphrase_model,
         languages=options.names(languages or ""),
     )

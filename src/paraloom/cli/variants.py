@@ -25,7 +25,9 @@ def variants(
     output: options.Output,
     method: Annotated[
         str | None,
-        typer.Option(help="base, beam, sampling, nucleus, topk, temperature, or syntax (one translator per output)."),
+        typer.Option(
+            help="base, beam, sampling, nucleus, topk, temperature, mbr, or syntax (a translator per output)."
+        ),
     ] = None,
     outputs: Annotated[int, typer.Option(help="Translations of each text, with --method.")] = 3,
     decode: Annotated[str, typer.Option(help="Instead of --method: a decoding such as nucleus:0.9,nbest=5.")] = "",

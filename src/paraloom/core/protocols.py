@@ -20,6 +20,7 @@ class Variant(NamedTuple):
         tokens: Number of subwords that were scored, the end of the sentence included; 1 or more. The translation cost
             of W17 §5.4 is `-logprob / tokens`, in nats per token, lower is better.
         cut: Whether the decoder stopped the translation before its end, as it does with one that repeats itself.
+        utility: Expected utility, 0 to 100, of a translation that minimum Bayes risk decoding chose; else None.
 
     Example:
         >>> variant = Variant("Good morning", -2.0, 4)
@@ -31,6 +32,7 @@ class Variant(NamedTuple):
     logprob: float
     tokens: int
     cut: bool = False
+    utility: float | None = None
 
 
 @runtime_checkable

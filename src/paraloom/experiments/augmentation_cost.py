@@ -7,6 +7,7 @@ from typing import Any
 
 from paraloom.experiments.augmentation_config import NO_METHOD, Experiment, Table
 from paraloom.mt.config import TranslatorConfig
+from paraloom.mt.decoding import Mbr
 from paraloom.mt.presets import Method, method
 
 # Measured on two cores of an Intel Xeon with instructions for bfloat16 and int8 products. Other machines differ by a
@@ -18,7 +19,7 @@ _STEP_SECONDS = 0.28
 _TRAINED_TOKENS = 8_000
 """Sub-words that a training of the default sizes reads in a second."""
 _TRANSLATED = {"base": 220, "base-big": 220, "beam": 220, "sampling": 190, "nucleus": 26, "topk": 260}
-_TRANSLATED |= {"temperature": 230, "syntax": 60}
+_TRANSLATED |= {"temperature": 230, "mbr": 40, "syntax": 60}
 """Captions per second that each method translates, in three ways; a nucleus sorts the vocabulary for each word."""
 _PARSED = 60
 """News sentences per second that a grammar parses."""
@@ -100,7 +101,9 @@ def _first_translators(experiment: Experiment) -> int:
 
 
 def _relative_cost(preset: Method) -> float:
-    """The number of samples, or of translators, relative to the three that the speed was measured with."""
+    """The number of samples, or of translators, relative to what the speed was measured with: 16 for mbr, else 3."""
+    if isinstance(preset.decoding, Mbr):
+        return preset.decoding.samples / 16
     if preset.decoding.random:
         return preset.decoding.nbest / 3
     return preset.translators / 3 if preset.translators > 1 else 1.0

@@ -1,12 +1,13 @@
 """Machine translation: training on a few cores, decoding, and loading of models."""
 
 from paraloom.mt.config import TranslatorConfig
-from paraloom.mt.decoding import Beam, Decoding, Nucleus, Sampling, TopK, parse_decoding
+from paraloom.mt.decoding import Beam, Decoding, Mbr, Nucleus, Sampling, TopK, parse_decoding
 from paraloom.mt.translator import Translator, best_translations, translate_stream
 
 __all__ = [
     "Beam",
     "Decoding",
+    "Mbr",
     "Nucleus",
     "Sampling",
     "TopK",

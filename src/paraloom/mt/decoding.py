@@ -1,11 +1,13 @@
-"""Decoding strategies of a translator, as plain values: beam search, sampling, top-k and nucleus sampling."""
+"""Decoding strategies of a translator, as plain values: beam search, kinds of sampling, minimum Bayes risk."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, fields
 from typing import Any, ClassVar, TypeAlias
 
 from paraloom.core.errors import ConfigError, nearest
+from paraloom.text.utility import UTILITIES
 
 
 @dataclass(frozen=True)
@@ -158,15 +160,79 @@ class Nucleus:
         )
 
 
-Decoding: TypeAlias = Beam | Sampling | TopK | Nucleus
+@dataclass(frozen=True)
+class Mbr:
+    """Minimum Bayes risk: of several samples, the `nbest` that are most like all of them, best first.
+
+    A candidate's expected utility is its mean score against all samples, itself included. It is slower than a beam by
+    the number of samples, and better where the most likely translation is not what most of the probability says.
+
+    Args:
+        metric: What a candidate is scored by: 'chrf' or 'bleu' (`paraloom.text.utility`).
+        samples: Samples per sentence, 2 or more: the candidates, without repetitions, and what they are compared with.
+        nbest: Translations per sentence, from 1 to `samples`; fewer where the samples have fewer distinct texts.
+        p: Samples are drawn by `Nucleus` sampling with this p; 1 draws from the whole distribution.
+        temperature: Of the samples; see `Nucleus`.
+        within: Of the samples; see `Nucleus`.
+        beam: Size of a beam whose best translation is one more candidate, but not compared with; 0 for none.
+        shortlist: See `Beam`.
+
+    Raises:
+        ConfigError: A value is out of range, or the metric is unknown.
+
+    Reference:
+        Kumar and Byrne 2004, "Minimum Bayes-risk decoding for statistical machine translation"; Eikema and Aziz 2020,
+        "Is MAP decoding all you need?"; Freitag et al. 2023, "Epsilon sampling rocks" (samples of truncated
+        distributions).
+
+    Example:
+        >>> Mbr(samples=64).proposal.nbest
+        64
+    """
+
+    metric: str = "chrf"
+    samples: int = 16
+    nbest: int = 1
+    p: float = 0.9
+    temperature: float = 1.0
+    within: int = 0
+    beam: int = 0
+    shortlist: int = 0
+    random: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        if self.metric not in UTILITIES:
+            raise ConfigError(
+                f"unknown metric '{self.metric}' of decoding 'mbr'{nearest(self.metric, UTILITIES)}",
+                remedy=f"Metrics: {', '.join(UTILITIES)}.",
+            )
+        _require(self.samples >= 2, "samples must be at least 2", self)
+        _require(1 <= self.nbest <= self.samples, "nbest must be between 1 and the number of samples", self)
+        _require(self.beam >= 0, "beam must be 0 (no beam) or the size of one", self)
+        self.options()
+
+    @property
+    def proposal(self) -> Nucleus:
+        """The decoding that draws the samples."""
+        return Nucleus(self.p, self.samples, self.temperature, self.within, self.shortlist)
+
+    def options(self) -> dict[str, Any]:
+        """Keyword arguments of ctranslate2's translate_batch that draw the samples."""
+        return self.proposal.options()
+
+
+Decoding: TypeAlias = Beam | Sampling | TopK | Nucleus | Mbr
 
 DECODINGS: dict[str, tuple[type[Any], str | None]] = {
     "beam": (Beam, "size"),
     "sampling": (Sampling, None),
     "topk": (TopK, "k"),
     "nucleus": (Nucleus, "p"),
+    "mbr": (Mbr, "metric"),
 }
 """Name → class, and the field that a value after the colon sets."""
+
+_TYPES: dict[str, Callable[[str], int | float | str]] = {"int": int, "float": float, "str": str}
 
 
 def parse_decoding(text: str) -> Decoding:
@@ -183,6 +249,8 @@ def parse_decoding(text: str) -> Decoding:
         Beam(size=12, nbest=3, length_penalty=1.0, shortlist=0)
         >>> parse_decoding("nucleus:0.95,nbest=3")
         Nucleus(p=0.95, nbest=3, temperature=1.0, within=0, shortlist=0)
+        >>> parse_decoding("mbr:chrf,samples=64").samples
+        64
         >>> parse_decoding("greedy")
         Beam(size=1, nbest=1, length_penalty=1.0, shortlist=0)
     """
@@ -197,17 +265,17 @@ def parse_decoding(text: str) -> Decoding:
         if main_field is None:
             raise ConfigError(f"'{name}' takes no value after the colon", remedy=f"Write {name} or {name},nbest=3.")
         settings.insert(0, f"{main_field}={value}")
-    types = {f.name: float if "float" in str(f.type) else int for f in fields(kind)}
-    values: dict[str, float] = {}
+    types = {f.name: _TYPES[str(f.type)] for f in fields(kind)}
+    values: dict[str, int | float | str] = {}
     for setting in settings:
-        key, _, number = setting.partition("=")
+        key, _, text = setting.partition("=")
         if key not in types:
             raise ConfigError(f"unknown setting '{key}' of decoding '{name}'{nearest(key, list(types))}")
         try:
-            values[key] = types[key](number)
+            values[key] = types[key](text)
         except ValueError:
             wanted = "a whole number" if types[key] is int else "a number"
-            raise ConfigError(f"decoding setting '{key}': expected {wanted}, got '{number}'") from None
+            raise ConfigError(f"decoding setting '{key}': expected {wanted}, got '{text}'") from None
     decoding: Decoding = kind(**values)
     return decoding
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from paraloom.core.errors import ConfigError, nearest
-from paraloom.mt.decoding import Beam, Decoding, Nucleus, Sampling, TopK
+from paraloom.mt.decoding import Beam, Decoding, Mbr, Nucleus, Sampling, TopK
 
 
 @dataclass(frozen=True)
@@ -39,9 +39,10 @@ METHODS: dict[str, Callable[[int], Method]] = {
     "nucleus": lambda n: Method("nucleus", Nucleus(0.95, n)),
     "topk": lambda n: Method("topk", TopK(10, n)),
     "temperature": lambda n: Method("temperature", Sampling(n, 0.7)),
+    "mbr": lambda n: Method("mbr", Mbr(samples=max(16, n), nbest=n)),
     "syntax": lambda n: Method("syntax", _base(), translators=n),
 }
-"""Name → the method for a number of outputs. topk and temperature are not in BBH22."""
+"""Name → the method for a number of outputs. topk, temperature and mbr are not in BBH22."""
 
 
 def method(name: str, outputs: int = 3) -> Method:
@@ -51,6 +52,8 @@ def method(name: str, outputs: int = 3) -> Method:
     - base-big: the same, of `outputs` times as much text.
     - beam: the `outputs` best of a beam of 5 (or of `outputs`, if that is more).
     - sampling, nucleus (p = 0.95), topk (k = 10), temperature (0.7): `outputs` samples.
+    - mbr: of 16 samples (or of `outputs`, if that is more) the `outputs` that are most like all of them; fewer where
+      the samples have fewer distinct texts.
     - syntax: one translation by each of `outputs` translators, each fine-tuned on one syntax group.
 
     BBH22 draw five samples of each sentence and keep three; here `outputs` samples are drawn and all kept.

@@ -13,6 +13,8 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, overload
 
+import numpy as np
+
 from paraloom.core.digests import file_digest, signature
 from paraloom.core.errors import ConfigError, ModelError, RunError, nearest
 from paraloom.core.progress import progress
@@ -21,10 +23,11 @@ from paraloom.core.seeds import generator, spawn_seed
 from paraloom.mt.checkpoint import find_translator, read_card
 from paraloom.mt.config import TranslatorConfig
 from paraloom.mt.costs import COST_DECODING, CostMonitor, read_costs
-from paraloom.mt.decoding import Beam, Decoding, describe_decoding, parse_decoding
+from paraloom.mt.decoding import Beam, Decoding, Mbr, describe_decoding, parse_decoding
 from paraloom.mt.shortlist import SHORTLIST_FILE
 from paraloom.mt.subwords import END, UNKNOWN, Subwords, has_language_tag
 from paraloom.text.normalize import normalize
+from paraloom.text.utility import expected_utility
 
 ENGINE_FILES = ("model.bin", "config.json", "source.spm", "target.spm")
 """What every translator folder has, besides shared_vocabulary.json or source_vocabulary.json."""
@@ -250,18 +253,19 @@ class Translator:
 
         Args:
             sentences: A list of texts (or a tuple, an array, an Arrow or pandas column), or one text.
-            decode: How to translate, such as 'beam:12,nbest=3' or 'nucleus:0.95'; None takes the default of the
-                translator. The model is not loaded again, except that every random decoding starts an engine of its own
-                (CTranslate2 reads its seed only then).
+            decode: How to translate, such as 'beam:12,nbest=3', 'nucleus:0.95' or 'mbr:chrf,samples=16'; None takes
+                the default of the translator. The model is not loaded again, except that every random decoding starts
+                an engine of its own (CTranslate2 reads its seed only then).
             seed: Of random decodings. The same texts in the same order with the same seed give the same translations.
             batch_tokens: Subwords that are decoded at a time; None chooses by the number of hypotheses. It affects
                 speed and memory, and what random decodings draw.
 
         Returns:
-            For each text its variants: best first for a beam, in random order for samples. Each has `text`, `logprob`
-            (natural logarithm of p(text | source), a sum over tokens), `tokens` (subwords, the end of sentence
-            included) and `cut` (it was stopped at the maximum length). An empty text has one empty variant of
-            probability 1 and no tokens. For one text, its list of variants alone.
+            For each text its variants: best first for a beam and for minimum Bayes risk, in random order for samples.
+            Each has `text`, `logprob` (natural logarithm of p(text | source), a sum over tokens), `tokens` (subwords,
+            the end of sentence included), `cut` (it was stopped at the maximum length) and `utility` (of `mbr`, else
+            None). An empty text has one empty variant of probability 1 and no tokens. For one text, its list of
+            variants alone.
 
         Raises:
             TypeError: `sentences` is not a text or a sequence of texts.
@@ -279,6 +283,19 @@ class Translator:
             return self.translate([sentences], decode=decode, seed=seed, batch_tokens=batch_tokens)[0]
         decoding = self.decoding if decode is None else _as_decoding(decode)
         texts: list[str] = normalize(_as_texts(sentences)).to_pylist()
+        variants = self._decoded(texts, decoding, seed, batch_tokens)
+        self._observe(decoding, texts, variants)
+        return variants
+
+    def _decoded(
+        self, texts: Sequence[str], decoding: Decoding, seed: int, batch_tokens: int | None
+    ) -> list[list[Variant]]:
+        """The variants of normalized texts."""
+        if isinstance(decoding, Mbr):
+            samples = self._decoded(texts, decoding.proposal, seed, batch_tokens)
+            beam = Beam(decoding.beam, shortlist=decoding.shortlist) if decoding.beam else None
+            further = self._decoded(texts, beam, seed, batch_tokens) if beam else [[] for _ in texts]
+            return minimum_risk(samples, further, decoding)
         nonempty = [row for row, text in enumerate(texts) if text]
         variants = [[Variant("", 0.0, 0)] for _ in texts]
         if nonempty:
@@ -295,7 +312,6 @@ class Translator:
                 groups = self._variants(decoding, results, seed, max_length)
                 for index, group in zip(indices, groups, strict=True):
                     variants[nonempty[index]] = group
-        self._observe(decoding, texts, variants)
         return variants
 
     def score(self, sources: Sequence[str], targets: Sequence[str]) -> list[tuple[float, int]]:
@@ -420,6 +436,43 @@ class Translator:
                 file=self.folder,
                 remedy="Train or convert the model again.",
             ) from None
+
+
+def minimum_risk(
+    samples: Sequence[Sequence[Variant]], further: Sequence[Sequence[Variant]], decoding: Mbr
+) -> list[list[Variant]]:
+    """Choose the translations with the highest expected utility.
+
+    Args:
+        samples: n lists of samples: candidates, and what they are compared with.
+        further: n lists of further candidates.
+        decoding: Metric, and how many translations to choose.
+
+    Returns:
+        n lists of at most `decoding.nbest` variants of distinct texts, best first, with their `utility`; of equal
+        utilities, the more likely variant is first. An empty sentence, which has no tokens, keeps its one variant.
+
+    Example:
+        >>> samples = [[Variant("a cat", -1.0, 3), Variant("a dog", -2.0, 3), Variant("the cat", -3.0, 3)]]
+        >>> minimum_risk(samples, [[]], Mbr(samples=3))[0][0].text
+        'a cat'
+    """
+    candidates: list[list[Variant]] = []
+    for drawn, added in zip(samples, further, strict=True):
+        distinct: dict[str, Variant] = {}
+        for variant in sorted([*drawn, *added], key=lambda variant: -variant.logprob):
+            # The same text may have been generated in other subwords: the likeliest represent it.
+            distinct.setdefault(variant.text, variant)
+        candidates.append(list(distinct.values()))
+    texts, references = ([[variant.text for variant in group] for group in groups] for groups in (candidates, samples))
+    chosen: list[list[Variant]] = []
+    for group, values in zip(candidates, expected_utility(texts, references, decoding.metric), strict=True):
+        if not group[0].tokens:
+            chosen.append(group[:1])
+            continue
+        best = np.argsort(-values, kind="stable")[: decoding.nbest].tolist()
+        chosen.append([group[index]._replace(utility=float(values[index])) for index in best])
+    return chosen
 
 
 def translate_stream(

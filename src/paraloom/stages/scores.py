@@ -17,7 +17,7 @@ from paraloom.core.stage_cache import cached_per_stage
 from paraloom.embed.store import load_encoder
 from paraloom.embed.transformer import SentenceTransformerEncoder
 from paraloom.io import Corpus
-from paraloom.mt import Translator
+from paraloom.mt import Mbr, Translator
 from paraloom.pairs.scoring.classifier import Classifier, ClassifierConfig
 from paraloom.pairs.scoring.classifier_training import train_classifier
 from paraloom.pairs.scoring.idf import DocumentFrequencies, count_document_frequencies
@@ -54,14 +54,16 @@ class Score(Map):
         reverse_translator: A translator from the language of the pairs into that of the pivot; adds `reverse_cost`,
             `reverse_cost_gap` and `round_trip_chrf`; with both translators `dual_cross_entropy`, too. Pairs without a
             column `pivot` get one by translating `src`.
+        agreement_samples: Samples of `translator` per pivot, 2 or more, such as 16; adds `agreement`, the mean chrF of
+            `tgt` against them. They take as long as so many translations; 0 for none.
         paraphrase_model: What :class:`TrainParaphraseModel` wrote; adds `p_paraphrase`, computed from the other scores
             of the pairs. Scores that need no model are computed for it where they are missing.
         languages: All languages that may occur, two or more; adds `src_language_probability` and
             `tgt_language_probability`, the probability of the language that each side is labeled with.
 
     Raises:
-        ConfigError: A score is unknown, `languages` has one entry, or both `encoder` and `sentence_transformer` are
-            given.
+        ConfigError: A score is unknown, `languages` has one entry, both `encoder` and `sentence_transformer` are given,
+            or `agreement_samples` is 1 or given without `translator`.
 
     Example:
         >>> batch = pa.RecordBatch.from_pylist([{"src": "A dog sleeps.", "tgt": "A dog is asleep."}])
@@ -74,7 +76,7 @@ class Score(Map):
         *("translator", "reverse_translator", "paraphrase_model"),
     )
     input_columns: ClassVar[tuple[str, ...]] = ("src", "tgt")
-    optional_fields: ClassVar[tuple[str, ...]] = ("paraphrase_model",)
+    optional_fields: ClassVar[tuple[str, ...]] = ("agreement_samples", "paraphrase_model")
 
     scores: tuple[str, ...] = ("common",)
     encoder: Ref | None = None
@@ -83,6 +85,7 @@ class Score(Map):
     classifier: Ref | None = None
     translator: Ref | None = None
     reverse_translator: Ref | None = None
+    agreement_samples: int = 0
     paraphrase_model: Ref | None = None
     sentence_transformer: str = ""
     languages: tuple[str, ...] = ()
@@ -99,13 +102,17 @@ class Score(Map):
                 remedy="List all languages that may occur, or none.",
             )
 
+        if self.agreement_samples:
+            if self.translator is None:
+                raise ConfigError("key 'agreement_samples' needs a translator", remedy="Set 'translator', too.")
+            if self.agreement_samples < 2:
+                raise ConfigError(f"key 'agreement_samples' must be 2 or more, or 0, not {self.agreement_samples}")
+
     def apply(self, batch: pa.RecordBatch, context: StageContext) -> pa.RecordBatch:
         """The batch with its scores; models are loaded once per worker."""
         models = tuple(sorted(context.inputs.items()))
-        return score(
-            batch,
-            [*self.scores, *_model_scorers(models, self.sentence_transformer, self.languages)],
-        )
+        scorers = _model_scorers(models, self.sentence_transformer, self.languages, self.agreement_samples)
+        return score(batch, [*self.scores, *scorers])
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -199,7 +206,7 @@ class TrainClassifier(ClassifierConfig, Fit):
 
 @cached_per_stage(2)
 def _model_scorers(
-    models: tuple[tuple[str, Path], ...], sentence_transformer: str, languages: tuple[str, ...]
+    models: tuple[tuple[str, Path], ...], sentence_transformer: str, languages: tuple[str, ...], agreement_samples: int
 ) -> tuple[Scorer, ...]:
     """The scorers of all models that are given, loaded once per worker."""
     scorers: list[Scorer] = []
@@ -214,12 +221,14 @@ def _model_scorers(
         scorers += perplexity_scorers(NgramModel.load(paths["language_model"]))
     if "classifier" in paths:
         scorers += classifier_scorers(Classifier.load(paths["classifier"]))
-    scorers += translation_scorers(
-        *(
-            Translator.load(paths[name], decode="greedy", check_costs=False) if name in paths else None
-            for name in ("translator", "reverse_translator")
-        )
+    forward, reverse = (
+        Translator.load(paths[name], decode="greedy", check_costs=False) if name in paths else None
+        for name in ("translator", "reverse_translator")
     )
+    sampler = None
+    if forward is not None and agreement_samples:
+        sampler = forward.with_decoding(Mbr(samples=agreement_samples).proposal)
+    scorers += translation_scorers(forward, reverse, sampler=sampler)
     if languages:
         scorers += language_scorers(LanguageIdentifier(languages))
     if "paraphrase_model" in paths:

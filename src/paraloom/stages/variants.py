@@ -41,7 +41,7 @@ class TranslateVariants(Map):
             of the second.
         decode: How each of them decodes, such as 'nucleus:0.95,nbest=3'.
         method: Name of a back-translation method, instead of `decode`: base, base-big, beam, sampling, nucleus, topk,
-            temperature or syntax.
+            temperature, mbr or syntax.
         outputs: Number of translations of each text that `method` makes ('syntax': with as many translators).
         column: Column to translate: 'text' of SENTENCES, 'src' or 'tgt' of PAIRS. Default: 'text', or else 'src'.
         check_languages: Before any work, identify the language of a sample, and fail if it does not fit the translator.

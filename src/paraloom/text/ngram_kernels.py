@@ -133,6 +133,86 @@ def shared_ngrams(prefixes: Ids, offsets: Ints, left: Ints, right: Ints, max_ord
     return shared
 
 
+@njit(cache=True, nogil=True)
+def shared_in_groups(
+    prefixes: Ids, offsets: Ints, groups: Ints, left: Ints, right: Ints, bounds: Ints, max_order: int
+) -> Counts:
+    """Count the n-grams that pairs of lists of the same group share, as multisets.
+
+    As `shared_ngrams`, for groups in which each list is in many pairs: the n-grams of a group are numbered once, and a
+    pair then costs one step for each distinct n-gram of its right list. Memory is that of one group.
+
+    Args:
+        prefixes: `prefixes_of` the entries of all lists.
+        offsets: Offsets of the lists, int64 `(n + 1,)`.
+        groups: Offsets of the groups among the lists, int64 `(groups + 1,)`.
+        left: Index of the left list of each pair, int64 `(pairs,)`; pairs of equal left lists are consecutive.
+        right: Index of the right list of each pair, int64 `(pairs,)`.
+        bounds: Offsets of the groups among the pairs, int64 `(groups + 1,)`.
+        max_order: Maximum order of the n-grams.
+
+    Returns:
+        int32 `(pairs, max_order)`; column k - 1 counts the k-grams.
+    """
+    shared = np.zeros((len(left), max_order), np.int32)
+    max_entries, max_lists = 1, 1
+    for group in range(len(groups) - 1):
+        max_entries = max(max_entries, max_order * (offsets[groups[group + 1]] - offsets[groups[group]]))
+        max_lists = max(max_lists, groups[group + 1] - groups[group])
+    keys, numbers = np.empty(1 << _bits(max_entries), np.uint64), np.empty(1 << _bits(max_entries), np.int32)
+    # Of each distinct n-gram of each list: its number in the group, and how often the list has it.
+    ngrams, counts = np.empty(max_entries, np.int32), np.empty(max_entries, np.int32)
+    starts = np.empty(max_lists * max_order + 1, np.int64)
+    latest = np.empty(max_entries, np.int64)  # of each number, the latest entry of it
+    in_left = np.zeros(max_entries, np.int32)
+    for group in range(len(groups) - 1):
+        first = groups[group]
+        bits = _bits(max_order * (offsets[groups[group + 1]] - offsets[first]))
+        keys[: 1 << bits] = EMPTY_SLOT
+        distinct, entries, row = 0, 0, 0
+        for index in range(first, groups[group + 1]):
+            power = np.uint64(1)
+            for order in range(1, max_order + 1):
+                power *= _BASE
+                starts[row] = entries
+                for k in range(offsets[index], offsets[index + 1] - order + 1):
+                    key = _key(prefixes, k, order, power)
+                    slot = _slot(keys, key, bits)
+                    if keys[slot] == EMPTY_SLOT:
+                        keys[slot], numbers[slot] = key, distinct
+                        latest[distinct] = -1
+                        distinct += 1
+                    number = numbers[slot]
+                    if latest[number] < starts[row]:
+                        ngrams[entries], counts[entries] = number, 0
+                        latest[number] = entries
+                        entries += 1
+                    counts[latest[number]] += 1
+                row += 1
+        starts[row] = entries
+        last = -1
+        for pair in range(bounds[group], bounds[group + 1]):
+            if left[pair] != last:
+                if last >= 0:
+                    for i in range(starts[(last - first) * max_order], starts[(last - first + 1) * max_order]):
+                        in_left[ngrams[i]] = 0
+                last = left[pair]
+                for i in range(starts[(last - first) * max_order], starts[(last - first + 1) * max_order]):
+                    in_left[ngrams[i]] = counts[i]
+            for order in range(max_order):
+                row = (right[pair] - first) * max_order + order
+                total = np.int32(0)
+                for i in range(starts[row], starts[row + 1]):
+                    total += min(in_left[ngrams[i]], counts[i])
+                shared[pair, order] = total
+                if total == 0:
+                    break
+        if last >= 0:
+            for i in range(starts[(last - first) * max_order], starts[(last - first + 1) * max_order]):
+                in_left[ngrams[i]] = 0
+    return shared
+
+
 @njit(cache=True, nogil=True, inline="always")
 def _key(prefixes: Ids, k: Int, order: Int, power: np.uint64) -> np.uint64:
     """Hash of the n-gram that starts at entry k; `power` is the base to the power of the order."""

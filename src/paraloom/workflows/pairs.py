@@ -83,6 +83,7 @@ class Pairs:
         classifier: str | Path | None = None,
         translator: Translator | str | Path | None = None,
         reverse_translator: Translator | str | Path | None = None,
+        agreement_samples: int = 0,
         paraphrase_model: str | Path | None = None,
         languages: Sequence[str] = (),
     ) -> Pairs:
@@ -98,6 +99,8 @@ class Pairs:
                 sentence that was translated, into that of the pairs, by name or folder.
             reverse_translator: Adds `reverse_cost`, `reverse_cost_gap` and `round_trip_chrf`: a translator the other
                 way; with both, `dual_cross_entropy`, too.
+            agreement_samples: Adds `agreement`, the mean chrF of `tgt` against so many samples of `translator`, 2 or
+                more; it takes as long as so many translations.
             paraphrase_model: Adds `p_paraphrase`, computed from the other scores of the pairs: the name of a bundled
                 model, or a folder of `train paraphrase-model`.
             languages: Adds the probability of the stated languages: all that may occur, two or more.
@@ -106,7 +109,8 @@ class Pairs:
             Pairs with the new columns.
 
         Raises:
-            ConfigError: A score is unknown (the message names the nearest one), or a model is not found.
+            ConfigError: A score is unknown (the message names the nearest one), a model is not found, or
+                `agreement_samples` is 1 or given without `translator`.
             TypeError: `encoder` is not an encoder, a name or a folder.
 
         Example:
@@ -129,6 +133,7 @@ class Pairs:
             classifier=_path(classifier),
             translator=references.get("translator"),
             reverse_translator=references.get("reverse_translator"),
+            agreement_samples=agreement_samples,
             paraphrase_model=_model_folder(paraphrase_model),
             languages=tuple(languages),
         )

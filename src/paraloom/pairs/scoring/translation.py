@@ -1,4 +1,4 @@
-"""Scores that ask translators: how likely a translation is, how well it translates back, and both at once.
+"""Scores that ask translators: how likely a translation is, how well it translates back, what its samples agree on.
 
 They compare a pair with its pivot, the sentence that was translated to make it: the column `pivot` of back-translated
 pairs. Pairs that have none get one: the first side, translated into the other language by the reverse translator.
@@ -13,10 +13,11 @@ import numpy as np
 import numpy.typing as npt
 
 from paraloom.core.errors import ConfigError
-from paraloom.core.protocols import ScoringTranslatorLike
+from paraloom.core.protocols import ScoringTranslatorLike, TranslatorLike
 from paraloom.pairs.scoring.scorer import Column, PairBatch, Scorer, Values
 from paraloom.text.buffers import code_points
 from paraloom.text.chrf import chrf_from_points
+from paraloom.text.utility import expected_utility
 
 _FORWARD, _REVERSE = "--translator TRANSLATOR", "--reverse-translator TRANSLATOR"
 
@@ -58,6 +59,15 @@ ROUND_TRIP_CHRF = Column(
     unit="chrF",
     option=_REVERSE,
 )
+AGREEMENT = Column(
+    name="agreement",
+    description="mean chrF of the second side against samples of translations of the pivot",
+    direction="higher",
+    maximum=100,
+    unit="chrF",
+    reference="Eikema and Aziz 2020, §7",
+    option=f"{_FORWARD} --agreement-samples 16",
+)
 DUAL_CROSS_ENTROPY = Column(
     name="dual_cross_entropy",
     description="mean of forward and reverse cost plus their difference",
@@ -69,13 +79,16 @@ DUAL_CROSS_ENTROPY = Column(
 
 TRANSLATION_COLUMNS = (
     *(FORWARD_COST, REFERENCE_COST, REVERSE_COST, REVERSE_COST_GAP),
-    *(ROUND_TRIP_CHRF, DUAL_CROSS_ENTROPY),
+    *(ROUND_TRIP_CHRF, AGREEMENT, DUAL_CROSS_ENTROPY),
 )
 """All columns of this file, in the order in which reports show them."""
 
 
 def translation_scorers(
-    forward: ScoringTranslatorLike | None = None, reverse: ScoringTranslatorLike | None = None
+    forward: ScoringTranslatorLike | None = None,
+    reverse: ScoringTranslatorLike | None = None,
+    *,
+    sampler: TranslatorLike | None = None,
 ) -> tuple[Scorer, ...]:
     """Make the scorers that the given translators allow.
 
@@ -86,6 +99,8 @@ def translation_scorers(
         forward: Translates the pivot into the language of the pairs: adds `forward_cost` and `reference_cost`.
         reverse: Translates the language of the pairs into that of the pivot: adds `reverse_cost`, `reverse_cost_gap`
             and `round_trip_chrf`; with both, `dual_cross_entropy`, too.
+        sampler: Translates as `forward` does, but into several samples: adds `agreement`, the mean chrF of the second
+            side against the samples of its pivot. Equal batches have equal samples.
 
     Returns:
         The scorers.
@@ -126,6 +141,8 @@ def translation_scorers(
             _scorer(REVERSE_COST_GAP, lambda pairs: back(pairs) - back_from_reference(pairs), reverse),
             _scorer(ROUND_TRIP_CHRF, lambda pairs: _round_trip(pairs, reverse), reverse),
         ]
+    if sampler is not None:
+        scorers.append(_scorer(AGREEMENT, lambda pairs: _agreement(pairs, sampler, _pivots(pairs, reverse)), sampler))
     if forward is not None and reverse is not None:
 
         def dual(pairs: PairBatch) -> Values:
@@ -180,7 +197,23 @@ def _round_trip(pairs: PairBatch, reverse: ScoringTranslatorLike) -> Values:
     return np.where(empty, np.nan, values).astype(np.float32)
 
 
-def _scorer(column: Column, compute: Callable[[PairBatch], Values], *models: ScoringTranslatorLike) -> Scorer:
+def _agreement(pairs: PairBatch, sampler: TranslatorLike, pivots: Sequence[str]) -> Values:
+    compared = list(zip(pivots, pairs.texts("tgt"), strict=True))
+    targets: dict[str, list[str]] = {pivot: [] for pivot in sorted(set(pivots)) if pivot.strip()}
+    for pivot, target in sorted(set(compared)):
+        if pivot in targets and target.strip():
+            targets[pivot].append(target)
+    samples = [[variant.text for variant in variants] for variants in sampler.translate(list(targets))]
+    utilities = expected_utility(list(targets.values()), samples)
+    values = {
+        (pivot, target): value
+        for (pivot, texts), of_pivot in zip(targets.items(), utilities, strict=True)
+        for target, value in zip(texts, of_pivot.tolist(), strict=True)
+    }
+    return np.array([values.get(pair, np.nan) for pair in compared], np.float32)
+
+
+def _scorer(column: Column, compute: Callable[[PairBatch], Values], *models: TranslatorLike) -> Scorer:
     description = {field.name: getattr(column, field.name) for field in fields(Column)}
     # Signatures have separators of their own; here each is one part.
     names = " + ".join(model.signature.replace("|", "/") for model in models)

@@ -1,0 +1,158 @@
+"""Expected utility of candidate texts: their mean chrF or BLEU against samples, each compared with each."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from paraloom.core.errors import ConfigError, DataError, nearest
+from paraloom.text.bleu import BLEU_ORDER, bleu_from_counts
+from paraloom.text.buffers import code_points
+from paraloom.text.characters import white_table
+from paraloom.text.chrf import CHRF_ORDER, chrf_from_counts
+from paraloom.text.ngram_kernels import prefixes_of, shared_in_groups, visible
+from paraloom.text.tokens import tokenize
+
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+
+UTILITIES = ("chrf", "bleu")
+"""Metrics of `expected_utility`."""
+
+_BLOCK_PAIRS = 1 << 18
+
+
+def expected_utility(
+    candidates: Sequence[Sequence[str]], samples: Sequence[Sequence[str]], metric: str = "chrf"
+) -> list[Floats]:
+    """Compute the mean score of each candidate against samples, for each of n sentences.
+
+    With samples of a translator's distribution this estimates how good a candidate is expected to be; the candidate
+    with the highest value is the minimum Bayes risk translation. The n-grams of each distinct text are counted once.
+
+    Args:
+        candidates: n lists of texts.
+        samples: n lists of texts, the pseudo-references; one that occurs k times counts k times.
+        metric: 'chrf' (chrF2 as sacreBLEU computes it) or 'bleu' (sacreBLEU's sentence BLEU of effective order, over
+            the words of `paraloom.text.tokens`, in their case).
+
+    Returns:
+        n arrays, float64, one value per candidate: 0 to 100, higher is better; NaN for a sentence without samples. A
+        text without a visible character scores 0 against any.
+
+    Raises:
+        ConfigError: Unknown metric.
+        DataError: There are not as many lists of samples as of candidates.
+
+    Reference:
+        Kumar and Byrne 2004, "Minimum Bayes-risk decoding for statistical machine translation"; Eikema and Aziz 2020,
+        "Is MAP decoding all you need?", §7 (samples as pseudo-references).
+
+    Example:
+        >>> [values] = expected_utility([["the cat", "a dog"]], [["the cat", "the cats", "a dog"]])
+        >>> values.round(1)
+        array([61.1, 36.1])
+    """
+    if metric not in UTILITIES:
+        raise ConfigError(f"unknown metric '{metric}'{nearest(metric, UTILITIES)}")
+    if len(candidates) != len(samples):
+        raise DataError(f"expected samples for {len(candidates)} sentences, got those of {len(samples)}")
+    utilities: list[Floats] = []
+    for block in _blocks(candidates, samples):
+        utilities += _utilities(block, _scores_of_chrf if metric == "chrf" else _scores_of_bleu)
+    return utilities
+
+
+class _Group(NamedTuple):
+    """Distinct texts of a sentence, and the pairs of them that are compared, each in both directions.
+
+    Args:
+        texts: Distinct texts.
+        candidates: Index of the text of each candidate.
+        weights: How often each text occurs among the samples, `(texts,)`.
+        left: Index of a text of each pair, in ascending order.
+        right: Index of the other, the same or a later one.
+    """
+
+    texts: list[str]
+    candidates: list[int]
+    weights: Floats
+    left: Ints
+    right: Ints
+
+
+def _group(candidates: Sequence[str], samples: Sequence[str]) -> _Group:
+    texts = list(dict.fromkeys([*candidates, *samples]))
+    index = {text: number for number, text in enumerate(texts)}
+    occurrences = Counter(samples)
+    weights = np.fromiter((occurrences[text] for text in texts), np.float64, len(texts))
+    chosen = np.zeros(len(texts), np.bool_)
+    chosen[np.array([index[text] for text in candidates], np.int64)] = True
+    left, right = np.triu_indices(len(texts))
+    needed = (chosen[left] & (weights[right] > 0)) | (chosen[right] & (weights[left] > 0))
+    return _Group(texts, [index[text] for text in candidates], weights, left[needed], right[needed])
+
+
+def _blocks(candidates: Sequence[Sequence[str]], samples: Sequence[Sequence[str]]) -> Iterator[list[_Group]]:
+    """The groups in blocks, whose pairs fit into memory."""
+    block: list[_Group] = []
+    pairs = 0
+    for texts, of_sentence in zip(candidates, samples, strict=True):
+        block.append(_group(texts, of_sentence))
+        pairs += len(block[-1].left)
+        if pairs >= _BLOCK_PAIRS:
+            yield block
+            block, pairs = [], 0
+    if block:
+        yield block
+
+
+def _utilities(
+    block: Sequence[_Group], scores_of: Callable[[Sequence[str], Ints, Ints, Ints, Ints], tuple[Floats, Floats]]
+) -> list[Floats]:
+    groups, bounds = (
+        np.cumsum([0, *sizes], dtype=np.int64)
+        for sizes in ([len(group.texts) for group in block], [len(group.left) for group in block])
+    )
+    texts = [text for group in block for text in group.texts]
+    left, right = (
+        np.concatenate([getattr(group, side) + start for group, start in zip(block, groups, strict=False)])
+        for side in ("left", "right")
+    )
+    forward, backward = scores_of(texts, groups, left, right, bounds)
+    weights = np.concatenate([group.weights for group in block])
+    totals = np.bincount(left, forward * weights[right], len(texts))
+    other = left != right
+    totals += np.bincount(right[other], (backward * weights[left])[other], len(texts))
+    utilities = []
+    for group, start in zip(block, groups, strict=False):
+        with np.errstate(invalid="ignore"):
+            utilities.append(totals[start + np.array(group.candidates, np.int64)] / group.weights.sum())
+    return utilities
+
+
+def _scores_of_chrf(texts: Sequence[str], groups: Ints, left: Ints, right: Ints, bounds: Ints) -> tuple[Floats, Floats]:
+    """chrF of the left texts against the right ones, and of the right ones against the left."""
+    ids, offsets = visible(*code_points(texts), white_table())
+    shared = shared_in_groups(prefixes_of(ids), offsets, groups, left, right, bounds, CHRF_ORDER)
+    lengths = np.diff(offsets)
+    forward, backward = (
+        np.nan_to_num(chrf_from_counts(shared, lengths[ours], lengths[theirs]), copy=False)
+        for ours, theirs in ((left, right), (right, left))
+    )
+    return forward, backward
+
+
+def _scores_of_bleu(texts: Sequence[str], groups: Ints, left: Ints, right: Ints, bounds: Ints) -> tuple[Floats, Floats]:
+    """Sentence BLEU of the left texts against the right ones, and of the right ones against the left."""
+    lists = tokenize(texts, lower=False)
+    shared = shared_in_groups(prefixes_of(lists.ids), lists.offsets, groups, left, right, bounds, BLEU_ORDER)
+    lengths = lists.lengths
+    forward, backward = (
+        bleu_from_counts(shared, lengths[ours], lengths[theirs]) for ours, theirs in ((left, right), (right, left))
+    )
+    return forward, backward
