@@ -7,25 +7,7 @@ from collections.abc import Callable
 import numpy as np
 import numpy.typing as npt
 
-from paraloom.pairs.scoring.glitches import (
-    character_loops,
-    copied_shares,
-    foreign_shares,
-    loop_shares,
-    truncations,
-)
 from paraloom.pairs.scoring.lengths import length_ratio, whitespace_words
-from paraloom.pairs.scoring.meaning import (
-    inversions,
-    missing_share,
-    negation_mismatch,
-    person_mismatch,
-    quantifier_mismatch,
-    quantity_mismatch,
-    rule,
-    swapped_roles,
-    unit_mismatch,
-)
 from paraloom.pairs.scoring.mismatch import name_mismatch, number_mismatch
 from paraloom.pairs.scoring.repetition import (
     MIN_REPEATS,
@@ -253,145 +235,6 @@ _MISMATCH = (
     ),
 )
 
-_ENGLISH = (("lang", "en"),)
-
-_MEANING = (
-    Scorer(
-        name="quantity_mismatch",
-        description="share of the quantities (numbers in digits or words) of the side with more that the other lacks",
-        compute=rule(quantity_mismatch),
-        direction="lower",
-        maximum=1,
-        unit="share",
-        parameters=_ENGLISH,
-    ),
-    Scorer(
-        name="unit_mismatch",
-        description="share of the units of measure beside numbers on either side that the other side lacks",
-        compute=rule(unit_mismatch),
-        direction="lower",
-        maximum=1,
-        unit="share",
-        parameters=_ENGLISH,
-    ),
-    Scorer(
-        name="negation_mismatch",
-        description="1 where one side has an odd number of negations and the other an even one",
-        compute=rule(negation_mismatch),
-        direction="lower",
-        maximum=1,
-        unit="yes or no",
-        parameters=_ENGLISH,
-    ),
-    Scorer(
-        name="quantifier_mismatch",
-        description="share of the kinds of quantifiers (all, some, few, only, before …) on either side that one lacks",
-        compute=rule(quantifier_mismatch),
-        direction="lower",
-        maximum=1,
-        unit="share",
-        parameters=_ENGLISH,
-    ),
-    Scorer(
-        name="person_mismatch",
-        description="share of the grammatical persons (I, you, he, she, we, they) on either side that one lacks",
-        compute=rule(person_mismatch),
-        direction="lower",
-        maximum=1,
-        unit="share",
-        parameters=_ENGLISH,
-    ),
-    Scorer(
-        name="order_inversions",
-        description="share of the pairs of shared content words that stand in the other order",
-        compute=rule(lambda a, b: inversions(a, b)[0]),
-        direction="lower",
-        maximum=1,
-        unit="share",
-        reference="Kendall 1938",
-        parameters=_ENGLISH,
-    ),
-    Scorer(
-        name="role_swap",
-        description="1 where nearly the same content words stand in another order, and neither side is a passive",
-        compute=rule(swapped_roles),
-        direction="lower",
-        maximum=1,
-        unit="yes or no",
-        parameters=_ENGLISH,
-    ),
-    Scorer(
-        name="src_content_missing",
-        description="share of the content words of the first side without a counterpart, by their first five letters",
-        compute=rule(missing_share),
-        direction="lower",
-        maximum=1,
-        unit="share",
-        parameters=_ENGLISH,
-    ),
-    Scorer(
-        name="tgt_content_missing",
-        description="share of the content words of the second side without a counterpart, by their first five letters",
-        compute=rule(lambda a, b: missing_share(b, a)),
-        direction="lower",
-        maximum=1,
-        unit="share",
-        parameters=_ENGLISH,
-    ),
-)
-
-_GLITCHES = (
-    *(
-        Scorer(
-            name=f"{side}_character_loop",
-            description=f"characters of the longest repetition of one to four letters within a word of the {which}",
-            compute=for_side(character_loops, side),
-            input_columns=(side,),
-            direction="lower",
-            unit="characters",
-        )
-        for side, which in _SIDES
-    ),
-    *(
-        Scorer(
-            name=f"{side}_loop",
-            description=f"share of the {which} that repeats the one to six words before it",
-            compute=for_side(loop_shares, side),
-            input_columns=(side,),
-            direction="lower",
-            maximum=1,
-            unit="share",
-        )
-        for side, which in _SIDES
-    ),
-    Scorer(
-        name="tgt_truncated",
-        description="1 where the second side ends in the middle, or without the punctuation mark that the first has",
-        compute=truncations,
-        direction="lower",
-        maximum=1,
-        unit="yes or no",
-    ),
-    Scorer(
-        name="tgt_copied",
-        description="share of the words of the second side that were copied from the pivot, untranslated",
-        compute=copied_shares,
-        input_columns=("src", "tgt", "pivot"),
-        direction="lower",
-        maximum=1,
-        unit="share",
-    ),
-    Scorer(
-        name="tgt_foreign",
-        description="share of the words of the second side that are function words of another language",
-        compute=foreign_shares,
-        input_columns=("tgt",),
-        direction="lower",
-        maximum=1,
-        unit="share",
-    ),
-)
-
 _COST = Scorer(
     name="translation_cost",
     description="negative log-probability per subword that the translator gave to the second side",
@@ -402,16 +245,7 @@ _COST = Scorer(
     reference=f"{_W17}, §5.4",
 )
 
-SURFACE: tuple[Scorer, ...] = (
-    *_LENGTHS,
-    *_RATIOS,
-    _COST,
-    *_SIMILARITY,
-    *_REPETITION,
-    *_MISMATCH,
-    *_MEANING,
-    *_GLITCHES,
-)
+SURFACE: tuple[Scorer, ...] = (*_LENGTHS, *_RATIOS, _COST, *_SIMILARITY, *_REPETITION, *_MISMATCH)
 """In the order in which columns are added."""
 
 SURFACE_GROUPS: dict[str, tuple[str, ...]] = {
@@ -421,8 +255,6 @@ SURFACE_GROUPS: dict[str, tuple[str, ...]] = {
     "overlap": ("unigram_overlap", "bigram_overlap", "trigram_overlap"),
     "repetition": tuple(scorer.name for scorer in _REPETITION),
     "mismatch": tuple(scorer.name for scorer in _MISMATCH),
-    "meaning": tuple(scorer.name for scorer in _MEANING),
-    "glitches": tuple(scorer.name for scorer in _GLITCHES),
     "common": (
         *("src_tokens", "tgt_tokens", "length_ratio", "translation_cost"),
         *("unigram_overlap", "bigram_overlap", "trigram_overlap", "bleu1"),
