@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from enum import StrEnum
 from typing import Annotated
 
 import typer
@@ -11,6 +12,14 @@ from rich.table import Table
 from paraloom import workflows
 from paraloom.cli import options
 from paraloom.cli.output import print_figures
+
+
+class Units(StrEnum):
+    """What the n-grams of a language model are made of."""
+
+    words = "words"
+    characters = "characters"
+
 
 Columns = Annotated[str, typer.Option(help="Text columns to learn from, separated by commas.")]
 Corpora = Annotated[list[str], typer.Option("--pairs", help="Pairs to learn from. Repeatable.")]
@@ -56,13 +65,19 @@ def train_language_model(
     corpora: Corpora,
     output: options.Folder,
     columns: Columns = "src",
-    order: Annotated[int, typer.Option(help="Maximum order of the n-grams.")] = 3,
+    order: Annotated[int, typer.Option(help="Maximum order of the n-grams; 0: 3 words or 6 characters.")] = 0,
+    units: Annotated[Units, typer.Option(help="What n-grams are made of.")] = Units.words,
+    smoothing: Annotated[
+        str,
+        typer.Option(help="kneser-ney (words, by VariKN) or witten-bell. Default: the first if VariKN is installed."),
+    ] = "",
 ) -> None:
-    """Train an n-gram language model with VariKN, for src_perplexity and tgt_perplexity.
+    """Train an n-gram language model, for src_perplexity or src_character_perplexity and those of tgt.
 
-    Example: `paraloom train language-model --pairs references.parquet --columns src -o lm`
+    Example: `paraloom train language-model --pairs references.parquet --columns src --units characters -o lm`
     """
-    print_figures(workflows.train_language_model(corpora, output, columns=options.names(columns), order=order))
+    settings = {"order": order, "units": units.value, "smoothing": smoothing}
+    print_figures(workflows.train_language_model(corpora, output, columns=options.names(columns), **settings))
 
 
 def train_word_counts(corpora: Corpora, output: options.Folder, columns: Columns = "src") -> None:

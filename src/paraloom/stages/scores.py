@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 import pyarrow as pa
 
@@ -21,7 +21,7 @@ from paraloom.mt import Translator
 from paraloom.pairs.scoring.classifier import Classifier, ClassifierConfig
 from paraloom.pairs.scoring.classifier_training import train_classifier
 from paraloom.pairs.scoring.idf import DocumentFrequencies, count_document_frequencies
-from paraloom.pairs.scoring.language_model import NgramModel, train_language_model
+from paraloom.pairs.scoring.language_model import has_varikn, load_language_model, train_language_model
 from paraloom.pairs.scoring.models import (
     classifier_scorers,
     encoder_scorers,
@@ -32,7 +32,10 @@ from paraloom.pairs.scoring.models import (
 from paraloom.pairs.scoring.scorer import Scorer
 from paraloom.pairs.scoring.table import find_scorers, score
 from paraloom.pairs.scoring.translation import translation_scorers
+from paraloom.pairs.scoring.witten_bell import ORDERS, train_witten_bell
 from paraloom.text.languages import LanguageIdentifier
+
+_SMOOTHINGS = ("kneser-ney", "witten-bell")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,7 +47,7 @@ class Score(Map):
         encoder: An encoder; adds `paraphrase_score`.
         word_counts: What :class:`CountWords` wrote; adds `src_idf` and `tgt_idf`.
         language_model: What :class:`TrainLanguageModel` wrote, or an ARPA file; adds `src_perplexity` and
-            `tgt_perplexity`.
+            `tgt_perplexity`, or `src_character_perplexity` and `tgt_character_perplexity` for a model of characters.
         classifier: What :class:`TrainClassifier` wrote; adds `reference_probability`.
         sentence_transformer: Folder or name of a sentence-transformers model; adds `paraphrase_score` as that model
             computes it.
@@ -128,22 +131,26 @@ class CountWords(Fit):
 
 @dataclass(frozen=True, kw_only=True)
 class TrainLanguageModel(Fit):
-    """Trains an n-gram language model with VariKN, for the score perplexity.
+    """Trains an n-gram language model of words or characters, for the score perplexity.
 
     Args:
         corpora: Corpora of sentences or pairs.
         columns: Text columns to train on.
-        order: Length of the longest n-grams, in words.
+        order: Length of the longest n-grams. Default 0: 3 words or 6 characters.
+        units: 'words' or 'characters'.
+        smoothing: 'kneser-ney' (words only, by VariKN of the extra `language`), 'witten-bell' (no extra needed), or ''
+            for Kneser–Ney of words where VariKN is installed, else Witten–Bell.
 
     Raises:
-        ConfigError: When it runs: VariKN is not installed.
+        ConfigError: `units` or `smoothing` is unknown, Kneser–Ney smoothing of characters is asked for, or, when it
+            runs, VariKN is not installed.
 
     Reference:
         Wieting, Mallinson and Gimpel 2017, §5.4: 3-grams, trained on 40,000 references that no experiment uses.
 
     Example:
-        >>> TrainLanguageModel(corpora=["references"]).order
-        3
+        >>> TrainLanguageModel(corpora=["references"], units="characters").smoothing
+        ''
     """
 
     sentinel: ClassVar[str] = "language_model.safetensors"
@@ -151,12 +158,34 @@ class TrainLanguageModel(Fit):
 
     corpora: tuple[Ref, ...]
     columns: tuple[str, ...] = ("src",)
-    order: int = 3
+    order: int = 0
+    units: Literal["words", "characters"] = "words"
+    smoothing: str = ""
+
+    def validate(self) -> None:
+        if self.units not in ORDERS:
+            raise ConfigError(f"key 'units' must be one of {', '.join(ORDERS)}, not '{self.units}'")
+        if self.smoothing not in ("", *_SMOOTHINGS):
+            raise ConfigError(f"key 'smoothing' must be one of {', '.join(_SMOOTHINGS)}, not '{self.smoothing}'")
+        if self.smoothing == "kneser-ney" and self.units == "characters":
+            raise ConfigError(
+                "smoothing 'kneser-ney' is for words, and 'units' is 'characters'", remedy="Write 'witten-bell'."
+            )
+        if self.order < 0:
+            raise ConfigError(f"key 'order' must be 1 or more, or 0 for the default, not {self.order}")
 
     def fit(self, folder: Path, context: StageContext) -> dict[str, Json]:
         """Write the model."""
-        model = train_language_model(_texts(context, self.columns), folder, order=self.order)
-        return {"order": model.order, "ngrams": len(model.keys)}
+        texts, order = _texts(context, self.columns), self.order or ORDERS[self.units]
+        by_varikn = (
+            self.units == "words" and (self.smoothing or ("" if has_varikn() else "witten-bell")) != "witten-bell"
+        )
+        if by_varikn:
+            model = train_language_model(texts, folder, order=order)
+            return {"order": model.order, "ngrams": len(model.keys), "smoothing": "kneser-ney"}
+        own = train_witten_bell(texts, units=self.units, order=order)
+        own.save(folder)
+        return {"order": own.order, "ngrams": len(own.ngrams), "smoothing": "witten-bell"}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -203,7 +232,7 @@ def _model_scorers(
     if "word_counts" in paths:
         scorers += idf_scorers(DocumentFrequencies.load(paths["word_counts"]))
     if "language_model" in paths:
-        scorers += perplexity_scorers(NgramModel.load(paths["language_model"]))
+        scorers += perplexity_scorers(load_language_model(paths["language_model"]))
     if "classifier" in paths:
         scorers += classifier_scorers(Classifier.load(paths["classifier"]))
     scorers += translation_scorers(

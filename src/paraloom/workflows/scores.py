@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from paraloom.core.stage import Fit, Ref, Stage
 from paraloom.pipeline.result import RunResult
@@ -27,18 +27,30 @@ def train_word_counts(
 
 
 def train_language_model(
-    pairs: str | Path | Sequence[str | Path], output: str | Path, *, columns: Sequence[str] = ("src",), order: int = 3
+    pairs: str | Path | Sequence[str | Path],
+    output: str | Path,
+    *,
+    columns: Sequence[str] = ("src",),
+    order: int = 0,
+    units: Literal["words", "characters"] = "words",
+    smoothing: str = "",
 ) -> RunResult:
-    """Train an n-gram language model with VariKN, for the scores `src_perplexity` and `tgt_perplexity`.
+    """Train an n-gram language model, for the perplexities of both sides.
 
     Args:
         pairs: Pairs to learn from.
         output: Folder to write.
         columns: Text columns to learn from.
-        order: Words of the longest n-gram.
+        order: Length of the longest n-gram. Default 0: 3 words or 6 characters.
+        units: 'words' (adds `src_perplexity`, `tgt_perplexity`) or 'characters' (`src_character_perplexity` …).
+        smoothing: 'kneser-ney' (words only, by VariKN) or 'witten-bell'. Default: the first for words if VariKN is
+            installed.
     """
     stages, references = _read(pairs)
-    return _train(stages, TrainLanguageModel(corpora=references, columns=tuple(columns), order=order), output)
+    training = TrainLanguageModel(
+        corpora=references, columns=tuple(columns), order=order, units=units, smoothing=smoothing
+    )
+    return _train(stages, training, output)
 
 
 def train_classifier(

@@ -64,10 +64,11 @@ def _is_www(points: Points, start: Int, end: Int, lower: Points) -> bool:
 
 
 @njit(cache=True, nogil=True)
-def loops(ids: Ids, kinds: Kinds, offsets: Ints) -> Shares:
+def loops(ids: Ids, starts: Ints, ends: Ints, kinds: Kinds, offsets: Ints) -> Shares:
     """Share of the tokens covered by the stretch that covers most by immediate repetition: float32 (n,).
 
-    Stretches of signs alone ("...") do not count. NaN for a text without tokens.
+    Stretches of signs and numbers alone ("...", "1 1/2") do not count, nor initials ("B.B."). NaN for a text without
+    tokens.
     """
     shares = np.full(len(offsets) - 1, np.nan, np.float32)
     for text in range(len(shares)):
@@ -82,7 +83,7 @@ def loops(ids: Ids, kinds: Kinds, offsets: Ints) -> Shares:
                     same, words = 0, 0
                     continue
                 same += 1
-                words += kinds[k] != SIGN
+                words += kinds[k] == WORD and (period == 1 or ends[k] - starts[k] > 1)
                 if words and same >= period:
                     covered = max(covered, (same // period + 1) * period)
         shares[text] = covered / (end - start)
@@ -179,6 +180,7 @@ def foreign_words(
     positions: Rows,
     bits: Ids,
     scripts: Ids,
+    capitals: Flags,
 ) -> Shares:
     """Share of the words of each text that are function words of other languages: float32 (n,).
 
@@ -200,7 +202,7 @@ def foreign_words(
             # One letter is a symbol ("α"), but a word in Chinese.
             if ends[k] - starts[k] < 2 and point < 0x2E80:
                 continue
-            if not known:
+            if not known and not (ends[k] - starts[k] > 1 and capitals[points[starts[k] + 1]]):  # "UN", "EU"
                 slot = slot_of(table, ids[k])
                 if table[slot] != EMPTY_SLOT:
                     known = bits[positions[slot] - 1]

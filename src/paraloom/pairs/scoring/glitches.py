@@ -71,7 +71,7 @@ def loop(words: ClassifiedWords) -> Shares:
         >>> loop(classified_words(["the the dog barks", "in the in the in the end ."]))
         array([0.5 , 0.75], dtype=float32)
     """
-    return kernels.loops(words.ids, words.kinds, words.offsets)
+    return kernels.loops(words.ids, words.starts, words.ends, words.kinds, words.offsets)
 
 
 def truncation(a: ClassifiedWords, b: ClassifiedWords) -> Shares:
@@ -145,7 +145,7 @@ def wrong_language(words: ClassifiedWords, languages: npt.NDArray[np.int32]) -> 
     """
     return kernels.foreign_words(
         *(words.points, words.ids, words.starts, words.ends, words.kinds, words.offsets, languages),
-        *_foreign_table(),
+        *(*_foreign_table(), capital_table()),
     )
 
 

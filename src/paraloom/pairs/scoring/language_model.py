@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import subprocess
 import sys
 from collections.abc import Iterable
@@ -16,10 +17,10 @@ import numpy.typing as npt
 from paraloom.core.digests import file_digest, signature
 from paraloom.core.errors import ConfigError, DataError, ModelError
 from paraloom.pairs.scoring.language_model_kernels import hash_table, ngram_id, sentence_logprobs
+from paraloom.pairs.scoring.witten_bell import FILE, WittenBellModel
 from paraloom.text.buffers import Texts
 from paraloom.text.tokens import token_hash, token_strings, tokenize
 
-FILE = "language_model.safetensors"
 BEGIN, END = "<s>", "</s>"
 UNKNOWN = ("<unk>", "<UNK>")
 
@@ -42,6 +43,11 @@ class NgramModel:
     backoffs: npt.NDArray[np.float32]
     order: int
     digest: str = ""
+
+    @property
+    def units(self) -> str:
+        """What the n-grams are made of: words."""
+        return "words"
 
     @property
     def signature(self) -> str:
@@ -126,6 +132,32 @@ class NgramModel:
         )
 
 
+def load_language_model(path: Path) -> NgramModel | WittenBellModel:
+    """Load a language model of any kind.
+
+    Args:
+        path: A folder that `paraloom train language-model` wrote, or an ARPA file.
+
+    Returns:
+        The model.
+
+    Raises:
+        ModelError: The file is missing or damaged.
+    """
+    from safetensors import SafetensorError
+    from safetensors.numpy import load_file
+
+    file = path / FILE
+    if file.is_file():
+        try:
+            arrays = load_file(file)
+        except SafetensorError:
+            arrays = {}
+        if "histories" in arrays:
+            return WittenBellModel.from_arrays(arrays, file)
+    return NgramModel.load(path)
+
+
 def read_arpa(path: Path) -> NgramModel:
     """Read an ARPA file, as KenLM, SRILM and VariKN write them, with lower-cased words.
 
@@ -176,6 +208,11 @@ def read_arpa(path: Path) -> NgramModel:
     )
 
 
+def has_varikn() -> bool:
+    """Whether VariKN is installed, which trains Kneser–Ney models."""
+    return importlib.util.find_spec("varikn") is not None
+
+
 def train_language_model(batches: Iterable[Texts], folder: Path, *, order: int = 3) -> NgramModel:
     """Train a Kneser–Ney model on sentences with VariKN, and save it. Nothing is pruned.
 
@@ -213,7 +250,7 @@ def train_language_model(batches: Iterable[Texts], folder: Path, *, order: int =
     if process.returncode == 3:
         raise ConfigError(
             "training a language model needs VariKN, which is not installed",
-            remedy="Run: pip install 'paraloom[language]'",
+            remedy="Run: pip install 'paraloom[language]'; or train with Witten–Bell smoothing, which needs no extra.",
         )
     if process.returncode or not arpa.is_file():
         message = (process.stderr.strip().splitlines() or ["no message"])[-1]

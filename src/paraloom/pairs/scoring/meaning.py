@@ -224,14 +224,13 @@ def _quantities(words: ClassifiedWords) -> tuple[npt.NDArray[np.float64], npt.ND
 
 
 def _units(words: ClassifiedWords) -> _Bits:
-    parts = (words.points, words.starts, words.ends, words.kinds, words.offsets, words.rows)
+    parts = (words.points, words.starts, words.ends, words.kinds, words.values, words.offsets, words.rows)
     return kernels.unit_classes(*parts, word_table().features)
 
 
 def _negations(words: ClassifiedWords) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.bool_]]:
-    return kernels.negations(
-        words.points, words.starts, words.kinds, words.offsets, words.rows, word_table().features
-    )
+    parts = (words.points, words.starts, words.ends, words.kinds, words.offsets, words.rows)
+    return kernels.negations(*parts, word_table().features)
 
 
 def _quantifiers(words: ClassifiedWords) -> _Bits:
@@ -252,7 +251,9 @@ def _content(
     return kernels.content_keys(*parts, word_table().features, lower_table(), LANGUAGES.index("en"), persons)
 
 
-def _roles(words: ClassifiedWords) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.int64], npt.NDArray[np.int64], npt.NDArray[np.uint64]]:
+def _roles(
+    words: ClassifiedWords,
+) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.int64], npt.NDArray[np.int64], npt.NDArray[np.uint64]]:
     marks = kernels.role_marks(words.points, words.starts, words.kinds, words.rows, word_table().features)
     return (*_content(words, persons=True), marks)
 

@@ -46,6 +46,7 @@ _DIGITS = len(ROLES)
 _AND, _BY, _BE, _ARTICLE, _THE = MARK["and"], MARK["by"], MARK["be"], MARK["article"], MARK["the"]
 _PER, _CENT, _NO, _NOT, _NEITHER, _NOR = (MARK[name] for name in ("per", "cent", "no", "not", "neither", "nor"))
 _OR, _OF, _BOTH, _SOME, _FEW, _MOST = (MARK[name] for name in ("or", "of", "both", "some", "few", "most"))
+_OLD, _IDIOM = MARK["old"], MARK["idiom"]
 _CURRENCIES = len(CURRENCIES.split("|"))
 _PERCENT, _CELSIUS, _FAHRENHEIT = _CURRENCIES + 1, _CURRENCIES + 17, _CURRENCIES + 18
 _QUANTIFIER = {name: 1 << number for number, name in enumerate(QUANTIFIERS)}
@@ -53,7 +54,9 @@ _SOME_BIT, _FEW_BIT, _BOTH_BIT, _MOST_BIT = (_QUANTIFIER[name] for name in ("som
 _HYPHENS = (45, 8208, 8209, 8211)
 _COMMA, _FULL_STOP, _EXCLAMATION, _QUESTION, _DEGREE = 44, 46, 33, 63, 176
 _SMALL_C, _SMALL_F, _SMALL_M, _SMALL_S = 99, 102, 109, 115
+_D, _E, _G, _I, _N, _S, _T, _U, _Y = (ord(letter) for letter in "deginstuy")
 _TOLERANCE = 1e-9
+_MAX_WORD, _PREFIX = 64, 5
 
 
 @njit(cache=True, nogil=True)
@@ -130,14 +133,13 @@ def quantities(
                 group, last, only_one = value, role, value == 1
             elif role == _HUNDRED or role == _SCALE or role == _DOZEN:
                 group, last = value * _half_before(k, offsets[text], rows, features), role
+                only_one = k > offsets[text] and _is_vague(rows[k - 1], features)  # "several thousand"
             elif role == _HALF or role == _LOOSE:
                 amounts[count], loose[count] = value, True
                 count += 1
             elif role == _ORDINAL:
                 # "a third" is a part or a rank: either can be matched.
-                part = k > offsets[text] and (
-                    features[rows[k - 1], WORD_MARK] == _ARTICLE or numbers[rows[k - 1]] == 1
-                )
+                part = k > offsets[text] and (features[rows[k - 1], WORD_MARK] == _ARTICLE or numbers[rows[k - 1]] == 1)
                 amounts[count], loose[count] = value, part
                 count += 1
                 if part:
@@ -174,7 +176,9 @@ def _continues(
             return 0
         one_letter = ends[k] - starts[k] == 1
         if one_letter and points[starts[k]] | 32 == _SMALL_M:  # a million of a currency, else a meter
-            return 1 if _is_currency(k - 2, rows, features) or (k + 1 < end and _is_currency(k + 1, rows, features)) else 0
+            return (
+                1 if _is_currency(k - 2, rows, features) or (k + 1 < end and _is_currency(k + 1, rows, features)) else 0
+            )
         return 1 if not one_letter or starts[k] == ends[k - 1] else 0
     if role == _DENOMINATOR:
         return 1 if last == _UNIT and group > 0 else 0
@@ -222,6 +226,11 @@ def _is_decade(points: Points, starts: Ints, ends: Ints, kinds: Kinds, k: Int, e
     return points[starts[k + 1]] == _SMALL_S and value >= 10 and value % 10 == 0
 
 
+@njit(cache=True, nogil=True, inline="always")
+def _is_vague(row: Int, features: Features) -> bool:
+    return features[row, QUANTIFIER] != 0 or features[row, WORD_MARK] == _FEW
+
+
 @njit(cache=True, nogil=True)
 def _half_before(k: Int, start: Int, rows: Rows, features: Features) -> float:
     """0.5 for the scale word of "half a million", else 1."""
@@ -259,7 +268,14 @@ def _has(value: float, values: Floats, start: Int, end: Int) -> bool:
 
 @njit(cache=True, nogil=True)
 def unit_classes(
-    points: Points, starts: Ints, ends: Ints, kinds: Kinds, offsets: Ints, rows: Rows, features: Features
+    points: Points,
+    starts: Ints,
+    ends: Ints,
+    kinds: Kinds,
+    values: Floats,
+    offsets: Ints,
+    rows: Rows,
+    features: Features,
 ) -> tuple[Ints, Ints]:
     """Classes of the units of each text as bits: those with a number, and all that occur; two int64 (n,)."""
     counted = np.zeros(len(offsets) - 1, np.int64)
@@ -287,9 +303,11 @@ def unit_classes(
                     continue
                 if (k + 1 < end and _is_currency(k + 1, rows, features)) or starts[k] > ends[j] + 1:
                     continue
+            if word[SHORT] and j >= start and _is_decade(points, starts, ends, kinds, j, end, values[j]):
+                continue
             bit = np.int64(1) << unit
             present[text] |= bit
-            if word[UNCOUNTED]:
+            if word[UNCOUNTED] or _is_age(k, end, points, starts, kinds, rows, features):
                 continue
             if unit <= _CURRENCIES and k + 1 < end and kinds[k + 1] == NUMBER and starts[k + 1] <= ends[k] + 1:
                 counted[text] |= bit
@@ -308,8 +326,17 @@ def unit_classes(
 
 
 @njit(cache=True, nogil=True)
+def _is_age(k: Int, end: Int, points: Points, starts: Ints, kinds: Kinds, rows: Rows, features: Features) -> bool:
+    """Whether the unit at k is followed by "old": "15 years old" is "aged 15"."""
+    j = k + 1
+    while j < end and kinds[j] == SIGN and points[starts[j]] in _HYPHENS:
+        j += 1
+    return j < end and features[rows[j], WORD_MARK] == _OLD
+
+
+@njit(cache=True, nogil=True)
 def negations(
-    points: Points, starts: Ints, kinds: Kinds, offsets: Ints, rows: Rows, features: Features
+    points: Points, starts: Ints, ends: Ints, kinds: Kinds, offsets: Ints, rows: Rows, features: Features
 ) -> tuple[Rows, Flags]:
     """Number of negations of each text, int32 (n,), and whether it has a word with a negative meaning, bool (n,)."""
     counts = np.zeros(len(offsets) - 1, np.int32)
@@ -319,7 +346,7 @@ def negations(
         neither = False
         for k in range(start, end):
             word = features[rows[k]]
-            if word[NEGATION] == NEARLY_NEGATES:
+            if word[NEGATION] == NEARLY_NEGATES or _is_antonym(k, points, starts, ends, kinds, rows, features):
                 near[text] = True
             if word[NEGATION] != NEGATES:
                 continue
@@ -339,6 +366,16 @@ def negations(
             neither = neither or mark == _NEITHER
             counts[text] += 1
     return counts, near
+
+
+@njit(cache=True, nogil=True)
+def _is_antonym(k: Int, points: Points, starts: Ints, ends: Ints, kinds: Kinds, rows: Rows, features: Features) -> bool:
+    """Whether the word at k begins with un- and may negate: "unharmed", not "under", "until", "union"."""
+    start = starts[k]
+    if kinds[k] != WORD or ends[k] - start < 6 or features[rows[k], FUNCTION]:
+        return False
+    third = points[start + 2]
+    return points[start] | 32 == _U and points[start + 1] == _N and third != _D and third != _I and third != _T
 
 
 @njit(cache=True, nogil=True)
@@ -387,7 +424,7 @@ def quantifier_classes(
                 bits, near = 0, near | _BOTH_BIT
             elif mark == _MOST and k + 1 < end and features[rows[k + 1], WORD_MARK] == _OF and before != _THE:
                 bits = _MOST_BIT
-            elif bits and k > start and _is_fixed(k, start, rows, features):
+            elif bits and (before == _OF or before == _IDIOM or _is_fixed(k, start, rows, features)):
                 near |= bits
                 bits = 0
             counted[text] |= bits
@@ -406,7 +443,7 @@ def _joins_two(k: Int, end: Int, rows: Rows, features: Features) -> bool:
 
 @njit(cache=True, nogil=True)
 def _is_fixed(k: Int, start: Int, rows: Rows, features: Features) -> bool:
-    """Whether the quantifier at k follows "not", as in "not only", "not all": the negation rules know it."""
+    """Whether the quantifier at k follows "not", as in "not only", "not all", which the negation rules count."""
     return k > start and features[rows[k - 1], NEGATION] == NEGATES
 
 
@@ -486,10 +523,6 @@ def content_keys(
             count += 1
         lists[text + 1] = count
     return keys[:count].copy(), tokens[:count].copy(), lists
-
-
-_MAX_WORD, _PREFIX = 64, 5
-_D, _E, _G, _I, _N, _S, _Y = (ord(letter) for letter in "deginsy")
 
 
 @njit(cache=True, nogil=True)

@@ -56,6 +56,17 @@ PERPLEXITY = {
     )
     for side, which in _SIDES
 }
+CHARACTER_PERPLEXITY = {
+    side: Column(
+        name=f"{side}_character_perplexity",
+        description=f"perplexity of the {which} per character under an n-gram model of characters",
+        direction="lower",
+        minimum=1,
+        unit="perplexity",
+        option="--language-model MODEL",
+    )
+    for side, which in _SIDES
+}
 LANGUAGE_PROBABILITY = {
     side: Column(
         name=f"{side}_language_probability",
@@ -73,6 +84,7 @@ MODEL_COLUMNS: tuple[Column, ...] = (
     REFERENCE_PROBABILITY,
     *IDF.values(),
     *PERPLEXITY.values(),
+    *CHARACTER_PERPLEXITY.values(),
     *LANGUAGE_PROBABILITY.values(),
     *TRANSLATION_COLUMNS,
 )
@@ -81,6 +93,10 @@ MODEL_COLUMNS: tuple[Column, ...] = (
 
 class PerplexityModel(Protocol):
     """A language model, such as `paraloom.pairs.scoring.language_model.NgramModel`."""
+
+    @property
+    def units(self) -> str:
+        """What perplexity is measured per: 'words' or 'characters'."""
 
     @property
     def signature(self) -> str:
@@ -159,7 +175,7 @@ def idf_scorers(frequencies: DocumentFrequencies) -> tuple[Scorer, ...]:
 
 
 def perplexity_scorers(model: PerplexityModel) -> tuple[Scorer, ...]:
-    """Make the scorers of `src_perplexity` and `tgt_perplexity`.
+    """Make the scorers of `src_perplexity` and `tgt_perplexity`; for a model of characters, `src_character_perplexity`.
 
     Args:
         model: The language model.
@@ -170,9 +186,10 @@ def perplexity_scorers(model: PerplexityModel) -> tuple[Scorer, ...]:
     Reference:
         Wieting, Mallinson, Gimpel 2017 (W17), §5.4.
     """
+    columns = CHARACTER_PERPLEXITY if model.units == "characters" else PERPLEXITY
     return tuple(
         _scorer(
-            PERPLEXITY[side],
+            columns[side],
             for_side(lambda pairs, side: model.perplexity(pairs.texts(side)), side),
             (side,),
             model=model.signature,

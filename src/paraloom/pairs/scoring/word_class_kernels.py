@@ -144,9 +144,9 @@ def _number(points: Points, start: Int, end: Int, decimals: npt.NDArray[np.int8]
     by_three = digits_after == 3 and grouped and first_digits <= 3
     if separators > 1 and kinds == 1 and not by_three:  # a date or a version: the first part alone
         return first, _value(points, start, first, decimals, 0)
-    if separators == 0 or (kinds == 1 and by_three and (separators > 1 or last != mark)):
-        if separators == 1 and (last == _COLON or decimals[points[start]] == 0):
-            return i, _value(points, start, i, decimals, last)
+    # "272.000" is a number of thousands even where the point is the decimal mark.
+    thousands = by_three and decimals[points[i - 1]] + decimals[points[i - 2]] + decimals[points[i - 3]] == 0
+    if kinds == 1 and by_three and (separators > 1 or last != mark or thousands) and decimals[points[start]] > 0:
         return i, _value(points, start, i, decimals, 0)
     return i, _value(points, start, i, decimals, last)
 

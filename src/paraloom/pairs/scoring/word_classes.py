@@ -71,6 +71,8 @@ MARKS = {
     "some": "some",
     "few": "few",
     "most": "most",
+    "old": "old alt alte alten alter",
+    "idiom": "at after above",
 }
 """Words that rules ask for by themselves."""
 

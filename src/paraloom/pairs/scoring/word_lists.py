@@ -93,7 +93,9 @@ def _german_numbers() -> dict[str, tuple[Role, float]]:
 NUMBERS: dict[str, dict[str, tuple[Role, float]]] = {"en": _english_numbers(), "de": _german_numbers()}
 """Language → number word → its role and value."""
 
-CURRENCIES = "$ dollar dollars usd bucks us$|€ eur euro euros|£ gbp|¥ yen jpy|yuan rmb cny renminbi|₽ rouble roubles ruble"
+CURRENCIES = (
+    "$ dollar dollars usd bucks us$|€ eur euro euros|£ gbp|¥ yen jpy|yuan rmb cny renminbi|₽ rouble roubles ruble"
+)
 CURRENCIES += " rubles rub|₹ rupee rupees inr rs|chf franc francs franken|kč czk koruna korunas crown crowns kronen"
 """Currencies, each with its names; the class of a name is the number of its group."""
 
@@ -149,7 +151,8 @@ NEAR_NEGATIONS = {
     "unacceptable inappropriate invalid insufficient incomplete incapable wrong false less too non against despite "
     "unless hard difficult unaware unchanged unanswered unprecedented undecided unemployed uncertain unnecessary "
     "irrelevant ignore ignored ignores opposite contrary zero empty neglect neglected withheld withhold remain remains "
-    "remained far anything anyone anybody any ever rather but still minus leave left last short beyond out former",
+    "remained far anything anyone anybody any ever rather but still minus leave left last short beyond out former "
+    "disagree disagrees disagreed oppose opposed opposes unless escape escaped",
     "de": "unmöglich unfähig wenig wenige kein- verhindern verhindert verweigert verweigern ablehnen abgelehnt "
     "fehlt fehlen fehlte außer sondern nur erst verbieten verboten selten unklar unbekannt vermeiden scheitern "
     "scheiterte gescheitert mangel anstatt statt weniger sonst",
@@ -158,7 +161,7 @@ NEAR_NEGATIONS = {
 
 UNNEGATED = {
     "en": "only just merely simply solely least mention until doubt matter wonder less later sooner fewer more alone "
-    "exactly but surprisingly necessarily",
+    "exactly but surprisingly necessarily far",
     "de": "nur bloß zuletzt zweifel wunder",
 }
 """Words after which "not" or "no" negates no statement: "not only", "no doubt", "no later than"."""
@@ -279,19 +282,9 @@ DANGLING = {
 """Words that end no sentence."""
 
 ENGLISH_HOMOGRAPHS = (
-    "am an as at be by do for had hat he her him his in is it man me most no not of on or over she so some the to under "
-    "up was we war will would die den van per fort gift mine also come con pour dans son sin sent fin hit hot log mob "
-    "bad bar bin bit bring by dam den dim dip due end far fast fat for form fun gang get god got grave green halt hand "
-    "held help here hind hop how ill inn job kind land last lead led let list long lot made make male mange mate mean "
-    "men met mid mode more nations nine none note nun now offer once one our out par pass past pay pen per plan plus "
-    "post pro quite rat rate red rest rock sage said same sang see sept ser set sick side singe sold son sort spot "
-    "stem star step still sur sang ten tide time ton tour train tu une under us use vest via vice viola vital ware wars "
-    "wand warm wild wilde wit wolf wow is are art ad ah ai al ali alle ama ant ate avec ben bez bin bis bit blev bo boy "
-    "co com como da dal dan dar das de dee degree del denim dem desk det di din do dog don dos du el em en er es et ett "
-    "eu eux ez fel fi fit fra ga go gone ha hade hai ham han har have hay hem hen het hij hoe hun ich ik ii il im ja je "
-    "jest kan ken kin ko la las le les lo los lui ma mais man mas mi mig mil min mint mit mod mot mu na nach nad nah "
-    "nas ne net nil nous nu nut och od om ona ook op os over pod por pot pour pre que qui ra re ren sa san sans se sem "
-    "ses si sich sie sig sind ski sous sta su sua sub sud sun sus ta tak tam te tem til tot tout tous tutti um un uma "
-    "und une unto vad var vas vel vi ville vis voir vs ved who wie wire wo wot za ze zu zum"
+    "al am bare ben bin care chi co com come con da dan dar de del dem den der des di die dig do door dos dove du ed "
+    "el em end er era es est et eu fu go ha ham han hat hay hem hen ho hoe hun inn la las le les los ma man mas me men "
+    "met min mint mod mon mot non nu op os par pas per plus po pod por pour pro proto sale san sans se sedan sen sin son "
+    "sub sus tai te ten til till ton tu un um vain van ville von war ya"
 )
 """Function words of other languages that English texts have as words, names or quotes; for `tgt_wrong_language`."""

@@ -1,0 +1,72 @@
+"""Interpolated n-gram models: probabilities worked out by hand, that sum to 1, and models that are saved and loaded."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from paraloom.core.errors import DataError
+from paraloom.pairs.scoring.language_model import load_language_model
+from paraloom.pairs.scoring.witten_bell import WittenBellModel, train_witten_bell
+
+
+@pytest.fixture(scope="module")
+def model() -> WittenBellModel:
+    return train_witten_bell([["ab"], ["", "ac"]], units="characters", order=2)
+
+
+# Symbols: a, b, c, </s>, unknown. Unigrams: a 2, b 1, c 1, </s> 2; 6 occurrences of 4 kinds.
+# p(w) = (count + 4 / 5) / (6 + 4); p(w | h) = (count(h w) + types(h) p(w)) / (count(h) + types(h)).
+A, B, END, UNKNOWN = 2.8 / 10, 1.8 / 10, 2.8 / 10, 0.8 / 10
+
+
+@pytest.mark.parametrize(
+    ("text", "probability", "symbols"),
+    [
+        # After the beginning: a twice; after a: b and c; after b: the end.
+        ("ab", (2 + A) / 3 * (1 + 2 * B) / 4 * (1 + END) / 2, 3),
+        ("b", (0 + B) / 3 * (1 + END) / 2, 2),
+        # An unknown character has no history: what follows it comes from the unigrams.
+        ("az", (2 + A) / 3 * (0 + 2 * UNKNOWN) / 4 * END, 3),
+    ],
+)
+def test_probabilities_worked_out_by_hand(model: WittenBellModel, text: str, probability: float, symbols: int) -> None:
+    assert model.logprobs([text])[0] == pytest.approx(math.log(probability))
+    assert model.perplexity([text])[0] == pytest.approx(probability ** (-1 / symbols), rel=1e-6)
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.lists(st.text(alphabet="abc", min_size=1, max_size=8), min_size=1, max_size=6), st.text("abcz", max_size=4))
+def test_probabilities_of_what_follows_sum_to_one(lines: list[str], start: str) -> None:
+    model = train_witten_bell([lines], units="characters", order=3)
+    symbols = [*sorted(set("".join(lines))), "?"]
+    # Whatever comes after the start is a known character, the unknown one, or the end.
+    following = [*model.logprobs([start + symbol for symbol in symbols], ended=False), *model.logprobs([start])]
+    assert sum(map(math.exp, following)) == pytest.approx(math.exp(model.logprobs([start], ended=False)[0]))
+
+
+def test_words_are_lower_cased_and_a_saved_model_loads_as_it_was(tmp_path: Path) -> None:
+    model = train_witten_bell([["The dog barks.", "A dog sleeps."]], units="words")
+    assert model.order == 3 and model.perplexity(["the DOG"])[0] == model.perplexity(["The dog"])[0]
+    model.save(tmp_path)
+    loaded = load_language_model(tmp_path)
+    assert isinstance(loaded, WittenBellModel) and loaded.units == "words"
+    np.testing.assert_array_equal(loaded.perplexity(["a dog", "x"]), model.perplexity(["a dog", "x"]))
+    assert np.isnan(model.perplexity([""])[0])
+
+
+def test_batches_do_not_change_the_model() -> None:
+    lines = [f"line {i} of {i * i}" for i in range(50)]
+    whole, parts = (train_witten_bell(batches) for batches in ([lines], [lines[:20], lines[20:]]))
+    for name in ("ngrams", "counts", "histories", "stats", "symbols"):
+        np.testing.assert_array_equal(getattr(whole, name), getattr(parts, name))
+
+
+def test_a_corpus_without_sentences_is_an_error() -> None:
+    with pytest.raises(DataError, match="no sentences"):
+        train_witten_bell([[""]])
