@@ -177,10 +177,8 @@ class TrainLanguageModel(Fit):
     def fit(self, folder: Path, context: StageContext) -> dict[str, Json]:
         """Write the model."""
         texts, order = _texts(context, self.columns), self.order or ORDERS[self.units]
-        by_varikn = (
-            self.units == "words" and (self.smoothing or ("" if has_varikn() else "witten-bell")) != "witten-bell"
-        )
-        if by_varikn:
+        smoothing = self.smoothing or ("kneser-ney" if self.units == "words" and has_varikn() else "witten-bell")
+        if smoothing == "kneser-ney":
             model = train_language_model(texts, folder, order=order)
             return {"order": model.order, "ngrams": len(model.keys), "smoothing": "kneser-ney"}
         own = train_witten_bell(texts, units=self.units, order=order)

@@ -101,18 +101,18 @@ def quantities(
                     continue
                 if step == 1:
                     only_one = False
-                    if role == _SCALE or role == _PLURAL_SCALE or role == _SHORT_SCALE:
+                    if role in (_SCALE, _PLURAL_SCALE, _SHORT_SCALE):
                         total += group * value
                         group = 0.0
                         last = _SCALE
-                    elif role == _HUNDRED or role == _DOZEN:
+                    elif role in (_HUNDRED, _DOZEN):
                         group *= value
                         last = role
                     elif role == _DENOMINATOR:
                         amounts[count], loose[count] = group / value, True
                         count += 1
                         total, group, last = 0.0, 0.0, 0
-                    elif role == _UNIT or role == _TEN or role == _ORDINAL:
+                    elif role in (_UNIT, _TEN, _ORDINAL):
                         group = group * 100 + value if last == _UNIT and role == _TEN else group + value
                         last = role
                         if role == _ORDINAL:
@@ -129,12 +129,12 @@ def quantities(
                     if _is_decade(points, starts, ends, kinds, k, end, value):
                         value %= 100
                     group, last = value, _DIGITS
-            elif role == _UNIT or role == _TEN:
+            elif role in (_UNIT, _TEN):
                 group, last, only_one = value, role, value == 1
-            elif role == _HUNDRED or role == _SCALE or role == _DOZEN:
+            elif role in (_HUNDRED, _SCALE, _DOZEN):
                 group, last = value * _half_before(k, offsets[text], rows, features), role
                 only_one = k > offsets[text] and _is_vague(rows[k - 1], features)  # "several thousand"
-            elif role == _HALF or role == _LOOSE:
+            elif role in (_HALF, _LOOSE):
                 amounts[count], loose[count] = value, True
                 count += 1
             elif role == _ORDINAL:
@@ -169,20 +169,19 @@ def _continues(
     features: Features,
 ) -> int:
     """Whether token k continues the open number: 0 no, 1 yes, 2 with "and a half", 3 by a word without a value."""
-    if role == _SCALE or role == _PLURAL_SCALE or role == _HUNDRED or role == _DOZEN:
-        return 1 if group > 0 and (last != _HUNDRED or role == _SCALE or role == _PLURAL_SCALE) else 0
+    if role in (_SCALE, _PLURAL_SCALE, _HUNDRED, _DOZEN):
+        return 1 if group > 0 and (last != _HUNDRED or role in (_SCALE, _PLURAL_SCALE)) else 0
     if role == _SHORT_SCALE:
         if last != _DIGITS:
             return 0
         one_letter = ends[k] - starts[k] == 1
         if one_letter and points[starts[k]] | 32 == _SMALL_M:  # a million of a currency, else a meter
-            return (
-                1 if _is_currency(k - 2, rows, features) or (k + 1 < end and _is_currency(k + 1, rows, features)) else 0
-            )
+            follows = k + 1 < end and _is_currency(k + 1, rows, features)
+            return 1 if follows or _is_currency(k - 2, rows, features) else 0
         return 1 if not one_letter or starts[k] == ends[k - 1] else 0
     if role == _DENOMINATOR:
         return 1 if last == _UNIT and group > 0 else 0
-    if role == _UNIT or role == _TEN or role == _ORDINAL:
+    if role in (_UNIT, _TEN, _ORDINAL):
         if value <= 0:
             return 0
         if last == _TEN:
@@ -199,16 +198,16 @@ def _continues(
         following = features[rows[k + 1], ROLE]
         if k + 2 < end and features[rows[k + 1], WORD_MARK] == _ARTICLE and features[rows[k + 2], ROLE] == _HALF:
             return 2
-        if (last == _HUNDRED or last == _SCALE) and (following == _UNIT or following == _TEN):
+        if (last in (_HUNDRED, _SCALE)) and (following in (_UNIT, _TEN)):
             return 3
         return 0
     if kinds[k] == SIGN and k + 1 < end and points[starts[k]] in _HYPHENS:
         following = features[rows[k + 1], ROLE]
-        if last == _TEN and (following == _UNIT or following == _ORDINAL):
+        if last == _TEN and (following in (_UNIT, _ORDINAL)):
             return 3
         if last == _UNIT and following == _DENOMINATOR:
             return 3
-        if following == _SCALE or following == _HUNDRED:
+        if following in (_SCALE, _HUNDRED):
             return 3
     return 0
 
@@ -289,7 +288,7 @@ def unit_classes(
                 unit, j = _PERCENT, k - 2
             elif j >= start and kinds[j] == SIGN and points[starts[j]] == _DEGREE and ends[k] - starts[k] == 1:
                 letter = points[starts[k]] | 32
-                if letter == _SMALL_C or letter == _SMALL_F:
+                if letter in (_SMALL_C, _SMALL_F):
                     unit = _CELSIUS if letter == _SMALL_C else _FAHRENHEIT
                     present[text] |= np.int64(1) << unit
                     counted[text] |= np.int64(1) << unit
@@ -320,7 +319,7 @@ def unit_classes(
                 j -= 1
             if j >= start:
                 role = features[rows[j], ROLE]
-                if kinds[j] == NUMBER or (_UNIT <= role <= _PLURAL_SCALE) or role == _DOZEN or role == _SHORT_SCALE:
+                if kinds[j] == NUMBER or _UNIT <= role <= _PLURAL_SCALE or role in (_DOZEN, _SHORT_SCALE):
                     counted[text] |= bit
     return counted, present
 
@@ -355,7 +354,7 @@ def negations(
                 if not neither:
                     counts[text] += 1
                 continue
-            if (mark == _NOT or mark == _NO) and k + 1 < end and features[rows[k + 1], UNNEGATES]:
+            if (mark in (_NOT, _NO)) and k + 1 < end and features[rows[k + 1], UNNEGATES]:
                 near[text] = True
                 continue
             if mark == _NO and k + 1 < end and _is_interjection(k, points, starts, kinds):
@@ -384,7 +383,7 @@ def _is_interjection(k: Int, points: Points, starts: Ints, kinds: Kinds) -> bool
     if kinds[k + 1] == NUMBER:
         return True
     point = points[starts[k + 1]]
-    return kinds[k + 1] == SIGN and (point == _COMMA or point == _FULL_STOP or point == _EXCLAMATION)
+    return kinds[k + 1] == SIGN and (point in (_COMMA, _FULL_STOP, _EXCLAMATION))
 
 
 @njit(cache=True, nogil=True)
@@ -401,7 +400,7 @@ def _is_question_tag(
 def quantifier_classes(
     points: Points, starts: Ints, kinds: Kinds, offsets: Ints, rows: Rows, features: Features
 ) -> tuple[Ints, Ints]:
-    """Classes of the quantifiers of each text as bits: those that count, and all that can stand for them; int64 (n,)."""
+    """Classes of the quantifiers of each text as bits: those that count, and all that may stand for them: int64."""
     counted = np.zeros(len(offsets) - 1, np.int64)
     present = np.zeros(len(offsets) - 1, np.int64)
     for text in range(len(counted)):
@@ -424,7 +423,7 @@ def quantifier_classes(
                 bits, near = 0, near | _BOTH_BIT
             elif mark == _MOST and k + 1 < end and features[rows[k + 1], WORD_MARK] == _OF and before != _THE:
                 bits = _MOST_BIT
-            elif bits and (before == _OF or before == _IDIOM or _is_fixed(k, start, rows, features)):
+            elif bits and (before in (_OF, _IDIOM) or _is_fixed(k, start, rows, features)):
                 near |= bits
                 bits = 0
             counted[text] |= bits
@@ -707,6 +706,6 @@ def role_marks(points: Points, starts: Ints, kinds: Kinds, rows: Rows, features:
             marks[k] = 1
         elif mark == _BE:
             marks[k] = 2
-        elif mark == _AND or mark == _OR or (kinds[k] == SIGN and points[starts[k]] == _COMMA):
+        elif mark in (_AND, _OR) or (kinds[k] == SIGN and points[starts[k]] == _COMMA):
             marks[k] = 4
     return marks

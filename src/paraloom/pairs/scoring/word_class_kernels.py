@@ -124,7 +124,7 @@ def _number(points: Points, start: Int, end: Int, decimals: npt.NDArray[np.int8]
                 first_digits += 1
             i += 1
             continue
-        joins = point == _POINT or point == _COMMA or point == _COLON or point in _WIDE_SPACES
+        joins = point in (_POINT, _COMMA, _COLON) or point in _WIDE_SPACES
         if not joins or i + 1 >= end or decimals[points[i + 1]] < 0:
             break
         if point == _COLON and not _two_digits(points, i + 1, end, decimals):

@@ -1,4 +1,4 @@
-"""Texts as words with the classes that rules about meaning need: number, unit, negation, quantifier, person, function."""
+"""Texts as words with the classes that the rules about meaning need: number, unit, negation, quantifier, person."""
 
 from __future__ import annotations
 

@@ -126,14 +126,16 @@ UNCOUNTED_UNITS = ("degree", "degrees", "°", "grad", "crown", "crowns", "franc"
 """Units that can be matched, but are never missing: "20°" is "20 °C"."""
 
 BETWEEN = {
-    "en": "us u american square cubic more full consecutive whole long further additional straight other nautical canadian "
+    "en": "us american square cubic more full consecutive whole long further additional straight other nautical "
+    "canadian "
     "australian hong kong new",
     "de": "us weitere weiteren volle vollen ganze ganzen lange quadrat aufeinanderfolgende",
 }
 """Words that may be between a number and its unit."""
 
 NEGATIONS = {
-    "en": "not n't no never nobody nothing none neither nor without cannot hardly barely scarcely nowhere don't doesn't "
+    "en": "not n't no never nobody nothing none neither nor without cannot hardly barely scarcely nowhere don't "
+    "doesn't "
     "didn't won't wouldn't can't couldn't shouldn't isn't aren't wasn't weren't haven't hasn't hadn't ain't mustn't "
     "needn't mightn't shan't oughtn't daren't mayn't noone dont doesnt didnt wont cant isnt wasnt couldnt wouldnt",
     "de": "nicht kein keine keinen keinem keiner keines nie niemals niemand niemanden niemandem nichts ohne weder "
@@ -147,11 +149,10 @@ NEAR_NEGATIONS = {
     "prevent prevents prevented preventing deny denies denied denying reject rejects rejected exclude excludes "
     "excluded excluding stop stops stopped stopping cease ceased ceases miss missed missing otherwise instead only "
     "until unless free lose lost forbid forbidden forbids ban banned prohibit prohibited prohibits dislike dislikes "
-    "hate hates doubt doubts unknown unclear yet decline declined declines ruled rule illegal unfair unhappy "
-    "unacceptable inappropriate invalid insufficient incomplete incapable wrong false less too non against despite "
-    "unless hard difficult unaware unchanged unanswered unprecedented undecided unemployed uncertain unnecessary "
-    "irrelevant ignore ignored ignores opposite contrary zero empty neglect neglected withheld withhold remain remains "
-    "remained far anything anyone anybody any ever rather but still minus leave left last short beyond out former "
+    "hate hates doubt doubts unknown unclear decline declined declines ruled rule illegal unfair unhappy "
+    "unacceptable inappropriate invalid insufficient incomplete incapable wrong false less non despite "
+    "difficult unaware unchanged unanswered unprecedented undecided unemployed uncertain unnecessary "
+    "irrelevant ignore ignored ignores opposite contrary zero empty neglect neglected withheld withhold minus former "
     "disagree disagrees disagreed oppose opposed opposes unless escape escaped",
     "de": "unmöglich unfähig wenig wenige kein- verhindern verhindert verweigert verweigern ablehnen abgelehnt "
     "fehlt fehlen fehlte außer sondern nur erst verbieten verboten selten unklar unbekannt vermeiden scheitern "
@@ -195,18 +196,17 @@ NEAR_QUANTIFIERS = {
     "en": {
         "all": "whole entire any always both total totally complete completely full fully everywhere throughout "
         "overall wholly entirely altogether per no none either anyone anything anybody nothing nobody never whatever "
-        "whoever ever across universal common the their these those",
-        "some": "any various number couple part partly partially somewhat somebody someone something few many most a an "
-        "one ones handful range group series multiple different dozen dozens two three four five six seven numerous "
+        "whoever across universal",
+        "some": "any various number couple part partly partially somewhat somebody someone something few many most "
+        "handful range group series multiple different dozen dozens two three four five six seven numerous "
         "about around approximately roughly nearly almost specific particular sure those these others other",
-        "few": "little several some couple handful small rare rarely hardly scarce limited two three less fewer minority "
-        "not",
+        "few": "little several some couple handful small rare rarely hardly scarce limited less fewer minority",
         "many": "several much large most great dozens hundreds thousands millions lots lot plenty multiple numerous "
         "countless wide variety number often widely various scores some majority more frequently common so too how "
         "such tens series mass multitude crowd",
         "most": "most mostly mainly largely more half almost many primarily generally predominantly",
-        "only": "just but alone sole single simply purely mere merely until except than nothing limited unique first "
-        "one barely still yet as even unless restricted lone little few latest recently rather not no last",
+        "only": "just but alone sole single simply purely mere merely until except than nothing limited unique "
+        "barely even unless restricted lone",
         "both": "two either neither all each pair together double couple and also",
     },
     "de": {
@@ -256,7 +256,8 @@ NEAR_PRONOUNS = {
 """Language → person → words that can stand for it on the other side, and are never a person of their own."""
 
 MORE_FUNCTION_WORDS = {
-    "en": "i me my mine myself we us our ours ourselves you your yours yourself he him his himself she her hers herself "
+    "en": "i me my mine myself we us our ours ourselves you your yours yourself he him his himself she her hers "
+    "herself "
     "it its itself they them their theirs themselves this that these those who whom whose which what when where why "
     "how a an the and or but nor so yet if then else than as because since while whereas although though until unless "
     "of at by for with about against between into through during before after above below to from up down in out on "
@@ -284,7 +285,8 @@ DANGLING = {
 ENGLISH_HOMOGRAPHS = (
     "al am bare ben bin care chi co com come con da dan dar de del dem den der des di die dig do door dos dove du ed "
     "el em end er era es est et eu fu go ha ham han hat hay hem hen ho hoe hun inn la las le les los ma man mas me men "
-    "met min mint mod mon mot non nu op os par pas per plus po pod por pour pro proto sale san sans se sedan sen sin son "
+    "met min mint mod mon mot non nu op os par pas per plus po pod por pour pro proto sale san sans se sedan sen "
+    "sin son "
     "sub sus tai te ten til till ton tu un um vain van ville von war ya"
 )
 """Function words of other languages that English texts have as words, names or quotes; for `tgt_wrong_language`."""
