@@ -4,15 +4,21 @@ from __future__ import annotations
 
 import math
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from paraloom.core.errors import DataError
+from paraloom.core.errors import ConfigError, DataError
+from paraloom.core.schema import signature_of
 from paraloom.pairs.scoring.language_model import load_language_model
+from paraloom.pairs.scoring.models import perplexity_scorers
+from paraloom.pairs.scoring.table import score
 from paraloom.pairs.scoring.witten_bell import WittenBellModel, train_witten_bell
+from paraloom.stages.scores import TrainLanguageModel
 
 
 @pytest.fixture(scope="module")
@@ -65,6 +71,29 @@ def test_batches_do_not_change_the_model() -> None:
     whole, parts = (train_witten_bell(batches) for batches in ([lines], [lines[:20], lines[20:]]))
     for name in ("ngrams", "counts", "histories", "stats", "symbols"):
         np.testing.assert_array_equal(getattr(whole, name), getattr(parts, name))
+
+
+def test_the_columns_name_the_units(model: WittenBellModel) -> None:
+    batch = pa.RecordBatch.from_pydict({"src": ["ab", ""], "tgt": ["ac", "a"]})
+    scored = score(batch, list(perplexity_scorers(model)))
+    assert scored.schema.names[2:] == ["src_character_perplexity", "tgt_character_perplexity"]
+    assert scored.column("src_character_perplexity")[0].as_py() == pytest.approx(model.perplexity(["ab"])[0])
+    assert scored.column("src_character_perplexity")[1].as_py() is None
+    assert "units:characters" in signature_of(scored.schema.field("tgt_character_perplexity"))
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"units": "bytes"}, "'units' must be"),
+        ({"smoothing": "good"}, "'smoothing' must be"),
+        ({"units": "characters", "smoothing": "kneser-ney"}, "is for words"),
+        ({"order": -1}, "'order' must be"),
+    ],
+)
+def test_settings_that_do_not_fit_are_errors(settings: dict[str, Any], message: str) -> None:
+    with pytest.raises(ConfigError, match=message):
+        TrainLanguageModel(corpora=("corpus",), **settings)
 
 
 def test_a_corpus_without_sentences_is_an_error() -> None:
