@@ -37,6 +37,8 @@ OURS = {
     "chrf": ["chrf"],
     "edit_distance": ["edit_distance"],
 }
+RULES = ("meaning", "glitches")
+"""Groups that no other library has: timed without a peer."""
 
 
 def captions(count: int) -> list[tuple[str, str]]:
@@ -167,6 +169,9 @@ def main() -> None:
                 f"{name:<14} ours {own:>12,.0f} pairs/s   {call.__doc__} {other:>10,.0f}   ratio {own / other:6.1f}",
                 flush=True,
             )
+        for name in RULES:
+            result["scores"][name] = {"ours": rate(pool, ours, [name], arguments.pairs, arguments.processes)}
+            print(f"{name:<14} ours {result['scores'][name]['ours']:>12,.0f} pairs/s", flush=True)
         own = rate(pool, ours, OURS["together"], arguments.pairs, arguments.processes)
         other = 1 / sum(1 / result["scores"][name]["peer"] for name in TOGETHER)
         result["together"] = {"ours": own, "peers": other, "ratio": own / other}

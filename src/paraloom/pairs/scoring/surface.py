@@ -17,6 +17,7 @@ from paraloom.pairs.scoring.repetition import (
     trigram_repetition,
     unigram_repetition,
 )
+from paraloom.pairs.scoring.rules import GLITCHES, MEANING
 from paraloom.pairs.scoring.scorer import PairBatch, Scorer, Side, Values, for_side
 from paraloom.pairs.scoring.similarity import edit_distance, overlap_from_counts
 from paraloom.text.bleu import BLEU_ORDER, bleu_plus_one_from_counts
@@ -245,7 +246,7 @@ _COST = Scorer(
     reference=f"{_W17}, §5.4",
 )
 
-SURFACE: tuple[Scorer, ...] = (*_LENGTHS, *_RATIOS, _COST, *_SIMILARITY, *_REPETITION, *_MISMATCH)
+SURFACE: tuple[Scorer, ...] = (*_LENGTHS, *_RATIOS, _COST, *_SIMILARITY, *_REPETITION, *_MISMATCH, *MEANING, *GLITCHES)
 """In the order in which columns are added."""
 
 SURFACE_GROUPS: dict[str, tuple[str, ...]] = {
@@ -255,6 +256,8 @@ SURFACE_GROUPS: dict[str, tuple[str, ...]] = {
     "overlap": ("unigram_overlap", "bigram_overlap", "trigram_overlap"),
     "repetition": tuple(scorer.name for scorer in _REPETITION),
     "mismatch": tuple(scorer.name for scorer in _MISMATCH),
+    "meaning": tuple(scorer.name for scorer in MEANING),
+    "glitches": tuple(scorer.name for scorer in GLITCHES),
     "common": (
         *("src_tokens", "tgt_tokens", "length_ratio", "translation_cost"),
         *("unigram_overlap", "bigram_overlap", "trigram_overlap", "bleu1"),

@@ -1,0 +1,215 @@
+"""The scorers of rules: whether a pair keeps its meaning, and glitches of translators."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import numpy.typing as npt
+
+from paraloom.pairs.scoring.glitches import (
+    KNOWN_LANGUAGES,
+    MAX_PERIOD,
+    MIN_LETTERS,
+    character_runs,
+    copied_source,
+    loop,
+    truncation,
+    wrong_language,
+)
+from paraloom.pairs.scoring.meaning import (
+    MIN_SHARED,
+    content_missing,
+    negation_mismatch,
+    order_inversions,
+    pronoun_mismatch,
+    quantifier_mismatch,
+    quantity_mismatch,
+    role_swap,
+    unit_mismatch,
+)
+from paraloom.pairs.scoring.scorer import PairBatch, Scorer, Side, Values, for_side
+from paraloom.pairs.scoring.word_classes import ClassifiedWords, classify, language_indices, text_languages
+from paraloom.text.buffers import code_points
+
+_SIDES: tuple[tuple[Side, str], ...] = (("src", "first side"), ("tgt", "second side"))
+_LISTS = ("lists", "en,de")
+
+
+def words_of(pairs: PairBatch, side: Side) -> ClassifiedWords:
+    """The classified words of a side, computed once for all rules.
+
+    Args:
+        pairs: Statistics of n pairs; their columns `src_lang` and `tgt_lang` choose the word lists.
+        side: The side.
+
+    Returns:
+        The words.
+    """
+    return pairs.once(
+        f"words of {side}", lambda: classify(pairs.code_points(side), text_languages(pairs.batch, f"{side}_lang"))
+    )
+
+
+def _of_both(
+    function: Callable[[ClassifiedWords, ClassifiedWords], npt.NDArray[np.float32]],
+) -> Callable[[PairBatch], Values]:
+    """A function of the words of both sides as `Scorer.compute`; NaN where a side is empty."""
+
+    def compute(pairs: PairBatch) -> Values:
+        both = (pairs.character_counts("src") > 0) & (pairs.character_counts("tgt") > 0)
+        return np.where(both, function(words_of(pairs, "src"), words_of(pairs, "tgt")), np.float32(np.nan))
+
+    return compute
+
+
+def _content_missing(pairs: PairBatch, side: Side) -> Values:
+    other: Side = "tgt" if side == "src" else "src"
+    return content_missing(words_of(pairs, side), words_of(pairs, other))
+
+
+def _copied_source(pairs: PairBatch) -> Values:
+    pivot = classify(code_points(pairs.batch.column("pivot")), np.full(pairs.batch.num_rows, -1, np.int32))
+    return copied_source(words_of(pairs, "src"), words_of(pairs, "tgt"), pivot)
+
+
+def _wrong_language(pairs: PairBatch) -> Values:
+    indices = language_indices(pairs.batch.column("tgt_lang"), None, KNOWN_LANGUAGES)
+    return wrong_language(words_of(pairs, "tgt"), indices)
+
+
+MEANING: tuple[Scorer, ...] = (
+    Scorer(
+        name="quantity_mismatch",
+        description="share of the quantities (in digits or words) of both sides that the other side lacks",
+        compute=_of_both(quantity_mismatch),
+        direction="lower",
+        maximum=1,
+        unit="share",
+        parameters=(_LISTS,),
+    ),
+    Scorer(
+        name="unit_mismatch",
+        description="share of the units of measurement and currencies of both sides that the other side lacks",
+        compute=_of_both(unit_mismatch),
+        direction="lower",
+        maximum=1,
+        unit="share",
+        parameters=(_LISTS,),
+    ),
+    Scorer(
+        name="negation_mismatch",
+        description="1 if one side is negated and the other is not, 0.5 if both are, by an odd difference, else 0",
+        compute=_of_both(negation_mismatch),
+        direction="lower",
+        maximum=1,
+        unit="0, 0.5 or 1",
+        parameters=(_LISTS,),
+    ),
+    Scorer(
+        name="quantifier_mismatch",
+        description="share of the classes of quantifiers (all, some, few, only …) of both sides that the other lacks",
+        compute=_of_both(quantifier_mismatch),
+        direction="lower",
+        maximum=1,
+        unit="share",
+        parameters=(_LISTS,),
+    ),
+    Scorer(
+        name="pronoun_mismatch",
+        description="share of the persons of pronouns (I, you, she …) that another person replaces",
+        compute=_of_both(pronoun_mismatch),
+        direction="lower",
+        maximum=1,
+        unit="share",
+        parameters=(_LISTS,),
+    ),
+    Scorer(
+        name="role_swap",
+        description="1 if two parts of nearly the same sentence changed places around a third (who did what), else 0",
+        compute=_of_both(role_swap),
+        direction="lower",
+        maximum=1,
+        unit="0 or 1",
+        parameters=(_LISTS, ("shared", MIN_SHARED)),
+    ),
+    Scorer(
+        name="order_inversions",
+        description="share of the pairs of shared content words that are in another order",
+        compute=_of_both(order_inversions),
+        maximum=1,
+        unit="share",
+        reference="Kendall 1938",
+        parameters=(("match", "stem"),),
+    ),
+    *(
+        Scorer(
+            name=f"{side}_content_missing",
+            description=f"share of the content words of the {which} without a counterpart on the other",
+            compute=for_side(_content_missing, side),
+            maximum=1,
+            unit="share",
+            parameters=(("match", "stem"),),
+        )
+        for side, which in _SIDES
+    ),
+)
+"""In the order in which columns are added."""
+
+GLITCHES: tuple[Scorer, ...] = (
+    *(
+        Scorer(
+            name=f"{side}_character_runs",
+            description=f"how often 1 to {MAX_PERIOD} letters occur in a row inside a word of the {which}, at most",
+            compute=for_side(lambda pairs, side: character_runs(words_of(pairs, side)), side),
+            input_columns=(side,),
+            direction="lower",
+            unit="occurrences",
+            parameters=(("length", f"1-{MAX_PERIOD}"),),
+        )
+        for side, which in _SIDES
+    ),
+    *(
+        Scorer(
+            name=f"{side}_loop",
+            description=f"share of the {which} covered by immediate repetition of one stretch of words",
+            compute=for_side(lambda pairs, side: loop(words_of(pairs, side)), side),
+            input_columns=(side,),
+            direction="lower",
+            maximum=1,
+            unit="share",
+        )
+        for side, which in _SIDES
+    ),
+    Scorer(
+        name="truncation",
+        description="1 if the second side stops before its end: no final mark where the first has one, or a dangling "
+        "word or comma, else 0",
+        compute=lambda pairs: truncation(words_of(pairs, "src"), words_of(pairs, "tgt")),
+        direction="lower",
+        maximum=1,
+        unit="0 or 1",
+        parameters=(_LISTS,),
+    ),
+    Scorer(
+        name="copied_source",
+        description=f"share of the words of {MIN_LETTERS} letters or more in the second side left as in the pivot",
+        compute=_copied_source,
+        input_columns=("src", "tgt", "pivot"),
+        direction="lower",
+        maximum=1,
+        unit="share",
+        parameters=(("letters", f"{MIN_LETTERS}+"),),
+    ),
+    Scorer(
+        name="wrong_language",
+        description="share of the words of the second side that are function words of other languages",
+        compute=_wrong_language,
+        input_columns=("tgt", "tgt_lang"),
+        direction="lower",
+        maximum=1,
+        unit="share",
+        parameters=(("languages", len(KNOWN_LANGUAGES)),),
+    ),
+)
+"""In the order in which columns are added."""

@@ -1,0 +1,205 @@
+"""Inner loops that split texts to words, numbers and marks and look their classes up, compiled by numba.
+
+Texts are given as code points: `points` int32 (characters,) and `offsets` int64 (n + 1,), as
+`paraloom.text.buffers.code_points` returns them.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+from numba import njit
+
+from paraloom.text.characters import DIGIT, LETTER, SPACE
+from paraloom.text.token_kernels import EMPTY_SLOT, PRIME, START, Ids, Int, Ints, Points, mix, slot_of
+
+Kinds = npt.NDArray[np.uint8]
+Floats = npt.NDArray[np.float64]
+Rows = npt.NDArray[np.int32]
+
+WORD, NUMBER, MARK = 0, 1, 2
+"""Kinds of tokens: letters, digits, any other character."""
+
+_APOSTROPHE, _CURLY_APOSTROPHE, _N, _T = 39, 8217, 110, 116
+_POINT, _COMMA, _COLON = 46, 44, 58
+_WIDE_SPACES = (0xA0, 0x2009, 0x202F)
+
+
+@njit(cache=True, nogil=True)
+def segment(
+    points: Points,
+    offsets: Ints,
+    languages: Rows,
+    classes: Kinds,
+    lower: Points,
+    decimals: npt.NDArray[np.int8],
+    decimal_marks: Rows,
+) -> tuple[Ids, Ints, Ints, Kinds, Floats, Ints]:
+    """Tokens of each text: their ids, starts, ends, kinds and values (NaN for all but numbers), and the offsets.
+
+    A word is a run of letters, with an apostrophe in "n't" only; a number is a run of digits with separators.
+    languages: index of the language of each text. decimal_marks: decimal separator of each language, 0 for either.
+    """
+    ids = np.empty(len(points), np.uint64)
+    starts, ends = np.empty(len(points), np.int64), np.empty(len(points), np.int64)
+    kinds, values = np.empty(len(points), np.uint8), np.empty(len(points), np.float64)
+    lists = np.zeros(len(offsets), np.int64)
+    count = 0
+    for row in range(len(offsets) - 1):
+        i, end = offsets[row], offsets[row + 1]
+        while i < end:
+            kind = classes[points[i]]
+            if kind == SPACE:
+                i += 1
+                continue
+            start = i
+            values[count] = np.nan
+            if kind == LETTER:
+                i = _word_end(points, i, end, classes, lower)
+                kinds[count] = WORD
+            elif decimals[points[i]] >= 0:
+                language = languages[row]
+                i, values[count] = _number(points, i, end, decimals, decimal_marks[language] if language >= 0 else 0)
+                kinds[count] = NUMBER
+            else:
+                i += 1
+                kinds[count] = NUMBER if kind == DIGIT else MARK
+            ids[count] = hash_points(points, start, i, lower)
+            starts[count], ends[count] = start, i
+            count += 1
+        lists[row + 1] = count
+    return (
+        ids[:count].copy(),
+        starts[:count].copy(),
+        ends[:count].copy(),
+        kinds[:count].copy(),
+        values[:count].copy(),
+        lists,
+    )
+
+
+@njit(cache=True, nogil=True)
+def hash_points(points: Points, start: Int, end: Int, lower: Points) -> np.uint64:
+    """Hash of the lower-cased characters from start to end; all apostrophes are equal."""
+    value = START
+    for i in range(start, end):
+        point = lower[points[i]]
+        value = (value ^ np.uint64(_APOSTROPHE if point == _CURLY_APOSTROPHE else point)) * PRIME
+    return mix(value)
+
+
+@njit(cache=True, nogil=True)
+def _word_end(points: Points, start: Int, end: Int, classes: Kinds, lower: Points) -> int:
+    i = start
+    while i < end and classes[points[i]] == LETTER:
+        i += 1
+    if (
+        i + 1 < end
+        and (points[i] == _APOSTROPHE or points[i] == _CURLY_APOSTROPHE)
+        and lower[points[i - 1]] == _N
+        and lower[points[i + 1]] == _T
+        and (i + 2 == end or classes[points[i + 2]] != LETTER)
+    ):
+        return i + 2
+    return i
+
+
+@njit(cache=True, nogil=True)
+def _number(points: Points, start: Int, end: Int, decimals: npt.NDArray[np.int8], mark: Int) -> tuple[int, float]:
+    """End and value of the number at start.
+
+    Of two kinds of separators the last is the decimal one. One that occurs several times, and one that is not the
+    decimal mark of the language, groups digits by three.
+    """
+    i = start
+    separators, first, last, kinds = 0, 0, 0, 0
+    digits_after, grouped = 0, True
+    first_digits = 0
+    while i < end:
+        point = points[i]
+        if decimals[point] >= 0:
+            if separators:
+                digits_after += 1
+            else:
+                first_digits += 1
+            i += 1
+            continue
+        joins = point in (_POINT, _COMMA, _COLON) or point in _WIDE_SPACES
+        if not joins or i + 1 >= end or decimals[points[i + 1]] < 0:
+            break
+        if point == _COLON and not _two_digits(points, i + 1, end, decimals):
+            break
+        if separators:
+            grouped = grouped and digits_after == 3
+            if point != last:
+                kinds += 1
+        else:
+            first, kinds = i, 1
+        if kinds > 2:
+            break
+        separators += 1
+        last = point
+        digits_after = 0
+        i += 1
+    by_three = digits_after == 3 and grouped and first_digits <= 3
+    if separators > 1 and kinds == 1 and not by_three:  # a date or a version: the first part alone
+        return first, _value(points, start, first, decimals, 0)
+    # "272.000" is a number of thousands even where the point is the decimal mark.
+    thousands = by_three and decimals[points[i - 1]] + decimals[points[i - 2]] + decimals[points[i - 3]] == 0
+    if kinds == 1 and by_three and (separators > 1 or last != mark or thousands) and decimals[points[start]] > 0:
+        return i, _value(points, start, i, decimals, 0)
+    return i, _value(points, start, i, decimals, last)
+
+
+@njit(cache=True, nogil=True)
+def _two_digits(points: Points, start: Int, end: Int, decimals: npt.NDArray[np.int8]) -> bool:
+    """Whether exactly two digits start here, as the minutes of a time do."""
+    two = start + 1 < end and decimals[points[start + 1]] >= 0
+    return two and not (start + 2 < end and decimals[points[start + 2]] >= 0)
+
+
+@njit(cache=True, nogil=True)
+def _value(points: Points, start: Int, end: Int, decimals: npt.NDArray[np.int8], mark: Int) -> float:
+    """Value of the digits, whose decimal separator is the last `mark`; 0 for none."""
+    value, scale = 0.0, 0.0
+    for i in range(start, end):
+        digit = decimals[points[i]]
+        if digit >= 0:
+            value = value * 10 + digit
+            scale *= 10
+        elif points[i] == mark:
+            scale = 1.0
+    return value / scale if scale > 1 else value
+
+
+@njit(cache=True, nogil=True, inline="always")
+def language_key(word: np.uint64, language: Int) -> np.uint64:
+    """Key of a word in a language, in a table of several languages."""
+    return mix((word ^ np.uint64(language + 1)) * PRIME)
+
+
+@njit(cache=True, nogil=True)
+def build_table(keys: Ids) -> tuple[Ids, Rows]:
+    """Hash table of keys, whose values are their positions, from 1."""
+    slots = 2
+    while slots < 4 * len(keys):
+        slots *= 2
+    table, rows = np.zeros(slots, np.uint64), np.zeros(slots, np.int32)
+    for k in range(len(keys)):
+        slot = slot_of(table, keys[k])
+        table[slot], rows[slot] = keys[k], k + 1
+    return table, rows
+
+
+@njit(cache=True, nogil=True)
+def look_up(ids: Ids, offsets: Ints, languages: Rows, table: Ids, positions: Rows) -> Rows:
+    """Position of each token in the table of its text's language, from 1; 0 if it is not in it."""
+    rows = np.zeros(len(ids), np.int32)
+    for text in range(len(offsets) - 1):
+        if languages[text] < 0:
+            continue
+        for k in range(offsets[text], offsets[text + 1]):
+            slot = slot_of(table, language_key(ids[k], languages[text]))
+            if table[slot] != EMPTY_SLOT:
+                rows[k] = positions[slot]
+    return rows

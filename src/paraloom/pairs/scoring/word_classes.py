@@ -1,0 +1,310 @@
+"""Texts as words with the classes that the rules about meaning need: number, unit, negation, quantifier, person."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from paraloom.pairs.scoring import word_class_kernels as kernels
+from paraloom.pairs.scoring.word_lists import (
+    BETWEEN,
+    CURRENCIES,
+    DANGLING,
+    MEASURES,
+    MORE_FUNCTION_WORDS,
+    NEAR_NEGATIONS,
+    NEAR_PRONOUNS,
+    NEAR_QUANTIFIERS,
+    NEGATIONS,
+    NUMBERS,
+    PERSONS,
+    PRONOUNS,
+    QUANTIFIER_WORDS,
+    QUANTIFIERS,
+    SHORT_UNITS,
+    UNCOUNTED_UNITS,
+    UNNEGATED,
+    Role,
+)
+from paraloom.text.buffers import Texts, code_points
+from paraloom.text.characters import class_table, decimal_table
+from paraloom.text.chrf import Points
+from paraloom.text.function_words import FUNCTION_WORDS
+from paraloom.text.normalize import lowercase
+
+LANGUAGES = tuple(FUNCTION_WORDS)
+"""Languages with function words."""
+
+RULED = ("en", "de")
+"""Languages with word lists for the rules about meaning."""
+
+UNKNOWN = "und"
+DEFAULT = "en"
+"""What a text without a language is taken for."""
+
+ROLES: tuple[Role | str, ...] = (
+    *("", "unit", "ten", "hundred", "scale", "plural_scale", "ordinal", "denominator", "dozen", "half", "loose"),
+    "short_scale",
+)
+MARKS = {
+    "and": "and und &",
+    "by": "by von",
+    "be": "be is are am was were been being wird wurde wurden worden werden",
+    "article": "a an ein eine einen einem einer",
+    "the": "the der die das den dem",
+    "per": "per pro",
+    "cent": "cent",
+    "no": "no",
+    "not": "not nicht kein",
+    "neither": "neither weder",
+    "nor": "nor noch",
+    "or": "or oder",
+    "of": "of von",
+    "both": "both sowohl",
+    "some": "some",
+    "few": "few",
+    "most": "most",
+    "old": "old alt alte alten alter",
+    "idiom": "at after above",
+}
+"""Words that rules ask for by themselves."""
+
+(
+    ROLE,
+    UNIT,
+    SHORT,
+    UNCOUNTED,
+    BETWEEN_UNITS,
+    NEGATION,
+    UNNEGATES,
+    QUANTIFIER,
+    NEAR_QUANTIFIER,
+    PERSON,
+    NEAR_PERSON,
+    FUNCTION,
+    ENDS_NOTHING,
+    WORD_MARK,
+) = range(14)
+"""Columns of the features of a word."""
+
+MARK = {name: number for number, name in enumerate(MARKS, start=1)}
+NEGATES, NEARLY_NEGATES = 1, 2
+_MEASURE_START = 1 + len(CURRENCIES.split("|"))
+_DECIMAL_MARKS = {"en": ".", "de": ","}
+
+
+class WordTable(NamedTuple):
+    """Words of all languages with their features.
+
+    Args:
+        table: Hash table of keys, uint64 `(slots,)`.
+        rows: Row of the features of each slot, int32 `(slots,)`.
+        features: int32 `(words + 1, 14)`; row 0 is that of unknown words.
+        numbers: Values of number words, float64 `(words + 1,)`.
+    """
+
+    table: npt.NDArray[np.uint64]
+    rows: npt.NDArray[np.int32]
+    features: npt.NDArray[np.int32]
+    numbers: npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class ClassifiedWords:
+    """The words, numbers and marks of n texts.
+
+    Args:
+        points: Code points of the texts, int32 `(characters,)`.
+        ids: Hash of each token, lower-cased, uint64 `(tokens,)`.
+        starts: int64 `(tokens,)`; token k is `points[starts[k]:ends[k]]`.
+        ends: int64 `(tokens,)`.
+        kinds: WORD, NUMBER or MARK of `word_class_kernels`, uint8 `(tokens,)`.
+        values: Values of the numbers in digits, float64 `(tokens,)`; NaN for other tokens.
+        offsets: int64 `(n + 1,)`; the tokens of text i are those from `offsets[i]` to `offsets[i + 1]`.
+        rows: Row of each token in `word_table().features`, int32 `(tokens,)`; 0 for words in no list.
+        languages: Index of the language of each text in `LANGUAGES`, int32 `(n,)`; -1 for languages without lists.
+    """
+
+    points: npt.NDArray[np.int32]
+    ids: npt.NDArray[np.uint64]
+    starts: npt.NDArray[np.int64]
+    ends: npt.NDArray[np.int64]
+    kinds: npt.NDArray[np.uint8]
+    values: npt.NDArray[np.float64]
+    offsets: npt.NDArray[np.int64]
+    rows: npt.NDArray[np.int32]
+    languages: npt.NDArray[np.int32]
+
+    @property
+    def ruled(self) -> npt.NDArray[np.bool_]:
+        """Whether each text is in a language of `RULED`: bool `(n,)`."""
+        return np.isin(self.languages, [LANGUAGES.index(language) for language in RULED])
+
+    @property
+    def listed(self) -> npt.NDArray[np.bool_]:
+        """Whether each text is in a language with function words: bool `(n,)`."""
+        return self.languages >= 0
+
+
+def classified_words(texts: Texts, language: str | pa.Array = DEFAULT) -> ClassifiedWords:
+    """Split texts to words and look their classes up.
+
+    Args:
+        texts: n texts.
+        language: Language of all texts, or an Arrow array with the language of each. A text whose language is not
+            known ('und', '' or null) is taken for English.
+
+    Returns:
+        The words.
+
+    Example:
+        >>> words = classified_words(["I don't owe 1,000 euros."])
+        >>> len(words.ids), float(words.values[3])
+        (6, 1000.0)
+    """
+    array = pa.array([language] * len(texts), pa.string()) if isinstance(language, str) else language
+    return classify(code_points(texts), language_indices(array))
+
+
+def classify(points: Points, languages: npt.NDArray[np.int32]) -> ClassifiedWords:
+    """Split texts, given as code points, to words and look their classes up.
+
+    Args:
+        points: Code points of n texts and their offsets.
+        languages: `language_indices` of the texts, int32 `(n,)`.
+
+    Returns:
+        The words.
+    """
+    words = word_table()
+    ids, starts, ends, kinds, values, offsets = kernels.segment(
+        *points, languages, class_table(), lower_table(), decimal_table(), _decimal_marks()
+    )
+    rows = kernels.look_up(ids, offsets, languages, words.table, words.rows)
+    return ClassifiedWords(points[0], ids, starts, ends, kinds, values, offsets, rows, languages)
+
+
+def language_indices(
+    languages: pa.Array, unknown: str | None = DEFAULT, known: Sequence[str] = LANGUAGES
+) -> npt.NDArray[np.int32]:
+    """Index of each language among the known ones, int32 `(n,)`; -1 for any other.
+
+    Args:
+        languages: Codes such as 'en', 'en-US' or 'und'.
+        unknown: What 'und', '' and null stand for; None for none.
+        known: Codes of the known languages.
+
+    Example:
+        >>> [LANGUAGES[i] if i >= 0 else "" for i in language_indices(pa.array(["de-AT", "und", "xx"]))]
+        ['de', 'en', '']
+    """
+    codes = pc.replace_substring_regex(pc.utf8_lower(languages.cast(pa.string())), "[-_].*", "")
+    codes = pc.fill_null(codes, UNKNOWN)
+    if unknown is not None:
+        codes = pc.if_else(pc.is_in(codes, pa.array([UNKNOWN, ""])), unknown, codes)
+    positions = pc.fill_null(pc.index_in(codes, pa.array(known)), -1)
+    return np.asarray(positions.to_numpy(zero_copy_only=False), np.int32)
+
+
+@cache
+def word_table() -> WordTable:
+    """The word lists of all languages as arrays; made once per process."""
+    features: dict[tuple[str, str], dict[int, int]] = {}
+    numbers: dict[tuple[str, str], float] = {}
+
+    def add(language: str, words: Iterable[str], column: int, value: int, *, bits: bool = False) -> None:
+        for word in words:
+            entry = features.setdefault((language, word), {})
+            entry[column] = entry.get(column, 0) | value if bits else value
+
+    for language in LANGUAGES:
+        function_words = [*FUNCTION_WORDS[language].split(), *MORE_FUNCTION_WORDS.get(language, "").split()]
+        add(language, function_words, FUNCTION, 1)
+    for language in RULED:
+        for word, (role, value) in NUMBERS[language].items():
+            add(language, [word], ROLE, ROLES.index(role))
+            numbers[language, word] = value
+        for number, group in enumerate([*CURRENCIES.split("|"), *MEASURES[language].split("|")], start=1):
+            add(language, group.split(), UNIT, number)
+        for word, number in SHORT_UNITS.items():
+            add(language, [word], UNIT, _MEASURE_START + number)
+            add(language, [word], SHORT, 1)
+        add(language, UNCOUNTED_UNITS, UNCOUNTED, 1)
+        add(language, BETWEEN[language].split(), BETWEEN_UNITS, 1)
+        add(language, NEAR_NEGATIONS[language].split(), NEGATION, NEARLY_NEGATES)
+        add(language, NEGATIONS[language].split(), NEGATION, NEGATES)
+        add(language, UNNEGATED[language].split(), UNNEGATES, 1)
+        for column, lists, names in (
+            (QUANTIFIER, QUANTIFIER_WORDS, QUANTIFIERS),
+            (NEAR_QUANTIFIER, NEAR_QUANTIFIERS, QUANTIFIERS),
+            (PERSON, PRONOUNS, PERSONS),
+            (NEAR_PERSON, NEAR_PRONOUNS, PERSONS),
+        ):
+            for name, text in lists[language].items():
+                add(language, text.split(), column, 1 << names.index(name), bits=True)
+        add(language, DANGLING[language].split(), ENDS_NOTHING, 1)
+        for name, text in MARKS.items():
+            add(language, text.split(), WORD_MARK, MARK[name])
+    values = np.zeros((len(features) + 1, WORD_MARK + 1), np.int32)
+    for row, entry in enumerate(features.values(), start=1):
+        for column, value in entry.items():
+            values[row, column] = value
+    hashes = hash_words([word for _, word in features])
+    indices = (LANGUAGES.index(language) for language, _ in features)
+    pairs = zip(hashes, indices, strict=True)
+    keys = np.array([kernels.language_key(word, language) for word, language in pairs], np.uint64)
+    amounts = np.array([np.nan, *(numbers.get(name, np.nan) for name in features)])
+    return WordTable(*kernels.build_table(keys), values, amounts)
+
+
+def hash_words(words: Sequence[str]) -> npt.NDArray[np.uint64]:
+    """Hash words as `classify` does, uint64 `(words,)`.
+
+    Args:
+        words: Lower-cased words.
+    """
+    points, offsets = code_points(words)
+    lower = lower_table()
+    hashes = [kernels.hash_points(points, offsets[k], offsets[k + 1], lower) for k in range(len(words))]
+    return np.array(hashes, np.uint64)
+
+
+@cache
+def lower_table() -> npt.NDArray[np.int32]:
+    """Lower-case form of each code point: int32 `(0x110000,)`."""
+    table = np.arange(0x110000, dtype=np.int32)
+    for first, last in ((0, 0xD800), (0xE000, 0x30000)):
+        characters = lowercase([chr(point) for point in range(first, last)])
+        lowered, offsets = code_points(characters)
+        single = np.diff(offsets) == 1
+        table[first:last][single] = lowered[offsets[:-1][single]]
+    table.setflags(write=False)
+    return table
+
+
+@cache
+def _decimal_marks() -> npt.NDArray[np.int32]:
+    return np.array([ord(_DECIMAL_MARKS.get(language, "\0")) for language in LANGUAGES], np.int32)
+
+
+def text_languages(batch: pa.RecordBatch, column: str, unknown: str | None = DEFAULT) -> npt.NDArray[np.int32]:
+    """`language_indices` of the texts of a batch by its column `src_lang` or `tgt_lang`, which may be missing.
+
+    Args:
+        batch: n rows.
+        column: Name of the column of languages.
+        unknown: What 'und', '' and null stand for; None for none.
+
+    Returns:
+        int32 `(n,)`.
+    """
+    known = column in batch.schema.names
+    languages = batch.column(column) if known else pa.nulls(batch.num_rows, pa.string())
+    return language_indices(languages, unknown)

@@ -1,0 +1,292 @@
+"""Word lists of the rules about meaning: numbers, units, negations, quantifiers, pronouns; English and German."""
+
+from __future__ import annotations
+
+from typing import Literal, TypeAlias
+
+Role: TypeAlias = Literal[
+    "unit", "ten", "hundred", "scale", "plural_scale", "ordinal", "denominator", "dozen", "half", "loose", "short_scale"
+]
+"""What a number word does in a number; 'loose' numbers can be matched, but are never missing ("both", "twice")."""
+
+_EN_SMALL = "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen"
+_EN_SMALL += " seventeen eighteen nineteen"
+_EN_TENS = "twenty thirty forty fifty sixty seventy eighty ninety"
+_EN_ORDINALS = "third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth thirteenth fourteenth fifteenth"
+_EN_ORDINALS += " sixteenth seventeenth eighteenth nineteenth"
+_EN_DENOMINATORS = "thirds fourths fifths sixths sevenths eighths ninths tenths"
+_SCALES = {"thousand": 1e3, "million": 1e6, "billion": 1e9, "trillion": 1e12}
+_SHORT_SCALES = {"k": 1e3, "m": 1e6, "mn": 1e6, "mln": 1e6, "mio": 1e6, "bn": 1e9, "bln": 1e9, "mrd": 1e9, "tn": 1e12}
+
+
+def _english_numbers() -> dict[str, tuple[Role, float]]:
+    words: dict[str, tuple[Role, float]] = {word: ("unit", value) for value, word in enumerate(_EN_SMALL.split())}
+    words |= {word: ("ten", 10 * value) for value, word in enumerate(_EN_TENS.split(), start=2)}
+    words |= {word: ("ordinal", value) for value, word in enumerate(_EN_ORDINALS.split(), start=3)}
+    words |= {f"{word[:-1]}ieth": ("ordinal", 10 * value) for value, word in enumerate(_EN_TENS.split(), start=2)}
+    words |= {f"{word[:-1]}ies": ("loose", 10 * value) for value, word in enumerate(_EN_TENS.split(), start=2)}
+    words |= {word: ("denominator", value) for value, word in enumerate(_EN_DENOMINATORS.split(), start=3)}
+    words |= {word: ("scale", value) for word, value in _SCALES.items()}
+    words |= {f"{word}s": ("plural_scale", value) for word, value in _SCALES.items()}
+    words |= {word: ("short_scale", value) for word, value in _SHORT_SCALES.items()}
+    words |= {"hundred": ("hundred", 100), "dozen": ("dozen", 12), "half": ("half", 0.5), "hundredth": ("ordinal", 100)}
+    loose = {1: "a an first once single 1st i", 2: "second both pair couple twice double two-fold duo twins ii either"}
+    loose |= {3: "triple trio thrice iii", 4: "iv", 5: "v", 6: "vi", 7: "vii", 8: "viii", 9: "ix", 0.25: "quarter"}
+    for value, names in loose.items():
+        words |= {word: ("loose", value) for word in names.split()}
+    words["quarters"] = ("denominator", 4)
+    words["fortieth"] = ("ordinal", 40)
+    return words
+
+
+_DE_UNITS = "null ein zwei drei vier fünf sechs sieben acht neun zehn elf zwölf dreizehn vierzehn fünfzehn sechzehn"
+_DE_UNITS += " siebzehn achtzehn neunzehn"
+_DE_TENS = "zwanzig dreißig vierzig fünfzig sechzig siebzig achtzig neunzig"
+_DE_ORDINALS = {3: "dritt", 7: "siebt", 8: "acht"}
+_DE_ENDINGS = ("e", "en", "er", "es", "em")
+
+
+def german_number(value: int) -> str:
+    """Write a whole number from 1 to 999,999 as one German word, as in 'zweihundertfünf'.
+
+    Args:
+        value: The number.
+
+    Example:
+        >>> german_number(21), german_number(1984)
+        ('einundzwanzig', 'eintausendneunhundertvierundachtzig')
+    """
+    small, tens = _DE_UNITS.split(), _DE_TENS.split()
+    if value >= 1000:
+        thousands = german_number(value // 1000).removesuffix("s") if value // 1000 % 100 == 1 else ""
+        thousands = thousands or german_number(value // 1000)
+        return f"{thousands}tausend{german_number(value % 1000) if value % 1000 else ''}"
+    if value >= 100:
+        return f"{small[value // 100]}hundert{german_number(value % 100) if value % 100 else ''}"
+    if value == 1:
+        return "eins"
+    if value < 20:
+        return small[value]
+    unit = f"{small[value % 10]}und" if value % 10 else ""
+    return f"{unit}{tens[value // 10 - 2]}"
+
+
+def _german_numbers() -> dict[str, tuple[Role, float]]:
+    words: dict[str, tuple[Role, float]] = {german_number(value): ("unit", value) for value in range(2, 1000)}
+    words |= {german_number(1000 * value): ("unit", 1000 * value) for value in range(2, 1000)}
+    words |= {word.replace("einhundert", "hundert", 1): entry for word, entry in list(words.items())}
+    for value in range(2, 32):
+        stem = _DE_ORDINALS.get(value, german_number(value) + ("t" if value < 20 else "st"))
+        words |= {stem + ending: ("loose" if value == 2 else "ordinal", value) for ending in _DE_ENDINGS}
+    scales = {"million": 1e6, "millionen": 1e6, "milliarde": 1e9, "milliarden": 1e9, "billion": 1e12, "billionen": 1e12}
+    words |= {word: ("scale", value) for word, value in {**scales, "tausend": 1e3}.items()}
+    words |= {word: ("short_scale", value) for word, value in _SHORT_SCALES.items() if word != "m"}
+    words |= {"hundert": ("hundred", 100), "dutzend": ("dozen", 12), "null": ("unit", 0), "eins": ("unit", 1)}
+    words |= dict.fromkeys(("halb", "halbe", "halben", "halbes", "halber", "hälfte"), ("half", 0.5))
+    loose = {1: "ein eine einen einem einer eines erste ersten erster erstes einmal", 2: "beide beiden zweimal doppelt"}
+    loose |= {1 / 3: "drittel", 0.25: "viertel", 3: "iii dreimal"}
+    for value, names in loose.items():
+        words |= {word: ("loose", value) for word in names.split()}
+    return words
+
+
+NUMBERS: dict[str, dict[str, tuple[Role, float]]] = {"en": _english_numbers(), "de": _german_numbers()}
+"""Language → number word → its role and value."""
+
+CURRENCIES = (
+    "$ dollar dollars usd bucks us$|€ eur euro euros|£ gbp|¥ yen jpy|yuan rmb cny renminbi|₽ rouble roubles ruble"
+)
+CURRENCIES += " rubles rub|₹ rupee rupees inr rs|chf franc francs franken|kč czk koruna korunas crown crowns kronen"
+"""Currencies, each with its names; the class of a name is the number of its group."""
+
+_MEASURES_EN = (
+    "% percent percentage pct per-cent|millimeter millimeters millimetre millimetres mm|centimeter centimeters "
+    "centimetre centimetres cm|meter meters metre metres|kilometer kilometers kilometre kilometres km kms kph kmh|"
+    "inch inches|foot feet ft|yard yards yd|mile miles mph mi|gram grams gramme grammes|kilogram kilograms kilo kilos "
+    "kg kgs|ton tons tonne tonnes|pound pounds lb lbs|ounce ounces oz|liter liters litre litres|gallon gallons|"
+    "celsius centigrade|fahrenheit|second seconds sec secs|minute minutes min mins|hour hours hr hrs|day days|"
+    "week weeks|month months|year years yr yrs|decade decades|century centuries|cent cents|watt watts|"
+    "kilowatt kilowatts kw|megawatt megawatts mw|volt volts|kilobyte kilobytes kb|megabyte megabytes mb|"
+    "gigabyte gigabytes gb|acre acres|hectare hectares ha|barrel barrels|degree degrees °"
+)
+_MEASURES_DE = (
+    "% prozent prozentpunkte prozentpunkten|millimeter mm|zentimeter cm|meter metern|kilometer kilometern km|zoll|fuß|"
+    "|meile meilen|gramm|kilogramm kilo kg|tonne tonnen|pfund|unze unzen|liter litern||celsius|fahrenheit|"
+    "sekunde sekunden|minute minuten min|stunde stunden std|tag tage tagen tages|woche wochen|monat monate monaten|"
+    "jahr jahre jahren jahres|jahrzehnt jahrzehnte jahrzehnten|jahrhundert jahrhunderte jahrhunderten|cent|watt|"
+    "kilowatt kw|megawatt mw|volt|kilobyte kb|megabyte mb|gigabyte gb||hektar ha|barrel|grad °"
+)
+MEASURES = {"en": _MEASURES_EN, "de": _MEASURES_DE}
+"""Language → measures, in the same order in all languages."""
+
+SHORT_UNITS = {"m": 3, "g": 9, "t": 11, "l": 14, "s": 18, "h": 20, "w": 27, "v": 30}
+"""Units of one letter, which count directly after digits only → index of the measure."""
+
+UNCOUNTED_UNITS = ("degree", "degrees", "°", "grad", "crown", "crowns", "franc", "francs")
+"""Units that can be matched, but are never missing: "20°" is "20 °C"."""
+
+BETWEEN = {
+    "en": "us american square cubic more full consecutive whole long further additional straight other nautical "
+    "canadian "
+    "australian hong kong new",
+    "de": "us weitere weiteren volle vollen ganze ganzen lange quadrat aufeinanderfolgende",
+}
+"""Words that may be between a number and its unit."""
+
+NEGATIONS = {
+    "en": "not n't no never nobody nothing none neither nor without cannot hardly barely scarcely nowhere don't "
+    "doesn't "
+    "didn't won't wouldn't can't couldn't shouldn't isn't aren't wasn't weren't haven't hasn't hadn't ain't mustn't "
+    "needn't mightn't shan't oughtn't daren't mayn't noone dont doesnt didnt wont cant isnt wasnt couldnt wouldnt",
+    "de": "nicht kein keine keinen keinem keiner keines nie niemals niemand niemanden niemandem nichts ohne weder "
+    "nirgends nirgendwo kaum keinesfalls keineswegs",
+}
+"""Words that negate."""
+
+NEAR_NEGATIONS = {
+    "en": "unable inability impossible fail fails failed failing failure refuse refuses refused refusing refusal lack "
+    "lacks lacked lacking unlikely absent absence except few little rarely seldom avoid avoids avoided avoiding "
+    "prevent prevents prevented preventing deny denies denied denying reject rejects rejected exclude excludes "
+    "excluded excluding stop stops stopped stopping cease ceased ceases miss missed missing otherwise instead only "
+    "until unless free lose lost forbid forbidden forbids ban banned prohibit prohibited prohibits dislike dislikes "
+    "hate hates doubt doubts unknown unclear decline declined declines ruled rule illegal unfair unhappy "
+    "unacceptable inappropriate invalid insufficient incomplete incapable wrong false less non despite "
+    "difficult unaware unchanged unanswered unprecedented undecided unemployed uncertain unnecessary "
+    "irrelevant ignore ignored ignores opposite contrary zero empty neglect neglected withheld withhold minus former "
+    "disagree disagrees disagreed oppose opposed opposes unless escape escaped",
+    "de": "unmöglich unfähig wenig wenige kein- verhindern verhindert verweigert verweigern ablehnen abgelehnt "
+    "fehlt fehlen fehlte außer sondern nur erst verbieten verboten selten unklar unbekannt vermeiden scheitern "
+    "scheiterte gescheitert mangel anstatt statt weniger sonst",
+}
+"""Words with a negative meaning: they can stand for a negation of the other side, and are never counted."""
+
+UNNEGATED = {
+    "en": "only just merely simply solely least mention until doubt matter wonder less later sooner fewer more alone "
+    "exactly but surprisingly necessarily far",
+    "de": "nur bloß zuletzt zweifel wunder",
+}
+"""Words after which "not" or "no" negates no statement: "not only", "no doubt", "no later than"."""
+
+QUANTIFIERS = ("all", "some", "few", "many", "most", "only", "both")
+"""Classes of quantifiers."""
+
+QUANTIFIER_WORDS = {
+    "en": {
+        "all": "all every each everyone everybody everything",
+        "some": "some several certain",
+        "few": "few",
+        "many": "many numerous",
+        "most": "majority",
+        "only": "only solely exclusively",
+        "both": "both",
+    },
+    "de": {
+        "all": "alle allen aller alles jeder jede jeden jedem jedes",
+        "some": "einige einigen einiger manche manchen mancher mehrere mehreren",
+        "few": "wenige wenigen weniger",
+        "many": "viele vielen vieler zahlreiche zahlreichen",
+        "most": "mehrheit",
+        "only": "nur lediglich ausschließlich",
+        "both": "beide beiden beides",
+    },
+}
+"""Language → class → words that count."""
+
+NEAR_QUANTIFIERS = {
+    "en": {
+        "all": "whole entire any always both total totally complete completely full fully everywhere throughout "
+        "overall wholly entirely altogether per no none either anyone anything anybody nothing nobody never whatever "
+        "whoever across universal",
+        "some": "any various number couple part partly partially somewhat somebody someone something few many most "
+        "handful range group series multiple different dozen dozens two three four five six seven numerous "
+        "about around approximately roughly nearly almost specific particular sure those these others other",
+        "few": "little several some couple handful small rare rarely hardly scarce limited less fewer minority",
+        "many": "several much large most great dozens hundreds thousands millions lots lot plenty multiple numerous "
+        "countless wide variety number often widely various scores some majority more frequently common so too how "
+        "such tens series mass multitude crowd",
+        "most": "most mostly mainly largely more half almost many primarily generally predominantly",
+        "only": "just but alone sole single simply purely mere merely until except than nothing limited unique "
+        "barely even unless restricted lone",
+        "both": "two either neither all each pair together double couple and also",
+    },
+    "de": {
+        "all": "ganz ganze ganzen gesamt gesamte gesamten sämtliche sämtlichen immer beide beiden",
+        "some": "ein paar etwas verschiedene verschiedenen irgendwelche manch viele wenige etwa rund",
+        "few": "einige kaum paar gering geringe",
+        "many": "mehrere viel einige etliche oft",
+        "most": "meisten meist meistens größtenteils überwiegend",
+        "only": "bloß allein einzig einzige einzigen erst",
+        "both": "zwei zweite je beiderseits",
+    },
+}
+"""Language → class → words that can stand for it on the other side, and are never missing."""
+
+PERSONS = ("i", "we", "you", "he", "she", "they")
+"""Persons that pronouns tell apart."""
+
+PRONOUNS = {
+    "en": {
+        "i": "i me my myself",
+        "we": "we us our ours ourselves",
+        "you": "you your yours yourself yourselves",
+        "he": "he him his himself",
+        "she": "she her hers herself",
+        "they": "they them their theirs themselves",
+    },
+    "de": {
+        "i": "ich mich mir mein meine meinen meinem meiner meines",
+        "we": "wir uns unser unsere unseren unserem unserer unseres",
+        "you": "du dich dir dein deine deinen deinem deiner deines euch euer eure euren eurem eurer",
+        "he": "er ihn ihm",
+        "she": "",
+        "they": "",
+    },
+}
+"""Language → person → its pronouns."""
+
+NEAR_PRONOUNS = {
+    "en": {"i": "mine", "he": "man", "she": "woman", "they": "people"},
+    "de": {
+        "she": "sie ihr ihre ihren ihrem ihrer ihres",
+        "they": "sie ihnen ihr ihre ihren ihrem ihrer ihres",
+        "you": "sie ihnen ihr ihre ihren ihrem ihrer ihres man",
+        "he": "sein seine seinen seinem seiner seines",
+    },
+}
+"""Language → person → words that can stand for it on the other side, and are never a person of their own."""
+
+MORE_FUNCTION_WORDS = {
+    "en": "i me my mine myself we us our ours ourselves you your yours yourself he him his himself she her hers "
+    "herself "
+    "it its itself they them their theirs themselves this that these those who whom whose which what when where why "
+    "how a an the and or but nor so yet if then else than as because since while whereas although though until unless "
+    "of at by for with about against between into through during before after above below to from up down in out on "
+    "off over under again further once here there all any both each few more most other some such no not only own "
+    "same too very can will just do does did doing done have has had having be am is are was were been being would "
+    "should could may might must shall ought also s t d m re ve ll don't doesn't didn't won't wouldn't can't couldn't "
+    "shouldn't isn't aren't wasn't weren't haven't hasn't hadn't n't ain't cannot upon within without toward towards "
+    "per via among amid across around onto every either neither one much many even still let yes however therefore "
+    "us another been whether ever never",
+    "de": "ich mich mir mein meine meinen meinem meiner du dich dir dein deine wir uns unser unsere ihr euch euer er "
+    "ihn ihm sie ihnen es sich dass daß ob weil denn wenn als wie wo wann warum welche welcher welches dieser diese "
+    "dieses diesen diesem jener jene wer wen wem wessen hat haben hatte hatten habe sein bin bist sind seid waren "
+    "wurde wurden worden wird werden wirst würde würden gegen zwischen seit während trotz wegen bis hinter neben "
+    "sowie sondern auch schon noch sehr mehr soll sollte sollen kann könnte könnten muss müssen will wollen wollte "
+    "darf dürfen mag möchte dabei dazu daran darauf davon damit dafür jedoch zwar also etwa",
+}
+"""Function words besides those of `paraloom.text.function_words`, for languages whose lists there are short."""
+
+DANGLING = {
+    "en": "the a an of and or but with from my our their your because if into than whose which very",
+    "de": "der das dem des ein eine einen einem einer und oder aber mit von weil wenn dass sehr als zum zur im",
+}
+"""Words that end no sentence."""
+
+ENGLISH_HOMOGRAPHS = (
+    "al am bare ben bin care chi co com come con da dan dar de del dem den der des di die dig do door dos dove du ed "
+    "el em end er era es est et eu fu go ha ham han hat hay hem hen ho hoe hun inn la las le les los ma man mas me men "
+    "met min mint mod mon mot non nu op os par pas per plus po pod por pour pro proto sale san sans se sedan sen "
+    "sin son "
+    "sub sus tai te ten til till ton tu un um vain van ville von war ya"
+)
+"""Function words of other languages that English texts have as words, names or quotes; for `tgt_wrong_language`."""

@@ -1,0 +1,239 @@
+"""Rules about meaning and glitches: values worked out by hand, plain references, and texts in other languages."""
+
+from __future__ import annotations
+
+import math
+from itertools import combinations
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from paraloom.pairs.scoring.glitches import character_runs, loop
+from paraloom.pairs.scoring.meaning import order_inversions
+from paraloom.pairs.scoring.table import GROUPS, score
+from paraloom.pairs.scoring.word_classes import classified_words, word_table
+from paraloom.pairs.scoring.word_lists import german_number
+
+
+def value(name: str, src: str | None, tgt: str | None, **columns: str) -> Any:
+    row = {"src": src, "tgt": tgt, **columns}
+    batch = pa.RecordBatch.from_arrays([pa.array([text], pa.string()) for text in row.values()], list(row))
+    return score(batch, [name]).column(name)[0].as_py()
+
+
+CASES = [
+    # Quantities: (missing on either side) / (counted on both).
+    ("quantity_mismatch", "ten dogs", "10 dogs", 0),
+    ("quantity_mismatch", "ten dogs", "eleven dogs", 1),
+    ("quantity_mismatch", "twenty-one", "21", 0),
+    ("quantity_mismatch", "twenty one of them", "21 of them", 0),
+    ("quantity_mismatch", "a hundred men", "100 men", 0),
+    ("quantity_mismatch", "one hundred and five", "105", 0),
+    ("quantity_mismatch", "two million people", "2,000,000 people", 0),
+    ("quantity_mismatch", "2.5 million", "2,500,000", 0),
+    ("quantity_mismatch", "$5m", "5 million dollars", 0),
+    ("quantity_mismatch", "5bn", "five billion", 0),
+    ("quantity_mismatch", "1,000 men", "1000 men", 0),
+    ("quantity_mismatch", "the third man", "the 3rd man", 0),
+    ("quantity_mismatch", "the twenty-third", "the 23rd", 0),
+    ("quantity_mismatch", "a dozen eggs", "12 eggs", 0),
+    ("quantity_mismatch", "two dozen eggs", "24 eggs", 0),
+    ("quantity_mismatch", "half a million", "500,000", 0),
+    ("quantity_mismatch", "two and a half hours", "2.5 hours", 0),
+    ("quantity_mismatch", "nineteen eighty-four", "1984", 0),
+    ("quantity_mismatch", "in the 1990s", "in the nineties", 0),
+    ("quantity_mismatch", "one of the dogs", "a dog", 0),
+    ("quantity_mismatch", "one dog", "1 dog", 0),
+    ("quantity_mismatch", "both dogs", "2 dogs", 0),
+    ("quantity_mismatch", "3 and 3", "3", 0),
+    ("quantity_mismatch", "3 cats, 4 dogs", "3 cats, 5 dogs", 2 / 4),
+    ("quantity_mismatch", "7 cats", "cats", 1),
+    ("quantity_mismatch", "at 9:30", "at 9.30", 0),
+    ("quantity_mismatch", "in 3 months", "within a third of it", 0),
+    ("quantity_mismatch", "three hundred thousand", "300,000", 0),
+    ("quantity_mismatch", "", "3", None),
+    ("unit_mismatch", "5 km", "5 kilometres", 0),
+    ("unit_mismatch", "5km", "5 miles", 1),
+    ("unit_mismatch", "ten percent", "10 %", 0),
+    ("unit_mismatch", "ten per cent", "10%", 0),
+    ("unit_mismatch", "$20 and 5 kg", "20 dollars and 5 pounds", 2 / 4),
+    ("unit_mismatch", "a 12-month ban", "a ban of twelve months", 0),
+    ("unit_mismatch", "two hours", "two minutes", 1),
+    ("unit_mismatch", "20 °C", "20 degrees Celsius", 0),
+    ("unit_mismatch", "20 °C", "20 degrees", 1),
+    ("unit_mismatch", "20 degrees", "20 °F", 1),
+    ("unit_mismatch", "years ago", "a day", 0),
+    ("unit_mismatch", "€5 million", "5m euros", 0),
+    ("negation_mismatch", "He did not come.", "He came.", 1),
+    ("negation_mismatch", "He didn’t come.", "He did not come.", 0),
+    ("negation_mismatch", "No one came.", "Nobody came.", 0),
+    ("negation_mismatch", "He is not only rich.", "He is rich.", 0),
+    ("negation_mismatch", "It is not nothing.", "It is something.", 0),
+    ("negation_mismatch", "Neither he nor she came.", "They did not come.", 0),
+    ("negation_mismatch", "He cannot and will not.", "He cannot.", 0.5),
+    ("negation_mismatch", "He is unhappy.", "He is happy.", 0),
+    ("negation_mismatch", "He could not.", "He was unable to.", 0),
+    ("negation_mismatch", "No, he came.", "He came.", 0),
+    ("negation_mismatch", "He came, didn't he?", "He came, right?", 0),
+    ("negation_mismatch", "room no 5", "room 5", 0),
+    ("negation_mismatch", "I do n't know", "I do know", 1),
+    ("quantifier_mismatch", "All birds sing.", "Some birds sing.", 1),
+    ("quantifier_mismatch", "Every dog barks.", "All dogs bark.", 0),
+    ("quantifier_mismatch", "A few dogs", "Several dogs", 0),
+    ("quantifier_mismatch", "Few dogs", "Many dogs", 1),
+    ("quantifier_mismatch", "Only dogs", "Dogs", 1),
+    ("quantifier_mismatch", "Both he and she", "He and she", 0),
+    ("quantifier_mismatch", "Some 500 men", "500 men", 0),
+    ("quantifier_mismatch", "Most of the dogs", "The majority of the dogs", 0),
+    ("quantifier_mismatch", "All dogs and many cats", "All dogs and cats", 1 / 3),
+    ("pronoun_mismatch", "He left.", "She left.", 1),
+    ("pronoun_mismatch", "I saw him.", "I saw her.", 1 / 2),
+    ("pronoun_mismatch", "He left.", "Tom left.", 0),
+    ("pronoun_mismatch", "We went to the US.", "We went to America.", 0),
+    ("pronoun_mismatch", "I'm here with my dog", "I am here", 0),
+    ("role_swap", "The dog bit the man.", "The man bit the dog.", 1),
+    ("role_swap", "The big dog bit the man.", "The man bit the big dog.", 1),
+    ("role_swap", "Tom loves Mary.", "Mary loves Tom.", 1),
+    ("role_swap", "He loves her.", "She loves him.", 1),
+    ("role_swap", "The man was chased by the dog.", "The dog chased the man.", 0),
+    ("role_swap", "The man was chased by the dog.", "The man chased the dog.", 1),
+    ("role_swap", "Yesterday Tom met Mary.", "Tom met Mary yesterday.", 0),
+    ("role_swap", "red, green and blue", "blue, green and red", 0),
+    ("role_swap", "The dog bit the man.", "A cat saw the dog.", 0),
+    ("order_inversions", "alpha beta gamma", "gamma beta alpha", 1),
+    ("order_inversions", "alpha beta gamma", "alpha gamma beta", 1 / 3),
+    ("order_inversions", "alpha", "alpha", None),
+    ("src_content_missing", "The big dogs barked", "A dog was barking", 1 / 3),
+    ("tgt_content_missing", "The big dogs barked", "A dog was barking", 0),
+    ("src_content_missing", "He was there", "dog", None),
+    ("src_character_runs", "ssss", "", 4),
+    ("src_character_runs", "EVEVEV", "", 3),
+    ("src_character_runs", "the hahahaha dog", "", 4),
+    ("src_character_runs", "book", "", 2),
+    ("src_character_runs", "1000000 ...", "", 0),
+    ("src_character_runs", "Pope John XXIII of www.a.org", "", 1),
+    ("tgt_loop", "", "the the dog barks", 2 / 4),
+    ("tgt_loop", "", "go to go to go to bed", 6 / 7),
+    ("tgt_loop", "", "wait ... ... now", 0),
+    ("tgt_loop", "", "", None),
+    ("truncation", "He left.", "He left", 1),
+    ("truncation", "He left.", "He said: “Go!”", 0),
+    ("truncation", "He left", "He left the", 1),
+    ("truncation", "He left.", "He left,", 1),
+    ("truncation", "a man of the", "a man of", 0),
+    ("truncation", "He left.", "", None),
+]
+
+
+@pytest.mark.parametrize(("name", "src", "tgt", "expected"), CASES)
+def test_values_worked_out_by_hand(name: str, src: str, tgt: str, expected: float | None) -> None:
+    assert value(name, src, tgt) == (None if expected is None else pytest.approx(expected, rel=1e-6))
+
+
+@pytest.mark.parametrize(
+    ("name", "src", "tgt", "expected"),
+    [
+        ("quantity_mismatch", "zweihundertfünf Hunde", "205 Hunde", 0),
+        ("quantity_mismatch", "2,5 Millionen", "2.500.000", 0),
+        ("quantity_mismatch", "der dritte Mann", "der dritte von 3", 0),
+        ("quantity_mismatch", "zwölf", "ein Dutzend", 0),
+        ("unit_mismatch", "zehn Prozent", "10 %", 0),
+        ("unit_mismatch", "zwei Stunden", "zwei Minuten", 1),
+        ("negation_mismatch", "Er kommt nicht.", "Er kommt.", 1),
+        ("negation_mismatch", "Weder er noch sie kam.", "Keiner kam.", 0),
+        ("quantifier_mismatch", "Alle Hunde", "Einige Hunde", 1),
+        ("pronoun_mismatch", "Ich sehe sie.", "Wir sehen sie.", 1),
+        ("truncation", "Er ging", "Er ging und", 1),
+    ],
+)
+def test_german(name: str, src: str, tgt: str, expected: float) -> None:
+    assert value(name, src, tgt, src_lang="de", tgt_lang="de-AT") == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("name", [name for name in GROUPS["meaning"] if "mismatch" in name or name == "role_swap"])
+def test_a_language_without_word_lists_gives_null(name: str) -> None:
+    assert value(name, "deux chiens", "trois chiens", src_lang="fr", tgt_lang="fr") is None
+    assert value(name, "deux chiens", "trois chiens", src_lang="und", tgt_lang="") is not None
+
+
+def test_content_needs_function_words_and_order_does_not() -> None:
+    french = {"src_lang": "fr", "tgt_lang": "fr"}
+    assert value("src_content_missing", "le petit chien", "un chien", **french) == pytest.approx(1 / 2)
+    assert value("src_content_missing", "alfa beta", "beta alfa", src_lang="xx", tgt_lang="xx") is None
+    assert value("order_inversions", "alfa beta", "beta alfa", src_lang="xx", tgt_lang="xx") == 1
+
+
+def test_copied_source() -> None:
+    # "kleine" of the, kleine, dog is a word of the pivot; Berlin is a name, "hand" is in the first side as well.
+    pivot = "der kleine Hund in Berlin hat eine hand"
+    assert value("copied_source", "a hand", "The kleine dog", pivot=pivot) == pytest.approx(1 / 3)
+    assert value("copied_source", "a hand", "Berlin hand", pivot=pivot) == 0
+    assert value("copied_source", "a hand", "The kleine dog") is None
+    assert value("copied_source", "a hand", "The kleine dog", pivot="") is None
+
+
+@pytest.mark.parametrize(
+    ("tgt", "language", "expected"),
+    [
+        ("He nicht came and went", "en", 1 / 5),
+        ("They die in the war", "en", 0),
+        ("Das ist the dog", "de", 1 / 4),
+        ("Это the dog", "en", 1 / 3),
+        ("the α value", "en", 0),
+        ("nicht", "und", None),
+        ("nicht", "xx", None),
+        ("123", "en", None),
+    ],
+)
+def test_wrong_language(tgt: str, language: str, expected: float | None) -> None:
+    actual = value("wrong_language", "", tgt, tgt_lang=language)
+    assert actual == (None if expected is None else pytest.approx(expected))
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.lists(st.sampled_from(["the", "dog", "ran", "."]), max_size=12))
+def test_loops_agree_with_a_plain_search(words: list[str]) -> None:
+    covered = 0
+    for start, period in ((i, p) for i in range(len(words)) for p in range(1, len(words))):
+        stretch, count = words[start : start + period], 1
+        while words[start + count * period : start + (count + 1) * period] == stretch:
+            count += 1
+        if count > 1 and set(stretch) != {"."}:
+            covered = max(covered, count * period)
+    expected = covered / len(words) if words else math.nan
+    assert loop(classified_words([" ".join(words)]))[0] == pytest.approx(expected, nan_ok=True)
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.text(alphabet="abé", min_size=1, max_size=14))
+def test_character_runs_agree_with_a_plain_search(word: str) -> None:
+    expected = max(
+        count
+        for size in range(1, 5)
+        for start in range(len(word))
+        for count in range(1, len(word) + 1)
+        if count == 1 or (word[start : start + size] * count == word[start : start + size * count])
+    )
+    assert character_runs(classified_words([word])).tolist() == [expected]
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.permutations(["alpha", "bravo", "tango", "delta", "kilos"]))
+def test_order_inversions_agree_with_a_count(words: list[str]) -> None:
+    first = ["alpha", "bravo", "tango", "delta", "kilos"]
+    inverted = sum(words.index(a) > words.index(b) for a, b in combinations(first, 2))
+    share = order_inversions(classified_words([" ".join(first)]), classified_words([" ".join(words)]))[0]
+    assert share == pytest.approx(inverted / 10)
+
+
+def test_german_numbers() -> None:
+    assert [german_number(n) for n in (7, 16, 30, 101, 345, 2000)] == [
+        *("sieben", "sechzehn", "dreißig", "einhunderteins", "dreihundertfünfundvierzig", "zweitausend")
+    ]
+
+
+def test_word_lists_have_lower_case_words_in_one_table() -> None:
+    assert len(word_table().features) == len(word_table().numbers) > 4000
