@@ -14,6 +14,7 @@ from paraloom.experiments.augmentation import stage_tables as experiment_stages
 from paraloom.experiments.augmentation_config import read_experiment
 from paraloom.io import read_pairs
 from paraloom.mt import Translator
+from paraloom.pairs.scoring.paraphrase_model import ParaphraseModel
 from paraloom.pipeline.toml import pipeline_from_tables, read_pipeline
 from paraloom.report import write_report
 from paraloom.workflows.quickstart import BUNDLED, run_quickstart
@@ -47,6 +48,12 @@ def test_the_bundled_models_are_small_and_have_model_cards() -> None:
     for name in ("de-en", "en-de", "english"):
         card = (BUNDLED / name / "README.md").read_text(encoding="utf-8")
         assert "Tatoeba" in card and "LibreOffice" in card and "paraloom run examples/" in card
+
+
+def test_the_quickstart_filters_by_the_preset() -> None:
+    steps = read_pipeline(BUNDLED / "quickstart.toml").steps
+    presets = ParaphraseModel.load(BUNDLED / "paraphrases-en").presets
+    assert steps[-1].stage.where == presets["balanced"].where
 
 
 def test_the_bundled_translator_translates() -> None:

@@ -23,6 +23,7 @@ from paraloom.io import Corpus, read_lines
 from paraloom.mt import Translator
 from paraloom.pairs.lookalikes import KINDS, make_lookalikes
 from paraloom.pairs.scoring.paraphrase_model import (
+    DIFFERENCES,
     FILE,
     SIMILARITIES,
     ParaphraseModelConfig,
@@ -438,7 +439,7 @@ def evaluate_labeled(corpora: Sequence[Corpus], scores: Sequence[str] = ()) -> D
 def signs_of(names: Sequence[str]) -> dict[str, int]:
     """What higher values of scores may speak for: 1 for a paraphrase, −1 against it, by the direction of each.
 
-    Similarities, which have no direction because a near copy is of no use, speak for a paraphrase.
+    Similarities, which have no direction because a near copy is of no use, speak for a paraphrase; differences do not.
 
     Args:
         names: Scores.
@@ -448,7 +449,8 @@ def signs_of(names: Sequence[str]) -> dict[str, int]:
         {'bleu1': 1, 'number_mismatch': -1, 'src_tokens': 0}
     """
     directions = {"lower": -1, "higher": 1, "none": 0}
-    return {name: 1 if name in SIMILARITIES else directions[COLUMNS[name].direction] for name in names}
+    by_hand = {**dict.fromkeys(SIMILARITIES, 1), **dict.fromkeys(DIFFERENCES, -1)}
+    return {name: by_hand.get(name, directions[COLUMNS[name].direction]) for name in names}
 
 
 def lower_is_better(names: Sequence[str]) -> list[str]:

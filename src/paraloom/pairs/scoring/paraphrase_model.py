@@ -36,6 +36,9 @@ Floats = npt.NDArray[np.float64]
 SIMILARITIES = frozenset(["unigram_overlap", "bigram_overlap", "trigram_overlap", "bleu1", "chrf"])
 """Scores that are higher the more alike both sides are."""
 
+DIFFERENCES = frozenset(["edit_distance", "order_inversions", "src_content_missing", "tgt_content_missing"])
+"""Scores that are lower the more alike both sides are."""
+
 
 # Values beyond these percentiles of the training pairs count as these percentiles: one odd value decides nothing.
 _CLIP = (0.5, 99.5)
