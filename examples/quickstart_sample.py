@@ -1,6 +1,6 @@
 """Write a sample of Tatoeba (CC BY 2.0 FR): German sentences, each with two English translations that differ.
 
-    python examples/quickstart_sample.py $PARALOOM_DATA/bitext/tatoeba/de-en.tsv.gz > src/paraloom/bundled/sample.de-en.tsv
+    python examples/quickstart_sample.py $PARALOOM_DATA/bitext/tatoeba/de-en.tsv.gz > sample.de-en.tsv
 
 The bundled translators are not trained on these sentences. The second translation is never shown to a pipeline: it
 measures how close the paraphrases that a filter keeps are to what another person wrote.

@@ -53,7 +53,7 @@ def _is_numeral(points: Points, start: Int, end: Int, numerals: Flags) -> bool:
     for i in range(start, end):
         if not numerals[points[i]]:
             return False
-    return end - start <= 5
+    return bool(end - start <= 5)
 
 
 @njit(cache=True, nogil=True)

@@ -214,7 +214,7 @@ def _continues(
 
 @njit(cache=True, nogil=True, inline="always")
 def _is_currency(k: Int, rows: Rows, features: Features) -> bool:
-    return k >= 0 and 0 < features[rows[k], UNIT] <= _CURRENCIES
+    return bool(k >= 0 and 0 < features[rows[k], UNIT] <= _CURRENCIES)
 
 
 @njit(cache=True, nogil=True)
@@ -330,7 +330,7 @@ def _is_age(k: Int, end: Int, points: Points, starts: Ints, kinds: Kinds, rows: 
     j = k + 1
     while j < end and kinds[j] == SIGN and points[starts[j]] in _HYPHENS:
         j += 1
-    return j < end and features[rows[j], WORD_MARK] == _OLD
+    return bool(j < end and features[rows[j], WORD_MARK] == _OLD)
 
 
 @njit(cache=True, nogil=True)
@@ -393,7 +393,7 @@ def _is_question_tag(
     """Whether the word at k begins a question tag: a comma, "isn't", a function word, a question mark."""
     if k + 2 >= end or kinds[k + 2] != SIGN or points[starts[k + 2]] != _QUESTION:
         return False
-    return k > 0 and points[starts[k - 1]] == _COMMA and features[rows[k + 1], FUNCTION] == 1
+    return bool(k > 0 and points[starts[k - 1]] == _COMMA and features[rows[k + 1], FUNCTION] == 1)
 
 
 @njit(cache=True, nogil=True)
@@ -443,7 +443,7 @@ def _joins_two(k: Int, end: Int, rows: Rows, features: Features) -> bool:
 @njit(cache=True, nogil=True)
 def _is_fixed(k: Int, start: Int, rows: Rows, features: Features) -> bool:
     """Whether the quantifier at k follows "not", as in "not only", "not all", which the negation rules count."""
-    return k > start and features[rows[k - 1], NEGATION] == NEGATES
+    return bool(k > start and features[rows[k - 1], NEGATION] == NEGATES)
 
 
 @njit(cache=True, nogil=True)

@@ -89,7 +89,7 @@ def hash_points(points: Points, start: Int, end: Int, lower: Points) -> np.uint6
 
 
 @njit(cache=True, nogil=True)
-def _word_end(points: Points, start: Int, end: Int, classes: Kinds, lower: Points) -> int:
+def _word_end(points: Points, start: Int, end: Int, classes: Kinds, lower: Points) -> Int:
     i = start
     while i < end and classes[points[i]] == LETTER:
         i += 1
@@ -105,14 +105,15 @@ def _word_end(points: Points, start: Int, end: Int, classes: Kinds, lower: Point
 
 
 @njit(cache=True, nogil=True)
-def _number(points: Points, start: Int, end: Int, decimals: npt.NDArray[np.int8], mark: Int) -> tuple[int, float]:
+def _number(points: Points, start: Int, end: Int, decimals: npt.NDArray[np.int8], mark: Int) -> tuple[Int, float]:
     """End and value of the number at start.
 
     Of two kinds of separators the last is the decimal one. One that occurs several times, and one that is not the
     decimal mark of the language, groups digits by three.
     """
     i = start
-    separators, first, last, kinds = 0, 0, 0, 0
+    first: Int = start
+    separators, last, kinds = 0, 0, 0
     digits_after, grouped = 0, True
     first_digits = 0
     while i < end:
@@ -155,7 +156,7 @@ def _number(points: Points, start: Int, end: Int, decimals: npt.NDArray[np.int8]
 def _two_digits(points: Points, start: Int, end: Int, decimals: npt.NDArray[np.int8]) -> bool:
     """Whether exactly two digits start here, as the minutes of a time do."""
     two = start + 1 < end and decimals[points[start + 1]] >= 0
-    return two and not (start + 2 < end and decimals[points[start + 2]] >= 0)
+    return bool(two and not (start + 2 < end and decimals[points[start + 2]] >= 0))
 
 
 @njit(cache=True, nogil=True)

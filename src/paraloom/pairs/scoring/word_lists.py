@@ -30,7 +30,8 @@ def _english_numbers() -> dict[str, tuple[Role, float]]:
     words |= {f"{word}s": ("plural_scale", value) for word, value in _SCALES.items()}
     words |= {word: ("short_scale", value) for word, value in _SHORT_SCALES.items()}
     words |= {"hundred": ("hundred", 100), "dozen": ("dozen", 12), "half": ("half", 0.5), "hundredth": ("ordinal", 100)}
-    loose = {1: "a an first once single 1st i", 2: "second both pair couple twice double two-fold duo twins ii either"}
+    loose: dict[float, str] = {1: "a an first once single 1st i"}
+    loose |= {2: "second both pair couple twice double two-fold duo twins ii either"}
     loose |= {3: "triple trio thrice iii", 4: "iv", 5: "v", 6: "vi", 7: "vii", 8: "viii", 9: "ix", 0.25: "quarter"}
     for value, names in loose.items():
         words |= {word: ("loose", value) for word in names.split()}
@@ -83,10 +84,11 @@ def _german_numbers() -> dict[str, tuple[Role, float]]:
     words |= {word: ("short_scale", value) for word, value in _SHORT_SCALES.items() if word != "m"}
     words |= {"hundert": ("hundred", 100), "dutzend": ("dozen", 12), "null": ("unit", 0), "eins": ("unit", 1)}
     words |= dict.fromkeys(("halb", "halbe", "halben", "halbes", "halber", "hälfte"), ("half", 0.5))
-    loose = {1: "ein eine einen einem einer eines erste ersten erster erstes einmal", 2: "beide beiden zweimal doppelt"}
+    loose: dict[float, str] = {1: "ein eine einen einem einer eines erste ersten erster erstes einmal"}
+    loose |= {2: "beide beiden zweimal doppelt"}
     loose |= {1 / 3: "drittel", 0.25: "viertel", 3: "iii dreimal"}
-    for value, names in loose.items():
-        words |= {word: ("loose", value) for word in names.split()}
+    for number, names in loose.items():
+        words |= {word: ("loose", number) for word in names.split()}
     return words
 
 
