@@ -86,7 +86,7 @@ class TrainingPairs(Config):
     Args:
         src_lang: Language of the variants.
         tag: Token that is put before each variant, such as <BT>, so that a translator can tell synthetic from real
-            text (Caswell, Chelba, Grangier 2019). Name it in the `symbols` of `train-translator`, too.
+            text (Caswell, Chelba, Grangier 2019). Name it in the `special_tokens` of `train-translator`, too.
         max_character_ratio: Maximum ratio of characters of the longer side to those of the shorter, 1 or more; pairs
             whose sides have at most 40 characters are exempt.
         repeat_limit: A variant in which a stretch of 3 to 100 characters is immediately repeated this many times or
