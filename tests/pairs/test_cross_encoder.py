@@ -27,11 +27,13 @@ from tiny_cross_encoder import (  # noqa: E402
     torch_logits,
 )
 
+from paraloom import as_pairs  # noqa: E402
 from paraloom.core.errors import ConfigError, MissingExtraError, ModelError, ParaloomError  # noqa: E402
 from paraloom.core.schema import signature_of  # noqa: E402
 from paraloom.pairs.scoring.cross_encoder import CrossEncoder, find_readout  # noqa: E402
 from paraloom.pairs.scoring.models import cross_encoder_scorers  # noqa: E402
 from paraloom.pairs.scoring.table import score  # noqa: E402
+from paraloom.stages import Score  # noqa: E402
 
 LONG = " ".join(SENTENCES)
 PAIRS = [
@@ -328,3 +330,42 @@ def test_without_the_extra(entailment: Path, monkeypatch: pytest.MonkeyPatch, pa
     monkeypatch.setitem(sys.modules, package, None)
     with pytest.raises(MissingExtraError, match=r"paraloom\[cross-encoder\]"):
         CrossEncoder.load(entailment)
+
+
+def test_settings_of_the_stage(entailment: Path) -> None:
+    for key in ("cross_encoder_file", "cross_encoder_label"):
+        with pytest.raises(ConfigError, match=f"key '{key}' needs a cross-encoder"):
+            Score(**{key: "x"})
+    with pytest.raises(ConfigError, match=r"group 'cross_encoder' need a model(?s:.*)--cross-encoder FOLDER"):
+        as_pairs([("a", "b")]).score("cross_encoder")
+    # A run that was made before these fields existed stays valid.
+    assert not {name for name in Score().configuration() if name.startswith("cross_encoder")}
+    row = {"src": "a small dog", "tgt": "the dog"}
+    scored = as_pairs([row]).score("length", cross_encoder=entailment, cross_encoder_label="neutral").to_list()[0]
+    expected = softmax(torch_logits(entailment, [(row["src"], row["tgt"]), (row["tgt"], row["src"])]))[:, 2]
+    assert [scored["cross_encoder_forward"], scored["cross_encoder_backward"]] == pytest.approx(expected, abs=1e-5)
+
+
+def test_the_command(entailment: Path, paraloom: Callable[..., tuple[int, str, str]], tmp_path: Path) -> None:
+    (tmp_path / "pairs.tsv").write_text("a small dog\tthe dog\ntwo cats\tthe river\nthe road\tthe road\n")
+    options = ("--with", "length", "--cross-encoder", entailment, "--engine", "inline")
+    status, _, err = paraloom("score", "pairs.tsv", *options, "-o", "scored.jsonl")
+    assert status == 0, err
+    rows = [json.loads(line) for line in (tmp_path / "scored.jsonl").read_text().splitlines()]
+    expected = softmax(torch_logits(entailment, [(row["src"], row["tgt"]) for row in rows]))[:, 1]
+    assert [row["cross_encoder_forward"] for row in rows] == pytest.approx(expected, abs=1e-5)
+    status, _, err = paraloom("score", "pairs.tsv", *options, "--cross-encoder-label", "entail", "-o", "other.jsonl")
+    assert status == 1 and "unknown label 'entail'; did you mean 'entailment'?" in err
+    status, _, err = paraloom("score", "pairs.tsv", "--cross-encoder", "none", "-o", "other.jsonl")
+    assert status == 1 and "none" in err and "Traceback" not in err
+    status, _, err = paraloom("score", "pairs.tsv", "--cross-encoder-file", "model.onnx", "-o", "other.jsonl")
+    assert status == 1 and "'cross_encoder_file' needs a cross-encoder" in err
+
+
+@pytest.mark.slow
+def test_the_same_bytes_with_any_number_of_workers(entailment: Path, tmp_path: Path) -> None:
+    rows = [{"src": f"{first} {number}", "tgt": second} for number in range(60) for first, second in PAIRS]
+    for workers in (1, 2):
+        pairs = as_pairs(rows).score("length", cross_encoder=entailment)
+        pairs.write(tmp_path / f"{workers}.jsonl", workers=workers)
+    assert (tmp_path / "1.jsonl").read_bytes() == (tmp_path / "2.jsonl").read_bytes()
