@@ -81,6 +81,18 @@ def score(
     agreement_samples: Annotated[
         int, typer.Option(help="Adds agreement: compares tgt with so many samples of --translator, such as 16.")
     ] = 0,
+    cross_encoder: Annotated[
+        str | None,
+        typer.Option(
+            help="Adds cross_encoder_forward and _backward: the folder of an entailment model in ONNX format."
+        ),
+    ] = None,
+    cross_encoder_file: Annotated[
+        str, typer.Option(help="The ONNX file in that folder. Default: model.onnx, onnx/model.onnx, or the only one.")
+    ] = "",
+    cross_encoder_label: Annotated[
+        str, typer.Option(help="The label whose probability is the score. Default: entailment, or paraphrase of two.")
+    ] = "",
     paraphrase_model: Annotated[
         str | None, typer.Option(help="Adds p_paraphrase, from the other scores: paraphrases-en, or a folder.")
     ] = None,
@@ -108,6 +120,9 @@ def score(
         translator=translator,
         reverse_translator=reverse_translator,
         agreement_samples=agreement_samples,
+        cross_encoder=cross_encoder,
+        cross_encoder_file=cross_encoder_file,
+        cross_encoder_label=cross_encoder_label,
         paraphrase_model=paraphrase_model,
         languages=options.names(languages or ""),
     )

@@ -20,10 +20,12 @@ from paraloom.io import Corpus
 from paraloom.mt import Mbr, Translator
 from paraloom.pairs.scoring.classifier import Classifier, ClassifierConfig
 from paraloom.pairs.scoring.classifier_training import train_classifier
+from paraloom.pairs.scoring.cross_encoder import CrossEncoder
 from paraloom.pairs.scoring.idf import DocumentFrequencies, count_document_frequencies
 from paraloom.pairs.scoring.language_model import has_varikn, load_language_model, train_language_model
 from paraloom.pairs.scoring.models import (
     classifier_scorers,
+    cross_encoder_scorers,
     encoder_scorers,
     idf_scorers,
     language_scorers,
@@ -61,12 +63,18 @@ class Score(Map):
             `tgt` against them. They take as long as so many translations; 0 for none.
         paraphrase_model: What :class:`TrainParaphraseModel` wrote; adds `p_paraphrase`, computed from the other scores
             of the pairs. Scores that need no model are computed for it where they are missing.
+        cross_encoder: Folder of a cross-encoder in ONNX format, with config.json and tokenizer.json; adds
+            `cross_encoder_forward` and `cross_encoder_backward`.
+        cross_encoder_file: The ONNX file in that folder. Default '': model.onnx, onnx/model.onnx, or the only one.
+        cross_encoder_label: The label whose probability is the score. Default '': entailment; of two labels without it,
+            paraphrase, duplicate or equivalent.
         languages: All languages that may occur, two or more; adds `src_language_probability` and
             `tgt_language_probability`, the probability of the language that each side is labeled with.
 
     Raises:
         ConfigError: A score is unknown, `languages` has one entry, both `encoder` and `sentence_transformer` are given,
-            or `agreement_samples` is 1 or given without `translator`.
+            `agreement_samples` is 1 or given without `translator`, or `cross_encoder_file` or `cross_encoder_label` is
+            given without `cross_encoder`.
 
     Example:
         >>> batch = pa.RecordBatch.from_pylist([{"src": "A dog sleeps.", "tgt": "A dog is asleep."}])
@@ -76,10 +84,13 @@ class Score(Map):
 
     inputs: ClassVar[tuple[str, ...]] = (
         *("encoder", "word_counts", "language_model", "classifier"),
-        *("translator", "reverse_translator", "paraphrase_model"),
+        *("translator", "reverse_translator", "cross_encoder", "paraphrase_model"),
     )
     input_columns: ClassVar[tuple[str, ...]] = ("src", "tgt")
-    optional_fields: ClassVar[tuple[str, ...]] = ("agreement_samples", "paraphrase_model")
+    optional_fields: ClassVar[tuple[str, ...]] = (
+        *("agreement_samples", "paraphrase_model"),
+        *("cross_encoder_file", "cross_encoder_label"),
+    )
 
     scores: tuple[str, ...] = ("common",)
     encoder: Ref | None = None
@@ -89,6 +100,9 @@ class Score(Map):
     translator: Ref | None = None
     reverse_translator: Ref | None = None
     agreement_samples: int = 0
+    cross_encoder: Ref | None = None
+    cross_encoder_file: str = ""
+    cross_encoder_label: str = ""
     paraphrase_model: Ref | None = None
     sentence_transformer: str = ""
     languages: tuple[str, ...] = ()
@@ -110,11 +124,15 @@ class Score(Map):
                 raise ConfigError("key 'agreement_samples' needs a translator", remedy="Set 'translator', too.")
             if self.agreement_samples < 2:
                 raise ConfigError(f"key 'agreement_samples' must be 2 or more, or 0, not {self.agreement_samples}")
+        for key in ("cross_encoder_file", "cross_encoder_label"):
+            if getattr(self, key) and self.cross_encoder is None:
+                raise ConfigError(f"key '{key}' needs a cross-encoder", remedy="Set 'cross_encoder', too.")
 
     def apply(self, batch: pa.RecordBatch, context: StageContext) -> pa.RecordBatch:
         """The batch with its scores; models are loaded once per worker."""
         models = tuple(sorted(context.inputs.items()))
-        scorers = _model_scorers(models, self.sentence_transformer, self.languages, self.agreement_samples)
+        options = (self.cross_encoder_file, self.cross_encoder_label)
+        scorers = _model_scorers(models, self.sentence_transformer, self.languages, self.agreement_samples, *options)
         return score(batch, [*self.scores, *scorers])
 
 
@@ -233,7 +251,12 @@ class TrainClassifier(ClassifierConfig, Fit):
 
 @cached_per_stage(2)
 def _model_scorers(
-    models: tuple[tuple[str, Path], ...], sentence_transformer: str, languages: tuple[str, ...], agreement_samples: int
+    models: tuple[tuple[str, Path], ...],
+    sentence_transformer: str,
+    languages: tuple[str, ...],
+    agreement_samples: int,
+    cross_encoder_file: str,
+    cross_encoder_label: str,
 ) -> tuple[Scorer, ...]:
     """The scorers of all models that are given, loaded once per worker."""
     scorers: list[Scorer] = []
@@ -256,6 +279,9 @@ def _model_scorers(
     if forward is not None and agreement_samples:
         sampler = forward.with_decoding(Mbr(samples=agreement_samples).proposal)
     scorers += translation_scorers(forward, reverse, sampler=sampler)
+    if "cross_encoder" in paths:
+        cross_encoder = CrossEncoder.load(paths["cross_encoder"], file=cross_encoder_file, label=cross_encoder_label)
+        scorers += cross_encoder_scorers(cross_encoder)
     if languages:
         scorers += language_scorers(LanguageIdentifier(languages))
     if "paraphrase_model" in paths:

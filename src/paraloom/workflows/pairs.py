@@ -84,6 +84,9 @@ class Pairs:
         translator: Translator | str | Path | None = None,
         reverse_translator: Translator | str | Path | None = None,
         agreement_samples: int = 0,
+        cross_encoder: str | Path | None = None,
+        cross_encoder_file: str = "",
+        cross_encoder_label: str = "",
         paraphrase_model: str | Path | None = None,
         languages: Sequence[str] = (),
     ) -> Pairs:
@@ -101,6 +104,11 @@ class Pairs:
                 way; with both, `dual_cross_entropy`, too.
             agreement_samples: Adds `agreement`, the mean chrF of `tgt` against so many samples of `translator`, 2 or
                 more; it takes as long as so many translations.
+            cross_encoder: Adds `cross_encoder_forward` and `cross_encoder_backward`: the local folder of a model that
+                reads both sides at once, such as an entailment model, in ONNX format (extra `cross-encoder`).
+            cross_encoder_file: The ONNX file in that folder; default: model.onnx, onnx/model.onnx, or the only one.
+            cross_encoder_label: The label whose probability is the score; default: entailment, or of two labels
+                paraphrase, duplicate or equivalent.
             paraphrase_model: Adds `p_paraphrase`, computed from the other scores of the pairs: the name of a bundled
                 model, or a folder of `train paraphrase-model`.
             languages: Adds the probability of the stated languages: all that may occur, two or more.
@@ -109,8 +117,9 @@ class Pairs:
             Pairs with the new columns.
 
         Raises:
-            ConfigError: A score is unknown (the message names the nearest one), a model is not found, or
-                `agreement_samples` is 1 or given without `translator`.
+            ConfigError: A score is unknown (the message names the nearest one), a model is not found,
+                `agreement_samples` is 1 or given without `translator`, or an option of a cross-encoder is given without
+                one.
             TypeError: `encoder` is not an encoder, a name or a folder.
 
         Example:
@@ -134,6 +143,9 @@ class Pairs:
             translator=references.get("translator"),
             reverse_translator=references.get("reverse_translator"),
             agreement_samples=agreement_samples,
+            cross_encoder=_path(cross_encoder),
+            cross_encoder_file=cross_encoder_file,
+            cross_encoder_label=cross_encoder_label,
             paraphrase_model=_model_folder(paraphrase_model),
             languages=tuple(languages),
         )

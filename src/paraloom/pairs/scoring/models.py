@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import fields
 from typing import Protocol
 
@@ -79,6 +80,25 @@ LANGUAGE_PROBABILITY = {
     )
     for side, which in _SIDES
 }
+CROSS_ENCODER_FORWARD = Column(
+    name="cross_encoder_forward",
+    description="probability that the first side entails the second (or the one output) of a cross-encoder",
+    direction="higher",
+    minimum=None,
+    unit="probability or raw output",
+    option="--cross-encoder FOLDER",
+)
+CROSS_ENCODER_BACKWARD = Column(
+    name="cross_encoder_backward",
+    description="probability that the second side entails the first (or the one output) of a cross-encoder",
+    direction="higher",
+    minimum=None,
+    unit="probability or raw output",
+    option="--cross-encoder FOLDER",
+)
+
+MODEL_GROUPS: dict[str, tuple[Column, ...]] = {"cross_encoder": (CROSS_ENCODER_FORWARD, CROSS_ENCODER_BACKWARD)}
+"""Groups of scores that need a model, by name."""
 
 MODEL_COLUMNS: tuple[Column, ...] = (
     PARAPHRASE_SCORE,
@@ -88,6 +108,7 @@ MODEL_COLUMNS: tuple[Column, ...] = (
     *CHARACTER_PERPLEXITY.values(),
     *LANGUAGE_PROBABILITY.values(),
     *TRANSLATION_COLUMNS,
+    *MODEL_GROUPS["cross_encoder"],
     P_PARAPHRASE,
 )
 """All columns that need a model, in the order in which reports show them."""
@@ -128,6 +149,17 @@ class LanguageClassifier(Protocol):
 
     def probabilities(self, texts: list[str], languages: list[str]) -> npt.NDArray[np.float32]:
         """Probability that text i is in `languages[i]`, float32 `(n,)`; NaN for an unknown language."""
+
+
+class PairClassifier(Protocol):
+    """A model that reads both sides at once, such as `paraloom.pairs.scoring.cross_encoder.CrossEncoder`."""
+
+    @property
+    def signature(self) -> str:
+        """The model and what its value is, for the metadata of the columns."""
+
+    def predict(self, firsts: list[str], seconds: list[str]) -> npt.NDArray[np.float32]:
+        """Value of each of n ordered pairs, float32 `(n,)`, higher is better; NaN where a text is empty."""
 
 
 def encoder_scorers(encoder: EncoderLike) -> tuple[Scorer, ...]:
@@ -219,6 +251,36 @@ def classifier_scorers(classifier: ReferenceClassifier) -> tuple[Scorer, ...]:
             ("tgt",),
             model=classifier.signature,
         ),
+    )
+
+
+def cross_encoder_scorers(model: PairClassifier) -> tuple[Scorer, ...]:
+    """Make the scorers of `cross_encoder_forward` and `cross_encoder_backward`.
+
+    Args:
+        model: The cross-encoder.
+
+    Returns:
+        The scorers: its value for (`src`, `tgt`) and for (`tgt`, `src`), null where a side is empty.
+
+    Example:
+        >>> import pyarrow as pa
+        >>> from paraloom.pairs.scoring.table import score
+        >>> class Contains:
+        ...     signature = "contains"
+        ...     def predict(self, firsts, seconds):
+        ...         return np.array([second in first for first, second in zip(firsts, seconds)], np.float32)
+        >>> batch = pa.RecordBatch.from_pydict({"src": ["a small dog"], "tgt": ["dog"]})
+        >>> score(batch, cross_encoder_scorers(Contains())).to_pylist()
+        [{'src': 'a small dog', 'tgt': 'dog', 'cross_encoder_forward': 1.0, 'cross_encoder_backward': 0.0}]
+    """
+
+    def value(first: Side, second: Side) -> Callable[[PairBatch], Values]:
+        return lambda pairs: model.predict(pairs.texts(first), pairs.texts(second))
+
+    return (
+        _scorer(CROSS_ENCODER_FORWARD, value("src", "tgt"), model=model.signature),
+        _scorer(CROSS_ENCODER_BACKWARD, value("tgt", "src"), model=model.signature),
     )
 
 

@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from paraloom.core.errors import ConfigError, nearest
 from paraloom.core.schema import add_column
-from paraloom.pairs.scoring.models import MODEL_COLUMNS
+from paraloom.pairs.scoring.models import MODEL_COLUMNS, MODEL_GROUPS
 from paraloom.pairs.scoring.scorer import Column, PairBatch, Scorer
 from paraloom.pairs.scoring.surface import SURFACE, SURFACE_GROUPS
 
@@ -48,6 +48,9 @@ def find_scorers(names: Sequence[str | Scorer]) -> list[Scorer]:
                 chosen.setdefault(member, SCORES[member])
         elif name in COLUMNS:
             raise ConfigError(f"score '{name}' needs a model", remedy=f"Add it with `{COLUMNS[name].command}`.")
+        elif name in MODEL_GROUPS:
+            command = MODEL_GROUPS[name][0].command
+            raise ConfigError(f"the scores of group '{name}' need a model", remedy=f"Add them with `{command}`.")
         else:
             raise ConfigError(
                 f"unknown score '{name}'{nearest(name, [*SCORES, *GROUPS])}",
