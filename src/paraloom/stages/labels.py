@@ -14,7 +14,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from paraloom.core.config import base_config
-from paraloom.core.errors import ConfigError, DataError, nearest
+from paraloom.core.errors import ConfigError, DataError, suggestion
 from paraloom.core.schema import PAIRS
 from paraloom.core.stage import Fit, Json, Map, Ref, Source, StageContext
 from paraloom.core.stage_cache import cached_per_stage
@@ -190,7 +190,8 @@ class MakeLookalikes(Map):
         for kind in self.kinds:
             if kind not in KINDS:
                 raise ConfigError(
-                    f"unknown kind of look-alike '{kind}'{nearest(kind, KINDS)}", remedy=f"Kinds: {', '.join(KINDS)}."
+                    f"unknown kind of look-alike '{kind}'{suggestion(kind, KINDS)}",
+                    remedy=f"Kinds: {', '.join(KINDS)}.",
                 )
 
     def apply(self, batch: pa.RecordBatch, context: StageContext) -> pa.RecordBatch:
@@ -503,7 +504,7 @@ def read_labeled(corpora: Sequence[Corpus], scores: Sequence[str], *, required: 
         if LABEL not in known:
             raise ConfigError(
                 f"the pairs have no column '{LABEL}'; their columns are {', '.join(known)}",
-                remedy=f"Add '{LABEL}' (1 right, 0 wrong), and on request '{SET}' (the name of a set).",
+                remedy=f"Add '{LABEL}' (1 right, 0 wrong), and optionally '{SET}' (the name of a set).",
             )
         for name in required:
             if name not in known:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -11,7 +12,7 @@ from typing import Any, Literal, TypeAlias, cast
 import pyarrow as pa
 
 from paraloom.bundled import PARAPHRASE_MODEL, bundled_path
-from paraloom.core.errors import ConfigError, DataError, nearest
+from paraloom.core.errors import ConfigError, DataError, suggestion
 from paraloom.core.protocols import EncoderLike, TranslatorLike
 from paraloom.core.stage import Map, Ref, Source, Stage
 from paraloom.embed.average import SentenceEncoder
@@ -184,7 +185,7 @@ class Pairs:
         presets = ParaphraseModel.load(folder).presets
         if preset not in presets:
             raise ConfigError(
-                f"unknown preset '{preset}'{nearest(preset, list(presets))}", remedy=f"Presets: {', '.join(presets)}."
+                f"unknown preset '{preset}'{suggestion(preset, presets)}", remedy=f"Presets: {', '.join(presets)}."
             )
         scored = self.score(
             PRESET_SCORES, encoder=encoder, reverse_translator=reverse_translator, paraphrase_model=folder
@@ -485,18 +486,38 @@ def as_pairs(pairs: PairsLike, *, src_lang: str = "und", tgt_lang: str = "und", 
         The pairs, with an identifier each; further columns are kept.
 
     Raises:
-        TypeError: The data does not hold pairs.
+        TypeError: The data does not hold pairs, or is a string that names no file.
         DataError: A side is null, or the columns `src` and `tgt` are missing.
 
     Example:
         >>> as_pairs([("Guten Morgen", "Good morning")], src_lang="de", tgt_lang="en").to_list()[0]["src"]
         'Guten Morgen'
     """
+    if isinstance(pairs, str) and not _may_be_path(pairs):
+        raise TypeError(
+            f"expected pairs, got the string {pairs[:40]!r}, which is not a file or folder; for one pair write "
+            "[(source, target)]"
+        )
+    return open_pairs(pairs, src_lang=src_lang, tgt_lang=tgt_lang, seed=seed)
+
+
+def open_pairs(pairs: PairsLike, *, src_lang: str = "und", tgt_lang: str = "und", seed: int = 1) -> Pairs:
+    """As `as_pairs`, but every string is a path: for commands, whose users name files only."""
     if isinstance(pairs, Pairs):
         return pairs
     if isinstance(pairs, (str, Path)):
         return read_pairs(pairs, seed=seed)
     return Pairs([pairs_from_data(pairs, src_lang=src_lang, tgt_lang=tgt_lang)], seed=seed)
+
+
+def _may_be_path(text: str) -> bool:
+    """Whether a string names a file that exists, or looks like the name of one.
+
+    Example:
+        >>> [_may_be_path(text) for text in ("A dog sleeps.", "Hello", "pairs.tsv", "train.{de,en}", "runs/a/20-score")]
+        [False, False, True, True, True]
+    """
+    return Path(text).exists() or bool(re.search(r"[/\\{]|\.\w+$", text)) or text == "-"
 
 
 def backtranslate(

@@ -68,7 +68,7 @@ class CleaningRules(Config):
         if self.max_words and self.max_words < self.min_words:
             raise ConfigError(f"'max_words' is {self.max_words}, less than 'min_words', {self.min_words}")
         if self.max_word_ratio and self.max_word_ratio < 1:
-            raise ConfigError(f"'max_word_ratio' must be 1 or more, or 0 for no bound, not {self.max_word_ratio}")
+            raise ConfigError(f"'max_word_ratio' must be 1 or more, or 0 for no limit, not {self.max_word_ratio}")
         for name in ("min_alphabetic_words", "min_alphabetic_characters"):
             if not 0 <= getattr(self, name) <= 1:
                 raise ConfigError(f"'{name}' must be a share, 0 to 1, not {getattr(self, name)}")

@@ -7,7 +7,7 @@ from difflib import get_close_matches
 
 import pyarrow as pa
 
-from paraloom.core.errors import ConfigError, nearest
+from paraloom.core.errors import ConfigError, suggestion
 from paraloom.core.schema import add_column
 from paraloom.pairs.scoring.models import MODEL_COLUMNS
 from paraloom.pairs.scoring.scorer import Column, PairBatch, Scorer
@@ -50,8 +50,8 @@ def find_scorers(names: Sequence[str | Scorer]) -> list[Scorer]:
             raise ConfigError(f"score '{name}' needs a model", remedy=f"Add it with `{COLUMNS[name].command}`.")
         else:
             raise ConfigError(
-                f"unknown score '{name}'{nearest(name, [*SCORES, *GROUPS])}",
-                remedy=f"Scores: {', '.join(SCORES)}. Groups: {', '.join(GROUPS)}.",
+                f"unknown score '{name}'{suggestion(name, [*SCORES, *GROUPS, *COLUMNS])}",
+                remedy=f"`paraloom scores` lists all scores; groups are {', '.join(GROUPS)}.",
             )
     return list(chosen.values())
 
