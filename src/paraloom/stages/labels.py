@@ -276,6 +276,7 @@ class RoundTripPairs(Map):
         85.0
     """
 
+    version: ClassVar[str] = "2"
     inputs: ClassVar[tuple[str, ...]] = ("translator", "back_translator")
     input_columns: ClassVar[tuple[str, ...]] = tuple(PAIRS.names)
 
@@ -314,7 +315,7 @@ class RoundTripPairs(Map):
         batch = batch.append_column(pa.field("pivot_lang", pa.string()), languages)
         keep = (right | wrong) & ~copied
         reasons = [
-            None if kept else "a copy of the first side" if copy else "neither right nor wrong"
+            None if kept else "a copy of the first side" if copy else "neither clearly right nor clearly wrong"
             for kept, copy in zip(keep, copied, strict=True)
         ]
         batch = batch.append_column(pa.field("keep", pa.bool_()), pa.array(keep))
@@ -485,7 +486,7 @@ class LabeledScores:
 
 
 def read_labeled(corpora: Sequence[Corpus], scores: Sequence[str], *, required: Sequence[str] = ()) -> LabeledScores:
-    """Read the scores and labels of labeled pairs: some ten bytes a pair and score.
+    """Read the scores and labels of labeled pairs: some ten bytes per pair and score.
 
     Args:
         corpora: Corpora of labeled pairs.

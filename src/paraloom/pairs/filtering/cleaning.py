@@ -112,7 +112,7 @@ def line_faults(sides: Mapping[str, Texts], rules: CleaningRules) -> npt.NDArray
     if len(normalized) == 2:
         shorter, longer = np.minimum(*counts), np.maximum(*counts)
         if rules.max_word_ratio:
-            reason = f"more than {rules.max_word_ratio:g} words for one of the other side"
+            reason = f"one side has more than {rules.max_word_ratio:g} times as many words as the other"
             tests.append((longer > rules.max_word_ratio * shorter, reason))
         if not rules.allow_identical:
             identical = pc.equal(*(lowercase(texts) for texts in normalized.values()))
