@@ -125,7 +125,7 @@ class Nucleus:
         p: Probability of the nucleus, above 0 and at most 1 (BBH22 use 0.95).
         nbest: Samples per sentence, 1 or more.
         temperature: The logits are divided by it; below 1 is sharper.
-        within: Consider only so many of the most likely tokens; 0 considers all. A limit of 50 decodes several times
+        within: Consider only this many of the most likely tokens; 0 considers all. A limit of 50 decodes several times
             faster from a slightly different distribution, so it is part of the signature.
         shortlist: See `Beam`.
 

@@ -100,8 +100,8 @@ class Pairs:
                 sentence that was translated, into that of the pairs, by name or folder.
             reverse_translator: Adds `reverse_cost`, `reverse_cost_gap` and `round_trip_chrf`: a translator the other
                 way; with both, `dual_cross_entropy`, too.
-            agreement_samples: Adds `agreement`, the mean chrF of `tgt` against so many samples of `translator`, 2 or
-                more; it takes as long as so many translations.
+            agreement_samples: Adds `agreement`, the mean chrF of `tgt` against this many samples of `translator`, 2 or
+                more; it takes as long as this many translations.
             paraphrase_model: Adds `p_paraphrase`, computed from the other scores of the pairs: the name of a bundled
                 model, or a folder of `train paraphrase-model`.
             languages: Adds the probability of the stated languages: all that may occur, two or more.
@@ -473,7 +473,7 @@ def read_pairs(
 
 
 def as_pairs(pairs: PairsLike, *, src_lang: str = "und", tgt_lang: str = "und", seed: int = 1) -> Pairs:
-    """Sentence pairs out of whatever holds them in Python.
+    """Sentence pairs from whatever holds them in Python.
 
     Args:
         pairs: Tuples (source, target), mappings with `src` and `tgt`, a DataFrame (pandas, polars), an Arrow table or
@@ -528,7 +528,7 @@ def backtranslate(
     side: str = "src",
     check_languages: bool = True,
 ) -> Pairs:
-    """Paraphrases from bitext: each target sentence beside translations of its source.
+    """Paraphrases from bitext: each target sentence paired with translations of its source.
 
     Args:
         pairs: Bitext, in any form that `as_pairs` takes.
