@@ -296,7 +296,7 @@ class Pairs:
         workers: int | None = None,
         on_error: OnError = "stop",
     ) -> RunResult:
-        """Write the pairs, sharded over processes; stopped, the same call resumes.
+        """Write the pairs, sharded over processes; if stopped, the same call resumes.
 
         Args:
             path: Where to: .tsv, .jsonl, .parquet, .tmx (each also .gz .zst .xz), ``PREFIX.{de,en}``, '-' for standard

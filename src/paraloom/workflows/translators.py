@@ -117,7 +117,7 @@ def train_translator(
     seed: int = 1,
     **config: Any,
 ) -> RunResult:
-    """Train a translator from scratch; stopped, the same call resumes.
+    """Train a translator from scratch; if stopped, the same call resumes.
 
     Args:
         bitext: Training pairs: one file or several, as `read_pairs` takes them.
