@@ -454,8 +454,8 @@ def minimum_risk(
 
     Example:
         >>> samples = [[Variant("a cat", -1.0, 3), Variant("a dog", -2.0, 3), Variant("the cat", -3.0, 3)]]
-        >>> minimum_risk(samples, [[]], Mbr(samples=3))[0][0].text
-        'a cat'
+        >>> minimum_risk(samples, [[]], Mbr(samples=3))[0][0].text  # has most in common with the others
+        'the cat'
     """
     candidates: list[list[Variant]] = []
     for drawn, added in zip(samples, further, strict=True):
