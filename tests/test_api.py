@@ -107,6 +107,9 @@ def one_string() -> dict[str, Any]:
     """Functions that take lists, each called with one string."""
     return {
         "align": lambda: paraloom.align(SENTENCE, [SENTENCE]),
+        "as_pairs": lambda: paraloom.as_pairs(SENTENCE),
+        "backtranslate": lambda: paraloom.backtranslate("Guten Morgen", "de-en"),
+        "score": lambda: paraloom.score(SENTENCE, ["overlap"]),
         "align_documents": lambda: paraloom.align_documents(SENTENCE, [SENTENCE]),
         "diversity": lambda: paraloom.diversity(SENTENCE),
         "diversity of one group": lambda: paraloom.diversity([SENTENCE, SENTENCE]),
@@ -203,4 +206,19 @@ def test_objects_say_what_they_are() -> None:
     assert repr(paraloom.Encoder.load("english")).startswith("Encoder('english', dimension=600")
     assert "de → en" in repr(paraloom.Translator.load("de-en"))
     assert repr(paraloom.as_pairs([("a", "b")])) == "Pairs(InMemoryPairs)"
+
+
+def test_a_result_says_what_it_is(tmp_path: Path) -> None:
+    pairs = paraloom.as_pairs([("a b", "a c"), ("a", "b")]).filter("src = 'a b'")
+    result = pairs.write(tmp_path / "kept.tsv", engine="inline")
+    assert repr(result) == f"<RunResult '{tmp_path / 'kept.tsv'}', rows: input 2, filter 1>"
+
+
+def test_unknown_models_name_those_that_are_bundled() -> None:
+    with pytest.raises(paraloom.ModelError, match=r"model folder not found\.\n.*bundled translator \(de-en, en-de\)"):
+        paraloom.Translator.load("de-ne")
+    with pytest.raises(paraloom.ModelError, match=r"not a translator: model\.bin not found"):
+        paraloom.Translator.load("english")
+    with pytest.raises(paraloom.ConfigError, match=r"bundled translator \(de-en, en-de\)"):
+        paraloom.backtranslate([("a", "b")], "de-ne")
     assert np.isfinite(paraloom.align(["a"], ["b"])[0].score)

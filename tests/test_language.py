@@ -34,7 +34,7 @@ PROSE = {
     r"artefacts?": "artifact",
     r"(normal|token|optim|serial|recogn|initial|summar|organ|minim|maxim|general|special|capital|lemmat|random|"
     r"quant|parallel|standard|vector|visual|penal|util)is(e|ed|es|er|ers|ing|ation)(?!-encoder)": "-ize",
-    r"colours?|coloured|behaviour|neighbours?|neighbouring|favour|centres?|centred|licences?|catalogues?|"
+    r"colours?|coloured|behaviour|neighbours?|neighbouring|favour|centres?|centred|licences?(?!\W+license)|catalogues?|"
     r"judgements?|programmes?|analyse[sd]?|unlabelled|labelled|labelling|modelling|distil(?!-encoder|-words)|"
     r"distils": "American spelling",
 }
@@ -94,7 +94,7 @@ TEXTS = sorted(
     path
     for pattern in ("*.md", "docs/**/*.md", "examples/*.toml", "src/**/*.toml", "src/**/*.md", "Makefile", "*.toml")
     for path in ROOT.glob(pattern)
-    if path.name not in ("CHANGELOG.md", "api.md", "cli.md", "stages.md")
+    if path.name not in ("CHANGELOG.md", "api.md", "cli.md", "stages.md", "old-names.md")
     and not {".venv", "build"} & set(path.relative_to(ROOT).parts)
 )
 _PROSE = re.compile("|".join(rf"(?P<r{n}>\b(?:{pattern})\b)" for n, pattern in enumerate(PROSE)), re.IGNORECASE)

@@ -280,6 +280,11 @@ def test_a_string_in_place_of_a_list_of_sentences_is_an_error() -> None:
         align(["Eins."], ["One."], source_translation="One.")
 
 
+def test_anything_but_strings_is_an_error() -> None:
+    with pytest.raises(TypeError, match="expected a list of sentences, got NoneType at position 1"):
+        align(["Eins.", None], ["One."])  # type: ignore[list-item]
+
+
 def test_a_translation_of_another_length_is_an_error() -> None:
     with pytest.raises(DataError, match="the source has 2 sentences, its translation 1 has 1"):
         align(["a", "b"], ["c"], source_translation=["a"])

@@ -52,7 +52,7 @@ def test_options_about_parses_are_checked(paraloom: Command, tmp_path: Path) -> 
     status, _, err = paraloom("diversity", "--workers", 1, "v.tsv", "--kernels", "sst")
     assert status == 1 and "v.tsv: tree kernels need parses" in err
     status, _, err = paraloom("diversity", "--workers", 1, "v.tsv", "--parser", "no/parser")
-    assert status == 1 and "no file or folder" in err and ".toml" not in err
+    assert status == 1 and "not found" in err and ".toml" not in err
     for name, text in (
         ("t.tsv", "pair_id\ttext\ttext_parse\n1\ta\t(S (N a))\n1\tb\t(S (N\n"),
         (

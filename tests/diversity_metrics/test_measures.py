@@ -66,7 +66,7 @@ def test_formats() -> None:
         "(0 to 100, higher is more diverse)"
     )
     words = {word for group in VARIANTS for text in group for word in text.split()}
-    assert f"vocabulary: {len(words)} (different words)" in lines
+    assert f"vocabulary: {len(words)} (distinct words)" in lines
     stored = json.loads(json.dumps(scores.to_dict(), allow_nan=False))
     assert stored["groups"] == 2 and stored["figures"]["ichrf"]["value"] == scores.ichrf
     assert stored["figures"]["ibleu"]["signature"].startswith("ibleu|case:lc")

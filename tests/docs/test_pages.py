@@ -50,6 +50,9 @@ def test_a_page_runs_as_it_is_written(page: Path, tmp_path: Path) -> None:
         sides = [line.split("\t")[:2] for line in SAMPLE.read_text(encoding="utf-8").splitlines()[1:60]]
         for side, suffix in enumerate(("de", "en")):
             (tmp_path / f"train.{suffix}").write_text("".join(f"{row[side]}\n" for row in sides), encoding="utf-8")
+        (tmp_path / "sts/stsbenchmark").mkdir(parents=True)
+        tasks = "5\ta dog\ta dog\n3\ta dog\ta cat\n0\ta dog\tstocks fell\n"
+        (tmp_path / "sts/stsbenchmark/sts-dev.tsv").write_text(tasks, encoding="utf-8")
         (tmp_path / "sentences.txt").write_text("Where is the station?\nA dog sleeps.\n", encoding="utf-8")
         text += "\n```shell\n" + readme_commands(text) + "```\n"
     run_page(text, tmp_path)

@@ -93,6 +93,7 @@ def test_a_toy_translator_pairs_each_reference_with_its_choice(toy_translator: P
 @pytest.mark.parametrize(
     ("decode", "reason"),
     [
+        ("mbr:chrf,samples=2,nbest=3", "the number of samples, got 'mbr:chrf,samples=2,nbest=3"),
         ("mbr:foo", r"unknown metric 'foo' of decoding 'mbr'\n?.*Metrics: chrf, bleu"),
         ("mbr:chfr", "did you mean 'chrf'"),
         ("mbr:chrf,samples=1", "samples must be at least 2"),

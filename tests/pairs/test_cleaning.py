@@ -19,7 +19,7 @@ PARALLEL = [
     ("Wort " * 150, "word " * 150, None),
     ("Wort " * 151, "word " * 150, "src: more than 150 words"),
     ("eins zwei", "one two three four five", None),  # 2.5 for one
-    ("eins zwei", "one two three four five six", "more than 2.5 words for one of the other side"),
+    ("eins zwei", "one two three four five six", "one side has more than 2.5 times as many words as the other"),
     ("zwei drei + + -", "two three plus plus minus", None),  # 0.4 of the words, 0.77 of the characters
     ("zwei + + - - =", "two plus minus is one more", "src: fewer than 0.4 of the words begin with a letter"),
     ("ab 12", "ab twelve", None),  # half of the characters

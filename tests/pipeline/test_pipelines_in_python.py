@@ -101,7 +101,7 @@ def wrong(bitext: Path) -> dict[str, tuple[list[Any], str]]:
     return {
         "nothing": ([], "the pipeline has no stages"),
         "no corpus": ([stages.Score()], "stage score: no earlier stage yields a corpus"),
-        "no stage": ([reading, "score"], "a pipeline is a list of stages, and number 2 is a str"),
+        "no stage": ([reading, "score"], "expected a list of stages, got str as number 2"),
         "the same twice": ([reading, reading], "stage read-pairs: an earlier stage has this name"),
         "an unknown name": (
             [reading, stages.Score(input="read-pair")],
@@ -109,7 +109,7 @@ def wrong(bitext: Path) -> dict[str, tuple[list[Any], str]]:
         ),
         "an unknown path": (
             [reading, stages.Score(word_counts="folder/counts")],
-            "stage score: key 'word_counts': no file or folder 'folder/counts'",
+            "stage score: key 'word_counts': 'folder/counts' not found",
         ),
         "a stage that comes later": (
             [reading, stages.Score(word_counts=later), later],

@@ -56,7 +56,7 @@ def test_figures_agree_with_sacrebleu_and_with_hand_computed_ones(tmp_path: Path
     assert figures["sentence_length"] == pytest.approx(np.mean([len(line) for line in words]), abs=1e-4)
     assert figures["vocabulary"] == len({word for line in words for word in line})
     rows = {row["figure"]: row for row in result["figures"]}
-    assert rows["vocabulary"]["unit"] == "different words" and rows["cost"]["unit"].startswith("nats a token")
+    assert rows["vocabulary"]["unit"] == "distinct words" and rows["cost"]["unit"].startswith("nats per token")
     assert all(row["signature"] for row in rows.values())
     assert rows["ichrf"]["signature"].startswith("ichrf|case:mixed") and "mean:groups" in rows["chrf"]["signature"]
 

@@ -138,7 +138,7 @@ def test_round_trips_are_labeled_by_the_hidden_second_side(monkeypatch: pytest.M
         ("xyz", 0, True, "DE2", "weak translation"),
     ]
     assert [(row["keep"], row["reason"]) for row in rows[2:]] == [
-        (False, "neither right nor wrong"),
+        (False, "neither clearly right nor clearly wrong"),
         (False, "a copy of the first side"),
     ]
     with pytest.raises(ConfigError, match="wrong_below"):

@@ -138,7 +138,7 @@ def test_duplicates_are_dropped_and_short_texts_are_not_confused(tmp_path: Path)
         tmp_path,
     ).stages[-1]
     assert [row["text"] for row in read_rows(result.folder)] == ["A dog sleeps.", "ab", "cd"]
-    assert count_reasons(result.folder) == {"near-duplicate of an earlier one": 2}
+    assert count_reasons(result.folder) == {"near-duplicate of an earlier row": 2}
 
 
 def test_lower_cased_text_is_capitalized_on_request(tmp_path: Path) -> None:

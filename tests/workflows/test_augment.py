@@ -73,7 +73,7 @@ def test_a_command_that_cannot_start_leaves_no_files(paraloom: Command, tmp_path
     [
         (["mono.txt", "-o", "made.tsv"], "name the translator"),
         (["mono.txt", "--translator", "m"], "name the bitext"),
-        (["none.txt", "--translator", "m", "-o", "made.tsv"], "no such file"),
+        (["none.txt", "--translator", "m", "-o", "made.tsv"], "file or corpus not found"),
         (["mono.txt", "--translator", "m", "--method", "syntax", "-o", "made.tsv"], "needs 3 translators, not 1"),
         (["mono.txt", "--translator", "m", "--method", "nuclear", "-o", "made.tsv"], "did you mean 'nucleus'"),
         (["pairs.parquet", "--translator", "m", "-o", "made.tsv"], "is not a file of text"),

@@ -120,7 +120,7 @@ def test_further_columns_are_kept() -> None:
 
 
 WRONG: list[tuple[Any, type[Exception], str]] = [
-    ("A sentence, not a path.", ConfigError, "A sentence, not a path."),
+    ("A sentence, not a path.", TypeError, "got the string 'A sentence, not a path.'"),
     ("missing.tsv", ConfigError, "missing.tsv"),
     (ENGLISH, TypeError, r"expected pairs \(source, target\), got 'A dog sleeps.' as number 1"),
     ([("a", "b"), ("a", "b", "c")], TypeError, r"got \('a', 'b', 'c'\) as number 2"),

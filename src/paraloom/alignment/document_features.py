@@ -80,7 +80,7 @@ class Documents:
         """Documents in memory.
 
         Args:
-            texts: Texts of n documents, a paragraph a line.
+            texts: Texts of n documents, one paragraph per line.
             ids: Their names; by default their indices.
             translations: Their translations into the other language, with as many lines.
             images: Their images.

@@ -133,7 +133,7 @@ def align_documents(
 
     Args:
         source: n documents of one language: their features (`document_features.open_documents`,
-            `Documents.from_texts`), or their texts, a paragraph a line.
+            `Documents.from_texts`), or their texts, one paragraph per line.
         target: m documents of the other language.
         config: Settings.
         seed: Of the topic model.

@@ -198,7 +198,7 @@ def align(
         an empty other side.  `score` is the bead's natural log-likelihood ratio, higher is better.
 
     Raises:
-        TypeError: A text is a string instead of a list of sentences.
+        TypeError: A text is not a list of strings.
         DataError: A translation or the embeddings do not have one entry for each sentence.
         ConfigError: A setting is out of range.
 
@@ -210,6 +210,9 @@ def align(
     for text in (source, target, source_translation, target_translation):
         if isinstance(text, str):
             raise TypeError(f"expected a list of sentences, got the string {text[:40]!r}")
+        for position, sentence in enumerate(text or ()):
+            if not isinstance(sentence, str):
+                raise TypeError(f"expected a list of sentences, got {type(sentence).__name__} at position {position}")
     source_translations = () if source_translation is None else (source_translation,)
     target_translations = () if target_translation is None else (target_translation,)
     pair = TextPair(source, target, source_translations, target_translations, embeddings)

@@ -49,7 +49,7 @@ def train_encoder(
     tgt_column: options.TgtColumn = None,
     seed: options.Seed = 1,
 ) -> None:
-    """Train a sentence encoder on paraphrase pairs; stopped, the same command resumes.
+    """Train a sentence encoder on paraphrase pairs; if stopped, run it again to resume.
 
     Example: `paraloom train encoder --pairs kept.parquet -o encoder`
     """

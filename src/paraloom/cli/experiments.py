@@ -35,7 +35,7 @@ def reproduce(
     workers: options.Workers = None,
     seed: options.Seed = 1,
 ) -> None:
-    """Make the papers' tables from your own pairs, beside the published figures; stopped, the same command resumes.
+    """Make the papers' tables from your own pairs, next to the published figures; if stopped, run it again to resume.
 
     Example: `paraloom reproduce w17-9 pnmt-1 --pairs news=scored.parquet --sts data/sts -o runs/reproduce`
     """

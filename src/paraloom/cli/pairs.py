@@ -79,7 +79,7 @@ def score(
         typer.Option(help="Adds scores of translating back into the language of the pivot: a name or folder."),
     ] = None,
     agreement_samples: Annotated[
-        int, typer.Option(help="Adds agreement: compares tgt with so many samples of --translator, such as 16.")
+        int, typer.Option(help="Adds agreement: compares tgt with this many samples of --translator, such as 16.")
     ] = 0,
     cross_encoder: Annotated[
         str | None,
@@ -138,7 +138,7 @@ def filter_pairs(
     where: Annotated[str, typer.Option(help="A condition in SQL over the columns.")] = "",
     preset: Annotated[
         str | None,
-        typer.Option(help="strict, balanced or loose: keep what is probably a paraphrase, but no near copy."),
+        typer.Option(help="strict, balanced or loose: keep what is probably a paraphrase, but not a near-copy."),
     ] = None,
     encoder: Annotated[
         str | None, typer.Option(help="For a preset: compute paraphrase_score first, with this encoder.")
@@ -264,7 +264,7 @@ def tune(
     workers: options.Workers = None,
     seed: options.Seed = 1,
 ) -> None:
-    """Find the filter whose pairs train the best encoder, against random pairs; stopped, the same command resumes.
+    """Find the filter whose pairs train the best encoder, against random pairs; if stopped, run it again to resume.
 
     Example: `paraloom tune scored.parquet --sts data/sts --grid w17-overlap --grid "src_tokens > 5" -o runs/tune`
     """
@@ -300,7 +300,7 @@ def judge_sample(
 
 def judge_table(
     sheets: Annotated[list[Path], typer.Argument(help="Labeled sheets, one per annotator.")],
-    key: Annotated[Path, typer.Option(help="The key that was written beside the sheet.")],
+    key: Annotated[Path, typer.Option(help="The key that was written with the sheet.")],
     as_json: options.Json = False,
 ) -> None:
     """Count the labels in each range, and how far two annotators agree.

@@ -34,6 +34,14 @@ OPTIONS: dict[str, dict[str, str]] = {
 """Command → old name of an option → its name now."""
 
 
+class Renamed(typer.BadParameter):
+    """A usage error that does not begin with "Invalid value": the name is at fault."""
+
+    def format_message(self) -> str:
+        """The message alone."""
+        return self.message
+
+
 class RenamedOptions(TyperCommand):
     """A command that names the new option when an old one is used."""
 
@@ -43,7 +51,7 @@ class RenamedOptions(TyperCommand):
         for arg in args:
             new = OPTIONS.get(command, {}).get(arg.partition("=")[0])
             if new is not None:
-                raise typer.BadParameter(f"this option is now called {new}", ctx, param_hint=arg.partition("=")[0])
+                raise Renamed(f"{arg.partition('=')[0]}: this option is now called {new}", ctx)
         return super().parse_args(ctx, args)
 
 
@@ -53,5 +61,5 @@ class RenamedCommands(TyperGroup):
     def resolve_command(self, ctx: Any, args: list[str]) -> tuple[str | None, Any, list[str]]:
         """Check for old commands before click reports an unknown one."""
         if args and args[0] in COMMANDS and args[0] not in self.commands and COMMANDS[args[0]] in self.commands:
-            raise typer.BadParameter(f"this command is now called '{COMMANDS[args[0]]}'", ctx, param_hint=args[0])
+            raise Renamed(f"{args[0]}: this command is now called '{COMMANDS[args[0]]}'", ctx)
         return super().resolve_command(ctx, args)

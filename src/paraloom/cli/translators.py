@@ -32,7 +32,7 @@ def train_translator(
     ] = "other",
     seed: options.Seed = 1,
 ) -> None:
-    """Train a translator from scratch; stopped, the same command resumes.
+    """Train a translator from scratch; if stopped, run it again to resume.
 
     Example: `paraloom train translator --bitext 'train.{cs,en}' --dev 'val.{cs,en}' -o cs-en`
     """

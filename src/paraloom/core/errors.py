@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from difflib import get_close_matches
 from pathlib import Path
 
@@ -164,11 +165,21 @@ def nearest(name: str, known: list[str] | tuple[str, ...]) -> str:
         known: The valid names.
 
     Returns:
-        `"; did you mean 'x'?"` where a valid name is similar, else a list of all.
+        `"; did you mean 'x'?"` where a valid name is similar, else a list of all; "" without valid names.
 
     Example:
         >>> nearest("tranlsate", ["translate", "score"])
         "; did you mean 'translate'?"
     """
+    return suggestion(name, known) or (f"; known are {', '.join(sorted(known))}" if known else "")
+
+
+def suggestion(name: str, known: Iterable[str]) -> str:
+    """As `nearest`, but "" where no valid name is similar: for errors whose remedy lists the valid names.
+
+    Example:
+        >>> suggestion("scroe", ["translate", "score"]), suggestion("x", ["translate", "score"])
+        ("; did you mean 'score'?", '')
+    """
     close = get_close_matches(name, known, n=1, cutoff=0.6)
-    return f"; did you mean '{close[0]}'?" if close else f"; known are {', '.join(sorted(known))}"
+    return f"; did you mean '{close[0]}'?" if close else ""

@@ -14,7 +14,7 @@ from paraloom.core.stats import Estimate, Moments
 from paraloom.text.buffers import Texts, code_points
 from paraloom.text.chrf import CHRF_BETA, CHRF_ORDER, chrf_from_points
 
-UNITS = {"cost": "nats a token, lower is likelier", "chrf": "0 to 100, higher is nearer to the reference"}
+UNITS = {"cost": "nats per token, lower is more likely", "chrf": "0 to 100, higher is nearer to the reference"}
 """Unit of each of `Adequacy.figures`."""
 
 

@@ -14,11 +14,11 @@ from paraloom.text.buffers import Texts, code_points, text_buffers
 from paraloom.text.characters import white_table
 
 UNITS = {
-    "sentence_length": "words a sentence",
-    "word_length": "characters a word",
-    "bytes_per_word": "bytes a word, blanks and line ends among them",
-    "vocabulary": "different words",
-    "folded_vocabulary": "different words, ASCII capitals and punctuation aside",
+    "sentence_length": "words per sentence",
+    "word_length": "characters per word",
+    "bytes_per_word": "bytes per word, including spaces and line ends",
+    "vocabulary": "distinct words",
+    "folded_vocabulary": "distinct words, ignoring ASCII case and punctuation",
 }
 """Unit of each of `SurfaceStatistics.figures`."""
 

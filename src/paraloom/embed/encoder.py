@@ -232,7 +232,9 @@ def _check_name(name: str) -> None:
     """Raise ModelError for a misspelled folder or bundled name, so that no network is asked for it."""
     path = Path(name)
     if name.startswith((".", "/", "~")) or (len(path.parts) > 1 and path.parent.is_dir()):
-        raise ModelError("encoder folder not found", file=name, remedy="Check the path.")
+        raise ModelError(
+            "encoder folder not found", file=name, remedy="Check the path, or name a bundled encoder: english."
+        )
     close = get_close_matches(name, BUNDLED, n=1)
     if close:
         raise ModelError("encoder not found", file=name, remedy=f"Did you mean the bundled model '{close[0]}'?")

@@ -159,9 +159,10 @@ class SentenceTransformerEncoder:
             self._model = SentenceTransformer(model, device="cpu")
         except Exception as error:  # the library raises whatever its loaders raise
             raise ModelError(
-                f"sentence-transformers cannot load it: {error}",
+                f"sentence-transformers cannot load it: {(str(error) or repr(error)).splitlines()[0]}",
                 file=model,
-                remedy="Name a folder, a bundled encoder such as 'english', or a Hugging Face model.",
+                remedy="Name a folder, a bundled encoder such as 'english', or a Hugging Face model, which needs a "
+                "network when it is first used.",
             ) from None
 
     @property

@@ -32,7 +32,7 @@ def run_experiment(
     workers: int | None = None,
     report: Callable[[str], None] = lambda text: None,
 ) -> ExperimentResult:
-    """Run an experiment in a folder; stopped, the same call resumes.
+    """Run an experiment in a folder; if stopped, the same call resumes.
 
     Args:
         path: The experiment, a TOML file.

@@ -36,7 +36,7 @@ def reproduce_tables(
     workers: int | None = None,
     seed: int = 1,
 ) -> Iterator[ReproducedTable]:
-    """Make the papers' tables from your own data, next to the published figures; stopped, the same call resumes.
+    """Make the papers' tables from your own data, next to the published figures; if stopped, the same call resumes.
 
     Args:
         names: Names of tables, such as 'w17-5', 'pnmt-1' or 'park17-2'; 'all': those that `pairs` or `loop` allow.

@@ -50,7 +50,7 @@ class ExtractionCounts:
                 f"page counts do not add up: read {self.read}, documents {self.documents}, "
                 f"rejected {self.rejected.total()}",
                 stage="extract",
-                remedy="This is a fault of the program, not of the data: please report it.",
+                remedy="This is a bug of Paraloom, not of the data: please report it.",
             )
         return self
 

@@ -97,7 +97,7 @@ def atomic_folder(folder: str | Path, sentinel: str) -> Iterator[Path]:
 
     Raises:
         ConfigError: `folder` exists, is not empty and does not have the sentinel.
-        RunError: The disk is full.
+        RunError: The disk is full, or the folder cannot be written.
 
     Example:
         >>> import tempfile
@@ -113,7 +113,8 @@ def atomic_folder(folder: str | Path, sentinel: str) -> Iterator[Path]:
     temporary, old = (folder.with_name(f".{folder.name}.{secrets.token_hex(4)}.tmp") for _ in range(2))
     try:
         with disk_full_as_error(folder):
-            temporary.mkdir(parents=True)
+            with _unwritable_as_error(folder):
+                temporary.mkdir(parents=True)
             yield temporary
         if folder.exists():
             folder.rename(old)
@@ -154,16 +155,21 @@ def _create(path: Path, temporary: Path) -> None:
     """Create `temporary`, so that a path that cannot be written is noticed before the work is done."""
     if path.is_dir():
         raise RunError("cannot write: expected a file name, got a folder", file=path, remedy="Name a file in it.")
-    with disk_full_as_error(path):
-        try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            temporary.touch(exist_ok=False)
-        except (PermissionError, FileExistsError, NotADirectoryError) as error:
-            raise RunError(
-                f"cannot write: {os.strerror(error.errno or 0)}",
-                file=path,
-                remedy="Choose another path, or change the permissions.",
-            ) from error
+    with disk_full_as_error(path), _unwritable_as_error(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        temporary.touch(exist_ok=False)
+
+
+@contextmanager
+def _unwritable_as_error(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except (PermissionError, FileExistsError, FileNotFoundError, NotADirectoryError) as error:
+        raise RunError(
+            f"cannot write: {os.strerror(error.errno or 0)}",
+            file=path,
+            remedy="Choose another path, or change the permissions.",
+        ) from error
 
 
 def _flush_to_disk(path: Path) -> None:

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from paraloom.bundled import bundled_path
+from paraloom.bundled import BUNDLED, bundled_path
 from paraloom.core.digests import file_digest
 from paraloom.core.errors import ConfigError, MissingExtraError, ModelError, nearest
 from paraloom.mt.subwords import END, PADDING, SUBWORD_FILES, UNKNOWN
@@ -45,7 +45,7 @@ def find_translator(model: str | Path, *, precision: str = "int8") -> Path:
         Traceback (most recent call last):
             ...
         paraloom.core.errors.ModelError: no/such/folder: model folder not found.
-        Check the path; a Hugging Face name has the form OWNER/NAME.
+        Check the path, or name a bundled translator (de-en, en-de) or a model of Hugging Face as OWNER/NAME.
     """
     folder = Path(model)
     if folder.is_dir():
@@ -58,7 +58,8 @@ def find_translator(model: str | Path, *, precision: str = "int8") -> Path:
     raise ModelError(
         "model folder not found",
         file=model,
-        remedy="Check the path; a Hugging Face name has the form OWNER/NAME.",
+        remedy=f"Check the path, or name a bundled translator ({', '.join(bundled_translators())}) "
+        "or a model of Hugging Face as OWNER/NAME.",
     )
 
 
@@ -175,6 +176,11 @@ def read_card(folder: Path) -> dict[str, str]:
     lines = path.read_text(encoding="utf-8").splitlines() if path.is_file() else []
     cells = [[cell.strip() for cell in line.strip("|").split("|", 1)] for line in lines if line.startswith("|")]
     return {row[0]: row[1] for row in cells if len(row) == 2 and row[0].strip("- ")}
+
+
+def bundled_translators() -> list[str]:
+    """Names of the bundled translators."""
+    return [name for name in BUNDLED if (folder := bundled_path(name)) and (folder / "model.bin").is_file()]
 
 
 def _is_checkpoint(folder: Path) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, fields
 from typing import Any, ClassVar, TypeAlias
 
-from paraloom.core.errors import ConfigError, nearest
+from paraloom.core.errors import ConfigError, nearest, suggestion
 from paraloom.text.utility import UTILITIES
 
 
@@ -125,7 +125,7 @@ class Nucleus:
         p: Probability of the nucleus, above 0 and at most 1 (BBH22 use 0.95).
         nbest: Samples per sentence, 1 or more.
         temperature: The logits are divided by it; below 1 is sharper.
-        within: Consider only so many of the most likely tokens; 0 considers all. A limit of 50 decodes several times
+        within: Consider only this many of the most likely tokens; 0 considers all. A limit of 50 decodes several times
             faster from a slightly different distribution, so it is part of the signature.
         shortlist: See `Beam`.
 
@@ -203,7 +203,7 @@ class Mbr:
     def __post_init__(self) -> None:
         if self.metric not in UTILITIES:
             raise ConfigError(
-                f"unknown metric '{self.metric}' of decoding 'mbr'{nearest(self.metric, UTILITIES)}",
+                f"unknown metric '{self.metric}' of decoding 'mbr'{suggestion(self.metric, UTILITIES)}",
                 remedy=f"Metrics: {', '.join(UTILITIES)}.",
             )
         _require(self.samples >= 2, "samples must be at least 2", self)
@@ -311,6 +311,6 @@ def _shortlist_options(shortlist: int) -> dict[str, Any]:
     return {"use_vmap": True} if shortlist else {}
 
 
-def _require(condition: bool, requirement: str, decoding: object) -> None:
+def _require(condition: bool, requirement: str, decoding: Decoding) -> None:
     if not condition:
-        raise ConfigError(f"{requirement}, got {decoding}")
+        raise ConfigError(f"{requirement}, got '{describe_decoding(decoding)}'")

@@ -454,8 +454,8 @@ def minimum_risk(
 
     Example:
         >>> samples = [[Variant("a cat", -1.0, 3), Variant("a dog", -2.0, 3), Variant("the cat", -3.0, 3)]]
-        >>> minimum_risk(samples, [[]], Mbr(samples=3))[0][0].text
-        'a cat'
+        >>> minimum_risk(samples, [[]], Mbr(samples=3))[0][0].text  # has most in common with the others
+        'the cat'
     """
     candidates: list[list[Variant]] = []
     for drawn, added in zip(samples, further, strict=True):
@@ -632,14 +632,14 @@ def _language_tags(folder: Path) -> list[str]:
 
 
 def _check_folder(folder: Path) -> None:
-    remedy = "Copy the whole model folder, or train it again with 'paraloom train translator'."
+    remedy = "Name the folder of a translator; if this is one, copy the whole folder again."
     if not folder.is_dir():
         raise ModelError("model folder not found", file=folder, remedy="Check the path.")
     for name in ENGINE_FILES:
         if not (folder / name).is_file():
-            raise ModelError(f"{name} not found", file=folder, remedy=remedy)
+            raise ModelError(f"not a translator: {name} not found", file=folder, remedy=remedy)
     if not any((folder / name).is_file() for name in VOCABULARIES):
-        raise ModelError("shared_vocabulary.json not found", file=folder, remedy=remedy)
+        raise ModelError("not a translator: shared_vocabulary.json not found", file=folder, remedy=remedy)
     try:
         json.loads((folder / "config.json").read_text(encoding="utf-8"))
     except ValueError:

@@ -198,7 +198,7 @@ def _cohen_kappa(first: list[int], second: list[int]) -> float | None:
 
 def _read(path: Path, columns: Sequence[str]) -> list[dict[str, str]]:
     if not path.is_file():
-        raise ConfigError("file not found", file=path)
+        raise ConfigError("file not found", file=path, remedy="Give the file that `paraloom judge sample` wrote.")
     with path.open(encoding="utf-8-sig", newline="") as stream:
         table = csv.DictReader(stream, delimiter="\t")
         missing = [name for name in columns if name not in (table.fieldnames or [])]

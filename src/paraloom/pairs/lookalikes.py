@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 import pyarrow as pa
 
-from paraloom.core.errors import ConfigError, nearest
+from paraloom.core.errors import ConfigError, suggestion
 from paraloom.core.seeds import derive_seed, generator
 
 _Rule = Callable[[str, np.random.Generator, Sequence[str]], str | None]
@@ -85,7 +85,7 @@ def lookalike(text: str, kind: str, random: np.random.Generator, names: Sequence
     """
     if kind not in _RULES:
         raise ConfigError(
-            f"unknown kind of look-alike '{kind}'{nearest(kind, KINDS)}", remedy=f"Kinds: {', '.join(KINDS)}."
+            f"unknown kind of look-alike '{kind}'{suggestion(kind, KINDS)}", remedy=f"Kinds: {', '.join(KINDS)}."
         )
     changed = _RULES[kind](text, random, names)
     return changed if changed is not None and changed.lower() != text.lower() else None

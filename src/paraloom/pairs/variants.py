@@ -120,12 +120,12 @@ class TrainingPairs(Config):
             raise ConfigError(f"'tag' must be one token without white space, such as <BT>, not '{self.tag}'")
         if self.max_character_ratio and self.max_character_ratio < 1:
             raise ConfigError(
-                f"'max_character_ratio' must be 1 or more, or 0 for no bound, not {self.max_character_ratio}"
+                f"'max_character_ratio' must be 1 or more, or 0 for no limit, not {self.max_character_ratio}"
             )
         if self.repeat_limit < 0 or self.repeat_limit == 1:
-            raise ConfigError(f"'repeat_limit' must be 2 or more, or 0 for no bound, not {self.repeat_limit}")
+            raise ConfigError(f"'repeat_limit' must be 2 or more, or 0 for no limit, not {self.repeat_limit}")
         if self.max_length < 0:
-            raise ConfigError(f"'max_length' must be 1 or more, or 0 for no bound, not {self.max_length}")
+            raise ConfigError(f"'max_length' must be 1 or more, or 0 for no limit, not {self.max_length}")
 
 
 def training_pairs(batch: pa.RecordBatch, config: TrainingPairs, held_out: HeldOut | None = None) -> pa.RecordBatch:

@@ -100,7 +100,7 @@ def define_steps(stages: Iterable[Stage], base: Path) -> tuple[Step, ...]:
     for stage in stages:
         if not isinstance(stage, Stage):
             raise ConfigError(
-                f"a pipeline is a list of stages, and number {len(steps) + 1} is a {type(stage).__name__}",
+                f"expected a list of stages, got {type(stage).__name__} as number {len(steps) + 1}",
                 remedy="Take stages from paraloom.stages.",
             )
         use = use_of(type(stage))
@@ -160,9 +160,7 @@ def _resolve(value: Ref, key: str, earlier: Sequence[Step], base: Path) -> Refer
     if bundled is not None:
         return bundled
     if not path.exists() and (isinstance(value, Path) or "/" in value):
-        raise ConfigError(
-            f"key '{key}': no file or folder '{value}'", remedy=f"Relative paths are resolved against {base}."
-        )
+        raise ConfigError(f"key '{key}': '{value}' not found", remedy=f"Relative paths are resolved against {base}.")
     if not path.exists():
         raise ConfigError(
             f"key '{key}': '{value}' is neither an earlier stage nor a path{nearest(str(value), names)}",

@@ -74,6 +74,10 @@ class RunResult:
     folder: Path
     stages: tuple[StageResult, ...]
 
+    def __repr__(self) -> str:
+        stages = (stage.name if stage.kind == "fit" else f"{stage.name} {stage.counts.out:,}" for stage in self.stages)
+        return f"<RunResult {str(self.folder)!r}, rows: {', '.join(stages)}>"
+
     @property
     def digest(self) -> str:
         """SHA-256 over the stages' digests, in order: equal for equal bytes, on any engine and machine."""

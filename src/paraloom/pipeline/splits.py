@@ -99,7 +99,7 @@ def split(batch: pa.RecordBatch) -> tuple[pa.RecordBatch, pa.RecordBatch | None]
         raise RunError(
             f"column 'keep' is {keep.type} with {keep.null_count} nulls, 'reason' is "
             f"{'there' if 'reason' in names else 'missing'}",
-            remedy="A filter adds 'keep', true or false in each row, and 'reason': this is a fault of the stage.",
+            remedy="A filter adds 'keep', true or false in each row, and 'reason': this is a bug of the stage.",
         )
     return batch.filter(keep).drop_columns(["keep", "reason"]), batch.filter(pc.invert(keep)).drop_columns(["keep"])
 

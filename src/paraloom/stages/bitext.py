@@ -379,6 +379,7 @@ class Clean(CleaningRules, Map):
         [False]
     """
 
+    version: ClassVar[str] = "2"
     inputs: ClassVar[tuple[str, ...]] = ("held_out",)
 
     held_out: tuple[Ref, ...] = ()
@@ -421,7 +422,7 @@ class Clean(CleaningRules, Map):
             texts = batch.column(name).take(pa.array(rows, pa.int64())).to_pylist()
             for row, language in zip(rows, identifier.identify(texts), strict=True):
                 if language != labels[row]:
-                    looks = f"looks like '{language}'" if language else "in no language known here"
+                    looks = f"looks like '{language}'" if language else "unknown language"
                     reasons[row] = f"{name}: {looks}, not '{labels[row]}'"
 
 

@@ -49,7 +49,7 @@ class MeasureDiversity(Fit):
     """
 
     inputs: ClassVar[tuple[str, ...]] = ("variants", "references")
-    version: ClassVar[str] = "2"
+    version: ClassVar[str] = "3"
 
     variants: Ref
     references: Ref | None = None

@@ -14,7 +14,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from paraloom.core.config import base_config
-from paraloom.core.errors import ConfigError, DataError, nearest
+from paraloom.core.errors import ConfigError, DataError, suggestion
 from paraloom.core.schema import PAIRS
 from paraloom.core.stage import Fit, Json, Map, Ref, Source, StageContext
 from paraloom.core.stage_cache import cached_per_stage
@@ -190,7 +190,8 @@ class MakeLookalikes(Map):
         for kind in self.kinds:
             if kind not in KINDS:
                 raise ConfigError(
-                    f"unknown kind of look-alike '{kind}'{nearest(kind, KINDS)}", remedy=f"Kinds: {', '.join(KINDS)}."
+                    f"unknown kind of look-alike '{kind}'{suggestion(kind, KINDS)}",
+                    remedy=f"Kinds: {', '.join(KINDS)}.",
                 )
 
     def apply(self, batch: pa.RecordBatch, context: StageContext) -> pa.RecordBatch:
@@ -275,6 +276,7 @@ class RoundTripPairs(Map):
         85.0
     """
 
+    version: ClassVar[str] = "2"
     inputs: ClassVar[tuple[str, ...]] = ("translator", "back_translator")
     input_columns: ClassVar[tuple[str, ...]] = tuple(PAIRS.names)
 
@@ -313,7 +315,7 @@ class RoundTripPairs(Map):
         batch = batch.append_column(pa.field("pivot_lang", pa.string()), languages)
         keep = (right | wrong) & ~copied
         reasons = [
-            None if kept else "a copy of the first side" if copy else "neither right nor wrong"
+            None if kept else "a copy of the first side" if copy else "neither clearly right nor clearly wrong"
             for kept, copy in zip(keep, copied, strict=True)
         ]
         batch = batch.append_column(pa.field("keep", pa.bool_()), pa.array(keep))
@@ -484,7 +486,7 @@ class LabeledScores:
 
 
 def read_labeled(corpora: Sequence[Corpus], scores: Sequence[str], *, required: Sequence[str] = ()) -> LabeledScores:
-    """Read the scores and labels of labeled pairs: some ten bytes a pair and score.
+    """Read the scores and labels of labeled pairs: some ten bytes per pair and score.
 
     Args:
         corpora: Corpora of labeled pairs.
@@ -503,7 +505,7 @@ def read_labeled(corpora: Sequence[Corpus], scores: Sequence[str], *, required: 
         if LABEL not in known:
             raise ConfigError(
                 f"the pairs have no column '{LABEL}'; their columns are {', '.join(known)}",
-                remedy=f"Add '{LABEL}' (1 right, 0 wrong), and on request '{SET}' (the name of a set).",
+                remedy=f"Add '{LABEL}' (1 right, 0 wrong), and optionally '{SET}' (the name of a set).",
             )
         for name in required:
             if name not in known:

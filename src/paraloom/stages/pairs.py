@@ -216,6 +216,7 @@ class DropDuplicates(Map):
         'find-duplicates'
     """
 
+    version: ClassVar[str] = "2"
     inputs: ClassVar[tuple[str, ...]] = ("duplicates",)
 
     duplicates: Ref
@@ -223,7 +224,7 @@ class DropDuplicates(Map):
     def apply(self, batch: pa.RecordBatch, context: StageContext) -> pa.RecordBatch:
         """The batch with `keep` and `reason`."""
         duplicate = is_duplicate(batch, _hashes(context.inputs["duplicates"]))
-        reason = pa.array(["near-duplicate of an earlier one" if value else None for value in duplicate], pa.string())
+        reason = pa.array(["near-duplicate of an earlier row" if value else None for value in duplicate], pa.string())
         batch = batch.append_column(pa.field("keep", pa.bool_()), pa.array(~duplicate))
         return batch.append_column(pa.field("reason", pa.string()), reason)
 

@@ -60,7 +60,7 @@ class Score(Map):
             `reverse_cost_gap` and `round_trip_chrf`; with both translators `dual_cross_entropy`, too. Pairs without a
             column `pivot` get one by translating `src`.
         agreement_samples: Samples of `translator` per pivot, 2 or more, such as 16; adds `agreement`, the mean chrF of
-            `tgt` against them. They take as long as so many translations; 0 for none.
+            `tgt` against them. They take as long as this many translations; 0 for none.
         paraphrase_model: What :class:`TrainParaphraseModel` wrote; adds `p_paraphrase`, computed from the other scores
             of the pairs. Scores that need no model are computed for it where they are missing.
         cross_encoder: Folder of a cross-encoder in ONNX format, with config.json and tokenizer.json; adds

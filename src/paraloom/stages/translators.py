@@ -74,6 +74,7 @@ class TrainTranslator(TranslatorConfig, Fit):
         "start": "init_from",
         "subwords_of": "subwords_from",
         "about": "description",
+        "licence": "license",
     }
 
     bitext: tuple[Ref, ...]

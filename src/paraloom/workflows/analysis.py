@@ -19,7 +19,7 @@ from paraloom.pairs.filtering.filters import CriterionCount
 from paraloom.pipeline.fit import ARTIFACT
 from paraloom.stages.analysis import ExtractLexicon, PairStatistics
 from paraloom.stages.pairs import PreviewFilter
-from paraloom.workflows.pairs import Pairs, PairsLike, as_pairs
+from paraloom.workflows.pairs import Pairs, PairsLike, open_pairs
 from paraloom.workflows.run import run_in
 
 
@@ -44,7 +44,7 @@ def pair_statistics(pairs: PairsLike, *, sample: int = 150_000, seed: int = 1) -
         >>> figures["pairs"], figures["reference_minus_translation"]["length"]["value"]
         (3, -2.0)
     """
-    corpus = as_pairs(pairs)
+    corpus = open_pairs(pairs)
     with _fitted(corpus, PairStatistics(name="found", pairs=corpus.source, sample=sample), seed) as folder:
         figures: dict[str, Any] = _result(folder)
         return figures
@@ -65,7 +65,7 @@ def extract_lexicon(pairs: PairsLike, output: str, *, seed: int = 1, **config: A
     Reference:
         Wieting and Gimpel (2018), §6.
     """
-    corpus = as_pairs(pairs)
+    corpus = open_pairs(pairs)
     with _fitted(corpus, ExtractLexicon(name="found", pairs=(corpus.source,), **config), seed) as folder:
         table = pq.read_table(folder / "lexicon.parquet")
         return write_table(table, output)
@@ -80,7 +80,7 @@ def preview_filter(pairs: PairsLike, where: str = "", *, seed: int = 1, **criter
         seed: Seed of a random sample.
         **criteria: Further criteria, as `Pairs.filter` takes them.
     """
-    corpus = as_pairs(pairs)
+    corpus = open_pairs(pairs)
     stage = PreviewFilter(name="found", pairs=corpus.source, where=where, **criteria)
     with _fitted(corpus, stage, seed) as folder:
         return [CriterionCount(**row) for row in _result(folder)]
@@ -107,7 +107,7 @@ def draw_sheet(
     Reference:
         Wieting and Gimpel (2018), Table 3.
     """
-    batches = as_pairs(pairs)
+    batches = open_pairs(pairs)
     names = batches.columns
     if by not in names:
         raise ConfigError(

@@ -83,7 +83,7 @@ def augment(
         )
     path = Path(text).absolute()
     if not path.exists():
-        raise DataError("no such file or corpus", file=text)
+        raise DataError("file or corpus not found", file=text, remedy="Check the name of the text.")
     if without_compression(path).suffix == ".parquet":
         raise ConfigError(f"'{text}' is not a file of text", remedy="Give .txt, .tsv, .jsonl or a corpus folder.")
     if field is None and path.is_file():

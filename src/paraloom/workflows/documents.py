@@ -42,7 +42,7 @@ def pair_documents(
     seed: int = 1,
     **config: Any,
 ) -> dict[str, Any]:
-    """Pair the documents of two corpora and write the pairs as TSV; stopped, the same call resumes.
+    """Pair the documents of two corpora and write the pairs as TSV; if stopped, the same call resumes.
 
     Args:
         source: A corpus of documents, as `extract_documents` makes it.

@@ -49,7 +49,7 @@ def train_encoder(
     seed: int = 1,
     **config: Any,
 ) -> RunResult:
-    """Train a sentence encoder on paraphrase pairs; stopped, the same call resumes.
+    """Train a sentence encoder on paraphrase pairs; if stopped, the same call resumes.
 
     Args:
         pairs: Pairs that mean the same: one file or several, as `read_pairs` takes them.

@@ -26,7 +26,7 @@ from paraloom.stages.labels import (
     evaluate_labeled,
     lower_is_better,
 )
-from paraloom.workflows.pairs import Pairs, PairsLike, as_pairs
+from paraloom.workflows.pairs import Pairs, PairsLike, open_pairs
 from paraloom.workflows.run import as_list, input_stages, run_stages
 
 DEFAULT_SCORES = ("overlap", "bleu1", "chrf", "mismatch", "meaning")
@@ -51,7 +51,7 @@ def evaluate_scores(pairs: str | Path | Sequence[str | Path], *, scores: Sequenc
     Reference:
         DeLong, DeLong and Clarke-Pearson 1988, for the intervals.
     """
-    opened = [as_pairs(source) for source in as_list(pairs)]
+    opened = [open_pairs(source) for source in as_list(pairs)]
     return evaluate_labeled([source.corpus() for source in opened], scores)
 
 
@@ -91,7 +91,7 @@ def evaluate_lookalikes(
         >>> [(row.kind, row.preferred.value) for row in result.rows]
         [('number', 0.0), ('words', 0.5)]
     """
-    right = as_pairs(pairs, seed=seed).filter(sample=sample)
+    right = open_pairs(pairs, seed=seed).filter(sample=sample)
     changed_pairs = right.then(MakeLookalikes(kinds=tuple(kinds), changed=changed))  # type: ignore[arg-type]
     if not len(changed_pairs):
         raise DataError(
@@ -133,7 +133,7 @@ def train_paraphrase_model(
         read, reference = input_stages(str(source), name=f"input-{number}")
         stages += read
         references.append(reference)
-    names = tuple(features) or _bundled_features(as_pairs(as_list(pairs)[0]).columns)
+    names = tuple(features) or _bundled_features(open_pairs(as_list(pairs)[0]).columns)
     stage: Fit = TrainParaphraseModel(name="model", pairs=tuple(references), features=names, **config)
     return run_stages([*stages, stage], str(output))
 

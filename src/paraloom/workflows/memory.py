@@ -145,7 +145,10 @@ def _rows(rows: Sequence[Any]) -> pa.Table:
 def _columns(columns: Mapping[str, Sequence[Any]]) -> pa.Table:
     lengths = {name: len(column) for name, column in columns.items()}
     if len(set(lengths.values())) > 1:
-        raise DataError(f"the columns differ in length: {', '.join(f'{n} {size}' for n, size in lengths.items())}")
+        raise DataError(
+            f"the columns differ in length: {', '.join(f'{n} {size}' for n, size in lengths.items())}",
+            remedy="Give every column one value for each pair.",
+        )
     for name in ("src", "tgt"):
         for row, value in enumerate(columns.get(name, ()), start=1):
             if value is not None and not isinstance(value, str):

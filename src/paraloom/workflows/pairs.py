@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -11,7 +12,7 @@ from typing import Any, Literal, TypeAlias, cast
 import pyarrow as pa
 
 from paraloom.bundled import PARAPHRASE_MODEL, bundled_path
-from paraloom.core.errors import ConfigError, DataError, nearest
+from paraloom.core.errors import ConfigError, DataError, suggestion
 from paraloom.core.protocols import EncoderLike, TranslatorLike
 from paraloom.core.stage import Map, Ref, Source, Stage
 from paraloom.embed.average import SentenceEncoder
@@ -102,8 +103,8 @@ class Pairs:
                 sentence that was translated, into that of the pairs, by name or folder.
             reverse_translator: Adds `reverse_cost`, `reverse_cost_gap` and `round_trip_chrf`: a translator the other
                 way; with both, `dual_cross_entropy`, too.
-            agreement_samples: Adds `agreement`, the mean chrF of `tgt` against so many samples of `translator`, 2 or
-                more; it takes as long as so many translations.
+            agreement_samples: Adds `agreement`, the mean chrF of `tgt` against this many samples of `translator`, 2 or
+                more; it takes as long as this many translations.
             cross_encoder: Adds `cross_encoder_forward` and `cross_encoder_backward`: the local folder of a model that
                 reads both sides at once, such as an entailment model, in ONNX format (extra `cross-encoder`).
             cross_encoder_file: The ONNX file in that folder; default: model.onnx, onnx/model.onnx, or the only one.
@@ -196,7 +197,7 @@ class Pairs:
         presets = ParaphraseModel.load(folder).presets
         if preset not in presets:
             raise ConfigError(
-                f"unknown preset '{preset}'{nearest(preset, list(presets))}", remedy=f"Presets: {', '.join(presets)}."
+                f"unknown preset '{preset}'{suggestion(preset, presets)}", remedy=f"Presets: {', '.join(presets)}."
             )
         scored = self.score(
             PRESET_SCORES, encoder=encoder, reverse_translator=reverse_translator, paraphrase_model=folder
@@ -307,7 +308,7 @@ class Pairs:
         workers: int | None = None,
         on_error: OnError = "stop",
     ) -> RunResult:
-        """Write the pairs, sharded over processes; stopped, the same call resumes.
+        """Write the pairs, sharded over processes; if stopped, the same call resumes.
 
         Args:
             path: Where to: .tsv, .jsonl, .parquet, .tmx (each also .gz .zst .xz), ``PREFIX.{de,en}``, '-' for standard
@@ -484,7 +485,7 @@ def read_pairs(
 
 
 def as_pairs(pairs: PairsLike, *, src_lang: str = "und", tgt_lang: str = "und", seed: int = 1) -> Pairs:
-    """Sentence pairs out of whatever holds them in Python.
+    """Sentence pairs from whatever holds them in Python.
 
     Args:
         pairs: Tuples (source, target), mappings with `src` and `tgt`, a DataFrame (pandas, polars), an Arrow table or
@@ -497,18 +498,38 @@ def as_pairs(pairs: PairsLike, *, src_lang: str = "und", tgt_lang: str = "und", 
         The pairs, with an identifier each; further columns are kept.
 
     Raises:
-        TypeError: The data does not hold pairs.
+        TypeError: The data does not hold pairs, or is a string that names no file.
         DataError: A side is null, or the columns `src` and `tgt` are missing.
 
     Example:
         >>> as_pairs([("Guten Morgen", "Good morning")], src_lang="de", tgt_lang="en").to_list()[0]["src"]
         'Guten Morgen'
     """
+    if isinstance(pairs, str) and not _may_be_path(pairs):
+        raise TypeError(
+            f"expected pairs, got the string {pairs[:40]!r}, which is not a file or folder; for one pair write "
+            "[(source, target)]"
+        )
+    return open_pairs(pairs, src_lang=src_lang, tgt_lang=tgt_lang, seed=seed)
+
+
+def open_pairs(pairs: PairsLike, *, src_lang: str = "und", tgt_lang: str = "und", seed: int = 1) -> Pairs:
+    """As `as_pairs`, but every string is a path: for commands, whose users name files only."""
     if isinstance(pairs, Pairs):
         return pairs
     if isinstance(pairs, (str, Path)):
         return read_pairs(pairs, seed=seed)
     return Pairs([pairs_from_data(pairs, src_lang=src_lang, tgt_lang=tgt_lang)], seed=seed)
+
+
+def _may_be_path(text: str) -> bool:
+    """Whether a string names a file that exists, or looks like the name of one.
+
+    Example:
+        >>> [_may_be_path(text) for text in ("A dog sleeps.", "Hello", "pairs.tsv", "train.{de,en}", "runs/a/20-score")]
+        [False, False, True, True, True]
+    """
+    return Path(text).exists() or bool(re.search(r"[/\\{]|\.\w+$", text)) or text == "-"
 
 
 def backtranslate(
@@ -519,7 +540,7 @@ def backtranslate(
     side: str = "src",
     check_languages: bool = True,
 ) -> Pairs:
-    """Paraphrases from bitext: each target sentence beside translations of its source.
+    """Paraphrases from bitext: each target sentence paired with translations of its source.
 
     Args:
         pairs: Bitext, in any form that `as_pairs` takes.

@@ -145,7 +145,7 @@ def _check_output(stage: Stage, target: Path) -> None:
     if not target.is_dir():
         raise ConfigError("expected a folder, got a file", file=target, remedy="Name a new folder.")
     if any(target.iterdir()) and not (stage.sentinel and any(target.glob(stage.sentinel))):
-        raise ConfigError("the folder is not empty and holds no such model", file=target, remedy="Name a new folder.")
+        raise ConfigError("the folder holds something else than such a model", file=target, remedy="Name a new folder.")
 
 
 def _deliver(folder: Path, output: str) -> None:

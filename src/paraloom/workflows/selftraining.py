@@ -165,7 +165,7 @@ def selftrain(
     workers: int | None = None,
     report: Callable[[str], None] = lambda text: None,
 ) -> list[Table]:
-    """Run a self-training loop in a folder, round by round; stopped, the same call resumes.
+    """Run a self-training loop in a folder, round by round; if stopped, the same call resumes.
 
     It ends after the last round, or when the development BLEU has not improved for `patience` rounds.
 

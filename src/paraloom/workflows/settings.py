@@ -38,7 +38,7 @@ def read_config(path: str | Path, kind: type[_Config]) -> tuple[str, int, _Confi
             raise ConfigError(f"key 'seed' must be a whole number, 0 or more, not {seed!r}")
         return name, seed, kind(**table)
     except FileNotFoundError:
-        raise ConfigError("file not found", file=path) from None
+        raise ConfigError("file not found", file=path, remedy="Name a TOML file; see the folder examples.") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise ConfigError(f"invalid TOML: {error}", file=path, remedy="See https://toml.io for the syntax.") from None
     except ParaloomError as error:

@@ -12,7 +12,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from paraloom.bundled import BUNDLED, bundled_path
+from paraloom.bundled import bundled_path
 from paraloom.core.errors import ConfigError, DataError
 from paraloom.core.progress import progress
 from paraloom.core.protocols import Variant
@@ -20,6 +20,7 @@ from paraloom.core.schema import VARIANTS
 from paraloom.core.stage import Ref, Stage
 from paraloom.io import read_lines, write_table
 from paraloom.io.compression import open_write
+from paraloom.mt.checkpoint import bundled_translators
 from paraloom.mt.decoding import Beam, describe_decoding, parse_decoding
 from paraloom.mt.translator import Translator, translate_stream
 from paraloom.pipeline.result import RunResult
@@ -72,7 +73,7 @@ def translator_stages(
         return [stage], stage, None
     raise ConfigError(
         f"translator '{text}' not found",
-        remedy=f"Name a bundled translator ({', '.join(sorted(set(BUNDLED) - {'english'}))}), a folder, "
+        remedy=f"Name a bundled translator ({', '.join(bundled_translators())}), a folder, "
         "or a model of Hugging Face as OWNER/NAME.",
     )
 
@@ -116,7 +117,7 @@ def train_translator(
     seed: int = 1,
     **config: Any,
 ) -> RunResult:
-    """Train a translator from scratch; stopped, the same call resumes.
+    """Train a translator from scratch; if stopped, the same call resumes.
 
     Args:
         bitext: Training pairs: one file or several, as `read_pairs` takes them.

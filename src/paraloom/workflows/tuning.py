@@ -115,7 +115,7 @@ class TuningResult:
 
 
 def tune(tuning: Tuning, folder: str | Path, *, workers: int | None = None, seed: int = 1) -> TuningResult:
-    """Find the filter whose pairs train the best encoder; stopped, the same call resumes.
+    """Find the filter whose pairs train the best encoder; if stopped, the same call resumes.
 
     All candidates are compared on the development task; only the best one and the random selection are evaluated on the
     test tasks.

@@ -68,7 +68,7 @@ class CleaningRules(Config):
         if self.max_words and self.max_words < self.min_words:
             raise ConfigError(f"'max_words' is {self.max_words}, less than 'min_words', {self.min_words}")
         if self.max_word_ratio and self.max_word_ratio < 1:
-            raise ConfigError(f"'max_word_ratio' must be 1 or more, or 0 for no bound, not {self.max_word_ratio}")
+            raise ConfigError(f"'max_word_ratio' must be 1 or more, or 0 for no limit, not {self.max_word_ratio}")
         for name in ("min_alphabetic_words", "min_alphabetic_characters"):
             if not 0 <= getattr(self, name) <= 1:
                 raise ConfigError(f"'{name}' must be a share, 0 to 1, not {getattr(self, name)}")
@@ -112,7 +112,7 @@ def line_faults(sides: Mapping[str, Texts], rules: CleaningRules) -> npt.NDArray
     if len(normalized) == 2:
         shorter, longer = np.minimum(*counts), np.maximum(*counts)
         if rules.max_word_ratio:
-            reason = f"more than {rules.max_word_ratio:g} words for one of the other side"
+            reason = f"one side has more than {rules.max_word_ratio:g} times as many words as the other"
             tests.append((longer > rules.max_word_ratio * shorter, reason))
         if not rules.allow_identical:
             identical = pc.equal(*(lowercase(texts) for texts in normalized.values()))

@@ -7,7 +7,7 @@ from difflib import get_close_matches
 
 import pyarrow as pa
 
-from paraloom.core.errors import ConfigError, nearest
+from paraloom.core.errors import ConfigError, suggestion
 from paraloom.core.schema import add_column
 from paraloom.pairs.scoring.models import MODEL_COLUMNS, MODEL_GROUPS
 from paraloom.pairs.scoring.scorer import Column, PairBatch, Scorer
@@ -53,8 +53,8 @@ def find_scorers(names: Sequence[str | Scorer]) -> list[Scorer]:
             raise ConfigError(f"the scores of group '{name}' need a model", remedy=f"Add them with `{command}`.")
         else:
             raise ConfigError(
-                f"unknown score '{name}'{nearest(name, [*SCORES, *GROUPS])}",
-                remedy=f"Scores: {', '.join(SCORES)}. Groups: {', '.join(GROUPS)}.",
+                f"unknown score '{name}'{suggestion(name, [*SCORES, *GROUPS, *COLUMNS])}",
+                remedy=f"`paraloom scores` lists all scores; groups are {', '.join(GROUPS)}.",
             )
     return list(chosen.values())
 
