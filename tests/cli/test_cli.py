@@ -183,6 +183,13 @@ def test_invalid_bitext_is_reported_and_no_partial_output_stays(
     assert not (tmp_path / "out.parquet").exists()
 
 
+def test_a_filter_without_a_criterion_is_an_error(paraloom: Command) -> None:
+    status, _, err = paraloom("filter", "pairs.tsv", "-o", "kept.tsv")
+    assert status == 1
+    assert "no criterion" in err
+    assert "--preset" in err
+
+
 def test_unknown_column_in_where(paraloom: Command, tmp_path: Path) -> None:
     source = write_bitext(tmp_path)
     assert paraloom("score", source, "--with", "overlap", "-o", "scored", "--workers", 1)[0] == 0

@@ -187,6 +187,8 @@ def filter_pairs(
         return
     if not output:
         raise ConfigError("an output is missing", remedy="Give -o, or --preview to count only.")
+    if not (where or preset) and top is None and decile is None and sample is None:
+        raise ConfigError("no criterion is given", remedy="Give --where, --preset, --top, --decile or --sample.")
     kept = paraloom.read_pairs(pairs, seed=seed).filter(
         where,
         preset=preset,

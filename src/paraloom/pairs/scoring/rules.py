@@ -78,60 +78,59 @@ def _wrong_language(pairs: PairBatch) -> Values:
     return wrong_language(words_of(pairs, "tgt"), indices)
 
 
+def _mismatch(
+    name: str,
+    description: str,
+    function: Callable[[ClassifiedWords, ClassifiedWords], npt.NDArray[np.float32]],
+    *,
+    unit: str = "share",
+    parameters: tuple[tuple[str, object], ...] = (),
+) -> Scorer:
+    """A scorer of word lists about both sides, from 0 to 1, whose lower values are better."""
+    return Scorer(
+        name=name,
+        description=description,
+        compute=_of_both(function),
+        direction="lower",
+        maximum=1,
+        unit=unit,
+        parameters=(_LISTS, *parameters),
+    )
+
+
 MEANING: tuple[Scorer, ...] = (
-    Scorer(
-        name="quantity_mismatch",
-        description="share of the quantities (in digits or words) of both sides that the other side lacks",
-        compute=_of_both(quantity_mismatch),
-        direction="lower",
-        maximum=1,
-        unit="share",
-        parameters=(_LISTS,),
+    _mismatch(
+        "quantity_mismatch",
+        "share of the quantities (in digits or words) of both sides that the other side lacks",
+        quantity_mismatch,
     ),
-    Scorer(
-        name="unit_mismatch",
-        description="share of the units of measurement and currencies of both sides that the other side lacks",
-        compute=_of_both(unit_mismatch),
-        direction="lower",
-        maximum=1,
-        unit="share",
-        parameters=(_LISTS,),
+    _mismatch(
+        "unit_mismatch",
+        "share of the units of measurement and currencies of both sides that the other side lacks",
+        unit_mismatch,
     ),
-    Scorer(
-        name="negation_mismatch",
-        description="1 if one side is negated and the other is not, 0.5 if both are, by an odd difference, else 0",
-        compute=_of_both(negation_mismatch),
-        direction="lower",
-        maximum=1,
+    _mismatch(
+        "negation_mismatch",
+        "1 if one side is negated and the other is not, 0.5 if both are, by an odd difference, else 0",
+        negation_mismatch,
         unit="0, 0.5 or 1",
-        parameters=(_LISTS,),
     ),
-    Scorer(
-        name="quantifier_mismatch",
-        description="share of the classes of quantifiers (all, some, few, only …) of both sides that the other lacks",
-        compute=_of_both(quantifier_mismatch),
-        direction="lower",
-        maximum=1,
-        unit="share",
-        parameters=(_LISTS,),
+    _mismatch(
+        "quantifier_mismatch",
+        "share of the classes of quantifiers (all, some, few, only …) of both sides that the other lacks",
+        quantifier_mismatch,
     ),
-    Scorer(
-        name="pronoun_mismatch",
-        description="share of the persons of pronouns (I, you, she …) that another person replaces",
-        compute=_of_both(pronoun_mismatch),
-        direction="lower",
-        maximum=1,
-        unit="share",
-        parameters=(_LISTS,),
+    _mismatch(
+        "pronoun_mismatch",
+        "share of the persons of pronouns (I, you, she …) that another person replaces",
+        pronoun_mismatch,
     ),
-    Scorer(
-        name="role_swap",
-        description="1 if two parts of nearly the same sentence changed places around a third (who did what), else 0",
-        compute=_of_both(role_swap),
-        direction="lower",
-        maximum=1,
+    _mismatch(
+        "role_swap",
+        "1 if two parts of nearly the same sentence changed places around a third (who did what), else 0",
+        role_swap,
         unit="0 or 1",
-        parameters=(_LISTS, ("shared", MIN_SHARED)),
+        parameters=(("shared", MIN_SHARED),),
     ),
     Scorer(
         name="order_inversions",
