@@ -5,10 +5,11 @@
     python benchmarks/paraphrase_samples.py count news.tsv [SECOND_READER.tsv]
 
 `pairs` back-translates and scores 3,000 lines of news (newstest2014), or 3,000 captions (Multi30k: the first 2,000 of
-the training set, and the test set of 2016). `draw` takes such pairs (or the stage `scored` of `paraloom quickstart`),
-applies each filter of `filters`, and writes 60 pairs of each, drawn by seed and shuffled, so that a reader does not know
-which filter kept a pair. The reader fills in the column `meaning` (k: keeps the meaning, p: partly, w: wrong) and `copy`
-(y: nearly a copy). `count` prints shares with 95 % intervals (Wilson), and how far two readers agree (Cohen's kappa).
+the training set, and the test set of 2016). `draw` takes such pairs, or the stage `scored` of `paraloom quickstart`,
+applies each filter of `filters`, and writes 60 pairs of each, drawn by seed and shuffled, so that a reader does not
+know which filter kept a pair. The reader fills in the columns `meaning` (k: keeps the meaning, p: partly, w: wrong)
+and `copy` (y: nearly a copy). `count` prints shares with 95 % intervals (Wilson), and how far two readers agree
+(Cohen's kappa).
 """
 
 from __future__ import annotations
