@@ -4,8 +4,8 @@
     PARALOOM_DATA=/path/to/corpora python benchmarks/translation_checks.py languages
 
 `costs` translates up to 1,000 rows of each German–English corpus, drawn by seed, prints BLEU and quantiles of the costs
-(nats per token), and in how many of 500 random samples of each size the warning comes. Rows of Tatoeba and of the help
-pages are those that examples/bundled-translator.toml held out from training. `languages` draws 500 samples of each
+(nats per token), and in how many of 500 random samples of each size the warning comes. Rows of Tatoeba, the help pages
+and Europarl are those that examples/bundled-de-en.toml holds out from training. `languages` draws 500 samples of each
 bitext, in the right direction and swapped, and counts how often the check of languages stops.
 """
 
@@ -25,16 +25,15 @@ from paraloom.core.protocols import Variant
 from paraloom.evaluate.translation import evaluate_translation
 from paraloom.mt.costs import HIGH_SHARE, CostDistribution, cost_warning
 from paraloom.mt.translator import Translator, best_variants
+from paraloom.pairs.filtering.held_out import is_held_out
 from paraloom.stages.input_checks import Direction, SampledRows, check_languages
 from paraloom.text.normalize import normalize
-from paraloom.text.tokens import token_hash
 
 Rows = list[tuple[str, str]]
 
 DRAWS = 500
-HELD_OUT = 1500
 BITEXT = (
-    "wmt-news", "yast", "gnome-help", "ted-sample", "europarl-sample", "news-commentary-v8", "shattered-pixel-dungeon",
+    "wmt-news", "yast", "ted-sample", "news-commentary-v8", "shattered-pixel-dungeon",
 )  # fmt: skip
 
 
@@ -56,35 +55,29 @@ def captions(data: Path, part: str, language: str) -> Rows:
     return list(zip(*sides, strict=True))
 
 
-def held_out(data: Path) -> tuple[Rows, Rows]:
-    """The rows of Tatoeba and of the help pages that the bundled translator was not trained on."""
-
-    def usable(row: tuple[str, str]) -> bool:
-        source, target = row
-        return source != target and 3 <= len(target) <= 400 and 0.4 <= len(source) / len(target) <= 2.5
-
-    corpora = [
-        [row for row in rows if usable(row)]
-        for rows in (
-            read_table(data / "bitext/tatoeba/de-en.tsv.gz"),
-            read_table(data / "documents/libreoffice-help/gold.paragraphs.en-de.tsv.gz", 3, 2),
-        )
-    ]
-    share = HELD_OUT / sum(map(len, corpora))
-    chosen = []
-    for rows in corpora:
-        targets = normalize([target for _, target in rows]).to_pylist()
-        pairs = zip(rows, targets, strict=True)
-        chosen.append([row for row, target in pairs if token_hash(target) < share * 2.0**64])
-    return chosen[0], chosen[1]
+def held_out(data: Path) -> dict[str, Rows]:
+    """The rows of the bundled translators' sources that they were not trained on, by source."""
+    sources = {
+        "Tatoeba": (read_table(data / "bitext/tatoeba/de-en.tsv.gz"), 0.007),
+        "LibreOffice help": (
+            read_table(data / "documents/libreoffice-help/gold.paragraphs.en-de.tsv.gz", 3, 2), 0.007,
+        ),
+        "GNOME help": (read_table(data / "bitext/gnome-help/de-en.tsv.gz"), 0.05),
+        "Europarl, lower-cased": (read_table(data / "bitext/europarl-sample/de-en.tsv.gz"), 0.02),
+    }  # fmt: skip
+    chosen = {}
+    for name, (rows, share) in sources.items():
+        usable = [(src, tgt) for src, tgt in rows if src != tgt and tgt and 0.4 <= len(src) / len(tgt) <= 2.5]
+        targets = normalize([target for _, target in usable]).to_pylist()
+        chosen[name] = [row for row, target in zip(usable, targets, strict=True) if is_held_out(target, share)]
+    return chosen
 
 
 def costs(data: Path, translator: str, seed: int) -> None:
     """Print a line for each kind of text."""
     model = Translator.load(translator, decode="beam:5", check_costs=False)
     assert model.costs is not None, "the translator has no costs.json: paraloom evaluate translator … --save-costs"
-    tatoeba, help_pages = held_out(data)
-    corpora = {"held out": tatoeba + help_pages, "Tatoeba": tatoeba, "LibreOffice help": help_pages}
+    corpora = {f"{name}, held out": rows for name, rows in held_out(data).items()}
     corpora["captions 2016"] = captions(data, "test_2016_flickr", "de")
     draw = random.Random(seed)
     for name in BITEXT:
