@@ -119,7 +119,10 @@ def count(sheets: list[Path]) -> None:
             numbers = [number for number, row in key.items() if name in row["filters"].split(",")]
             print(table_row(name, [verdicts[number] for number in numbers]))
     if len(readers) == 2:
-        first, second = ([row["meaning"] for row in verdicts.values()] for verdicts in readers)
+        if readers[0].keys() != readers[1].keys():
+            raise SystemExit("the two sheets have other rows")
+        # By number: a reader may have sorted the rows.
+        first, second = ([verdicts[number]["meaning"] for number in readers[0]] for verdicts in readers)
         print(f"\nAgreement on {len(first)} pairs: {agreement(first, second):.1%}, kappa {kappa(first, second):.2f}")
 
 

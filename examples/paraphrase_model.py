@@ -32,6 +32,7 @@ from paraloom.pairs.scoring.paraphrase_model import (
 )
 from paraloom.pipeline.result import RunResult
 from paraloom.stages import (
+    Clean,
     CommonTranslations,
     EvaluateScores,
     Filter,
@@ -77,12 +78,16 @@ def right_pairs(data: Path, sample: Path) -> list[Stage]:
     references = data / "bitext/wmt-news/en-two-references.tsv.gz"
     questions = data / "paraphrase/quora-50k/test.tsv.gz"
     english: dict[str, Any] = {"src_lang": "en", "tgt_lang": "en"}
+    unchecked: dict[str, Any] = {"max_words": 0, "max_word_ratio": 0, "min_alphabetic_words": 0}
+    unchecked |= {"min_alphabetic_characters": 0, "allow_identical": True}
     return [
+        ReadPairs(name="sample", source=sample, src_column="en", tgt_column="en_second", origin="sample", **english),
         ReadPairs(name="tatoeba-fr", source=data / "bitext/tatoeba/fr-en.tsv.gz", src_lang="fr", tgt_lang="en",
                   origin="tatoeba"),
         CommonTranslations(name="tatoeba-all", bitext="tatoeba-fr", limit=6000, keep_pivot=False),
-        Filter(name="tatoeba", input="tatoeba-all", where="length(src) >= 20 and length(tgt) >= 20", sample=2500),
-        ReadPairs(name="sample", source=sample, src_column="en", tgt_column="en_second", origin="sample", **english),
+        # The model is trained on these, and tested on the sample: no sentence is in both.
+        Clean(name="tatoeba-unseen", input="tatoeba-all", held_out=("sample",), **unchecked),
+        Filter(name="tatoeba", input="tatoeba-unseen", where="length(src) >= 20 and length(tgt) >= 20", sample=2500),
         ReadLabeledPairs(name="news-all", source=references, labeled_set="news", src_column=4, tgt_column=5),
         Filter(name="news", input="news-all", where="lower(src) != lower(tgt) and length(src) <= 200", sample=600),
         ReadLabeledPairs(name="questions-all", source=questions, labeled_set="questions", label_column=3,

@@ -62,3 +62,9 @@ def test_lookalikes_by_hand() -> None:
     assert cells["name", "up"].preferred.value == 0.5 and cells["role", "up"].preferred.value == 0.5
     assert cells["role", "up"].pairs == 1 and cells["role", "down"].preferred.value == 0.75
     assert "0 is best" in result.format() and result.to_dict()["changed"] == "tgt"
+
+
+def test_a_score_that_is_undefined_for_all_lookalikes_is_none() -> None:
+    result = evaluate_lookalikes({"up": [np.nan]}, {"up": [1.0]}, ["name"])
+    assert result.to_dict()["rows"][0]["preferred"] == {"value": None, "low": None, "high": None}
+    assert "nan" not in result.format() and "–" in result.format()

@@ -34,11 +34,16 @@ def test_the_best_agree_with_the_samples() -> None:
 
 
 def test_a_further_candidate_is_chosen_but_not_compared_with() -> None:
-    samples = [Variant("abcd", -2.0, 2), Variant("abef", -2.0, 2)]
-    further = [Variant("ab", -1.0, 1)]
-    (with_further,) = minimum_risk([samples], [further], Mbr(samples=2, nbest=2, metric="chrf"))
-    (without,) = minimum_risk([samples], [[]], Mbr(samples=2, nbest=2))
-    assert [variant for variant in with_further if variant.text != "ab"] == without[: len(with_further)]
+    # "ab" has precision 1 and recall (2/3 + 1/2) / 2 of each sample; each sample (2/3 + 1/2 + 0) / 3 of another one.
+    samples = [Variant("abc", -2.0, 2), Variant("abd", -3.0, 2), Variant("abe", -4.0, 2)]
+    recall, other = (2 / 3 + 1 / 2) / 2, (2 / 3 + 1 / 2) / 3
+    further = [Variant("ab", -9.0, 1)]
+    (chosen,) = minimum_risk([samples], [further], Mbr(samples=3, nbest=3))
+    assert [variant.text for variant in chosen] == ["ab", "abc", "abd"]
+    utilities = [100 * 5 * recall / (4 + recall), *[100 * (1 + 2 * other) / 3] * 2]
+    np.testing.assert_allclose([variant.utility for variant in chosen], utilities)
+    (without,) = minimum_risk([samples], [[]], Mbr(samples=3, nbest=2))
+    assert chosen[1:] == without
 
 
 def test_equal_utilities_are_ordered_by_likelihood() -> None:

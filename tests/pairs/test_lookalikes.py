@@ -26,6 +26,8 @@ def changed(text: str, kind: str, seed: int = 0, names: tuple[str, ...] = ("Oslo
         ("negation", "She is not here.", "She is here."),
         ("negation", "You can go.", "You cannot go."),
         ("negation", "Is she here?", None),
+        ("negation", "Isn't she here?", None),
+        ("negation", 'He said: "Don\'t you know?"', None),
         ("negation", "Dogs bark.", None),
         ("quantifier", "Everyone knows.", "Nobody knows."),
         ("quantifier", "He never smokes.", "He always smokes."),
@@ -39,6 +41,7 @@ def changed(text: str, kind: str, seed: int = 0, names: tuple[str, ...] = ("Oslo
         ("name", "Paris is nice.", None),
         ("number", "No figures here.", None),
         ("words", "Too short.", None),
+        ("words", "I see cats and dogs.", None),
     ],
 )
 def test_rules(kind: str, text: str, expected: str | None) -> None:

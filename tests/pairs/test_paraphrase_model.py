@@ -109,6 +109,61 @@ def test_a_plain_condition_reaches_its_aim() -> None:
     assert labels[kept].mean() > 0.75
 
 
+def test_a_plain_condition_counts_undefined_scores_as_sql_does() -> None:
+    labels = np.array([1.0, 0.0] * 500)
+    gaps = np.where(np.arange(1000) % 4 == 0, np.nan, labels)  # half of the right pairs have no value
+    conditions = {
+        name: plain_condition({"bleu1": values}, {"bleu1": 1}, labels, np.ones(1000), 0.9)
+        for name, values in (("known", labels), ("gaps", gaps))
+    }
+    assert conditions == {"known": "bleu1 >= 1", "gaps": "bleu1 >= 1"}
+    always = np.where(labels == 1, np.nan, 0.0)
+    always[0] = 1.0
+    assert plain_condition({"bleu1": always}, {"bleu1": 1}, labels, np.ones(1000), 0.9) == ""
+
+
+def test_presets_are_conditions_without_clauses_that_are_not_needed() -> None:
+    config = ParaphraseModelConfig(features=("bleu1", "number_mismatch"))
+    scores = {"bleu1": np.arange(4.0), "number_mismatch": np.zeros(4), "chrf": np.array([20.0, 20.0, 95.0, 20.0])}
+    model = train_paraphrase_model(scores, [0, 0, 0, 1], ["a"] * 4, [""] * 4, config)
+    for preset in model.presets.values():
+        assert preset.plain.startswith(("bleu1", "chrf <= 90")) and preset.where.endswith(" and chrf <= 90")
+    # The third pair is wrong, but a near copy, which no preset keeps.
+    alone = {"bleu1": np.array([0.0, 0.5, 2.0, 1.0]), "number_mismatch": np.zeros(4), "chrf": scores["chrf"]}
+    threshold = float(
+        train_paraphrase_model(alone, [0, 0, 0, 1], ["a"] * 4, [""] * 4, config).presets["strict"].where.split()[2]
+    )
+    assert threshold < 0.99
+
+
+def test_an_aim_that_no_threshold_reaches_is_warned_about() -> None:
+    config = ParaphraseModelConfig(features=("bleu1",))
+    with pytest.warns(UserWarning, match="preset 'strict': no threshold of p_paraphrase gives 98% right pairs"):
+        train_paraphrase_model({"bleu1": [0, 1, 0, 1, 1]}, [0, 0, 1, 1, 1], ["a"] * 5, [""] * 5, config)
+
+
+def test_scores_that_know_nothing_are_refused() -> None:
+    with pytest.raises(DataError, match="none of the scores bleu1 separates"):
+        train_paraphrase_model(
+            {"bleu1": np.ones(4)}, [0, 0, 1, 1], ["a"] * 4, [""] * 4, ParaphraseModelConfig(features=("bleu1",))
+        )
+
+
+@pytest.mark.parametrize("labels", [[1, 0, 5], [1, 0, np.nan], ["1", "yes", "0"], [1, 0, None]])
+def test_labels_other_than_right_and_wrong_are_refused(labels: list[Any]) -> None:
+    with pytest.raises(DataError, match=r"neither 1|expected the labels"):
+        train_paraphrase_model(
+            {"bleu1": [1, 2, 3]}, labels, ["a"] * 3, [""] * 3, ParaphraseModelConfig(features=("bleu1",))
+        )
+
+
+def test_pairs_without_text_have_no_probability() -> None:
+    model = ParaphraseModel((LogisticModel((Feature("bleu1", 1.0, 0.0, 1.0, 0.0, 1.0),), 0.0),), {}, {})
+    rows = [{"src": a, "tgt": b} for a, b in (("a", "a"), ("a", ""), ("", "a"), (" ", "a"), ("a", None))]
+    values = score(pa.RecordBatch.from_pylist(rows), paraphrase_scorers(model)).column("p_paraphrase").to_pylist()
+    assert values[0] is not None and values[1:] == [None] * 4
+
+
 def test_saved_and_loaded(tmp_path: Path) -> None:
     model = ParaphraseModel(
         (LogisticModel((Feature("bleu1", 2.0, 0.5, 0.5, 0.0, 1.0),), 0.25),),

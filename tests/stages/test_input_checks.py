@@ -172,5 +172,32 @@ def test_an_object_of_this_process_is_checked_too() -> None:
     assert len(swapped.backtranslate(Echo(), check_languages=False)) == len(ENGLISH)
 
 
+@pytest.mark.parametrize(
+    ("sides", "models", "message"),
+    [
+        ((GERMAN, GERMAN), {"paraphrase_model": "paraphrases-en"}, "'src' is German, but the paraphrase model is for"),
+        (
+            (ENGLISH, ENGLISH),
+            {"reverse_translator": "de-en"},
+            "'tgt' is English, but the reverse translator .* de → en",
+        ),
+        ((ENGLISH, ENGLISH), {"paraphrase_model": "paraphrases-en", "reverse_translator": "en-de"}, ""),
+        ((GERMAN[:2], GERMAN[:2]), {"paraphrase_model": "paraphrases-en"}, ""),  # too short
+    ],
+)
+def test_scores_of_models_for_other_languages_are_warned_about(
+    sides: tuple[list[str], list[str]], models: dict[str, str], message: str
+) -> None:
+    scored = library.as_pairs(list(zip(*sides, strict=True))).score("chrf", **models)  # type: ignore[arg-type]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        if not message:
+            assert len(scored) == len(sides[0])
+            return
+        warnings.simplefilter("always")
+        with pytest.warns(UserWarning, match=message):
+            assert len(scored) == len(sides[0])
+
+
 def test_every_language_has_a_name() -> None:
     assert set(input_checks.known_function_words()) <= set(input_checks._NAMES)

@@ -331,14 +331,17 @@ def test_an_object_that_returns_nothing_or_does_not_translate_is_an_error() -> N
         backtranslate(TUPLES, 5)  # type: ignore[arg-type]
 
 
+class Letters:
+    """An encoder of this process that counts two letters."""
+
+    signature = "letters"
+    dimension = 2
+
+    def encode(self, sentences: Sequence[str]) -> npt.NDArray[np.float32]:
+        return np.array([[text.count("a"), text.count("e")] for text in sentences], np.float32)
+
+
 def test_encoders_by_name_folder_and_object(tmp_path: Path) -> None:
-    class Letters:
-        signature = "letters"
-        dimension = 2
-
-        def encode(self, sentences: Sequence[str]) -> npt.NDArray[np.float32]:
-            return np.array([[text.count("a"), text.count("e")] for text in sentences], np.float32)
-
     data = [("A dog sleeps.", "The dog is asleep."), ("Hello.", "Stocks fell.")]
     encoder = Encoder.load("english")
     folder = encoder.save(tmp_path / "encoder")
@@ -354,6 +357,15 @@ def test_encoders_by_name_folder_and_object(tmp_path: Path) -> None:
     assert [row["paraphrase_score"] for row in own] == pytest.approx([1, 0])
     with pytest.raises(TypeError, match=r"expected an encoder .* got dict"):
         score(data, "length", encoder={})
+
+
+def test_the_probability_of_a_paraphrase_counts_the_score_of_an_encoder_in_memory() -> None:
+    own = score([("ae", "ae"), ("a", "e")], "chrf", encoder=Letters(), paraphrase_model="paraphrases-en").to_list()
+    given = [{name: row[name] for name in ("src", "tgt", "paraphrase_score")} for row in own]
+    read = score(given, "chrf", paraphrase_model="paraphrases-en").to_list()
+    assert [row["p_paraphrase"] for row in own] == [row["p_paraphrase"] for row in read]
+    without = score([("ae", "ae"), ("a", "e")], "chrf", paraphrase_model="paraphrases-en").to_list()
+    assert [row["p_paraphrase"] for row in own] != [row["p_paraphrase"] for row in without]
 
 
 def test_temporary_folders_are_removed_with_the_object(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -95,7 +95,7 @@ class DiscriminationResult(EvaluationResult):
             "rows": [
                 {
                     **{name: getattr(row, name) for name in ("set", "score", "right", "wrong", "undefined")},
-                    "auc": {key: None if np.isnan(value) else value for key, value in row.auc.to_dict().items()},
+                    "auc": _json(row.auc),
                 }
                 for row in self.rows
             ],
@@ -222,7 +222,7 @@ class LookalikeResult(EvaluationResult):
             "signature": self.signature,
             "changed": self.changed,
             "rows": [
-                {"kind": row.kind, "score": row.score, "pairs": row.pairs, "preferred": row.preferred.to_dict()}
+                {"kind": row.kind, "score": row.score, "pairs": row.pairs, "preferred": _json(row.preferred)}
                 for row in self.rows
             ],
         }
@@ -238,7 +238,12 @@ class LookalikeResult(EvaluationResult):
         lines = [f"{'score':<{width}}  " + "  ".join(f"{head:>{w}}" for head, w in zip(heads, widths, strict=True))]
         for score in scores:
             values = (cells[score, kind].preferred for kind in kinds)
-            shown = (f"{100 * value.value:.1f} [{100 * value.low:.1f}, {100 * value.high:.1f}]" for value in values)
+            shown = (
+                "–"
+                if np.isnan(value.value)
+                else f"{100 * value.value:.1f} [{100 * value.low:.1f}, {100 * value.high:.1f}]"
+                for value in values
+            )
             lines.append(f"{score:<{width}}  " + "  ".join(f"{v:>{w}}" for v, w in zip(shown, widths, strict=True)))
         lines.append("\nPercent of the look-alikes preferred to the true paraphrase: 0 is best, 50 is chance.")
         return "\n".join(lines)
@@ -288,6 +293,11 @@ def _share(wins: npt.NDArray[np.float64]) -> Estimate:
     share = float(wins.mean())
     low, high = wilson_interval(share * len(wins), len(wins))
     return Estimate(share, low, high)
+
+
+def _json(estimate: Estimate) -> dict[str, float | None]:
+    """An estimate as JSON values; None where it is undefined."""
+    return {name: None if np.isnan(value) else value for name, value in estimate.to_dict().items()}
 
 
 def _format(estimate: Estimate) -> str:

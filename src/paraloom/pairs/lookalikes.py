@@ -58,6 +58,7 @@ _NOUN_PHRASES = re.compile(
 )
 _WORD = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
 _LETTERS = re.compile(r"[^\W\d_]+")
+_IN_LIST = re.compile(r"[\s,]*(?:and|or|nor|und|oder|&)\s+(?:the\s+|an?\s+)?", re.IGNORECASE)
 _MIN_LETTERS = 4
 _TATOEBA_NAMES = "Tom Mary John Bob Jim Ken Anna Peter Paul Maria Sami Layla David Jack Lucy Jane Bill"
 _COMMON_NAMES = frozenset(_TATOEBA_NAMES.split())
@@ -175,7 +176,9 @@ def _other_name(text: str, random: np.random.Generator, names: Sequence[str]) ->
 
 
 def _negated(text: str, random: np.random.Generator, names: Sequence[str]) -> str | None:
-    """Without its "not", or with one."""
+    """Without its "not", or with one; not questions: "Isn't it late?" asks what "Is it late?" asks."""
+    if text.rstrip(" \"'”’)").endswith("?"):
+        return None
     negation = _NEGATED.search(text)
     if negation:
         verb = next(group for group in negation.groups() if group)
@@ -184,7 +187,7 @@ def _negated(text: str, random: np.random.Generator, names: Sequence[str]) -> st
             return text[: negation.start()] + _as_case(after, verb)
         return text[: negation.start()] + _as_case(_FULL.get(verb.lower(), verb), verb) + after
     auxiliary = _AUXILIARY.search(text)
-    if auxiliary is None or text.rstrip().endswith("?"):
+    if auxiliary is None:
         return None
     verb = auxiliary.group()
     return text[: auxiliary.start()] + ("cannot" if verb == "can" else f"{verb} not") + text[auxiliary.end() :]
@@ -223,14 +226,16 @@ def _swapped_roles(text: str, random: np.random.Generator, names: Sequence[str])
 
 
 def _swapped_words(text: str, random: np.random.Generator, names: Sequence[str]) -> str | None:
-    """Two long words that are not neighbors in each other's place."""
+    """Two long words in each other's place: not neighbors, nor parts of a list ("cats and dogs")."""
     words = [(number, match) for number, match in enumerate(_WORD.finditer(text))]
     long_words = [(number, match) for number, match in words if len(match.group()) >= _MIN_LETTERS]
     choices = [
         (first.span(), second.span())
         for index, (number, first) in enumerate(long_words)
         for other, second in long_words[index + 1 :]
-        if other - number >= 2 and first.group().lower() != second.group().lower()
+        if other - number >= 2
+        and first.group().lower() != second.group().lower()
+        and not _IN_LIST.fullmatch(text[first.end() : second.start()])
     ]
     return _exchanged(text, *choices[int(random.integers(len(choices)))]) if choices else None
 

@@ -241,6 +241,51 @@ def check_translation(
     return {name: value for name, value in figures.items() if value}
 
 
+def check_scored_languages(
+    corpus: CorpusReader,
+    *,
+    translator: TranslatorLike | None = None,
+    reverse_translator: TranslatorLike | None = None,
+    languages: Sequence[str] = (),
+    seed: int = 0,
+) -> Mapping[str, Json]:
+    """Warn if pairs that are to be scored are in other languages than the models of the scores.
+
+    Args:
+        corpus: Pairs with `src` and `tgt`, and maybe `pivot`.
+        translator: Translates the pivot into the language of the pairs.
+        reverse_translator: Translates the other way.
+        languages: Languages that a paraphrase model is for; empty where that is unknown.
+        seed: Seed of the sample.
+
+    Returns:
+        The identified language of each column, and the warning if there is one, for run.json.
+    """
+    columns = [name for name in ("src", "tgt", "pivot") if name in corpus.schema.names]
+    sample = read_sample(corpus, columns, "pair_id" if "pair_id" in corpus.schema.names else "src", seed)
+    identified = {name: sample_language(sample.columns[name]).language for name in columns}
+    directions = {
+        name: Direction.of(model)
+        for name, model in (("translator", translator), ("reverse translator", reverse_translator))
+        if model is not None
+    }
+    problems = []
+    for column, language in identified.items():
+        for name, direction in directions.items():
+            read = (column == "pivot") == (name == "translator")
+            expected = direction.source if read else direction.target
+            if _contradicts(language, expected, direction.target if read else direction.source):
+                problems.append(f"'{column}' is {_name(language)}, but the {name} translates {direction}")
+        if column != "pivot" and language and languages and language not in map(_code, languages):
+            names = ", ".join(_name(_code(known)) for known in languages)
+            problems.append(f"'{column}' is {_name(language)}, but the paraphrase model is for {names}")
+    message = f"{'; '.join(problems)}: these scores mean little" if problems else ""
+    if message:
+        warnings.warn(message, stacklevel=2)
+    figures: dict[str, Json] = {"languages": {name: value for name, value in identified.items() if value}}
+    return figures | ({"warning": message} if message else {})
+
+
 def _contradicts(identified: str | None, expected: str | None, opposite: str | None) -> bool:
     """Whether an identified language is not the expected one; a language that cannot be identified is not denied."""
     if identified is None or expected is None or identified == expected:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
@@ -12,6 +12,7 @@ import pyarrow as pa
 
 from paraloom.core.config import base_config
 from paraloom.core.errors import ConfigError
+from paraloom.core.protocols import CorpusReader
 from paraloom.core.stage import Fit, Json, Map, Ref, StageContext
 from paraloom.core.stage_cache import cached_per_stage
 from paraloom.embed.store import load_encoder
@@ -36,6 +37,7 @@ from paraloom.pairs.scoring.scorer import Scorer
 from paraloom.pairs.scoring.table import find_scorers, score
 from paraloom.pairs.scoring.translation import translation_scorers
 from paraloom.pairs.scoring.witten_bell import ORDERS, train_witten_bell
+from paraloom.stages.input_checks import check_scored_languages
 from paraloom.text.languages import LanguageIdentifier
 
 _SMOOTHINGS = ("kneser-ney", "witten-bell")
@@ -70,6 +72,9 @@ class Score(Map):
             paraphrase, duplicate or equivalent.
         languages: All languages that may occur, two or more; adds `src_language_probability` and
             `tgt_language_probability`, the probability of the language that each side is labeled with.
+
+    Before any work, a warning says if a sample of the pairs is in other languages than the translators or the
+    paraphrase model.
 
     Raises:
         ConfigError: A score is unknown, `languages` has one entry, both `encoder` and `sentence_transformer` are given,
@@ -127,6 +132,24 @@ class Score(Map):
         for key in ("cross_encoder_file", "cross_encoder_label"):
             if getattr(self, key) and self.cross_encoder is None:
                 raise ConfigError(f"key '{key}' needs a cross-encoder", remedy="Set 'cross_encoder', too.")
+
+    def check_input(self, corpus: CorpusReader, context: StageContext) -> Mapping[str, Json]:
+        """Languages of a sample, with a warning if translators or the paraphrase model are for others."""
+        paths = context.inputs
+        if not {"translator", "reverse_translator", "paraphrase_model"} & paths.keys():
+            return {}
+        translator, reverse = (
+            Translator.load(paths[name], check_costs=False) if name in paths else None
+            for name in ("translator", "reverse_translator")
+        )
+        card = ParaphraseModel.load(paths["paraphrase_model"]).card if "paraphrase_model" in paths else {}
+        return check_scored_languages(
+            corpus,
+            translator=translator,
+            reverse_translator=reverse,
+            languages=card.get("languages", ()),
+            seed=context.seed,
+        )
 
     def apply(self, batch: pa.RecordBatch, context: StageContext) -> pa.RecordBatch:
         """The batch with its scores; models are loaded once per worker."""

@@ -128,6 +128,8 @@ class Pairs:
             True
         """
         model, name, in_memory = _named_encoder(encoder)
+        # p_paraphrase is computed from the other scores, so it comes after those of an encoder of this process.
+        last, paraphrase_model = (paraphrase_model, None) if in_memory is not None else (None, paraphrase_model)
         loading: list[Stage] = []
         references: dict[str, Ref] = {}
         for key, given in (("translator", translator), ("reverse_translator", reverse_translator)):
@@ -154,7 +156,8 @@ class Pairs:
         if in_memory is None:
             return scored
         scorers = encoder_scorers(in_memory)
-        return scored._in_process(lambda batch, seed: score_batch(batch, scorers))
+        encoded = scored._in_process(lambda batch, seed: score_batch(batch, scorers))
+        return encoded if last is None else encoded.score((), paraphrase_model=last)
 
     def filter(
         self,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -10,6 +11,7 @@ from typing import Any, ClassVar, cast
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow.compute as pc
 from scipy.optimize import minimize
 from scipy.special import expit
 
@@ -232,11 +234,18 @@ def paraphrase_scorers(model: ParaphraseModel) -> tuple[Scorer, ...]:
 
     def compute(pairs: PairBatch) -> Values:
         regression = model.find([*pairs.batch.schema.names, *surface])
-        return regression.probability({name: values(pairs, name) for name in regression.names}).astype(np.float32)
+        probabilities = regression.probability({name: values(pairs, name) for name in regression.names})
+        # Without text, all scores would be undefined, and count as those of an average pair.
+        return np.where(_has_text(pairs, "src") & _has_text(pairs, "tgt"), probabilities, np.nan).astype(np.float32)
 
     description = {name: getattr(P_PARAPHRASE, name) for name in Column.__dataclass_fields__}
     parameters = (("model", signature("logistic", digest=model.digest or "none").replace("|", "/")),)
     return (Scorer(**description, compute=compute, parameters=parameters),)
+
+
+def _has_text(pairs: PairBatch, column: str) -> npt.NDArray[np.bool_]:
+    texts = pc.utf8_trim_whitespace(pc.fill_null(pairs.batch.column(column), ""))
+    return np.asarray(pc.greater(pc.utf8_length(texts), 0).to_numpy(zero_copy_only=False), bool)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -314,7 +323,7 @@ def train_paraphrase_model(
         The model.
 
     Raises:
-        DataError: All pairs have the same label.
+        DataError: All pairs have the same label, or one is neither 1 nor 0.
 
     Example:
         >>> values = np.arange(20) / 20
@@ -323,7 +332,13 @@ def train_paraphrase_model(
         >>> (model.models[0].probability({"bleu1": [0.0, 1.0]}) > 0.5).tolist()
         [False, True]
     """
-    truth = np.asarray(labels, np.float64)
+    try:
+        truth = np.asarray(labels, np.float64)
+    except (TypeError, ValueError):
+        raise DataError(f"expected the labels 1 (right) and 0 (wrong), got {np.asarray(labels).dtype}") from None
+    unknown = np.flatnonzero(~np.isin(truth, (0, 1)))
+    if len(unknown):
+        raise DataError(f"label {truth[unknown[0]]:g} is neither 1 (right) nor 0 (wrong)", row=int(unknown[0]) + 1)
     if len(set(truth.tolist())) < 2:
         only = "right" if truth.any() else "wrong"
         raise DataError(
@@ -396,6 +411,9 @@ def fit_logistic(
 
     Returns:
         The regression, without the scores whose weight is 0.
+
+    Raises:
+        DataError: A score is undefined for all pairs, or all weights are 0.
     """
     names = list(scores)
     low, high, center, scale = (np.zeros(len(names)) for _ in range(4))
@@ -423,6 +441,11 @@ def fit_logistic(
         for name, *values in figures
         if abs(values[0]) >= _MIN_WEIGHT
     )
+    if not features:
+        raise DataError(
+            f"none of the scores {', '.join(names)} separates right pairs from wrong ones",
+            remedy="Add other scores to 'features', or leave fewer of them out in 'optional'.",
+        )
     return LogisticModel(features, _rounded(solution.x[-1]))
 
 
@@ -505,7 +528,8 @@ def plain_condition(
                     continue
                 cut = _short(float(np.quantile(known, share if directions[name] > 0 else 1 - share)), directions[name])
                 holds = values >= cut if directions[name] > 0 else values <= cut
-                after = kept & (holds | np.isnan(values))
+                # An undefined score does not hold, as in SQL.
+                after = kept & holds
                 right, wrong = (weights[after & (labels == label)].sum() for label in (1, 0))
                 # As a likelihood ratio: how much rarer wrong pairs become than right ones.
                 gain = np.log((wrong_before + 1) / (wrong + 1)) - 2 * np.log((right_before + 1) / (right + 1))
@@ -525,18 +549,31 @@ def _presets(
     config: ParaphraseModelConfig,
     chrf: Floats | None,
 ) -> dict[str, Preset]:
+    if chrf is not None:
+        # The aims are about what a preset keeps, and near copies it does not.
+        paraphrases = chrf <= config.max_chrf
+        columns = {name: values[paraphrases] for name, values in columns.items()}
+        labels, weights = labels[paraphrases], weights[paraphrases]
     probabilities = model.probability(columns)
     # Without similarities: a plain condition on them would keep near copies and little else.
     directions = {
         feature.name: 1 if feature.weight > 0 else -1 for feature in model.features if feature.name not in SIMILARITIES
     }
-    copies = f" and chrf <= {config.max_chrf:g}" if chrf is not None else ""
+    copies = f"chrf <= {config.max_chrf:g}" if chrf is not None else ""
     presets = {}
     for name in config.PRESETS:
         aim = getattr(config, name)
         threshold = threshold_for(probabilities, labels, weights, aim)
+        kept = probabilities >= threshold
+        if not kept.any() or weights[kept] @ labels[kept] < aim * weights[kept].sum():
+            warnings.warn(
+                f"preset '{name}': no threshold of p_paraphrase gives {aim:.0%} right pairs; {threshold:g} is taken",
+                stacklevel=2,
+            )
         plain = plain_condition({score: columns[score] for score in directions}, directions, labels, weights, aim)
-        presets[name] = Preset(f"p_paraphrase >= {threshold:g}{copies}", plain + copies)
+        presets[name] = Preset(
+            *(" and ".join(filter(None, (part, copies))) for part in (f"p_paraphrase >= {threshold:g}", plain))
+        )
     return presets
 
 
