@@ -100,6 +100,7 @@ def wrong_pairs(name: str, title: str) -> list[Stage]:
     """Two labeled corpora of a source: `NAME-rules` with look-alikes and neighbors, `NAME-translations`."""
     rules, translations = f"{title}, look-alikes", f"{title}, translations"
     trip: dict[str, Any] = {"translator": "en-de", "back_translator": "de-en", "wrong_below": 30.0}
+    trip["pivot_decode"] = "topk:10"
     trip["labeled_set"] = translations
     return [
         LabelPairs(name=f"{name}-right", input=name, label=1, labeled_set=rules),

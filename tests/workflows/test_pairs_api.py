@@ -391,3 +391,15 @@ def test_repr_shows_where_pairs_come_from(tmp_path: Path) -> None:
     pairs = read_pairs(tmp_path / "pairs.tsv")
     assert repr(pairs.score("length").filter("true")) == "Pairs(ReadPairs → Score → Filter)"
     assert len(pairs) == 2 and repr(pairs) == "Pairs(ReadPairs, 2 rows)"
+
+
+def test_a_table_in_text_form_says_which_columns_are_not_read(tmp_path: Path) -> None:
+    scored = as_pairs([("a dog", "one dog")]).score(["bleu1"])
+    for suffix in ("tsv", "jsonl", "tsv.gz"):
+        scored.write(tmp_path / f"scored.{suffix}", workers=1)
+        with pytest.warns(UserWarning, match="not the columns bleu1"):
+            assert "bleu1" not in read_pairs(tmp_path / f"scored.{suffix}").columns
+    scored.write(tmp_path / "scored.parquet", workers=1)
+    assert "bleu1" in read_pairs(tmp_path / "scored.parquet").columns
+    (tmp_path / "mine.tsv").write_text("src\ttgt\tnote\na\tb\tc\n", encoding="utf-8")
+    assert len(read_pairs(tmp_path / "mine.tsv")) == 1

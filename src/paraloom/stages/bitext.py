@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,11 +13,11 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from paraloom.core.config import base_config
-from paraloom.core.errors import ConfigError, DataError
+from paraloom.core.errors import ConfigError, DataError, MissingExtraError
 from paraloom.core.schema import LANGUAGE_OF, PAIRS, require
 from paraloom.core.stage import Map, Ref, Source, StageContext
 from paraloom.core.stage_cache import cached_per_stage
-from paraloom.io import Corpus, read_pairs
+from paraloom.io import Corpus, read_lines, read_pairs
 from paraloom.io.bitext import UNKNOWN
 from paraloom.io.shards import open_shard, read_batches
 from paraloom.pairs.common_translations import common_translations
@@ -303,6 +304,24 @@ def has_further_columns(source: str) -> bool:
     except DataError:
         return False
     return len(schema) > len(PAIRS)
+
+
+def unread_columns(source: str) -> list[str]:
+    """Columns of a table in text form that Paraloom wrote and that reading it as pairs leaves out, such as `pivot`.
+
+    Args:
+        source: Any path; an empty list if it does not exist or is no such table.
+    """
+    name = source.removesuffix(".gz").removesuffix(".xz").removesuffix(".zst")
+    if not name.endswith((".tsv", ".jsonl")) or not Path(source).is_file():
+        return []
+    try:
+        first = next(iter(read_lines(source)), "")
+        columns = list(json.loads(first)) if name.endswith(".jsonl") else first.split("\t")
+    except (DataError, MissingExtraError, ValueError, TypeError):
+        return []
+    written = {"src", "tgt", "pair_id"} <= set(columns)
+    return [column for column in columns if column not in PAIRS.names] if written else []
 
 
 @dataclass(frozen=True, kw_only=True)

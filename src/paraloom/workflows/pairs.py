@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import tempfile
+import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -28,6 +29,7 @@ from paraloom.pipeline.registry import use_of
 from paraloom.pipeline.result import RunResult
 from paraloom.pipeline.runner import run_pipeline
 from paraloom.pipeline.shard import OnError
+from paraloom.stages.bitext import unread_columns
 from paraloom.stages.input_checks import Direction, SampledRows
 from paraloom.stages.input_checks import check_languages as check_sample
 from paraloom.stages.pairs import BackTranslate, DropDuplicates, Filter, FindDuplicates
@@ -449,7 +451,8 @@ def read_pairs(
 
     Args:
         source: .tsv, .jsonl, .parquet or .tmx (each also .gz .zst .xz), Moses pairs as ``"train.{de,en}"``, or a corpus
-            folder. Files that Paraloom wrote keep all their columns.
+            folder. Folders and .parquet files that Paraloom wrote keep all their columns, such as scores; of .tsv and
+            .jsonl files only the sentences are read.
         src_lang: Language of the source side; default: from the file's name, else 'und'.
         tgt_lang: Language of the target side.
         src_column: Source column of a table: a name, or a number from 1.
@@ -484,6 +487,12 @@ def read_pairs(
     if not isinstance(source, (str, Path)):
         raise TypeError(f"expected a path, got {type(source).__name__}; for data in memory use as_pairs")
     stages, reference = input_stages(str(source), **options)
+    if lost := unread_columns(str(source)):
+        shown = ", ".join(lost[:4]) + (" …" if len(lost) > 4 else "")
+        warnings.warn(
+            f"{source}: only the sentences are read, not the columns {shown}; .parquet files keep all columns",
+            stacklevel=2,
+        )
     return Pairs(stages, None if stages else reference, seed=seed)
 
 
