@@ -2,14 +2,16 @@
 
     python benchmarks/paraphrase_samples.py pairs news --translator de-en -o news.parquet
     python benchmarks/paraphrase_samples.py draw news.parquet -o news.tsv --seed 1
-    python benchmarks/paraphrase_samples.py count news.tsv [SECOND_READER.tsv]
+    python benchmarks/paraphrase_samples.py collect READER_1.tsv READER_2.tsv --key news.key.tsv -o readings.tsv
+    python benchmarks/paraphrase_samples.py count benchmarks/readings/*.tsv
 
 `pairs` back-translates and scores 3,000 lines of news (newstest2014), or 3,000 captions (Multi30k: the first 2,000 of
 the training set, and the test set of 2016). `draw` takes such pairs, or the stage `scored` of `paraloom quickstart`,
 applies each filter of `filters`, and writes 60 pairs of each, drawn by seed and shuffled, so that a reader does not
 know which filter kept a pair. The reader fills in the columns `meaning` (k: keeps the meaning, p: partly, w: wrong)
-and `copy` (y: nearly a copy). `count` prints shares with 95 % intervals (Wilson), and how far two readers agree
-(Cohen's kappa).
+and `copy` (y: nearly a copy). `collect` puts the verdicts of two readers, who did not see each other's, into one file,
+without the sentences where their license does not allow to pass them on. `count` prints shares with 95 % intervals
+(Wilson), and how far the readers agree (Cohen's kappa).
 """
 
 from __future__ import annotations
@@ -38,6 +40,7 @@ OLD_FILTERS = {
 SCORES = ("common", "chrf", "ratio", "mismatch", "meaning", "glitches")
 LABELS = {"k": "keeps the meaning", "p": "partly", "w": "wrong"}
 SIZE = 60
+READINGS = ("number", "pair_id", "filters", "meaning_1", "copy_1", "meaning_2", "copy_2")
 COLUMNS = ("number", "src", "tgt", "meaning", "copy")
 
 
@@ -86,16 +89,11 @@ def draw(pairs: Path, sheet: Path, seed: int) -> None:
         writer = csv.writer(file, delimiter="\t", quoting=csv.QUOTE_NONE, escapechar="\\", lineterminator="\n")
         writer.writerow(COLUMNS)
         writer.writerows((i, chosen[key]["src"], chosen[key]["tgt"], "", "") for i, key in enumerate(ids, start=1))
-    with key_of(sheet).open("w", encoding="utf-8", newline="") as file:
+    with sheet.with_suffix(".key.tsv").open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file, delimiter="\t", lineterminator="\n")
         writer.writerow(("number", "pair_id", "filters"))
         for i, key in enumerate(ids, start=1):
             writer.writerow((i, key, ",".join(name for name, members in samples.items() if key in members)))
-
-
-def key_of(sheet: Path) -> Path:
-    """The file beside a sheet that says what each pair is a sample of."""
-    return sheet.with_suffix(".key.tsv")
 
 
 def read(path: Path) -> dict[str, dict[str, str]]:
@@ -105,37 +103,49 @@ def read(path: Path) -> dict[str, dict[str, str]]:
         return {row["number"]: row for row in rows}
 
 
-def count(sheets: list[Path]) -> None:
-    """Print the share of each label by filter, and the agreement of two readers."""
-    key = read(key_of(sheets[0]))
-    readers = [read(sheet) for sheet in sheets]
-    for sheet, verdicts in zip(sheets, readers, strict=True):
-        missing = [number for number, row in verdicts.items() if row["meaning"] not in LABELS]
-        if missing:
-            raise SystemExit(f"{sheet}: no verdict for row {missing[0]}")
-        print(f"\n{sheet.name}\n| filter | pairs | {' | '.join(LABELS.values())} | near copies among the kept |")
-        print("| --- | ---: | ---: | ---: | ---: | ---: |")
-        for name in filters():
-            numbers = [number for number, row in key.items() if name in row["filters"].split(",")]
-            print(table_row(name, [verdicts[number] for number in numbers]))
-    if len(readers) == 2:
-        if readers[0].keys() != readers[1].keys():
-            raise SystemExit("the two sheets have other rows")
-        # By number: a reader may have sorted the rows.
-        first, second = ([verdicts[number]["meaning"] for number in readers[0]] for verdicts in readers)
-        print(f"\nAgreement on {len(first)} pairs: {agreement(first, second):.1%}, kappa {kappa(first, second):.2f}")
+def collect(sheets: list[Path], key: Path, output: Path, *, text: bool) -> None:
+    """Write the verdicts of two readers with the filters that each pair is a sample of."""
+    first, second = (read(sheet) for sheet in sheets)
+    keys = read(key)
+    if not keys.keys() == first.keys() == second.keys():
+        raise SystemExit("the sheets and the key have other rows")
+    with output.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file, delimiter="\t", quoting=csv.QUOTE_NONE, escapechar="\\", lineterminator="\n")
+        writer.writerow((*READINGS, *(("src", "tgt") if text else ())))
+        for number, row in keys.items():
+            verdicts = [reader[number][column] for reader in (first, second) for column in ("meaning", "copy")]
+            if not {verdicts[0], verdicts[2]} <= LABELS.keys():
+                raise SystemExit(f"row {number} has no verdict")
+            sentences = (first[number]["src"], first[number]["tgt"]) if text else ()
+            writer.writerow((number, row["pair_id"], row["filters"], *verdicts, *sentences))
+
+
+def count(readings: Path) -> None:
+    """Print the share of each verdict by filter, and the agreement of the readers."""
+    rows = list(read(readings).values())
+    columns = ["filter", "pairs read"]
+    columns += [f"{label}, {reader}" for label in LABELS.values() for reader in ("reader 1", "reader 2")]
+    print(f"\n{readings.name}\n| {' | '.join(columns)} | of those kept by both, near copies |")
+    print("| --- |" + " ---: |" * len(columns))
+    for name in filters():
+        print(table_row(name, [row for row in rows if name in row["filters"].split(",")]))
+    first, second = ([row[f"meaning_{reader}"] for row in rows] for reader in (1, 2))
+    print(f"\nAgreement on {len(rows)} pairs: {agreement(first, second):.1%}, kappa {kappa(first, second):.2f}")
 
 
 def table_row(name: str, rows: list[dict[str, str]]) -> str:
-    """One line of the table."""
+    """One line of the table; an interval for the share of pairs that keep the meaning."""
     if not rows:
-        return f"| {name} | 0 | – | – | – | – |"
-    labels = Counter(row["meaning"] for row in rows)
-    low, high = wilson_interval(labels["k"], len(rows))
-    copies = sum(row["copy"] == "y" for row in rows if row["meaning"] == "k")
-    shares = [f"{labels[label] / len(rows):.0%}" for label in LABELS]
-    shares[0] += f" [{low:.0%}, {high:.0%}]"
-    return f"| {name} | {len(rows)} | {' | '.join(shares)} | {copies / max(labels['k'], 1):.0%} |"
+        return f"| {name} | 0 |" + " – |" * 7
+    cells = []
+    for label in LABELS:
+        for reader in (1, 2):
+            found = sum(row[f"meaning_{reader}"] == label for row in rows)
+            low, high = wilson_interval(found, len(rows))
+            cells.append(f"{found / len(rows):.0%}" + (f" [{low:.0%}, {high:.0%}]" if label == "k" else ""))
+    kept = [row for row in rows if row["meaning_1"] == row["meaning_2"] == "k"]
+    copies = sum(row[f"copy_{reader}"] == "y" for row in kept for reader in (1, 2)) / max(1, 2 * len(kept))
+    return f"| {name} | {len(rows)} | {' | '.join(cells)} | {copies:.0%} |"
 
 
 def agreement(first: list[str], second: list[str]) -> float:
@@ -163,15 +173,23 @@ def main() -> None:
     drawing.add_argument("pairs", type=Path)
     drawing.add_argument("-o", "--output", type=Path, default=Path("sheet.tsv"))
     drawing.add_argument("--seed", type=int, default=1)
+    collecting = commands.add_parser("collect")
+    collecting.add_argument("sheets", type=Path, nargs=2)
+    collecting.add_argument("--key", type=Path, required=True)
+    collecting.add_argument("--without-text", action="store_true")
+    collecting.add_argument("-o", "--output", type=Path, default=Path("readings.tsv"))
     counting = commands.add_parser("count")
-    counting.add_argument("sheets", type=Path, nargs="+")
+    counting.add_argument("readings", type=Path, nargs="+")
     arguments = parser.parse_args()
     if arguments.command == "pairs":
         make_pairs(arguments.kind, Path(arguments.data), arguments.translator, arguments.output)
     elif arguments.command == "draw":
         draw(arguments.pairs, arguments.output, arguments.seed)
+    elif arguments.command == "collect":
+        collect(arguments.sheets, arguments.key, arguments.output, text=not arguments.without_text)
     else:
-        count(arguments.sheets)
+        for readings in arguments.readings:
+            count(readings)
 
 
 if __name__ == "__main__":

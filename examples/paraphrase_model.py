@@ -24,12 +24,8 @@ from paraloom.bundled import bundled_path
 from paraloom.core.stage import Stage, StageContext
 from paraloom.evaluate.discrimination import DiscriminationResult, evaluate_discrimination
 from paraloom.io import Corpus
-from paraloom.pairs.scoring.paraphrase_model import (
-    ParaphraseModelConfig,
-    balanced_weights,
-    threshold_for,
-    train_paraphrase_model,
-)
+from paraloom.pairs.scoring.paraphrase_model import ParaphraseModel, ParaphraseModelConfig, train_paraphrase_model
+from paraloom.pipeline.fit import ARTIFACT
 from paraloom.pipeline.result import RunResult
 from paraloom.stages import (
     Clean,
@@ -46,7 +42,7 @@ from paraloom.stages import (
     Score,
     TrainParaphraseModel,
 )
-from paraloom.stages.labels import LabeledScores, lower_is_better, read_labeled, signs_of
+from paraloom.stages.labels import LabeledScores, read_labeled, signs_of
 
 SCORES = ("overlap", "bleu1", "chrf", "ratio", "mismatch", "meaning", "glitches")
 FEATURES = (
@@ -55,6 +51,7 @@ FEATURES = (
     *("order_inversions", "role_swap", "src_content_missing", "tgt_content_missing", "tgt_loop", "tgt_character_runs"),
     *("truncation", "wrong_language", "paraphrase_score", "reverse_cost", "reverse_cost_gap", "round_trip_chrf"),
 )
+MAX_CHRF = ParaphraseModelConfig(features=FEATURES).max_chrf
 OPTIONAL = (("reverse_cost", "reverse_cost_gap", "round_trip_chrf"), ("paraphrase_score",))
 """Features of a translator, and of an encoder, which pairs may lack."""
 
@@ -198,7 +195,7 @@ def kept(pairs: LabeledScores, probability: np.ndarray, thresholds: dict[str, fl
     """Lines of a table: what the threshold of each preset keeps of right and of wrong pairs, set by set."""
     lines = ["| kept of right, of wrong pairs |" + "".join(f" {name} |" for name in thresholds)]
     lines.append("| --- |" + " ---: |" * len(thresholds))
-    near_copy = pairs.scores["chrf"] > 90
+    near_copy = pairs.scores["chrf"] > MAX_CHRF
     for name in dict.fromkeys(pairs.sets.tolist()):
         cells = []
         for threshold in thresholds.values():
@@ -211,7 +208,7 @@ def kept(pairs: LabeledScores, probability: np.ndarray, thresholds: dict[str, fl
 
 def report(result: RunResult) -> None:
     """Print the tables."""
-    print((result.stage("scores").folder / "table.txt").read_text(encoding="utf-8"))
+    print((result.stage("scores").folder / ARTIFACT / "table.txt").read_text(encoding="utf-8"))
     corpora = [Corpus.open(result.stage(f"{name}-p").folder) for name in CORPORA]
     names = list(dict.fromkeys([*FEATURES, "chrf", "p_paraphrase"]))
     pairs = read_labeled(corpora, names)
@@ -220,17 +217,11 @@ def report(result: RunResult) -> None:
     print(leave_one_out(pairs, sets).format())
     model = result.stage("model")
     print(f"\n{model.figures}\n")
-    weights = balanced_weights(pairs.labels, pairs.sets, pairs.kinds)
+    presets = ParaphraseModel.load(model.folder / ARTIFACT).presets
+    chosen = {name: float(preset.where.split()[2]) for name, preset in presets.items()}
     probability = pairs.scores["p_paraphrase"]
-    training = np.isin(pairs.sets, sorted(_set_names("tatoeba")))
-    config = ParaphraseModelConfig(features=FEATURES)
-    aims = {name: getattr(config, name) for name in config.PRESETS}
-    chosen = {
-        name: threshold_for(probability[training], pairs.labels[training].astype(float), weights[training], aim)
-        for name, aim in aims.items()
-    }
     print("\n".join(kept(pairs, probability, chosen)))
-    print(f"\nThresholds: {chosen}. Lower is better for {', '.join(lower_is_better(names))}.\n")
+    print(f"\nThresholds of p_paraphrase: {chosen}, and chrF up to {MAX_CHRF:g}.\n")
     print("| scores | pairs/s, one process |\n| --- | ---: |")
     for name, speed in pairs_per_second(Corpus.open(result.stage("tatoeba-translations").folder)).items():
         print(f"| {name} | {speed:,.0f} |")

@@ -275,7 +275,7 @@ class ParaphraseModelConfig(Config):
     strict: float = 0.98
     balanced: float = 0.94
     loose: float = 0.85
-    max_chrf: float = 90.0
+    max_chrf: float = 80.0
 
     PRESETS: ClassVar[tuple[str, ...]] = ("strict", "balanced", "loose")
 
