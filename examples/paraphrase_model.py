@@ -24,7 +24,12 @@ from paraloom.bundled import bundled_path
 from paraloom.core.stage import Stage, StageContext
 from paraloom.evaluate.discrimination import DiscriminationResult, evaluate_discrimination
 from paraloom.io import Corpus
-from paraloom.pairs.scoring.paraphrase_model import ParaphraseModel, ParaphraseModelConfig, train_paraphrase_model
+from paraloom.pairs.scoring.paraphrase_model import (
+    CHANGES,
+    ParaphraseModel,
+    ParaphraseModelConfig,
+    train_paraphrase_model,
+)
 from paraloom.pipeline.fit import ARTIFACT
 from paraloom.pipeline.result import RunResult
 from paraloom.stages import (
@@ -45,15 +50,24 @@ from paraloom.stages import (
 from paraloom.stages.labels import LabeledScores, read_labeled, signs_of
 
 SCORES = ("overlap", "bleu1", "chrf", "ratio", "mismatch", "meaning", "glitches")
-FEATURES = (
-    *("unigram_overlap", "bigram_overlap", "bleu1", "chrf", "character_ratio", "number_mismatch", "name_mismatch"),
-    *("quantity_mismatch", "unit_mismatch", "negation_mismatch", "quantifier_mismatch", "pronoun_mismatch"),
-    *("order_inversions", "role_swap", "src_content_missing", "tgt_content_missing", "tgt_loop", "tgt_character_runs"),
-    *("truncation", "wrong_language", "paraphrase_score", "reverse_cost", "reverse_cost_gap", "round_trip_chrf"),
+RULES = (
+    *("name_mismatch", "quantity_mismatch", "unit_mismatch", "negation_mismatch", "role_swap"),
+    *("tgt_loop", "tgt_character_runs", "truncation", "wrong_language"),
 )
-MAX_CHRF = ParaphraseModelConfig(features=FEATURES).max_chrf
-OPTIONAL = (("reverse_cost", "reverse_cost_gap", "round_trip_chrf"), ("paraphrase_score",))
-"""Features of a translator, and of an encoder, which pairs may lack."""
+FEATURES = ("reverse_cost", "translation_cost", *RULES)
+SURFACE = ("bigram_overlap", "chrf", "order_inversions", *RULES)
+FALLBACKS = (
+    ("paraphrase_score", "translation_cost", *RULES),
+    ("translation_cost", *SURFACE),
+    ("paraphrase_score", "reverse_cost", "round_trip_chrf", *SURFACE),
+    ("paraphrase_score", *SURFACE),
+    ("src_content_missing", *SURFACE),
+)
+"""For back-translations without a reverse translator, and without an encoder either; for other pairs with both, without
+a reverse translator, and without any model."""
+
+_NOT_TRANSLATED = 3
+CONFIG = ParaphraseModelConfig(features=FEATURES, fallbacks=FALLBACKS)
 
 SOURCES = {
     "Tatoeba": ("tatoeba", "sample"),
@@ -137,12 +151,13 @@ def pipeline(data: Path, sample: Path) -> Pipeline:
     for name, title in TITLES.items():
         stages += wrong_pairs(name, title)
     for name in CORPORA:
+        scores = ("translation_cost", *SCORES) if name.endswith("-translations") else SCORES
         stages.append(
-            Score(name=f"{name}-scored", input=name, scores=SCORES, encoder="english", reverse_translator="en-de")
+            Score(name=f"{name}-scored", input=name, scores=scores, encoder="english", reverse_translator="en-de")
         )
     training = tuple(f"{name}-scored" for name in CORPORA[:2])
     stages.append(
-        TrainParaphraseModel(name="model", pairs=training, features=FEATURES, optional=OPTIONAL,
+        TrainParaphraseModel(name="model", pairs=training, features=FEATURES, fallbacks=FALLBACKS,
                              license="CC BY 2.0 FR", description=DESCRIPTION)
     )  # fmt: skip
     for name in CORPORA:
@@ -179,15 +194,17 @@ def pairs_per_second(corpus: Corpus) -> dict[str, float]:
 def leave_one_out(pairs: LabeledScores, sources: dict[str, set[str]]) -> DiscriminationResult:
     """The area under the ROC curve on each source, by a model that was trained on all the others."""
     probabilities = np.full(len(pairs.labels), np.nan)
-    config = ParaphraseModelConfig(features=FEATURES, optional=OPTIONAL)
     for sets in sources.values():
         inside = np.isin(pairs.sets, sorted(sets))
         model = train_paraphrase_model(
             {name: values[~inside] for name, values in pairs.scores.items()},
-            pairs.labels[~inside], pairs.sets[~inside], pairs.kinds[~inside], config, signs=signs_of(FEATURES),
+            pairs.labels[~inside], pairs.sets[~inside], pairs.kinds[~inside], CONFIG, signs=signs_of(CONFIG.scores),
         )  # fmt: skip
         scores = {name: values[inside] for name, values in pairs.scores.items()}
-        probabilities[inside] = model.models[0].probability(scores)
+        translated = ~np.isnan(scores["translation_cost"])
+        probabilities[inside] = np.where(
+            translated, model.models[0].probability(scores), model.models[_NOT_TRANSLATED].probability(scores)
+        )
     return evaluate_discrimination({"trained on the other sources": probabilities}, pairs.labels, pairs.sets)
 
 
@@ -195,7 +212,8 @@ def kept(pairs: LabeledScores, probability: np.ndarray, thresholds: dict[str, fl
     """Lines of a table: what the threshold of each preset keeps of right and of wrong pairs, set by set."""
     lines = ["| kept of right, of wrong pairs |" + "".join(f" {name} |" for name in thresholds)]
     lines.append("| --- |" + " ---: |" * len(thresholds))
-    near_copy = pairs.scores["chrf"] > MAX_CHRF
+    near_copy = pairs.scores["chrf"] > CONFIG.max_chrf
+    near_copy |= np.fmax.reduce([pairs.scores[name] for name in CHANGES]) == 0
     for name in dict.fromkeys(pairs.sets.tolist()):
         cells = []
         for threshold in thresholds.values():
@@ -210,7 +228,7 @@ def report(result: RunResult) -> None:
     """Print the tables."""
     print((result.stage("scores").folder / ARTIFACT / "table.txt").read_text(encoding="utf-8"))
     corpora = [Corpus.open(result.stage(f"{name}-p").folder) for name in CORPORA]
-    names = list(dict.fromkeys([*FEATURES, "chrf", "p_paraphrase"]))
+    names = [*CONFIG.scores, "p_paraphrase"]
     pairs = read_labeled(corpora, names)
     sets = {source: {title for name in members for title in _set_names(name)} for source, members in SOURCES.items()}
     print("\nModels trained on all sources but the one that they are tested on:\n")
@@ -221,7 +239,7 @@ def report(result: RunResult) -> None:
     chosen = {name: float(preset.where.split()[2]) for name, preset in presets.items()}
     probability = pairs.scores["p_paraphrase"]
     print("\n".join(kept(pairs, probability, chosen)))
-    print(f"\nThresholds of p_paraphrase: {chosen}, and chrF up to {MAX_CHRF:g}.\n")
+    print(f"\nThresholds of p_paraphrase: {chosen}, near copies left out.\n")
     print("| scores | pairs/s, one process |\n| --- | ---: |")
     for name, speed in pairs_per_second(Corpus.open(result.stage("tatoeba-translations").folder)).items():
         print(f"| {name} | {speed:,.0f} |")

@@ -75,7 +75,7 @@ def test_sets_classes_and_kinds_count_the_same() -> None:
 
 def test_fewer_scores_give_a_smaller_model() -> None:
     scores, labels = toy()
-    config = ParaphraseModelConfig(features=("bleu1", "number_mismatch"), optional=(("number_mismatch",),))
+    config = ParaphraseModelConfig(features=("bleu1", "number_mismatch"), fallbacks=(("bleu1",),))
     model = train_paraphrase_model(scores, labels, ["toy"] * len(labels), [""] * len(labels), config)
     assert model.find(["src", "bleu1", "number_mismatch"]).names == ("bleu1", "number_mismatch")
     assert model.find(["bleu1"]).names == ("bleu1",)
@@ -127,7 +127,7 @@ def test_presets_are_conditions_without_clauses_that_are_not_needed() -> None:
     scores = {"bleu1": np.arange(4.0), "number_mismatch": np.zeros(4), "chrf": np.array([20.0, 20.0, 95.0, 20.0])}
     model = train_paraphrase_model(scores, [0, 0, 0, 1], ["a"] * 4, [""] * 4, config)
     for preset in model.presets.values():
-        assert preset.plain.startswith(("bleu1", "chrf <= 80")) and preset.where.endswith(" and chrf <= 80")
+        assert preset.plain.startswith(("bleu1", "chrf <= 90")) and preset.where.endswith(" and chrf <= 90")
     # The third pair is wrong, but a near copy, which no preset keeps.
     alone = {"bleu1": np.array([0.0, 0.5, 2.0, 1.0]), "number_mismatch": np.zeros(4), "chrf": scores["chrf"]}
     threshold = float(
@@ -208,8 +208,8 @@ def test_a_missing_file_and_an_unknown_feature(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "wrong", [{"features": ()}, {"features": ("bleu1",), "optional": (("chrf",),)}, {"features": ("bleu1",), "l2": -1},
-              {"features": ("bleu1",), "optional": (("bleu1",),)}, {"features": ("bleu1",), "strict": 1.0}],
+    "wrong", [{"features": ()}, {"features": ("bleu1",), "fallbacks": ((),)}, {"features": ("bleu1",), "l2": -1},
+              {"features": ("bleu1",), "loose": 0.4}, {"features": ("bleu1",), "strict": 1.0}],
 )  # fmt: skip
 def test_bad_configurations(wrong: dict[str, Any]) -> None:
     with pytest.raises(ConfigError):

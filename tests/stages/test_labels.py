@@ -170,7 +170,7 @@ def test_joined_corpora_keep_what_all_of_them_have(tmp_path: Path) -> None:
 def test_a_model_is_trained_and_filters_by_its_presets(tmp_path: Path) -> None:
     labeled = write_labeled(tmp_path / "labeled.parquet")
     features = ("bleu1", "quantity_mismatch", "negation_mismatch")
-    train_paraphrase_model(labeled, tmp_path / "model", features=features, optional=[["bleu1"]], l2=0.1)
+    train_paraphrase_model(labeled, tmp_path / "model", features=features, fallbacks=[features[1:]], l2=0.1)
     model = ParaphraseModel.load(tmp_path / "model")
     assert set(model.models[0].names) <= set(features) and "bleu1" not in model.models[1].names
     assert all(feature.weight < 0 for part in model.models for feature in part.features if feature.name != "bleu1")

@@ -53,7 +53,7 @@ def test_the_bundled_models_are_small_and_have_model_cards() -> None:
 def test_the_quickstart_filters_by_the_preset() -> None:
     steps = read_pipeline(BUNDLED / "quickstart.toml").steps
     presets = ParaphraseModel.load(BUNDLED / "paraphrases-en").presets
-    assert steps[-1].stage.where == presets["balanced"].where
+    assert steps[-1].stage.where == presets["strict"].where
 
 
 def test_the_bundled_translator_translates() -> None:

@@ -103,9 +103,9 @@ def train_paraphrase_model(
     features: Annotated[
         str, typer.Option(help="Scores to learn from, separated by commas. Default: the bundled model's.")
     ] = "",
-    optional: Annotated[
+    fallback: Annotated[
         list[str] | None,
-        typer.Option(help="Scores that later pairs may lack, separated by commas: a model without them, too."),
+        typer.Option(help="Scores of a further model, for pairs that lack one of --features. Repeatable."),
     ] = None,
     l2: Annotated[float, typer.Option(help="Weight of the squared weights.")] = 1.0,
 ) -> None:
@@ -113,9 +113,9 @@ def train_paraphrase_model(
 
     Example: `paraloom train paraphrase-model --pairs labeled.parquet --features bleu1,number_mismatch -o model`
     """
-    groups = [options.names(group) for group in optional or []]
+    groups = [options.names(group) for group in fallback or []]
     print_figures(
-        workflows.train_paraphrase_model(corpora, output, features=options.names(features), optional=groups, l2=l2)
+        workflows.train_paraphrase_model(corpora, output, features=options.names(features), fallbacks=groups, l2=l2)
     )
 
 

@@ -6,6 +6,7 @@ import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Any, ClassVar, Literal
 
@@ -295,12 +296,13 @@ class RoundTripPairs(Map):
             raise ConfigError("'wrong_below' must be 0 or more and below 'right_above', which must be 100 at most")
 
     def apply(self, batch: pa.RecordBatch, context: StageContext) -> pa.RecordBatch:
-        """The batch with the new `tgt`, `pivot`, `pivot_lang` and labels; pairs between the bounds are rejected."""
+        """The batch with the new `tgt`, `pivot` and its language, `logprob`, `tokens` and labels; some are rejected."""
         there = _translator(context.inputs["translator"], self.pivot_decode)
         back = _translator(context.inputs["back_translator"], self.decode)
         paraphrases = [text or "" for text in batch.column("tgt").to_pylist()]
         pivots = [variants[0].text for variants in there.translate(paraphrases, seed=context.seed)]
-        returned = [variants[0].text for variants in back.translate(pivots, seed=context.seed)]
+        best = [variants[0] for variants in back.translate(pivots, seed=context.seed)]
+        returned = [variant.text for variant in best]
         chrf = chrf_from_points(code_points(returned), code_points(paraphrases))
         right = (chrf >= self.right_above) & ~_changes_a_fact(paraphrases, returned)
         wrong = chrf <= self.wrong_below
@@ -317,6 +319,9 @@ class RoundTripPairs(Map):
         languages = pa.array([there.target] * len(pivots), pa.string())
         batch = batch.append_column(pa.field("pivot", pa.string()), pa.array(pivots, pa.string()))
         batch = batch.append_column(pa.field("pivot_lang", pa.string()), languages)
+        # What `translation_cost` is computed from.
+        batch = batch.append_column("logprob", pa.array([variant.logprob for variant in best], pa.float32()))
+        batch = batch.append_column("tokens", pa.array([variant.tokens for variant in best], pa.int32()))
         keep = (right | wrong) & ~copied
         reasons = [
             None if kept else "a copy of the first side" if copy else "neither clearly right nor clearly wrong"
@@ -348,7 +353,8 @@ class TrainParaphraseModel(ParaphraseModelConfig, Fit):
     """Trains a logistic regression over scores on labeled pairs, for the score `p_paraphrase` and the presets.
 
     Args:
-        pairs: Corpora of labeled pairs with the columns of the scores: `label`, `labeled_set` and each feature.
+        pairs: Corpora of labeled pairs with `label`, `labeled_set` and scores. A score that some of them lack is
+            undefined there.
         languages: Languages that the model is for, for its card.
         license: License of the model, for its card.
         description: What it is for and what not, for its card.
@@ -374,8 +380,13 @@ class TrainParaphraseModel(ParaphraseModelConfig, Fit):
 
     def fit(self, folder: Path, context: StageContext) -> dict[str, Json]:
         """Write the model; the figures are the areas under the ROC curve on its training sets."""
-        names = list(dict.fromkeys([*self.features, "chrf"]))
-        pairs = read_labeled([Corpus.open(path) for path in context.paths("pairs")], names, required=self.features)
+        config = base_config(ParaphraseModelConfig, self)
+        corpora = [Corpus.open(path) for path in context.paths("pairs")]
+        known = list(dict.fromkeys(name for corpus in corpora for name in corpus.schema.names))
+        for name in dict.fromkeys([*self.features, *chain.from_iterable(self.fallbacks)]):
+            if name not in known:
+                raise missing_column(name, known)
+        pairs = read_labeled(corpora, [name for name in config.scores if name in known])
         counts = {
             name: {
                 "right": int((pairs.labels[pairs.sets == name] == 1).sum()),
@@ -389,9 +400,8 @@ class TrainParaphraseModel(ParaphraseModelConfig, Fit):
             "description": self.description,
             "trained_on": counts,
         }
-        config = base_config(ParaphraseModelConfig, self)
         model = train_paraphrase_model(
-            pairs.scores, pairs.labels, pairs.sets, pairs.kinds, config, signs=signs_of(self.features), card=card
+            pairs.scores, pairs.labels, pairs.sets, pairs.kinds, config, signs=signs_of(config.scores), card=card
         )
         model.save(folder)
         probabilities = {

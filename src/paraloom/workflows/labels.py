@@ -122,10 +122,10 @@ def train_paraphrase_model(
     """Train the model of `p_paraphrase` and its presets on labeled pairs that are scored.
 
     Args:
-        pairs: Labeled pairs with the columns of all features.
+        pairs: Labeled pairs with scores.
         output: Folder to write.
         features: Scores to learn from. Default: those of the bundled model that the first pairs have.
-        **config: Fields of `paraloom.stages.TrainParaphraseModel`: `optional`, `l2`, `strict`, `license` …
+        **config: Fields of `paraloom.stages.TrainParaphraseModel`: `fallbacks`, `l2`, `strict`, `license` …
     """
     stages: list[Stage] = []
     references: list[Ref] = []

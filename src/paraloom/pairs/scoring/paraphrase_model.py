@@ -6,6 +6,7 @@ import json
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Any, ClassVar, cast
 
@@ -37,6 +38,9 @@ Floats = npt.NDArray[np.float64]
 
 SIMILARITIES = frozenset(["unigram_overlap", "bigram_overlap", "trigram_overlap", "bleu1", "chrf"])
 """Scores that are higher the more alike both sides are."""
+
+CHANGES = ("src_content_missing", "tgt_content_missing", "order_inversions")
+"""Scores that are 0 together where both sides have the same content words in the same order."""
 
 DIFFERENCES = frozenset(["edit_distance", "order_inversions", "src_content_missing", "tgt_content_missing"])
 """Scores that are lower the more alike both sides are."""
@@ -128,7 +132,7 @@ class Preset:
 class ParaphraseModel:
     """Logistic regressions over fewer and fewer scores, the presets of `paraloom filter`, and a card.
 
-    Pairs are scored by the first regression all of whose scores they have.
+    Each pair is scored by the first regression all of whose scores it has.
 
     Args:
         models: The regressions, from the one that needs most scores to the one that needs fewest.
@@ -216,25 +220,37 @@ def paraphrase_scorers(model: ParaphraseModel) -> tuple[Scorer, ...]:
     Args:
         model: The model.
 
-    Scores that need no model are computed where the pairs lack them.
+    Scores that need no model are computed where the pairs lack them. Each pair is scored by the first regression whose
+    scores of models, such as the costs of translators, it has.
 
     Returns:
         The scorer, which raises a ConfigError for pairs that lack scores of every regression of the model.
     """
 
     surface = {scorer.name: scorer for scorer in SURFACE}
+    of_text = {name for name, scorer in surface.items() if "logprob" not in scorer.input_columns}
 
     def values(pairs: PairBatch, name: str) -> npt.ArrayLike:
         scorer = surface.get(name)
         if name in pairs.batch.schema.names or scorer is None:
             return pairs.numbers(name)
-        if not all(column in pairs.batch.schema.names for column in scorer.input_columns):
-            return np.full(pairs.batch.num_rows, np.nan)
         return pairs.once(f"score {name}", lambda: scorer.compute(pairs))
 
     def compute(pairs: PairBatch) -> Values:
-        regression = model.find([*pairs.batch.schema.names, *surface])
-        probabilities = regression.probability({name: values(pairs, name) for name in regression.names})
+        columns = pairs.batch.schema.names
+        computable = [name for name, scorer in surface.items() if set(scorer.input_columns) <= set(columns)]
+        model.find([*columns, *computable])  # raises an error if no regression can be used
+        usable = [part for part in model.models if set(part.names) <= {*columns, *computable}]
+        probabilities = np.full(pairs.batch.num_rows, np.nan)
+        open_rows = np.ones(pairs.batch.num_rows, bool)
+        for part in usable:
+            scores = {name: np.asarray(values(pairs, name), np.float64) for name in part.names}
+            rows = open_rows.copy()
+            if part is not usable[-1]:
+                for name in (name for name in part.names if name not in of_text):
+                    rows &= ~np.isnan(scores[name])
+            probabilities[rows] = part.probability(scores)[rows]
+            open_rows &= ~rows
         # Without text, all scores would be undefined, and count as those of an average pair.
         return np.where(_has_text(pairs, "src") & _has_text(pairs, "tgt"), probabilities, np.nan).astype(np.float32)
 
@@ -253,40 +269,43 @@ class ParaphraseModelConfig(Config):
     """How a paraphrase model is trained.
 
     Args:
-        features: The scores of the largest regression.
-        optional: Groups of scores that pairs may lack, such as those of translators, in the order in which they are
-            left out: after each group there is one regression more.
+        features: The scores of the first regression.
+        fallbacks: Scores of further regressions, in this order, for pairs that lack a score of those before, such as
+            those of a translator.
         l2: Weight of the squared weights, relative to that of one pair.
         strict, balanced, loose: Share of right pairs among the kept ones that the threshold of each preset aims at,
-            if half of all pairs are right.
-        max_chrf: Pairs whose chrF is higher are near copies, which every preset rejects.
+            if half of all pairs but near copies are right.
+        max_chrf: Pairs whose chrF is higher are near copies, which every preset rejects; so are, if the scores are
+            given, pairs with the same content words in the same order.
 
     Raises:
-        ConfigError: A value is out of range, or an optional score is not among `features`.
+        ConfigError: A value is out of range, or a regression has no scores.
 
     Example:
-        >>> ParaphraseModelConfig(features=["bleu1", "paraphrase_score"], optional=[["paraphrase_score"]]).l2
+        >>> ParaphraseModelConfig(features=["bleu1", "paraphrase_score"], fallbacks=[["bleu1"]]).l2
         1.0
     """
 
     features: tuple[str, ...]
-    optional: tuple[tuple[str, ...], ...] = ()
+    fallbacks: tuple[tuple[str, ...], ...] = ()
     l2: float = 1.0
-    strict: float = 0.98
-    balanced: float = 0.94
-    loose: float = 0.85
-    max_chrf: float = 80.0
+    strict: float = 0.9
+    balanced: float = 0.85
+    loose: float = 0.7
+    max_chrf: float = 90.0
 
     PRESETS: ClassVar[tuple[str, ...]] = ("strict", "balanced", "loose")
+
+    @property
+    def scores(self) -> tuple[str, ...]:
+        """All scores that a regression reads, and those that near copies are recognized by."""
+        return tuple(dict.fromkeys((*self.features, *chain.from_iterable(self.fallbacks), "chrf", *CHANGES)))
 
     def validate(self) -> None:
         if not self.features:
             raise ConfigError("'features' is empty", remedy="Name at least one score.")
-        unknown = [name for group in self.optional for name in group if name not in self.features]
-        if unknown:
-            raise ConfigError(f"optional score '{unknown[0]}' is not among 'features'")
-        if set(self.features) <= {name for group in self.optional for name in group}:
-            raise ConfigError("all features are optional", remedy="Leave at least one score out of 'optional'.")
+        if not all(self.fallbacks):
+            raise ConfigError("an entry of 'fallbacks' is empty", remedy="Name at least one score in each.")
         if self.l2 < 0:
             raise ConfigError(f"'l2' must be 0 or more, not {self.l2}")
         for name in self.PRESETS:
@@ -347,13 +366,12 @@ def train_paraphrase_model(
             "(`paraloom evaluate lookalikes PAIRS -o FILE`).",
         )
     weights = balanced_weights(truth, sets, kinds)
-    columns = {name: np.asarray(scores[name], np.float64) for name in config.features}
-    models, names = [], list(config.features)
-    for left_out in ((), *config.optional):
-        names = [name for name in names if name not in left_out]
-        models.append(fit_logistic({name: columns[name] for name in names}, truth, weights, l2=config.l2, signs=signs))
-    chrf = np.asarray(scores["chrf"], np.float64) if "chrf" in scores else None
-    presets = _presets(models[0], columns, truth, weights, config, chrf)
+    columns = {name: np.asarray(scores[name], np.float64) for name in config.scores if name in scores}
+    models = [
+        fit_logistic({name: columns[name] for name in names}, truth, weights, l2=config.l2, signs=signs)
+        for names in (config.features, *config.fallbacks)
+    ]
+    presets = _presets(models[0], columns, truth, weights, config)
     return ParaphraseModel(tuple(models), presets, dict(card or {}))
 
 
@@ -444,7 +462,7 @@ def fit_logistic(
     if not features:
         raise DataError(
             f"none of the scores {', '.join(names)} separates right pairs from wrong ones",
-            remedy="Add other scores to 'features', or leave fewer of them out in 'optional'.",
+            remedy="Add other scores to 'features', or to this entry of 'fallbacks'.",
         )
     return LogisticModel(features, _rounded(solution.x[-1]))
 
@@ -542,24 +560,30 @@ def plain_condition(
 
 
 def _presets(
-    model: LogisticModel,
-    columns: Mapping[str, Floats],
-    labels: Floats,
-    weights: Floats,
-    config: ParaphraseModelConfig,
-    chrf: Floats | None,
+    model: LogisticModel, columns: Mapping[str, Floats], labels: Floats, weights: Floats, config: ParaphraseModelConfig
 ) -> dict[str, Preset]:
-    if chrf is not None:
-        # The aims are about what a preset keeps, and near copies it does not.
-        paraphrases = chrf <= config.max_chrf
-        columns = {name: values[paraphrases] for name, values in columns.items()}
-        labels, weights = labels[paraphrases], weights[paraphrases]
+    # The aims are about what a preset keeps, and near copies it does not.
+    kept, conditions = np.ones(len(labels), bool), []
+    if "chrf" in columns:
+        kept &= columns["chrf"] <= config.max_chrf
+        conditions.append(f"chrf <= {config.max_chrf:g}")
+    if all(name in columns for name in CHANGES):
+        kept &= np.fmax.reduce([columns[name] for name in CHANGES]) > 0
+        conditions.append(f"greatest({', '.join(CHANGES)}) > 0")
+    copies = " and ".join(conditions)
+    # Pairs that lack scores, such as look-alikes, which no translator made, say little about those that have them all.
+    complete = kept & ~np.isnan([columns[name] for name in model.names]).any(axis=0)
+    if len(set(labels[complete].tolist())) == 2:
+        kept = complete
+    columns = {name: values[kept] for name, values in columns.items()}
+    labels, weights = labels[kept], weights[kept].copy()
+    for label in (0, 1):
+        weights[labels == label] /= max(weights[labels == label].sum(), 1e-12)
     probabilities = model.probability(columns)
     # Without similarities: a plain condition on them would keep near copies and little else.
     directions = {
         feature.name: 1 if feature.weight > 0 else -1 for feature in model.features if feature.name not in SIMILARITIES
     }
-    copies = f"chrf <= {config.max_chrf:g}" if chrf is not None else ""
     presets = {}
     for name in config.PRESETS:
         aim = getattr(config, name)
