@@ -56,6 +56,13 @@ reproduce: $(VENV)/dev
 	$(BIN)/paraloom run examples/multi30k-cs-en.toml -o runs/multi30k-cs-en-2 --seed 2
 	$(BIN)/paraloom run examples/german.toml -o runs/german
 	GERMAN=runs/german $(BIN)/paraloom run examples/random-start.toml -o runs/random-start
+	$(BIN)/paraloom run examples/bundled-en-de.toml -o runs/bundled-en-de
+	$(BIN)/paraloom run examples/bundled-de-en.toml -o runs/bundled-de-en
+	DE_EN=$(CURDIR)/runs/bundled-de-en/430-de-en/artifact $(BIN)/paraloom run examples/general-translator.toml \
+	    -o runs/general-translator
+	$(BIN)/python examples/translator_ablation.py --backtranslations runs/bundled-de-en -o runs/translator-ablation
+	$(BIN)/python examples/paraphrase_model.py -o runs/paraphrase-model
+	$(BIN)/python examples/selected_pairs.py -o runs/selected-pairs
 	$(BIN)/paraloom train parser $(PARALOOM_DATA)/treebank/nltk-ptb-sample/wsj_0001-0199.mrg.gz -o runs/parser
 	$(BIN)/paraloom reproduce w17-5 w17-6 w17-7 w17-8 w17-9 w17-10 w17-12 pnmt-1 pnmt-5 $(PAPERS) \
 	    --epochs 5 --seeds 3 -o runs/reproduce

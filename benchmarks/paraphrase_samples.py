@@ -4,6 +4,7 @@
     python benchmarks/paraphrase_samples.py draw news.parquet -o news.tsv --seed 1
     python benchmarks/paraphrase_samples.py collect READER_1.tsv READER_2.tsv --key news.key.tsv -o readings.tsv
     python benchmarks/paraphrase_samples.py count benchmarks/readings/*.tsv
+    python benchmarks/paraphrase_samples.py auc benchmarks/readings/news.tsv --pairs news.parquet
 
 `pairs` back-translates and scores 3,000 lines of news (newstest2014), or 3,000 captions (Multi30k: the first 2,000 of
 the training set, and the test set of 2016). `draw` takes such pairs, or the stage `scored` of `paraloom quickstart`,
@@ -11,7 +12,8 @@ applies each filter of `filters`, and writes 60 pairs of each, drawn by seed and
 know which filter kept a pair. The reader fills in the columns `meaning` (k: keeps the meaning, p: partly, w: wrong)
 and `copy` (y: nearly a copy). `collect` puts the verdicts of two readers, who did not see each other's, into one file,
 without the sentences where their license does not allow to pass them on. `count` prints shares with 95 % intervals
-(Wilson), and how far the readers agree (Cohen's kappa).
+(Wilson), and how far the readers agree (Cohen's kappa). `auc` prints how well each score tells the pairs that both
+readers accept from the others.
 """
 
 from __future__ import annotations
@@ -24,11 +26,15 @@ from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
 
+import numpy as np
+
 import paraloom
 from paraloom.bundled import PARAPHRASE_MODEL, bundled_path
 from paraloom.core.seeds import generator
 from paraloom.core.stats import wilson_interval
+from paraloom.evaluate.discrimination import evaluate_discrimination
 from paraloom.pairs.scoring.paraphrase_model import ParaphraseModel
+from paraloom.pairs.scoring.table import COLUMNS as COLUMNS_OF_SCORES
 
 OLD_FILTERS = {
     "no filter": "true",
@@ -133,6 +139,19 @@ def count(readings: Path) -> None:
     print(f"\nAgreement on {len(rows)} pairs: {agreement(first, second):.1%}, kappa {kappa(first, second):.2f}")
 
 
+def areas(readings: Path, pairs: Path) -> None:
+    """Print the area under the ROC curve of each score, of the pairs that both readers accept against the others."""
+    verdicts = {row["pair_id"]: row for row in read(readings).values()}
+    rows = [row for row in paraloom.read_pairs(pairs) if row["pair_id"] in verdicts]
+    right = [verdicts[row["pair_id"]]["meaning_1"] == verdicts[row["pair_id"]]["meaning_2"] == "k" for row in rows]
+    names = [name for name in COLUMNS_OF_SCORES if name in rows[0]]
+    scores = {name: [np.nan if row[name] is None else float(row[name]) for row in rows] for name in names}
+    lower = [name for name in names if COLUMNS_OF_SCORES[name].direction == "lower"]
+    result = evaluate_discrimination(scores, [int(value) for value in right], [readings.stem] * len(rows),
+                                     lower_is_better=lower)  # fmt: skip
+    print(result.format())
+
+
 def table_row(name: str, rows: list[dict[str, str]]) -> str:
     """One line of the table; an interval for the share of pairs that keep the meaning."""
     if not rows:
@@ -178,6 +197,9 @@ def main() -> None:
     collecting.add_argument("--key", type=Path, required=True)
     collecting.add_argument("--without-text", action="store_true")
     collecting.add_argument("-o", "--output", type=Path, default=Path("readings.tsv"))
+    measuring = commands.add_parser("auc")
+    measuring.add_argument("readings", type=Path)
+    measuring.add_argument("--pairs", type=Path, required=True)
     counting = commands.add_parser("count")
     counting.add_argument("readings", type=Path, nargs="+")
     arguments = parser.parse_args()
@@ -187,6 +209,8 @@ def main() -> None:
         draw(arguments.pairs, arguments.output, arguments.seed)
     elif arguments.command == "collect":
         collect(arguments.sheets, arguments.key, arguments.output, text=not arguments.without_text)
+    elif arguments.command == "auc":
+        areas(arguments.readings, arguments.pairs)
     else:
         for readings in arguments.readings:
             count(readings)

@@ -54,6 +54,10 @@ RULES = (
     *("name_mismatch", "quantity_mismatch", "unit_mismatch", "negation_mismatch", "role_swap"),
     *("tgt_loop", "tgt_character_runs", "truncation", "wrong_language"),
 )
+RATED = (
+    *("quantity_mismatch", "unit_mismatch", "negation_mismatch", "name_mismatch", "quantifier_mismatch"),
+    *("pronoun_mismatch", "role_swap", "truncation", "wrong_language", "tgt_loop"),
+)
 FEATURES = ("reverse_cost", "translation_cost", *RULES)
 SURFACE = ("bigram_overlap", "chrf", "order_inversions", *RULES)
 FALLBACKS = (
@@ -224,11 +228,33 @@ def kept(pairs: LabeledScores, probability: np.ndarray, thresholds: dict[str, fl
     return lines
 
 
+def rates(pairs: LabeledScores) -> list[str]:
+    """Lines of a table: how often each rule finds something, in right pairs, changed ones and bad translations."""
+    right, wrong = pairs.labels == 1, pairs.labels == 0
+    columns = {
+        "right: Tatoeba": right & (pairs.sets == "Tatoeba, look-alikes"),
+        "right: news": right & (pairs.sets == "news, look-alikes"),
+        "bad translations": wrong & (pairs.kinds == "weak translation"),
+    }
+    changed = {"quantity_mismatch": "number", "negation_mismatch": "negation", "name_mismatch": "name",
+               "quantifier_mismatch": "quantifier", "role_swap": "role"}  # fmt: skip
+    header = [*(f"{name} ({inside.sum():,})" for name, inside in columns.items()), "changed: Tatoeba", "changed: news"]
+    lines = [f"| score above 0 | {' | '.join(header)} |", "| --- |" + " ---: |" * len(header)]
+    for name in RATED:
+        found = pairs.scores[name] > 0
+        cells = [f"{found[inside].mean():.1%}" for inside in columns.values()]
+        for source in ("Tatoeba, look-alikes", "news, look-alikes"):
+            rows = wrong & (pairs.sets == source) & (pairs.kinds == changed.get(name, "-"))
+            cells.append(f"{found[rows].mean():.0%} of {rows.sum()}" if rows.any() else "–")
+        lines.append(f"| `{name}` | {' | '.join(cells)} |")
+    return lines
+
+
 def report(result: RunResult) -> None:
     """Print the tables."""
     print((result.stage("scores").folder / ARTIFACT / "table.txt").read_text(encoding="utf-8"))
     corpora = [Corpus.open(result.stage(f"{name}-p").folder) for name in CORPORA]
-    names = [*CONFIG.scores, "p_paraphrase"]
+    names = list(dict.fromkeys([*CONFIG.scores, "p_paraphrase", *RATED]))
     pairs = read_labeled(corpora, names)
     sets = {source: {title for name in members for title in _set_names(name)} for source, members in SOURCES.items()}
     print("\nModels trained on all sources but the one that they are tested on:\n")
@@ -240,6 +266,7 @@ def report(result: RunResult) -> None:
     probability = pairs.scores["p_paraphrase"]
     print("\n".join(kept(pairs, probability, chosen)))
     print(f"\nThresholds of p_paraphrase: {chosen}, near copies left out.\n")
+    print("\n".join(rates(pairs)) + "\n")
     print("| scores | pairs/s, one process |\n| --- | ---: |")
     for name, speed in pairs_per_second(Corpus.open(result.stage("tatoeba-translations").folder)).items():
         print(f"| {name} | {speed:,.0f} |")
