@@ -159,9 +159,9 @@ def table_row(name: str, rows: list[dict[str, str]]) -> str:
     cells = []
     for label in LABELS:
         for reader in (1, 2):
-            found = sum(row[f"meaning_{reader}"] == label for row in rows)
-            low, high = wilson_interval(found, len(rows))
-            cells.append(f"{found / len(rows):.0%}" + (f" [{low:.0%}, {high:.0%}]" if label == "k" else ""))
+            count = sum(row[f"meaning_{reader}"] == label for row in rows)
+            low, high = wilson_interval(count, len(rows))
+            cells.append(f"{count / len(rows):.0%}" + (f" [{low:.0%}, {high:.0%}]" if label == "k" else ""))
     kept = [row for row in rows if row["meaning_1"] == row["meaning_2"] == "k"]
     copies = sum(row[f"copy_{reader}"] == "y" for row in kept for reader in (1, 2)) / max(1, 2 * len(kept))
     return f"| {name} | {len(rows)} | {' | '.join(cells)} | {copies:.0%} |"

@@ -241,11 +241,11 @@ def rates(pairs: LabeledScores) -> list[str]:
     header = [*(f"{name} ({inside.sum():,})" for name, inside in columns.items()), "changed: Tatoeba", "changed: news"]
     lines = [f"| score above 0 | {' | '.join(header)} |", "| --- |" + " ---: |" * len(header)]
     for name in RATED:
-        found = pairs.scores[name] > 0
-        cells = [f"{found[inside].mean():.1%}" for inside in columns.values()]
+        positive = pairs.scores[name] > 0
+        cells = [f"{positive[inside].mean():.1%}" for inside in columns.values()]
         for source in ("Tatoeba, look-alikes", "news, look-alikes"):
             rows = wrong & (pairs.sets == source) & (pairs.kinds == changed.get(name, "-"))
-            cells.append(f"{found[rows].mean():.0%} of {rows.sum()}" if rows.any() else "–")
+            cells.append(f"{positive[rows].mean():.0%} of {rows.sum()}" if rows.any() else "–")
         lines.append(f"| `{name}` | {' | '.join(cells)} |")
     return lines
 

@@ -78,16 +78,19 @@ def test_the_commands_align_and_evaluate(paraloom: Callable[..., tuple[int, str,
 
 
 def test_a_translator_is_used(paraloom: Callable[..., tuple[int, str, str]], tmp_path: Path) -> None:
-    """The bundled translator; no word is the same on both sides, and the second sentence has no counterpart."""
-    german = ["Ich habe Hunger.", "Sie schläft.", "Wo ist der Bahnhof?", "Er trinkt Wasser.", "Das Haus ist groß."]
+    """The bundled translator: no word is the same on both sides, so beads cost less with it than without."""
+    german = ["Ich habe Hunger.", "Wo ist der Bahnhof?", "Er trinkt Wasser.", "Das Haus ist groß."]
     english = ["I am hungry.", "Where is the station?", "He drinks water.", "The house is big."]
     (tmp_path / "a.de").write_text("\n".join(german) + "\n")
     (tmp_path / "a.en").write_text("\n".join(english) + "\n")
-    translator = BUNDLED / "de-en"
-    status, _, _ = paraloom("align", "sentences", "a.de", "a.en", "--translator", translator, "-o", "a.vecalign")
-    assert status == 0
-    linked = {bead.source: bead.target for bead in read_beads(tmp_path / "a.vecalign")}
-    assert linked[2,] == (1,) and linked[3,] == (2,) and linked[4,] == (3,)
+    costs = []
+    for options in ((), ("--translator", BUNDLED / "de-en")):
+        status, _, _ = paraloom("align", "sentences", "a.de", "a.en", *options, "-o", "a.vecalign")
+        assert status == 0
+        beads = read_beads(tmp_path / "a.vecalign")
+        assert [bead.source for bead in beads] == [bead.target for bead in beads] == [(0,), (1,), (2,), (3,)]
+        costs.append([float(line.rpartition(":")[2]) for line in (tmp_path / "a.vecalign").read_text().splitlines()])
+    assert all(with_translator < without for without, with_translator in zip(*costs, strict=True))
 
 
 def test_an_aligner_is_evaluated_on_gold_documents(

@@ -128,7 +128,7 @@ def test_save_does_not_delete_other_files(translator: Translator, tmp_path: Path
 
 def test_repr_says_what_it_is(translator: Translator) -> None:
     text = repr(translator)
-    assert text.startswith("<Translator de → en: 3+2 layers of 256, 5.7 million parameters, 10,000 subwords; ")
+    assert text.startswith("<Translator de → en: 4+2 layers of 256, 8.6 million parameters, 16,000 subwords; ")
     assert "decode='beam:5," in text and f"folder='{BUNDLED}'" in text
 
 
@@ -136,7 +136,7 @@ def test_repr_without_a_card_and_training_figures(tmp_path: Path) -> None:
     folder = Path(shutil.copytree(BUNDLED, tmp_path / "bare"))
     (folder / "README.md").unlink()
     (folder / "training.json").unlink()
-    assert repr(Translator.load(folder)).startswith("<Translator ? → ?: 6.1 MiB, 10,000 subwords; ")
+    assert repr(Translator.load(folder)).startswith("<Translator ? → ?: 8.9 MiB, 16,000 subwords; ")
     renamed = folder.rename(tmp_path / "Helsinki-NLP--opus-mt-de-en-int8")
     assert (Translator.load(renamed).source, Translator.load(renamed).target) == ("de", "en")
 

@@ -310,7 +310,7 @@ def unread_columns(source: str) -> list[str]:
     """Columns of a table in text form that Paraloom wrote and that reading it as pairs leaves out, such as `pivot`.
 
     Args:
-        source: Any path; an empty list if it does not exist or is no such table.
+        source: Any path; an empty list if it does not exist or is another kind of file.
     """
     name = source.removesuffix(".gz").removesuffix(".xz").removesuffix(".zst")
     if not name.endswith((".tsv", ".jsonl")) or not Path(source).is_file():

@@ -337,10 +337,10 @@ _FACTS = ("quantity_mismatch", "number_mismatch", "negation_mismatch", "name_mis
 def _changes_a_fact(texts: Sequence[str], changed: Sequence[str]) -> npt.NDArray[np.bool_]:
     """Where a rule says that a text differs from the other in a number, a negation, a name or a role."""
     scored = score(pa.RecordBatch.from_pydict({"src": list(texts), "tgt": list(changed)}), _FACTS)
-    found = np.zeros(len(texts), np.bool_)
+    changes = np.zeros(len(texts), np.bool_)
     for name in _FACTS:
-        found |= _numbers(scored, name) > 0
-    return found
+        changes |= _numbers(scored, name) > 0
+    return changes
 
 
 @cached_per_stage(4)
