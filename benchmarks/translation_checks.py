@@ -92,8 +92,8 @@ def costs(data: Path, translator: str, seed: int) -> None:
         bleu = evaluate_translation([variant.text for variant in best], [target for _, target in rows]).bleu.score
         values = np.array([-variant.logprob / variant.tokens for variant in best if variant.tokens])
         quantiles = " | ".join(f"{value:.2f}" for value in np.quantile(values, (0.1, 0.25, 0.5, 0.75, 0.9)))
-        alarms = [share_of_warnings(values, model.costs, size, seed) for size in sizes]
-        shown = " | ".join(f"{alarm:.1%}" for alarm in alarms)
+        alarms = [share_of_warnings(values, model.costs, size, seed) if size < len(values) else None for size in sizes]
+        shown = " | ".join("–" if alarm is None else f"{alarm:.1%}" for alarm in alarms)
         print(f"| {name} | {len(rows)} | {bleu:.1f} | {quantiles} | {shown} |", flush=True)
 
 
