@@ -28,6 +28,7 @@ from paraloom.pairs.scoring.paraphrase_model import (
     threshold_for,
     train_paraphrase_model,
 )
+from paraloom.pairs.scoring.scorer import PairBatch
 from paraloom.pairs.scoring.table import score
 
 
@@ -222,3 +223,13 @@ def test_one_class_is_refused() -> None:
         train_paraphrase_model({"bleu1": [1, 2, 3]}, [1, 1, 1], ["a"] * 3, [""] * 3, config)
     with pytest.raises(DataError, match="undefined for all"):
         train_paraphrase_model({"bleu1": [np.nan] * 2}, [1, 0], ["a"] * 2, [""] * 2, config)
+
+
+def test_each_pair_is_scored_by_the_first_regression_whose_scores_it_has() -> None:
+    by_cost = LogisticModel((Feature("translation_cost", -2.0, 1.0, 1.0, 0.0, 9.0),), 0.0)
+    by_overlap = LogisticModel((Feature("bleu1", 2.0, 0.0, 1.0, 0.0, 1.0),), 0.0)
+    (scorer,) = paraphrase_scorers(ParaphraseModel((by_cost, by_overlap), {}, {}))
+    rows = {"src": ["a b", "a b"], "tgt": ["a b", "a b"], "bleu1": [1.0, 1.0], "translation_cost": [3.0, None]}
+    batch = pa.RecordBatch.from_pydict({**rows, "logprob": [-3.0, None], "tokens": [1, None]})
+    expected = [1 / (1 + np.exp(4)), 1 / (1 + np.exp(-2))]
+    assert scorer.compute(PairBatch(batch)).tolist() == pytest.approx(expected)
