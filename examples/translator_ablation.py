@@ -26,8 +26,8 @@ BASE: dict[str, Any] = {
     "batch_tokens": 3500,
     "vocab_size": 10000,
     "subword_sampling": 0.0,
-    "evaluate_every": 350,
     "special_tokens": ["<BT>"],
+    "development": "development",
 }
 
 BACK_TRANSLATED = ("captions", "headlines", "posts", "prose", "everyday")
@@ -52,7 +52,7 @@ ROWS: dict[str, dict[str, Any]] = {
 
 
 def bitext(data: Path) -> list[Stage]:
-    """The text: training and test parts of each source, and tests of other kinds."""
+    """The text: training, development and test parts of each source, and tests of other kinds."""
     sources: dict[str, tuple[str, dict[str, str], float]] = {
         "tatoeba": ("bitext/tatoeba/de-en.tsv.gz", {}, 0.007),
         "help": (
@@ -67,14 +67,17 @@ def bitext(data: Path) -> list[Stage]:
         stages += [
             ReadPairs(name=f"{name}-read", source=data / path, src_lang="de", tgt_lang="en", origin=name, **columns),  # type: ignore[arg-type]
             Filter(name=f"{name}-clean", input=f"{name}-read", where=CLEAN),
-            Split(name=name, input=f"{name}-clean", part="train", share=share),
-            Split(name=f"{name}-test", input=f"{name}-clean", part="test", share=share),
+            Split(name=name, input=f"{name}-clean", part="train", share=2 * share),
+            Split(name=f"{name}-held-out", input=f"{name}-clean", part="test", share=2 * share),
+            Split(name=f"{name}-development", input=f"{name}-held-out", part="train", share=share),
+            Split(name=f"{name}-test", input=f"{name}-held-out", part="test", share=share),
         ]
     captions = data / "bitext/multi30k/task1/test_2016_flickr.{de,en}.gz"
     news: dict[str, Any] = {"source": data / "bitext/wmt-news/de-en.tsv.gz", "src_lang": "de", "tgt_lang": "en"}
     gnome: dict[str, Any] = {"source": data / "bitext/gnome-help/de-en.tsv.gz", "src_lang": "de", "tgt_lang": "en"}
     return [
         *stages,
+        JoinPairs(name="development", corpora=("tatoeba-development", "help-development")),
         ReadPairs(name="captions-test", source=captions, origin="captions"),
         ReadPairs(name="news-test", **news, origin="news", limit=1000),
         ReadPairs(name="gnome-test", **gnome, origin="gnome", limit=1000),
@@ -96,6 +99,7 @@ def translators(rows: dict[str, dict[str, Any]], device: str, steps: int) -> lis
     for number, changes in enumerate(rows.values(), 1):
         settings: dict[str, Any] = {"bitext": ["tatoeba", "help"], **BASE, "device": device, **changes}
         settings["steps"] = round(steps * changes.get("steps", 1))
+        settings["evaluate_every"] = steps // 2
         stages.append(TrainTranslator(name=f"translator-{number}", title=f"ablation {number}", **settings))
         stages += [
             EvaluateTranslator(name=f"{test}-{number}", translator=f"translator-{number}", pairs=f"{test}-test")

@@ -113,6 +113,12 @@ class TrainTranslator(TranslatorConfig, Fit):
             else _sides(corpora, lambda target: is_held_out(target, share))
         )
 
+        if not development:
+            raise DataError(
+                "no pair is left to hold out for development: the bitext may be the training part of a split",
+                remedy="Set 'development' to the other part.",
+            )
+
         def in_training(target: str) -> bool:
             return not (share and is_held_out(target, share))
 
