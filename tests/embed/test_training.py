@@ -186,14 +186,27 @@ class InterruptedTrainingError(Exception):
     """Stands for an interruption of the process."""
 
 
+def interrupting_evaluator():
+    """An evaluator that interrupts after the first epoch, in its second call: the first is before the first step."""
+    calls = []
+
+    def interrupt(encoder):
+        calls.append(encoder)
+        if len(calls) == 2:
+            raise InterruptedTrainingError
+        return {"one": 1.0}
+
+    return interrupt
+
+
 def test_an_interrupted_training_resumes_byte_identically(tmp_path):
     train_encoder(toy_pairs(), SMALL, tmp_path / "whole", evaluator=lambda encoder: {"one": 1.0})
 
-    def interrupt(encoder):
+    def interrupt_at_once(encoder):
         raise InterruptedTrainingError
 
-    # Interrupted twice in the first evaluation; each mega-batch writes a checkpoint.
-    for _ in range(2):
+    # Interrupted twice in the evaluation after the first epoch; each mega-batch writes a checkpoint.
+    for interrupt in (interrupting_evaluator(), interrupt_at_once):
         with pytest.raises(InterruptedTrainingError):
             train_encoder(toy_pairs(), SMALL, tmp_path / "interrupted", evaluator=interrupt, checkpoint_seconds=0)
     assert not (tmp_path / "interrupted" / "config.json").exists()
@@ -211,7 +224,7 @@ def test_keep_best_saves_the_best_epoch_also_after_an_interruption(tmp_path):
             calls.append(encoder)
             if len(calls) == interrupt_in:
                 raise InterruptedTrainingError
-            return {"one": (50.0, 70.0, 60.0)[len(calls) - 1]}
+            return {"one": (40.0, 50.0, 70.0, 60.0)[len(calls) - 1]}
 
         return evaluate
 
@@ -223,7 +236,7 @@ def test_keep_best_saves_the_best_epoch_also_after_an_interruption(tmp_path):
     assert not (tmp_path / "best" / "checkpoint").exists()
     with pytest.raises(InterruptedTrainingError):
         train_encoder(
-            toy_pairs(), config, tmp_path / "interrupted", evaluator=evaluator(3), keep_best=True, checkpoint_seconds=0
+            toy_pairs(), config, tmp_path / "interrupted", evaluator=evaluator(4), keep_best=True, checkpoint_seconds=0
         )
     train_encoder(
         toy_pairs(), config, tmp_path / "interrupted", evaluator=lambda encoder: {"one": 60.0}, keep_best=True
@@ -231,6 +244,85 @@ def test_keep_best_saves_the_best_epoch_also_after_an_interruption(tmp_path):
     assert digest_of(tmp_path / "interrupted") == digest_of(tmp_path / "best")
     with pytest.raises(ConfigError, match="evaluator"):
         train_encoder(toy_pairs(), config, tmp_path / "none", keep_best=True)
+
+
+def test_the_start_is_kept_and_a_training_that_loses_says_so(tmp_path):
+    def falling():
+        figures = iter((80.0, 70.0, 60.0))
+        return lambda encoder: {"one": next(figures)}
+
+    with pytest.warns(UserWarning, match=r"ends below its untrained start, 60.00 against 80.00$"):
+        train_encoder(toy_pairs(), SMALL, tmp_path / "last", falling())
+    with pytest.warns(UserWarning, match=r"no epoch is better than the untrained start \(80.00\), which is kept"):
+        train_encoder(toy_pairs(), SMALL, tmp_path / "best", falling(), keep_best=True)
+    last, best, start = (load_encoder(tmp_path / name) for name in ("last", "best", "last/start"))
+    assert start.signature == best.signature != last.signature
+    curve = [json.loads(line) for line in (tmp_path / "last" / "curve.jsonl").read_text().splitlines()]
+    assert [(line["epoch"], line["dev"]["one"]) for line in curve if "dev" in line] == [(0, 80.0), (1, 70.0), (2, 60.0)]
+
+
+def test_weights_only_scale_the_initial_vectors(tmp_path):
+    config = replace(SMALL, spec="word", epochs=0, weight_epochs=2)
+    train_encoder(toy_pairs(), config, tmp_path / "weights")
+    table, start = (load_encoder(tmp_path / name).parts["word"].vectors for name in ("weights", "weights/start"))
+    weights = np.linalg.norm(table, axis=1) / np.linalg.norm(start, axis=1)
+    np.testing.assert_allclose(table, weights[:, None] * start, rtol=1e-4)
+    assert np.ptp(weights) > 0.01
+    train_encoder(toy_pairs(), replace(config, epochs=1), tmp_path / "both")
+    directions = load_encoder(tmp_path / "both").parts["word"].vectors
+    assert np.abs(directions - np.linalg.norm(directions, axis=1)[:, None] * start / 0.03 / 4).max() > 1e-3
+
+
+@pytest.mark.parametrize("relative", [False, True])
+def test_gradients_of_weights_equal_central_differences(relative):
+    draw = np.random.default_rng(5)
+    table = draw.normal(size=(5, 3)).astype(np.float32) * draw.uniform(0.1, 2, (5, 1)).astype(np.float32)
+    part = TrainableAverage(Vocabulary("word", list("abcde")), table.copy(), ThreadTeam(1), relative=relative)
+    lists, gradient = RowLists(np.int32([0, 1, 1, 3]), np.int64([0, 2, 4])), np.float32([[1, -2, 0.5], [0.3, 1, 1]])
+    steps = 3
+    weights, moments = np.ones(5), (np.zeros(5), np.zeros(5))
+    by_weight = (
+        np.array([table[0] @ gradient[0], table[1] @ (gradient[0] + gradient[1]), 0, table[3] @ gradient[1], 0]) / 2
+    )
+    for step in range(1, steps + 1):
+        part.update_weights(lists, gradient, np.ones(2, bool), 0, 0.1, step)
+        for moment, beta, value in zip(moments, (0.9, 0.999), (by_weight, by_weight**2), strict=True):
+            moment *= beta
+            moment += (1 - beta) * value
+        corrected = moments[0] / (1 - 0.9**step), np.sqrt(moments[1] / (1 - 0.999**step))
+        weights -= 0.1 * np.where(by_weight == 0, 0, corrected[0] / (corrected[1] + 1e-8))
+    np.testing.assert_allclose(part.weights[:, 0], weights, rtol=1e-4)
+    np.testing.assert_array_equal(part.table, table)
+    part.fold_weights()
+    np.testing.assert_allclose(part.table, weights[:, None] * table, rtol=1e-4)
+    assert (part.weights == 1).all()
+
+
+def test_relative_rates_move_each_vector_in_proportion_to_its_length():
+    table = np.float32([[1, -1], [0.01, 0.01]])
+    part = TrainableAverage(Vocabulary("word", ["a", "b"]), table.copy(), ThreadTeam(1), relative=True)
+    lists = RowLists(np.int32([0, 1]), np.int64([0, 1, 2]))
+    part.update(lists, np.float32([[3, -2], [3, -2]]), np.ones(2, bool), 0, 0.1, 1)
+    # The first step of Adam is the rate, whatever the gradient.
+    np.testing.assert_allclose(part.table, [[0.9, -0.9], [0.009, 0.011]], rtol=1e-4)
+
+
+def test_averages_are_needed_for_weights(tmp_path):
+    pytest.importorskip("torch")
+    with pytest.raises(ConfigError, match="no part that averages"):
+        train_encoder(toy_pairs(), replace(SMALL, spec="gran", weight_epochs=1), tmp_path)
+
+
+def test_softmax_trains_and_resumes_byte_identically(tmp_path):
+    config = replace(SMALL, loss="softmax", weight_epochs=1, epochs=1, relative_rates=True)
+    train_encoder(toy_pairs(), config, tmp_path / "whole")
+    curve = [json.loads(line) for line in (tmp_path / "whole" / "curve.jsonl").read_text().splitlines()]
+    assert all(0 <= line["violations"] <= 1 for line in curve)
+    with pytest.raises(InterruptedTrainingError):
+        train_encoder(toy_pairs(), config, tmp_path / "interrupted", interrupting_evaluator(), checkpoint_seconds=0)
+    train_encoder(toy_pairs(), config, tmp_path / "interrupted", checkpoint_seconds=0)
+    whole, resumed = load_encoder(tmp_path / "whole"), load_encoder(tmp_path / "interrupted")
+    assert whole.signature == resumed.signature
 
 
 @pytest.mark.slow
@@ -260,11 +352,8 @@ def test_a_killed_training_resumes_byte_identically(tmp_path):
 
 @pytest.mark.parametrize("what", ["pairs", "configuration", "bytes"])
 def test_a_checkpoint_of_another_training_is_an_error(tmp_path, what):
-    def interrupt(encoder):
-        raise InterruptedTrainingError
-
     with pytest.raises(InterruptedTrainingError):
-        train_encoder(toy_pairs(), SMALL, tmp_path, evaluator=interrupt, checkpoint_seconds=0)
+        train_encoder(toy_pairs(), SMALL, tmp_path, evaluator=interrupting_evaluator(), checkpoint_seconds=0)
     if what == "bytes":
         path = tmp_path / "checkpoint" / "state.safetensors"
         path.write_bytes(path.read_bytes()[:100])

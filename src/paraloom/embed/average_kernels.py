@@ -102,19 +102,20 @@ def row_gradients(starts, members, offsets, gradient, column, out, begin, end):
 
 
 @njit(cache=True, nogil=True, fastmath=_VECTORS, error_model="numpy")
-def adam_rows(unique, gradient, table, first, second, learning_rate, beta1, beta2, epsilon, begin, end):
+def adam_rows(unique, gradient, table, first, second, rates, learning_rate, beta1, beta2, epsilon, begin, end):
     """One step of Adam on the rows unique[begin:end]; gradient (u, d), table and first and second moments (V, d).
 
-    learning_rate and epsilon include the bias corrections.
+    rates float32 (V,), factor of each row's learning rate. learning_rate and epsilon include the bias corrections.
     """
     one = np.float32(1)
     for u in range(begin, end):
         k = unique[u]
         gradients, weights, means, squares = gradient[u], table[k], first[k], second[k]
+        rate = learning_rate * rates[k]
         for j in range(len(gradients)):
             g = gradients[j]
             m = beta1 * means[j] + (one - beta1) * g
             v = beta2 * squares[j] + (one - beta2) * g * g
             means[j] = m
             squares[j] = v
-            weights[j] -= learning_rate * m / (np.sqrt(v) + epsilon)
+            weights[j] -= rate * m / (np.sqrt(v) + epsilon)

@@ -45,12 +45,26 @@ class TrainablePart(Protocol):
             step: Number of the step, from 1.
         """
 
+    def update_weights(
+        self,
+        lists: RowLists,
+        gradient: Vectors,
+        active: npt.NDArray[np.bool_],
+        column: int,
+        learning_rate: float,
+        step: int,
+    ) -> None:
+        """As `update`, of one weight per unit instead of its vector; parts without weights do nothing."""
+
+    def fold_weights(self) -> None:
+        """Multiply the vectors by their weights, which are 1 from then on."""
+
     def frozen(self) -> Part:
         """The part for inference; it shares the parameters."""
 
 
 class TrainableAverage:
-    """The mean of unit vectors, with lazy Adam on its table.
+    """The mean of unit vectors, with lazy Adam on its table, or on one weight per unit by which its vector is multiplied.
 
     A step costs what the batch contains, whatever the size of the vocabulary: a row and its moments change only when a
     sentence with a gradient contains it. Moments therefore do not decay in between, and the bias corrections use the
@@ -61,34 +75,45 @@ class TrainableAverage:
         table: float32 `(V, d)`, trained in place.
         team: Threads.
         l2: λ_w of W17 §4.2: penalty on the distance from the initial vectors; it too affects only rows of the batch.
+        relative: Whether learning rates are relative to the root mean square of each initial vector. Adam moves all
+            numbers at the same rate; frequent units, whose vectors are short, would lose that within some steps.
 
     Reference:
         Kingma & Ba 2014, "Adam".
     """
 
-    def __init__(self, vocabulary: Vocabulary, table: Vectors, team: ThreadTeam, l2: float = 0.0) -> None:
+    def __init__(
+        self, vocabulary: Vocabulary, table: Vectors, team: ThreadTeam, l2: float = 0.0, *, relative: bool = False
+    ) -> None:
         self.vocabulary = vocabulary
         self.table = table
         self.first, self.second = np.zeros_like(table), np.zeros_like(table)
+        self.weights = np.ones((len(table), 1), np.float32)
+        self._weight_moments = np.zeros_like(self.weights), np.zeros_like(self.weights)
         self._team = team
         self._penalty = EmbeddingPenalty(table, l2)
-        self._scales = np.ones(len(table), np.float32)
+        self._ones = np.ones(len(table), np.float32)
+        self._rates = root_mean_squares(table) if relative else self._ones.copy()
+        self._relative = relative
         self._slots = np.full(len(table), -1, np.int32)
 
     @property
     def state(self) -> dict[str, npt.NDArray[np.float32]]:
-        return {"table": self.table, "first": self.first, "second": self.second}
+        first, second = self._weight_moments
+        weights = {"weights": self.weights, "weights_first": first, "weights_second": second, "rates": self._rates}
+        return {"table": self.table, "first": self.first, "second": self.second} | weights
 
     def forward(self, lists: RowLists, out: Vectors, column: int) -> None:
+        weights = self.weights[:, 0]
         self._team.parallel_for(
             len(out),
-            lambda begin, end: average_kernels.add_means(*lists, self.table, self._scales, out, column, begin, end),
+            lambda begin, end: average_kernels.add_means(*lists, self.table, weights, out, column, begin, end),
         )
 
     def backward(
         self, lists: RowLists, gradient: Vectors, active: npt.NDArray[np.bool_], column: int
     ) -> tuple[npt.NDArray[np.int32], Vectors]:
-        """Rows in the active lists, int32 `(u,)`, and the gradient of the loss by each, float32 `(u, d)`."""
+        """Rows in the active lists, int32 `(u,)`, and the gradient by each weighted vector, float32 `(u, d)`."""
         unique, starts, members = average_kernels.invert(*lists, active, self._slots)
         by_row = np.empty((len(unique), self.table.shape[1]), np.float32)
         self._team.parallel_for(
@@ -110,10 +135,35 @@ class TrainableAverage:
     ) -> None:
         unique, by_row = self.backward(lists, gradient, active, column)
         self._penalty.add_gradient(unique, self.table, by_row)
-        adam_rows(self._team, unique, by_row, self.table, self.first, self.second, learning_rate, step)
+        adam_rows(self._team, unique, by_row, self.table, self.first, self.second, learning_rate, step, self._rates)
+
+    def update_weights(
+        self,
+        lists: RowLists,
+        gradient: Vectors,
+        active: npt.NDArray[np.bool_],
+        column: int,
+        learning_rate: float,
+        step: int,
+    ) -> None:
+        unique, by_row = self.backward(lists, gradient, active, column)
+        by_weight = np.einsum("ud,ud->u", by_row, self.table[unique])[:, None]
+        adam_rows(self._team, unique, by_weight, self.weights, *self._weight_moments, learning_rate, step, self._ones)
+
+    def fold_weights(self) -> None:
+        self.table *= self.weights
+        if self._relative:
+            self._rates *= np.abs(self.weights[:, 0])
+        self.weights[:] = 1
 
     def frozen(self) -> Average:
-        return Average(self.vocabulary, self.table)
+        return Average(self.vocabulary, self.table * self.weights)
+
+
+def root_mean_squares(table: Vectors) -> npt.NDArray[np.float32]:
+    """The root mean square of each row of float32 `(V, d)`, float32 `(V,)`."""
+    squares: npt.NDArray[np.float32] = np.einsum("vd,vd->v", table, table)
+    return np.sqrt(squares / np.float32(table.shape[1]))
 
 
 class EmbeddingPenalty:
@@ -152,6 +202,7 @@ def adam_rows(
     second: Vectors,
     learning_rate: float,
     step: int,
+    rates: npt.NDArray[np.float32],
 ) -> None:
     """One step of Adam on some rows of a table, in place.
 
@@ -164,12 +215,13 @@ def adam_rows(
         second: Second moments, float32 `(V, d)`.
         learning_rate: Of Adam.
         step: Number of the step, from 1.
+        rates: float32 `(V,)`, factor of the learning rate of each row.
     """
     corrected_rate, epsilon = bias_corrected(learning_rate, step)
     betas = np.float32(BETA1), np.float32(BETA2)
     team.parallel_for(
         len(rows),
         lambda begin, end: average_kernels.adam_rows(
-            rows, gradient, table, first, second, corrected_rate, *betas, epsilon, begin, end
+            rows, gradient, table, first, second, rates, corrected_rate, *betas, epsilon, begin, end
         ),
     )

@@ -110,17 +110,25 @@ class PartsConfig(Config):
 
 @dataclass(frozen=True, kw_only=True)
 class EncoderConfig(PartsConfig):
-    """Configuration of the training of an encoder on pairs; the defaults are those of PNMT §5.
+    """Configuration of the training of an encoder on pairs.
 
     The fields of `PartsConfig` come in addition.
 
     Args:
-        epochs: Passes over the pairs.
+        epochs: Passes over the pairs in which vectors and networks are trained.
+        weight_epochs: Passes before these, in which each word, trigram or subword only learns one weight, by which its
+            initial vector is multiplied.
+        loss: `margin`, the loss of PNMT and W17 with hard negatives, or `softmax`: cross-entropy over all other pairs
+            of the mini-batch, in both directions, which wants large batches.
+        temperature: τ, by which `softmax` divides cosines.
         batch_size: Pairs in a mini-batch.
         megabatch_size: M, the number of mini-batches that are searched together for hard negatives (PNMT §4.1).
         megabatch_warmup: Grow M from 1 in the first epoch to `megabatch_size` in the last, by equal factors.
         margin: δ of the margin loss.
         learning_rate: Of Adam.
+        weight_learning_rate: Of Adam in `weight_epochs`; weights start at 1.
+        relative_rates: Whether `learning_rate` is relative to the root mean square of the initial vector of each word,
+            trigram or subword, instead of the same for all, as in the papers.
         two_sided: Use the loss of W17 §4.2, with a negative for the paraphrase as well.
         max_tokens: Pairs with more words than this on a side are left out.
         scramble: Probability with which the words of a sentence are shuffled for recurrent parts, 0 to 1
@@ -142,11 +150,16 @@ class EncoderConfig(PartsConfig):
     }
 
     epochs: int = 5
+    weight_epochs: int = 0
+    loss: Literal["margin", "softmax"] = "margin"
+    temperature: float = 0.05
     batch_size: int = 100
     megabatch_size: int = 20
     megabatch_warmup: bool = False
     margin: float = 0.4
     learning_rate: float = 1e-3
+    weight_learning_rate: float = 0.01
+    relative_rates: bool = False
     two_sided: bool = False
     max_tokens: int = 30
     scramble: float = 0.0
@@ -155,8 +168,12 @@ class EncoderConfig(PartsConfig):
     def validate(self) -> None:
         """Check the spec and the ranges of all values."""
         super().validate()
-        check_at_least_one(self, "epochs", "batch_size", "megabatch_size", "max_tokens")
-        check_positive(self, "margin", "learning_rate")
+        check_at_least_one(self, "batch_size", "megabatch_size", "max_tokens")
+        check_positive(self, "margin", "temperature", "learning_rate", "weight_learning_rate")
+        if self.epochs < 0 or self.weight_epochs < 0 or self.epochs + self.weight_epochs == 0:
+            raise ConfigError(
+                f"'epochs' is {self.epochs} and 'weight_epochs' {self.weight_epochs}; expected 1 or more of either"
+            )
         if not 0 <= self.scramble <= 1:
             raise ConfigError(f"'scramble' is {self.scramble}; expected a probability from 0 to 1")
 
@@ -164,7 +181,7 @@ class EncoderConfig(PartsConfig):
         """Compute M in an epoch.
 
         Args:
-            epoch: Number of the epoch, from 0.
+            epoch: Number of the epoch, from 0; `weight_epochs` do not count.
 
         Returns:
             Number of mini-batches that are searched together.
@@ -174,7 +191,9 @@ class EncoderConfig(PartsConfig):
             >>> [config.megabatch_size_in(epoch) for epoch in range(3)]
             [1, 6, 40]
         """
-        if not self.megabatch_warmup or self.epochs == 1:
+        if self.loss == "softmax":
+            return 1
+        if not self.megabatch_warmup or self.epochs <= 1:
             return self.megabatch_size
         size: float = self.megabatch_size ** (epoch / (self.epochs - 1))
         return round(size)

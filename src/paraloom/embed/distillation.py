@@ -8,7 +8,7 @@ import time
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -21,10 +21,10 @@ from paraloom.core.seeds import generator
 from paraloom.embed.checkpoint import TrainingState, read_checkpoint, run_with_checkpoints, write_records
 from paraloom.embed.config import PartsConfig, check_at_least_one, check_positive
 from paraloom.embed.data import UnitLists, UnitWriter
-from paraloom.embed.losses import similarity_loss
-from paraloom.embed.store import save_encoder
+from paraloom.embed.losses import Loss, distribution_loss, similarity_loss
+from paraloom.embed.store import START, load_encoder, save_encoder
 from paraloom.embed.threads import ThreadTeam
-from paraloom.embed.training import Evaluator, Learner, initial_parts
+from paraloom.embed.training import BEST, Evaluator, Learner, initial_parts, is_best, warn_if_below_start
 from paraloom.embed.vocabulary import UNITS
 from paraloom.embed.word_vectors import vectors_file
 from paraloom.io.atomic import disk_full_as_error
@@ -47,7 +47,12 @@ class DistillationConfig(PartsConfig):
         neighborhood_size: Sentences of a batch that are neighbors of each other under the teacher; among randomly
             drawn sentences hardly any two are similar.
         num_hyperplanes: Random hyperplanes of the hash that finds neighbors: 2 ** num_hyperplanes regions.
+        loss: `squared`, the squared differences of cosines; `softmax`, the divergence of the distributions over the
+            other sentences of the batch, in which near ones count most; or `both`, their sum.
+        temperature: τ of `softmax`.
+        softmax_weight: Factor of `softmax` in `both`.
         learning_rate: Of Adam; it rises for 200 steps and then falls linearly to 0.
+        relative_rates: Whether `learning_rate` is relative to the root mean square of each unit's initial vector.
         max_tokens: Sentences with more words than this are left out.
     """
 
@@ -66,14 +71,18 @@ class DistillationConfig(PartsConfig):
     batch_size: int = 512
     neighborhood_size: int = 32
     num_hyperplanes: int = 12
+    loss: Literal["squared", "softmax", "both"] = "squared"
+    temperature: float = 0.05
+    softmax_weight: float = 1.0
     learning_rate: float = 2e-3
+    relative_rates: bool = False
     max_tokens: int = 60
 
     def validate(self) -> None:
         """Check the spec and the ranges of all values."""
         super().validate()
         check_at_least_one(self, "steps", "batch_size", "neighborhood_size", "num_hyperplanes", "max_tokens")
-        check_positive(self, "learning_rate")
+        check_positive(self, "learning_rate", "temperature", "softmax_weight")
 
 
 @dataclass(frozen=True)
@@ -114,7 +123,8 @@ def distill_encoder(
         sentences: Record batches with `text` and the teacher's `vector` (fixed-size lists of floats, of norm 1).
         config: Configuration.
         folder: Folder for the encoder.
-        evaluator: Called with the encoder ten times over the training; its figures become part of the curve.
+        evaluator: Called with the encoder before the first step and ten times over the training; its figures become
+            part of the curve, and the encoder with the highest first figure is kept.
         seed: Seed of initial vectors and of the order of the sentences.
         vectors: File of word vectors to start with (`embed.word_vectors`).
         threads: Number of threads; None for all processors.
@@ -137,7 +147,9 @@ def distill_encoder(
     began = time.perf_counter()
     data = stream_sentences(sentences, folder / "checkpoint" / "sentences", config.max_tokens, sizes)
     team = ThreadTeam(threads)
-    learner = Learner(spec, data.units, initial_parts(config, seed, spec, data.units, None, vectors, team), team)
+    parts = initial_parts(config, seed, spec, data.units, None, vectors, team, relative_rates=config.relative_rates)
+    learner = Learner(spec, data.units, parts, team)
+    save_encoder(learner.encoder(), folder / START, asdict(config))
     settings = {**asdict(config), "seed": seed}
     if vectors is not None:
         settings["vectors"] = file_digest(vectors_file(vectors))[:12]
@@ -145,7 +157,7 @@ def distill_encoder(
     state = read_checkpoint(folder, learner.tensors, training_digest)
     streamed, resumed = time.perf_counter(), state.step
     try:
-        steps = _train(config, seed, data, learner, state, evaluator)
+        steps = _train(config, seed, data, learner, state, evaluator, folder / BEST)
         run_with_checkpoints(steps, folder, state, learner.tensors, training_digest, checkpoint_seconds)
     finally:
         team.close()
@@ -157,9 +169,10 @@ def distill_encoder(
         "sentences_per_second": (state.step - resumed) * config.batch_size / trained,
     }
     write_records(folder, state.curve, timings)
-    encoder = learner.encoder()
+    encoder = learner.encoder() if evaluator is None else load_encoder(folder / BEST)
     save_encoder(encoder, folder, {**settings, **data.counts})
     shutil.rmtree(folder / "checkpoint")
+    warn_if_below_start(state.curve, keep_best=True)
     return {
         "sentences": data.counts,
         "steps": state.step,
@@ -247,8 +260,20 @@ def _train(
     learner: Learner,
     state: TrainingState,
     evaluator: Evaluator | None,
+    best: Path,
 ) -> Iterator[None]:
-    """Advance `state` to the end and yield wherever it is consistent with the parts."""
+    """Advance `state` to the end and yield wherever it is consistent with the parts; saves the best into `best`."""
+
+    def evaluate() -> None:
+        if evaluator is not None:
+            encoder = learner.encoder()
+            figures = {name: float(figure) for name, figure in evaluator(encoder).items()}
+            if is_best(figures, state.curve):
+                save_encoder(encoder, best)
+            state.curve.append({"epoch": state.epoch + bool(state.step), "step": state.step, "dev": figures})
+
+    if not state.curve and not state.step:
+        evaluate()
     neighborhood = min(config.neighborhood_size, config.batch_size, len(data.vectors))
     # With few sentences, a batch consists of all full neighborhoods: every epoch has at least one batch.
     size = min(config.batch_size, len(data.vectors) // neighborhood * neighborhood)
@@ -262,11 +287,8 @@ def _train(
                 state.megabatch += 1
                 if state.step == config.steps or state.steps == _LINE:
                     _end_line(state, size)
-                if evaluator is not None and (
-                    state.step % max(1, config.steps // 10) == 0 or state.step == config.steps
-                ):
-                    figures = {name: float(figure) for name, figure in evaluator(learner.encoder()).items()}
-                    state.curve.append({"epoch": state.epoch + 1, "step": state.step, "dev": figures})
+                if state.step % max(1, config.steps // 10) == 0 or state.step == config.steps:
+                    evaluate()
                 advance(1)
                 yield
             state.epoch, state.megabatch = state.epoch + 1, 0
@@ -281,7 +303,7 @@ def _train_step(
 ) -> None:
     teacher = data.vectors[selected].astype(np.float32)
     lists = learner.take(selected)
-    loss = similarity_loss(learner.forward(lists), teacher @ teacher.T)
+    loss = _loss(config, learner.forward(lists), teacher @ teacher.T)
     state.step += 1
     if not math.isfinite(loss.value):
         raise ModelError(
@@ -292,6 +314,17 @@ def _train_step(
     learner.update(lists, loss, config.learning_rate * min(remaining, state.step / _WARMUP), state.step)
     state.loss += loss.value
     state.steps += 1
+
+
+def _loss(config: DistillationConfig, vectors: npt.NDArray[np.float32], target: npt.NDArray[np.float32]) -> Loss:
+    if config.loss == "squared":
+        return similarity_loss(vectors, target)
+    near = distribution_loss(vectors, target, config.temperature)
+    if config.loss == "softmax":
+        return near
+    all_pairs, factor = similarity_loss(vectors, target), np.float32(config.softmax_weight)
+    gradient = all_pairs.gradient + factor * near.gradient
+    return Loss(all_pairs.value + config.softmax_weight * near.value, 0, gradient, near.active)
 
 
 def _end_line(state: TrainingState, size: int) -> None:

@@ -134,6 +134,83 @@ def _search_columns(arguments: Any, first: int, begin: int, end: int) -> None:
     loss_kernels.search_columns(*(*arguments, first + begin, first + end))
 
 
+def contrastive_loss(
+    vectors: npt.NDArray[np.float32],
+    keys: npt.NDArray[np.uint64],
+    other_keys: npt.NDArray[np.uint64],
+    temperature: float,
+) -> Loss:
+    """Cross-entropy of finding the other side of each pair among those of the batch, in both directions.
+
+    −½ log softmax_j(cos(aᵢ, bⱼ) / τ)[i] − ½ log softmax_j(cos(aⱼ, bᵢ) / τ)[i], averaged over the pairs i. Pairs that
+    share a sentence are not negatives of each other.
+
+    A zero vector has cosine 0 with every vector, and no gradient.
+
+    Args:
+        vectors: float32 `(2n, d)`, the first sides, then the second ones.
+        keys: uint64 `(n,)`, identity of each first side.
+        other_keys: uint64 `(n,)`, identity of each second side.
+        temperature: τ.
+
+    Returns:
+        The loss; its violations are the sides of pairs for which another sentence is nearer, in both directions.
+
+    Reference:
+        van den Oord et al. 2018 (InfoNCE); Henderson et al. 2017, "Efficient natural language response suggestion":
+        the other pairs of the batch as negatives.
+
+    Example:
+        >>> loss = contrastive_loss(np.eye(2, dtype=np.float32)[[0, 1, 0, 1]], np.uint64([1, 2]), np.uint64([3, 4]), 1.0)
+        >>> round(loss.value, 4), loss.violations  # −log(e / (e + 1))
+        (0.3133, 0)
+    """
+    count = len(vectors) // 2
+    with np.errstate(over="ignore"):
+        norms = np.linalg.norm(vectors, axis=1, keepdims=True)
+    known = norms > 0
+    lengths = np.where(known, norms, 1)
+    units = vectors / lengths
+    first, second = units[:count], units[count:]
+    scores = (first @ second.T) / np.float32(temperature)
+    scores[_sharing(keys, other_keys)] = -np.inf
+    diagonal = np.arange(count)
+    positive = scores[diagonal, diagonal]
+    by_row, by_column = _softmax(scores, 1), _softmax(scores, 0)
+    tiny = np.finfo(np.float32).tiny
+    value = -0.5 * float(np.log(np.maximum(by_row[diagonal, diagonal], tiny)).mean(dtype=np.float64))
+    value -= 0.5 * float(np.log(np.maximum(by_column[diagonal, diagonal], tiny)).mean(dtype=np.float64))
+    if not np.isfinite(norms).all():
+        value = math.nan
+    violations = int((scores.max(axis=1) > positive).sum() + (scores.max(axis=0) > positive).sum())
+    by_score = by_row + by_column
+    by_score[diagonal, diagonal] -= 2
+    by_score *= np.float32(0.5 / (count * temperature))
+    by_unit = np.concatenate([by_score @ second, by_score.T @ first])
+    gradient = np.where(known, _through_norm(by_unit, units) / lengths, 0).astype(np.float32, copy=False)
+    return Loss(value, violations, gradient, known[:, 0])
+
+
+def _sharing(keys: npt.NDArray[np.uint64], other_keys: npt.NDArray[np.uint64]) -> npt.NDArray[np.bool_]:
+    """bool `(n, n)`, different pairs that share a sentence."""
+    shared: npt.NDArray[np.bool_] = (keys[:, None] == keys) | (other_keys[:, None] == other_keys)
+    shared |= keys[:, None] == other_keys
+    shared |= shared.T
+    np.fill_diagonal(shared, False)
+    return shared
+
+
+def _softmax(scores: npt.NDArray[np.float32], axis: int) -> npt.NDArray[np.float32]:
+    powers = np.exp(scores - scores.max(axis=axis, keepdims=True))
+    powers /= powers.sum(axis=axis, keepdims=True)
+    return powers
+
+
+def _through_norm(by_unit: npt.NDArray[np.float32], units: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
+    """Only the component of d cos / d vector that is orthogonal to the vector remains."""
+    return by_unit - np.einsum("nd,nd->n", by_unit, units)[:, None] * units
+
+
 def similarity_loss(vectors: npt.NDArray[np.float32], target: npt.NDArray[np.float32]) -> Loss:
     """Σ (cos(i, j) − target(i, j))² / n over all i ≠ j of a batch, and its gradient.
 
@@ -161,7 +238,55 @@ def similarity_loss(vectors: npt.NDArray[np.float32], target: npt.NDArray[np.flo
     value = float(np.einsum("ij,ij->", errors, errors)) / count if np.isfinite(norms).all() else math.nan
     by_unit = errors @ units
     by_unit *= 4 / count
-    # Only the component of d cos / d vector that is orthogonal to the vector remains.
-    by_unit -= np.einsum("nd,nd->n", by_unit, units)[:, None] * units
-    gradient = np.where(known, by_unit / lengths, 0).astype(np.float32, copy=False)
+    gradient = np.where(known, _through_norm(by_unit, units) / lengths, 0).astype(np.float32, copy=False)
     return Loss(value, 0, gradient, known[:, 0])
+
+
+def distribution_loss(vectors: npt.NDArray[np.float32], target: npt.NDArray[np.float32], temperature: float) -> Loss:
+    """Mean over i of KL(softmax_j(target(i, j) / τ) ‖ softmax_j(cos(i, j) / τ)), j ≠ i, and its gradient.
+
+    Each sentence learns which others of the batch are nearest, and how much nearer than the rest.
+
+    A zero vector has cosine 0 with every vector, and no gradient.
+
+    Args:
+        vectors: float32 `(n, d)`.
+        target: float32 `(n, n)`, such as the cosines of a teacher; its diagonal is ignored.
+        temperature: τ, for both distributions.
+
+    Reference:
+        Wada et al. 2025, "Static word embeddings for sentence semantic representation", §3.3.
+
+    Example:
+        >>> vectors = np.float32([[1, 0], [0.6, 0.8], [0, 1]])
+        >>> round(distribution_loss(vectors, vectors @ vectors.T, 0.1).value, 4)
+        0.0
+    """
+    with np.errstate(over="ignore"):
+        norms = np.linalg.norm(vectors, axis=1, keepdims=True)
+    known = norms > 0
+    lengths = np.where(known, norms, 1)
+    units = vectors / lengths
+    count = len(vectors)
+    ours, theirs = (_log_softmax(cosines, temperature) for cosines in (units @ units.T, target.astype(np.float32)))
+    wanted = np.exp(theirs)
+    np.fill_diagonal(wanted, 0)
+    value = float(np.einsum("ij,ij->", wanted, theirs - ours)) / count if np.isfinite(norms).all() else math.nan
+    by_cosine = np.exp(ours)
+    np.fill_diagonal(by_cosine, 0)
+    by_cosine -= wanted
+    by_cosine *= np.float32(1 / (count * temperature))
+    by_unit = by_cosine @ units + by_cosine.T @ units
+    gradient = np.where(known, _through_norm(by_unit, units) / lengths, 0).astype(np.float32, copy=False)
+    return Loss(value, 0, gradient, known[:, 0])
+
+
+def _log_softmax(cosines: npt.NDArray[np.float32], temperature: float) -> npt.NDArray[np.float32]:
+    """log softmax over the other elements of each row; the diagonal is 0."""
+    scores = cosines / np.float32(temperature)
+    np.fill_diagonal(scores, -np.inf)
+    scores -= scores.max(axis=1, keepdims=True)
+    np.fill_diagonal(scores, -np.inf)
+    scores -= np.log(np.exp(scores).sum(axis=1, keepdims=True))
+    np.fill_diagonal(scores, 0)
+    return scores

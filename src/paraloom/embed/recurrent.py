@@ -158,6 +158,7 @@ class TrainableRecurrent:
         self._replicas = Replicas(network, devices, precision)
         self._chunk = self._replicas.chunk_size
         self._penalty, self._network_l2 = EmbeddingPenalty(table, embedding_l2), network_l2
+        self._rates = np.ones(len(table), np.float32)
         self._weights = list(network.parameters())
         self._moments = [(torch.zeros_like(weight), torch.zeros_like(weight)) for weight in self._weights]
 
@@ -240,7 +241,7 @@ class TrainableRecurrent:
 
         rows, by_row, by_weight = self.backward(lists, gradient, active, column)
         self._penalty.add_gradient(rows, self.table, by_row)
-        adam_rows(self._team, rows, by_row, self.table, self.first, self.second, learning_rate, step)
+        adam_rows(self._team, rows, by_row, self.table, self.first, self.second, learning_rate, step, self._rates)
         corrected_rate, epsilon = bias_corrected(learning_rate, step)
         with torch.no_grad():
             for weight, array, (first, second) in zip(self._weights, by_weight, self._moments, strict=True):
@@ -248,6 +249,20 @@ class TrainableRecurrent:
                 first.lerp_(total, 1 - BETA1)
                 second.mul_(BETA2).addcmul_(total, total, value=1 - BETA2)
                 weight.addcdiv_(first, second.sqrt().add_(float(epsilon)), value=-float(corrected_rate))
+
+    def update_weights(
+        self,
+        lists: RowLists,
+        gradient: Vectors,
+        active: npt.NDArray[np.bool_],
+        column: int,
+        learning_rate: float,
+        step: int,
+    ) -> None:
+        pass
+
+    def fold_weights(self) -> None:
+        pass
 
     def frozen(self) -> Recurrent:
         return Recurrent(self.vocabulary, self.table, self.network)

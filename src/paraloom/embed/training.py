@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import shutil
 import time
+import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -22,10 +23,10 @@ from paraloom.embed.average_training import TrainableAverage, TrainablePart
 from paraloom.embed.checkpoint import TrainingState, read_checkpoint, run_with_checkpoints, write_records
 from paraloom.embed.config import EncoderConfig, PartsConfig
 from paraloom.embed.data import PairDataset, Pairs, UnitLists, stream_pairs
-from paraloom.embed.losses import Loss, batch_triples, hardest_negatives, margin_loss
+from paraloom.embed.losses import Loss, batch_triples, contrastive_loss, hardest_negatives, margin_loss
 from paraloom.embed.recurrent import TrainableRecurrent, initial_network, parse_devices
 from paraloom.embed.spec import PARTS, Spec
-from paraloom.embed.store import load_encoder, save_encoder
+from paraloom.embed.store import START, load_encoder, save_encoder
 from paraloom.embed.threads import ThreadTeam
 from paraloom.embed.vocabulary import RowLists
 from paraloom.embed.word_vectors import read_vectors, vectors_file
@@ -33,8 +34,8 @@ from paraloom.embed.word_vectors import read_vectors, vectors_file
 Evaluator = Callable[[SentenceEncoder], Mapping[str, float]]
 """Measures an encoder during training; returns figures by name."""
 
-# Below the folder of a training, until it ends.
-_BEST = "checkpoint/best"
+BEST = "checkpoint/best"
+"""Folder of the best encoder so far, below that of a training, until it ends."""
 
 # Mini-batches per line of the learning curve.
 _LINE = 20
@@ -50,6 +51,8 @@ def initial_parts(
     team: ThreadTeam,
     devices: Sequence[str] = ("cpu",),
     precision: str = "float32",
+    *,
+    relative_rates: bool = False,
 ) -> dict[str, TrainablePart]:
     """Create the parts of an encoder for training.
 
@@ -63,6 +66,7 @@ def initial_parts(
         team: Threads.
         devices: Of recurrent networks.
         precision: Of recurrent networks.
+        relative_rates: See `EncoderConfig`.
 
     Returns:
         The parts by name.
@@ -99,7 +103,7 @@ def initial_parts(
             penalties = config.embedding_l2, config.network_l2
             parts[name] = TrainableRecurrent(vocabulary, table, network, team, *penalties, devices, precision)
         else:
-            parts[name] = TrainableAverage(vocabulary, table, team, config.embedding_l2)
+            parts[name] = TrainableAverage(vocabulary, table, team, config.embedding_l2, relative=relative_rates)
     return parts
 
 
@@ -152,6 +156,16 @@ class Learner:
         for name, column in self.spec.columns(self.dimension).items():
             self.parts[name].update(lists[name], loss.gradient, loss.active, column, learning_rate, step)
 
+    def update_weights(self, lists: Mapping[str, RowLists], loss: Loss, learning_rate: float, step: int) -> None:
+        """One optimizer step of the weights of every part; `step` counts from 1."""
+        for name, column in self.spec.columns(self.dimension).items():
+            self.parts[name].update_weights(lists[name], loss.gradient, loss.active, column, learning_rate, step)
+
+    def fold_weights(self) -> None:
+        """Multiply all vectors by their weights."""
+        for part in self.parts.values():
+            part.fold_weights()
+
 
 def train_encoder(
     pairs: Pairs,
@@ -169,22 +183,24 @@ def train_encoder(
 ) -> dict[str, Any]:
     """Train an encoder on sentence pairs and save it.
 
-    The folder also receives `curve.jsonl` (loss, share of triples within the margin, figures of the evaluator) and
-    `timings.json`. An interrupted training resumes from `folder/checkpoint/` when it is called again with the same
+    The folder also receives `curve.jsonl` (loss, share of triples within the margin, figures of the evaluator),
+    `timings.json`, and in `start/` the encoder as it was before the first step. An interrupted training resumes from `folder/checkpoint/` when it is called again with the same
     pairs and configuration, and ends with the same bytes, which do not depend on the number of threads either.
 
     Args:
         pairs: A corpus, or record batches, whose `src` and `tgt` have the same meaning.
         config: Configuration.
         folder: Folder for the encoder.
-        evaluator: Called with the encoder after each epoch; its figures become part of the curve.
+        evaluator: Called with the encoder before the first step and after each epoch; its figures become part of the
+            curve.
         seed: Seed of initial vectors and of the order of the pairs.
         init_from: Folder of an encoder to continue training from; its spec, dimension and vocabularies are used then.
         vectors: File of word vectors to start with (`embed.word_vectors`), for the words that it contains.
         threads: Number of threads; None for all processors.
         devices: Where recurrent networks compute: `cpu`, `cuda` (every GPU), or a list such as `cuda:0,cuda:1`.
             Averages are limited by memory bandwidth and stay on the processor.
-        keep_best: Save the encoder of the epoch in which the evaluator's first figure was highest, not the last.
+        keep_best: Save the encoder of the epoch in which the evaluator's first figure was highest, not the last. It may
+            be the untrained one.
         checkpoint_seconds: Time between two checkpoints.
 
     Returns:
@@ -221,30 +237,47 @@ def train_encoder(
     if vectors is not None:
         settings["vectors"] = file_digest(vectors_file(vectors))[:12]
     team = ThreadTeam(threads)
-    parts = initial_parts(config, seed, spec, data.units, start_encoder, vectors, team, device_names, config.precision)
+    parts = initial_parts(
+        config,
+        seed,
+        spec,
+        data.units,
+        start_encoder,
+        vectors,
+        team,
+        device_names,
+        config.precision,
+        relative_rates=config.relative_rates,
+    )
     learner = Learner(spec, data.units, parts, team)
+    if config.weight_epochs and all(PARTS[name].recurrent for name in spec.parts):
+        raise ConfigError(
+            f"'weight_epochs' is {config.weight_epochs}, but '{spec}' has no part that averages", remedy="Set it to 0."
+        )
+    save_encoder(learner.encoder(), folder / START, settings)
     training = _Training(config, seed, data, learner)
     training_digest = digest([settings, data.digest])
     state = read_checkpoint(folder, learner.tensors, training_digest)
     resumed = state.step
     try:
-        steps = training.run(state, evaluator, folder / _BEST if keep_best else None)
+        steps = training.run(state, evaluator, folder / BEST if keep_best else None)
         run_with_checkpoints(steps, folder, state, learner.tensors, training_digest, checkpoint_seconds)
     finally:
         team.close()
     trained = time.perf_counter() - streamed
 
-    encoder = load_encoder(folder / _BEST) if keep_best else learner.encoder()
+    encoder = load_encoder(folder / BEST) if keep_best else learner.encoder()
     done = (state.step - resumed) / max(1, state.step)
     timings = {
         "threads": team.threads,
         "numbering_seconds": streamed - began,
         "training_seconds": trained,
-        "pairs_per_second": done * len(data) * config.epochs / trained,
+        "pairs_per_second": done * len(data) * (config.weight_epochs + config.epochs) / trained,
     }
     write_records(folder, state.curve, timings)
     save_encoder(encoder, folder, {**settings, **data.counts})
     shutil.rmtree(folder / "checkpoint")
+    warn_if_below_start(state.curve, keep_best)
     last = [line for line in state.curve if "loss" in line][-1]
     return {
         "pairs": data.counts,
@@ -263,14 +296,19 @@ class _Training:
     def __init__(self, config: EncoderConfig, seed: int, data: PairDataset, learner: Learner) -> None:
         self.config, self.seed, self.data, self.learner = config, seed, data, learner
         self._salt = len(learner.parts)
+        self._weight_steps = config.weight_epochs * -(-len(data) // config.batch_size)
 
     def run(self, state: TrainingState, evaluator: Evaluator | None, best: Path | None = None) -> Iterator[None]:
         """Advance `state` to the end and yield wherever it is consistent; saves the best encoder into `best`."""
-        pairs, epochs = len(self.data), self.config.epochs
+        pairs, epochs = len(self.data), self.config.weight_epochs + self.config.epochs
+        if evaluator is not None and not state.step and not state.curve:
+            self._evaluate(evaluator, state, best, epoch=0)
         done = min(state.epoch * pairs + state.megabatch * self._pairs_per_megabatch(state.epoch), epochs * pairs)
         with progress("training", epochs * pairs, unit="pairs", done=done) as advance:
             while state.epoch < epochs:
                 size = self._pairs_per_megabatch(state.epoch)
+                if state.epoch >= self.config.weight_epochs:
+                    self.learner.fold_weights()
                 # The order depends on seed and epoch alone, so that checkpoints need no state of a generator.
                 order = generator(self.seed, self._salt, state.epoch).permutation(pairs)
                 while state.megabatch * size < pairs:
@@ -283,21 +321,34 @@ class _Training:
                     yield
                 _end_line(state)
                 if evaluator is not None:
-                    self._evaluate(evaluator, state, best)
+                    self._evaluate(evaluator, state, best, epoch=state.epoch + 1)
                 state.epoch, state.megabatch = state.epoch + 1, 0
                 yield
 
     def _pairs_per_megabatch(self, epoch: int) -> int:
-        return self.config.batch_size * self.config.megabatch_size_in(epoch)
+        return self.config.batch_size * self.config.megabatch_size_in(max(0, epoch - self.config.weight_epochs))
 
-    def _evaluate(self, evaluator: Evaluator, state: TrainingState, best: Path | None) -> None:
+    def _evaluate(self, evaluator: Evaluator, state: TrainingState, best: Path | None, epoch: int) -> None:
         encoder = self.learner.encoder()
         figures = {name: float(figure) for name, figure in evaluator(encoder).items()}
         if best is not None and is_best(figures, state.curve):
             save_encoder(encoder, best)
-        state.curve.append({"epoch": state.epoch + 1, "step": state.step, "dev": figures})
+        state.curve.append({"epoch": epoch, "step": state.step, "dev": figures})
 
     def _train_megabatch(self, selected: npt.NDArray[np.int64], state: TrainingState) -> None:
+        if self.config.loss == "softmax":
+            self._train_contrastive(selected, state)
+        else:
+            self._train_margin(selected, state)
+
+    def _train_contrastive(self, selected: npt.NDArray[np.int64], state: TrainingState) -> None:
+        first, second = 2 * selected, 2 * selected + 1
+        lists = self._scrambled(self.learner.take(np.concatenate([first, second])), state.step)
+        vectors = self.learner.forward(lists)
+        loss = contrastive_loss(vectors, self.data.keys[first], self.data.keys[second], self.config.temperature)
+        self._update(lists, loss, state, 2 * len(selected))
+
+    def _train_margin(self, selected: npt.NDArray[np.int64], state: TrainingState) -> None:
         first, second = 2 * selected, 2 * selected + 1
         keys = self.data.keys[first], self.data.keys[second]
         learner = self.learner
@@ -316,17 +367,24 @@ class _Training:
             lists = self._scrambled(lists, state.step)
             triples = batch_triples(count, of_first[batch], None if of_second is None else of_second[batch])
             loss = margin_loss(learner.forward(lists), triples, self.config.margin, count)
-            state.step += 1
-            if not math.isfinite(loss.value):
-                raise ModelError(
-                    f"the loss is {loss.value} in epoch {state.epoch + 1}, batch {state.step}",
-                    remedy="Lower the learning rate; the last checkpoint is intact.",
-                )
-            learner.update(lists, loss, self.config.learning_rate, state.step)
-            state.loss += loss.value
-            state.violations += loss.violations
-            state.triples += len(triples.anchors)
-            state.steps += 1
+            self._update(lists, loss, state, len(triples.anchors))
+
+    def _update(self, lists: dict[str, RowLists], loss: Loss, state: TrainingState, triples: int) -> None:
+        """A step of the optimizer, on weights or on vectors, and its statistics."""
+        state.step += 1
+        if not math.isfinite(loss.value):
+            raise ModelError(
+                f"the loss is {loss.value} in epoch {state.epoch + 1}, batch {state.step}",
+                remedy="Lower the learning rate; the last checkpoint is intact.",
+            )
+        if state.epoch < self.config.weight_epochs:
+            self.learner.update_weights(lists, loss, self.config.weight_learning_rate, state.step)
+        else:
+            self.learner.update(lists, loss, self.config.learning_rate, state.step - self._weight_steps)
+        state.loss += loss.value
+        state.violations += loss.violations
+        state.triples += triples
+        state.steps += 1
 
     def _scrambled(self, lists: dict[str, RowLists], step: int) -> dict[str, RowLists]:
         """Scrambling (PNMT §5.3): recurrent parts read the words of some sentences in random order."""
@@ -352,6 +410,27 @@ def scrambled(lists: RowLists, probability: float, draw: np.random.Generator) ->
     keys = np.where(shuffled, draw.random(len(positions)), positions)
     order = np.lexsort((keys, np.repeat(np.arange(len(lengths)), lengths)))
     return RowLists(lists.rows[order], lists.offsets)
+
+
+def warn_if_below_start(curve: Sequence[Mapping[str, Any]], keep_best: bool) -> None:
+    """Warn where a training made the encoder worse than its start, by the first figure of the evaluator.
+
+    Args:
+        curve: Lines of the learning curve, those with `dev` in the order of the training; the first is of epoch 0.
+        keep_best: Whether the best encoder was kept.
+    """
+    measured = [(next(iter(line["dev"].values())), line["epoch"]) for line in curve if "dev" in line]
+    if len(measured) < 2 or measured[0][1]:
+        return
+    start, (best, epoch) = measured[0][0], max(measured, key=lambda item: (item[0], -item[1]))
+    if keep_best and not epoch:
+        warnings.warn(f"no epoch is better than the untrained start ({start:.2f}), which is kept", stacklevel=3)
+    elif not keep_best and measured[-1][0] < start:
+        better = f"; it was best after epoch {epoch} ({best:.2f}): keep = 'best' keeps that" if epoch else ""
+        warnings.warn(
+            f"the encoder ends below its untrained start, {measured[-1][0]:.2f} against {start:.2f}{better}",
+            stacklevel=3,
+        )
 
 
 def is_best(figures: Mapping[str, float], curve: Sequence[Mapping[str, Any]]) -> bool:

@@ -34,14 +34,15 @@ class TrainEncoder(EncoderConfig, Fit):
         init_from: Encoder to continue training from. Default: new vectors.
         vectors: Word vectors to start with: a text file (word2vec, GloVe, fastText), or a stage `distill-words`.
         sts: Folder of similarity tasks, for development figures in the curve. Default: none.
-        development: The task that is evaluated after each epoch, if `sts` is given.
-        keep: 'last', or 'best' for the encoder of the epoch with the highest development figure.
+        development: The task that is evaluated before training and after each epoch, if `sts` is given.
+        keep: With `sts`, 'best' is the encoder of the epoch with the highest development figure, which may be the
+            untrained one, and 'last' that of the last epoch.
         devices: Where recurrent networks compute: 'cpu', 'cuda' or 'cuda:0,cuda:1'.
 
     For the other fields see :class:`~paraloom.embed.config.EncoderConfig`.
 
     Raises:
-        ConfigError: A setting is out of range, or `keep` is 'best' without `sts`.
+        ConfigError: A setting is out of range.
         DataError: When it runs: the corpora have no usable pairs.
 
     Reference:
@@ -61,13 +62,8 @@ class TrainEncoder(EncoderConfig, Fit):
     vectors: Ref | None = None
     sts: Ref | None = None
     development: str = "STS-B/dev"
-    keep: Literal["last", "best"] = "last"
+    keep: Literal["last", "best"] = "best"
     devices: str = "cpu"
-
-    def validate(self) -> None:
-        super().validate()
-        if self.keep == "best" and self.sts is None:
-            raise ConfigError("key 'keep' is 'best', which needs development figures", remedy="Set 'sts'.")
 
     def fit(self, folder: Path, context: StageContext) -> dict[str, Json]:
         """Train and save the encoder; the curve has the loss and, with `sts`, the development task."""
@@ -89,7 +85,7 @@ class TrainEncoder(EncoderConfig, Fit):
             init_from=context.inputs.get("init_from"),
             vectors=context.inputs.get("vectors"),
             devices=self.devices,
-            keep_best=self.keep == "best",
+            keep_best=evaluator is not None and self.keep == "best",
         )
 
 
