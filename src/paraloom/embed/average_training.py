@@ -64,7 +64,7 @@ class TrainablePart(Protocol):
 
 
 class TrainableAverage:
-    """The mean of unit vectors, with lazy Adam on its table, or on one weight per unit by which its vector is multiplied.
+    """The mean of unit vectors, with lazy Adam on its table, or on one weight per unit that multiplies its vector.
 
     A step costs what the batch contains, whatever the size of the vocabulary: a row and its moments change only when a
     sentence with a gradient contains it. Moments therefore do not decay in between, and the bias corrections use the

@@ -161,7 +161,8 @@ def contrastive_loss(
         the other pairs of the batch as negatives.
 
     Example:
-        >>> loss = contrastive_loss(np.eye(2, dtype=np.float32)[[0, 1, 0, 1]], np.uint64([1, 2]), np.uint64([3, 4]), 1.0)
+        >>> vectors = np.float32([[1, 0], [0, 1], [1, 0], [0, 1]])
+        >>> loss = contrastive_loss(vectors, np.uint64([1, 2]), np.uint64([3, 4]), 1.0)
         >>> round(loss.value, 4), loss.violations  # −log(e / (e + 1))
         (0.3133, 0)
     """

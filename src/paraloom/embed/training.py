@@ -184,8 +184,9 @@ def train_encoder(
     """Train an encoder on sentence pairs and save it.
 
     The folder also receives `curve.jsonl` (loss, share of triples within the margin, figures of the evaluator),
-    `timings.json`, and in `start/` the encoder as it was before the first step. An interrupted training resumes from `folder/checkpoint/` when it is called again with the same
-    pairs and configuration, and ends with the same bytes, which do not depend on the number of threads either.
+    `timings.json`, and in `start/` the encoder as it was before the first step. An interrupted training resumes from
+    `folder/checkpoint/` when it is called again with the same pairs and configuration, and ends with the same bytes,
+    which do not depend on the number of threads either.
 
     Args:
         pairs: A corpus, or record batches, whose `src` and `tgt` have the same meaning.

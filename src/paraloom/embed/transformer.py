@@ -15,6 +15,7 @@ import numpy.typing as npt
 
 from paraloom.core.digests import file_digest, folder_digest, signature
 from paraloom.core.errors import ConfigError, MissingExtraError, ModelError
+from paraloom.embed.average import Vectors
 from paraloom.io.atomic import atomic_write
 
 CONFIG = "transformer.json"
@@ -128,11 +129,57 @@ class TransformerEncoder:
         vectors[order] = by_length
         return vectors
 
+    @property
+    def state_dimension(self) -> int:
+        """Dimension of the states of tokens."""
+        return int(self._states([self._tokenizer.encode("a").ids]).shape[2])
+
+    def word_states(self, sentences: Sequence[Sequence[str]]) -> list[tuple[npt.NDArray[np.int64], Vectors]]:
+        """Encode words in their contexts.
+
+        Args:
+            sentences: n sentences, each a list of words.
+
+        Returns:
+            For each sentence the positions of its words, int64 `(k,)`, and their last states, float32 `(k, d)`, each
+            the mean of those of its pieces. Words beyond the maximal length, or without a piece, are left out.
+        """
+        encodings = self._tokenizer.encode_batch([list(words) for words in sentences], is_pretokenized=True)
+        order = sorted(range(len(encodings)), key=lambda i: len(encodings[i].ids))
+        batches = [order[start : start + _BATCH] for start in range(0, len(order), _BATCH)]
+
+        def encode(batch: list[int]) -> list[tuple[npt.NDArray[np.int64], Vectors]]:
+            states = self._states([encodings[i].ids for i in batch])
+            return [_mean_by_word(encodings[i].word_ids, states[row]) for row, i in enumerate(batch)]
+
+        with ThreadPoolExecutor(self.threads) as pool:
+            encoded = list(pool.map(encode, batches))
+        of_sentence = {
+            i: result
+            for batch, results in zip(batches, encoded, strict=True)
+            for i, result in zip(batch, results, strict=True)
+        }
+        return [of_sentence[i] for i in range(len(encodings))]
+
+    def _states(self, ids: list[list[int]]) -> Vectors:
+        """The last states of n token lists, float32 `(n, tokens of the longest, d)`."""
+        return np.array(self._encoder.forward_batch(ids).last_hidden_state, np.float32)
+
     def _encode_batch(self, ids: list[list[int]]) -> npt.NDArray[np.float32]:
-        states = np.array(self._encoder.forward_batch(ids).last_hidden_state, np.float32)
+        states = self._states(ids)
         if self._config["pooling"] == "cls":
             return states[:, 0]
         return np.stack([states[i, : len(tokens)].mean(axis=0) for i, tokens in enumerate(ids)])
+
+
+def _mean_by_word(word_ids: Sequence[int | None], states: Vectors) -> tuple[npt.NDArray[np.int64], Vectors]:
+    """Positions of words and the mean state of the pieces of each; special tokens belong to no word."""
+    pieces = np.array([position for position, word in enumerate(word_ids) if word is not None], np.int64)
+    words, first = np.unique(np.array([word for word in word_ids if word is not None], np.int64), return_index=True)
+    if not len(words):
+        return words, np.zeros((0, states.shape[1]), np.float32)
+    sums = np.add.reduceat(states[pieces], first, axis=0)
+    return words, sums / np.diff([*first, len(pieces)])[:, None].astype(np.float32)
 
 
 class SentenceTransformerEncoder:

@@ -174,26 +174,58 @@ def distill_word_vectors(
             f"the encoder has {encoder.dimension} dimensions, fewer than the {dimension} that were asked for",
             remedy=f"Ask for {encoder.dimension} or fewer.",
         )
-    vectors = np.empty((len(words), encoder.dimension), np.float32)
-    with progress("encoding words", len(words), unit="words") as advance:
-        for start in range(0, len(words), _CHUNK):
-            chunk = words[start : start + _CHUNK]
-            vectors[start : start + len(chunk)] = encoder.encode(chunk)
-            advance(len(chunk))
+    vectors = encode_words(words, encoder)
     vectors -= vectors.mean(axis=0)
     _, directions = np.linalg.eigh(vectors.T @ vectors)
     strongest = directions[:, ::-1][:, :dimension]
     # The sign of a component is arbitrary; make its largest value positive.
     strongest = strongest * np.sign(strongest[np.abs(strongest).argmax(axis=0), np.arange(strongest.shape[1])])
     reduced: npt.NDArray[np.float32] = vectors @ strongest
+    return weight_by_rarity(reduced, counts, dimension, sif_coefficient=sif_coefficient, norm=norm)
+
+
+def encode_words(words: Sequence[str], encoder: EncoderLike) -> npt.NDArray[np.float32]:
+    """The vectors of n words, each encoded alone, float32 `(n, d)`."""
+    vectors = np.empty((len(words), encoder.dimension), np.float32)
+    with progress("encoding words", len(words), unit="words") as advance:
+        for start in range(0, len(words), _CHUNK):
+            chunk = words[start : start + _CHUNK]
+            vectors[start : start + len(chunk)] = encoder.encode(chunk)
+            advance(len(chunk))
+    return vectors
+
+
+def weight_by_rarity(
+    vectors: npt.NDArray[np.float32],
+    counts: Sequence[int],
+    dimension: int,
+    *,
+    sif_coefficient: float = 1e-3,
+    norm: float = 0.0,
+) -> npt.NDArray[np.float32]:
+    """Scale word vectors to a norm, fill them up to a dimension with small random values, and weight rare words more.
+
+    Args:
+        vectors: float32 `(n, d)`.
+        counts: Number of occurrences of each word.
+        dimension: Dimension of the result, d or more.
+        sif_coefficient: As of `distill_word_vectors`.
+        norm: As of `distill_word_vectors`.
+
+    Returns:
+        float32 `(n, dimension)`.
+    """
+    reduced = vectors
     if norm:
-        reduced *= np.float32(norm) / np.maximum(np.linalg.norm(reduced, axis=1, keepdims=True), np.float32(1e-6))
+        reduced = (
+            reduced * np.float32(norm) / np.maximum(np.linalg.norm(reduced, axis=1, keepdims=True), np.float32(1e-6))
+        )
     if dimension > reduced.shape[1]:
-        padding = generator(0).standard_normal((len(words), dimension - reduced.shape[1]), np.float32)
+        padding = generator(0).standard_normal((len(reduced), dimension - reduced.shape[1]), np.float32)
         reduced = np.hstack([reduced, np.float32(_PADDING_STD) * reduced.std() * padding])
     if sif_coefficient:
         frequencies = np.asarray(counts, np.float64) / max(1, sum(counts))
-        reduced *= (sif_coefficient / (sif_coefficient + frequencies)).astype(np.float32)[:, None]
+        reduced = reduced * (sif_coefficient / (sif_coefficient + frequencies)).astype(np.float32)[:, None]
     return reduced
 
 

@@ -3,27 +3,43 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 from typing import ClassVar
 
+import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
 from paraloom.core.config import base_config
 from paraloom.core.errors import ConfigError
+from paraloom.core.protocols import EncoderLike
+from paraloom.core.seeds import generator
 from paraloom.core.stage import Fit, Json, Ref, StageContext
 from paraloom.embed.average import SentenceEncoder
 from paraloom.embed.config import check_at_least_one
+from paraloom.embed.contextual_words import contextual_word_vectors, reduce_by_sentences, sentence_means
 from paraloom.embed.distillation import DistillationConfig, distill_encoder
 from paraloom.embed.encoder import open_encoder
 from paraloom.embed.threads import available_threads
+from paraloom.embed.transformer import TransformerEncoder
 from paraloom.embed.vocabulary import UNITS, VocabularyCounter
-from paraloom.embed.word_vectors import FILE, distill_word_vectors, read_words, write_vectors
+from paraloom.embed.word_vectors import (
+    FILE,
+    distill_word_vectors,
+    encode_words,
+    read_words,
+    weight_by_rarity,
+    write_vectors,
+)
 from paraloom.evaluate.phrases import task_texts
 from paraloom.evaluate.sts import evaluate_sts
 from paraloom.io import Corpus
+
+# Share of the sentences whose words are looked at first, and whose means are reduced.
+_SAMPLE = 0.1
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -85,12 +101,17 @@ class DistillWords(Fit):
         sif_coefficient: a of the weight a / (a + p) of a word with relative frequency p; 0 weights all words equally.
         norm: Norm of every vector before it is weighted; 0 leaves norms as they are.
         max_words: Number of words at most, the first of the file or the most frequent ones of the texts.
+        contexts: Average the vectors of each word in so many sentences of `corpora`, at most, in which it occurs; 0
+            encodes each word alone. Words that occur in none are encoded alone. The encoder must be a stage
+            `load-encoder`.
+        num_removed: Principal components of the corpora's sentences to remove, the strongest ones.
 
     Raises:
         ConfigError: A value is out of range, or none of `words`, `corpora` and `tasks` is given.
 
     Reference:
-        Arora, Liang and Ma 2017 (SIF weights); model2vec (vectors of single words, reduced by PCA).
+        Arora, Liang and Ma 2017 (SIF weights); model2vec (vectors of single words, reduced by PCA); Wada et al. 2025
+        (contexts, components of sentences).
 
     Example:
         >>> DistillWords(encoder="load-encoder", corpora=["read-sentences"]).dimension
@@ -115,15 +136,21 @@ class DistillWords(Fit):
     sif_coefficient: float = 1e-3
     norm: float = 0.0
     max_words: int = 200_000
+    contexts: int = 0
+    num_removed: int = 0
 
     def validate(self) -> None:
         super().validate()
         check_at_least_one(self, "dimension", "max_words")
-        for name in ("sif_coefficient", "norm"):
+        for name in ("sif_coefficient", "norm", "contexts", "num_removed"):
             if getattr(self, name) < 0:
                 raise ConfigError(f"key '{name}' must be 0 or more, not {getattr(self, name)}")
         if not (self.words or self.corpora or self.tasks):
             raise ConfigError("keys 'words', 'corpora' and 'tasks' are missing", remedy="Set at least one of them.")
+        if self.contexts and not self.corpora:
+            raise ConfigError("key 'contexts' is set without 'corpora'", remedy="Name corpora with sentences.")
+        if self.num_removed and not self.contexts:
+            raise ConfigError("key 'num_removed' is set without 'contexts'", remedy="Set 'contexts', such as 100.")
 
     def fit(self, folder: Path, context: StageContext) -> dict[str, Json]:
         """Write the vectors."""
@@ -136,17 +163,50 @@ class DistillWords(Fit):
         counts.update(counter.counts())
         words = sorted(counts, key=lambda word: (-counts[word], word))[: self.max_words]
         encoder = open_encoder(context.inputs["encoder"], available_threads())
-        vectors = distill_word_vectors(
-            words,
-            [counts[word] for word in words],
-            encoder,
-            self.dimension,
-            sif_coefficient=self.sif_coefficient,
-            norm=self.norm,
-            pad_dimensions=self.pad_dimensions,
-        )
+        of_words = [counts[word] for word in words]
+        figures: dict[str, Json] = {"words": len(words), "dimension": self.dimension, "encoder": encoder.signature}
+        if self.contexts:
+            vectors, figures["in_context"] = self._in_context(words, encoder, context)
+            vectors = weight_by_rarity(
+                vectors, of_words, self.dimension, sif_coefficient=self.sif_coefficient, norm=self.norm
+            )
+        else:
+            vectors = distill_word_vectors(
+                words,
+                of_words,
+                encoder,
+                self.dimension,
+                sif_coefficient=self.sif_coefficient,
+                norm=self.norm,
+                pad_dimensions=self.pad_dimensions,
+            )
         write_vectors(folder / FILE, words, vectors)
-        return {"words": len(words), "dimension": self.dimension, "encoder": encoder.signature}
+        return figures
+
+    def _in_context(
+        self, words: Sequence[str], encoder: EncoderLike, context: StageContext
+    ) -> tuple[npt.NDArray[np.float32], int]:
+        """Vectors of the words in their contexts, without what all sentences share, and how many have a context."""
+        if not isinstance(encoder, TransformerEncoder):
+            raise ConfigError("key 'contexts' needs a stage 'load-encoder' as 'encoder'", remedy="Set it to 0.")
+        if encoder.state_dimension != encoder.dimension:
+            raise ConfigError("key 'contexts' needs an encoder without a layer above its states", remedy="Set it to 0.")
+
+        def sample(of_sample: bool) -> Iterator[pa.Array]:
+            draw = generator(context.seed)
+            for texts in self._texts(context):
+                drawn = draw.random(len(texts)) < _SAMPLE
+                yield texts.filter(pa.array(drawn if of_sample else ~drawn))
+
+        # A random sample first: the contexts of frequent words are then of all corpora, not of the first one.
+        texts = chain(sample(True), sample(False))
+        vectors, counts = contextual_word_vectors(encoder, texts, words, self.contexts)
+        alone = np.flatnonzero(counts == 0)
+        if len(alone):
+            vectors[alone] = encode_words([words[k] for k in alone], encoder)
+        width = min(self.dimension, encoder.dimension - self.num_removed) if self.pad_dimensions else self.dimension
+        means = sentence_means(sample(True), words, vectors)
+        return reduce_by_sentences(vectors, means, width, self.num_removed), int((counts > 0).sum())
 
     def _texts(self, context: StageContext) -> Iterator[pa.Array]:
         """All texts whose words are counted, in batches."""

@@ -1,0 +1,130 @@
+"""Word vectors out of the contexts of a transformer: the mean state of a word in sampled sentences, reduced by PCA."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from paraloom.core.errors import ConfigError
+from paraloom.core.progress import progress
+from paraloom.embed.average import Vectors, normalize_vectors
+from paraloom.embed.transformer import TransformerEncoder
+from paraloom.embed.vocabulary import Vocabulary
+from paraloom.text.tokens import token_strings
+
+_CHUNK = 512
+
+
+class ContextVectors(NamedTuple):
+    """Mean contextual vectors of n words.
+
+    Args:
+        vectors: float32 `(n, d)`; 0 for words without a context.
+        counts: int64 `(n,)`, contexts of each word.
+    """
+
+    vectors: Vectors
+    counts: npt.NDArray[np.int64]
+
+
+def contextual_word_vectors(
+    encoder: TransformerEncoder, texts: Iterable[pa.Array], words: Sequence[str], max_contexts: int
+) -> ContextVectors:
+    """Average the last states of each word over the sentences that it occurs in.
+
+    The state of a word is the mean of those of its pieces. Sentences all of whose words have enough contexts are not
+    encoded, so that the time grows with the number of words, not of sentences.
+
+    Args:
+        encoder: A converted transformer.
+        texts: Arrays of sentences, large_string, in random order.
+        words: n words, lower-cased.
+        max_contexts: Contexts of a word at most, the first ones; 1 or more.
+
+    Reference:
+        Wada et al. 2025, "Static word embeddings for sentence semantic representation", §3.1.
+    """
+    if max_contexts < 1:
+        raise ConfigError(f"'max_contexts' is {max_contexts}; expected 1 or more")
+    row_of = {word: row for row, word in enumerate(words)}
+    sums = np.zeros((len(words), encoder.state_dimension), np.float32)
+    counts = np.zeros(len(words), np.int64)
+    with progress("encoding words in context", unit="sentences") as advance:
+        for array in texts:
+            for start in range(0, len(array), _CHUNK):
+                lists = token_strings(array[start : start + _CHUNK]).to_pylist()
+                rows = [[row_of.get(word, -1) for word in sentence] for sentence in lists]
+                wanted = [k for k, of in enumerate(rows) if any(row >= 0 and counts[row] < max_contexts for row in of)]
+                encoded = encoder.word_states([lists[k] for k in wanted])
+                for k, (positions, states) in zip(wanted, encoded, strict=True):
+                    for position, state in zip(positions.tolist(), states, strict=True):
+                        row = rows[k][position]
+                        if row >= 0 and counts[row] < max_contexts:
+                            sums[row] += state
+                            counts[row] += 1
+                advance(len(lists))
+    return ContextVectors(sums / np.maximum(counts, 1)[:, None].astype(np.float32), counts)
+
+
+def reduce_by_sentences(vectors: Vectors, means: Vectors, dimension: int, num_removed: int) -> Vectors:
+    """Project word vectors on the principal components of sentences, without the first ones.
+
+    The strongest components of averaged sentences are what all sentences have in common, such as their length or
+    style; without them cosines of averages depend on what sentences are about.
+
+    Args:
+        vectors: float32 `(n, d)`, of words.
+        means: float32 `(m, d)`, of sentences: the mean vectors of their words.
+        dimension: Number of components to keep.
+        num_removed: Number of components to remove, the strongest ones.
+
+    Returns:
+        float32 `(n, dimension)`.
+
+    Raises:
+        ConfigError: There are not so many components.
+
+    Reference:
+        Wada et al. 2025, §3.2; Mu and Viswanath 2018, "All-but-the-top".
+
+    Example:
+        >>> draw = np.random.default_rng(0)
+        >>> sentences = (draw.normal(size=(500, 3)) * [9, 3, 1]).astype(np.float32)
+        >>> abs(reduce_by_sentences(np.eye(3, dtype=np.float32), sentences, 1, 1).round(1)).ravel().tolist()
+        [0.0, 1.0, 0.0]
+    """
+    width = vectors.shape[1]
+    if num_removed + dimension > width:
+        raise ConfigError(
+            f"the encoder has {width} dimensions; {dimension} cannot be kept after {num_removed} were removed",
+            remedy=f"Ask for {max(1, width - num_removed)} or fewer.",
+        )
+    center = means.mean(axis=0)
+    centered = means - center
+    _, directions = np.linalg.eigh(centered.T @ centered)
+    kept = directions[:, ::-1][:, num_removed : num_removed + dimension]
+    # The sign of a component is arbitrary; make its largest value positive.
+    kept = kept * np.sign(kept[np.abs(kept).argmax(axis=0), np.arange(kept.shape[1])])
+    reduced: Vectors = (vectors - center) @ kept
+    return reduced
+
+
+def sentence_means(texts: Iterable[pa.Array], words: Sequence[str], vectors: Vectors) -> Vectors:
+    """Mean vectors of sentences, of norm 1, float32 `(m, d)`; sentences without a known word are left out.
+
+    Args:
+        texts: Arrays of sentences, large_string.
+        words: n words.
+        vectors: float32 `(n, d)`.
+    """
+    vocabulary, means = Vocabulary("word", words), []
+    for array in texts:
+        rows, offsets = vocabulary.row_lists(array)
+        filled = offsets[:-1][np.diff(offsets) > 0]
+        if len(filled):
+            means.append(normalize_vectors(np.add.reduceat(vectors[rows], filled, axis=0)))
+    return np.concatenate(means)
