@@ -51,7 +51,8 @@ CASES: dict[str, tuple[object, ...]] = {
     "align documents --target-translator": (
         *("de", "de", "--translator", "de-en", "--target-translator", "de-en", "-o", "o.tsv"),
     ),
-    "evaluate sts encoder": ("english", "sts"),
+    "evaluate sts encoders": ("english", "sts"),
+    "evaluate classification encoders": ("english", "--data", "labeled"),
     "evaluate compare encoders": ("english", "english", "--sts", "sts"),
     "evaluate phrases encoder": ("english", "phrases"),
     "evaluate translator model": ("de-en", "pairs.tsv"),

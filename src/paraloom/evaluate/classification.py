@@ -33,7 +33,7 @@ STRENGTHS = tuple(4.0**power for power in range(-1, 6))
 """Inverse strengths of the penalty to choose from, for features whose mean squared norm is 1; the strongest first."""
 
 HELD_OUT = 0.1
-"""Share of the training texts that the strength is chosen on, where there is no development file."""
+"""Share of the training texts that the strength is chosen on, where a development file is missing."""
 
 MEAN = "mean"
 """The row of the mean over the tasks."""
@@ -296,13 +296,13 @@ class _Experiment:
         count = len(self.classes)
         # The choice needs no more than single precision, and takes half the time.
         single = features.astype(np.float32)
-        fitted = single[split.fitted], self.labels[split.fitted]
+        learned = single[split.learned], self.labels[split.learned]
         held_out, answers = single[split.held_out], self.labels[split.held_out]
         best, chosen, regression = -1, STRENGTHS[0], None
         start: Logistic | None = None
         worse = 0
         for strength in STRENGTHS:
-            start = fit_logistic(*fitted, count, strength, start, tolerance=_COARSE)
+            start = fit_logistic(*learned, count, strength, start, tolerance=_COARSE)
             right = int((start.predict(held_out) == answers).sum())
             if right > best:
                 best, chosen, regression, worse = right, strength, start, 0
@@ -317,9 +317,9 @@ class _Experiment:
 
 @dataclass(frozen=True, eq=False)
 class _Split:
-    """Rows of one training: `fitted` and `held_out` to choose the strength with, all of `train`, and `test`."""
+    """Rows of one training: `learned` and `held_out` to choose the strength with, all of `train`, and `test`."""
 
-    fitted: Ints
+    learned: Ints
     held_out: Ints
     train: Ints
     test: Ints

@@ -64,7 +64,7 @@ def fit_logistic(
 
     Example:
         >>> fit_logistic(np.array([[-1.0], [-2.0], [1.0], [3.0]]), np.array([0, 0, 1, 1]), 2, 1.0).weights.round(3)
-        array([[0.8]])
+        array([[0.962]])
     """
     n, d = features.shape
     rows = 1 if classes == 2 else classes

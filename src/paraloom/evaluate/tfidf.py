@@ -89,8 +89,8 @@ class Overlap:
 
     Example:
         >>> overlap = Overlap.count([["a dog runs", "a dog sleeps", "stocks fell"]])
-        >>> overlap.similarities(["a dog runs", "a dog runs"], ["a dog sleeps", "stocks fell"]).round(2).tolist()
-        [0.46, 0.0]
+        >>> overlap.similarities(["a dog runs", "a dog runs"], ["a dog sleeps", "stocks fell"]).round(2)
+        array([0.43, 0.  ], dtype=float32)
     """
 
     name = "overlap"
