@@ -5,9 +5,9 @@
 
 Encoders are names or folders of Paraloom, of model2vec and of sentence-transformers.  A teacher is a folder of
 sentence-transformers that is run by that library, without Paraloom; `--distill` makes a model2vec model of it on the
-spot (`model2vec.distill`, without network), `--model2vec` names folders for that library.  A row *untrained* is added
-for each encoder whose folder has the start of its training, and a row *overlap* (TF-IDF of words and trigrams), which
-has no vectors to time.
+spot (`pip install 'model2vec[distill]'`; no network is used), `--model2vec` names folders for that library.  A row
+*untrained* is added for each encoder whose folder has the start of its training, and a row *overlap* (TF-IDF of words
+and trigrams), which has no vectors to time.
 
 Quality: Pearson x 100, mean over the subsets of a year and over STS 2012 to 2015 (the papers' protocol), STS-B; and
 Spearman x 100 over all pairs of a year together (MTEB's).  Speed: the best of three encodings of English captions of
@@ -181,7 +181,10 @@ def systems_of(options: argparse.Namespace, folder: Path) -> list[System]:
     for path in options.teacher:
         systems.append(System(f"{label(path)} (sentence-transformers)", "sentence-transformers", path))
         if options.distill:
-            systems.append(System(f"model2vec.distill({label(path)})", "model2vec", str(distilled(path, folder))))
+            try:
+                systems.append(System(f"model2vec.distill({label(path)})", "model2vec", str(distilled(path, folder))))
+            except (ImportError, OSError) as error:
+                print(f"model2vec.distill({label(path)}) left out: {error}", file=sys.stderr)
     return systems
 
 
