@@ -17,7 +17,10 @@ API_GROUPS: dict[str, tuple[str, ...]] = {
         *("pair_statistics", "augment", "diversity"),
     ),
     "Translators": ("Translator", "Variant", "train_translator", "TranslatorConfig", "evaluate_translation"),
-    "Encoders": ("Encoder", "train_encoder", "distill_encoder", "EncoderConfig", "evaluate_sts"),
+    "Encoders": (
+        *("Encoder", "train_encoder", "distill_encoder", "EncoderConfig"),
+        *("evaluate_sts", "evaluate_classification"),
+    ),
     "Documents and alignment": (
         *("align", "align_files", "AlignerConfig", "Bead", "align_documents", "extract_documents"),
     ),

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from paraloom.diversity_metrics.measures import diversity as diversity
     from paraloom.embed.config import EncoderConfig as EncoderConfig
     from paraloom.embed.encoder import Encoder as Encoder
+    from paraloom.evaluate.classification import evaluate_classification as evaluate_classification
     from paraloom.evaluate.sts import evaluate_sts as evaluate_sts
     from paraloom.evaluate.translation import evaluate_translation as evaluate_translation
     from paraloom.mt.config import TranslatorConfig as TranslatorConfig
@@ -75,6 +76,7 @@ _EXPORTS = {
     "backtranslate": "paraloom.workflows.pairs",
     "distill_encoder": "paraloom.workflows.encoders",
     "diversity": "paraloom.diversity_metrics.measures",
+    "evaluate_classification": "paraloom.evaluate.classification",
     "evaluate_sts": "paraloom.evaluate.sts",
     "evaluate_translation": "paraloom.evaluate.translation",
     "extract_documents": "paraloom.workflows.extract",

@@ -51,7 +51,8 @@ CASES: dict[str, tuple[object, ...]] = {
     "align documents --target-translator": (
         *("de", "de", "--translator", "de-en", "--target-translator", "de-en", "-o", "o.tsv"),
     ),
-    "evaluate sts encoder": ("english", "sts"),
+    "evaluate sts encoders": ("english", "sts"),
+    "evaluate classification encoders": ("english", "--data", "labeled"),
     "evaluate compare encoders": ("english", "english", "--sts", "sts"),
     "evaluate phrases encoder": ("english", "phrases"),
     "evaluate translator model": ("de-en", "pairs.tsv"),
@@ -96,6 +97,9 @@ def files(tmp_path: Path) -> None:
     (tmp_path / "words.txt").write_text("dog 3\ncat 2\nsleeps 1\n")
     (tmp_path / "sts/stsbenchmark").mkdir(parents=True)
     (tmp_path / "sts/stsbenchmark/sts-dev.tsv").write_text("5\ta dog\ta dog\n3\ta dog\ta cat\n0\ta dog\tstocks fell\n")
+    (tmp_path / "labeled").mkdir()
+    for name in ("train", "test"):
+        (tmp_path / f"labeled/{name}.tsv").write_text("animal\ta dog\nmoney\tstocks fell\n" * 3)
     question = "double\tJJ\nstar\tNN\nbinary\ndouble\nstar\ndual\nlumen\nneutralism\nkeratoplasty\n"
     tasks = {"semeval2013-5a": ("en.testSet", "en.trainSet"), "turney2012": ("jair.test", "jair.train")}
     for task, names in tasks.items():

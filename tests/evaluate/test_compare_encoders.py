@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 
 import numpy as np
 import pytest
@@ -88,11 +89,22 @@ def test_distances_are_those_of_table_10(folder):
     np.testing.assert_allclose(comparison.distances, [[0, by_hand], [by_hand, 0]])
     assert "Table 10" in comparison.format()
     assert comparison.to_dict()["mean_absolute_differences"][0][1] == pytest.approx(by_hand)
+    (folder / "empty").mkdir()
     with pytest.raises(DataError, match="similarity tasks not found"):
-        compare_encoders({"a": Hashed(1.0)}, folder / "2012")
+        compare_encoders({"a": Hashed(1.0)}, folder / "empty")
+
+
+def test_overlap_is_one_more_row_on_request(folder):
+    comparison = compare_encoders({"a": Hashed(1.0)}, folder, overlap=True, resamples=10)
+    assert comparison.names == ("a", "overlap")
+    assert [row["name"] for row in comparison.to_dict()["encoders"]] == ["a", "overlap"]
+    assert comparison.resampled.shape == (10, 2, 2)
 
 
 def test_mteb_files_have_its_format_and_its_protocol(folder, tmp_path):
+    assert mteb_results(evaluate_sts(Hashed(1.0), folder)) == {}  # a part of a year is not MTEB's task
+    for name in ("SMTeuroparl", "OnWN", "SMTnews"):
+        shutil.copy(folder / "2012/MSRvid.test.tsv", folder / f"2012/{name}.test.tsv")
     result = evaluate_sts(Hashed(1.0), folder)
     (path,) = write_mteb(result, tmp_path / "mteb")
     assert path.name == "STS12.json"

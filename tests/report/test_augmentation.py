@@ -155,6 +155,14 @@ def test_test_sets_without_the_baseline_are_left_out() -> None:
     assert without_baseline is not None and "<svg" not in without_baseline
 
 
+def test_a_logarithmic_axis_has_equal_steps_for_equal_ratios() -> None:
+    points = [Point(name, x, y) for name, x, y in (("a", 10, 1), ("b", 100, 2), ("c", 1000, 3))]
+    chart = str(scatter("Speed", points, "sentences/s", "y", logarithmic=True))
+    positions = [float(x) for x in re.findall(r'<circle cx="([\d.]+)"', chart)]
+    assert positions[1] - positions[0] == pytest.approx(positions[2] - positions[1], abs=0.2)
+    assert ">20<" in chart and ">500<" in chart
+
+
 def test_point_labels_do_not_overlap() -> None:
     points = [Point(f"corpus-{i}", 50 + i * 0.1, 40 + i * 0.1) for i in range(4)] + [Point("far", 10, 10)]
     chart = scatter("Some", points, "x", "y")

@@ -68,10 +68,19 @@ def test_the_table_and_its_conclusion() -> None:
     assert lines[0].split() == ["selection", "pairs", "epoch", "Pearson"]
     assert lines[1].split() == ["bleu1", "<", "0.5", "1,200", "3", "61.50"]
     assert lines[2].endswith("60.00  [58.00, 62.00] over 2 seeds")
-    assert lines[3] == (
+    assert [line for line in lines if "on the test tasks:" in line] == lines[3:-1]
+    assert lines[-1] == (
         "bleu1 < 0.5 beats random selection: with 1,200 pairs, Pearson on the test tasks is +1.00 [+0.25, +1.75] "
         "against 1,200 random pairs."
     )
+
+
+def test_the_untrained_encoders_are_beside_the_trained_ones() -> None:
+    untrained = result({"mean": 1.0, "low": 0.25, "high": 1.75})
+    for row in untrained.verdict:
+        row["untrained_test_pearson"] = row["test_pearson"] - 2.5
+    assert any(line.endswith("untrained 52.50") for line in untrained.format().splitlines())
+    assert untrained.conclusion().endswith("Against the untrained encoder that its trainings started from it is +2.50.")
 
 
 @pytest.mark.parametrize("difference", [{"mean": 1.0, "low": -0.5, "high": 2.5}, {"mean": 1.0}])

@@ -19,32 +19,81 @@ Method = Annotated[
     ),
 ]
 
+Encoders = Annotated[
+    list[str],
+    typer.Argument(
+        metavar="ENCODER...",
+        help="One or more: a bundled name such as english, a folder, or a sentence-transformers model.",
+    ),
+]
+
 
 def sts(
-    encoder: options.Encoder,
-    folder: Annotated[Path, typer.Argument(help="A folder of similarity tasks, such as data/sts.")],
-    task: Annotated[list[str] | None, typer.Option(help="Only this one, such as 2012 or sick2014. Repeatable.")] = None,
-    published: Annotated[bool, typer.Option("--published", help="Print the papers' results as well.")] = False,
-    mteb: Annotated[Path | None, typer.Option(help="Also write STS12.json etc. to this folder, as MTEB does.")] = None,
+    encoders: Encoders,
+    folder: Annotated[
+        Path,
+        typer.Argument(
+            help="A folder of similarity tasks, such as data/sts, or a file of score<TAB>a<TAB>b (or .jsonl, .parquet)."
+        ),
+    ],
+    task: Annotated[
+        list[str] | None, typer.Option(help="Only this group, task or file, such as 2012 or STS-B/dev. Repeatable.")
+    ] = None,
+    vectors: Annotated[
+        Path | None, typer.Option(help="Word vectors (word2vec, GloVe, fastText): add a row for their plain average.")
+    ] = None,
+    published: Annotated[
+        bool, typer.Option("--published", help="Print published results of both protocols as well.")
+    ] = False,
+    mteb: Annotated[
+        Path | None, typer.Option(help="Also write STS12.json etc. of the first encoder to this folder, as MTEB does.")
+    ] = None,
+    resamples: Annotated[int, typer.Option(help="Bootstrap samples of the differences; 0 for none.")] = 1000,
+    seed: options.Seed = 1,
     as_json: options.Json = False,
 ) -> None:
-    """Correlate an encoder's similarities with human scores: each subset, mean over subsets, all pairs.
+    """Correlate similarities with human scores: of encoders, what they started from, and overlap of rare words.
+
+    Prints the papers' protocol (Pearson, mean over the subsets of a year) and MTEB's (Spearman, all pairs of a year).
 
     Example: `paraloom evaluate sts english data/sts --published`
     """
-    table = workflows.evaluate_similarity(encoder, folder, task, mteb=mteb)
+    table = workflows.evaluate_similarity(
+        encoders, folder, task, vectors=vectors, mteb=mteb, resamples=resamples, seed=seed
+    )
     typer.echo(json.dumps(table.to_dict(), ensure_ascii=False) if as_json else table.format(published=published))
+
+
+def classification(
+    encoders: Encoders,
+    data: Annotated[
+        Path,
+        typer.Option(
+            help="A folder with train.tsv and test.tsv of label<TAB>text, or of such folders (data/classification)."
+        ),
+    ],
+    task: Annotated[list[str] | None, typer.Option(help="Only this one, such as trec. Repeatable.")] = None,
+    seed: options.Seed = 1,
+    as_json: options.Json = False,
+) -> None:
+    """Classify texts by their frozen vectors (logistic regression): of encoders, of what they started from, TF-IDF.
+
+    Example: `paraloom evaluate classification english --data data/classification --task trec`
+    """
+    print_result(workflows.evaluate_classification_tasks(encoders, data, task, seed=seed), as_json)
 
 
 def compare(
     encoders: Annotated[list[str], typer.Argument(metavar="ENCODER...", help="Encoders, two or more.")],
-    sts_folder: Annotated[Path, typer.Option("--sts", help="A folder of similarity tasks, such as data/sts.")],
+    sts_folder: Annotated[
+        Path, typer.Option("--sts", help="A folder of similarity tasks, such as data/sts, or a file of pairs.")
+    ],
     task: Annotated[list[str] | None, typer.Option(help="Only this one. Repeatable.")] = None,
     resamples: Annotated[int, typer.Option(help="Bootstrap samples.")] = 1000,
     seed: options.Seed = 1,
     as_json: options.Json = False,
 ) -> None:
-    """Compare encoders on similarity tasks: means and differences, with bootstrap intervals.
+    """Compare encoders, what they started from and overlap on similarity tasks, with bootstrap intervals.
 
     Example: `paraloom evaluate compare word trigram lstm --sts data/sts`
     """
@@ -230,6 +279,7 @@ EVALUATE: options.Commands = {
     "scores": scores,
     "lookalikes": lookalikes,
     "sts": sts,
+    "classification": classification,
     "compare": compare,
     "phrases": phrases,
     "translation": translation,

@@ -17,17 +17,10 @@ from paraloom.core.protocols import EncoderLike
 from paraloom.core.seeds import generator
 from paraloom.evaluate.base import EvaluationResult
 from paraloom.evaluate.correlation import pearson
-from paraloom.evaluate.sts import paired_cosines
-from paraloom.evaluate.sts_tasks import read_task, select_tasks
+from paraloom.evaluate.resampling import SAMPLES, Floats, percentile_interval, resampled_pearson
+from paraloom.evaluate.sts import System, overlap_of, similarities
+from paraloom.evaluate.sts_tasks import find_tasks, read_task
 from paraloom.evaluate.translation import sacrebleu
-
-Floats = npt.NDArray[np.float64]
-
-SAMPLES = 1000
-"""Bootstrap samples of a test by default."""
-
-# Bootstrap samples of a similarity task that are in memory at a time.
-_CHUNK = 100
 
 
 @dataclass(frozen=True)
@@ -104,6 +97,7 @@ def compare_encoders(
     folder: str | Path,
     tasks: Iterable[str] | None = None,
     *,
+    overlap: bool = False,
     resamples: int = SAMPLES,
     seed: int = 1,
 ) -> EncoderComparison:
@@ -111,8 +105,9 @@ def compare_encoders(
 
     Args:
         encoders: By name.
-        folder: Folder of task files, as for `sts.evaluate_sts`.
+        folder: File or folder of tasks, as for `sts.evaluate_sts`.
         tasks: Names or groups of tasks, as for `sts.evaluate_sts`.
+        overlap: Whether to add the row `overlap`: TF-IDF of words and trigrams.
         resamples: Bootstrap samples of each task.
         seed: Of the samples.
 
@@ -128,27 +123,19 @@ def compare_encoders(
     Example:
         >>> compare_encoders({"a": one, "b": two}, "data/sts").difference(1, 0)    # doctest: +SKIP
     """
-    present = [task for task in select_tasks(tasks) if (Path(folder) / task.file).is_file()]
-    if not present:
-        raise DataError(
-            "similarity tasks not found", file=folder, remedy="The folder needs files such as 2012/MSRpar.test.tsv."
-        )
-    exact = np.empty((len(encoders), len(present)))
-    resampled = np.empty((resamples, len(encoders), len(present)))
-    for index, task in enumerate(present):
-        pairs = read_task(folder, task)
-        cosines = np.stack(
-            [paired_cosines(encoder.encode(pairs.first), encoder.encode(pairs.second)) for encoder in encoders.values()]
-        )
+    root, present, _ = find_tasks(folder, tasks)
+    data = [read_task(root, task) for task in present]
+    systems: dict[str, System] = dict(encoders)
+    if overlap:
+        systems["overlap"] = overlap_of(data)
+    exact = np.empty((len(systems), len(present)))
+    resampled = np.empty((resamples, len(systems), len(present)))
+    for index, pairs in enumerate(data):
+        cosines = np.stack([similarities(system, pairs.first, pairs.second) for system in systems.values()])
         exact[:, index] = [100 * pearson(pairs.scores, row) for row in cosines]
-        rng = generator(seed, index)
-        for start in range(0, resamples, _CHUNK):
-            sample = rng.integers(0, len(pairs.scores), (min(_CHUNK, resamples - start), len(pairs.scores)))
-            for k, row in enumerate(cosines):
-                chunk = slice(start, start + len(sample))
-                resampled[chunk, k, index] = 100 * _pearson_of_rows(pairs.scores[sample], row[sample])
+        resampled[:, :, index] = resampled_pearson(pairs.scores, cosines, resamples, seed, index)
     how = signature("compare", tasks=len(present), correlation="pearson", bootstrap=resamples, seed=seed)
-    return EncoderComparison(tuple(encoders), tuple(task.name for task in present), exact, resampled, how)
+    return EncoderComparison(tuple(systems), tuple(task.name for task in present), exact, resampled, how)
 
 
 @dataclass(frozen=True)
@@ -314,15 +301,5 @@ def _difference(metric: str, system: str, baseline: str, scores: Mapping[str, Fl
     return TranslatorDifference(metric, system, baseline, float(difference[0]), float(low), float(high), seeds)
 
 
-def _pearson_of_rows(a: npt.NDArray[Any], b: npt.NDArray[Any]) -> Floats:
-    """Pearson's r of each row of a with the same row of b; 0 where one is constant."""
-    x = a - a.mean(axis=1, keepdims=True, dtype=np.float64)
-    y = b - b.mean(axis=1, keepdims=True, dtype=np.float64)
-    norms = np.linalg.norm(x, axis=1) * np.linalg.norm(y, axis=1)
-    products = np.einsum("ij,ij->i", x, y)
-    return np.divide(products, norms, where=norms > 0, out=np.zeros_like(products))
-
-
 def _with_interval(value: float, resampled: Floats) -> tuple[float, float, float]:
-    low, high = np.percentile(resampled, [2.5, 97.5])
-    return float(value), float(low), float(high)
+    return (float(value), *percentile_interval(resampled))

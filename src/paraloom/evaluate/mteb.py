@@ -10,41 +10,37 @@ from paraloom.core.version import __version__
 from paraloom.evaluate.sts import STSResult
 from paraloom.io.atomic import atomic_write
 
-TASKS = {"2012": "STS12", "2013": "STS13", "2014": "STS14", "2015": "STS15"}
-"""Our group → MTEB's task: the same pairs, all of a year together."""
-
 
 def mteb_results(result: STSResult) -> dict[str, dict[str, Any]]:
     """The content of MTEB's `TASK.json` files.
 
     Args:
-        result: Of `evaluate_sts`; its rows `all` are used.
+        result: Of `evaluate_sts`, for the (first) encoder.
 
     Returns:
-        By task, correlations from −1 to 1 over all pairs, with Spearman's as the main score.
+        By task, correlations from −1 to 1 over all pairs, with Spearman's as the main score; only tasks whose pairs are
+        all there.
     """
     contents = {}
-    for group, task in TASKS.items():
-        rows = [row for row in result.rows if (row.group, row.subset) == (group, "all")]
-        if rows:
-            pearson, spearman = rows[0].pearson / 100, rows[0].spearman / 100
-            scores = {
-                "pearson": pearson,
-                "spearman": spearman,
-                "cosine_pearson": pearson,
-                "cosine_spearman": spearman,
-                "main_score": spearman,
-                "hf_subset": "default",
-                "languages": ["eng-Latn"],
-            }
-            contents[task] = {
-                "dataset_revision": "none",
-                "task_name": task,
-                "mteb_version": f"paraloom {__version__}",
-                "scores": {"test": [scores]},
-                "evaluation_time": None,
-                "kg_co2_emissions": None,
-            }
+    for row in result.mteb:
+        pearson, spearman = row.pearson / 100, row.spearman / 100
+        scores = {
+            "pearson": pearson,
+            "spearman": spearman,
+            "cosine_pearson": pearson,
+            "cosine_spearman": spearman,
+            "main_score": spearman,
+            "hf_subset": "default",
+            "languages": ["eng-Latn"],
+        }
+        contents[row.task] = {
+            "dataset_revision": "none",
+            "task_name": row.task,
+            "mteb_version": f"paraloom {__version__}",
+            "scores": {"test": [scores]},
+            "evaluation_time": None,
+            "kg_co2_emissions": None,
+        }
     return contents
 
 

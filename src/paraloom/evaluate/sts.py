@@ -3,21 +3,50 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from paraloom.core.digests import digest, signature
-from paraloom.core.errors import DataError
+from paraloom.core.errors import ConfigError, DataError
 from paraloom.core.protocols import EncoderLike
 from paraloom.evaluate.base import EvaluationResult
 from paraloom.evaluate.correlation import pearson, pearson_interval, spearman
-from paraloom.evaluate.published import PUBLISHED, W17_MEAN
-from paraloom.evaluate.sts_tasks import W17_TASKS, read_task, select_tasks
+from paraloom.evaluate.published import PUBLISHED, PUBLISHED_MTEB, W17_MEAN, YEARS_MEAN
+from paraloom.evaluate.resampling import SAMPLES, percentile_interval, resampled_pearson
+from paraloom.evaluate.sts_tasks import (
+    MTEB_TASKS,
+    TASKS,
+    W17_TASKS,
+    YEARS,
+    STSPairs,
+    STSTask,
+    complete_mteb_tasks,
+    find_tasks,
+    read_task,
+)
+from paraloom.evaluate.tfidf import Overlap
+
+Cosines: TypeAlias = npt.NDArray[np.float32]
+
+
+class PairScorer(Protocol):
+    """Anything that gives pairs of sentences a similarity without being an encoder, such as `tfidf.Overlap`."""
+
+    @property
+    def signature(self) -> str:
+        """What the similarities depend on."""
+
+    def similarities(self, first: Sequence[str], second: Sequence[str]) -> Cosines:
+        """float32 `(n,)`, similarity of each sentence with the one at the same position."""
+
+
+System: TypeAlias = EncoderLike | PairScorer
+"""A row of a table: an encoder, whose cosines are compared, or something else that scores pairs."""
 
 
 @dataclass(frozen=True)
@@ -42,22 +71,106 @@ class STSRow:
     low: float = math.nan
     high: float = math.nan
 
+    def to_dict(self) -> dict[str, Any]:
+        """The fields; an undefined figure is None."""
+        return {key: None if value != value else value for key, value in vars(self).items()}
+
+
+@dataclass(frozen=True)
+class MTEBRow:
+    """A task by MTEB's protocol: correlations of all its pairs together.
+
+    Args:
+        task: MTEB's name of the task, such as `STS12`.
+        n: Number of pairs.
+        spearman: Spearman's rho × 100, MTEB's main score; NaN as `STSRow.pearson`.
+        pearson: Pearson's r × 100.
+    """
+
+    task: str
+    n: int
+    spearman: float
+    pearson: float
+
+    def to_dict(self) -> dict[str, Any]:
+        """The fields; an undefined figure is None."""
+        return {key: None if value != value else value for key, value in vars(self).items()}
+
+
+@dataclass(frozen=True)
+class STSSystem:
+    """The figures of one system: an encoder, or something that it has to beat.
+
+    Args:
+        name: Its name.
+        role: 'encoder', 'untrained' (what an encoder's training started from), 'overlap' or 'vectors'.
+        signature: Its signature.
+        rows: Correlations by group: the papers' protocol.
+        mteb: Correlations by MTEB's protocol, of the tasks whose files are all there.
+    """
+
+    name: str
+    role: str
+    signature: str
+    rows: tuple[STSRow, ...]
+    mteb: tuple[MTEBRow, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """All figures, as json.dumps takes them."""
+        return {
+            "name": self.name,
+            "role": self.role,
+            "signature": self.signature,
+            "rows": [row.to_dict() for row in self.rows],
+            "mteb": [row.to_dict() for row in self.mteb],
+        }
+
+
+@dataclass(frozen=True)
+class STSDifference:
+    """How far an encoder is above a baseline: the difference of their means of Pearson's r × 100 over a group.
+
+    Args:
+        system: The encoder.
+        baseline: What it is compared with.
+        group: The group of tasks.
+        value: The difference; above 0 where the encoder is better.
+        low: Lower end of the 95 % interval (paired bootstrap: both on the same pairs, drawn with replacement).
+        high: Upper end of that interval.
+    """
+
+    system: str
+    baseline: str
+    group: str
+    value: float
+    low: float
+    high: float
+
 
 @dataclass(frozen=True)
 class STSResult(EvaluationResult):
     """What `evaluate_sts` returns.
 
     Args:
-        rows: The correlations, group by group.
+        rows: The correlations of the (first) encoder, group by group.
         skipped: Task files that are not in the folder.
         signature: What was measured and how.
-        encoder: The signature of the encoder.
+        encoder: The signature of the (first) encoder.
+        systems: All systems: the encoders, what they started from, overlap, averaged vectors.
+        differences: Each encoder minus what it started from, and minus the other baselines, by group.
     """
 
     rows: tuple[STSRow, ...]
     skipped: tuple[str, ...]
     signature: str
     encoder: str
+    systems: tuple[STSSystem, ...] = ()
+    differences: tuple[STSDifference, ...] = ()
+
+    @property
+    def mteb(self) -> tuple[MTEBRow, ...]:
+        """The figures of the (first) encoder by MTEB's protocol."""
+        return self.systems[0].mteb if self.systems else ()
 
     def row(self, group: str, subset: str = "mean") -> STSRow:
         """The row of a group.
@@ -74,50 +187,132 @@ class STSResult(EvaluationResult):
                 return row
         raise DataError(f"row '{group}/{subset}' not found in the result")
 
-    def to_dict(self) -> dict[str, Any]:
-        """All rows and signatures, as json.dumps takes them; an undefined correlation is None."""
-        rows = [{key: None if value != value else value for key, value in vars(row).items()} for row in self.rows]
-        return {"signature": self.signature, "encoder": self.encoder, "rows": rows, "skipped": list(self.skipped)}
-
-    def format(self, *, published: bool = False) -> str:
-        """A plain-text table.
+    def system(self, name: str) -> STSSystem:
+        """The figures of a system.
 
         Args:
-            published: Whether to add the figures of the papers.
+            name: Its name.
+
+        Raises:
+            DataError: The result has no such system.
         """
+        for system in self.systems:
+            if system.name == name:
+                return system
+        raise DataError(f"system '{name}' not found; the systems are {', '.join(one.name for one in self.systems)}")
+
+    def to_dict(self) -> dict[str, Any]:
+        """All rows and signatures, as json.dumps takes them; an undefined correlation is None."""
+        return {
+            "signature": self.signature,
+            "encoder": self.encoder,
+            "rows": [row.to_dict() for row in self.rows],
+            "skipped": list(self.skipped),
+            "systems": [system.to_dict() for system in self.systems],
+            "differences": [
+                {key: None if value != value else value for key, value in vars(one).items()} for one in self.differences
+            ],
+        }
+
+    def format(self, *, published: bool = False) -> str:
+        """Plain-text tables: every subset (of one encoder), all systems by both protocols, differences.
+
+        Args:
+            published: Whether to add published figures of both protocols.
+        """
+        parts: list[list[str]] = []
+        if sum(system.role == "encoder" for system in self.systems) < 2:
+            parts.append(self._subsets())
+        if self.skipped:
+            parts.append([f"skipped, file not found: {name}" for name in self.skipped])
+        parts += [self._means(published), self._pooled(published), self._differences()]
+        return "\n\n".join("\n".join(part) for part in [*parts, [self.signature]] if part)
+
+    def _subsets(self) -> list[str]:
         lines = [f"{'group':<12} {'subset':<18} {'pairs':>6} {'Pearson':>8} {'95 %':>14} {'Spearman':>8}"]
         lines += [
             f"{row.group:<12} {row.subset:<18} {row.n:>6} {row.pearson:>8.1f} {_interval(row):>14} {row.spearman:>8.1f}"
             for row in self.rows
         ]
-        lines += [f"skipped, file not found: {name}" for name in self.skipped]
+        return lines
+
+    def _means(self, published: bool) -> list[str]:
+        groups = list(summary_rows(self.rows))
+        table = [
+            (system.name, [_figure(summary_rows(system.rows)[group].pearson) for group in groups])
+            for system in self.systems
+        ]
         if published:
-            lines += ["", "published (Pearson, mean over subsets)"]
-            for row in PUBLISHED:
-                figures = "  ".join(f"{group} {figure:.1f}" for group, figure in row.figures.items())
-                lines.append(f"{row.source:<12} {row.system:<52} {figures}")
-        return "\n".join([*lines, "", self.signature])
+            table += [
+                (f"{row.system} ({row.source})", [_figure(row.figure(group)) for group in groups])
+                for row in PUBLISHED
+                if any(row.figure(group) is not None for group in groups)
+            ]
+        return _table("Pearson × 100, mean over the subsets of each group (the papers' protocol)", groups, table)
+
+    def _pooled(self, published: bool) -> list[str]:
+        tasks = [row.task for row in self.mteb]
+        if not tasks:
+            return []
+        table = [
+            (system.name, [f"{_figure(row.spearman)}/{_figure(row.pearson)}" for row in system.mteb])
+            for system in self.systems
+        ]
+        if published:
+            table += [
+                (row.system, [_both(row.figures.get(task)) for task in tasks])
+                for row in PUBLISHED_MTEB
+                if any(task in row.figures for task in tasks)
+            ]
+        return _table("Spearman/Pearson × 100, all pairs of each task together (MTEB's protocol)", tasks, table)
+
+    def _differences(self) -> list[str]:
+        groups = list(dict.fromkeys(one.group for one in self.differences))
+        cells: dict[str, list[str]] = {}
+        for one in self.differences:
+            figure = f"{one.value:+.1f} [{one.low:+.1f}, {one.high:+.1f}]"
+            cells.setdefault(f"{one.system} - {one.baseline}", []).append(figure)
+        title = "difference of the means of Pearson × 100, with 95 % intervals (paired bootstrap)"
+        return _table(title, groups, list(cells.items()))
 
 
-def evaluate_sts(encoder: EncoderLike, folder: str | Path, tasks: Iterable[str] | None = None) -> STSResult:
-    """Correlate an encoder's cosines with the human scores of semantic textual similarity tasks.
+def evaluate_sts(
+    encoder: EncoderLike | Mapping[str, EncoderLike],
+    folder: str | Path,
+    tasks: Iterable[str] | None = None,
+    *,
+    untrained: EncoderLike | Mapping[str, EncoderLike] | None = None,
+    vectors: EncoderLike | None = None,
+    overlap: bool = True,
+    resamples: int = SAMPLES,
+    seed: int = 1,
+) -> STSResult:
+    """Correlate cosines of encoders, and baselines, with the human scores of semantic textual similarity tasks.
 
     Args:
-        encoder: Any sentence encoder.
-        folder: Folder of task files: `2012/MSRpar.test.tsv` and so on, see `sts_tasks.TASKS`.
-        tasks: Names or groups of tasks (`2012`, `STS-B/dev`); by default STS 2012–2015, STS-B dev, SICK and PIT test.
+        encoder: Any sentence encoder, or several by name.
+        folder: A file of `score<TAB>sentence1<TAB>sentence2` (also .jsonl, .parquet, compressed), or a folder: of the
+            known tasks, `2012/MSRpar.test.tsv` and so on (`sts_tasks.TASKS`), or of any such files.
+        tasks: Names or groups of tasks (`2012`, `STS-B/dev`), or files below the folder; by default, of the known
+            tasks STS 2012–2016, STS-B dev and test, SICK and PIT test, of other folders all files.
+        untrained: What the training of the encoder started from; for several encoders, by their names.
+        vectors: Word vectors that are averaged, as one more row.
+        overlap: Whether to add the row `overlap`: TF-IDF of words and trigrams, see `tfidf.Overlap`.
+        resamples: Bootstrap samples for the differences to the baselines.
+        seed: Of the samples.
 
     Returns:
         Pearson's and Spearman's correlations × 100 of each task.  A group of several subsets has two more rows: `mean`,
-        the mean of their correlations, and `all`, the correlation over all its pairs together.  The last row is the
-        mean over W17_TASKS, if all of them are there.
+        the mean of their correlations, and `all`, the correlation over all its pairs together.  The last rows are the
+        mean over the years 2012–2015 and that over W17_TASKS, if all their files are there.  `systems` has the same of
+        all baselines, and the figures by MTEB's protocol, of its tasks whose files are all there (`MTEB_TASKS`).
 
     Raises:
-        ConfigError: A task is unknown.
+        ConfigError: A task is unknown, or `untrained` names an unknown encoder.
         DataError: None of the task files is there, or a row is malformed (with file and row).
 
     Reference:
-        PNMT Table 8 (`mean`), W17 Table 4 (the mean over all tasks).
+        PNMT Table 8 (`mean`), W17 Table 4 (the mean over all tasks); Muennighoff et al. 2023, "MTEB" (all pairs).
 
     Example:
         >>> import paraloom, tempfile
@@ -125,44 +320,83 @@ def evaluate_sts(encoder: EncoderLike, folder: str | Path, tasks: Iterable[str] 
         >>> folder.mkdir()
         >>> lines = ["5\\ta dog runs\\ta dog is running", "1\\ta dog runs\\ta cat", "0\\ta dog\\tstocks fell"]
         >>> _ = (folder / "sts-dev.tsv").write_text("\\n".join(lines))
-        >>> evaluate_sts(paraloom.Encoder.load("english"), folder.parent).row("STS-B", "dev").n
-        3
+        >>> result = evaluate_sts(paraloom.Encoder.load("english"), folder.parent)
+        >>> result.row("STS-B", "dev").n, [system.name for system in result.systems]
+        (3, ['encoder', 'overlap'])
     """
-    selected = select_tasks(tasks)
-    present = [task for task in selected if (Path(folder) / task.file).is_file()]
-    if not present:
-        raise DataError(
-            "similarity tasks not found",
-            file=folder,
-            remedy=f"The folder needs files such as {', '.join(task.file for task in selected[:3])}.",
-        )
-    groups: dict[str, list[tuple[str, npt.NDArray[np.float64], npt.NDArray[np.float32]]]] = {}
-    for task in present:
-        pairs = read_task(folder, task)
-        cosines = paired_cosines(encoder.encode(pairs.first), encoder.encode(pairs.second))
-        groups.setdefault(task.group, []).append((task.subset, pairs.scores, cosines))
+    encoders, starts = _named(encoder, untrained)
+    root, present, skipped = find_tasks(folder, tasks)
+    data = {task.name: read_task(root, task) for task in present}
+    pooled = complete_mteb_tasks(root, present) if tasks is None else []
+    everything = {**data, **{task.name: read_task(root, task) for task in pooled}}
+    systems: list[tuple[str, str, System]] = []
+    for name, model in encoders.items():
+        systems.append((name, "encoder", model))
+        if name in starts:
+            systems.append((f"{name}, untrained", "untrained", starts[name]))
+    if overlap:
+        systems.append(("overlap", "overlap", overlap_of(data.values())))
+    if vectors is not None:
+        systems.append(("given vectors averaged", "vectors", vectors))
 
-    result: list[STSRow] = []
-    for group, subsets in groups.items():
-        rows = [_row(group, subset, scores, cosines) for subset, scores, cosines in subsets]
-        result += rows
-        if len(rows) > 1:
-            result.append(_mean(group, rows))
-            scores, cosines = (np.concatenate([subset[column] for subset in subsets]) for column in (1, 2))
-            result.append(_row(group, "all", scores, cosines))
-    if {task.name for task in present} >= W17_TASKS:
-        result.append(_mean(W17_MEAN, [row for row in result if f"{row.group}/{row.subset}" in W17_TASKS]))
+    cosines: list[dict[str, Cosines]] = []
+    rows: list[STSSystem] = []
+    for name, role, system in systems:
+        by_task = {key: similarities(system, pairs.first, pairs.second) for key, pairs in everything.items()}
+        mteb = tuple(_mteb_row(task, everything, by_task) for task in _complete(everything))
+        cosines.append(by_task)
+        rows.append(STSSystem(name, role, system.signature, _rows(present, data, by_task), mteb))
+    first = next(iter(encoders.values()))
     how = signature(
         "sts",
         similarity="cosine",
         correlations="pearson+spearman",
         protocols="subsets+mean+all",
         tasks=len(present),
-        n=sum(len(scores) for subsets in groups.values() for _, scores, _ in subsets),
-        encoder=digest(encoder.signature)[:12],
+        n=sum(len(pairs.scores) for pairs in data.values()),
+        encoder=digest(first.signature)[:12],
     )
-    skipped = tuple(task.file for task in selected if task not in present)
-    return STSResult(tuple(result), skipped, how, encoder.signature)
+    differences = _differences(present, data, rows, cosines, resamples, seed)
+    files = tuple(task.file for task in skipped)
+    return STSResult(rows[0].rows, files, how, first.signature, tuple(rows), differences)
+
+
+def summary_rows(rows: Sequence[STSRow]) -> dict[str, STSRow]:
+    """The row that stands for each group: its mean over subsets, or its only subset.
+
+    Args:
+        rows: As in `STSResult.rows`.
+    """
+    summary: dict[str, STSRow] = {}
+    for row in rows:
+        if row.subset == "mean" or row.group not in summary:
+            summary[row.group] = row
+    return summary
+
+
+def similarities(system: System, first: Sequence[str], second: Sequence[str]) -> Cosines:
+    """Similarity of each sentence with the sentence at the same position of another list.
+
+    Args:
+        system: An encoder, for the cosine of its vectors, or anything with `similarities`.
+        first: n sentences.
+        second: n sentences.
+
+    Returns:
+        float32 `(n,)`.
+    """
+    if isinstance(system, Overlap) or not hasattr(system, "encode"):
+        return system.similarities(first, second)
+    return paired_cosines(system.encode(first), system.encode(second))
+
+
+def overlap_of(tasks: Iterable[STSPairs]) -> Overlap:
+    """The overlap baseline of tasks: IDF is counted on their own sentences, without the scores.
+
+    Args:
+        tasks: The tasks.
+    """
+    return Overlap.count(side for pairs in tasks for side in (pairs.first, pairs.second))
 
 
 def paired_cosines(a: npt.NDArray[np.float32], b: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
@@ -182,6 +416,129 @@ def paired_cosines(a: npt.NDArray[np.float32], b: npt.NDArray[np.float32]) -> np
     norms = np.linalg.norm(a, axis=1) * np.linalg.norm(b, axis=1)
     products: npt.NDArray[np.float32] = np.einsum("nd,nd->n", a, b)
     return np.divide(products, np.where(norms > 0, norms, 1), dtype=np.float32)
+
+
+def _named(
+    encoder: EncoderLike | Mapping[str, EncoderLike], untrained: EncoderLike | Mapping[str, EncoderLike] | None
+) -> tuple[dict[str, EncoderLike], dict[str, EncoderLike]]:
+    """Encoders, and what they started from, by name."""
+    encoders = dict(encoder) if isinstance(encoder, Mapping) else {"encoder": encoder}
+    if not encoders:
+        raise ConfigError("no encoder to evaluate", remedy="Give one encoder or more.")
+    if untrained is None or isinstance(untrained, Mapping):
+        starts = dict(untrained or {})
+    else:
+        starts = {next(iter(encoders)): untrained}
+    for name in starts:
+        if name not in encoders:
+            raise ConfigError(f"'untrained' names '{name}'; the encoders are {', '.join(encoders)}")
+    return encoders, starts
+
+
+def _complete(data: Mapping[str, STSPairs]) -> list[str]:
+    """The tasks of MTEB all of whose files were read."""
+    return [task for task, names in MTEB_TASKS.items() if all(name in data for name in names)]
+
+
+def _mteb_row(task: str, data: Mapping[str, STSPairs], by_task: Mapping[str, Cosines]) -> MTEBRow:
+    scores = np.concatenate([data[name].scores for name in MTEB_TASKS[task]])
+    cosines = np.concatenate([by_task[name] for name in MTEB_TASKS[task]])
+    return MTEBRow(task, len(scores), 100 * spearman(scores, cosines), 100 * pearson(scores, cosines))
+
+
+def _rows(
+    present: Sequence[STSTask], data: Mapping[str, STSPairs], by_task: Mapping[str, Cosines]
+) -> tuple[STSRow, ...]:
+    """The rows of one system: the subsets of each group, its `mean` and `all`, and the means over groups."""
+    groups: dict[str, list[STSTask]] = {}
+    for task in present:
+        groups.setdefault(task.group, []).append(task)
+    result: list[STSRow] = []
+    for group, tasks in groups.items():
+        rows = [_row(group, task.subset, data[task.name].scores, by_task[task.name]) for task in tasks]
+        result += rows
+        if len(rows) > 1:
+            result.append(_mean(group, rows))
+            scores = np.concatenate([data[task.name].scores for task in tasks])
+            result.append(_row(group, "all", scores, np.concatenate([by_task[task.name] for task in tasks])))
+    names = {task.name for task in present}
+    if names >= _YEAR_TASKS:
+        means = [row for row in result if row.group in YEARS and row.subset == "mean"]
+        result.append(_mean(YEARS_MEAN, means))
+    if names >= W17_TASKS:
+        result.append(_mean(W17_MEAN, [row for row in result if f"{row.group}/{row.subset}" in W17_TASKS]))
+    return tuple(result)
+
+
+_YEAR_TASKS = frozenset(task.name for task in TASKS if task.group in YEARS)
+
+
+def _weights(present: Sequence[STSTask], groups: Iterable[str]) -> dict[str, npt.NDArray[np.float64]]:
+    """Group → the weight of each task in its figure."""
+    of_group = {group: np.array([float(task.group == group) for task in present]) for group in groups}
+    weights = {group: row / row.sum() for group, row in of_group.items() if row.any()}
+    if YEARS_MEAN in of_group:
+        weights[YEARS_MEAN] = np.mean([weights[year] for year in YEARS], axis=0)
+    if W17_MEAN in of_group:
+        row = np.array([float(task.name in W17_TASKS) for task in present])
+        weights[W17_MEAN] = row / row.sum()
+    return weights
+
+
+def _differences(
+    present: Sequence[STSTask],
+    data: Mapping[str, STSPairs],
+    systems: Sequence[STSSystem],
+    cosines: Sequence[Mapping[str, Cosines]],
+    resamples: int,
+    seed: int,
+) -> tuple[STSDifference, ...]:
+    """Every encoder minus what it started from, and minus each baseline that is common to all."""
+    pairs = [
+        (k, j)
+        for k, system in enumerate(systems)
+        for j, other in enumerate(systems)
+        if system.role == "encoder"
+        and (other.name == f"{system.name}, untrained" or other.role in ("overlap", "vectors"))
+    ]
+    if not pairs or resamples < 1:
+        return ()
+    resampled = np.stack(
+        [
+            resampled_pearson(
+                data[task.name].scores, np.stack([by_task[task.name] for by_task in cosines]), resamples, seed, index
+            )
+            for index, task in enumerate(present)
+        ],
+        axis=2,
+    )
+    summaries = [summary_rows(system.rows) for system in systems]
+    result = []
+    for k, j in pairs:
+        for group, weights in _weights(present, summaries[k]).items():
+            low, high = percentile_interval((resampled[:, k] - resampled[:, j]) @ weights)
+            value = summaries[k][group].pearson - summaries[j][group].pearson
+            result.append(STSDifference(systems[k].name, systems[j].name, group, value, low, high))
+    return tuple(result)
+
+
+def _table(title: str, columns: Sequence[str], rows: Sequence[tuple[str, Sequence[str]]]) -> list[str]:
+    if not rows:
+        return []
+    width = max(len(name) for name, _ in rows)
+    widths = [max(len(column), *(len(cells[i]) for _, cells in rows)) for i, column in enumerate(columns)]
+    lines = [title, " ".join([" " * width, *(f"{column:>{w}}" for column, w in zip(columns, widths, strict=True))])]
+    for name, cells in rows:
+        lines.append(" ".join([f"{name:<{width}}", *(f"{cell:>{w}}" for cell, w in zip(cells, widths, strict=True))]))
+    return lines
+
+
+def _figure(value: float | None) -> str:
+    return "-" if value is None or math.isnan(value) else f"{value:.1f}"
+
+
+def _both(figures: tuple[float, float] | None) -> str:
+    return "-" if figures is None else f"{figures[0]:.1f}/{figures[1]:.1f}"
 
 
 def _row(group: str, subset: str, scores: npt.NDArray[np.float64], cosines: npt.NDArray[np.float32]) -> STSRow:

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import json
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from paraloom.core.errors import ConfigError, DataError, nearest
+from paraloom.io.compression import decode, open_read, read_raw_lines, without_compression
+from paraloom.io.formats.base import json_object
+from paraloom.io.shards import open_shard, read_batches
 
 
 @dataclass(frozen=True)
@@ -24,6 +29,7 @@ class STSTask:
         license: Terms of the texts and scores.
         citation: The paper that introduced it.
         default: Whether it is evaluated unless tasks are named.
+        optional: Whether a folder without it is complete, so that it is not listed as skipped.
     """
 
     group: str
@@ -32,6 +38,7 @@ class STSTask:
     license: str
     citation: str
     default: bool = True
+    optional: bool = False
 
     @property
     def name(self) -> str:
@@ -79,6 +86,11 @@ _YEARS = {
     ),
 }
 
+_2016 = (
+    ("answer-answer", "headlines", "plagiarism", "postediting", "question-question"),
+    "not stated",
+    "Agirre et al. 2016, SemEval-2016 Task 1",
+)
 _STSB = ("scores CC BY-SA 4.0; text: each its own", "Cer, Diab, Agirre, Lopez-Gazpio, Specia 2017, SemEval-2017 Task 1")
 _SICK = ("CC BY-NC-SA 3.0", "Marelli et al. 2014, SemEval-2014 Task 1")
 _PIT = ("not stated", "Xu, Callison-Burch, Dolan 2015, SemEval-2015 Task 1")
@@ -93,10 +105,13 @@ TASKS: tuple[STSTask, ...] = (
         STSTask("2012-train", subset, f"2012/{subset}.train.tsv", *_YEARS["2012"][1:], default=False)
         for subset in ("MSRpar", "MSRvid", "SMTeuroparl")
     ),
+    *(STSTask("2016", subset, f"2016/{subset}.test.tsv", *_2016[1:], optional=True) for subset in _2016[0]),
     STSTask("STS-B", "dev", "stsbenchmark/sts-dev.tsv", *_STSB),
+    STSTask("STS-B test", "test", "stsbenchmark/sts-test.tsv", *_STSB, optional=True),
     STSTask("STS-B", "train", "stsbenchmark/sts-train.tsv", *_STSB, default=False),
     STSTask("SICK", "test", "sick2014/SICK.test.tsv", *_SICK),
     STSTask("SICK", "trial", "sick2014/SICK.trial.tsv", *_SICK, default=False),
+    STSTask("SICK", "train", "sick2014/SICK.train.tsv", *_SICK, default=False),
     STSTask("PIT", "test", "pit2015/pit2015.test.tsv", *_PIT),
     STSTask("PIT", "dev", "pit2015/pit2015.dev.tsv", *_PIT, default=False),
 )
@@ -105,6 +120,27 @@ W17_TASKS = frozenset(
     task.name for task in TASKS if task.default and task.group in ("2012", "2013", "2014", "2015", "SICK", "PIT")
 )
 """The tasks whose mean Wieting et al. 2017 report: 22 with SMT of 2013, which is not free, so 21 of them here."""
+
+
+YEARS = ("2012", "2013", "2014", "2015")
+"""The groups of ParaNMT's tables whose files are free."""
+
+MTEB_TASKS: dict[str, tuple[str, ...]] = {
+    **{
+        f"STS{year[2:]}": tuple(task.name for task in TASKS if task.group == year)
+        for year in ("2012", "2013", "2014", "2015", "2016")
+    },
+    "STSBenchmark": ("STS-B test/test",),
+    "SICK-R": ("SICK/train", "SICK/trial", "SICK/test"),
+}
+"""Task of MTEB → our tasks whose pairs it evaluates together: of a year the test files (3,108, 1,500, 3,750, 3,000 and
+1,186 pairs, without SMT of 2013), of SICK all 9,927 pairs, its training set included."""
+
+SUFFIXES = (".tsv", ".txt", ".jsonl", ".parquet")
+"""Suffixes of files of pairs, plain or compressed; .tsv and .txt are the same format."""
+
+_PAIR_COLUMNS = (("a", "b"), ("sentence1", "sentence2"))
+_SIDECARS = (".meta.tsv", ".entailment.tsv")
 
 
 def select_tasks(names: Iterable[str] | None = None) -> list[STSTask]:
@@ -123,48 +159,222 @@ def select_tasks(names: Iterable[str] | None = None) -> list[STSTask]:
         >>> [task.name for task in select_tasks(["STS-B", "2012/MSRpar"])]
         ['2012/MSRpar', 'STS-B/dev', 'STS-B/train']
     """
-    if names is None:
-        return [task for task in TASKS if task.default]
-    wanted = set(names)
-    known = {task.name for task in TASKS} | {task.group for task in TASKS}
-    for name in sorted(wanted - known):
-        raise ConfigError(f"unknown similarity task '{name}'{nearest(name, sorted(known))}")
-    return [task for task in TASKS if task.name in wanted or task.group in wanted]
+    return _selected(TASKS, names)
+
+
+def find_tasks(path: str | Path, names: Iterable[str] | None = None) -> tuple[Path, list[STSTask], list[STSTask]]:
+    """Find the tasks of a file or folder.
+
+    A file is one task. A folder with files of TASKS has these tasks. Any other folder has a task for each file of
+    pairs in it: the group is the folder that the file lies in, so that a year's files have a mean.
+
+    Args:
+        path: The file or folder.
+        names: Names or groups of tasks, or files below the folder; None for the default tasks of TASKS, or all files.
+
+    Returns:
+        The folder that the tasks' files are relative to, the tasks whose file is there, and those whose file is not.
+
+    Raises:
+        ConfigError: A task is unknown.
+        DataError: The path does not exist, or none of the files is there.
+
+    Example:
+        >>> import tempfile
+        >>> file = Path(tempfile.mkdtemp(), "support.tsv")
+        >>> _ = file.write_text("5\\ta dog\\ta dog\\n0\\ta dog\\tstocks fell\\n")
+        >>> [task.name for task in find_tasks(file)[1]]
+        ['support/pairs']
+    """
+    path = Path(path)
+    wanted = None if names is None else list(names)
+    if path.is_file():
+        own = _own_task(path.parent, path)
+        return path.parent, _selected((own,), wanted), []
+    if not path.exists():
+        raise DataError("file or folder of similarity tasks not found", file=path, remedy="Check the path.")
+    if not any((path / task.file).is_file() for task in TASKS):
+        files = sorted(file for file in path.rglob("*") if _is_task_file(file))
+        if not files:
+            raise _not_found(path)
+        return path, _selected([_own_task(path, file) for file in files], wanted), []
+    listed = {task.file for task in TASKS}
+    files_of = [name for name in wanted or () if name not in listed and _is_task_file(path / name)]
+    others = None if wanted is None else [name for name in wanted if name not in files_of]
+    selected = select_tasks(others) + [_own_task(path, path / name) for name in files_of]
+    present = [task for task in selected if (path / task.file).is_file()]
+    if not present:
+        raise _not_found(path, selected)
+    return path, present, [task for task in selected if task not in present and not task.optional]
+
+
+def complete_mteb_tasks(root: Path, tasks: Sequence[STSTask]) -> list[STSTask]:
+    """The tasks that MTEB evaluates together with given ones, such as the training set of SICK, if all are there.
+
+    Args:
+        root: Folder that the files are relative to.
+        tasks: Tasks that are there.
+
+    Returns:
+        Those of the same tasks of MTEB that are not among `tasks`.
+    """
+    by_name = {task.name: task for task in TASKS}
+    names = {task.name for task in tasks}
+    needed = [[by_name[name] for name in of_task] for of_task in MTEB_TASKS.values() if names & set(of_task)]
+    complete = [of_task for of_task in needed if all((root / task.file).is_file() for task in of_task)]
+    return [task for of_task in complete for task in of_task if task.name not in names]
 
 
 def read_task(folder: str | Path, task: STSTask) -> STSPairs:
-    """Read a task: lines of `score<TAB>sentence1<TAB>sentence2`, without quoting; sentences are kept byte-exact.
+    """Read a task; sentences are kept byte-exact.
+
+    Lines are `score<TAB>sentence1<TAB>sentence2` without quoting; a first line that names `score` and the columns
+    `a, b` or `sentence1, sentence2` is a header. JSON Lines and Parquet have these keys and columns. Files may be
+    compressed (.gz .zst .xz).
 
     Args:
         folder: Folder of the tasks.
         task: The task.
 
     Raises:
-        DataError: The file is not UTF-8, is empty, or has a row without three fields of which the first is a finite
-            number (with file and row).
+        DataError: The file is not UTF-8, has fewer than 2 rows or one score for all, or a row without score and two
+            sentences (with file and row).
     """
     path = Path(folder) / task.file
+    suffix = without_compression(path).suffix
+    read = {".jsonl": _read_jsonl, ".parquet": _read_parquet}.get(suffix, _read_tsv)
     scores: list[float] = []
     first: list[str] = []
     second: list[str] = []
-    with path.open("rb") as lines:
-        for row, line in enumerate(lines, 1):
-            try:
-                score, one, two = line.decode("utf-8").rstrip("\n").split("\t")
-                scores.append(float(score))
-            except UnicodeDecodeError as error:
-                raise DataError(f"not valid UTF-8 (byte {error.start + 1} of the line)", file=path, row=row) from None
-            except ValueError:
-                raise DataError(
-                    "expected 'score<TAB>sentence1<TAB>sentence2'",
-                    file=path,
-                    row=row,
-                    remedy="Write three fields without quoting, the first one a number.",
-                ) from None
-            if not math.isfinite(scores[-1]):
-                raise DataError(f"expected a finite score, got {score}", file=path, row=row)
-            first.append(one)
-            second.append(two)
+    for row, score, one, two in read(path):
+        try:
+            number = float(score)
+        except (TypeError, ValueError):
+            raise DataError(
+                f"expected a number as the score, got {str(score)[:40]!r}", file=path, row=row, remedy=_REMEDY
+            ) from None
+        if not math.isfinite(number):
+            raise DataError(f"expected a finite score, got {score}", file=path, row=row)
+        scores.append(number)
+        first.append(one)
+        second.append(two)
+    _check_scores(scores, path)
+    return STSPairs(task, np.array(scores), first, second)
+
+
+_REMEDY = "A row is score<TAB>sentence1<TAB>sentence2, without quoting; the score is a number."
+
+
+def _read_tsv(path: Path) -> Iterator[tuple[int, Any, str, str]]:
+    columns = (0, 1, 2)
+    width = 3
+    for row, line in enumerate(read_raw_lines(path), 1):
+        fields = decode(line, path, row).split("\t")
+        if row == 1 and (header := _header(fields)) is not None:
+            columns, width = header, len(fields)
+            continue
+        if len(fields) != width:
+            raise DataError(
+                f"expected 'score<TAB>sentence1<TAB>sentence2', got {len(fields)} field{'s' * (len(fields) != 1)}",
+                file=path,
+                row=row,
+                remedy=_REMEDY,
+            )
+        score, one, two = (fields[column] for column in columns)
+        yield row, score, one, two
+
+
+def _header(fields: Sequence[str]) -> tuple[int, int, int] | None:
+    names = [field.strip().lower() for field in fields]
+    pair = next((pair for pair in _PAIR_COLUMNS if {"score", *pair} <= set(names)), None)
+    return None if pair is None else (names.index("score"), names.index(pair[0]), names.index(pair[1]))
+
+
+def _read_jsonl(path: Path) -> Iterator[tuple[int, Any, str, str]]:
+    for row, line in enumerate(read_raw_lines(path), 1):
+        if not line.strip():
+            continue
+        try:
+            value = json_object(decode(line, path, row))
+        except DataError as error:
+            raise error.at(file=path, row=row) from None
+        yield row, *_fields(value, path, row)
+
+
+def _read_parquet(path: Path) -> Iterator[tuple[int, Any, str, str]]:
+    with open_read(path), open_shard(path) as file:
+        names = file.schema_arrow.names
+    pair = next((pair for pair in _PAIR_COLUMNS if {"score", *pair} <= set(names)), None)
+    if pair is None:
+        raise _missing_columns(names, path)
+    row = 0
+    for batch in read_batches(path, ["score", *pair], 1024):
+        for value in batch.to_pylist():
+            row += 1
+            yield row, *_fields(value, path, row)
+
+
+def _fields(value: Mapping[str, Any], path: Path, row: int) -> tuple[Any, str, str]:
+    pair = next((pair for pair in _PAIR_COLUMNS if {"score", *pair} <= set(value)), None)
+    if pair is None:
+        raise _missing_columns(list(value), path).at(row=row)
+    one, two = value[pair[0]], value[pair[1]]
+    for name, text in zip(pair, (one, two), strict=True):
+        if not isinstance(text, str):
+            raise DataError(f"'{name}' must be text, got {json.dumps(text, default=str)[:40]}", file=path, row=row)
+    return value["score"], one, two
+
+
+def _missing_columns(names: Sequence[str], path: Path) -> DataError:
+    return DataError(
+        f"expected score, a, b or score, sentence1, sentence2; the columns are {', '.join(names) or 'none'}",
+        file=path,
+        remedy="Rename the columns.",
+    )
+
+
+def _check_scores(scores: Sequence[float], path: Path) -> None:
     if not scores:
         raise DataError("the file has no rows", file=path)
-    return STSPairs(task, np.array(scores), first, second)
+    if len(scores) < 2:
+        raise DataError("expected 2 rows or more, got 1", file=path, remedy="A correlation needs pairs to compare.")
+    if min(scores) == max(scores):
+        raise DataError(
+            f"all {len(scores)} scores are {scores[0]:g}",
+            file=path,
+            remedy="A correlation needs scores that differ: is the first column the score?",
+        )
+
+
+def _is_task_file(path: Path) -> bool:
+    named = without_compression(path).suffix in SUFFIXES and not path.name.startswith(".")
+    return named and not path.name.endswith(_SIDECARS) and path.is_file()
+
+
+def _own_task(root: Path, path: Path) -> STSTask:
+    """The task of a file that is not in TASKS."""
+    file = path.relative_to(root)
+    stem = without_compression(path).stem
+    if path.parent == root:
+        return STSTask(stem, "pairs", file.as_posix(), "not stated", "")
+    return STSTask(file.parent.as_posix(), stem, file.as_posix(), "not stated", "")
+
+
+def _selected(tasks: Sequence[STSTask], names: Iterable[str] | None) -> list[STSTask]:
+    if names is None:
+        return [task for task in tasks if task.default]
+    wanted = set(names)
+    known = {name for task in tasks for name in (task.name, task.group)}
+    files = {task.file for task in tasks}
+    for name in sorted(wanted - known - files):
+        raise ConfigError(f"unknown similarity task '{name}'{nearest(name, sorted(known))}")
+    return [task for task in tasks if wanted & {task.name, task.group, task.file}]
+
+
+def _not_found(path: Path, tasks: Sequence[STSTask] = TASKS) -> DataError:
+    return DataError(
+        "similarity tasks not found",
+        file=path,
+        remedy="Give a file of score<TAB>sentence1<TAB>sentence2, or a folder of such files: "
+        f"{', '.join(task.file for task in tasks[:3])} and so on, or .tsv, .jsonl, .parquet by any name.",
+    )

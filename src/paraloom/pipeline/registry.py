@@ -65,6 +65,7 @@ STAGES: dict[str, str] = {
     "evaluate-aligner": "paraloom.stages.documents:EvaluateAligner",
     "train-encoder": "paraloom.stages.encoders:TrainEncoder",
     "quantize-encoder": "paraloom.stages.encoders:QuantizeEncoder",
+    "evaluate-classification": "paraloom.stages.encoders:EvaluateClassification",
     "evaluate-sts": "paraloom.stages.encoders:EvaluateSts",
     "evaluate-retrieval": "paraloom.stages.encoders:EvaluateRetrieval",
 }

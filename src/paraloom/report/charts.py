@@ -256,7 +256,7 @@ def paired_bars(title: str, rows: Sequence[tuple[str, int, int]]) -> Html:
     return _svg(title, f"From top to bottom: {values}.", parts, width, height, "curves")
 
 
-def scatter(title: str, points: Sequence[Point], x_name: str, y_name: str) -> Html:
+def scatter(title: str, points: Sequence[Point], x_name: str, y_name: str, *, logarithmic: bool = False) -> Html:
     """A scatter plot with error bars and labels that do not overlap where there is space.
 
     Args:
@@ -264,15 +264,17 @@ def scatter(title: str, points: Sequence[Point], x_name: str, y_name: str) -> Ht
         points: At least one point.
         x_name: Name of the x axis.
         y_name: Name of the y axis.
+        logarithmic: Whether the x axis is logarithmic; all its values, and the lower ends of intervals, are above 0.
     """
     height = 340
-    x_bounds = [bound for p in points for bound in (p.x - p.x_half, p.x + p.x_half)]
+    level = math.log10 if logarithmic else float
+    x_bounds = [level(bound) for p in points for bound in (p.x - p.x_half, p.x + p.x_half)]
     y_bounds = [bound for p in points for bound in (p.y - p.y_half, p.y + p.y_half)]
     x_low, x_high = _padded(min(x_bounds), max(x_bounds), 0.08)
     y_low, y_high = _padded(min(y_bounds), max(y_bounds), 0.08)
 
     def across(x: float) -> float:
-        return _PLOT_LEFT + (x - x_low) / (x_high - x_low) * (_PLOT_WIDTH - _PLOT_LEFT - _PLOT_RIGHT)
+        return _PLOT_LEFT + (level(x) - x_low) / (x_high - x_low) * (_PLOT_WIDTH - _PLOT_LEFT - _PLOT_RIGHT)
 
     def down(y: float) -> float:
         return _PLOT_TOP + (y_high - y) / (y_high - y_low) * (height - _PLOT_TOP - _PLOT_BOTTOM)
@@ -284,7 +286,7 @@ def scatter(title: str, points: Sequence[Point], x_name: str, y_name: str) -> Ht
         parts.append(element("text", number(mark), class_="mark", x=_PLOT_LEFT - 8, y=_short(y + 4), text_anchor="end"))
     base = height - _PLOT_BOTTOM
     parts.append(element("line", class_="axis", x1=_PLOT_LEFT, x2=_PLOT_WIDTH - _PLOT_RIGHT, y1=base, y2=base))
-    for mark in ticks(x_low, x_high, 8):
+    for mark in logarithmic_ticks(x_low, x_high) if logarithmic else ticks(x_low, x_high, 8):
         x_mark = _short(across(mark))
         parts.append(element("text", number(mark), class_="mark", x=x_mark, y=base + 17, text_anchor="middle"))
     parts.append(element("text", x_name, class_="mark", x=_PLOT_WIDTH - _PLOT_RIGHT, y=base + 34, text_anchor="end"))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from paraloom.evaluate.published import PUBLISHED
+from paraloom.evaluate.published import PUBLISHED, PUBLISHED_MTEB
 from paraloom.report.charts import number_line, paired_bars
 from paraloom.report.formatting import count, label, number
 from paraloom.report.markup import Html, Part, element, table
@@ -14,6 +14,7 @@ _SIMILARITY = ("group", "subset", "n", "pearson", "spearman")
 _PRODUCTIONS = ("production", "before")
 _RANDOM = "random"
 _MAX_SELECTIONS, _MAX_ROWS = 60, 200
+_TEST_FIGURES = {"test Pearson × 100": "test_pearson", "untrained": "untrained_test_pearson"}
 
 
 def result(name: str, record: Mapping[str, Any]) -> Html:
@@ -25,9 +26,11 @@ def result(name: str, record: Mapping[str, Any]) -> Html:
     """
     rows = record.get("rows")
     if isinstance(rows, list) and rows and all(isinstance(row, dict) and set(_SIMILARITY) <= set(row) for row in rows):
-        body: Part = similarity(rows)
+        body: Part = similarity(rows, record.get("systems") or (), record.get("differences") or ())
     elif _is_table(record.get("selections")):
         body = selections(record["selections"])
+    elif _is_table(record.get("classification")):
+        body = classification(record["classification"], record.get("differences") or ())
     else:
         counted: Any = record.get("productions")
         chart = productions(counted) if _is_table(counted) and _are_productions(counted) else None
@@ -44,12 +47,18 @@ def result(name: str, record: Mapping[str, Any]) -> Html:
     )
 
 
-def similarity(rows: Sequence[Mapping[str, Any]]) -> Html:
-    """Correlations × 100 with human similarity scores by group of test sets, above published ones.
+def similarity(
+    rows: Sequence[Mapping[str, Any]],
+    systems: Sequence[Mapping[str, Any]] = (),
+    differences: Sequence[Mapping[str, Any]] = (),
+) -> Html:
+    """Correlations × 100 with human similarity scores by group of test sets, above baselines and published ones.
 
     Args:
         rows: Records with `group`, `subset`, `n`, `pearson` and `spearman`; the subset `mean` is the mean over a
             group's subsets, `all` is all pairs of the group together.
+        systems: Records of all systems, the one of `rows` first: `name`, `rows`, and the figures by MTEB's protocol.
+        differences: Records of differences of an encoder to a baseline, with intervals.
     """
     groups = list(dict.fromkeys(str(row["group"]) for row in rows))
     summary = {(str(row["group"]), str(row["subset"])): row for row in rows}
@@ -66,10 +75,11 @@ def similarity(rows: Sequence[Mapping[str, Any]]) -> Html:
         _line("Pearson, all pairs together", {g: row["pearson"] for g, row in pooled.items()}, groups, "ours"),
         _line("Spearman, all pairs together", {g: row["spearman"] for g, row in pooled.items()}, groups, "ours"),
     ]
+    others = [_line(str(one["name"]), _means_by_group(one["rows"]), groups, "ours") for one in systems[1:]]
     published = [
-        _line(f"{row.system} ({row.source})", row.figures, groups, "published")
+        _line(f"{row.system} ({row.source})", {g: row.figure(g) for g in groups}, groups, "published")
         for row in PUBLISHED
-        if any(group in row.figures for group in groups)
+        if any(row.figure(group) is not None for group in groups)
     ]
     head = element(
         "tr",
@@ -83,13 +93,124 @@ def similarity(rows: Sequence[Mapping[str, Any]]) -> Html:
             element("caption", "Semantic textual similarity"),
             element("thead", head),
             element("tbody", lines),
+            element("tbody", _subhead("Pearson, mean over subsets, of other systems", len(groups) + 1), others)
+            if others
+            else None,
             element("tbody", _subhead("Published: Pearson, mean over subsets", len(groups) + 1), published)
             if published
             else None,
         ),
+        _differences(differences, "group", "Pearson × 100 of the encoder minus that of a baseline"),
+        _pooled(systems),
         element("details", element("summary", "All subsets"), _subset_table(subsets)),
         class_="wide",
     )
+
+
+def classification(rows: Sequence[Mapping[str, Any]], differences: Sequence[Mapping[str, Any]] = ()) -> Html:
+    """Accuracies of logistic regression on frozen vectors: a row for each system, a column for each task.
+
+    Args:
+        rows: Records with `task`, `system`, `accuracy`, `low` and `high`.
+        differences: Records of differences of an encoder to a baseline, with intervals.
+    """
+    tasks = list(dict.fromkeys(str(row["task"]) for row in rows))
+    by_system: dict[str, dict[str, Mapping[str, Any]]] = {}
+    for row in rows:
+        by_system.setdefault(str(row["system"]), {})[str(row["task"])] = row
+    lines = [
+        element(
+            "tr",
+            element("th", system, scope="row"),
+            [
+                element("td", _with_interval(of_task[task], "accuracy") if task in of_task else "–", class_="n")
+                for task in tasks
+            ],
+        )
+        for system, of_task in by_system.items()
+    ]
+    head = _heads(("accuracy in percent, with 95 % intervals", *tasks))
+    return element(
+        "div",
+        table(head, lines, caption="Classification of frozen vectors"),
+        _differences(differences, "task", "Accuracy of the encoder minus that of a baseline, in points"),
+        class_="wide",
+    )
+
+
+def _with_interval(row: Mapping[str, Any], key: str) -> str:
+    return f"{row[key]:.1f} [{row['low']:.1f}, {row['high']:.1f}]".replace("-", "−")
+
+
+def _means_by_group(rows: Sequence[Mapping[str, Any]]) -> dict[str, float | None]:
+    """The mean over subsets of each group, or its only subset."""
+    means: dict[str, float | None] = {}
+    for row in rows:
+        if row["subset"] == "mean" or str(row["group"]) not in means:
+            means[str(row["group"])] = row["pearson"]
+    return means
+
+
+def _pooled(systems: Sequence[Mapping[str, Any]]) -> Html | None:
+    """Spearman and Pearson by MTEB's protocol: ours, then the published ones."""
+    tasks = [str(row["task"]) for row in systems[0]["mteb"]] if systems else []
+    if not tasks:
+        return None
+    lines = [
+        _pooled_line(
+            str(one["name"]),
+            {str(row["task"]): (row["spearman"], row["pearson"]) for row in one["mteb"]},
+            tasks,
+            "ours",
+        )
+        for one in systems
+    ]
+    published = [
+        _pooled_line(row.system, row.figures, tasks, "published")
+        for row in PUBLISHED_MTEB
+        if any(task in row.figures for task in tasks)
+    ]
+    head = element("tr", _heads(("Spearman / Pearson × 100", *tasks)))
+    return element(
+        "table",
+        element("caption", "All pairs of each task together, as MTEB evaluates"),
+        element("thead", head),
+        element("tbody", lines),
+        element("tbody", _subhead("Published", len(tasks) + 1), published) if published else None,
+    )
+
+
+def _pooled_line(
+    name: str, figures: Mapping[str, tuple[float | None, float | None]], tasks: Sequence[str], kind: str
+) -> Html:
+    cells = [
+        element(
+            "td", " / ".join(_correlation(figure) for figure in figures[task]) if task in figures else "–", class_="n"
+        )
+        for task in tasks
+    ]
+    return element("tr", element("th", name, scope="row"), cells, class_=kind)
+
+
+def _differences(rows: Sequence[Mapping[str, Any]], column: str, caption: str) -> Html | None:
+    """A row for each encoder and baseline, a column for each group or task."""
+    if not rows:
+        return None
+    columns = list(dict.fromkeys(str(row[column]) for row in rows))
+    by_pair: dict[str, dict[str, str]] = {}
+    for row in rows:
+        undefined = any(row[key] is None for key in ("value", "low", "high"))
+        figure = "–" if undefined else _with_interval(row, "value")
+        by_pair.setdefault(f"{row['system']} − {row['baseline']}", {})[str(row[column])] = figure
+    lines = [
+        element(
+            "tr",
+            element("th", pair, scope="row"),
+            [element("td", figures.get(name, "–"), class_="n") for name in columns],
+        )
+        for pair, figures in by_pair.items()
+    ]
+    return table(_heads(("difference, with 95 % intervals", *columns)), lines, caption=caption)
 
 
 def selections(rows: Sequence[Mapping[str, Any]]) -> Html:
@@ -109,8 +230,10 @@ def selections(rows: Sequence[Mapping[str, Any]]) -> Html:
         band=band,
         marked=_RANDOM,
     )
-    heads = _heads(("selection", "pairs", "best epoch", "Pearson × 100", "95 % interval"))
-    details = table(heads, [element("tr", _selection_cells(row)) for row in rows], caption="Selections")
+    further = {name: key for name, key in _TEST_FIGURES.items() if any(key in row for row in rows)}
+    heads = _heads(("selection", "pairs", "best epoch", "Pearson × 100", "95 % interval", *further))
+    cells = [element("tr", _selection_cells(row, tuple(further.values()))) for row in rows]
+    details = table(heads, cells, caption="Selections")
     note: Part = None
     if band is not None:
         above = sum(row["dev_pearson"] > band[1] for row in rows if row is not chance)
@@ -145,7 +268,7 @@ def _are_productions(rows: Sequence[Mapping[str, Any]]) -> bool:
     return all(set(_PRODUCTIONS) < set(row) for row in rows)
 
 
-def _selection_cells(row: Mapping[str, Any]) -> list[Html]:
+def _selection_cells(row: Mapping[str, Any], further: Sequence[str]) -> list[Html]:
     interval = f"{row['low']:.2f} – {row['high']:.2f}" if "low" in row else "–"
     return [
         element("th", str(row["selection"]), scope="row"),
@@ -153,6 +276,7 @@ def _selection_cells(row: Mapping[str, Any]) -> list[Html]:
         element("td", int(row["epoch"]), class_="n"),
         element("td", f"{row['dev_pearson']:.2f}", class_="n"),
         element("td", interval, class_="n"),
+        *(element("td", f"{row[key]:.2f}" if key in row else "–", class_="n") for key in further),
     ]
 
 

@@ -46,8 +46,22 @@ def training(name: str, artifact: Path) -> Html | None:
         element("figure", element("figcaption", label(kind)), curves(f"{name}: {label(kind)}", of_kind, progress))
         for kind, of_kind in kinds.items()
     ]
+    single += _untrained(lines)
     figures = element("dl", single, class_="figures") if single else None
     return element("section", element("h3", name), element("div", charts, class_="charts"), figures, class_="training")
+
+
+def _untrained(lines: Mapping[str, Sequence[tuple[float, float]]]) -> list[Html]:
+    """What development figures were before the first step, and at their best, where the curve has both."""
+    figures = []
+    for key, points in lines.items():
+        before = [value for at, value in points if at == 0]
+        after = [value for at, value in points if at > 0]
+        if key.startswith("dev") and before and after:
+            best = min if "loss" in key else max
+            values = f"{number(before[0])} → {number(best(after))}, at the end {number(points[-1][1])}"
+            figures.append(element("div", element("dt", f"{label(key)}: untrained → best"), element("dd", values)))
+    return figures
 
 
 def thinned(points: Sequence[tuple[float, float]], max_points: int = _MAX_POINTS) -> list[tuple[float, float]]:

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from paraloom.stages.documents import ReadGoldPairs as ReadGoldPairs
     from paraloom.stages.documents import TranslateDocuments as TranslateDocuments
     from paraloom.stages.encoders import CompareSelections as CompareSelections
+    from paraloom.stages.encoders import EvaluateClassification as EvaluateClassification
     from paraloom.stages.encoders import EvaluateRetrieval as EvaluateRetrieval
     from paraloom.stages.encoders import EvaluateSts as EvaluateSts
     from paraloom.stages.encoders import QuantizeEncoder as QuantizeEncoder
@@ -83,7 +84,14 @@ _MODULES = {
         "ReadGoldPairs",
         "TranslateDocuments",
     ),
-    "encoders": ("CompareSelections", "EvaluateRetrieval", "EvaluateSts", "QuantizeEncoder", "TrainEncoder"),
+    "encoders": (
+        "CompareSelections",
+        "EvaluateClassification",
+        "EvaluateRetrieval",
+        "EvaluateSts",
+        "QuantizeEncoder",
+        "TrainEncoder",
+    ),
     "labels": (
         "EvaluateScores",
         "LabelPairs",

@@ -13,15 +13,21 @@ from typing import Any, ClassVar, Literal
 
 from paraloom.core.config import base_config
 from paraloom.core.errors import ConfigError, nearest
-from paraloom.core.stage import Fit, Json, Ref, StageContext
+from paraloom.core.protocols import EncoderLike
+from paraloom.core.stage import Fit, Json, Ref, Stage, StageContext
 from paraloom.core.stats import student_t_quantile, welch_interval
 from paraloom.embed.average import SentenceEncoder, quantize
 from paraloom.embed.config import EncoderConfig
+from paraloom.embed.encoder import open_encoder
+from paraloom.embed.given_vectors import average_vectors
 from paraloom.embed.store import load_encoder, save_encoder
 from paraloom.embed.training import train_encoder
-from paraloom.evaluate.published import PUBLISHED
+from paraloom.evaluate.classification import evaluate_classification
+from paraloom.evaluate.published import PUBLISHED, PUBLISHED_MTEB
 from paraloom.evaluate.retrieval import evaluate_retrieval
-from paraloom.evaluate.sts import evaluate_sts
+from paraloom.evaluate.sts import evaluate_sts, summary_rows
+from paraloom.evaluate.sts_tasks import complete_mteb_tasks, find_tasks, read_task
+from paraloom.evaluate.untrained import untrained_folder
 from paraloom.io import Corpus
 
 
@@ -91,13 +97,18 @@ class TrainEncoder(EncoderConfig, Fit):
 
 @dataclass(frozen=True, kw_only=True)
 class EvaluateSts(Fit):
-    """Evaluates an encoder on semantic textual similarity: correlations of its cosines with human scores.
+    """Evaluates encoders on semantic textual similarity: correlations of their cosines with human scores.
+
+    Rows beside an encoder are what its training started from, if its folder has it, and the overlap of rare words and
+    trigrams; both protocols, the papers' and MTEB's, are in the report.
 
     Args:
         encoder: The encoder.
-        sts: Folder of similarity tasks.
+        sts: File or folder of similarity tasks.
         tasks: Groups or files of the folder, such as `STS-B/dev`; all by default.
-        published: Show the figures of the papers in the report as well.
+        published: Show published figures in the report as well.
+        others: Further encoders for the same tables.
+        vectors: Word vectors whose plain average is one more row: a text file, or a stage `distill-words`.
 
     Raises:
         ConfigError: When it runs: a task does not exist.
@@ -110,24 +121,122 @@ class EvaluateSts(Fit):
         True
     """
 
-    inputs: ClassVar[tuple[str, ...]] = ("encoder", "sts")
+    version: ClassVar[str] = "2"
+    inputs: ClassVar[tuple[str, ...]] = ("encoder", "sts", "others", "vectors")
 
     encoder: Ref
     sts: Ref
     tasks: tuple[str, ...] = ()
     published: bool = True
+    others: tuple[Ref, ...] = ()
+    vectors: Ref | None = None
 
     def fit(self, folder: Path, context: StageContext) -> dict[str, Json]:
-        """Write result.json and return each group's mean Pearson."""
-        table = evaluate_sts(load_encoder(context.inputs["encoder"]), context.inputs["sts"], self.tasks or None)
+        """Write result.json and return each group's mean Pearson, and that of the baselines."""
+        paths = named_paths((self.encoder, *self.others), (context.inputs["encoder"], *context.paths("others")))
+        encoders = {name: open_encoder(path) for name, path in paths.items()}
+        vectors = None
+        if "vectors" in context.inputs:
+            vectors = average_vectors_of(context.inputs["vectors"], context.inputs["sts"], self.tasks)
+        table = evaluate_sts(
+            encoders,
+            context.inputs["sts"],
+            self.tasks or None,
+            untrained=open_starts(paths),
+            vectors=vectors,
+            seed=context.seed,
+        )
         result = table.to_dict()
         if self.published:
             result["published"] = [
                 {"source": row.source, "system": row.system, "figures": dict(row.figures)} for row in PUBLISHED
             ]
+            result["published_mteb"] = [
+                {"system": row.system, "figures": {task: list(both) for task, both in row.figures.items()}}
+                for row in PUBLISHED_MTEB
+            ]
         (folder / "result.json").write_text(json.dumps(result, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+        baselines = {
+            system.name: {group: round(row.pearson, 2) for group, row in summary_rows(system.rows).items()}
+            for system in table.systems[1:]
+        }
         means = {row.group: round(row.pearson, 2) for row in table.rows if row.subset == "mean"}
-        return {"pearson_mean": means, "signature": table.signature}
+        return {"pearson_mean": means, "compared": baselines, "signature": table.signature}
+
+
+@dataclass(frozen=True, kw_only=True)
+class EvaluateClassification(Fit):
+    """Evaluates encoders on classification: accuracy of logistic regression on their frozen vectors.
+
+    Rows beside the encoders are the majority class, TF-IDF of the words, and what the trainings of the encoders started
+    from, if their folders have it.
+
+    Args:
+        encoders: The encoders.
+        data: Folder with train.tsv and test.tsv of lines `label<TAB>text`, or a folder of such folders.
+        tasks: Names of subfolders; all by default.
+
+    Raises:
+        DataError: When it runs: a task lacks a test file, has one class only, or a malformed row.
+
+    Reference:
+        Conneau and Kiela 2018, "SentEval: An Evaluation Toolkit for Universal Sentence Representations".
+
+    Example:
+        >>> EvaluateClassification(encoders=["train-encoder"], data="classification", tasks=["trec"]).tasks
+        ('trec',)
+    """
+
+    inputs: ClassVar[tuple[str, ...]] = ("encoders", "data")
+
+    encoders: tuple[Ref, ...]
+    data: Ref
+    tasks: tuple[str, ...] = ()
+
+    def fit(self, folder: Path, context: StageContext) -> dict[str, Json]:
+        """Write result.json; return the accuracy of each system by task."""
+        paths = named_paths(self.encoders, context.paths("encoders"))
+        result = evaluate_classification(
+            {name: open_encoder(path) for name, path in paths.items()},
+            context.inputs["data"],
+            self.tasks or None,
+            untrained=open_starts(paths),
+            seed=context.seed,
+        )
+        text = json.dumps(result.to_dict(), indent=1, ensure_ascii=False) + "\n"
+        (folder / "result.json").write_text(text, encoding="utf-8")
+        accuracy: dict[str, dict[str, float]] = {}
+        for row in result.rows:
+            accuracy.setdefault(row.system, {})[row.task] = round(row.accuracy, 2)
+        return {"accuracy_percent": accuracy, "signature": result.signature}
+
+
+def named_paths(refs: Sequence[Ref], paths: Sequence[Path]) -> dict[str, str | Path]:
+    """Artifacts by what a table calls them: the name of the stage, or of the folder.
+
+    Example:
+        >>> named_paths(["small", "models/large"], [Path("run/10-small"), Path("models/large")])
+        {'small': PosixPath('run/10-small'), 'large': PosixPath('models/large')}
+    """
+    named: dict[str, str | Path] = {}
+    for ref, path in zip(refs, paths, strict=True):
+        name = (ref.name or path.name) if isinstance(ref, Stage) else Path(ref).name
+        named[name if name not in named else str(ref)] = path
+    return named
+
+
+def average_vectors_of(vectors: str | Path, folder: str | Path, tasks: Sequence[str] = ()) -> EncoderLike:
+    """Given word vectors, averaged, as an encoder of the sentences of similarity tasks."""
+    root, present, _ = find_tasks(folder, tasks or None)
+    files = present if tasks else [*present, *complete_mteb_tasks(root, present)]
+    pairs = (read_task(root, task) for task in files)
+    return average_vectors(vectors, (side for of_task in pairs for side in (of_task.first, of_task.second)))
+
+
+def open_starts(paths: Mapping[str, str | Path]) -> dict[str, EncoderLike]:
+    """What the trainings of encoders started from, for those whose folder has it, by the same names."""
+    folders = {name: untrained_folder(path) for name, path in paths.items()}
+    return {name: open_encoder(folder) for name, folder in folders.items() if folder is not None}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -204,7 +313,7 @@ class QuantizeEncoder(Fit):
             return {}
         figures: dict[str, Json] = {}
         for name, encoder in (("exact", exact), ("quantized", small)):
-            table = evaluate_sts(encoder, context.inputs["sts"])
+            table = evaluate_sts(encoder, context.inputs["sts"], overlap=False)
             figures[name] = {row.group: round(row.pearson, 2) for row in table.rows if row.subset == "mean"}
         figures["loss"] = {
             group: round(figures["exact"][group] - figures["quantized"][group], 3) for group in figures["exact"]
@@ -219,7 +328,8 @@ class CompareSelections(Fit):
 
     Each selection gets the development figure of its best epoch and, with `sts`, the test figure of the encoder, which
     should be that of the same epoch (`keep = "best"`): the mean Pearson of all files but `development` (W17 has 22
-    tasks).
+    tasks). Beside it is the test figure of what the training started from, if the encoder's folder has it: a selection
+    whose encoder is not above it taught nothing.
 
     Args:
         encoders: Encoders that were trained with `sts`, so that their curves have development figures.
@@ -241,6 +351,7 @@ class CompareSelections(Fit):
         ('all', 'best half')
     """
 
+    version: ClassVar[str] = "2"
     inputs: ClassVar[tuple[str, ...]] = ("encoders", "selections", "sts")
 
     encoders: tuple[Ref, ...]
@@ -269,6 +380,9 @@ class CompareSelections(Fit):
             run = {"epoch": epoch, "dev_pearson": figure, "pairs": Corpus.open(corpus).rows}
             if "sts" in context.inputs:
                 run["test_pearson"] = mean_test_pearson(encoder, context.inputs["sts"], self.development)
+                start = untrained_folder(encoder)
+                if start is not None:
+                    run["untrained_test_pearson"] = mean_test_pearson(start, context.inputs["sts"], self.development)
             runs.setdefault(label, []).append(run)
         rows = [_row(label, of_label) for label, of_label in runs.items()]
         if self.against is not None and self.sts is not None:
@@ -293,7 +407,7 @@ def best_epoch(encoder: Path) -> tuple[int, float]:
 
 def mean_test_pearson(encoder: Path, sts: Path, development: str) -> float:
     """Mean Pearson × 100 over all files of similarity tasks in a folder except the development task."""
-    table = evaluate_sts(load_encoder(encoder), sts).rows
+    table = evaluate_sts(open_encoder(encoder), sts, overlap=False).rows
     singles = [row for row in table if row.subset not in ("mean", "all")]
     return fmean(row.pearson for row in singles if f"{row.group}/{row.subset}" != development)
 
@@ -322,6 +436,8 @@ def _row(label: str, runs: list[dict[str, Any]]) -> dict[str, Any]:
     row |= _mean("dev_pearson", "low", "high", runs)
     if "test_pearson" in runs[0]:
         row |= _mean("test_pearson", "test_low", "test_high", runs)
+    if all("untrained_test_pearson" in run for run in runs):
+        row |= _mean("untrained_test_pearson", "untrained_low", "untrained_high", runs)
     return row
 
 

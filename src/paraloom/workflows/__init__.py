@@ -19,6 +19,7 @@ _MODULES = {
     "evaluate": (
         "compare_on_similarity",
         "evaluate_alignment_files",
+        "evaluate_classification_tasks",
         "evaluate_comet_files",
         "evaluate_document_pairs",
         "evaluate_phrase_tasks",

@@ -13,10 +13,12 @@ from paraloom.core.protocols import EncoderLike
 from paraloom.embed.encoder import open_encoder
 from paraloom.evaluate.alignment import AlignmentScore, DocumentScore, score_documents
 from paraloom.evaluate.base import EvaluationResult
+from paraloom.evaluate.classification import ClassificationResult, evaluate_classification
 from paraloom.evaluate.comet import COMETResult, evaluate_comet
 from paraloom.evaluate.compare import EncoderComparison, compare_encoders
 from paraloom.evaluate.mteb import write_mteb
 from paraloom.evaluate.phrases import PhraseResult, evaluate_phrases
+from paraloom.evaluate.resampling import SAMPLES
 from paraloom.evaluate.sts import STSResult, evaluate_sts
 from paraloom.evaluate.translation import TranslationResult, evaluate_translation
 from paraloom.io import read_lines
@@ -24,27 +26,47 @@ from paraloom.io.formats.alignments import read_beads, read_gold_documents
 from paraloom.mt.costs import COST_DECODING, MIN_SENTENCES, CostDistribution, write_costs
 from paraloom.mt.translator import Translator, best_variants
 from paraloom.stages.documents import score_aligner
+from paraloom.stages.encoders import average_vectors_of, open_starts
 from paraloom.text.normalize import normalize
 from paraloom.workflows.alignment import aligner_config
 from paraloom.workflows.pairs import read_pairs
 
 
 def evaluate_similarity(
-    encoder: EncoderLike | str | Path,
+    encoder: EncoderLike | str | Path | Sequence[str | Path],
     folder: str | Path,
     tasks: Sequence[str] | None = None,
     *,
+    vectors: str | Path | None = None,
     mteb: str | Path | None = None,
+    resamples: int = SAMPLES,
+    seed: int = 1,
 ) -> STSResult:
-    """Correlation of an encoder's cosines with human scores; see `paraloom.evaluate_sts`.
+    """Correlation of encoders' cosines, and of baselines, with human scores; see `paraloom.evaluate_sts`.
 
     Args:
-        encoder: An encoder, its name or folder.
-        folder: Folder of similarity tasks.
+        encoder: An encoder, its name or folder, or several names and folders. What its training started from is a row
+            as well, if its folder has it.
+        folder: File or folder of similarity tasks.
         tasks: Only these; default: all in the folder.
-        mteb: Folder for the results in MTEB's format as well.
+        vectors: Word vectors to average, as one more row.
+        mteb: Folder for the results of the (first) encoder in MTEB's format as well.
+        resamples: Bootstrap samples for the differences to the baselines.
+        seed: Of the samples.
     """
-    table = evaluate_sts(_open(encoder), folder, tasks or None)
+    if isinstance(encoder, (str, Path)):
+        encoder = [encoder]
+    paths = {str(name): name for name in encoder} if isinstance(encoder, Sequence) else {}
+    encoders = {name: _open(path) for name, path in paths.items()} if isinstance(encoder, Sequence) else encoder
+    table = evaluate_sts(
+        encoders,
+        folder,
+        tasks or None,
+        untrained=open_starts(paths),
+        vectors=None if vectors is None else average_vectors_of(vectors, folder, tasks or ()),
+        resamples=resamples,
+        seed=seed,
+    )
     if mteb is not None:
         write_mteb(table, mteb)
     return table
@@ -55,20 +77,42 @@ def compare_on_similarity(
     folder: str | Path,
     tasks: Sequence[str] | None = None,
     *,
-    resamples: int = 1000,
+    resamples: int = SAMPLES,
     seed: int = 1,
 ) -> EncoderComparison:
-    """Encoders side by side on the same tasks, with bootstrap intervals.
+    """Encoders, what they started from and overlap side by side on the same tasks, with bootstrap intervals.
 
     Args:
-        encoders: Names or folders, two or more.
-        folder: Folder of similarity tasks.
+        encoders: Names or folders.
+        folder: File or folder of similarity tasks.
         tasks: Only these; default: all in the folder.
         resamples: Bootstrap samples.
         seed: Seed of the bootstrap.
     """
-    models = {str(encoder): _open(encoder) for encoder in encoders}
-    return compare_encoders(models, folder, tasks or None, resamples=resamples, seed=seed)
+    paths = {str(encoder): encoder for encoder in encoders}
+    models = {name: _open(path) for name, path in paths.items()}
+    starts = {f"{name}, untrained": start for name, start in open_starts(paths).items()}
+    return compare_encoders({**models, **starts}, folder, tasks or None, overlap=True, resamples=resamples, seed=seed)
+
+
+def evaluate_classification_tasks(
+    encoders: Sequence[str | Path],
+    folder: str | Path,
+    tasks: Sequence[str] | None = None,
+    *,
+    seed: int = 1,
+) -> ClassificationResult:
+    """Accuracy of logistic regression on frozen vectors; see `paraloom.evaluate_classification`.
+
+    Args:
+        encoders: Names or folders. What their training started from is a row as well, where the folder has it.
+        folder: Folder of labeled texts.
+        tasks: Only these; default: all in the folder.
+        seed: Of the choice of held-out rows.
+    """
+    paths = {str(encoder): encoder for encoder in encoders}
+    models = {name: _open(path) for name, path in paths.items()}
+    return evaluate_classification(models, folder, tasks or None, untrained=open_starts(paths), seed=seed)
 
 
 def evaluate_phrase_tasks(

@@ -88,12 +88,18 @@ class TuningResult:
         }
 
     def format(self) -> str:
-        """A table of the selections, and the conclusion."""
+        """A table of the selections, the test figures beside those of the untrained encoders, and the conclusion."""
         lines = [f"{'selection':<44} {'pairs':>8} {'epoch':>6} {'Pearson':>8}"]
         for row in self.selections:
             interval = f"  [{row['low']:.2f}, {row['high']:.2f}] over {row['seeds']} seeds" if "low" in row else ""
             figures = f"{row['pairs']:>8,} {row['epoch']:>6} {row['dev_pearson']:>8.2f}"
             lines.append(f"{row['selection']:<44} {figures}{interval}")
+        for row in self.verdict:
+            if "test_pearson" in row:
+                untrained = (
+                    f", untrained {row['untrained_test_pearson']:.2f}" if "untrained_test_pearson" in row else ""
+                )
+                lines.append(f"{row['selection']} on the test tasks: {row['test_pearson']:.2f}{untrained}")
         return "\n".join([*lines, self.conclusion()])
 
     def conclusion(self) -> str:
@@ -106,11 +112,15 @@ class TuningResult:
             f"with {row['pairs']:,} pairs, Pearson on the test tasks is {difference['mean']:+.2f}{interval} "
             f"against {random['pairs']:,} random pairs"
         )
+        start = ""
+        if "untrained_test_pearson" in row:
+            gain = row["test_pearson"] - row["untrained_test_pearson"]
+            start = f" Against the untrained encoder that its trainings started from it is {gain:+.2f}."
         if difference.get("low", -1) > 0:
-            return f"{self.winner} beats random selection: {figures}."
+            return f"{self.winner} beats random selection: {figures}.{start}"
         return (
             "No selection is known to beat random selection. The best on the development task, "
-            f"{self.winner}: {figures}."
+            f"{self.winner}: {figures}.{start}"
         )
 
 

@@ -1,0 +1,82 @@
+"""Paired bootstrap of Pearson's r: several systems on the same samples of the pairs of a task."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from paraloom.core.seeds import generator
+
+Floats = npt.NDArray[np.float64]
+
+SAMPLES = 1000
+"""Bootstrap samples of a test by default."""
+
+# Samples that are in memory at a time.
+_CHUNK = 100
+# A variance below this share of that of all pairs is a rounding error: the sample has one value.
+_TINY = 1e-12
+
+
+def resampled_pearson(
+    scores: npt.NDArray[Any], similarities: npt.NDArray[Any], resamples: int, seed: int, task: int
+) -> Floats:
+    """Pearson's r × 100 of pairs that are drawn with replacement, the same pairs for every system.
+
+    Args:
+        scores: Human scores, `(n,)`.
+        similarities: Similarities by each of k systems, `(k, n)`.
+        resamples: Number b of samples.
+        seed: Of the samples.
+        task: Number of the task: each task has samples of its own.
+
+    Returns:
+        float64 `(b, k)`; 0 where all sampled scores or similarities are equal.
+
+    Reference:
+        Efron 1979, Bootstrap Methods: Another Look at the Jackknife.
+
+    Example:
+        >>> resampled_pearson(np.arange(9), np.stack([np.arange(9), -np.arange(9)]), 2, 1, 0).round().tolist()
+        [[100.0, -100.0], [100.0, -100.0]]
+    """
+    rng = generator(seed, task)
+    n = len(scores)
+    x, y = _standardized(np.asarray(scores)[None])[0], _standardized(np.asarray(similarities))
+    products = np.stack([x, x * x, *y, *(y * y), *(y * x)], axis=1)
+    result = np.empty((resamples, len(y)))
+    for start in range(0, resamples, _CHUNK):
+        size = min(_CHUNK, resamples - start)
+        drawn = rng.integers(0, n, (size, n)) + n * np.arange(size)[:, None]
+        # How often each pair is in each sample: every sum over a sample is a row of one product of matrices.
+        counts = np.bincount(drawn.ravel(), minlength=size * n).reshape(size, n).astype(np.float64)
+        sums = counts @ products / n
+        mean_x, mean_xx = sums[:, :1], sums[:, 1:2]
+        mean_y, mean_yy, mean_xy = np.split(sums[:, 2:], 3, axis=1)
+        variances = (mean_xx - mean_x**2) * (mean_yy - mean_y**2)
+        valid = (mean_xx - mean_x**2 > _TINY) & (mean_yy - mean_y**2 > _TINY)
+        covariances = mean_xy - mean_x * mean_y
+        r = np.divide(covariances, np.sqrt(np.where(valid, variances, 1)), where=valid, out=np.zeros_like(mean_y))
+        result[start : start + size] = 100 * r
+    return result
+
+
+def percentile_interval(resampled: Floats) -> tuple[float, float]:
+    """The 95 % interval of a figure from its bootstrap samples, `(b,)`.
+
+    Example:
+        >>> percentile_interval(np.arange(101.0))
+        (2.5, 97.5)
+    """
+    low, high = np.percentile(resampled, [2.5, 97.5])
+    return float(low), float(high)
+
+
+def _standardized(rows: npt.NDArray[Any]) -> Floats:
+    """Rows with mean 0 and variance 1, as float64; a constant row becomes 0."""
+    centered = rows - rows.mean(axis=1, keepdims=True, dtype=np.float64)
+    deviations = centered.std(axis=1, keepdims=True)
+    constant = np.ptp(rows, axis=1, keepdims=True) == 0
+    return np.divide(centered, deviations, where=~constant & (deviations > 0), out=np.zeros_like(centered))

@@ -1,0 +1,154 @@
+"""TF-IDF vectors of sentences, and the overlap of words and trigrams: what a similarity is without any training."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+
+from paraloom.core.digests import signature
+from paraloom.core.stats import IdCounts, merge_all
+from paraloom.text.buffers import Texts
+from paraloom.text.ngrams import character_ngrams
+from paraloom.text.tokens import TokenLists, tokenize
+
+
+@dataclass(frozen=True, eq=False)
+class TfIdf:
+    """TF-IDF weights of the tokens of a collection of sentences; a sentence is a document.
+
+    The IDF of a token in `count` of n sentences is 1 + ln((1 + n) / (1 + count)), as scikit-learn has it, and a vector
+    has norm 1. Tokens that the collection does not have are left out of the vectors.
+
+    Args:
+        frequencies: In how many sentences each token occurs.
+        sentences: Number n of sentences.
+
+    Reference:
+        Spärck Jones 1972, "A statistical interpretation of term specificity and its application in retrieval".
+    """
+
+    frequencies: IdCounts
+    sentences: int
+
+    @classmethod
+    def count(cls, batches: Iterable[TokenLists]) -> TfIdf:
+        """Count in how many sentences each token occurs; memory grows with the vocabulary only.
+
+        Args:
+            batches: Tokens of the sentences.
+        """
+        parts: list[tuple[IdCounts, int]] = [(_document_frequencies(lists), len(lists)) for lists in batches]
+        return cls(merge_all((counts for counts, _ in parts), IdCounts.empty()), sum(n for _, n in parts))
+
+    @property
+    def idf(self) -> npt.NDArray[np.float64]:
+        """float64 `(v,)`, by token in the order of `frequencies.ids`."""
+        return 1.0 + np.log((1.0 + self.sentences) / (1.0 + self.frequencies.counts))
+
+    def matrix(self, lists: TokenLists) -> sparse.csr_matrix:
+        """The vectors of m sentences.
+
+        Args:
+            lists: Tokens of the sentences.
+
+        Returns:
+            float64 `(m, v)`, sparse, rows of norm 1; 0 for a sentence without known tokens.
+
+        Example:
+            >>> lists = tokenize(["a dog", "a cat"])
+            >>> (TfIdf.count([lists]).matrix(lists) @ TfIdf.count([lists]).matrix(lists).T).toarray().round(3).tolist()
+            [[1.0, 0.336], [0.336, 1.0]]
+        """
+        vocabulary = self.frequencies.ids
+        rows = np.repeat(np.arange(len(lists)), lists.lengths)
+        columns = np.searchsorted(vocabulary, lists.ids)
+        known = columns < len(vocabulary)
+        known[known] = vocabulary[columns[known]] == lists.ids[known]
+        ones = np.ones(int(known.sum()))
+        counts = sparse.csr_matrix((ones, (rows[known], columns[known])), shape=(len(lists), len(vocabulary)))
+        counts.sum_duplicates()
+        weighted = counts.multiply(self.idf[None]).tocsr()
+        norms = np.sqrt(np.asarray(weighted.multiply(weighted).sum(axis=1))).ravel()
+        scales = np.divide(1.0, norms, where=norms > 0, out=np.zeros_like(norms))
+        return sparse.csr_matrix(sparse.diags(scales) @ weighted)
+
+
+class Overlap:
+    """Similarity by shared words and character trigrams, the rarer the better: the obvious system, without training.
+
+    The mean of two cosines of TF-IDF vectors, that of the words and that of the trigrams. IDF is counted on the
+    sentences of the evaluation itself, without their scores.
+
+    Args:
+        words: TF-IDF of the words.
+        trigrams: TF-IDF of the character trigrams.
+
+    Example:
+        >>> overlap = Overlap.count([["a dog runs", "a dog sleeps", "stocks fell"]])
+        >>> overlap.similarities(["a dog runs", "a dog runs"], ["a dog sleeps", "stocks fell"]).round(2)
+        array([0.43, 0.  ], dtype=float32)
+    """
+
+    name = "overlap"
+
+    def __init__(self, words: TfIdf, trigrams: TfIdf) -> None:
+        self.words, self.trigrams = words, trigrams
+
+    @classmethod
+    def count(cls, batches: Iterable[Texts]) -> Overlap:
+        """Count document frequencies.
+
+        Args:
+            batches: Batches of sentences, read once.
+        """
+        words, trigrams = [], []
+        sentences = 0
+        for batch in batches:
+            sentences += len(batch)
+            words.append(_document_frequencies(_words(batch)))
+            trigrams.append(_document_frequencies(character_ngrams(batch)))
+        counts = [merge_all(parts, IdCounts.empty()) for parts in (words, trigrams)]
+        return cls(TfIdf(counts[0], sentences), TfIdf(counts[1], sentences))
+
+    @property
+    def signature(self) -> str:
+        """What is compared, and how many sentences IDF was counted on."""
+        return signature("overlap", units="words+trigrams", weights="tfidf", sentences=self.words.sentences)
+
+    def similarities(self, first: Texts, second: Texts) -> npt.NDArray[np.float32]:
+        """Similarity of each sentence with the sentence at the same position of another list.
+
+        Args:
+            first: n sentences.
+            second: n sentences.
+
+        Returns:
+            float32 `(n,)`, 0 to 1.
+        """
+        cosines = [
+            _paired_products(table.matrix(split(first)), table.matrix(split(second)))
+            for table, split in ((self.words, _words), (self.trigrams, character_ngrams))
+        ]
+        return ((cosines[0] + cosines[1]) / 2).astype(np.float32)
+
+
+def _words(texts: Texts) -> TokenLists:
+    return tokenize(texts, punctuation=False)
+
+
+def _paired_products(a: sparse.csr_matrix, b: sparse.csr_matrix) -> npt.NDArray[np.float64]:
+    return np.asarray(a.multiply(b).sum(axis=1), np.float64).ravel()
+
+
+def _document_frequencies(lists: TokenLists) -> IdCounts:
+    """In how many of the lists each id occurs."""
+    rows = np.repeat(np.arange(len(lists)), lists.lengths)
+    order = np.lexsort((lists.ids, rows))
+    rows, ids = rows[order], lists.ids[order]
+    fresh = np.ones(len(ids), np.bool_)
+    fresh[1:] = (rows[1:] != rows[:-1]) | (ids[1:] != ids[:-1])
+    return IdCounts.of(ids[fresh])

@@ -1,0 +1,155 @@
+"""The start of a training is a row: where its folder is looked for, and the functions and stages that show it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from paraloom import workflows
+from paraloom.core.errors import DataError
+from paraloom.core.schema import PAIRS
+from paraloom.core.stage import StageContext
+from paraloom.embed.average import Average, SentenceEncoder
+from paraloom.embed.given_vectors import average_vectors
+from paraloom.embed.spec import parse_spec
+from paraloom.embed.store import save_encoder
+from paraloom.embed.vocabulary import Vocabulary
+from paraloom.evaluate.untrained import START, untrained_folder
+from paraloom.io import write_corpus
+from paraloom.report.results import result as section
+from paraloom.report.training import training
+from paraloom.stages.encoders import CompareSelections, EvaluateClassification, EvaluateSts, named_paths
+
+WORDS = ("dog", "cat", "cow", "bank", "stock", "price")
+
+
+def encoder(seed: int) -> SentenceEncoder:
+    vectors = np.random.default_rng(seed).normal(size=(len(WORDS), 4)).astype(np.float32)
+    return SentenceEncoder(parse_spec("word"), {"word": Average(Vocabulary("word", list(WORDS)), vectors)})
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """An encoder with its start, one without, similarity tasks, labeled texts, word vectors, a corpus."""
+    save_encoder(encoder(1), tmp_path / "trained")
+    save_encoder(encoder(2), tmp_path / "trained" / START)
+    save_encoder(encoder(3), tmp_path / "other")
+    draw = np.random.default_rng(4)
+    pairs = [
+        f"{draw.integers(6)}\t{' '.join(draw.choice(WORDS, 3))}\t{' '.join(draw.choice(WORDS, 3))}" for _ in range(9)
+    ]
+    (tmp_path / "sts/stsbenchmark").mkdir(parents=True)
+    for name in ("dev", "test"):
+        (tmp_path / f"sts/stsbenchmark/sts-{name}.tsv").write_text("\n".join([*pairs, "5\tdog\tdog", "0\tdog\tbank"]))
+    (tmp_path / "labeled").mkdir()
+    for name in ("train", "test"):
+        rows = [f"{int(word in WORDS[:3])}\tthe {word} and the {other}" for word in WORDS for other in WORDS]
+        (tmp_path / f"labeled/{name}.tsv").write_text("\n".join(rows))
+    (tmp_path / "vectors.txt").write_text("".join(f"{word} {number} 1\n" for number, word in enumerate(WORDS)))
+    row = {name: "x" for name in PAIRS.names}
+    write_corpus(tmp_path / "corpus", [pa.RecordBatch.from_pylist([row], PAIRS)], kind="PAIRS")
+    curve = [{"epoch": 0, "dev": {"dev_pearson": 50.0}}, {"epoch": 1, "dev": {"dev_pearson": 40.0}}]
+    for name in ("trained", "other"):
+        (tmp_path / name / "curve.jsonl").write_text("".join(json.dumps(line) + "\n" for line in curve))
+    return tmp_path
+
+
+def test_the_start_lies_inside_the_folder(folder: Path) -> None:
+    assert untrained_folder(folder / "trained") == folder / "trained" / START
+    assert untrained_folder(folder / "other") is None
+    assert untrained_folder("no-such-encoder") is None
+
+
+def test_evaluate_sts_shows_what_each_encoder_started_from(folder: Path) -> None:
+    trained, other = str(folder / "trained"), str(folder / "other")
+    table = workflows.evaluate_similarity(
+        [trained, other], folder / "sts", vectors=folder / "vectors.txt", resamples=20
+    )
+    names = [trained, f"{trained}, untrained", other, "overlap", "given vectors averaged"]
+    assert [system.name for system in table.systems] == names
+    assert [row.task for row in table.mteb] == ["STSBenchmark"]
+    start = workflows.evaluate_similarity(encoder(2), folder / "sts", resamples=0)
+    assert table.systems[1].rows == start.rows and not start.differences
+    assert {(one.system, one.baseline) for one in table.differences if one.baseline.endswith("untrained")} == {
+        (trained, f"{trained}, untrained")
+    }
+
+
+def test_evaluate_compare_shows_it_too(folder: Path) -> None:
+    trained, other = str(folder / "trained"), str(folder / "other")
+    comparison = workflows.compare_on_similarity([trained, other], folder / "sts", resamples=20)
+    assert comparison.names == (trained, other, f"{trained}, untrained", "overlap")
+
+
+def test_classification_shows_it_too(folder: Path) -> None:
+    trained = str(folder / "trained")
+    result = workflows.evaluate_classification_tasks([trained], folder / "labeled")
+    assert [row.system for row in result.rows] == ["majority class", "TF-IDF", f"{trained}, untrained", trained]
+
+
+def test_given_vectors_are_averaged_without_weights(folder: Path) -> None:
+    mean = average_vectors(folder / "vectors.txt", [["Dog cat.", "stock fish"], ["price"]])
+    assert mean.encode(["dog cat", "stock fish", "PRICE"]).tolist() == [[0.5, 1], [4, 1], [5, 1]]
+    with pytest.raises(DataError, match="none of the 6 words in the file is in the vocabulary"):
+        average_vectors(folder / "vectors.txt", [["fish"]])
+
+
+def _fit(
+    stage: EvaluateSts | EvaluateClassification | CompareSelections, folder: Path, inputs: dict[str, Path]
+) -> dict:
+    output = folder / "output"
+    output.mkdir()
+    figures = stage.fit(output, StageContext(1, inputs))
+    return {"figures": figures, **json.loads((output / "result.json").read_text())}
+
+
+def test_the_stage_evaluate_sts_keeps_its_keys_and_has_the_baselines(folder: Path) -> None:
+    stage = EvaluateSts(encoder="ours", sts="sts", others=["theirs"], vectors="vectors")
+    inputs = {"encoder": folder / "trained", "others.0": folder / "other", "sts": folder / "sts"}
+    result = _fit(stage, folder, {**inputs, "vectors": folder / "vectors.txt"})
+    assert {"signature", "encoder", "rows", "skipped", "published", "published_mteb"} <= set(result)
+    names = ["ours", "ours, untrained", "theirs", "overlap", "given vectors averaged"]
+    assert [system["name"] for system in result["systems"]] == names
+    assert list(result["figures"]["compared"]) == names[1:]
+    page = str(section("sts", result))
+    assert "ours, untrained" in page and "potion-base-8M" in page and "ours − overlap" in page
+
+
+def test_the_stage_evaluate_classification(folder: Path) -> None:
+    stage = EvaluateClassification(encoders=["ours", "theirs"], data="labeled")
+    inputs = {"encoders.0": folder / "trained", "encoders.1": folder / "other", "data": folder / "labeled"}
+    result = _fit(stage, folder, inputs)
+    assert list(result["figures"]["accuracy_percent"]) == [
+        "majority class",
+        "TF-IDF",
+        "ours, untrained",
+        "ours",
+        "theirs",
+    ]
+    page = str(section("classification", result))
+    assert "Classification of frozen vectors" in page and "ours − ours, untrained" in page
+
+
+def test_selections_are_compared_with_what_their_trainings_started_from(folder: Path) -> None:
+    stage = CompareSelections(encoders=["a", "b"], selections=["c", "d"], labels=["best", "random"], sts="sts")
+    inputs = {"encoders.0": folder / "trained", "encoders.1": folder / "other", "sts": folder / "sts"}
+    result = _fit(stage, folder, {**inputs, "selections.0": folder / "corpus", "selections.1": folder / "corpus"})
+    rows = {row["selection"]: row for row in result["selections"]}
+    table = workflows.evaluate_similarity(encoder(2), folder / "sts", ["STS-B test"])
+    assert rows["best"]["untrained_test_pearson"] == pytest.approx(table.rows[0].pearson, abs=1e-3)
+    assert "untrained_test_pearson" not in rows["random"]
+    assert "untrained" in str(section("tuned", result))
+
+
+def test_the_report_of_a_training_says_what_it_started_from(folder: Path) -> None:
+    page = str(training("encoder", folder / "trained"))
+    assert "untrained → best" in page and "50 → 40, at the end 40" in page
+
+
+def test_two_encoders_of_one_name_keep_apart() -> None:
+    paths = [Path("run/a"), Path("run/b")]
+    assert named_paths(["x/model", "y/model"], paths) == {"model": paths[0], "y/model": paths[1]}
