@@ -86,6 +86,10 @@ class ScoringTranslatorLike(TranslatorLike, Protocol):
         """
 
 
+START = "start"
+"""Folder, within that of a trained encoder, of the encoder as it was before the first step: the row "untrained"."""
+
+
 @runtime_checkable
 class EncoderLike(Protocol):
     """Turns sentences into vectors.

@@ -17,12 +17,13 @@ import pyarrow as pa
 from paraloom.core.digests import digest, file_digest
 from paraloom.core.errors import DataError, ModelError
 from paraloom.core.progress import progress
+from paraloom.core.protocols import START
 from paraloom.core.seeds import generator
 from paraloom.embed.checkpoint import TrainingState, read_checkpoint, run_with_checkpoints, write_records
 from paraloom.embed.config import PartsConfig, check_at_least_one, check_positive
 from paraloom.embed.data import UnitLists, UnitWriter
 from paraloom.embed.losses import Loss, distribution_loss, similarity_loss
-from paraloom.embed.store import START, load_encoder, save_encoder
+from paraloom.embed.store import load_encoder, save_encoder
 from paraloom.embed.threads import ThreadTeam
 from paraloom.embed.training import BEST, Evaluator, Learner, initial_parts, is_best, warn_if_below_start
 from paraloom.embed.vocabulary import UNITS

@@ -22,8 +22,6 @@ from paraloom.io.atomic import atomic_write
 
 CONFIG = "config.json"
 CARD = "README.md"
-START = "start"
-"""Folder, within that of a trained encoder, of the encoder as it was before the first step: the row "untrained"."""
 _FORMAT = 1
 
 _CARD_HEAD = "---\nlibrary_name: {library}\ntags:\n- sentence-similarity\n- {library}\n---\n"

@@ -17,6 +17,7 @@ import numpy.typing as npt
 from paraloom.core.digests import digest, file_digest
 from paraloom.core.errors import ConfigError, ModelError
 from paraloom.core.progress import progress
+from paraloom.core.protocols import START
 from paraloom.core.seeds import generator
 from paraloom.embed.average import SentenceEncoder, Vectors, normalize_vectors
 from paraloom.embed.average_training import TrainableAverage, TrainablePart
@@ -26,7 +27,7 @@ from paraloom.embed.data import PairDataset, Pairs, UnitLists, stream_pairs
 from paraloom.embed.losses import Loss, batch_triples, contrastive_loss, hardest_negatives, margin_loss
 from paraloom.embed.recurrent import TrainableRecurrent, initial_network, parse_devices
 from paraloom.embed.spec import PARTS, Spec
-from paraloom.embed.store import START, load_encoder, save_encoder
+from paraloom.embed.store import load_encoder, save_encoder
 from paraloom.embed.threads import ThreadTeam
 from paraloom.embed.vocabulary import RowLists
 from paraloom.embed.word_vectors import read_vectors, vectors_file

@@ -5,9 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from paraloom.bundled import bundled_path
-
-START = "start"
-"""The folder, inside that of an encoder, of the encoder that its training started from."""
+from paraloom.core.protocols import START
 
 
 def untrained_folder(encoder: str | Path) -> Path | None:

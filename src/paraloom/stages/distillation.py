@@ -79,7 +79,8 @@ class DistillEncoder(DistillationConfig, Fit):
         )
 
         def evaluate(encoder: SentenceEncoder) -> Mapping[str, float]:
-            return {"dev_pearson": evaluate_sts(encoder, context.inputs["sts"], [self.development]).rows[0].pearson}
+            table = evaluate_sts(encoder, context.inputs["sts"], [self.development], overlap=False)
+            return {"dev_pearson": table.rows[0].pearson}
 
         config = base_config(DistillationConfig, self)
         evaluator = evaluate if "sts" in context.inputs else None

@@ -78,7 +78,7 @@ class TrainEncoder(EncoderConfig, Fit):
         )
 
         def evaluate(encoder: SentenceEncoder) -> Mapping[str, float]:
-            table = evaluate_sts(encoder, context.inputs["sts"], [self.development])
+            table = evaluate_sts(encoder, context.inputs["sts"], [self.development], overlap=False)
             return {"dev_pearson": table.rows[0].pearson}
 
         evaluator = evaluate if "sts" in context.inputs else None
