@@ -20,6 +20,9 @@ from paraloom.io.atomic import atomic_write
 CONFIG = "transformer.json"
 """The file that identifies a folder of `convert_transformer`: pooling and maximal length."""
 
+TRAINED = "paraloom.json"
+"""The file that identifies a folder of `distill_transformer`: signature and training."""
+
 _BATCH = 32
 
 _RENAMED_KEYS = {"longest": "max_length"}
