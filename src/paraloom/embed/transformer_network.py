@@ -1,4 +1,4 @@
-"""A small transformer encoder in torch, with the architecture of BERT, whose weights therefore load as a BERT anywhere."""
+"""A small transformer encoder in torch, with the architecture of BERT, so that its weights load as a BERT anywhere."""
 
 from __future__ import annotations
 
@@ -247,7 +247,9 @@ def network_of_bert(
     }
     for index in range(shape.layers):
         for kind in ("weight", "bias"):
-            parts = [tensors[f"encoder.layer.{index}.attention.self.{name}.{kind}"] for name in ("query", "key", "value")]
+            parts = [
+                tensors[f"encoder.layer.{index}.attention.self.{name}.{kind}"] for name in ("query", "key", "value")
+            ]
             state[f"layers.{index}.query_key_value.{kind}"] = np.concatenate(parts)
             for ours, theirs in _LAYER_NAMES.items():
                 state[f"layers.{index}.{ours}.{kind}"] = tensors[f"encoder.layer.{index}.{theirs}.{kind}"]
@@ -265,9 +267,7 @@ _LAYER_NAMES = {
 }
 
 
-def principal_embeddings(
-    embeddings: npt.NDArray[np.float32], width: int, seed: int = 0
-) -> npt.NDArray[np.float32]:
+def principal_embeddings(embeddings: npt.NDArray[np.float32], width: int, seed: int = 0) -> npt.NDArray[np.float32]:
     """Reduce a teacher's token embeddings to their strongest principal components.
 
     Args:

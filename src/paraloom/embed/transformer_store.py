@@ -47,9 +47,9 @@ class NetworkEncoder:
         from tokenizers import Tokenizer
 
         self.network, self.threads, self.folder = network.eval(), threads, folder
-        self._tokenizer = Tokenizer.from_str(json.dumps(tokenizer))
-        self._tokenizer.no_padding()
-        self._tokenizer.enable_truncation(network.shape.max_length)
+        self.tokenizer = Tokenizer.from_str(json.dumps(tokenizer))
+        self.tokenizer.no_padding()
+        self.tokenizer.enable_truncation(network.shape.max_length)
 
     @property
     def dimension(self) -> int:
@@ -73,7 +73,7 @@ class NetworkEncoder:
             float32 `(n, d)`.
         """
         # A tokenizer without special tokens has none for an empty sentence, of which the mean is not defined.
-        ids = [encoding.ids or [0] for encoding in self._tokenizer.encode_batch(list(sentences))]
+        ids = [encoding.ids or [0] for encoding in self.tokenizer.encode_batch(list(sentences))]
         order = sorted(range(len(ids)), key=lambda i: len(ids[i]))
         vectors = np.zeros((len(ids), self.dimension), np.float32)
 
@@ -187,7 +187,8 @@ def load_transformer(folder: str | Path, threads: int = 1) -> NetworkEncoder:
         config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
         tokenizer = json.loads((folder / "tokenizer.json").read_text(encoding="utf-8"))
         linear = {
-            name.removeprefix("linear."): value for name, value in load_file(folder / _DENSE / "model.safetensors").items()
+            name.removeprefix("linear."): value
+            for name, value in load_file(folder / _DENSE / "model.safetensors").items()
         }
         shape = shape_of_bert(config, len(linear["weight"]))
         network = network_of_bert(shape, load_file(folder / "model.safetensors"), linear)
@@ -215,8 +216,8 @@ def _card(network: TransformerNetwork, signature: str, training: Mapping[str, An
     settings = "".join(f"| {name} | {value} |\n" for name, value in training.items())
     return (
         "---\nlibrary_name: sentence-transformers\ntags:\n- sentence-similarity\n- paraloom\n---\n\n"
-        f"# A small sentence encoder\n\nA transformer of {shape.layers} layers, {shape.width} wide, {size:,} parameters; "
-        f"vectors of {shape.dimension} dimensions; compare them by cosine.\n\n"
+        "# A small sentence encoder\n\n"
+        f"A transformer of {shape.layers} layers, {shape.width} wide, {size:,} parameters; vectors of {shape.dimension} dimensions; compare them by cosine.\n\n"
         "    paraloom similarity FOLDER first.txt second.txt\n\n"
         '```python\nfrom sentence_transformers import SentenceTransformer\n\nSentenceTransformer("FOLDER")'
         '.encode(["A sentence."])\n```\n\n'

@@ -1,4 +1,4 @@
-"""The vocabulary of a small transformer: a large one's tokenizer and token embeddings, pruned to the frequent tokens."""
+"""The vocabulary of a small transformer: a large one's tokenizer and embeddings, pruned to the frequent tokens."""
 
 from __future__ import annotations
 
