@@ -217,7 +217,8 @@ def _card(network: TransformerNetwork, signature: str, training: Mapping[str, An
     return (
         "---\nlibrary_name: sentence-transformers\ntags:\n- sentence-similarity\n- paraloom\n---\n\n"
         "# A small sentence encoder\n\n"
-        f"A transformer of {shape.layers} layers, {shape.width} wide, {size:,} parameters; vectors of {shape.dimension} dimensions; compare them by cosine.\n\n"
+        f"A transformer of {shape.layers} layers, {shape.width} wide, {size:,} parameters; "
+        f"vectors of {shape.dimension} dimensions; compare them by cosine.\n\n"
         "    paraloom similarity FOLDER first.txt second.txt\n\n"
         '```python\nfrom sentence_transformers import SentenceTransformer\n\nSentenceTransformer("FOLDER")'
         '.encode(["A sentence."])\n```\n\n'

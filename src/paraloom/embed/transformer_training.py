@@ -56,8 +56,9 @@ _LINE = 100
 _EVALUATIONS = 10
 # Sentences that are tokenized at a time.
 _CHUNK = 5000
-# Batches of like length that are searched together for neighbors.
-_SLAB = 32
+# Batches of like length that are searched together for neighbors, at most, and how much longer than the shortest of
+# their sentences the longest may be.
+_SLAB, _STRETCH = 32, 1.2
 _EMBEDDINGS = "words.weight"
 
 
@@ -255,16 +256,26 @@ def batches_of_like_length(
     neighborhood = min(config.neighborhood_size, config.batch_size, len(data))
     size = min(config.batch_size, len(data)) // neighborhood * neighborhood
     usable = draw.permutation(len(data))[: len(data) // size * size]
-    by_length = usable[np.argsort(np.diff(data.offsets)[usable], kind="stable")]
+    lengths = np.diff(data.offsets)
+    by_length = usable[np.argsort(lengths[usable], kind="stable")].reshape(-1, size)
     batches = []
-    for start in range(0, len(by_length), _SLAB * size):
-        slab = by_length[start : start + _SLAB * size]
+    for slab in _slabs(lengths[by_length]):
         # Memory-mapped vectors are read in the order of the file.
-        slab.sort()
-        order = neighborhood_order(data.vectors[data.rows[slab]], neighborhood, config.num_hyperplanes, draw)
-        batches.append(slab[order].reshape(-1, size))
+        sentences = np.sort(by_length[slab].ravel())
+        order = neighborhood_order(data.vectors[data.rows[sentences]], neighborhood, config.num_hyperplanes, draw)
+        batches.append(sentences[order].reshape(-1, size))
     result = np.concatenate(batches)
     return result[draw.permutation(len(result))]
+
+
+def _slabs(lengths: npt.NDArray[np.int64]) -> Iterator[slice]:
+    """Runs of batches of like length, from the lengths `(k, batch size)` of sentences in ascending order."""
+    start = 0
+    for end in range(1, len(lengths) + 1):
+        full = end == len(lengths) or end - start == _SLAB
+        if full or lengths[end, -1] > _STRETCH * lengths[start, 0] + 1:
+            yield slice(start, end)
+            start = end
 
 
 @dataclass(frozen=True)
