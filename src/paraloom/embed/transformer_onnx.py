@@ -73,8 +73,8 @@ def _add_network(graph: Graph, network: TransformerNetwork) -> None:
 
     mask = graph.of("Cast", "attention_mask", to=TensorProto.FLOAT)
     # 0 for a token, -10,000 for padding: (n, 1, 1, t).
-    one = graph.tensor(np.float32(1))
-    padding = graph.of("Mul", graph.of("Sub", mask, one), graph.tensor(np.float32(1e4)))
+    one = graph.tensor(_number(1))
+    padding = graph.of("Mul", graph.of("Sub", mask, one), graph.tensor(_number(1e4)))
     bias = graph.of("Unsqueeze", padding, graph.integers(1, 2))
     into_heads = graph.integers(0, 0, 3, shape.heads, head)
     for index in range(shape.layers):
@@ -82,7 +82,7 @@ def _add_network(graph: Graph, network: TransformerNetwork) -> None:
         heads = graph.of("Reshape", _linear(graph, state, f"{prefix}query_key_value", x), into_heads)
         heads = graph.of("Transpose", heads, perm=[2, 0, 3, 1, 4])
         query, key, value = (_part(graph, heads, part) for part in range(3))
-        scaled = graph.of("Mul", query, graph.tensor(np.float32(head**-0.5)))
+        scaled = graph.of("Mul", query, graph.tensor(_number(head**-0.5)))
         logits = graph.of("MatMul", scaled, graph.of("Transpose", key, perm=[0, 1, 3, 2]))
         weights = graph.of("Softmax", graph.of("Add", logits, bias), axis=-1)
         attended = graph.of("Transpose", graph.of("MatMul", weights, value), perm=[0, 2, 1, 3])
@@ -99,6 +99,10 @@ def _add_network(graph: Graph, network: TransformerNetwork) -> None:
     )
     product = graph.of("MatMul", mean, graph.tensor(state["dense.weight"].T))
     graph.nodes.append(helper.make_node("Add", [product, graph.tensor(state["dense.bias"])], ["vectors"]))
+
+
+def _number(value: float) -> npt.NDArray[np.float32]:
+    return np.array([value], np.float32)
 
 
 def _part(graph: Graph, x: str, index: int) -> str:
@@ -118,6 +122,6 @@ def _norm(graph: Graph, state: Mapping[str, npt.NDArray[np.float32]], name: str,
 
 def _gelu(graph: Graph, x: str) -> str:
     """x · Φ(x), of which Erf gives Φ."""
-    erf = graph.of("Erf", graph.of("Mul", x, graph.tensor(np.float32(0.5**0.5))))
-    half = graph.of("Mul", x, graph.tensor(np.float32(0.5)))
-    return graph.of("Mul", half, graph.of("Add", erf, graph.tensor(np.float32(1))))
+    erf = graph.of("Erf", graph.of("Mul", x, graph.tensor(_number(0.5**0.5))))
+    half = graph.of("Mul", x, graph.tensor(_number(0.5)))
+    return graph.of("Mul", half, graph.of("Add", erf, graph.tensor(_number(1))))

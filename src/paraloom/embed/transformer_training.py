@@ -216,7 +216,7 @@ def stream_sentences(
             kept = np.flatnonzero((lengths > 0) & (lengths <= config.max_length))
             counts["empty"] += int((lengths == 0).sum())
             counts["too_long"] += int((lengths > config.max_length).sum())
-            files["ids"].append(np.concatenate([np.zeros(0, np.int32), *(np.int32(ids[i]) for i in kept)]))
+            files["ids"].append(np.concatenate([np.zeros(0, np.int32), *(np.array(ids[i], np.int32) for i in kept)]))
             files["offsets"].append(total + np.cumsum(lengths[kept]))
             files["rows"].append(row + kept)
             row, total = row + len(ids), total + int(lengths[kept].sum())

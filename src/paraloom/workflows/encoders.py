@@ -373,14 +373,14 @@ def _export_transformer(folder: Path, output: Path, *, onnx: bool, int8: bool) -
             # The converter's view of the model.
             shutil.rmtree(partial / "checkpoint", ignore_errors=True)
         return f"Encoder.load({str(output)!r})"
-    encoder = Encoder.load(folder)
     if not onnx:
-        return f"SentenceTransformer({str(encoder.save(output))!r})"
+        return f"SentenceTransformer({str(Encoder.load(folder).save(output))!r})"
     try:
         from paraloom.embed.transformer_onnx import export_transformer_onnx
+        from paraloom.embed.transformer_store import load_transformer
     except ImportError:
         raise MissingExtraError.for_verb("export --onnx", "onnx") from None
-    export_transformer_onnx(encoder.model, output)
+    export_transformer_onnx(load_transformer(folder), output)
     return str(output / FILE)
 
 
