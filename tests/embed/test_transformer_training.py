@@ -166,6 +166,19 @@ def test_slices_and_rows_give_the_gradients_of_the_whole_batch() -> None:
     assert torch.equal(network.words.weight[untouched], reference.words.weight[untouched])
 
 
+def test_bfloat16_gives_nearly_the_same_loss() -> None:
+    shape = TransformerShape(20, width=16, layers=1, heads=2, ffn_dim=32, max_length=16, dimension=8)
+    ids, teacher = [np.int32([i + 1, i + 2, 19]) for i in range(8)], np.eye(8, dtype=np.float32)
+    losses = []
+    for precision in ("float32", "bfloat16"):
+        config = TransformerConfig(**{**vars(SMALL), "precision": precision})
+        trainer = training.TransformerTrainer(config, new_network(shape, seed=1))
+        losses.append(float(trainer.update(ids, teacher, 1e-3, 1).total.detach()))
+        trainer.close()
+    assert losses[0] != losses[1]
+    assert losses[1] == pytest.approx(losses[0], rel=0.05)
+
+
 def test_the_gradient_is_clipped() -> None:
     config = TransformerConfig(**{**vars(SMALL), "clip_norm": 1e-3})
     shape = TransformerShape(20, width=16, layers=1, heads=2, ffn_dim=32, max_length=16, dimension=8)
@@ -383,14 +396,14 @@ def test_the_ensemble_of_encoders_has_the_mean_of_their_cosines(teacher, tmp_pat
     other = save_tiny_transformer(tmp_path)
     batch = pa.record_batch({"text": pa.array(["a dog", "the cat runs", "run"])})
     paths = {"encoder": teacher, "ensemble.0": other}
-    joined = Encode(encoder=teacher, ensemble=[other]).apply(batch, StageContext(1, paths))
-    vectors = np.array(joined.column("vector").to_pylist(), np.float32)
+    encoded = Encode(encoder=teacher, ensemble=[other]).apply(batch, StageContext(1, paths))
+    vectors = np.array(encoded.column("vector").to_pylist(), np.float32)
     assert vectors.shape == (3, 64)
     encoders = [Encoder.load(teacher), Encoder.load(other)]
     texts = batch.column("text")
     mean = sum(encoder.similarity(texts, texts) for encoder in encoders) / 2
     np.testing.assert_allclose(vectors @ vectors.T, mean, atol=2e-3)
-    assert " + " in joined.schema.field("vector").metadata[b"signature"].decode()
+    assert " + " in encoded.schema.field("vector").metadata[b"signature"].decode()
 
 
 def test_bad_input_is_an_error(teacher, tmp_path) -> None:

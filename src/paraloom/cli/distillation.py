@@ -17,7 +17,7 @@ Teacher = Annotated[
 ]
 
 
-class Network(StrEnum):
+class NetworkChoice(StrEnum):
     """What is trained."""
 
     average = "average"
@@ -33,8 +33,8 @@ def encoder(
     output: options.Folder,
     lang: Annotated[str, typer.Option(help="Of pairs, use only the sides in this language.")] = "en",
     network: Annotated[
-        Network, typer.Option(help="An average of words and n-grams, or a small transformer, slower and better.")
-    ] = Network.average,
+        NetworkChoice, typer.Option(help="An average of words and n-grams, or a small transformer, slower and better.")
+    ] = NetworkChoice.average,
     spec: Annotated[str, typer.Option(help="Of an average: parts, as for `train encoder`.")] = "word,trigram",
     dimension: Annotated[int, typer.Option(help="Of an average: width of each part.")] = 300,
     layers: Annotated[int | None, typer.Option(help="Of a transformer: layers; default 2.")] = None,
