@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
@@ -16,6 +17,13 @@ Teacher = Annotated[
 ]
 
 
+class NetworkChoice(StrEnum):
+    """What is trained."""
+
+    average = "average"
+    transformer = "transformer"
+
+
 def encoder(
     teacher: Teacher,
     texts: Annotated[
@@ -24,30 +32,49 @@ def encoder(
     ],
     output: options.Folder,
     lang: Annotated[str, typer.Option(help="Of pairs, use only the sides in this language.")] = "en",
-    spec: Annotated[str, typer.Option(help="Parts, as for `train encoder`.")] = "word,trigram",
-    dimension: Annotated[int, typer.Option(help="Width of each part.")] = 300,
-    steps: Annotated[int, typer.Option(help="Batches of 512 sentences.")] = 20_000,
-    sts: Annotated[Path | None, typer.Option(help="Folder of similarity tasks, for a development figure.")] = None,
+    network: Annotated[
+        NetworkChoice, typer.Option(help="An average of words and n-grams, or a small transformer, slower and better.")
+    ] = NetworkChoice.average,
+    spec: Annotated[str, typer.Option(help="Of an average: parts, as for `train encoder`.")] = "word,trigram",
+    dimension: Annotated[int, typer.Option(help="Of an average: width of each part.")] = 300,
+    layers: Annotated[int | None, typer.Option(help="Of a transformer: layers; default 2.")] = None,
+    width: Annotated[int | None, typer.Option(help="Of a transformer: width; default 256.")] = None,
+    vocab_size: Annotated[
+        int | None, typer.Option(help="Of a transformer: frequent tokens of the teacher's to keep; default: all.")
+    ] = None,
+    steps: Annotated[
+        int | None, typer.Option(help="Batches of 512 sentences; default: 20,000, or 6,000 for a transformer.")
+    ] = None,
+    ensemble: Annotated[
+        list[str] | None, typer.Option(help="A further teacher; similarities are the means of all. Repeatable.")
+    ] = None,
+    sts: Annotated[Path | None, typer.Option(help="Folder of similarity tasks, for development figures.")] = None,
     workers: options.Workers = None,
     seed: options.Seed = 1,
 ) -> None:
     """Train a small, fast encoder to give sentences the similarities of a large one; no labels needed.
 
-    Its words start from the large encoder's vectors of single words.
+    An average starts from the large encoder's vectors of single words, a transformer from its token embeddings.
 
     Example: `paraloom distill encoder sentence-transformers/all-MiniLM-L6-v2 news.txt.gz -o student`
+
+    Example: `paraloom distill encoder all-MiniLM-L6-v2/ news.txt.gz --network transformer --sts data/sts -o student`
     """
+    transformer = {"layers": layers, "width": width, "vocab_size": vocab_size}
     result = workflows.distill_encoder(
         teacher,
         texts,
         output,
         lang=lang,
+        network=network.value,
         spec=spec,
         dimension=dimension,
         steps=steps,
+        ensemble=ensemble or (),
         sts=sts,
         workers=workers,
         seed=seed,
+        **{name: value for name, value in transformer.items() if value is not None},
     )
     print_figures(result)
 

@@ -187,12 +187,17 @@ def export(
     encoder: options.Encoder,
     output: options.Folder,
     onnx: Annotated[bool, typer.Option("--onnx", help="Write an ONNX graph and its vocabularies instead.")] = False,
+    int8: Annotated[
+        bool, typer.Option("--int8", help="Write an encoder in int8 instead: a quarter of the size; `encode` reads it.")
+    ] = False,
 ) -> None:
     """Export an encoder as a folder for sentence-transformers, or as an ONNX graph, with the same vectors.
 
     Example: `paraloom export english -o for-sentence-transformers`
+
+    Example: `paraloom export student --int8 -o student-int8`
     """
-    typer.echo(workflows.export_encoder(encoder, output, onnx=onnx))
+    typer.echo(workflows.export_encoder(encoder, output, onnx=onnx, int8=int8))
 
 
 COMMANDS: options.Commands = {

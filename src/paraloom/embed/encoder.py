@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 
 from paraloom.bundled import BUNDLED, bundled_path
-from paraloom.core.errors import ConfigError, DataError, ModelError
+from paraloom.core.errors import ConfigError, DataError, MissingExtraError, ModelError
 from paraloom.core.progress import progress
 from paraloom.core.protocols import EncoderLike
 from paraloom.embed.average import SentenceEncoder, Vectors, normalize_vectors
@@ -20,7 +20,13 @@ from paraloom.embed.static import is_static, load_static
 from paraloom.embed.store import load_encoder, save_encoder
 from paraloom.embed.threads import available_threads
 from paraloom.embed.transformer import CONFIG as TRANSFORMER_CONFIG
-from paraloom.embed.transformer import SentenceTransformerEncoder, TransformerEncoder, is_transformer
+from paraloom.embed.transformer import (
+    TRAINED,
+    SentenceTransformerEncoder,
+    TransformerEncoder,
+    is_trained_transformer,
+    is_transformer,
+)
 from paraloom.io.atomic import atomic_folder
 
 
@@ -189,6 +195,9 @@ class Encoder:
             return save_encoder(model, folder)
         if isinstance(model, TransformerEncoder):
             return _copy(model.folder, folder, TRANSFORMER_CONFIG)
+        source = getattr(model, "folder", None)
+        if source is not None and is_trained_transformer(source):
+            return _copy(source, folder, TRAINED)
         if isinstance(model, SentenceEncoder) and is_static(self.name):
             return _copy(Path(self.name), folder, "modules.json")
         if hasattr(model, "save"):
@@ -219,6 +228,8 @@ def open_encoder(model: str | Path, threads: int = 1) -> EncoderLike:
         folder = bundled_path(str(model)) or folder
     if is_transformer(folder):
         return TransformerEncoder(folder, threads)
+    if is_trained_transformer(folder):
+        return _trained_transformer(folder, threads)
     if is_static(folder):
         return load_static(folder, threads)
     if folder.exists() and not (folder / "modules.json").is_file():
@@ -226,6 +237,14 @@ def open_encoder(model: str | Path, threads: int = 1) -> EncoderLike:
     if not folder.exists():
         _check_name(str(model))
     return SentenceTransformerEncoder(str(model))
+
+
+def _trained_transformer(folder: Path, threads: int) -> EncoderLike:
+    try:
+        from paraloom.embed.transformer_store import load_transformer
+    except ImportError:
+        raise MissingExtraError.for_verb("a transformer in float32", "train") from None
+    return load_transformer(folder, threads)
 
 
 def _check_name(name: str) -> None:

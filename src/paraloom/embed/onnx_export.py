@@ -19,7 +19,9 @@ from paraloom.embed.spec import PARTS
 from paraloom.io.atomic import atomic_folder
 
 FILE = "model.onnx"
-_OPSET = 17
+OPSET = 17
+"""Version of the operators, the first one with LayerNormalization."""
+
 # Bytes of a protocol buffer, and so of a graph with its tensors, at most.
 _MAX_BYTES = 2**31 - 2**20
 
@@ -100,7 +102,7 @@ def _part_of_unit(encoder: SentenceEncoder) -> dict[str, Any]:
 
 
 @dataclass
-class _Graph:
+class Graph:
     """Nodes and tensors of a graph under construction; values are referred to by name."""
 
     nodes: list[Any] = field(default_factory=list)
@@ -127,6 +129,20 @@ class _Graph:
     def integers(self, *values: int) -> str:
         return self.tensor(np.array(values, np.int64))
 
+    def model(self, inputs: Sequence[Any], dimension: int) -> Any:
+        """The model, checked; its output is `vectors`, float32 `(texts, dimension)`."""
+        from onnx import TensorProto, checker, helper
+
+        output = helper.make_tensor_value_info("vectors", TensorProto.FLOAT, ["texts", dimension])
+        model = helper.make_model(
+            helper.make_graph(self.nodes, "encoder", list(inputs), [output], self.tensors),
+            opset_imports=[helper.make_opsetid("", OPSET)],
+            producer_name="paraloom",
+            ir_version=8,
+        )
+        checker.check_model(model)
+        return model
+
 
 @dataclass(frozen=True)
 class _Lists:
@@ -145,11 +161,11 @@ class _Lists:
 
 def _model(encoder: SentenceEncoder) -> Any:
     try:
-        from onnx import TensorProto, checker, helper
+        from onnx import TensorProto, helper
     except ImportError:
         raise MissingExtraError.for_verb("export --onnx", "onnx") from None
 
-    graph = _Graph()
+    graph = Graph()
     lists = {unit: _read_input(graph, f"{unit}_rows") for unit in _part_of_unit(encoder)}
     blocks = []
     for block in encoder.spec.blocks:
@@ -157,18 +173,10 @@ def _model(encoder: SentenceEncoder) -> Any:
         blocks.append(graph.of("Sum", *summands))
     graph.nodes.append(helper.make_node("Concat", blocks, ["vectors"], axis=1))
     inputs = [helper.make_tensor_value_info(f"{unit}_rows", TensorProto.INT64, ["texts", f"{unit}s"]) for unit in lists]
-    output = helper.make_tensor_value_info("vectors", TensorProto.FLOAT, ["texts", encoder.dimension])
-    model = helper.make_model(
-        helper.make_graph(graph.nodes, "encoder", inputs, [output], graph.tensors),
-        opset_imports=[helper.make_opsetid("", _OPSET)],
-        producer_name="paraloom",
-        ir_version=8,
-    )
-    checker.check_model(model)
-    return model
+    return graph.model(inputs, encoder.dimension)
 
 
-def _read_input(graph: _Graph, rows: str) -> _Lists:
+def _read_input(graph: Graph, rows: str) -> _Lists:
     from onnx import TensorProto
 
     zero = graph.tensor(np.array(0, np.int64))
@@ -184,7 +192,7 @@ def _read_input(graph: _Graph, rows: str) -> _Lists:
     )
 
 
-def _part(graph: _Graph, part: Any, lists: _Lists) -> str:
+def _part(graph: Graph, part: Any, lists: _Lists) -> str:
     """Name of the vectors of a part, float32 `(n, d)`."""
     from onnx import TensorProto
 
@@ -217,12 +225,12 @@ def _part(graph: _Graph, part: Any, lists: _Lists) -> str:
     return _mean(graph, graph.of("Mul", vectors, gate), lists)
 
 
-def _mean(graph: _Graph, vectors: str, lists: _Lists) -> str:
+def _mean(graph: Graph, vectors: str, lists: _Lists) -> str:
     return graph.of("ReduceSum", graph.of("Mul", vectors, lists.weights), graph.integers(1), keepdims=0)
 
 
 def _states(
-    graph: _Graph,
+    graph: Graph,
     vectors: str,
     lists: _Lists,
     weights: Mapping[str, Any],
@@ -235,7 +243,7 @@ def _states(
 
 
 def _recurrent(
-    graph: _Graph,
+    graph: Graph,
     kind: str,
     vectors: str,
     lists: _Lists,

@@ -21,7 +21,15 @@ from paraloom.io.atomic import atomic_write
 CONFIG = "transformer.json"
 """The file that identifies a folder of `convert_transformer`: pooling and maximal length."""
 
+DENSE = "dense.safetensors"
+"""A linear layer on top of the pooling, in a folder of `convert_transformer` whose model has one."""
+
+TRAINED = "paraloom.json"
+"""The file that identifies a folder of `distill_transformer`: signature and training."""
+
 _BATCH = 32
+
+_MODULES = ["Transformer", "Pooling"]
 
 _RENAMED_KEYS = {"longest": "max_length"}
 """Old name → name of keys in `CONFIG`, for folders that version 0.1 wrote."""
@@ -31,7 +39,8 @@ def convert_transformer(model: str | Path, folder: Path, *, precision: str = "in
     """Convert a sentence-transformers model for `TransformerEncoder`, which is three times as fast on a processor.
 
     Args:
-        model: Folder with modules.json, or a Hugging Face name, which is downloaded if needed.
+        model: Folder with modules.json (a small transformer of `paraloom distill encoder` is one), or a Hugging Face
+            name, which is downloaded if needed.
         folder: Existing folder to write into.
         precision: Of the weights, as CTranslate2 names it: `int8` or `float32`. Cosines of int8 deviate by 0.01 to
             0.02.
@@ -52,16 +61,31 @@ def convert_transformer(model: str | Path, folder: Path, *, precision: str = "in
             raise ModelError("not a sentence-transformers model: modules.json not found", file=source)
         source = folder / "checkpoint" / "fetched"
         SentenceTransformerEncoder(str(model)).save(source)
-    pooling, max_length, transformer = _read_modules(source)
+    pooling, max_length, transformer, dense = _read_modules(source)
+    linear = None if dense is None else _read_dense(dense)
     try:
         converter = TransformersConverter(str(_staged_for_conversion(transformer, folder / "checkpoint" / "source")))
         converter.convert(str(folder / "model"), quantization=precision, force=True)
     except (ValueError, OSError, AttributeError) as error:
         raise ConfigError(f"CTranslate2 cannot run this model: {error}") from None
     shutil.copyfile(transformer / "tokenizer.json", folder / "tokenizer.json")
+    (folder / DENSE).unlink(missing_ok=True)
+    if linear is not None:
+        from safetensors.numpy import save_file
+
+        with atomic_write(folder / DENSE) as temporary:
+            save_file(linear, temporary)
     config = {"pooling": pooling, "max_length": max_length, "precision": precision, "model": Path(model).name}
+    if linear is not None:
+        # Only where there is one, so that conversions of other models keep their bytes.
+        config["dense"] = True
     with atomic_write(folder / CONFIG) as temporary:
         temporary.write_text(json.dumps(config, indent=1) + "\n", encoding="utf-8")
+
+
+def is_trained_transformer(folder: str | Path) -> bool:
+    """Whether a folder was written by `distill_transformer`: one of sentence-transformers that Paraloom trained."""
+    return (Path(folder) / TRAINED).is_file() and (Path(folder) / "modules.json").is_file()
 
 
 def is_transformer(folder: str | Path) -> bool:
@@ -75,10 +99,17 @@ class TransformerEncoder:
     Args:
         folder: Folder of `convert_transformer`.
         threads: Number of threads of `encode`.
+
+    Raises:
+        MissingExtraError: tokenizers is not installed.
+        ModelError: The linear layer is missing or corrupt.
     """
 
     def __init__(self, folder: str | Path, threads: int = 1) -> None:
-        from tokenizers import Tokenizer
+        try:
+            from tokenizers import Tokenizer
+        except ImportError:
+            raise MissingExtraError.for_verb("an encoder that is a transformer", "cross-encoder") from None
 
         self.folder, self.threads = Path(folder), threads
         config = json.loads((self.folder / CONFIG).read_text(encoding="utf-8"))
@@ -86,11 +117,14 @@ class TransformerEncoder:
         self._tokenizer = Tokenizer.from_file(str(self.folder / "tokenizer.json"))
         self._tokenizer.no_padding()
         self._tokenizer.enable_truncation(self._config["max_length"])
+        self._dense = _load_dense(self.folder / DENSE) if self._config.get("dense") else None
 
     @cached_property
     def signature(self) -> str:
         """Name, pooling and a digest of the weights."""
         weights = file_digest(self.folder / "model" / "model.bin")[:12]
+        if self._dense is not None:
+            weights = weights[:6] + file_digest(self.folder / DENSE)[:6]
         return signature("transformer", model=self._config["model"], weights=weights, pooling=self._config["pooling"])
 
     @cached_property
@@ -117,7 +151,8 @@ class TransformerEncoder:
             sentences: n sentences.
 
         Returns:
-            float32 `(n, d)`, the mean (or the first) of the last states, special tokens included, as in training.
+            float32 `(n, d)`, the mean (or the first) of the last states, special tokens included, as in training, and
+            through the linear layer of the model if it has one.
         """
         ids = [encoding.ids for encoding in self._tokenizer.encode_batch(list(sentences))]
         order = sorted(range(len(ids)), key=lambda i: len(ids[i]))
@@ -125,6 +160,8 @@ class TransformerEncoder:
         with ThreadPoolExecutor(self.threads) as pool:
             encoded = list(pool.map(lambda batch: self._encode_batch([ids[i] for i in batch]), batches))
         by_length = np.concatenate(encoded) if encoded else np.zeros((0, 1), np.float32)
+        if self._dense is not None and encoded:
+            by_length = by_length @ self._dense["weight"].T + self._dense["bias"]
         vectors = np.empty_like(by_length)
         vectors[order] = by_length
         return vectors
@@ -169,7 +206,13 @@ class TransformerEncoder:
         states = self._states(ids)
         if self._config["pooling"] == "cls":
             return states[:, 0]
-        return np.stack([states[i, : len(tokens)].mean(axis=0) for i, tokens in enumerate(ids)])
+        # Sentences are sorted by length: those of one length are pooled together.
+        lengths = np.array([len(tokens) for tokens in ids])
+        starts = np.flatnonzero(np.diff(lengths, prepend=-1))
+        ends = np.append(starts[1:], len(ids))
+        return np.concatenate(
+            [states[start:end, : lengths[start]].mean(axis=1) for start, end in zip(starts, ends, strict=True)]
+        )
 
 
 def _mean_by_word(word_ids: Sequence[int | None], states: Vectors) -> tuple[npt.NDArray[np.int64], Vectors]:
@@ -235,13 +278,17 @@ class SentenceTransformerEncoder:
         self._model.save(str(folder))
 
 
-def _read_modules(source: Path) -> tuple[str, int, Path]:
-    """Pooling, maximal length and transformer folder of a sentence-transformers model."""
+def _read_modules(source: Path) -> tuple[str, int, Path, Path | None]:
+    """Pooling, maximal length, and the folders of transformer and linear layer (or None)."""
     try:
         modules = json.loads((source / "modules.json").read_text(encoding="utf-8"))
         kinds = [module["type"].rpartition(".")[2] for module in modules]
-        if kinds[:2] != ["Transformer", "Pooling"] or kinds[2:] not in ([], ["Normalize"]):
-            raise ConfigError(f"expected the modules Transformer and Pooling, got {', '.join(kinds)}")
+        # Vectors are compared by cosine: a last module Normalize changes nothing.
+        if (kinds[:-1] if kinds[-1:] == ["Normalize"] else kinds) not in (_MODULES, [*_MODULES, "Dense"]):
+            raise ConfigError(
+                f"expected the modules Transformer, Pooling and at most one Dense, got {', '.join(kinds)}"
+            )
+        dense = source / modules[kinds.index("Dense")]["path"] if "Dense" in kinds else None
         transformer = source / modules[0]["path"]
         pooling = _pooling(json.loads((source / modules[1]["path"] / "config.json").read_text(encoding="utf-8")))
         config = json.loads((transformer / "config.json").read_text(encoding="utf-8"))
@@ -264,7 +311,38 @@ def _read_modules(source: Path) -> tuple[str, int, Path]:
         )
     if not (transformer / "tokenizer.json").is_file():
         raise ConfigError(f"tokenizer.json not found in {transformer}")
-    return pooling, int(max_length), transformer
+    return pooling, int(max_length), transformer, dense
+
+
+def _read_dense(folder: Path) -> dict[str, npt.NDArray[np.float32]]:
+    """Weight `(d, width)` and bias `(d,)` of a module Dense without an activation."""
+    from safetensors import SafetensorError
+    from safetensors.numpy import load_file
+
+    try:
+        config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
+        activation = str(config.get("activation_function", "")).rpartition(".")[2]
+        if activation != "Identity":
+            raise ConfigError(f"expected a linear layer without activation, got {activation or 'an unknown one'}")
+        stored = load_file(folder / "model.safetensors")
+        weight = stored["linear.weight"].astype(np.float32)
+        bias = stored["linear.bias"] if "linear.bias" in stored else np.zeros(len(weight))
+    except (OSError, ValueError, KeyError, SafetensorError) as error:
+        raise ModelError(f"the linear layer of the model cannot be read ({error})", file=folder) from None
+    return {"weight": weight, "bias": bias.astype(np.float32)}
+
+
+def _load_dense(path: Path) -> dict[str, npt.NDArray[np.float32]]:
+    from safetensors import SafetensorError
+    from safetensors.numpy import load_file
+
+    try:
+        tensors = load_file(path)
+        return {name: tensors[name] for name in ("weight", "bias")}
+    except (OSError, KeyError, SafetensorError) as error:
+        raise ModelError(
+            f"the linear layer cannot be read ({error})", file=path, remedy="Convert the model again."
+        ) from None
 
 
 def _staged_for_conversion(transformer: Path, staged: Path) -> Path:

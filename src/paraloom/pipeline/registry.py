@@ -54,6 +54,7 @@ STAGES: dict[str, str] = {
     "encode": "paraloom.stages.sentences:Encode",
     "distill-words": "paraloom.stages.distillation:DistillWords",
     "distill-encoder": "paraloom.stages.distillation:DistillEncoder",
+    "distill-transformer": "paraloom.stages.distillation:DistillTransformer",
     "train-phrases": "paraloom.stages.phrases:TrainPhrases",
     "translate-documents": "paraloom.stages.documents:TranslateDocuments",
     "align-documents": "paraloom.stages.documents:AlignDocuments",

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from paraloom.stages.bitext import ReadScoredPairs as ReadScoredPairs
     from paraloom.stages.bitext import Split as Split
     from paraloom.stages.distillation import DistillEncoder as DistillEncoder
+    from paraloom.stages.distillation import DistillTransformer as DistillTransformer
     from paraloom.stages.distillation import DistillWords as DistillWords
     from paraloom.stages.diversity import MeasureDiversity as MeasureDiversity
     from paraloom.stages.documents import AlignDocuments as AlignDocuments
@@ -74,7 +75,7 @@ if TYPE_CHECKING:
 _MODULES = {
     "analysis": ("ExtractLexicon", "PairStatistics"),
     "bitext": ("Clean", "CommonTranslations", "JoinPairs", "ReadPairs", "ReadScoredPairs", "Split"),
-    "distillation": ("DistillEncoder", "DistillWords"),
+    "distillation": ("DistillEncoder", "DistillTransformer", "DistillWords"),
     "diversity": ("MeasureDiversity",),
     "documents": (
         "AlignDocumentSentences",

@@ -1,9 +1,9 @@
-"""Stages that distill a large encoder into a small one, or into vectors of words."""
+"""Stages that distill a large encoder into a small one (an average or a transformer), or into vectors of words."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
@@ -14,7 +14,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from paraloom.core.config import base_config
-from paraloom.core.errors import ConfigError
+from paraloom.core.errors import ConfigError, MissingExtraError
 from paraloom.core.protocols import EncoderLike
 from paraloom.core.seeds import generator
 from paraloom.core.stage import Fit, Json, Ref, StageContext
@@ -24,7 +24,8 @@ from paraloom.embed.contextual_words import contextual_word_vectors, reduce_by_s
 from paraloom.embed.distillation import DistillationConfig, distill_encoder
 from paraloom.embed.encoder import open_encoder
 from paraloom.embed.threads import available_threads
-from paraloom.embed.transformer import TransformerEncoder
+from paraloom.embed.transformer import TRAINED, TransformerEncoder
+from paraloom.embed.transformer_config import TransformerConfig
 from paraloom.embed.vocabulary import UNITS, VocabularyCounter
 from paraloom.embed.word_vectors import (
     FILE,
@@ -86,6 +87,64 @@ class DistillEncoder(DistillationConfig, Fit):
         evaluator = evaluate if "sts" in context.inputs else None
         vectors = context.inputs.get("vectors")
         return distill_encoder(batches, config, folder, evaluator, seed=context.seed, vectors=vectors)
+
+
+@dataclass(frozen=True, kw_only=True)
+class DistillTransformer(TransformerConfig, Fit):
+    """Trains a small transformer whose vectors and cosines are those of a teacher; no labels are needed.
+
+    Its artifact opens with `Encoder.load` and with sentence-transformers. :class:`LoadEncoder` converts it to int8, and
+    is then four times as fast.
+
+    Args:
+        sentences: Corpora with `text` and the `vector` that :class:`Encode` adds.
+        teacher: Folder of a sentence-transformers model, whose tokenizer and token embeddings the small one starts
+            from; most often the model whose vectors they are.
+        sts: Folder of similarity tasks, for development figures in the curve; the encoder with the highest one is
+            kept. Default: none, and the last encoder is kept.
+        development: The task that is evaluated before and ten times during the training, if `sts` is given.
+
+    For the other fields see :class:`~paraloom.embed.transformer_config.TransformerConfig`.
+
+    Raises:
+        ConfigError: A setting is out of range.
+        DataError: When it runs: the corpora have no usable sentences.
+        ModelError: When it runs: the teacher is not a folder of sentence-transformers.
+        MissingExtraError: When it runs: torch is not installed.
+
+    Reference:
+        Reimers and Gurevych 2020 (vectors of a teacher); Wada et al. 2025, "SWE4Semantics" (in-batch softmax).
+
+    Example:
+        >>> DistillTransformer(sentences=["encode"], teacher="all-MiniLM-L6-v2", steps=5000).width
+        256
+    """
+
+    sentinel: ClassVar[str] = TRAINED
+    inputs: ClassVar[tuple[str, ...]] = ("sentences", "teacher", "sts")
+
+    sentences: tuple[Ref, ...]
+    teacher: Ref
+    sts: Ref | None = None
+    development: str = "STS-B/dev"
+
+    def fit(self, folder: Path, context: StageContext) -> dict[str, Json]:
+        """Train and save the encoder; the curve has the losses and, with `sts`, the development task."""
+        try:
+            from paraloom.embed.transformer_training import distill_transformer
+        except ImportError:
+            raise MissingExtraError.for_verb("training a transformer", "distill") from None
+        batches = chain.from_iterable(
+            Corpus.open(path).batches(["text", "vector"], label="reading sentences")
+            for path in context.paths("sentences")
+        )
+        config = base_config(TransformerConfig, self)
+        evaluator = _sts_evaluator(context.inputs["sts"], self.development) if "sts" in context.inputs else None
+        return distill_transformer(batches, context.inputs["teacher"], config, folder, evaluator, seed=context.seed)
+
+
+def _sts_evaluator(folder: Path, task: str) -> Callable[[EncoderLike], dict[str, float]]:
+    return lambda encoder: {"dev_pearson": evaluate_sts(encoder, folder, [task]).rows[0].pearson}
 
 
 @dataclass(frozen=True, kw_only=True)

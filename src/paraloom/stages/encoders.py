@@ -21,7 +21,9 @@ from paraloom.embed.config import EncoderConfig
 from paraloom.embed.encoder import open_encoder
 from paraloom.embed.given_vectors import average_vectors
 from paraloom.embed.store import load_encoder, save_encoder
+from paraloom.embed.threads import available_threads
 from paraloom.embed.training import train_encoder
+from paraloom.embed.transformer import convert_transformer, is_trained_transformer
 from paraloom.evaluate.classification import evaluate_classification
 from paraloom.evaluate.published import PUBLISHED, PUBLISHED_MTEB
 from paraloom.evaluate.retrieval import evaluate_retrieval
@@ -134,7 +136,7 @@ class EvaluateSts(Fit):
     def fit(self, folder: Path, context: StageContext) -> dict[str, Json]:
         """Write result.json and return each group's mean Pearson, and that of the baselines."""
         paths = named_paths((self.encoder, *self.others), (context.inputs["encoder"], *context.paths("others")))
-        encoders = {name: open_encoder(path) for name, path in paths.items()}
+        encoders = {name: open_encoder(path, available_threads()) for name, path in paths.items()}
         vectors = None
         if "vectors" in context.inputs:
             vectors = average_vectors_of(context.inputs["vectors"], context.inputs["sts"], self.tasks)
@@ -271,7 +273,11 @@ class EvaluateRetrieval(Fit):
         )
         results = [
             evaluate_retrieval(
-                load_encoder(path), anchors, paraphrases, num_candidates=self.num_candidates, seed=context.seed
+                open_encoder(path, available_threads()),
+                anchors,
+                paraphrases,
+                num_candidates=self.num_candidates,
+                seed=context.seed,
             )
             for path in context.paths("encoders")
         ]
@@ -290,6 +296,8 @@ class EvaluateRetrieval(Fit):
 class QuantizeEncoder(Fit):
     """Quantizes an encoder to int8 with a scale per row, and measures what that costs.
 
+    A transformer of `distill-transformer` becomes a folder of CTranslate2, which is four times as fast.
+
     Args:
         encoder: The encoder.
         sts: Folder of similarity tasks to evaluate both encoders on (mean Pearson × 100 of each group). Default: none.
@@ -306,9 +314,7 @@ class QuantizeEncoder(Fit):
 
     def fit(self, folder: Path, context: StageContext) -> dict[str, Json]:
         """Write the quantized encoder and result.json; return the figures and the loss of each group."""
-        exact = load_encoder(context.inputs["encoder"])
-        small = quantize(exact)
-        save_encoder(small, folder)
+        exact, small = _quantized(context.inputs["encoder"], folder)
         if "sts" not in context.inputs:
             return {}
         figures: dict[str, Json] = {}
@@ -320,6 +326,18 @@ class QuantizeEncoder(Fit):
         }
         (folder / "result.json").write_text(json.dumps(figures, indent=1) + "\n", encoding="utf-8")
         return figures
+
+
+def _quantized(source: Path, folder: Path) -> tuple[EncoderLike, EncoderLike]:
+    """An encoder, and what `folder` then has: the same one in int8."""
+    if is_trained_transformer(source):
+        convert_transformer(source, folder)
+        threads = available_threads()
+        return open_encoder(source, threads), open_encoder(folder, threads)
+    exact = load_encoder(source)
+    small = quantize(exact)
+    save_encoder(small, folder)
+    return exact, small
 
 
 @dataclass(frozen=True, kw_only=True)

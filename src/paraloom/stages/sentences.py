@@ -17,6 +17,7 @@ from paraloom.core.protocols import EncoderLike
 from paraloom.core.schema import LANGUAGE_OF, SENTENCES, add_column
 from paraloom.core.stage import Fit, Json, Map, Ref, Source, StageContext
 from paraloom.core.stage_cache import cached_per_stage
+from paraloom.embed.average import normalize_vectors
 from paraloom.embed.encoder import open_encoder
 from paraloom.embed.transformer import TransformerEncoder, convert_transformer
 from paraloom.io import Corpus
@@ -160,7 +161,7 @@ class LoadEncoder(Fit):
     """Converts a sentence-transformers model to CTranslate2, for fast encoding on this processor.
 
     Args:
-        folder: Folder of the model.
+        folder: Folder of the model, or a stage `distill-transformer`.
         model: Hugging Face name of the model, instead of `folder`; downloaded unless it is in the local cache.
         precision: Precision of the weights, as CTranslate2 names it, such as 'int8' or 'float32'.
 
@@ -196,25 +197,29 @@ class Encode(Map):
     Args:
         encoder: A stage that trained or loaded an encoder, or the folder of one (Paraloom's or sentence-transformers').
         column: Name of the text column.
+        ensemble: Further encoders, as `encoder`. Each one's vector is divided by the root of the number of encoders and
+            appended: the cosine of such vectors is the mean of the encoders' cosines.
 
     Example:
         >>> Encode(encoder="load-encoder").column
         'text'
     """
 
-    inputs: ClassVar[tuple[str, ...]] = ("encoder",)
+    inputs: ClassVar[tuple[str, ...]] = ("encoder", "ensemble")
+    optional_fields: ClassVar[tuple[str, ...]] = ("ensemble",)
 
     encoder: Ref
     column: str = "text"
+    ensemble: tuple[Ref, ...] = ()
 
     def apply(self, batch: pa.RecordBatch, context: StageContext) -> pa.RecordBatch:
-        """The batch with its vectors; the encoder is loaded once per worker."""
-        encoder = _encoder(context.inputs["encoder"])
-        vectors = encoder.encode([text or "" for text in batch.column(self.column).to_pylist()])
-        norms = np.linalg.norm(vectors, axis=1, keepdims=True)
-        halves = (vectors / np.where(norms > 0, norms, 1)).astype(np.float16)
+        """The batch with its vectors; each encoder is loaded once per worker."""
+        encoders = [_encoder(path) for path in (context.inputs["encoder"], *context.paths("ensemble"))]
+        texts = [text or "" for text in batch.column(self.column).to_pylist()]
+        units = [normalize_vectors(encoder.encode(texts)) for encoder in encoders]
+        halves = (units[0] if len(units) == 1 else np.hstack(units) / len(units) ** 0.5).astype(np.float16)
         column = pa.FixedSizeListArray.from_arrays(pa.array(halves.ravel()), halves.shape[1])
-        return add_column(batch, "vector", column, encoder.signature)
+        return add_column(batch, "vector", column, " + ".join(encoder.signature for encoder in encoders))
 
 
 @cached_per_stage()

@@ -1,0 +1,226 @@
+"""Small transformers on disk and in use: a sentence-transformers folder, with what Paraloom knows of its training."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import torch
+
+from paraloom.core.digests import file_digest, signature
+from paraloom.core.errors import ModelError
+from paraloom.core.version import __version__
+from paraloom.embed.transformer import TRAINED
+from paraloom.embed.transformer_network import (
+    TransformerNetwork,
+    bert_config,
+    bert_tensors,
+    network_of_bert,
+    shape_of_bert,
+)
+from paraloom.embed.transformer_vocabulary import SPECIAL_TOKENS, TeacherVocabulary
+from paraloom.io.atomic import atomic_write
+
+_BATCH = 64
+_POOLING, _DENSE = "1_Pooling", "2_Dense"
+
+
+class NetworkEncoder:
+    """A small transformer run by torch in float32; implements `paraloom.core.protocols.EncoderLike`.
+
+    Args:
+        network: The network.
+        tokenizer: Content of a tokenizer.json.
+        threads: Number of threads of `encode`; the vectors do not depend on it.
+        folder: Where it was loaded from, for the signature.
+    """
+
+    def __init__(
+        self, network: TransformerNetwork, tokenizer: Mapping[str, Any], threads: int = 1, folder: Path | None = None
+    ) -> None:
+        from tokenizers import Tokenizer
+
+        self.network, self.threads, self.folder = network.eval(), threads, folder
+        self.tokenizer = Tokenizer.from_str(json.dumps(tokenizer))
+        self.tokenizer.no_padding()
+        self.tokenizer.enable_truncation(network.shape.max_length)
+
+    @property
+    def dimension(self) -> int:
+        """Dimension of the vectors."""
+        return self.network.shape.dimension
+
+    @cached_property
+    def signature(self) -> str:
+        """Sizes of the network and a digest of the weights."""
+        shape = self.network.shape
+        weights = "unsaved" if self.folder is None else weights_digest(self.folder)
+        return signature("transformer", layers=shape.layers, width=shape.width, weights=weights)
+
+    def encode(self, sentences: Sequence[str]) -> npt.NDArray[np.float32]:
+        """Encode sentences, truncated to the maximal length of the network.
+
+        Args:
+            sentences: n sentences.
+
+        Returns:
+            float32 `(n, d)`.
+        """
+        # A tokenizer without special tokens has none for an empty sentence, of which the mean is not defined.
+        ids = [encoding.ids or [0] for encoding in self.tokenizer.encode_batch(list(sentences))]
+        order = sorted(range(len(ids)), key=lambda i: len(ids[i]))
+        vectors = np.zeros((len(ids), self.dimension), np.float32)
+
+        def encode_batch(start: int) -> None:
+            selected = order[start : start + _BATCH]
+            vectors[selected] = self._encode_batch([ids[i] for i in selected])
+
+        threads = torch.get_num_threads()
+        torch.set_num_threads(1)
+        try:
+            with ThreadPoolExecutor(self.threads) as pool:
+                list(pool.map(encode_batch, range(0, len(order), _BATCH)))
+        finally:
+            torch.set_num_threads(threads)
+        return vectors
+
+    def _encode_batch(self, ids: list[list[int]]) -> npt.NDArray[np.float32]:
+        with torch.inference_mode():
+            vectors: npt.NDArray[np.float32] = self.network(*padded(ids)).numpy()
+        return vectors
+
+
+def padded(ids: Sequence[Sequence[int] | npt.NDArray[np.int32]]) -> tuple[torch.Tensor, torch.Tensor]:
+    """Tokens of n sentences as int64 `(n, t)`, padded with 0, and their number, int64 `(n,)`.
+
+    Example:
+        >>> padded([[5, 6], [7]])
+        (tensor([[5, 6],
+                [7, 0]]), tensor([2, 1]))
+    """
+    lengths = np.array([len(row) for row in ids], np.int64)
+    matrix = np.zeros((len(ids), int(lengths.max())), np.int64)
+    matrix[np.arange(matrix.shape[1]) < lengths[:, None]] = np.concatenate([np.asarray(row) for row in ids])
+    return torch.from_numpy(matrix), torch.from_numpy(lengths)
+
+
+def save_transformer(
+    network: TransformerNetwork, vocabulary: TeacherVocabulary, folder: Path, training: Mapping[str, Any]
+) -> None:
+    """Write a folder that `Encoder.load` and the sentence-transformers library open, with the same vectors.
+
+    It has the files of a BERT with mean pooling and a linear layer. `paraloom.json` is written last.
+
+    Args:
+        network: The network.
+        vocabulary: Tokenizer and special tokens.
+        folder: Created if needed.
+        training: How it was trained, for `paraloom.json` and the model card.
+    """
+    from safetensors.numpy import save_file
+
+    shape = network.shape
+    dense = {f"linear.{name}": value.detach().float().numpy() for name, value in network.dense.state_dict().items()}
+    for path, tensors in (("model.safetensors", bert_tensors(network)), (f"{_DENSE}/model.safetensors", dense)):
+        with atomic_write(folder / path) as temporary:
+            save_file(tensors, temporary, {"format": "pt"})
+    roles = {role: vocabulary.special_tokens[role] for role in SPECIAL_TOKENS if role in vocabulary.special_tokens}
+    kinds = (("0", "", "Transformer"), ("1", _POOLING, "Pooling"), ("2", _DENSE, "Dense"))
+    pooling: dict[str, Any] = {"word_embedding_dimension": shape.width, "pooling_mode_mean_tokens": True}
+    pooling |= {f"pooling_mode_{name}": False for name in ("cls_token", "max_tokens", "mean_sqrt_len_tokens")}
+    files: dict[str, Any] = {
+        "tokenizer.json": vocabulary.tokenizer,
+        "tokenizer_config.json": {
+            "tokenizer_class": "PreTrainedTokenizerFast",
+            "model_max_length": shape.max_length,
+            "model_input_names": ["input_ids", "token_type_ids", "attention_mask"],
+            **roles,
+        },
+        "special_tokens_map.json": roles,
+        "config.json": bert_config(shape, vocabulary.pad_token_id),
+        "sentence_bert_config.json": {"max_seq_length": shape.max_length, "do_lower_case": False},
+        "config_sentence_transformers.json": {"similarity_fn_name": "cosine"},
+        f"{_POOLING}/config.json": pooling,
+        f"{_DENSE}/config.json": {
+            "in_features": shape.width,
+            "out_features": shape.dimension,
+            "bias": True,
+            "activation_function": "torch.nn.modules.linear.Identity",
+        },
+        "modules.json": [
+            {"idx": index, "name": name, "path": path, "type": f"sentence_transformers.models.{kind}"}
+            for index, (name, path, kind) in enumerate(kinds)
+        ],
+    }
+    for name, content in files.items():
+        with atomic_write(folder / name) as temporary:
+            temporary.write_text(json.dumps(content, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    facts = {"signature": NetworkEncoder(network, vocabulary.tokenizer, folder=folder).signature}
+    with atomic_write(folder / "README.md") as temporary:
+        temporary.write_text(_card(network, facts["signature"], training), encoding="utf-8")
+    described = {**facts, "paraloom": __version__, "training": dict(training)}
+    with atomic_write(folder / TRAINED) as temporary:
+        temporary.write_text(json.dumps(described, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+
+
+def load_transformer(folder: str | Path, threads: int = 1) -> NetworkEncoder:
+    """Load a folder of `save_transformer`; neither transformers nor sentence-transformers is needed.
+
+    Args:
+        folder: The folder.
+        threads: Number of threads of `encode`.
+
+    Raises:
+        ModelError: A file is missing, corrupt, or does not fit the others.
+    """
+    from safetensors import SafetensorError
+    from safetensors.numpy import load_file
+
+    folder = Path(folder)
+    try:
+        config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
+        tokenizer = json.loads((folder / "tokenizer.json").read_text(encoding="utf-8"))
+        linear = {
+            name.removeprefix("linear."): value
+            for name, value in load_file(folder / _DENSE / "model.safetensors").items()
+        }
+        shape = shape_of_bert(config, len(linear["weight"]))
+        network = network_of_bert(shape, load_file(folder / "model.safetensors"), linear)
+        encoder = NetworkEncoder(network, tokenizer, threads, folder)
+    except (OSError, ValueError, KeyError, RuntimeError, SafetensorError) as error:
+        raise ModelError(
+            f"the transformer cannot be read ({str(error).splitlines()[0] if str(error) else type(error).__name__})",
+            file=folder,
+            remedy="Train or copy the encoder again.",
+        ) from error
+    if not all(bool(torch.isfinite(value).all()) for value in network.state_dict().values()):
+        raise ModelError("the weights contain values that are not finite", file=folder / "model.safetensors")
+    return encoder
+
+
+def weights_digest(folder: Path) -> str:
+    """Twelve digits that identify the weights of a folder."""
+    digests = [file_digest(folder / name / "model.safetensors")[:6] for name in (".", _DENSE)]
+    return "".join(digests)
+
+
+def _card(network: TransformerNetwork, signature: str, training: Mapping[str, Any]) -> str:
+    shape = network.shape
+    size = sum(value.numel() for value in network.parameters())
+    settings = "".join(f"| {name} | {value} |\n" for name, value in training.items())
+    return (
+        "---\nlibrary_name: sentence-transformers\ntags:\n- sentence-similarity\n- paraloom\n---\n\n"
+        "# A small sentence encoder\n\n"
+        f"A transformer of {shape.layers} layers, {shape.width} wide, {size:,} parameters; "
+        f"vectors of {shape.dimension} dimensions; compare them by cosine.\n\n"
+        "    paraloom similarity FOLDER first.txt second.txt\n\n"
+        '```python\nfrom sentence_transformers import SentenceTransformer\n\nSentenceTransformer("FOLDER")'
+        '.encode(["A sentence."])\n```\n\n'
+        f"| training | |\n|---|---:|\n{settings}\nSignature: `{signature}`\n"
+    )

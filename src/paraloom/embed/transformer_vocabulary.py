@@ -1,0 +1,194 @@
+"""The vocabulary of a small transformer: a large one's tokenizer and embeddings, pruned to the frequent tokens."""
+
+from __future__ import annotations
+
+import copy
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from paraloom.core.errors import ConfigError, ModelError
+
+SPECIAL_TOKENS = ("unk_token", "sep_token", "pad_token", "cls_token", "mask_token", "bos_token", "eos_token")
+"""Roles of special tokens, as tokenizer_config.json names them."""
+
+_WORDS = ("word_embeddings.weight", "embed_tokens.weight", "tok_embeddings.weight", "wte.weight", "shared.weight")
+_POSITIONS = ("position_embeddings.weight",)
+
+
+@dataclass(frozen=True)
+class TeacherVocabulary:
+    """What a small transformer takes over from a large one before it learns anything.
+
+    Args:
+        tokenizer: Content of tokenizer.json, without padding and truncation.
+        special_tokens: Special tokens by role, see `SPECIAL_TOKENS`.
+        words: float32 `(v, d)`, the embedding of each token.
+        positions: float32 `(p, d)`, the embedding of each position, or None if the teacher has none.
+    """
+
+    tokenizer: dict[str, Any]
+    special_tokens: dict[str, str]
+    words: npt.NDArray[np.float32]
+    positions: npt.NDArray[np.float32] | None
+
+    @property
+    def pad_token_id(self) -> int:
+        """Id of the padding token; 0 without one."""
+        return token_ids(self.tokenizer).get(self.special_tokens.get("pad_token", ""), 0)
+
+
+def read_teacher(folder: str | Path) -> TeacherVocabulary:
+    """Read tokenizer and embeddings of a sentence-transformers model.
+
+    Args:
+        folder: Its folder, with modules.json.
+
+    Returns:
+        The vocabulary.
+
+    Raises:
+        ModelError: The folder is not one of sentence-transformers, or a file of it is missing or corrupt.
+        ConfigError: The model has no token embeddings, such as an average of n-grams.
+
+    Example:
+        >>> read_teacher("all-MiniLM-L6-v2").words.shape                              # doctest: +SKIP
+        (30522, 384)
+    """
+    source = Path(folder)
+    if not (source / "modules.json").is_file():
+        raise ModelError(
+            "not a sentence-transformers model: modules.json not found",
+            file=source,
+            remedy="Name the folder of a model, as SentenceTransformer(...).save(...) writes it.",
+        )
+    try:
+        modules = json.loads((source / "modules.json").read_text(encoding="utf-8"))
+        transformer = source / modules[0]["path"]
+        for name in ("tokenizer.json", "model.safetensors"):
+            if not (transformer / name).is_file():
+                raise ModelError(
+                    f"{name} not found; a teacher is read from tokenizer.json and model.safetensors, not from pickles",
+                    file=transformer,
+                    remedy="Save the model once with a current release: SentenceTransformer(...).save(...).",
+                )
+        tokenizer = json.loads((transformer / "tokenizer.json").read_text(encoding="utf-8"))
+        tokenizer |= {"padding": None, "truncation": None}
+        special_tokens = _special_tokens(transformer)
+        known = token_ids(tokenizer)
+    except (ValueError, KeyError, TypeError, IndexError) as error:
+        raise ModelError(f"the teacher cannot be read ({error})", file=source) from error
+    words, positions = _embeddings(transformer / "model.safetensors", max(known.values(), default=-1) + 1)
+    return TeacherVocabulary(tokenizer, special_tokens, words, positions)
+
+
+def token_ids(tokenizer: dict[str, Any]) -> dict[str, int]:
+    """Tokens and their ids, special ones included, from the content of a tokenizer.json.
+
+    Example:
+        >>> token_ids({"model": {"vocab": {"a": 1}}, "added_tokens": [{"content": "[PAD]", "id": 0}]})
+        {'a': 1, '[PAD]': 0}
+    """
+    vocabulary = tokenizer["model"]["vocab"]
+    ids = dict(vocabulary) if isinstance(vocabulary, dict) else {row[0]: i for i, row in enumerate(vocabulary)}
+    return ids | {token["content"]: token["id"] for token in tokenizer.get("added_tokens") or []}
+
+
+def prune(vocabulary: TeacherVocabulary, counts: npt.NDArray[np.int64], size: int) -> TeacherVocabulary:
+    """Keep the tokens that occur most often; special tokens and single characters stay, so that words still split.
+
+    Args:
+        vocabulary: With a WordPiece tokenizer.
+        counts: int64 `(v,)`, how often each token occurs in the training text.
+        size: Tokens to keep.
+
+    Returns:
+        The smaller vocabulary, its tokens in their old order; all of it if it has no more than `size`.
+
+    Raises:
+        ConfigError: The tokenizer is not WordPiece, or special tokens and characters alone are more than `size`.
+    """
+    model = vocabulary.tokenizer["model"]
+    if model.get("type") != "WordPiece":
+        raise ConfigError(
+            f"a vocabulary of type {model.get('type')} cannot be pruned; expected WordPiece",
+            remedy="Leave 'vocab_size' at 0.",
+        )
+    ids = token_ids(vocabulary.tokenizer)
+    if len(ids) <= size:
+        return vocabulary
+    prefix = model.get("continuing_subword_prefix", "##")
+    special = {token["content"] for token in vocabulary.tokenizer.get("added_tokens") or []} | {model["unk_token"]}
+    needed = [token for token in ids if token in special or len(token.removeprefix(prefix)) == 1]
+    if len(needed) > size:
+        raise ConfigError(
+            f"'vocab_size' is {size}, but special tokens and single characters alone are {len(needed)}",
+            remedy=f"Set it to {len(needed)} or more; 0 keeps all {len(ids)}.",
+        )
+    required = set(needed)
+    frequent = sorted((t for t in ids if t not in required), key=lambda token: (-int(counts[ids[token]]), ids[token]))
+    kept = sorted(ids[token] for token in [*needed, *frequent[: size - len(needed)]])
+    new = {old: position for position, old in enumerate(kept)}
+    tokenizer = copy.deepcopy(vocabulary.tokenizer)
+    tokenizer["model"]["vocab"] = {token: new[old] for token, old in model["vocab"].items() if old in new}
+    for token in tokenizer.get("added_tokens") or []:
+        token["id"] = new[token["id"]]
+    _renumber(tokenizer.get("post_processor") or {}, {token: new[old] for token, old in ids.items() if old in new})
+    return TeacherVocabulary(tokenizer, vocabulary.special_tokens, vocabulary.words[kept], vocabulary.positions)
+
+
+def _renumber(processor: dict[str, Any], ids: dict[str, int]) -> None:
+    """Write the new ids of special tokens into a post-processor."""
+    for part in processor.get("processors") or []:
+        _renumber(part, ids)
+    for name in ("sep", "cls"):
+        if isinstance(processor.get(name), list):
+            processor[name][1] = ids[processor[name][0]]
+    special = processor.get("special_tokens")
+    if isinstance(special, dict):
+        for entry in special.values():
+            entry["ids"] = [ids[token] for token in entry["tokens"]]
+
+
+def _special_tokens(transformer: Path) -> dict[str, str]:
+    """Special tokens by role, from the two files that state them."""
+    tokens: dict[str, str] = {}
+    for name in ("special_tokens_map.json", "tokenizer_config.json"):
+        if (transformer / name).is_file():
+            stated = json.loads((transformer / name).read_text(encoding="utf-8"))
+            for role in SPECIAL_TOKENS:
+                value = stated.get(role)
+                value = value.get("content") if isinstance(value, dict) else value
+                if isinstance(value, str):
+                    tokens[role] = value
+    return tokens
+
+
+def _embeddings(path: Path, size: int) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.float32] | None]:
+    """The embeddings of tokens, which must be `size` or more, and of positions."""
+    from safetensors import SafetensorError, safe_open
+
+    try:
+        # By way of torch, because numpy has no bfloat16.
+        with safe_open(path, framework="pt") as file:
+            names = list(file.keys())
+            word = next((name for name in names if name.endswith(_WORDS)), None)
+            if word is None:
+                raise ConfigError(
+                    f"token embeddings not found in {path}",
+                    remedy="The teacher must be a transformer; its embeddings are where the small one starts.",
+                )
+            position = next((name for name in names if name.endswith(_POSITIONS)), None)
+            words = file.get_tensor(word).float().numpy()
+            positions = None if position is None else file.get_tensor(position).float().numpy()
+    except SafetensorError as error:
+        raise ModelError(f"the weights cannot be read ({error})", file=path) from error
+    if len(words) < size:
+        raise ModelError(f"expected embeddings of {size} tokens, as in tokenizer.json, got {len(words)}", file=path)
+    if not np.isfinite(words).all():
+        raise ModelError("the token embeddings contain values that are not finite", file=path)
+    return words[:size], positions
