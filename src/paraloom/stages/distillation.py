@@ -144,7 +144,7 @@ class DistillTransformer(TransformerConfig, Fit):
 
 
 def _sts_evaluator(folder: Path, task: str) -> Callable[[EncoderLike], dict[str, float]]:
-    return lambda encoder: {"dev_pearson": evaluate_sts(encoder, folder, [task]).rows[0].pearson}
+    return lambda encoder: {"dev_pearson": evaluate_sts(encoder, folder, [task], overlap=False).rows[0].pearson}
 
 
 @dataclass(frozen=True, kw_only=True)
