@@ -21,8 +21,8 @@ class PartsConfig(Config):
         dimension: Dimension of each part.
         word_vocab_size: Number of words that get a vector, the most frequent ones.
         trigram_vocab_size: Number of character trigrams that get a vector, the most frequent ones.
-        ngram_vocab_size: Number of words and n-grams within words (`text.ngrams.word_ngrams`) that get a vector, the most
-            frequent ones.
+        ngram_vocab_size: Number of words and n-grams within words (`text.ngrams.word_ngrams`) that get a vector, the
+            most frequent ones.
         subword_vocab_size: Number of pieces of the SentencePiece model that is learned, at most.
         word_init_std: Standard deviation of the initial random vectors of words. A mean of a few words is longer than
             one of many trigrams; therefore words start shorter than trigrams, whose influence would otherwise vanish.

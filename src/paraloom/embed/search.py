@@ -180,7 +180,7 @@ class VectorGroups(NamedTuple):
     stored: npt.NDArray[np.float16]
 
     def near(self, probes: int) -> list[list[int]]:
-        """The groups that are nearest to each group, itself included, at most `probes`, in the order of their numbers."""
+        """The groups nearest to each group, itself included, at most `probes`, in the order of their numbers."""
         faiss = faiss_library()
         count = min(probes, len(self.centroids))
         _, near = faiss.knn(self.centroids, self.centroids, count, metric=faiss.METRIC_INNER_PRODUCT)

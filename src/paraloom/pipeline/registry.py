@@ -64,6 +64,7 @@ STAGES: dict[str, str] = {
     "compare-translators": "paraloom.stages.translators:CompareTranslators",
     "evaluate-aligner": "paraloom.stages.documents:EvaluateAligner",
     "train-encoder": "paraloom.stages.encoders:TrainEncoder",
+    "train-bilingual-encoder": "paraloom.stages.bilingual:TrainBilingualEncoder",
     "quantize-encoder": "paraloom.stages.encoders:QuantizeEncoder",
     "evaluate-sts": "paraloom.stages.encoders:EvaluateSts",
     "evaluate-retrieval": "paraloom.stages.encoders:EvaluateRetrieval",

@@ -75,9 +75,9 @@ def character_ngrams(texts: Texts, n: int = 3, *, boundary: bool = True, lower: 
 def word_ngrams(texts: Texts) -> TokenLists:
     """List the words of each text and the n-grams of their characters, as fastText does.
 
-    A word, or a punctuation mark, is a token of `tokenize`, lowercased and in Unicode NFC. It is marked as `<word>`; its
-    units are all runs of 3 to 5 characters of that, and the whole. In a word with Hangul, Han or kana they are runs of
-    1 to 3 characters, because each of these characters says as much as a few letters.
+    A word, or a punctuation mark, is a token of `tokenize`, lowercased and in Unicode NFC. It is marked as `<word>`;
+    its units are all runs of 3 to 5 characters of that, and the whole. In a word with Hangul, Han or kana they are runs
+    of 1 to 3 characters, because each of these characters says as much as a few letters.
 
     Args:
         texts: Texts.
