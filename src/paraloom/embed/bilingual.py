@@ -18,6 +18,7 @@ BITEXT_SETTINGS: Mapping[str, Any] = {
     "dimension": 256,
     "loss": "softmax",
     "temperature": 0.1,
+    "softmax_margin": 0.2,
     "batch_size": 1024,
     "learning_rate": 2e-3,
     "epochs": 4,

@@ -129,6 +129,8 @@ class EncoderConfig(PartsConfig):
         loss: `margin`, the loss of PNMT and W17 with hard negatives, or `softmax`: cross-entropy over all other pairs
             of the mini-batch, in both directions, which wants large batches.
         temperature: τ, by which `softmax` divides cosines.
+        softmax_margin: m, which `softmax` subtracts from the cosine of each pair, so that it has to be nearer than the
+            others by that much (Yang et al. 2019).
         batch_size: Pairs in a mini-batch.
         megabatch_size: M, the number of mini-batches that are searched together for hard negatives (PNMT §4.1).
         megabatch_warmup: Grow M from 1 in the first epoch to `megabatch_size` in the last, by equal factors.
@@ -161,6 +163,7 @@ class EncoderConfig(PartsConfig):
     weight_epochs: int = 0
     loss: Literal["margin", "softmax"] = "margin"
     temperature: float = 0.05
+    softmax_margin: float = 0.0
     batch_size: int = 100
     megabatch_size: int = 20
     megabatch_warmup: bool = False
@@ -182,6 +185,8 @@ class EncoderConfig(PartsConfig):
             raise ConfigError(
                 f"'epochs' is {self.epochs} and 'weight_epochs' {self.weight_epochs}; expected 1 or more of either"
             )
+        if not (math.isfinite(self.softmax_margin) and self.softmax_margin >= 0):
+            raise ConfigError(f"'softmax_margin' is {self.softmax_margin}; expected a number from 0 up")
         if not 0 <= self.scramble <= 1:
             raise ConfigError(f"'scramble' is {self.scramble}; expected a probability from 0 to 1")
 

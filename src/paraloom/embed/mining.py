@@ -178,7 +178,12 @@ def select_pairs(
         of_target[backward.targets] = backward.sources
         pairs = _where(forward, of_target[forward.targets] == forward.sources)
     else:
-        both = MinedBitext(*(np.concatenate(arrays) for arrays in zip(forward, backward, strict=True)))
+        both = MinedBitext(
+            np.concatenate([forward.sources, backward.sources]),
+            np.concatenate([forward.targets, backward.targets]),
+            np.concatenate([forward.margins, backward.margins]),
+            np.concatenate([forward.cosines, backward.cosines]),
+        )
         pairs = _each_once(_sorted(both), len(neighbors.forward.rows), len(neighbors.backward.rows))
     return _sorted(_where(pairs, pairs.margins >= threshold))
 
@@ -231,7 +236,8 @@ def _exact_neighbors(source: StoredVectors, target: StoredVectors, k: int) -> Ne
     try:
         with progress("mining", len(source), unit="sentences") as advance:
             for first_row, rows in _unit_blocks(source, _ROWS):
-                of_rows = SearchResult(*(array[first_row : first_row + len(rows)] for array in forward))
+                block = slice(first_row, first_row + len(rows))
+                of_rows = (forward.cosines[block], forward.rows[block])
                 for first, columns in _unit_blocks(target, _COLUMNS):
                     cosines = rows @ columns.T
                     team.parallel_for(len(rows), partial(mining_kernels.improve_rows, cosines, first, *of_rows))

@@ -39,6 +39,7 @@ class TrainBilingualEncoder(TrainEncoder):
     dimension: int = BITEXT_SETTINGS["dimension"]
     loss: Literal["margin", "softmax"] = BITEXT_SETTINGS["loss"]
     temperature: float = BITEXT_SETTINGS["temperature"]
+    softmax_margin: float = BITEXT_SETTINGS["softmax_margin"]
     batch_size: int = BITEXT_SETTINGS["batch_size"]
     learning_rate: float = BITEXT_SETTINGS["learning_rate"]
     epochs: int = BITEXT_SETTINGS["epochs"]

@@ -95,7 +95,9 @@ def word_ngrams(texts: Texts) -> TokenLists:
         True
     """
     spans = _composed_spans(texts)
-    return TokenLists(*word_ngram_kernels.word_ngrams(*_of_spans(spans)))
+    return TokenLists(
+        *word_ngram_kernels.word_ngrams(spans.data, spans.starts, spans.ends, spans.offsets, _ORDERS, _SYLLABIC_ORDERS)
+    )
 
 
 def spell_word_ngrams(texts: Texts, positions: npt.NDArray[np.int64]) -> list[str]:
@@ -109,7 +111,10 @@ def spell_word_ngrams(texts: Texts, positions: npt.NDArray[np.int64]) -> list[st
         >>> spell_word_ngrams(["Hello", "한국어"], np.array([0, 2]))
         ['<he', '한']
     """
-    data, bounds = word_ngram_kernels.spell_word_ngrams(*_of_spans(_composed_spans(texts)), positions)
+    spans = _composed_spans(texts)
+    data, bounds = word_ngram_kernels.spell_word_ngrams(
+        spans.data, spans.starts, spans.ends, spans.offsets, _ORDERS, _SYLLABIC_ORDERS, positions
+    )
     flat = pa.LargeStringArray.from_buffers(len(positions), pa.py_buffer(bounds), pa.py_buffer(data))
     spelled: list[str] = flat.to_pylist()
     return spelled
@@ -122,10 +127,6 @@ def _composed_spans(texts: Texts) -> TokenSpans:
     if any((data == byte).any() for byte in _UNCOMPOSED):
         array = pc.utf8_normalize(array, form="NFC")
     return token_spans(array)
-
-
-def _of_spans(spans: TokenSpans) -> tuple[npt.NDArray[np.generic], ...]:
-    return spans.data, spans.starts, spans.ends, spans.offsets, _ORDERS, _SYLLABIC_ORDERS
 
 
 def ngram_totals(lengths: npt.NDArray[np.integer], n: int) -> npt.NDArray[np.int32]:
