@@ -22,6 +22,7 @@ import json
 import lzma
 import os
 import re
+import shutil
 import statistics
 import subprocess
 import sys
@@ -362,24 +363,33 @@ def all_figures(similarity: Similarity, language: str, folder: Path) -> dict[str
     }
 
 
-def run_setup(setup: str, languages: Sequence[str], seeds: Sequence[int], folder: Path) -> Iterator[dict[str, Any]]:
+def run_setup(
+    setup: str, languages: Sequence[str], seeds: Sequence[int], folder: Path, keep: bool
+) -> Iterator[dict[str, Any]]:
     """Train and measure; yields one row for each language and seed."""
     groups = [list(languages)] if setup == "all" else [[language] for language in languages]
     for group in groups:
+        pairs = [pair for one in group for pair in training_pairs(one, with_help=True, folder=folder)]
         for seed in seeds:
             name = "all-" + "-".join(group) if setup == "all" else group[0]
             encoder = folder / "encoders" / f"{name}-{seed}"
-            pairs = [pair for one in group for pair in training_pairs(one, with_help=True, folder=folder)]
-            size = {"ngram_vocab_size": 200_000 + 50_000 * (len(group) - 1)}
-            seconds = train(pairs, encoder, seed, size)
+
+            def work(path: Path, language: str, one: int = seed, into: Path = encoder) -> dict[str, Any]:
+                size = {"ngram_vocab_size": 200_000 + 50_000 * (len(group) - 1)}  # noqa: B023
+                seconds = train(pairs, into, one, size)  # noqa: B023
+                return {"seconds": seconds, "pairs": len(pairs), **all_figures(encoded(path), language, folder)}  # noqa: B023
+
             for language in group:
                 for label, path in (("trained", encoder), ("untrained", encoder / "start")):
-                    if label == "untrained" and seed != seeds[0]:
+                    if label == "untrained" and (setup == "all" or seed != seeds[0]):
                         continue
                     file = folder / "results" / f"{setup}-{language}-{label}-{seed}.json"
-                    figures = measure(file, lambda p=path, one=language: all_figures(encoded(p), one, folder))
-                    row = {"setup": setup, "language": language, "system": label, "seed": seed, **figures}
-                    yield {**row, "seconds": seconds, "pairs": len(pairs)}
+                    if setup == "all":
+                        file = file.with_name(f"{name}-{language}-{label}-{seed}.json")
+                    figures = measure(file, lambda p=path, one=language, do=work: do(p, one))
+                    yield {"setup": setup, "language": language, "system": label, "seed": seed, **figures}
+            if not keep:
+                shutil.rmtree(encoder, ignore_errors=True)
 
 
 def run_baselines(languages: Sequence[str], folder: Path) -> Iterator[dict[str, Any]]:
@@ -401,6 +411,7 @@ def run_ablation(languages: Sequence[str], seed: int, folder: Path) -> Iterator[
             def work(path: Path = encoder, one: str = language, more: dict[str, Any] = settings) -> dict[str, Any]:
                 seconds = train(pairs, path, seed, more)  # noqa: B023
                 similarity = encoded(path)
+                shutil.rmtree(path)
                 return {
                     "seconds": seconds,
                     "tatoeba": retrieval(similarity, tatoeba(one)[0]),
@@ -418,17 +429,27 @@ def run_alignment(languages: Sequence[str], seeds: Sequence[int], folder: Path) 
         if not gold.is_file():
             continue
         for seed in (0, *seeds):
-            options: list[str] = []
-            if seed:
-                encoder = folder / "encoders" / f"{language}-no-help-{seed}"
-                train(training_pairs(language, with_help=False, folder=folder), encoder, seed, {})
-                options = ["--encoder", str(encoder)]
-            file = folder / "results" / f"sentences-{language}-{seed}.json"
-            sentences = measure(file, lambda g=gold, o=options: paraloom("evaluate", "aligner", str(g), *o, "--json"))
-            file = folder / "results" / f"documents-{language}-{seed}.json"
-            work = folder / "documents"
-            documents = measure(file, lambda one=language, o=options, w=work: align_documents(one, o, w))
-            yield {"language": language, "seed": seed, "sentences": sentences, "documents": documents}
+            encoder = folder / "encoders" / f"{language}-no-help-{seed}"
+
+            def work(
+                align: Callable[[list[str]], Any], one: str = language, with_: int = seed, into: Path = encoder
+            ) -> Any:
+                if with_:
+                    train(training_pairs(one, with_help=False, folder=folder), into, with_, {})
+                return align(["--encoder", str(into)] if with_ else [])
+
+            def sentences(options: list[str], of: Path = gold) -> Any:
+                return paraloom("evaluate", "aligner", str(of), *options, "--json")
+
+            def documents(options: list[str], one: str = language) -> Any:
+                return align_documents(one, options, folder / "documents")
+
+            figures = {}
+            for kind, align in (("sentences", sentences), ("documents", documents)):
+                file = folder / "results" / f"{kind}-{language}-{seed}.json"
+                figures[kind] = measure(file, lambda do=work, this=align: do(this))
+            shutil.rmtree(encoder, ignore_errors=True)
+            yield {"language": language, "seed": seed, **figures}
 
 
 def align_documents(language: str, options: Sequence[str], work: Path) -> dict[str, Any]:
@@ -476,8 +497,6 @@ def print_results(rows: Sequence[dict[str, Any]]) -> None:
     lines = []
     for language, setup, system in keys:
         of_key = [row for row in rows if (row["language"], row["setup"], row["system"]) == (language, setup, system)]
-        if system == "untrained" and setup == "all":
-            continue
         name = {"trained": f"trained, {'all languages' if setup == 'all' else 'this pair'}"}.get(system, system)
         figures = [[row["tatoeba"][way] for row in of_key] for way in ("to English", "from English")]
         figures += [[row["ntrex"][way] for row in of_key] for way in ("to English", "from English")]
@@ -528,12 +547,13 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, nargs="+", default=[1, 2, 3])
     parser.add_argument("--parts", nargs="+", default=["pair", "all", "baselines", "ablation", "alignment"])
     parser.add_argument("--ablation-languages", nargs="+", default=["cs", "ko"], choices=LANGUAGES)
+    parser.add_argument("--keep", action="store_true", help="keep the encoders, 400 MB each")
     parser.add_argument("-o", "--output", type=Path, required=True, help="folder of everything that is computed")
     options = parser.parse_args()
     rows: list[dict[str, Any]] = []
     for setup in ("pair", "all"):
         if setup in options.parts:
-            rows += run_setup(setup, options.languages, options.seeds, options.output)
+            rows += run_setup(setup, options.languages, options.seeds, options.output, options.keep)
     if "baselines" in options.parts:
         rows += run_baselines(options.languages, options.output)
     if rows:
