@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import numpy as np
@@ -105,3 +106,62 @@ def test_an_encoder_is_exported_to_onnx(words_encoder, paraloom, tmp_path):
     status, _, err = paraloom("export", words_encoder, "-o", "other", "--onnx")
     assert (status, "other" in err) == (1, True)
     assert (tmp_path / "other" / "notes.txt").read_text() == "keep"
+
+
+@pytest.fixture
+def bilingual_encoder(tmp_path: Path) -> Path:
+    """An encoder of four words and their translations, which have the same vectors."""
+    words = ["hund", "dog", "katze", "cat", "läuft", "runs", "schläft", "sleeps"]
+    table = np.repeat(np.random.default_rng(4).normal(size=(4, 16)), 2, axis=0).astype(np.float32)
+    part = Average(Vocabulary("word", words), table)
+    return save_encoder(SentenceEncoder(parse_spec("word"), {"word": part}), tmp_path / "de-en")
+
+
+def test_translations_are_mined_and_scored(bilingual_encoder, paraloom, tmp_path):
+    german = ["hund läuft", "katze schläft", "hund läuft", "hund", "", "schläft"]
+    english = ["the cat sleeps", "sleeps", "a dog runs", "runs"]
+    (tmp_path / "a.txt").write_text("\n".join(german) + "\n", encoding="utf-8")
+    (tmp_path / "b.txt").write_text("\n".join(english) + "\n", encoding="utf-8")
+    (tmp_path / "gold.tsv").write_text("1\t3\n2\t1\n6\t2\n")
+    command = ("mine", bilingual_encoder, "a.txt", "--with", "b.txt", "-k", 2, "-o", "p.tsv", "--gold", "gold.tsv")
+    status, out, err = paraloom(*command)
+    assert status == 0, err
+    assert "3 pairs of 6 and 4 lines (5 and 4 different ones)" in out or "4 pairs of 6 and 4 lines" in out
+    assert "recall 100.0" in out
+    rows = [line.split("\t") for line in (tmp_path / "p.tsv").read_text(encoding="utf-8").splitlines()]
+    assert rows[0] == ["src", "tgt", "margin", "cosine"]
+    found = {tuple(row[:2]): float(row[3]) for row in rows[1:]}
+    for pair in (("hund läuft", "a dog runs"), ("katze schläft", "the cat sleeps"), ("schläft", "sleeps")):
+        assert found[pair] == 1
+    status, out, err = paraloom(*command, "--json")
+    assert json.loads(out)["score"]["recall"] == 1
+    (tmp_path / "gold.tsv").write_text("1\t30\n")
+    status, _, err = paraloom(*command)
+    assert (status, "row 30 of a true pair is beyond the 4 lines" in err) == (1, True)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--threshold", 1.1], "--threshold is for translations"),
+        (["--with", "text.txt", "--above", 0.5], "--above is for paraphrases"),
+        (["--with", "text.txt", "--vectors", "v.npy"], "--vectors is for paraphrases"),
+    ],
+)
+def test_options_of_the_other_kind_of_mining(words_encoder, paraloom, tmp_path, options, message):
+    (tmp_path / "text.txt").write_text("a dog\n")
+    status, _, err = paraloom("mine", words_encoder, "text.txt", "-o", "p.tsv", *options)
+    assert (status, message in " ".join(err.replace("│", " ").split())) == (2, True)
+
+
+def test_bitext_is_scored_by_an_encoder_of_both_languages(bilingual_encoder, paraloom, tmp_path):
+    (tmp_path / "a.de-en.tsv").write_text("hund läuft\ta dog runs\nhund\tcat\n", encoding="utf-8")
+    command = ("score", "a.de-en.tsv", "--with", "bilingual,length", "-o", "s.tsv")
+    status, _, err = paraloom(*command, "--encoder", bilingual_encoder)
+    assert status == 0, err
+    header, *rows = [line.split("\t") for line in (tmp_path / "s.tsv").read_text(encoding="utf-8").splitlines()]
+    cosines = [float(row[header.index("bilingual_similarity")]) for row in rows]
+    assert cosines[0] == pytest.approx(1) and cosines[1] < 0.9
+    assert "paraphrase_score" not in header and "tgt_tokens" in header
+    status, _, err = paraloom(*command)
+    assert (status, "needs an encoder of both languages" in err) == (1, True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import unicodedata
 from pathlib import Path
 
 import numpy as np
@@ -41,6 +42,10 @@ def random_encoder(spec: str, dimension: int = 5, threads: int = 1) -> SentenceE
 def plain_units(name: str, sentence: str) -> list[str]:
     if name == "word":
         return words(sentence)
+    if name == "ngram":
+        marked = [f"<{word}>" for word in words(unicodedata.normalize("NFC", sentence))]
+        runs = [[w[i : i + n] for i in range(len(w)) for n in (3, 4, 5) if i + n <= len(w)] for w in marked]
+        return [unit for w, own in zip(marked, runs, strict=True) for unit in [*own, *([w] if len(w) > 5 else [])]]
     bounded = f" {sentence.lower()} "
     return [bounded[k : k + 3] for k in range(len(bounded) - 2)]
 
@@ -51,7 +56,9 @@ def plain_vector(part: Average, name: str, sentence: str) -> np.ndarray:
 
 
 @pytest.mark.parametrize("threads", [1, 2])
-@pytest.mark.parametrize("spec", ["word", "trigram", "word,trigram", "word+trigram", "trigram,word"])
+@pytest.mark.parametrize(
+    "spec", ["word", "trigram", "word,trigram", "word+trigram", "trigram,word", "ngram", "word+ngram"]
+)
 @pytest.mark.filterwarnings("ignore:.*unknown units only")
 def test_encode_equals_the_definition(spec, threads):
     encoder = random_encoder(spec, threads=threads)
@@ -106,7 +113,7 @@ def test_an_invalid_spec_is_an_error(text, message):
         parse_spec(text)
 
 
-@pytest.mark.parametrize("unit", ["word", "trigram"])
+@pytest.mark.parametrize("unit", ["word", "trigram", "ngram"])
 def test_the_counter_agrees_with_a_dictionary(unit):
     batches = [["the cat", "a dog the"], ["", "A\nb the"], [f"w{k} the" for k in range(9000)] + ["a dog"]]
     counter = VocabularyCounter(unit)

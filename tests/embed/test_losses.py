@@ -21,7 +21,7 @@ def units_of(vectors: np.ndarray) -> np.ndarray:
     return vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-30)
 
 
-def contrastive(vectors: np.ndarray, temperature: float) -> float:
+def contrastive(vectors: np.ndarray, temperature: float, margin: float = 0.0) -> float:
     """The loss by its definition."""
     count = len(vectors) // 2
     first, second = np.split(units_of(vectors), 2)
@@ -30,6 +30,7 @@ def contrastive(vectors: np.ndarray, temperature: float) -> float:
         others = [j for j in range(count) if j != i and (i, j) not in SHARED]
         forth = [first[i] @ second[j] / temperature for j in [i, *others]]
         back = [first[j] @ second[i] / temperature for j in [i, *others]]
+        forth[0], back[0] = forth[0] - margin / temperature, back[0] - margin / temperature
         total -= (log_softmax(forth)[0] + log_softmax(back)[0]) / 2
     return total / count
 
@@ -52,12 +53,12 @@ def check_gradient(gradient: np.ndarray, vectors: np.ndarray, value) -> None:
         assert gradient[at] == pytest.approx(slope, abs=1e-4)
 
 
-@pytest.mark.parametrize("temperature", [0.1, 1.0])
-def test_contrastive_loss_equals_its_definition(temperature):
+@pytest.mark.parametrize(("temperature", "margin"), [(0.1, 0.0), (1.0, 0.0), (0.5, 0.2)])
+def test_contrastive_loss_equals_its_definition(temperature, margin):
     vectors = np.random.default_rng(0).normal(size=(8, 3)).astype(np.float32)
-    loss = contrastive_loss(vectors, KEYS, OTHERS, temperature)
-    assert loss.value == pytest.approx(contrastive(vectors.astype(np.float64), temperature), rel=1e-4)
-    check_gradient(loss.gradient, vectors.astype(np.float64), lambda moved: contrastive(moved, temperature))
+    loss = contrastive_loss(vectors, KEYS, OTHERS, temperature, margin)
+    assert loss.value == pytest.approx(contrastive(vectors.astype(np.float64), temperature, margin), rel=1e-4)
+    check_gradient(loss.gradient, vectors.astype(np.float64), lambda moved: contrastive(moved, temperature, margin))
 
 
 def test_pairs_that_share_a_sentence_are_no_negatives():

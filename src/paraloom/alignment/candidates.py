@@ -13,6 +13,7 @@ from paraloom.text.tokens import TokenLists
 
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
+Vectors = npt.NDArray[np.float32]
 Matrix = Any
 """A scipy.sparse matrix of compressed rows, float32."""
 
@@ -80,6 +81,38 @@ def nearest_pairs(source: Matrix, target: Matrix, k: int) -> CandidatePairs:
     back_columns, back_rows = _nearest(target, source, k)
     cells = np.unique(np.concatenate([rows * target.shape[0] + columns, back_rows * target.shape[0] + back_columns]))
     return CandidatePairs(cells // target.shape[0], cells % target.shape[0])
+
+
+def nearest_dense_pairs(source: Vectors, target: Vectors, k: int) -> CandidatePairs:
+    """As `nearest_pairs`, for dense vectors; pairs with products of 0 or less are left out.
+
+    Args:
+        source: float32 (n, d).
+        target: float32 (m, d).
+        k: Neighbors of each row.
+    """
+    cells = []
+    for queries, keys, forward in ((source, target, True), (target, source, False)):
+        count = min(k, len(keys))
+        for start in range(0, len(queries) if count else 0, _BLOCK):
+            products = queries[start : start + _BLOCK] @ keys.T
+            nearest = np.argsort(-products, axis=1, kind="stable")[:, :count]
+            rows = np.repeat(np.arange(len(products)), count)
+            columns = nearest.ravel()
+            positive = products[rows, columns] > 0
+            rows, columns = rows[positive] + start, columns[positive]
+            cells.append(rows * len(target) + columns if forward else columns * len(target) + rows)
+    return _of_cells(np.unique(np.concatenate([np.empty(0, np.int64), *cells])), len(target))
+
+
+def union(first: CandidatePairs, second: CandidatePairs, targets: int) -> CandidatePairs:
+    """The pairs in either, each once; `targets` is the number of target documents."""
+    cells = [pairs.sources * targets + pairs.targets for pairs in (first, second)]
+    return _of_cells(np.unique(np.concatenate(cells)), targets)
+
+
+def _of_cells(cells: Ints, targets: int) -> CandidatePairs:
+    return CandidatePairs(cells // max(1, targets), cells % max(1, targets))
 
 
 def dot_products(source: Matrix, target: Matrix, pairs: CandidatePairs) -> Floats:

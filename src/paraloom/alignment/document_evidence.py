@@ -22,6 +22,9 @@ Lexicons = tuple[BilingualLexicon | None, BilingualLexicon | None]
 # Weight of a word that is the same in both texts, where a translation or a lexicon is evidence, too.
 _COPY_WEIGHT = 0.5
 
+# Pairs whose vectors are in memory at a time.
+_BLOCK = 65_536
+
 
 class DocumentVectors(NamedTuple):
     """Sparse unit vectors of the documents on either side; the dot product of two is their similarity, 0 to 1.
@@ -33,6 +36,18 @@ class DocumentVectors(NamedTuple):
 
     source: Matrix
     target: Matrix
+
+
+class DenseVectors(NamedTuple):
+    """Unit vectors of the documents on either side.
+
+    Args:
+        source: float32 (n, d).
+        target: float32 (m, d).
+    """
+
+    source: npt.NDArray[np.float32]
+    target: npt.NDArray[np.float32]
 
 
 def word_vectors(source: Documents, target: Documents, lexicons: Lexicons) -> DocumentVectors:
@@ -77,6 +92,36 @@ def image_vectors(source: Documents, target: Documents) -> DocumentVectors:
     frequencies = sum(np.asarray(side.sum(axis=0)).ravel() for side in counts)
     idf = sparse.diags(np.log((len(source) + len(target) + 1) / (frequencies + 0.5)))
     return DocumentVectors(*(unit_rows(side @ idf) for side in counts))
+
+
+def encoder_vectors(source: Documents, target: Documents) -> DenseVectors | None:
+    """Unit vectors whose product is the cosine under an encoder of both languages, -1 to 1; None without one.
+
+    What all documents of a side have in common is removed: their mean is subtracted.
+
+    Args:
+        source: n documents.
+        target: m documents.
+    """
+    if source.vectors is None or target.vectors is None or not (len(source) and len(target)):
+        return None
+    sides = []
+    for vectors in (source.vectors, target.vectors):
+        # One document alone would be its own mean.
+        centered = vectors - vectors.mean(axis=0) if len(vectors) > 1 else vectors
+        norms = np.linalg.norm(centered, axis=1, keepdims=True)
+        sides.append((centered / np.maximum(norms, 1e-9)).astype(np.float32))
+    return DenseVectors(sides[0], sides[1])
+
+
+def encoder_cosines(vectors: DenseVectors, pairs: CandidatePairs) -> Floats:
+    """Cosine of each pair, 0 where it is negative: float64 (pairs,)."""
+    cosines = np.empty(len(pairs.sources))
+    for start in range(0, len(cosines), _BLOCK):
+        block = slice(start, start + _BLOCK)
+        a, b = vectors.source[pairs.sources[block]], vectors.target[pairs.targets[block]]
+        cosines[block] = np.einsum("nd,nd->n", a, b)
+    return np.maximum(cosines, 0)
 
 
 def topic_cosines(source: Documents, target: Documents, lexicons: Lexicons, pairs: CandidatePairs, seed: int) -> Floats:

@@ -14,6 +14,7 @@ import pyarrow as pa
 from paraloom.alignment.images import ImageKey
 from paraloom.alignment.lexicon import concatenate
 from paraloom.core.errors import DataError
+from paraloom.core.protocols import EncoderLike
 from paraloom.core.schema import DOCUMENTS, require
 from paraloom.io import Corpus
 from paraloom.text.tokens import TokenLists, tokenize
@@ -53,6 +54,9 @@ class Documents:
         read_translations: Reads the translated paragraphs; None without a translator.
         read_originals: Where all features are of a translation into a third language, reads the paragraphs that it was
             made from; None otherwise.
+        encoder: Encoder of both languages; None without one.
+        vectors: float32 (n, d), the mean of the unit vectors of each document's paragraphs under the encoder, weighted
+            by their words; None without one.
     """
 
     ids: list[str]
@@ -64,6 +68,8 @@ class Documents:
     translations: TokenLists | None = None
     read_translations: ParagraphReader | None = None
     read_originals: ParagraphReader | None = None
+    encoder: EncoderLike | None = None
+    vectors: npt.NDArray[np.float32] | None = None
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -76,6 +82,7 @@ class Documents:
         ids: Sequence[str] | None = None,
         translations: Sequence[str] | None = None,
         images: Sequence[list[ImageKey]] | None = None,
+        encoder: EncoderLike | None = None,
     ) -> Documents:
         """Documents in memory.
 
@@ -84,6 +91,7 @@ class Documents:
             ids: Their names; by default their indices.
             translations: Their translations into the other language, with as many lines.
             images: Their images.
+            encoder: Encoder of both languages, whose vectors are evidence.
 
         Example:
             >>> Documents.from_texts(["One.\\nTwo.", "Three."]).paragraph_counts.tolist()
@@ -100,16 +108,19 @@ class Documents:
             partial(_select, paragraphs),
             None if translations is None else tokenize(translations),
             None if translated is None else partial(_select, translated),
+            encoder=encoder,
+            vectors=None if encoder is None else document_vectors(paragraphs, encoder),
         )
 
 
-def open_documents(corpus: Corpus, *, pivot: bool = False) -> Documents:
+def open_documents(corpus: Corpus, *, pivot: bool = False, encoder: EncoderLike | None = None) -> Documents:
     """Extract the features of a corpus of documents; the texts stay on disk.
 
     Args:
         corpus: Of the schema DOCUMENTS, with or without a column `translation` into the other language.
         pivot: The column `translation` is into a third language, in which both sides are compared (PARK17 §5): it is
             read in place of the text.
+        encoder: Encoder of both languages, or of the third one; its vectors are evidence.
 
     Raises:
         DataError: A column is missing.
@@ -126,12 +137,16 @@ def open_documents(corpus: Corpus, *, pivot: bool = False) -> Documents:
     images: list[list[ImageKey]] = []
     words, names, translations = [tokenize([])], [entity_lists([])], [tokenize([])]
     counts: list[int] = []
+    vectors: list[npt.NDArray[np.float32]] = []
     for batch in corpus.batches(["doc_id", text_column, "images", *([TRANSLATION] if translated else [])]):
         texts = [text or "" for text in batch.column(text_column).to_pylist()]
         ids += batch.column("doc_id").to_pylist()
         words.append(tokenize(texts))
         names.append(entity_lists(texts))
-        counts += [len(split_paragraphs(text)) for text in texts]
+        paragraphs = [split_paragraphs(text) for text in texts]
+        counts += [len(lines) for lines in paragraphs]
+        if encoder is not None:
+            vectors.append(document_vectors(paragraphs, encoder))
         for row in batch.column("images").to_pylist():
             images.append([ImageKey(image["sha256"], image["phash"]) for image in row or []])
         if translated:
@@ -146,7 +161,46 @@ def open_documents(corpus: Corpus, *, pivot: bool = False) -> Documents:
         concatenate(translations) if translated else None,
         partial(_read_paragraphs, corpus, TRANSLATION) if translated else None,
         partial(_read_paragraphs, corpus, "text") if pivot else None,
+        encoder,
+        None if encoder is None else np.concatenate([np.empty((0, encoder.dimension), np.float32), *vectors]),
     )
+
+
+def document_vectors(paragraphs: Sequence[Sequence[str]], encoder: EncoderLike) -> npt.NDArray[np.float32]:
+    """Vectors of documents: the mean of the unit vectors of their paragraphs, weighted by their numbers of words.
+
+    Args:
+        paragraphs: The paragraphs of n documents.
+        encoder: The encoder.
+
+    Returns:
+        float32 (n, d); 0 for a document without a known word.
+    """
+    lines = [line for document in paragraphs for line in document]
+    vectors = np.zeros((len(paragraphs), encoder.dimension), np.float32)
+    if lines:
+        encoded = encoder.encode(lines)
+        weights = tokenize(lines).lengths / np.maximum(np.linalg.norm(encoded, axis=1), 1e-9)
+        owners = np.repeat(np.arange(len(paragraphs)), [len(document) for document in paragraphs])
+        np.add.at(vectors, owners, encoded * weights[:, None].astype(np.float32))
+    norms = np.linalg.norm(vectors, axis=1, keepdims=True)
+    return vectors / np.maximum(norms, 1e-9)
+
+
+def paragraph_vectors(
+    source: Documents, target: Documents, source_lines: Sequence[str], target_lines: Sequence[str]
+) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.float32]] | None:
+    """Vectors of the paragraphs of a pair of documents, for the sentence aligner; None without an encoder.
+
+    Args:
+        source: The source documents, with their encoder.
+        target: The target documents, with theirs.
+        source_lines: Paragraphs of the source document.
+        target_lines: Paragraphs of the target document.
+    """
+    if source.encoder is None or target.encoder is None:
+        return None
+    return source.encoder.encode(source_lines), target.encoder.encode(target_lines)
 
 
 def split_paragraphs(text: str) -> list[str]:

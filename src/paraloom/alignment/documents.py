@@ -11,9 +11,24 @@ import numpy.typing as npt
 from scipy import sparse
 
 from paraloom.alignment.assignment import ASSIGNMENTS, assign, margins
-from paraloom.alignment.candidates import CandidatePairs, dot_products, nearest_pairs, word_counts
-from paraloom.alignment.document_evidence import Lexicons, image_vectors, multinews_scores, topic_cosines, word_vectors
-from paraloom.alignment.document_features import Documents
+from paraloom.alignment.candidates import (
+    CandidatePairs,
+    dot_products,
+    nearest_dense_pairs,
+    nearest_pairs,
+    union,
+    word_counts,
+)
+from paraloom.alignment.document_evidence import (
+    Lexicons,
+    encoder_cosines,
+    encoder_vectors,
+    image_vectors,
+    multinews_scores,
+    topic_cosines,
+    word_vectors,
+)
+from paraloom.alignment.document_features import Documents, paragraph_vectors
 from paraloom.alignment.document_pairs import DocumentPair
 from paraloom.alignment.sentences import AlignerConfig, SentenceAligner, TextPair, fit_aligner
 from paraloom.core.errors import ConfigError, nearest
@@ -26,11 +41,15 @@ EVIDENCE: dict[str, dict[str, float]] = {
     "pictures": {"pictures": 0.3},
     "topics": {"topics": 1.0},
     "scores": {"sentences": 1.0, "length": 1.0, "entities": 1.0},
-    "all": {"words": 1.0, "pictures": 0.3, "sentences": 0.5, "length": 0.1, "entities": 0.1},
+    "encoder": {"encoder": 1.0},
+    "all": {"words": 1.0, "pictures": 0.3, "sentences": 0.5, "length": 0.1, "entities": 0.1, "encoder": 1.0},
 }
-"""Presets of evidence weights: single kinds (`topics` as in PARK17, `scores` as in MultiNews), and the best mix."""
+"""Presets of evidence weights: single kinds (`topics` as in PARK17, `scores` as in MultiNews), and the best mix.
 
-_KINDS = ("words", "pictures", "topics", "sentences", "length", "entities")
+`encoder` is the cosine under an encoder of both languages; without one, `all` is the rest.
+"""
+
+_KINDS = ("words", "pictures", "topics", "sentences", "length", "entities", "encoder")
 
 # Pairs that the sentence aligner learns from in the first round, and that many more in each further round.  Documents
 # with few paragraphs teach little, those with many cost much time.
@@ -44,8 +63,8 @@ class DocumentAlignerConfig:
     """Settings of the document aligner.
 
     Args:
-        weights: Weight of each kind of evidence: `words`, `pictures`, `topics`, `sentences`, `length`, `entities`; see
-            EVIDENCE for presets.
+        weights: Weight of each kind of evidence: `words`, `pictures`, `topics`, `sentences`, `length`, `entities`,
+            `encoder`; see EVIDENCE for presets.
         max_candidates: Neighbors of each document that it is compared with.
         assignment: How pairs are chosen: `one-to-one`, `mutual` or `best`, see `assignment.assign`.
         threshold_on: What the threshold applies to: `margin` (lead over rivals, see `assignment.margins`) or `score`.
@@ -159,6 +178,10 @@ def align_documents(
     source, target = _as_documents(source), _as_documents(target)
     config = config or DocumentAlignerConfig()
     config.check()
+    if not any(weight for name, weight in config.weights.items() if name != "encoder") and source.encoder is None:
+        raise ConfigError(
+            "the evidence 'encoder' needs an encoder of both languages", remedy="Give one, or choose other evidence."
+        )
     sizes = len(source), len(target)
     aligner: SentenceAligner | None = None
     for number in range(config.rounds + 1):
@@ -201,6 +224,10 @@ def _score_candidates(
     vectors = [sparse.csr_matrix(sparse.hstack([a, b * scale])) for a, b in zip(words, images, strict=True)]
     pairs = nearest_pairs(vectors[0], vectors[1], max_candidates)
     evidence: dict[str, Floats] = {}
+    encoded = encoder_vectors(source, target) if weights.get("encoder") else None
+    if encoded is not None:
+        pairs = union(pairs, nearest_dense_pairs(*encoded, max_candidates), len(target))
+        evidence["encoder"] = encoder_cosines(encoded, pairs)
     if weights.get("words"):
         evidence["words"] = dot_products(words.source, words.target, pairs)
     if weights.get("pictures"):
@@ -211,7 +238,7 @@ def _score_candidates(
         evidence |= multinews_scores(source, target, pairs)
     total = np.zeros(len(pairs.sources))
     for name, weight in weights.items():
-        if weight:
+        if weight and name in evidence:
             total += weight * evidence[name]
     positive = total > 0
     return CandidatePairs(pairs.sources[positive], pairs.targets[positive]), total[positive]
@@ -237,7 +264,13 @@ def _training_pairs(
     forward = source.read_translations(sources) if source.read_translations else None
     backward = target.read_translations(targets) if target.read_translations else None
     return [
-        TextPair(texts[0][i], texts[1][j], [forward[i]] if forward else [], [backward[j]] if backward else [])
+        TextPair(
+            texts[0][i],
+            texts[1][j],
+            [forward[i]] if forward else [],
+            [backward[j]] if backward else [],
+            paragraph_vectors(source, target, texts[0][i], texts[1][j]),
+        )
         for i, j in zip(sources, targets, strict=True)
     ]
 

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from paraloom.alignment.document_features import Documents, ParagraphReader
+from paraloom.alignment.document_features import Documents, ParagraphReader, paragraph_vectors
 from paraloom.alignment.document_pairs import DocumentPair
 from paraloom.alignment.sentences import AlignerConfig, SentenceAligner, TextPair, fit_aligner
 from paraloom.core.beads import Bead
@@ -98,6 +98,7 @@ def _read_texts(source: Documents, target: Documents, pairs: Sequence[tuple[int,
                 target_texts[j],
                 [forward[i]] if forward else [],
                 [backward[j]] if backward else [],
+                paragraph_vectors(source, target, source_texts[i], target_texts[j]),
             )
         except DataError as error:
             raise DataError(f"{source.ids[i]}, {target.ids[j]}: {error.what}", remedy=error.remedy) from None

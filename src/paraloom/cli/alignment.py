@@ -109,17 +109,19 @@ def align_sentences(
     With --documents the sentences of each pair of documents are aligned, and no bead leaves its pair.
 
     Example: `paraloom align sentences a.de a.en --translations a.google.en -o a.de-en.tsv`
+
+    Example: `paraloom align sentences a.de a.en --encoder de-en-encoder -o a.de-en.tsv`
     """
     if documents is not None:
         given: dict[str, object] = {"--translations": translations, "--target-translations": target_translations}
         given |= {"--translator": translator, "--method": method != "evidence", "--lexicon": lexicon}
-        given |= {"--encoder": encoder, "--hard-delimiter": hard_delimiter is not None}
+        given |= {"--hard-delimiter": hard_delimiter is not None}
         given |= {"--src-lang": src_lang, "--tgt-lang": tgt_lang}
         for name, value in given.items():
             if value:
                 raise typer.BadParameter(f"{name} is for two texts, not for --documents")
         workflows.align_paired_documents(
-            source, target, documents, output, max_bead_size=max_bead_size, pivot=pivot, seed=seed
+            source, target, documents, output, encoder=encoder, max_bead_size=max_bead_size, pivot=pivot, seed=seed
         )
         return
     counts = workflows.align_files(
@@ -150,8 +152,12 @@ def align_documents(
         typer.Option(help="Target into a third language, as --translator does with the source; compared there."),
     ] = None,
     decode: Annotated[str, typer.Option(help="How to translate.")] = "beam:1",
+    encoder: Annotated[
+        str | None, typer.Option(help="An encoder of both languages, as further evidence: its folder.")
+    ] = None,
     evidence: Annotated[
-        str, typer.Option(help="words, pictures, topics (PARK17), scores (MultiNews), all; several with commas.")
+        str,
+        typer.Option(help="words, pictures, topics (PARK17), scores (MultiNews), encoder, all; several with commas."),
     ] = "all",
     assignment: Annotated[
         str, typer.Option(help="one-to-one, mutual (best in both directions) or best (of each source).")
@@ -167,6 +173,8 @@ def align_documents(
     Works without a translator: the most confident pairs are aligned sentence by sentence to learn a lexicon.
 
     Example: `paraloom align documents pages.de pages.en -o pairs.tsv`
+
+    Example: `paraloom align documents pages.cs pages.en --encoder cs-en-encoder -o pairs.tsv`
     """
     figures = workflows.pair_documents(
         source,
@@ -174,6 +182,7 @@ def align_documents(
         output,
         translator=translator,
         target_translator=target_translator,
+        encoder=encoder,
         decode=decode,
         seed=seed,
         evidence=evidence,

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -13,16 +14,23 @@ from paraloom.cli.output import print_figures
 
 
 def train_encoder(
-    pairs: Annotated[list[str], typer.Option(help="Pairs that mean the same. Repeatable.")],
     output: options.Folder,
+    pairs: Annotated[
+        list[str] | None, typer.Option(help="Pairs in one language that mean the same. Repeatable.")
+    ] = None,
+    bitext: Annotated[
+        list[str] | None,
+        typer.Option(help="Instead of --pairs: translations, for an encoder of two or more languages. Repeatable."),
+    ] = None,
     spec: Annotated[
-        str,
+        str | None,
         typer.Option(
-            help="Parts: word, trigram, lstm, blstm, gran, gru; word+trigram sums, word,trigram concatenates."
+            help="Parts: word, trigram, ngram, lstm, blstm, gran, gru; word+trigram sums, word,trigram concatenates. "
+            "Default: word,trigram; of bitext ngram."
         ),
-    ] = "word,trigram",
-    dimension: Annotated[int, typer.Option(help="Width of each part.")] = 300,
-    epochs: Annotated[int, typer.Option(help="Passes over the pairs.")] = 5,
+    ] = None,
+    dimension: Annotated[int | None, typer.Option(help="Width of each part. Default: 300; of bitext 256.")] = None,
+    epochs: Annotated[int | None, typer.Option(help="Passes over the pairs. Default: 5; of bitext 4.")] = None,
     megabatch_size: Annotated[int, typer.Option(help="Mini-batches that are searched together for negatives.")] = 20,
     megabatch_warmup: Annotated[
         bool,
@@ -49,22 +57,26 @@ def train_encoder(
     tgt_column: options.TgtColumn = None,
     seed: options.Seed = 1,
 ) -> None:
-    """Train a sentence encoder on paraphrase pairs; if stopped, run it again to resume.
+    """Train a sentence encoder on paraphrases, or on bitext; if stopped, run it again to resume.
+
+    Of bitext it learns similar vectors for translations: for `mine`, `align sentences`, `score --with bilingual`.
 
     Example: `paraloom train encoder --pairs kept.parquet -o encoder`
+
+    Example: `paraloom train encoder --bitext news.cs-en.tsv --bitext 'talks.{de,en}' -o cs-de-en`
     """
+    defaults = {"spec": spec, "dimension": dimension, "epochs": epochs}
     result = workflows.train_encoder(
-        pairs,
+        pairs or (),
         output,
+        bitext=bitext or (),
         init_from=init_from,
         vectors=vectors,
         sts=sts,
         src_column=options.column(src_column),
         tgt_column=options.column(tgt_column),
         seed=seed,
-        spec=spec,
-        dimension=dimension,
-        epochs=epochs,
+        **{name: value for name, value in defaults.items() if value is not None},
         megabatch_size=megabatch_size,
         megabatch_warmup=megabatch_warmup,
         scramble=scramble,
@@ -169,18 +181,65 @@ def mine(
     encoder: options.Encoder,
     corpus: Annotated[str, typer.Argument(metavar="TEXT", help="Sentences, one per line.")],
     output: options.Output,
-    above: Annotated[float, typer.Option(help="Minimum cosine of a pair.")] = 0.8,
-    below: Annotated[float, typer.Option(help="Maximum cosine of a pair.")] = 0.99,
-    k: Annotated[int, typer.Option("-k", help="Maximum number of pairs of a sentence.")] = 5,
-    vectors: Annotated[Path | None, typer.Option(help="Vectors of the text, from `paraloom encode`.")] = None,
+    target: Annotated[
+        str | None,
+        typer.Option("--with", help="Sentences in another language: mine translations, with an encoder of both."),
+    ] = None,
+    threshold: Annotated[
+        float | None, typer.Option(help="Minimum margin of translations. Default: 1.06; higher is more precise.")
+    ] = None,
+    retrieval: Annotated[
+        str, typer.Option(help="How translations are chosen: max, intersection, forward or backward.")
+    ] = "max",
+    index: Annotated[
+        str, typer.Option(help="How translations are searched: exact, clusters (faiss; millions of lines), auto.")
+    ] = "auto",
+    gold: Annotated[
+        Path | None, typer.Option(help="True rows of both texts, from 1, between tabs: prints F1 and best threshold.")
+    ] = None,
+    above: Annotated[float | None, typer.Option(help="Minimum cosine of paraphrases. Default: 0.8.")] = None,
+    below: Annotated[float | None, typer.Option(help="Maximum cosine of paraphrases. Default: 0.99.")] = None,
+    k: Annotated[
+        int | None,
+        typer.Option("-k", help="Pairs of a sentence at most. Default: 5. With --with: neighbors in the margin; 4."),
+    ] = None,
+    vectors: Annotated[
+        Path | None, typer.Option(help="Vectors of the text, from `paraloom encode`; for paraphrases.")
+    ] = None,
     seed: options.Seed = 1,
+    as_json: options.Json = False,
 ) -> None:
-    """Mine paraphrases from a text of any size: the pairs of sentences with the highest cosines, best first.
+    """Mine paraphrases from a text of any size, or with --with translations from two texts, the best pairs first.
+
+    Translations are scored by their margin: the cosine of both sentences over their mean cosine with their nearest
+    neighbors in the other text.
 
     Example: `paraloom mine english sentences.txt.gz --above 0.85 -o pairs.tsv`
+
+    Example: `paraloom mine cs-en news.cs.txt --with news.en.txt --threshold 1.1 -o pairs.tsv`
     """
-    count = workflows.mine_lines(encoder, corpus, output, above=above, below=below, k=k, vectors=vectors, seed=seed)
-    typer.echo(f"{count:,} pairs in {output}")
+    if target is None:
+        _refuse({"--threshold": threshold, "--gold": gold}, "is for translations: name the other text by --with")
+        settings: dict[str, Any] = {"above": above, "below": below, "k": k}
+        given = {name: value for name, value in settings.items() if value is not None}
+        count = workflows.mine_lines(encoder, corpus, output, vectors=vectors, seed=seed, **given)
+        typer.echo(json.dumps({"pairs": count}) if as_json else f"{count:,} pairs in {output}")
+        return
+    _refuse(
+        {"--above": above, "--below": below, "--vectors": vectors}, "is for paraphrases in one text, not for --with"
+    )
+    settings = {"threshold": threshold, "k": k}
+    given = {name: value for name, value in settings.items() if value is not None}
+    mined = workflows.mine_translations(
+        encoder, corpus, target, output, retrieval=retrieval, index=index, gold=gold, seed=seed, **given
+    )
+    typer.echo(json.dumps(mined.to_dict()) if as_json else f"{mined.format()}\nin {output}")
+
+
+def _refuse(given: dict[str, object], reason: str) -> None:
+    for name, value in given.items():
+        if value is not None:
+            raise typer.BadParameter(f"{name} {reason}")
 
 
 def export(

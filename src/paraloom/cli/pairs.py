@@ -60,7 +60,10 @@ def score(
     ] = "common",
     encoder: Annotated[
         str | None,
-        typer.Option(help="Adds paraphrase_score: a bundled name, a folder, or a sentence-transformers model."),
+        typer.Option(
+            help="Adds paraphrase_score (--with bilingual: bilingual_similarity): a bundled name, a folder, or a "
+            "sentence-transformers model."
+        ),
     ] = None,
     word_counts: Annotated[
         str | None, typer.Option(help="Adds the mean IDF of both sides: a folder of `train word-counts`.")
@@ -108,6 +111,8 @@ def score(
     """Add columns of scores to pairs; no row is dropped.
 
     Example: `paraloom score pairs.parquet --with overlap,bleu1,length -o scored.parquet`
+
+    Example: `paraloom score train.cs-en.tsv --with bilingual --encoder cs-en -o scored.tsv`
     """
     scored = paraloom.read_pairs(
         pairs, src_column=options.column(src_column), tgt_column=options.column(tgt_column)

@@ -21,10 +21,14 @@ class PartsConfig(Config):
         dimension: Dimension of each part.
         word_vocab_size: Number of words that get a vector, the most frequent ones.
         trigram_vocab_size: Number of character trigrams that get a vector, the most frequent ones.
+        ngram_vocab_size: Number of words and n-grams within words (`text.ngrams.word_ngrams`) that get a vector, the
+            most frequent ones.
         subword_vocab_size: Number of pieces of the SentencePiece model that is learned, at most.
         word_init_std: Standard deviation of the initial random vectors of words. A mean of a few words is longer than
             one of many trigrams; therefore words start shorter than trigrams, whose influence would otherwise vanish.
         trigram_init_std: The same for trigrams.
+        ngram_init_std: The same for n-grams within words. Small: what a rare one starts with is noise in every sentence
+            that has it.
         subword_init_std: The same for subwords.
         recurrent_init_std: The same for the words of recurrent parts (LSTM, BLSTM, GRAN, GRU).
         frequency_damping: Initial vectors of a unit with relative frequency p are divided by 1 + damping * p, the
@@ -53,9 +57,11 @@ class PartsConfig(Config):
     dimension: int = 300
     word_vocab_size: int = 50_000
     trigram_vocab_size: int = 30_000
+    ngram_vocab_size: int = 200_000
     subword_vocab_size: int = 20_000
     word_init_std: float = 0.03
     trigram_init_std: float = 0.2
+    ngram_init_std: float = 0.02
     subword_init_std: float = 0.03
     recurrent_init_std: float = 0.1
     frequency_damping: float = 1000.0
@@ -65,8 +71,10 @@ class PartsConfig(Config):
     def validate(self) -> None:
         """Check the spec and the ranges of all values."""
         super().validate()
-        check_at_least_one(self, "dimension", "word_vocab_size", "trigram_vocab_size", "subword_vocab_size")
-        check_positive(self, "word_init_std", "trigram_init_std", "subword_init_std", "recurrent_init_std")
+        check_at_least_one(self, "dimension", "word_vocab_size", "trigram_vocab_size")
+        check_at_least_one(self, "ngram_vocab_size", "subword_vocab_size")
+        check_positive(self, "word_init_std", "trigram_init_std", "ngram_init_std", "subword_init_std")
+        check_positive(self, "recurrent_init_std")
         for name in ("frequency_damping", "embedding_l2", "network_l2"):
             value = getattr(self, name)
             if not (math.isfinite(value) and value >= 0):
@@ -86,7 +94,7 @@ class PartsConfig(Config):
         """Get the size of a vocabulary.
 
         Args:
-            unit: Its kind of unit: 'word', 'trigram' or 'subword'.
+            unit: Its kind of unit: 'word', 'trigram', 'ngram' or 'subword'.
 
         Returns:
             Maximum number of entries.
@@ -121,6 +129,8 @@ class EncoderConfig(PartsConfig):
         loss: `margin`, the loss of PNMT and W17 with hard negatives, or `softmax`: cross-entropy over all other pairs
             of the mini-batch, in both directions, which wants large batches.
         temperature: τ, by which `softmax` divides cosines.
+        softmax_margin: m, which `softmax` subtracts from the cosine of each pair, so that it has to be nearer than the
+            others by that much (Yang et al. 2019).
         batch_size: Pairs in a mini-batch.
         megabatch_size: M, the number of mini-batches that are searched together for hard negatives (PNMT §4.1).
         megabatch_warmup: Grow M from 1 in the first epoch to `megabatch_size` in the last, by equal factors.
@@ -153,6 +163,7 @@ class EncoderConfig(PartsConfig):
     weight_epochs: int = 0
     loss: Literal["margin", "softmax"] = "margin"
     temperature: float = 0.05
+    softmax_margin: float = 0.0
     batch_size: int = 100
     megabatch_size: int = 20
     megabatch_warmup: bool = False
@@ -174,6 +185,8 @@ class EncoderConfig(PartsConfig):
             raise ConfigError(
                 f"'epochs' is {self.epochs} and 'weight_epochs' {self.weight_epochs}; expected 1 or more of either"
             )
+        if not (math.isfinite(self.softmax_margin) and self.softmax_margin >= 0):
+            raise ConfigError(f"'softmax_margin' is {self.softmax_margin}; expected a number from 0 up")
         if not 0 <= self.scramble <= 1:
             raise ConfigError(f"'scramble' is {self.scramble}; expected a probability from 0 to 1")
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 from collections.abc import Iterable, Mapping, Sequence, Set
 from difflib import get_close_matches
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -12,13 +13,17 @@ import numpy as np
 import pyarrow as pa
 
 from paraloom.bundled import BUNDLED, bundled_path
+from paraloom.core.config import check_keys
 from paraloom.core.errors import ConfigError, DataError, MissingExtraError, ModelError
 from paraloom.core.progress import progress
 from paraloom.core.protocols import EncoderLike
 from paraloom.embed.average import SentenceEncoder, Vectors, normalize_vectors
+from paraloom.embed.bilingual import BITEXT_SETTINGS, check_bitext
+from paraloom.embed.config import EncoderConfig
 from paraloom.embed.static import is_static, load_static
 from paraloom.embed.store import load_encoder, save_encoder
 from paraloom.embed.threads import available_threads
+from paraloom.embed.training import train_encoder
 from paraloom.embed.transformer import CONFIG as TRANSFORMER_CONFIG
 from paraloom.embed.transformer import (
     TRAINED,
@@ -27,6 +32,7 @@ from paraloom.embed.transformer import (
     is_trained_transformer,
     is_transformer,
 )
+from paraloom.io import read_pairs
 from paraloom.io.atomic import atomic_folder
 
 
@@ -77,6 +83,54 @@ class Encoder:
             600
         """
         return cls(open_encoder(name, threads or available_threads()), str(name))
+
+    @classmethod
+    def train(
+        cls,
+        folder: str | Path,
+        *,
+        pairs: str | Path | Sequence[str | Path] = (),
+        bitext: str | Path | Sequence[str | Path] = (),
+        seed: int = 1,
+        threads: int | None = None,
+        **config: Any,
+    ) -> Encoder:
+        """Train an encoder on paraphrases, or of two or more languages on bitext.
+
+        Interrupted, the same call resumes. `paraloom.train_encoder` is the same as a pipeline, with development tasks.
+
+        Args:
+            folder: Folder for the encoder.
+            pairs: Pairs in one language that mean the same: a file or several, as `paraloom.read_pairs` takes them.
+            bitext: Instead of `pairs`: sentences and their translations, of any languages. The defaults are then
+                `paraloom.embed.bilingual.BITEXT_SETTINGS`; a warning says if sides are swapped or in one language.
+            seed: Seed of every random choice.
+            threads: Number of threads; all processors by default. The vectors do not depend on it.
+            **config: Fields of `EncoderConfig`: `spec`, `dimension`, `epochs` …
+
+        Returns:
+            The encoder, loaded from the folder.
+
+        Raises:
+            ConfigError: Both or neither of `pairs` and `bitext` are given, or a setting is unknown or out of range.
+            DataError: No pair can be used, or all pairs have equal sides.
+
+        Example:
+            >>> import tempfile
+            >>> file = Path(tempfile.mkdtemp()) / "animals.de-en.tsv"
+            >>> _ = file.write_text("Ein Hund schläft.\\tA dog sleeps.\\nDie Katze frisst.\\tThe cat eats.\\n")
+            >>> Encoder.train(file.parent / "encoder", bitext=file, dimension=16).dimension
+            16
+        """
+        sources, is_bitext = _training_sources(pairs, bitext)
+        settings = {**(BITEXT_SETTINGS if is_bitext else {}), **config}
+        check_keys(EncoderConfig, settings)
+        if is_bitext:
+            for source in sources:
+                check_bitext(str(source), read_pairs(source))
+        batches = chain.from_iterable(read_pairs(source) for source in sources)
+        train_encoder(batches, EncoderConfig(**settings), folder, seed=seed, threads=threads)
+        return cls.load(folder, threads)
 
     @property
     def dimension(self) -> int:
@@ -210,6 +264,18 @@ class Encoder:
         if array is None or array.dtype.kind not in "fiu":
             array = self.encode(values)
         return normalize_vectors(np.atleast_2d(array).astype(np.float32, copy=False))
+
+
+def _training_sources(
+    pairs: str | Path | Sequence[str | Path], bitext: str | Path | Sequence[str | Path]
+) -> tuple[list[str | Path], bool]:
+    """The files to train on, and whether they are bitext."""
+    listed = [[value] if isinstance(value, (str, Path)) else list(value) for value in (pairs, bitext)]
+    if bool(listed[0]) == bool(listed[1]):
+        raise ConfigError(
+            "expected either pairs or bitext", remedy="Give paraphrases as 'pairs', or translations as 'bitext'."
+        )
+    return listed[0] or listed[1], bool(listed[1])
 
 
 def open_encoder(model: str | Path, threads: int = 1) -> EncoderLike:

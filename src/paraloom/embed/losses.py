@@ -139,6 +139,7 @@ def contrastive_loss(
     keys: npt.NDArray[np.uint64],
     other_keys: npt.NDArray[np.uint64],
     temperature: float,
+    margin: float = 0.0,
 ) -> Loss:
     """Cross-entropy of finding the other side of each pair among those of the batch, in both directions.
 
@@ -152,13 +153,15 @@ def contrastive_loss(
         keys: uint64 `(n,)`, identity of each first side.
         other_keys: uint64 `(n,)`, identity of each second side.
         temperature: τ.
+        margin: m, which is subtracted from the cosine of each pair: it has to be nearer than others by that much.
 
     Returns:
         The loss; its violations are the sides of pairs for which another sentence is nearer, in both directions.
 
     Reference:
         van den Oord et al. 2018 (InfoNCE); Henderson et al. 2017, "Efficient natural language response suggestion":
-        the other pairs of the batch as negatives.
+        the other pairs of the batch as negatives. Yang et al. 2019, "Improving multilingual sentence embedding using
+        bi-directional dual encoder with additive margin softmax": m.
 
     Example:
         >>> vectors = np.float32([[1, 0], [0, 1], [1, 0], [0, 1]])
@@ -176,6 +179,7 @@ def contrastive_loss(
     scores = (first @ second.T) / np.float32(temperature)
     scores[_sharing(keys, other_keys)] = -np.inf
     diagonal = np.arange(count)
+    scores[diagonal, diagonal] -= np.float32(margin / temperature)
     positive = scores[diagonal, diagonal]
     by_row, by_column = _softmax(scores, 1), _softmax(scores, 0)
     tiny = np.finfo(np.float32).tiny

@@ -132,31 +132,23 @@ def mine_pairs(
         ConfigError: An argument is out of range.
         MissingExtraError: faiss is not installed.
     """
-    faiss = _faiss()
+    faiss = faiss_library()
     if not (k >= 1 and probes >= 1 and -1 <= above <= below):
         raise ConfigError(
             f"'k' is {k}, 'probes' {probes}, 'above' {above}, 'below' {below}; "
             "expected k and probes of 1 or more, and above not higher than below"
         )
-    centroids = _centroids(corpus, seed)
-    order, bounds = _groups(corpus, centroids)
-    stored = np.lib.format.open_memmap(scratch / "groups.npy", "w+", np.float16, corpus.shape)
-    for start in range(0, len(order), BLOCK):
-        rows = order[start : start + BLOCK]
-        # Read in the order in which they lie on disk.
-        ranks = np.argsort(rows)
-        block = normalize_vectors(corpus[rows[ranks]].astype(np.float32))
-        stored[start + ranks] = block.astype(np.float16)
-    probes = min(probes, len(centroids))
-    _, near = faiss.knn(centroids, centroids, probes, metric=faiss.METRIC_INNER_PRODUCT)
+    groups = group_vectors(corpus, scratch / "groups.npy", seed)
+    _, order, bounds, stored = groups
+    near = groups.near(probes)
     pairs: list[tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], Vectors]] = []
     with progress("mining", len(order), unit="sentences") as advance:
-        for group in range(len(centroids)):
+        for group in range(len(near)):
             own = slice(bounds[group], bounds[group + 1])
             queries = stored[own].astype(np.float32)
             if not len(queries):
                 continue
-            neighbors = sorted(near[group])
+            neighbors = near[group]
             others = np.concatenate([np.arange(bounds[other], bounds[other + 1]) for other in neighbors])
             candidates = np.concatenate([stored[bounds[other] : bounds[other + 1]] for other in neighbors])
             wanted = min(k + 1, len(candidates))
@@ -172,7 +164,53 @@ def mine_pairs(
     return _distinct(pairs)
 
 
-def _faiss() -> Any:
+class VectorGroups(NamedTuple):
+    """Vectors in groups around centroids.
+
+    Args:
+        centroids: float32 `(groups, d)`, unit vectors.
+        order: int64 `(n,)`, rows of the corpus, sorted by group.
+        bounds: int64 `(groups + 1,)`, where each group starts in `order`.
+        stored: float16 `(n, d)`, the unit vectors in that order, memory-mapped.
+    """
+
+    centroids: Vectors
+    order: npt.NDArray[np.int64]
+    bounds: npt.NDArray[np.int64]
+    stored: npt.NDArray[np.float16]
+
+    def near(self, probes: int) -> list[list[int]]:
+        """The groups nearest to each group, itself included, at most `probes`, in the order of their numbers."""
+        faiss = faiss_library()
+        count = min(probes, len(self.centroids))
+        _, near = faiss.knn(self.centroids, self.centroids, count, metric=faiss.METRIC_INNER_PRODUCT)
+        return [sorted(groups) for groups in near.tolist()]
+
+
+def group_vectors(corpus: npt.NDArray[np.floating[Any]], file: Path, seed: int) -> VectorGroups:
+    """Group the rows of a corpus around √n centroids.
+
+    Args:
+        corpus: `(n, d)`.
+        file: Temporary .npy file for the vectors by group, in half precision.
+        seed: Seed of the centroids.
+    """
+    centroids = _centroids(corpus, seed)
+    group = groups_of(corpus, centroids)
+    order = np.argsort(group, kind="stable")
+    bounds = np.searchsorted(group[order], np.arange(len(centroids) + 1))
+    stored = np.lib.format.open_memmap(file, "w+", np.float16, corpus.shape)
+    for start in range(0, len(order), BLOCK):
+        rows = order[start : start + BLOCK]
+        # Read in the order in which they lie on disk.
+        ranks = np.argsort(rows)
+        block = normalize_vectors(corpus[rows[ranks]].astype(np.float32))
+        stored[start + ranks] = block.astype(np.float16)
+    return VectorGroups(centroids, order, bounds, stored)
+
+
+def faiss_library() -> Any:
+    """The module faiss; MissingExtraError where it is not installed."""
     try:
         import faiss
     except ImportError:
@@ -182,7 +220,7 @@ def _faiss() -> Any:
 
 def _centroids(corpus: npt.NDArray[np.floating[Any]], seed: int) -> Vectors:
     """√n unit vectors, by k-means on a sample."""
-    faiss = _faiss()
+    faiss = faiss_library()
     count = max(1, round(len(corpus) ** 0.5))
     selected = np.sort(generator(seed).permutation(len(corpus))[: _SAMPLE_PER_CENTROID * count])
     sample = normalize_vectors(corpus[selected].astype(np.float32))
@@ -192,18 +230,15 @@ def _centroids(corpus: npt.NDArray[np.floating[Any]], seed: int) -> Vectors:
     return centroids
 
 
-def _groups(
-    corpus: npt.NDArray[np.floating[Any]], centroids: Vectors
-) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-    """Rows sorted by their nearest centroid, int64 `(n,)`, and where each group starts, int64 `(groups + 1,)`."""
-    faiss = _faiss()
+def groups_of(corpus: npt.NDArray[np.floating[Any]], centroids: Vectors) -> npt.NDArray[np.int32]:
+    """The nearest centroid of each row, int32 `(n,)`."""
+    faiss = faiss_library()
     group = np.empty(len(corpus), np.int32)
     for start in range(0, len(corpus), BLOCK):
         block = np.ascontiguousarray(normalize_vectors(corpus[start : start + BLOCK].astype(np.float32)))
         _, nearest = faiss.knn(block, centroids, 1, metric=faiss.METRIC_INNER_PRODUCT)
         group[start : start + BLOCK] = nearest[:, 0]
-    order = np.argsort(group, kind="stable")
-    return order, np.searchsorted(group[order], np.arange(len(centroids) + 1))
+    return group
 
 
 def _distinct(pairs: list[tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], Vectors]]) -> MinedPairs:

@@ -24,6 +24,7 @@ class PartKind:
 PARTS: dict[str, PartKind] = {
     "word": PartKind("word"),
     "trigram": PartKind("trigram"),
+    "ngram": PartKind("ngram"),
     "subword": PartKind("subword"),
     "token": PartKind("token"),
     "lstm": PartKind("word", recurrent=True),

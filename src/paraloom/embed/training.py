@@ -347,7 +347,8 @@ class _Training:
         first, second = 2 * selected, 2 * selected + 1
         lists = self._scrambled(self.learner.take(np.concatenate([first, second])), state.step)
         vectors = self.learner.forward(lists)
-        loss = contrastive_loss(vectors, self.data.keys[first], self.data.keys[second], self.config.temperature)
+        keys = self.data.keys[first], self.data.keys[second]
+        loss = contrastive_loss(vectors, *keys, self.config.temperature, self.config.softmax_margin)
         self._update(lists, loss, state, 2 * len(selected))
 
     def _train_margin(self, selected: npt.NDArray[np.int64], state: TrainingState) -> None:

@@ -1,4 +1,4 @@
-"""Vocabularies of words and character trigrams: counted over a stream of sentences, looked up by hash."""
+"""Vocabularies of words and character n-grams: counted over a stream of sentences, looked up by hash."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ import pyarrow as pa
 from paraloom.core.errors import ModelError
 from paraloom.embed import list_kernels
 from paraloom.text.buffers import Texts
-from paraloom.text.ngrams import character_ngrams
+from paraloom.text.ngrams import character_ngrams, spell_word_ngrams, word_ngrams
 from paraloom.text.normalize import lowercase
 from paraloom.text.token_kernels import hash_spans
 from paraloom.text.tokens import TokenLists, token_strings, tokenize
@@ -57,8 +57,10 @@ def _spell_trigrams(texts: Texts, positions: npt.NDArray[np.int64]) -> list[str]
 UNITS: dict[str, Unit] = {
     "word": Unit(tokenize, _spell_words),
     "trigram": Unit(_split_trigrams, _spell_trigrams),
+    "ngram": Unit(word_ngrams, spell_word_ngrams),
 }
-"""Units by name: words and character trigrams (PNMT §4.1), lower-cased, with punctuation marks."""
+"""Units by name: words, character trigrams (PNMT §4.1), and words with the n-grams within them (fastText), lower-cased,
+with punctuation marks."""
 
 
 class RowLists(NamedTuple):
@@ -179,9 +181,12 @@ class VocabularyCounter:
 
         Units with a line break are left out, because a vocabulary is stored as lines.
         """
-        counts = self._counts[: len(self._spellings)].tolist()
+        allowed = np.array(["\n" not in spelling for spelling in self._spellings], np.bool_)
+        counts = np.where(allowed, self._counts[: len(allowed)], 0)
+        # Of millions of n-grams most occur once or twice: only those that can be among the most frequent are sorted.
+        lowest = np.partition(counts, len(counts) - size)[len(counts) - size] if 0 < size < len(counts) else 1
         order = sorted(
-            (number for number, spelling in enumerate(self._spellings) if "\n" not in spelling),
+            np.flatnonzero(counts >= max(1, lowest)).tolist(),
             key=lambda number: (-counts[number], self._spellings[number]),
         )[:size]
         rows = np.full(len(self._spellings), -1, np.int32)

@@ -65,6 +65,7 @@ STAGES: dict[str, str] = {
     "compare-translators": "paraloom.stages.translators:CompareTranslators",
     "evaluate-aligner": "paraloom.stages.documents:EvaluateAligner",
     "train-encoder": "paraloom.stages.encoders:TrainEncoder",
+    "train-bilingual-encoder": "paraloom.stages.bilingual:TrainBilingualEncoder",
     "quantize-encoder": "paraloom.stages.encoders:QuantizeEncoder",
     "evaluate-classification": "paraloom.stages.encoders:EvaluateClassification",
     "evaluate-sts": "paraloom.stages.encoders:EvaluateSts",

@@ -16,6 +16,7 @@ from paraloom.core.lazy import lazy_exports
 if TYPE_CHECKING:
     from paraloom.stages.analysis import ExtractLexicon as ExtractLexicon
     from paraloom.stages.analysis import PairStatistics as PairStatistics
+    from paraloom.stages.bilingual import TrainBilingualEncoder as TrainBilingualEncoder
     from paraloom.stages.bitext import Clean as Clean
     from paraloom.stages.bitext import CommonTranslations as CommonTranslations
     from paraloom.stages.bitext import JoinPairs as JoinPairs
@@ -74,6 +75,7 @@ if TYPE_CHECKING:
 
 _MODULES = {
     "analysis": ("ExtractLexicon", "PairStatistics"),
+    "bilingual": ("TrainBilingualEncoder",),
     "bitext": ("Clean", "CommonTranslations", "JoinPairs", "ReadPairs", "ReadScoredPairs", "Split"),
     "distillation": ("DistillEncoder", "DistillTransformer", "DistillWords"),
     "diversity": ("MeasureDiversity",),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 from typing import ClassVar, Literal
@@ -25,6 +25,7 @@ from paraloom.core.protocols import EncoderLike
 from paraloom.core.schema import DOCUMENTS, PAIRS, add_column
 from paraloom.core.stage import Fit, Json, Map, Ref, Source, StageContext
 from paraloom.core.stage_cache import cached_per_stage
+from paraloom.embed.encoder import open_encoder
 from paraloom.evaluate.alignment import AlignmentScore, score_documents
 from paraloom.io import Corpus
 from paraloom.io.formats.alignments import GoldDocument, read_gold_documents
@@ -75,6 +76,7 @@ class AlignDocumentSentences(Source):
         source: Corpus of documents; its column `translation`, if it exists, is used for the alignment.
         target: Corpus of documents in the other language.
         pairs: A stage `align-documents` or `pivot-documents`, or a file of pairs.
+        encoder: Encoder of both languages, whose vectors are evidence.
         max_bead_size: Maximum number of sentences on one side of a bead, 1 to 15.
         pivot: Align the translations of both sides, which are in a third language, instead of the texts.
 
@@ -90,13 +92,14 @@ class AlignDocumentSentences(Source):
         3
     """
 
-    inputs: ClassVar[tuple[str, ...]] = ("source", "target", "pairs")
+    inputs: ClassVar[tuple[str, ...]] = ("source", "target", "pairs", "encoder")
     renamed_fields: ClassVar[Mapping[str, str]] = {"most": "max_bead_size"}
     output_schema: ClassVar[str] = "PAIRS"
 
     source: Ref
     target: Ref
     pairs: Ref
+    encoder: Ref | None = None
     max_bead_size: int = 3
     pivot: bool = False
 
@@ -107,7 +110,8 @@ class AlignDocumentSentences(Source):
         """One batch for each pair of documents that has sentence pairs."""
         corpora = [Corpus.open(context.inputs[side]) for side in ("source", "target")]
         langs = [_language(corpus) for corpus in corpora]
-        sides = [open_documents(corpus, pivot=self.pivot) for corpus in corpora]
+        encoder = _encoder(context)
+        sides = [replace(open_documents(corpus, pivot=self.pivot), encoder=encoder) for corpus in corpora]
         pairs = _read_pairs(context.inputs["pairs"])
         if not pairs:
             raise DataError("no pairs of documents found", remedy="Lower the threshold of align-documents.")
@@ -176,6 +180,7 @@ class EvaluateAligner(Fit):
     Args:
         documents: JSON lines with `source` and `target` (lists of sentences) and `gold` (the beads).
         translator: Translator of the sources into the target language. Default: the texts are aligned untranslated.
+        encoder: Encoder of both languages; with a translator, of the target language.
         decode: How to decode.
         max_bead_size: Maximum number of sentences on one side of a bead, 1 to 15.
 
@@ -191,12 +196,13 @@ class EvaluateAligner(Fit):
         3
     """
 
-    inputs: ClassVar[tuple[str, ...]] = ("translator",)
+    inputs: ClassVar[tuple[str, ...]] = ("translator", "encoder")
     version: ClassVar[str] = "2"
     renamed_fields: ClassVar[Mapping[str, str]] = {"most": "max_bead_size"}
 
     documents: Path
     translator: Ref | None = None
+    encoder: Ref | None = None
     decode: str = "beam:1"
     max_bead_size: int = 3
 
@@ -207,7 +213,8 @@ class EvaluateAligner(Fit):
         """Write result.json; return precision, recall and F1 of all beads."""
         documents = read_gold_documents(self.documents)
         translator = _translator(context.inputs["translator"], self.decode) if "translator" in context.inputs else None
-        score = score_aligner(documents, AlignerConfig(max_bead_size=self.max_bead_size), translator)
+        config = AlignerConfig(max_bead_size=self.max_bead_size)
+        score = score_aligner(documents, config, translator, encoder=_encoder(context))
         (folder / "result.json").write_text(json.dumps(score.to_dict(), indent=1) + "\n", encoding="utf-8")
         figures: dict[str, Json] = {name: round(value, 4) for name, value in score.exact.to_dict().items()}
         return figures | {"signature": score.signature}
@@ -250,6 +257,11 @@ def score_aligner(
     return score
 
 
+def _encoder(context: StageContext) -> EncoderLike | None:
+    """The encoder of a stage that may have one."""
+    return open_encoder(context.inputs["encoder"]) if "encoder" in context.inputs else None
+
+
 def _one_line(text: str) -> str:
     return " ".join(text.split())
 
@@ -270,8 +282,9 @@ class AlignDocuments(Fit):
     Args:
         source: Corpus of documents; its column `translation`, if it exists, is compared, too.
         target: Corpus of documents in the other language.
-        evidence: What is compared: 'words', 'pictures', 'topics' (Park et al. 2017), 'scores' (MultiNews), 'all', or
-            several of them, such as 'words,pictures'.
+        encoder: Encoder of both languages (of the third one with `pivot`), whose vectors are evidence.
+        evidence: What is compared: 'words', 'pictures', 'topics' (Park et al. 2017), 'scores' (MultiNews), 'encoder',
+            'all', or several of them, such as 'words,pictures'.
         assignment: How pairs are chosen: 'one-to-one', 'mutual' (each is the best match of the other) or 'best' (the
             best target of each source).
         threshold_on: What the threshold applies to: 'margin' (the lead over rival pairs) or 'score'.
@@ -295,7 +308,7 @@ class AlignDocuments(Fit):
         'one-to-one'
     """
 
-    inputs: ClassVar[tuple[str, ...]] = ("source", "target")
+    inputs: ClassVar[tuple[str, ...]] = ("source", "target", "encoder")
     renamed_fields: ClassVar[Mapping[str, str]] = {
         "how": "assignment",
         "by": "threshold_on",
@@ -305,6 +318,7 @@ class AlignDocuments(Fit):
 
     source: Ref
     target: Ref
+    encoder: Ref | None = None
     evidence: str = "all"
     assignment: str = "one-to-one"
     threshold_on: Literal["margin", "score"] = "margin"
@@ -332,8 +346,10 @@ class AlignDocuments(Fit):
 
     def fit(self, folder: Path, context: StageContext) -> dict[str, Json]:
         """Write pairs.tsv; return the number of documents and pairs, with `gold` also precision, recall and F1."""
+        encoder = _encoder(context)
         source, target = (
-            open_documents(Corpus.open(context.inputs[side]), pivot=self.pivot) for side in ("source", "target")
+            open_documents(Corpus.open(context.inputs[side]), pivot=self.pivot, encoder=encoder)
+            for side in ("source", "target")
         )
         pairs = align_documents(source, target, self.settings, seed=context.seed).pairs()
         write_document_pairs(folder / PAIRS_FILE, pairs)

@@ -15,6 +15,7 @@ from paraloom.core.stage import Json
 from paraloom.mt.costs import COST_DECODING, COST_SAMPLE, MIN_SENTENCES, CostDistribution, cost_warning
 from paraloom.mt.translator import Translator, best_variants
 from paraloom.text.function_words import known_function_words, likeness, sample_language
+from paraloom.text.language_names import language_code, language_name
 from paraloom.text.normalize import normalize
 
 SAMPLE_ROWS = 500
@@ -26,41 +27,6 @@ COPIES = 0.6
 NO_CHECK = "If it is right as it is, switch the check off: --no-language-check, or check_languages = false."
 
 _SHOWN_ROWS = 3
-_NAMES = {
-    "ar": "Arabic",
-    "cs": "Czech",
-    "da": "Danish",
-    "de": "German",
-    "el": "Greek",
-    "en": "English",
-    "es": "Spanish",
-    "fi": "Finnish",
-    "fr": "French",
-    "he": "Hebrew",
-    "hi": "Hindi",
-    "hu": "Hungarian",
-    "is": "Icelandic",
-    "it": "Italian",
-    "ja": "Japanese",
-    "ko": "Korean",
-    "nb": "Norwegian",
-    "nl": "Dutch",
-    "pl": "Polish",
-    "pt": "Portuguese",
-    "ro": "Romanian",
-    "ru": "Russian",
-    "sv": "Swedish",
-    "th": "Thai",
-    "tr": "Turkish",
-    "zh": "Chinese",
-}
-_CODES = {
-    **{"ara": "ar", "ces": "cs", "cze": "cs", "dan": "da", "deu": "de", "ger": "de", "ell": "el", "eng": "en"},
-    **{"spa": "es", "fin": "fi", "fra": "fr", "fre": "fr", "heb": "he", "hin": "hi", "hun": "hu", "isl": "is"},
-    **{"ice": "is", "ita": "it", "jpn": "ja", "kor": "ko", "nob": "nb", "no": "nb", "nor": "nb", "nld": "nl"},
-    **{"dut": "nl", "pol": "pl", "por": "pt", "ron": "ro", "rum": "ro", "rus": "ru", "swe": "sv", "tha": "th"},
-    **{"tur": "tr", "zho": "zh", "chi": "zh", "cmn": "zh"},
-}
 
 
 class Direction(NamedTuple):
@@ -72,7 +38,8 @@ class Direction(NamedTuple):
     @classmethod
     def of(cls, translator: TranslatorLike) -> Direction:
         """The languages of a translator, whose attributes `source` and `target` name them if they are known."""
-        return cls(_code(getattr(translator, "source", None)), _code(getattr(translator, "target", None)))
+        source, target = (language_code(getattr(translator, side, None)) for side in ("source", "target"))
+        return cls(source, target)
 
     def __str__(self) -> str:
         return f"{self.source or '?'} → {self.target or '?'}"
@@ -137,11 +104,12 @@ def check_languages(sample: SampledRows, column: str, direction: Direction, refe
     source = identified[column]
     other = identified[reference] if reference else None
     translator = f"the translator translates {direction}"
-    sides = " and ".join(f"'{name}' is {_name(identified[name])}" for name in columns)
+    sides = " and ".join(f"'{name}' is {language_name(identified[name])}" for name in columns)
     if reference and source and source == other and (direction.source is None or direction.source != direction.target):
         raise DataError(
-            f"both sides are {_name(source)} ({_rows(sample, column, source)}); {translator}",
-            remedy=f"Give one side in {_name(direction.source)}, the other in {_name(direction.target)}. {NO_CHECK}",
+            f"both sides are {language_name(source)} ({_rows(sample, column, source)}); {translator}",
+            remedy=f"Give one side in {language_name(direction.source)}, the other in "
+            f"{language_name(direction.target)}. {NO_CHECK}",
         )
     if _contradicts(source, direction.source, direction.target):
         if other and other == direction.source:
@@ -151,14 +119,16 @@ def check_languages(sample: SampledRows, column: str, direction: Direction, refe
                 f"the files, such as PREFIX.{{{direction.source},{direction.target}}}. {NO_CHECK}",
             )
         raise DataError(
-            f"the text to translate, '{column}', is {_name(source)} ({_rows(sample, column, source)}); {translator}",
-            remedy=f"Use a translator from {_name(source)}, or text in {_name(direction.source)}. {NO_CHECK}",
+            f"the text to translate, '{column}', is {language_name(source)} ({_rows(sample, column, source)}); "
+            f"{translator}",
+            remedy=f"Use a translator from {language_name(source)}, or text in {language_name(direction.source)}. "
+            f"{NO_CHECK}",
         )
     if _contradicts(other, direction.target, direction.source):
         raise DataError(
-            f"the other side, '{reference}', is {_name(other)} ({_rows(sample, reference, other)}); {translator}, "
-            "and its translations would be paired with another language",
-            remedy=f"Use a translator into {_name(other)}. {NO_CHECK}",
+            f"the other side, '{reference}', is {language_name(other)} ({_rows(sample, reference, other)}); "
+            f"{translator}, and its translations would be paired with another language",
+            remedy=f"Use a translator into {language_name(other)}. {NO_CHECK}",
         )
     return {name: language for name, language in identified.items() if language}
 
@@ -275,10 +245,10 @@ def check_scored_languages(
             read = (column == "pivot") == (name == "translator")
             expected = direction.source if read else direction.target
             if _contradicts(language, expected, direction.target if read else direction.source):
-                problems.append(f"'{column}' is {_name(language)}, but the {name} translates {direction}")
-        if column != "pivot" and language and languages and language not in map(_code, languages):
-            names = ", ".join(_name(_code(known)) for known in languages)
-            problems.append(f"'{column}' is {_name(language)}, but the paraphrase model is for {names}")
+                problems.append(f"'{column}' is {language_name(language)}, but the {name} translates {direction}")
+        if column != "pivot" and language and languages and language not in map(language_code, languages):
+            names = ", ".join(language_name(language_code(known)) for known in languages)
+            problems.append(f"'{column}' is {language_name(language)}, but the paraphrase model is for {names}")
     message = f"{'; '.join(problems)}: these scores mean little" if problems else ""
     if message:
         warnings.warn(message, stacklevel=2)
@@ -299,12 +269,3 @@ def _rows(sample: SampledRows, column: str, language: str | None) -> str:
     order = sorted(range(len(texts)), key=lambda row: -likeness(texts[row], language or "") * min(len(texts[row]), 60))
     shown = [f"{sample.ids[row]} {texts[row][:40]!r}" for row in sorted(order[:_SHOWN_ROWS])]
     return f"rows such as {', '.join(shown)}"
-
-
-def _code(language: str | None) -> str | None:
-    plain = (language or "").lower().replace("_", "-").split("-")[0]
-    return _CODES.get(plain, plain) or None
-
-
-def _name(language: str | None) -> str:
-    return _NAMES.get(language or "", language or "unknown")

@@ -31,6 +31,7 @@ from paraloom.pairs.scoring.models import (
     idf_scorers,
     language_scorers,
     perplexity_scorers,
+    without_bilingual,
 )
 from paraloom.pairs.scoring.paraphrase_model import ParaphraseModel, paraphrase_scorers
 from paraloom.pairs.scoring.scorer import Scorer
@@ -48,7 +49,8 @@ class Score(Map):
     """Adds the columns of scores to pairs; no row is dropped.
 
     Args:
-        scores: Names and groups of scores that need no model; `paraloom scores` lists them.
+        scores: Names and groups of scores that need no model; `paraloom scores` lists them. With `bilingual` among
+            them, the encoder adds `bilingual_similarity` instead of `paraphrase_score`.
         encoder: An encoder; adds `paraphrase_score`.
         word_counts: What :class:`CountWords` wrote; adds `src_idf` and `tgt_idf`.
         language_model: What :class:`TrainLanguageModel` wrote, or an ARPA file; adds `src_perplexity` and
@@ -113,7 +115,13 @@ class Score(Map):
     languages: tuple[str, ...] = ()
 
     def validate(self) -> None:
-        find_scorers(self.scores)
+        names, bilingual = without_bilingual(self.scores)
+        find_scorers(names)
+        if bilingual and not (self.encoder or self.sentence_transformer):
+            raise ConfigError(
+                "score 'bilingual_similarity' needs an encoder of both languages",
+                remedy="Set 'encoder', too: --encoder ENCODER; `paraloom train encoder --bitext` trains one.",
+            )
         if self.encoder and self.sentence_transformer:
             raise ConfigError(
                 "keys 'encoder' and 'sentence_transformer' both add paraphrase_score", remedy="Give one of them."
@@ -155,8 +163,9 @@ class Score(Map):
         """The batch with its scores; models are loaded once per worker."""
         models = tuple(sorted(context.inputs.items()))
         options = (self.cross_encoder_file, self.cross_encoder_label)
-        scorers = _model_scorers(models, self.sentence_transformer, self.languages, self.agreement_samples, *options)
-        return score(batch, [*self.scores, *scorers])
+        names, bilingual = without_bilingual(self.scores)
+        given = (self.sentence_transformer, bilingual, self.languages, self.agreement_samples)
+        return score(batch, [*names, *_model_scorers(models, *given, *options)])
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -276,6 +285,7 @@ class TrainClassifier(ClassifierConfig, Fit):
 def _model_scorers(
     models: tuple[tuple[str, Path], ...],
     sentence_transformer: str,
+    bilingual: bool,
     languages: tuple[str, ...],
     agreement_samples: int,
     cross_encoder_file: str,
@@ -285,9 +295,9 @@ def _model_scorers(
     scorers: list[Scorer] = []
     paths = dict(models)
     if "encoder" in paths:
-        scorers += encoder_scorers(load_encoder(paths["encoder"]))
+        scorers += encoder_scorers(load_encoder(paths["encoder"]), bilingual=bilingual)
     if sentence_transformer:
-        scorers += encoder_scorers(SentenceTransformerEncoder(sentence_transformer))
+        scorers += encoder_scorers(SentenceTransformerEncoder(sentence_transformer), bilingual=bilingual)
     if "word_counts" in paths:
         scorers += idf_scorers(DocumentFrequencies.load(paths["word_counts"]))
     if "language_model" in paths:

@@ -1,15 +1,24 @@
-"""N-grams of tokens and of characters, as lists of 64-bit ids."""
+"""N-grams of tokens, of characters, and of characters within words, as lists of 64-bit ids."""
 
 from __future__ import annotations
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from paraloom.core.errors import ConfigError
 from paraloom.text import token_kernels as kernels
-from paraloom.text.buffers import Texts, text_buffers
+from paraloom.text import word_ngram_kernels
+from paraloom.text.buffers import Texts, string_array, text_buffers
 from paraloom.text.normalize import lowercase
-from paraloom.text.tokens import TokenLists
+from paraloom.text.tokens import TokenLists, TokenSpans, token_spans
+
+# Smallest and largest n of n-grams within words; in Hangul, Han and kana a character is a syllable or a word.
+_ORDERS, _SYLLABIC_ORDERS = np.array([3, 5]), np.array([1, 3])
+
+# First bytes of combining marks and of Hangul letters: text without them is composed already.
+_UNCOMPOSED = (0xCC, 0xCD, 0xE1)
 
 
 def ngrams(lists: TokenLists, n: int) -> TokenLists:
@@ -61,6 +70,63 @@ def character_ngrams(texts: Texts, n: int = 3, *, boundary: bool = True, lower: 
     """
     _check_order(n)
     return TokenLists(*kernels.character_ngrams(*text_buffers(lowercase(texts) if lower else texts), n, boundary))
+
+
+def word_ngrams(texts: Texts) -> TokenLists:
+    """List the words of each text and the n-grams of their characters, as fastText does.
+
+    A word, or a punctuation mark, is a token of `tokenize`, lowercased and in Unicode NFC. It is marked as `<word>`;
+    its units are all runs of 3 to 5 characters of that, and the whole. In a word with Hangul, Han or kana they are runs
+    of 1 to 3 characters, because each of these characters says as much as a few letters.
+
+    Args:
+        texts: Texts.
+
+    Returns:
+        One list per text, word by word; the id of a unit is `token_hash` of its characters.
+
+    Reference:
+        Bojanowski et al. 2017, "Enriching word vectors with subword information", §3.2.
+
+    Example:
+        >>> from paraloom.text.tokens import token_hash
+        >>> units = ["<ab", "<ab>", "ab>"]
+        >>> word_ngrams(["Ab"])[0].tolist() == [token_hash(unit) for unit in units]
+        True
+    """
+    spans = _composed_spans(texts)
+    return TokenLists(
+        *word_ngram_kernels.word_ngrams(spans.data, spans.starts, spans.ends, spans.offsets, _ORDERS, _SYLLABIC_ORDERS)
+    )
+
+
+def spell_word_ngrams(texts: Texts, positions: npt.NDArray[np.int64]) -> list[str]:
+    """Spell one unit of each text.
+
+    Args:
+        texts: n texts.
+        positions: int64 `(n,)`, position of the unit in the list of its text, as `word_ngrams` gives it.
+
+    Example:
+        >>> spell_word_ngrams(["Hello", "한국어"], np.array([0, 2]))
+        ['<he', '한']
+    """
+    spans = _composed_spans(texts)
+    data, bounds = word_ngram_kernels.spell_word_ngrams(
+        spans.data, spans.starts, spans.ends, spans.offsets, _ORDERS, _SYLLABIC_ORDERS, positions
+    )
+    flat = pa.LargeStringArray.from_buffers(len(positions), pa.py_buffer(bounds), pa.py_buffer(data))
+    spelled: list[str] = flat.to_pylist()
+    return spelled
+
+
+def _composed_spans(texts: Texts) -> TokenSpans:
+    array = string_array(texts)
+    data, offsets = text_buffers(array)
+    data = data[offsets[0] : offsets[-1]]
+    if any((data == byte).any() for byte in _UNCOMPOSED):
+        array = pc.utf8_normalize(array, form="NFC")
+    return token_spans(array)
 
 
 def ngram_totals(lengths: npt.NDArray[np.integer], n: int) -> npt.NDArray[np.int32]:

@@ -38,7 +38,7 @@ _MODULES = {
     "pairs": ("Pairs", "as_pairs", "backtranslate", "filter_pairs", "read_pairs", "score"),
     "quickstart": ("run_quickstart",),
     "scores": ("train_classifier", "train_language_model", "train_word_counts"),
-    "search": ("mine_lines", "search_lines"),
+    "search": ("mine_lines", "mine_translations", "search_lines"),
     "selftraining": ("read_loop", "selftrain"),
     "syntax": ("add_parses", "find_syntax_groups", "train_parser"),
     "translators": ("train_translator", "translate_file"),

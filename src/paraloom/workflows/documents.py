@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,9 +12,11 @@ from paraloom.alignment.document_features import open_documents
 from paraloom.alignment.document_pairs import read_document_pairs
 from paraloom.alignment.sentences import AlignerConfig
 from paraloom.alignment.within_documents import align_within
-from paraloom.core.errors import ConfigError, DataError
+from paraloom.bundled import bundled_path
+from paraloom.core.errors import ConfigError, DataError, ModelError
 from paraloom.core.schema import LINKS
 from paraloom.core.stage import Fit, Ref, Stage
+from paraloom.embed.encoder import open_encoder
 from paraloom.io import Corpus
 from paraloom.io.atomic import atomic_write
 from paraloom.io.compression import PIPE, without_compression
@@ -38,6 +41,7 @@ def pair_documents(
     *,
     translator: str | Path | None = None,
     target_translator: str | Path | None = None,
+    encoder: str | Path | None = None,
     decode: str = "beam:1",
     seed: int = 1,
     **config: Any,
@@ -51,6 +55,7 @@ def pair_documents(
         translator: Translates the source into the target's language; with `target_translator`, both are translated
             into a third language and compared there.
         target_translator: Translates the target.
+        encoder: Encoder of both languages (of the third one with `target_translator`): its name or folder.
         decode: How to translate.
         seed: Seed of every random choice.
         **config: Further fields of `paraloom.stages.AlignDocuments`.
@@ -77,7 +82,11 @@ def pair_documents(
             stages += [*loading, translated]
             sides[side] = translated
     pairing = AlignDocuments(
-        source=sides["source"], target=sides["target"], pivot=target_translator is not None, **config
+        source=sides["source"],
+        target=sides["target"],
+        encoder=_encoder_folder(encoder),
+        pivot=target_translator is not None,
+        **config,
     )
     return _write_pairs([*stages, pairing], output, seed)
 
@@ -110,6 +119,7 @@ def align_paired_documents(
     pairs: str | Path,
     output: str,
     *,
+    encoder: str | Path | None = None,
     max_bead_size: int = 3,
     pivot: bool = False,
     seed: int = 1,
@@ -121,6 +131,7 @@ def align_paired_documents(
         target: Another one.
         pairs: Their pairs, as `pair_documents` writes them.
         output: .parquet for links (LINKS); .tsv, .tmx, .jsonl or a folder for sentence pairs.
+        encoder: Encoder of both languages (of the third one with `pivot`): its name or folder.
         max_bead_size: Sentences on one side of a bead, at most.
         pivot: Compare the column `translation` of both instead of the text.
         seed: Seed of every random choice.
@@ -146,15 +157,33 @@ def align_paired_documents(
             source=Path(source).absolute(),
             target=Path(target).absolute(),
             pairs=Path(pairs).absolute(),
+            encoder=_encoder_folder(encoder),
             max_bead_size=max_bead_size,
             pivot=pivot,
         )
         run_stages([stage], output, seed=seed)
         return
-    sides = [open_documents(Corpus.open(path), pivot=pivot) for path in (source, target)]
+    folder = _encoder_folder(encoder)
+    model = None if folder is None else open_encoder(folder)
+    sides = [replace(open_documents(Corpus.open(path), pivot=pivot), encoder=model) for path in (source, target)]
     aligned = align_within(sides[0], sides[1], listed, config, seed=seed)
     batches = (beads_to_links(item.beads, item.pair.source, item.pair.target) for item in aligned)
     write_shard(Path(output), batches, LINKS)
+
+
+def _encoder_folder(encoder: str | Path | None) -> Path | None:
+    """The folder of an encoder, bundled or not; ModelError if there is none."""
+    if encoder is None:
+        return None
+    folder = Path(encoder).absolute()
+    folder = folder if folder.exists() else bundled_path(str(encoder)) or folder
+    if not folder.is_dir():
+        raise ModelError(
+            "encoder folder not found",
+            file=folder,
+            remedy="Name the folder of an encoder of both languages; `paraloom train encoder --bitext` trains one.",
+        )
+    return folder
 
 
 def _check(source: str, target: str) -> None:

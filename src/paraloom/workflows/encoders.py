@@ -31,6 +31,7 @@ from paraloom.io import read_lines
 from paraloom.io.atomic import atomic_folder, atomic_write
 from paraloom.io.compression import without_compression
 from paraloom.pipeline.result import RunResult
+from paraloom.stages.bilingual import TrainBilingualEncoder
 from paraloom.stages.distillation import DistillEncoder, DistillTransformer, DistillWords
 from paraloom.stages.encoders import TrainEncoder
 from paraloom.stages.phrases import TrainPhrases
@@ -42,9 +43,10 @@ CHUNK = 10_000
 
 
 def train_encoder(
-    pairs: str | Path | Sequence[str | Path],
-    output: str | Path,
+    pairs: str | Path | Sequence[str | Path] = (),
+    output: str | Path = "encoder",
     *,
+    bitext: str | Path | Sequence[str | Path] = (),
     init_from: str | Path | None = None,
     vectors: str | Path | None = None,
     sts: str | Path | None = None,
@@ -53,11 +55,13 @@ def train_encoder(
     seed: int = 1,
     **config: Any,
 ) -> RunResult:
-    """Train a sentence encoder on paraphrase pairs; if stopped, the same call resumes.
+    """Train a sentence encoder on paraphrases, or on bitext; if stopped, the same call resumes.
 
     Args:
-        pairs: Pairs that mean the same: one file or several, as `read_pairs` takes them.
+        pairs: Pairs in one language that mean the same: one file or several, as `read_pairs` takes them.
         output: Folder of the encoder.
+        bitext: Instead of `pairs`: sentences and their translations, for an encoder of two or more languages; with
+            defaults for that, see `paraloom.stages.TrainBilingualEncoder`.
         init_from: An encoder to start from.
         vectors: Word vectors to start from: text of word2vec, GloVe or fastText, or a folder of `distill words`.
         sts: Folder of similarity tasks, for a development figure per epoch.
@@ -68,6 +72,9 @@ def train_encoder(
 
     Returns:
         The result; its last stage has the figures of the training.
+
+    Raises:
+        ConfigError: Both or neither of `pairs` and `bitext` are given.
 
     Reference:
         Wieting and Gimpel (2018), §4 and §5.
@@ -80,8 +87,12 @@ def train_encoder(
         >>> result.stages[-1].figures["pairs"]["used"], result.folder.name
         (2, 'encoder')
     """
-    stages, references = _read_pairs(pairs, src_column=src_column, tgt_column=tgt_column)
-    training = TrainEncoder(
+    if bool(as_list(pairs)) == bool(as_list(bitext)):
+        raise ConfigError(
+            "expected either pairs or bitext", remedy="Give paraphrases as 'pairs', or translations as 'bitext'."
+        )
+    stages, references = _read_pairs(as_list(pairs) or bitext, src_column=src_column, tgt_column=tgt_column)
+    training = (TrainBilingualEncoder if as_list(bitext) else TrainEncoder)(
         pairs=references,
         init_from=None if init_from is None else _encoder_folder(init_from),
         vectors=None if vectors is None else Path(vectors).absolute(),

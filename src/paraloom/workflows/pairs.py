@@ -21,7 +21,7 @@ from paraloom.embed.encoder import Encoder
 from paraloom.io import Corpus, write_table
 from paraloom.mt.translator import Translator
 from paraloom.pairs.backtranslation import pair_translations, reject_empty
-from paraloom.pairs.scoring.models import encoder_scorers
+from paraloom.pairs.scoring.models import encoder_scorers, without_bilingual
 from paraloom.pairs.scoring.paraphrase_model import ParaphraseModel
 from paraloom.pairs.scoring.table import score as score_batch
 from paraloom.pipeline.definition import Definition, define_steps
@@ -96,7 +96,8 @@ class Pairs:
         """Add columns of scores; no row is dropped.
 
         Args:
-            scores: Names of scores or groups of them, as `paraloom scores` lists them.
+            scores: Names of scores or groups of them, as `paraloom scores` lists them. With `bilingual` among them,
+                the encoder adds `bilingual_similarity`, for bitext.
             encoder: Adds `paraphrase_score`: an encoder, its name or folder.
             word_counts: Adds the mean IDF of both sides: a folder of `train word-counts`.
             language_model: Adds perplexities: a folder of `train language-model`, or an ARPA file.
@@ -138,8 +139,10 @@ class Pairs:
             if given is not None:
                 stages, references[key], _ = translator_stages(given, name=self._unique(key.replace("_", "-")))
                 loading += stages
+        names = (scores,) if isinstance(scores, str) else tuple(scores)
+        others, bilingual = without_bilingual(names)
         stage = Score(
-            scores=(scores,) if isinstance(scores, str) else tuple(scores),
+            scores=others if in_memory is not None else names,
             encoder=model,
             sentence_transformer=name,
             word_counts=_path(word_counts),
@@ -157,7 +160,7 @@ class Pairs:
         scored = self._with(*loading, self._connected(stage))
         if in_memory is None:
             return scored
-        scorers = encoder_scorers(in_memory)
+        scorers = encoder_scorers(in_memory, bilingual=bilingual)
         encoded = scored._in_process(lambda batch, seed: score_batch(batch, scorers))
         return encoded if last is None else encoded.score((), paraphrase_model=last)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import fields
 from typing import Protocol
 
@@ -26,6 +26,15 @@ PARAPHRASE_SCORE = Column(
     unit="cosine",
     reference="Wieting and Gimpel 2018, §3",
     option="--encoder ENCODER",
+)
+BILINGUAL_SIMILARITY = Column(
+    name="bilingual_similarity",
+    description="cosine similarity of a sentence and its translation under an encoder of both languages",
+    direction="higher",
+    minimum=-1,
+    maximum=1,
+    unit="cosine",
+    option="--with bilingual --encoder ENCODER",
 )
 REFERENCE_PROBABILITY = Column(
     name="reference_probability",
@@ -97,11 +106,15 @@ CROSS_ENCODER_BACKWARD = Column(
     option="--cross-encoder FOLDER",
 )
 
-MODEL_GROUPS: dict[str, tuple[Column, ...]] = {"cross_encoder": (CROSS_ENCODER_FORWARD, CROSS_ENCODER_BACKWARD)}
+MODEL_GROUPS: dict[str, tuple[Column, ...]] = {
+    "cross_encoder": (CROSS_ENCODER_FORWARD, CROSS_ENCODER_BACKWARD),
+    "bilingual": (BILINGUAL_SIMILARITY,),
+}
 """Groups of scores that need a model, by name."""
 
 MODEL_COLUMNS: tuple[Column, ...] = (
     PARAPHRASE_SCORE,
+    BILINGUAL_SIMILARITY,
     REFERENCE_PROBABILITY,
     *IDF.values(),
     *PERPLEXITY.values(),
@@ -162,11 +175,26 @@ class PairClassifier(Protocol):
         """Value of each of n ordered pairs, float32 `(n,)`, higher is better; NaN where a text is empty."""
 
 
-def encoder_scorers(encoder: EncoderLike) -> tuple[Scorer, ...]:
-    """Make the scorer of `paraphrase_score`.
+def without_bilingual(names: Sequence[str]) -> tuple[tuple[str, ...], bool]:
+    """Split what is asked of an encoder off names of scores.
+
+    Returns:
+        The other names, and whether `bilingual_similarity` (or its group, `bilingual`) was among them.
+
+    Example:
+        >>> without_bilingual(["length", "bilingual"])
+        (('length',), True)
+    """
+    others = tuple(name for name in names if name not in ("bilingual", BILINGUAL_SIMILARITY.name))
+    return others, len(others) < len(names)
+
+
+def encoder_scorers(encoder: EncoderLike, *, bilingual: bool = False) -> tuple[Scorer, ...]:
+    """Make the scorer of `paraphrase_score`, or of `bilingual_similarity`.
 
     Args:
         encoder: The sentence encoder.
+        bilingual: Whether it is an encoder of two languages, and the pairs are bitext.
 
     Returns:
         The scorer: cosine similarity of the two sides, null where a side is empty.
@@ -182,7 +210,8 @@ def encoder_scorers(encoder: EncoderLike) -> tuple[Scorer, ...]:
         empty = (pairs.src.lengths == 0) | (pairs.tgt.lengths == 0)
         return np.where((norms > 0) & ~empty, products / np.where(norms > 0, norms, 1), np.nan).astype(np.float32)
 
-    return (_scorer(PARAPHRASE_SCORE, cosine, model=encoder.signature),)
+    column = BILINGUAL_SIMILARITY if bilingual else PARAPHRASE_SCORE
+    return (_scorer(column, cosine, model=encoder.signature),)
 
 
 def idf_scorers(frequencies: DocumentFrequencies) -> tuple[Scorer, ...]:

@@ -1,0 +1,295 @@
+"""Mining of translations: sentence pairs of two texts by margin scores over nearest neighbors in both directions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+from typing import Any, Literal, NamedTuple, TypeAlias, get_args
+
+import numpy as np
+import numpy.typing as npt
+
+from paraloom.core.errors import ConfigError, DataError, nearest
+from paraloom.core.progress import progress
+from paraloom.embed import mining_kernels
+from paraloom.embed.average import Vectors, normalize_vectors
+from paraloom.embed.search import SearchResult, faiss_library, group_vectors, groups_of
+from paraloom.embed.threads import ThreadTeam, available_threads
+
+Retrieval: TypeAlias = Literal["max", "intersection", "forward", "backward"]
+Index: TypeAlias = Literal["auto", "exact", "clusters"]
+StoredVectors: TypeAlias = npt.NDArray[np.floating[Any]]
+
+MARGIN_THRESHOLD = 1.06
+"""Margin from which a pair is taken for a translation, as in CCMatrix."""
+
+NEIGHBORS = 4
+"""k of the margin score."""
+
+# Cosines that are in memory at a time: 4,096 × 8,192, 128 MB.
+_ROWS, _COLUMNS = 4096, 8192
+
+# Clusters that a vector is compared with.
+_PROBES = 16
+
+# Cosines up to which all of them are computed: some ten minutes on two processors.
+_EXACT = 1e11
+
+
+class MinedBitext(NamedTuple):
+    """p pairs of a source and a target vector, highest margin first.
+
+    Args:
+        sources: int64 `(p,)`, rows of the source.
+        targets: int64 `(p,)`, rows of the target.
+        margins: float32 `(p,)`.
+        cosines: float32 `(p,)`.
+    """
+
+    sources: npt.NDArray[np.int64]
+    targets: npt.NDArray[np.int64]
+    margins: Vectors
+    cosines: Vectors
+
+
+class Neighbors(NamedTuple):
+    """The k nearest vectors of the other side, for each vector of both sides.
+
+    Args:
+        forward: Of each of n source vectors, `(n, k)`.
+        backward: Of each of m target vectors, `(m, k)`.
+    """
+
+    forward: SearchResult
+    backward: SearchResult
+
+
+def mine_bitext(
+    source: StoredVectors,
+    target: StoredVectors,
+    *,
+    threshold: float = MARGIN_THRESHOLD,
+    k: int = NEIGHBORS,
+    retrieval: Retrieval = "max",
+    index: Index = "auto",
+    scratch: Path | None = None,
+    seed: int = 1,
+) -> MinedBitext:
+    """Find the pairs of vectors that are translations of each other, each vector in one pair at most.
+
+    The score of a pair is the ratio margin: its cosine over the mean cosine of both vectors with their k nearest ones
+    on the other side, cos(x, y) / ((Σ cos(x, z) / k + Σ cos(y, z) / k) / 2). It is comparable between sentences where
+    the cosine is not, because some sentences are near to everything.
+
+    Args:
+        source: `(n, d)`, such as a memory-mapped .npy file.
+        target: `(m, d)`, in the same space.
+        threshold: Minimum margin.
+        k: Neighbors in the margin, and candidates of each vector.
+        retrieval: 'forward' takes the best candidate of each source vector, 'backward' that of each target vector,
+            'intersection' the pairs in both, 'max' all of them from the highest margin down, each vector once.
+        index: 'exact' compares all vectors, in blocks; 'clusters' those in near clusters, with faiss, and misses some
+            neighbors; 'auto' is exact up to 10¹¹ comparisons, such as 300,000 sentences on both sides.
+        scratch: Folder for the temporary files of 'clusters'.
+        seed: Seed of the clusters.
+
+    Returns:
+        The pairs. Zero vectors are in none.
+
+    Raises:
+        ConfigError: An argument is out of range.
+        DataError: The vectors differ in width, or are not finite.
+        MissingExtraError: Clusters are asked for and faiss is not installed.
+
+    Reference:
+        Artetxe and Schwenk 2019, "Margin-based parallel corpus mining with multilingual sentence embeddings", §3.
+
+    Example:
+        >>> x, y = np.float32([[1, 0], [0, 1]]), np.float32([[0, 2], [3, 0.1]])
+        >>> mined = mine_bitext(x, y, k=1, threshold=0.9)
+        >>> list(zip(mined.sources.tolist(), mined.targets.tolist()))
+        [(1, 0), (0, 1)]
+    """
+    if retrieval not in get_args(Retrieval):
+        raise ConfigError(f"unknown retrieval '{retrieval}'{nearest(retrieval, get_args(Retrieval))}")
+    neighbors = bitext_neighbors(source, target, k=k, index=index, scratch=scratch, seed=seed)
+    return select_pairs(neighbors, threshold=threshold, retrieval=retrieval)
+
+
+def bitext_neighbors(
+    source: StoredVectors,
+    target: StoredVectors,
+    *,
+    k: int = NEIGHBORS,
+    index: Index = "auto",
+    scratch: Path | None = None,
+    seed: int = 1,
+) -> Neighbors:
+    """Find the nearest neighbors of all vectors on the other side; see `mine_bitext`.
+
+    Args:
+        source: `(n, d)`.
+        target: `(m, d)`.
+        k: Neighbors of each vector; fewer if the other side has fewer.
+        index: 'exact', 'clusters' or 'auto'.
+        scratch: Folder for the temporary files of 'clusters'.
+        seed: Seed of the clusters.
+    """
+    if index not in get_args(Index):
+        raise ConfigError(f"unknown index '{index}'{nearest(index, get_args(Index))}")
+    if k < 1:
+        raise ConfigError(f"'k' is {k}; expected 1 or more")
+    if source.shape[1] != target.shape[1]:
+        raise DataError(
+            f"the vectors of the source have {source.shape[1]} dimensions, those of the target {target.shape[1]}",
+            remedy="Encode both with the same encoder.",
+        )
+    if index == "clusters" or (index == "auto" and len(source) * len(target) > _EXACT):
+        if scratch is None:
+            raise ConfigError("an index of clusters needs a folder for temporary files", remedy="Give 'scratch'.")
+        forward = _cluster_neighbors(source, target, k, scratch / "target-groups.npy", seed)
+        return Neighbors(forward, _cluster_neighbors(target, source, k, scratch / "source-groups.npy", seed))
+    return _exact_neighbors(source, target, k)
+
+
+def select_pairs(
+    neighbors: Neighbors, *, threshold: float = MARGIN_THRESHOLD, retrieval: Retrieval = "max"
+) -> MinedBitext:
+    """Score the neighbors by their margins and choose the pairs; see `mine_bitext`.
+
+    Args:
+        neighbors: Nearest neighbors of both sides.
+        threshold: Minimum margin; -inf for all.
+        retrieval: How the pairs are chosen.
+    """
+    if np.isnan(threshold):
+        raise ConfigError("'threshold' is nan; expected a number, such as 1.06")
+    means = [_mean_cosines(side) for side in neighbors]
+    forward = _best_candidates(neighbors.forward, means[0], means[1])
+    backward = _best_candidates(neighbors.backward, means[1], means[0])
+    backward = MinedBitext(backward.targets, backward.sources, backward.margins, backward.cosines)
+    if retrieval == "forward":
+        pairs = forward
+    elif retrieval == "backward":
+        pairs = backward
+    elif retrieval == "intersection":
+        of_target = np.full(len(neighbors.backward.rows), -1, np.int64)
+        of_target[backward.targets] = backward.sources
+        pairs = _where(forward, of_target[forward.targets] == forward.sources)
+    else:
+        both = MinedBitext(
+            np.concatenate([forward.sources, backward.sources]),
+            np.concatenate([forward.targets, backward.targets]),
+            np.concatenate([forward.margins, backward.margins]),
+            np.concatenate([forward.cosines, backward.cosines]),
+        )
+        pairs = _each_once(_sorted(both), len(neighbors.forward.rows), len(neighbors.backward.rows))
+    return _sorted(_where(pairs, pairs.margins >= threshold))
+
+
+def _mean_cosines(side: SearchResult) -> Vectors:
+    found = (side.rows >= 0).sum(axis=1)
+    return (side.cosines.sum(axis=1) / np.maximum(found, 1)).astype(np.float32)
+
+
+def _best_candidates(side: SearchResult, own: Vectors, other: Vectors) -> MinedBitext:
+    """The candidate of highest margin of each row that has one; `sources` are the rows."""
+    scores = mining_kernels.margins(side.cosines, side.rows, own, other)
+    rows = np.arange(len(scores))
+    best = scores.argmax(axis=1) if scores.shape[1] else np.zeros(len(scores), np.int64)
+    if not scores.size:
+        empty = np.empty(0, np.int64)
+        return MinedBitext(empty, empty, np.empty(0, np.float32), np.empty(0, np.float32))
+    # A zero vector has cosine 0 with all.
+    known = np.isfinite(scores[rows, best]) & (side.cosines[:, 0] > 0)
+    rows, best = rows[known], best[known]
+    return MinedBitext(rows, side.rows[rows, best], scores[rows, best], side.cosines[rows, best])
+
+
+def _where(pairs: MinedBitext, chosen: npt.NDArray[Any]) -> MinedBitext:
+    return MinedBitext(*(array[chosen] for array in pairs))
+
+
+def _sorted(pairs: MinedBitext) -> MinedBitext:
+    """Highest margin first, ties in the order of the rows."""
+    return _where(pairs, np.lexsort((pairs.targets, pairs.sources, -pairs.margins)))
+
+
+def _each_once(pairs: MinedBitext, sources: int, targets: int) -> MinedBitext:
+    """The pairs from first to last whose vectors are in no earlier one."""
+    free = [np.ones(sources, np.bool_), np.ones(targets, np.bool_)]
+    chosen = []
+    for number, (source, target) in enumerate(zip(pairs.sources.tolist(), pairs.targets.tolist(), strict=True)):
+        if free[0][source] and free[1][target]:
+            free[0][source] = free[1][target] = False
+            chosen.append(number)
+    return _where(pairs, np.array(chosen, np.int64))
+
+
+def _exact_neighbors(source: StoredVectors, target: StoredVectors, k: int) -> Neighbors:
+    forward, backward = _no_neighbors(len(source), min(k, len(target))), _no_neighbors(len(target), min(k, len(source)))
+    if not (len(source) and len(target)):
+        return Neighbors(forward, backward)
+    lowest = np.full(len(target), -np.inf, np.float32)
+    team = ThreadTeam(available_threads())
+    try:
+        with progress("mining", len(source), unit="sentences") as advance:
+            for first_row, rows in _unit_blocks(source, _ROWS):
+                block = slice(first_row, first_row + len(rows))
+                of_rows = (forward.cosines[block], forward.rows[block])
+                for first, columns in _unit_blocks(target, _COLUMNS):
+                    cosines = rows @ columns.T
+                    team.parallel_for(len(rows), partial(mining_kernels.improve_rows, cosines, first, *of_rows))
+                    span = slice(first, first + len(columns))
+                    of_columns = (backward.cosines[span], backward.rows[span], lowest[span])
+                    improve = partial(mining_kernels.improve_columns, cosines, first_row, *of_columns)
+                    team.parallel_for(len(columns), improve)
+                advance(len(rows))
+    finally:
+        team.close()
+    return Neighbors(forward, backward)
+
+
+def _no_neighbors(count: int, k: int) -> SearchResult:
+    return SearchResult(np.full((count, k), -np.inf, np.float32), np.full((count, k), -1, np.int64))
+
+
+def _unit_blocks(vectors: StoredVectors, size: int) -> Iterator[tuple[int, Vectors]]:
+    for start in range(0, len(vectors), size):
+        yield start, _unit_block(vectors, slice(start, start + size))
+
+
+def _unit_block(vectors: StoredVectors, rows: Any) -> Vectors:
+    block = vectors[rows].astype(np.float32)
+    if not np.isfinite(block).all():
+        raise DataError("the vectors contain values that are not finite", remedy="Encode the text again.")
+    return normalize_vectors(block)
+
+
+def _cluster_neighbors(queries: StoredVectors, corpus: StoredVectors, k: int, file: Path, seed: int) -> SearchResult:
+    """The k nearest vectors of each query among those of the corpus in the clusters nearest to it."""
+    faiss = faiss_library()
+    wanted = min(k, len(corpus))
+    result = SearchResult(np.zeros((len(queries), wanted), np.float32), np.full((len(queries), wanted), -1, np.int64))
+    if not wanted:
+        return result
+    groups = group_vectors(corpus, file, seed)
+    assigned = groups_of(queries, groups.centroids)
+    by_group = np.argsort(assigned, kind="stable")
+    starts = np.searchsorted(assigned[by_group], np.arange(len(groups.centroids) + 1))
+    with progress("mining", len(queries), unit="sentences") as advance:
+        for group, near in enumerate(groups.near(_PROBES)):
+            spans = [slice(groups.bounds[other], groups.bounds[other + 1]) for other in near]
+            candidates = np.concatenate([groups.stored[span] for span in spans]).astype(np.float32)
+            numbers = np.concatenate([groups.order[span] for span in spans])
+            found = min(wanted, len(candidates))
+            for start in range(starts[group], starts[group + 1], _ROWS):
+                rows = np.sort(by_group[start : min(start + _ROWS, starts[group + 1])])
+                block = _unit_block(queries, rows)
+                if found:
+                    cosines, indices = faiss.knn(block, candidates, found, metric=faiss.METRIC_INNER_PRODUCT)
+                    result.cosines[rows, :found], result.rows[rows, :found] = cosines, numbers[indices]
+                advance(len(rows))
+    file.unlink()
+    return result

@@ -1,0 +1,68 @@
+"""Kernels of mining: the k highest cosines of each row and of each column, updated block by block.
+
+They release the GIL and are cached on disk. Each call writes only to the range of rows, or columns, that it is given.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+
+@njit(cache=True, nogil=True)
+def improve_rows(cosines, first_column, best, indices, begin, end):
+    """Merge a block of cosines (r, c) into the best k of its rows: best float32 (r, k), descending, indices int64.
+
+    first_column is the index of the first column of the block. Of equal cosines, the earlier one stays ahead.
+    """
+    last = best.shape[1] - 1
+    for row in range(begin, end):
+        values, numbers, line = best[row], indices[row], cosines[row]
+        lowest = values[last]
+        for column in range(len(line)):
+            if line[column] > lowest:
+                _insert(values, numbers, line[column], first_column + column)
+                lowest = values[last]
+
+
+@njit(cache=True, nogil=True)
+def improve_columns(cosines, first_row, best, indices, lowest, begin, end):
+    """The same for the columns from begin to end: best float32 (c, k), indices int64 (c, k).
+
+    lowest: float32 (c,), best[:, k - 1], which is kept up to date.
+    """
+    last = best.shape[1] - 1
+    for row in range(len(cosines)):
+        line = cosines[row]
+        for column in range(begin, end):
+            if line[column] > lowest[column]:
+                _insert(best[column], indices[column], line[column], first_row + row)
+                lowest[column] = best[column, last]
+
+
+@njit(cache=True, nogil=True)
+def _insert(values, numbers, value, number):
+    place = len(values) - 1
+    while place > 0 and values[place - 1] < value:
+        values[place] = values[place - 1]
+        numbers[place] = numbers[place - 1]
+        place -= 1
+    values[place] = value
+    numbers[place] = number
+
+
+@njit(cache=True, nogil=True)
+def margins(cosines, indices, own_means, other_means):
+    """Ratio margin of each candidate, float32 (n, k), -inf where an index is negative or both means are not positive.
+
+    own_means float32 (n,) and other_means float32 (m,): mean cosine of each vector with its k nearest.
+    """
+    scores = np.full(cosines.shape, -np.inf, np.float32)
+    for row in range(cosines.shape[0]):
+        for place in range(cosines.shape[1]):
+            other = indices[row, place]
+            if other >= 0:
+                mean = (own_means[row] + other_means[other]) / np.float32(2)
+                if mean > 0:
+                    scores[row, place] = cosines[row, place] / mean
+    return scores

@@ -1,0 +1,150 @@
+"""Precision, recall and F1 of mined pairs against true ones, at a threshold and at the best one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from paraloom.core.errors import DataError
+from paraloom.io import read_lines
+
+
+@dataclass(frozen=True)
+class MiningScore:
+    """How well mined pairs agree with the true ones.
+
+    Args:
+        pairs: Mined pairs at the threshold.
+        gold: True pairs.
+        threshold: The threshold.
+        precision: Share of the mined pairs that are true, 0 to 1.
+        recall: Share of the true pairs that were mined, 0 to 1.
+        f1: Harmonic mean of both.
+        best_threshold: The threshold of highest F1.
+        best_precision: Precision at that.
+        best_recall: Recall at that.
+        best_f1: F1 at that; it is chosen on these pairs, and so flatters.
+    """
+
+    pairs: int
+    gold: int
+    threshold: float
+    precision: float
+    recall: float
+    f1: float
+    best_threshold: float
+    best_precision: float
+    best_recall: float
+    best_f1: float
+
+    def to_dict(self) -> dict[str, Any]:
+        """The figures by name."""
+        return asdict(self)
+
+    def format(self) -> str:
+        """Two lines: at the threshold, and at the best one.
+
+        Example:
+            >>> print(MiningScore(2, 2, 1.06, 0.5, 0.5, 0.5, 1.2, 1.0, 0.5, 0.6667).format())
+            threshold 1.060: precision 50.0, recall 50.0, F1 50.0 (2 pairs, 2 true ones)
+            best threshold 1.200: precision 100.0, recall 50.0, F1 66.7
+        """
+        at, best = (
+            f"precision {100 * precision:.1f}, recall {100 * recall:.1f}, F1 {100 * f1:.1f}"
+            for precision, recall, f1 in (
+                (self.precision, self.recall, self.f1),
+                (self.best_precision, self.best_recall, self.best_f1),
+            )
+        )
+        return (
+            f"threshold {self.threshold:.3f}: {at} ({self.pairs:,} pairs, {self.gold:,} true ones)\n"
+            f"best threshold {self.best_threshold:.3f}: {best}"
+        )
+
+
+def evaluate_mining(
+    sources: Sequence[int] | npt.NDArray[np.int64],
+    targets: Sequence[int] | npt.NDArray[np.int64],
+    margins: Sequence[float] | npt.NDArray[np.floating[Any]],
+    gold: Sequence[tuple[int, int]],
+    threshold: float,
+) -> MiningScore:
+    """Compare mined pairs with the true ones, as the shared task BUCC does.
+
+    Args:
+        sources: Row of the source of each mined pair, in any order; below the threshold, too.
+        targets: Row of its target.
+        margins: Its score.
+        gold: Rows of the true pairs.
+        threshold: Minimum score of a mined pair.
+
+    Returns:
+        Precision, recall and F1 at the threshold, and at that of highest F1: halfway between the score of the last
+        pair that it keeps and that of the next.
+
+    Raises:
+        DataError: There are no true pairs.
+
+    Reference:
+        Zweigenbaum et al. 2018, "Overview of the third BUCC shared task".
+
+    Example:
+        >>> evaluate_mining([0, 1, 2], [0, 1, 0], [1.5, 1.2, 1.1], [(0, 0), (1, 1)], 1.0).best_threshold
+        1.15
+    """
+    if not gold:
+        raise DataError("there are no true pairs to compare with")
+    true = set(gold)
+    order = np.argsort(-np.asarray(margins, np.float64), kind="stable")
+    scores = np.asarray(margins, np.float64)[order]
+    pairs = list(zip(np.asarray(sources)[order].tolist(), np.asarray(targets)[order].tolist(), strict=True))
+    correct = np.cumsum([pair in true for pair in pairs], dtype=np.int64)
+    kept = int((scores >= threshold).sum())
+    figures = _figures(int(correct[kept - 1]) if kept else 0, kept, len(true))
+    # A threshold keeps all pairs of equal scores, or none.
+    ends = np.flatnonzero(np.append(scores[1:] < scores[:-1], True)) if len(scores) else np.empty(0, np.int64)
+    f1 = 2 * correct[ends] / (ends + 1 + len(true)) if len(ends) else np.zeros(0)
+    if not f1.any():
+        return MiningScore(kept, len(true), threshold, *figures, threshold, *figures)
+    last = int(ends[f1.argmax()])
+    best = (scores[last] + scores[last + 1]) / 2 if last + 1 < len(scores) else scores[last]
+    return MiningScore(
+        kept, len(true), threshold, *figures, float(best), *_figures(int(correct[last]), last + 1, len(true))
+    )
+
+
+def read_gold_rows(path: str | Path) -> list[tuple[int, int]]:
+    """Read true pairs: on each line the row of the source and of the target, from 1, between tabs; returned from 0.
+
+    Raises:
+        DataError: A line is something else (with file and row).
+
+    Example:
+        >>> import tempfile
+        >>> file = Path(tempfile.mkdtemp()) / "gold.tsv"
+        >>> _ = file.write_text("1\\t3\\n")
+        >>> read_gold_rows(file)
+        [(0, 2)]
+    """
+    rows = []
+    for number, line in enumerate(read_lines(path), 1):
+        fields = line.split("\t")
+        if len(fields) != 2 or not all(field.strip().isdecimal() and int(field) > 0 for field in fields):
+            raise DataError(
+                f"expected two row numbers, got '{line[:60]}'",
+                file=str(path),
+                row=number,
+                remedy="Write the rows of a source and of its target, from 1, separated by a tab.",
+            )
+        rows.append((int(fields[0]) - 1, int(fields[1]) - 1))
+    return rows
+
+
+def _figures(correct: int, kept: int, gold: int) -> tuple[float, float, float]:
+    """Precision, recall and F1; 0 where they are undefined."""
+    return correct / kept if kept else 0.0, correct / gold, 2 * correct / (kept + gold)

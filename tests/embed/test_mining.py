@@ -1,0 +1,116 @@
+"""Mining of translations: margins by hand and against a plain computation, ways of retrieval, clusters, bad input."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from paraloom.core.errors import ConfigError, DataError
+from paraloom.embed import mining
+from paraloom.embed.mining import bitext_neighbors, mine_bitext, select_pairs
+
+
+def vectors(seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
+    """300 source and 250 target vectors; the first 100 are near to each other."""
+    draw = np.random.default_rng(seed)
+    source = draw.normal(1, 1, (300, 16)).astype(np.float32)
+    noisy = source[:100] + draw.normal(0, 0.3, (100, 16))
+    return source, np.concatenate([noisy, draw.normal(1, 1, (150, 16))]).astype(np.float32)
+
+
+def plain_margins(source: np.ndarray, target: np.ndarray, k: int) -> np.ndarray:
+    """The formula of Artetxe and Schwenk (2019) over all pairs."""
+    units = [side / np.linalg.norm(side, axis=1, keepdims=True) for side in (source, target)]
+    cosines = units[0] @ units[1].T
+    of_sources = np.sort(cosines, axis=1)[:, -k:].sum(axis=1) / (2 * k)
+    of_targets = np.sort(cosines, axis=0)[-k:].sum(axis=0) / (2 * k)
+    return cosines / (of_sources[:, None] + of_targets[None])
+
+
+def test_the_margin_by_hand() -> None:
+    # Cosines: 1 and 0.6 for the first source; 0 and 0.8 for the second. With k = 2 their means are 0.8 and 0.4, those
+    # of the targets 0.5 and 0.7.
+    source, target = np.float32([[1, 0], [0, 2]]), np.float32([[3, 0], [0.6, 0.8]])
+    mined = mine_bitext(source, target, k=2, threshold=0)
+    assert list(zip(mined.sources.tolist(), mined.targets.tolist(), strict=True)) == [(0, 0), (1, 1)]
+    np.testing.assert_allclose(mined.margins, [1 / 0.65, 0.8 / 0.55], rtol=1e-6)
+    np.testing.assert_allclose(mined.cosines, [1, 0.8], rtol=1e-6)
+
+
+@pytest.mark.parametrize("k", [1, 4, 7])
+@pytest.mark.parametrize("blocks", [(4096, 8192), (37, 23)])
+def test_pairs_are_those_of_all_comparisons(monkeypatch, k: int, blocks: tuple[int, int]) -> None:
+    monkeypatch.setattr(mining, "_ROWS", blocks[0])
+    monkeypatch.setattr(mining, "_COLUMNS", blocks[1])
+    source, target = vectors()
+    cosines = plain_margins(source, target, k)
+    neighbors = bitext_neighbors(source, target, k=k)
+    units = [side / np.linalg.norm(side, axis=1, keepdims=True) for side in (source, target)]
+    all_cosines = units[0] @ units[1].T
+    np.testing.assert_array_equal(neighbors.forward.rows, np.argsort(-all_cosines, axis=1)[:, :k])
+    np.testing.assert_array_equal(neighbors.backward.rows, np.argsort(-all_cosines.T, axis=1)[:, :k])
+    candidates = np.full_like(cosines, -np.inf)
+    np.put_along_axis(
+        candidates, neighbors.forward.rows, np.take_along_axis(cosines, neighbors.forward.rows, axis=1), axis=1
+    )
+    forward = select_pairs(neighbors, threshold=-np.inf, retrieval="forward")
+    assert len(forward.sources) == 300
+    np.testing.assert_array_equal(forward.targets, candidates.argmax(axis=1)[forward.sources])
+    np.testing.assert_allclose(forward.margins, cosines[forward.sources, forward.targets], rtol=1e-5)
+    backward = select_pairs(neighbors, threshold=-np.inf, retrieval="backward")
+    both = set(zip(forward.sources.tolist(), forward.targets.tolist(), strict=True))
+    both &= set(zip(backward.sources.tolist(), backward.targets.tolist(), strict=True))
+    shared = select_pairs(neighbors, threshold=-np.inf, retrieval="intersection")
+    assert set(zip(shared.sources.tolist(), shared.targets.tolist(), strict=True)) == both
+    best = select_pairs(neighbors, threshold=-np.inf)
+    assert len(set(best.sources.tolist())) == len(best.sources) == len(set(best.targets.tolist()))
+    assert (np.diff(best.margins) <= 0).all()
+
+
+def test_the_threshold_separates_translations() -> None:
+    source, target = vectors()
+    mined = mine_bitext(source, target)
+    true = (mined.sources == mined.targets) & (mined.sources < 100)
+    assert true.sum() == 100 and (mined.margins >= mining.MARGIN_THRESHOLD).all()
+
+
+def test_clusters_find_nearly_the_same(tmp_path: Path) -> None:
+    pytest.importorskip("faiss")
+    source, target = vectors()
+    exact, clustered = mine_bitext(source, target), mine_bitext(source, target, index="clusters", scratch=tmp_path)
+    pairs = [set(zip(mined.sources.tolist(), mined.targets.tolist(), strict=True)) for mined in (exact, clustered)]
+    assert len(pairs[0] & pairs[1]) >= 95
+    assert not list(tmp_path.iterdir())
+
+
+def test_zero_vectors_and_empty_sides_have_no_pair() -> None:
+    source = np.float32([[0, 0], [1, 1]])
+    mined = mine_bitext(source, np.float32([[0, 0], [1, 1]]), threshold=0)
+    assert (mined.sources.tolist(), mined.targets.tolist()) == ([1], [1])
+    assert not len(mine_bitext(source, np.empty((0, 2), np.float32)).sources)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"retrieval": "maximum"}, "unknown retrieval"),
+        ({"index": "cluster"}, "did you mean 'clusters'"),
+        ({"index": "clusters"}, "needs a folder"),
+        ({"k": 0}, "'k' is 0"),
+        ({"threshold": float("nan")}, "'threshold' is nan"),
+    ],
+)
+def test_settings_out_of_range(change: dict, message: str) -> None:
+    with pytest.raises(ConfigError, match=message):
+        mine_bitext(*vectors(), **change)
+
+
+def test_vectors_that_do_not_fit() -> None:
+    source, target = vectors()
+    with pytest.raises(DataError, match="16 dimensions, those of the target 5"):
+        mine_bitext(source, target[:, :5])
+    target[3, 3] = np.nan
+    with pytest.raises(DataError, match="not finite"):
+        mine_bitext(source, target)
