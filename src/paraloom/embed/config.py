@@ -21,12 +21,14 @@ class PartsConfig(Config):
         dimension: Dimension of each part.
         word_vocab_size: Number of words that get a vector, the most frequent ones.
         trigram_vocab_size: Number of character trigrams that get a vector, the most frequent ones.
+        bigram_vocab_size: Number of bigrams of words that get a vector, the most frequent ones.
         ngram_vocab_size: Number of words and n-grams within words (`text.ngrams.word_ngrams`) that get a vector, the
             most frequent ones.
         subword_vocab_size: Number of pieces of the SentencePiece model that is learned, at most.
         word_init_std: Standard deviation of the initial random vectors of words. A mean of a few words is longer than
             one of many trigrams; therefore words start shorter than trigrams, whose influence would otherwise vanish.
         trigram_init_std: The same for trigrams.
+        bigram_init_std: The same for bigrams of words. Small, so that a phrase starts as little more than its words.
         ngram_init_std: The same for n-grams within words. Small: what a rare one starts with is noise in every sentence
             that has it.
         subword_init_std: The same for subwords.
@@ -57,10 +59,12 @@ class PartsConfig(Config):
     dimension: int = 300
     word_vocab_size: int = 50_000
     trigram_vocab_size: int = 30_000
+    bigram_vocab_size: int = 100_000
     ngram_vocab_size: int = 200_000
     subword_vocab_size: int = 20_000
     word_init_std: float = 0.03
     trigram_init_std: float = 0.2
+    bigram_init_std: float = 0.01
     ngram_init_std: float = 0.02
     subword_init_std: float = 0.03
     recurrent_init_std: float = 0.1
@@ -72,9 +76,9 @@ class PartsConfig(Config):
         """Check the spec and the ranges of all values."""
         super().validate()
         check_at_least_one(self, "dimension", "word_vocab_size", "trigram_vocab_size")
-        check_at_least_one(self, "ngram_vocab_size", "subword_vocab_size")
+        check_at_least_one(self, "bigram_vocab_size", "ngram_vocab_size", "subword_vocab_size")
         check_positive(self, "word_init_std", "trigram_init_std", "ngram_init_std", "subword_init_std")
-        check_positive(self, "recurrent_init_std")
+        check_positive(self, "bigram_init_std", "recurrent_init_std")
         for name in ("frequency_damping", "embedding_l2", "network_l2"):
             value = getattr(self, name)
             if not (math.isfinite(value) and value >= 0):
@@ -94,7 +98,7 @@ class PartsConfig(Config):
         """Get the size of a vocabulary.
 
         Args:
-            unit: Its kind of unit: 'word', 'trigram', 'ngram' or 'subword'.
+            unit: Its kind of unit: 'word', 'trigram', 'bigram', 'ngram' or 'subword'.
 
         Returns:
             Maximum number of entries.

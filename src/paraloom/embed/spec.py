@@ -24,6 +24,7 @@ class PartKind:
 PARTS: dict[str, PartKind] = {
     "word": PartKind("word"),
     "trigram": PartKind("trigram"),
+    "bigram": PartKind("bigram"),
     "ngram": PartKind("ngram"),
     "subword": PartKind("subword"),
     "token": PartKind("token"),

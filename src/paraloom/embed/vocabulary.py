@@ -15,7 +15,13 @@ import pyarrow as pa
 from paraloom.core.errors import ModelError
 from paraloom.embed import list_kernels
 from paraloom.text.buffers import Texts
-from paraloom.text.ngrams import character_ngrams, spell_word_ngrams, word_ngrams
+from paraloom.text.ngrams import (
+    character_ngrams,
+    spell_word_bigrams,
+    spell_word_ngrams,
+    word_bigrams,
+    word_ngrams,
+)
 from paraloom.text.normalize import lowercase
 from paraloom.text.token_kernels import hash_spans
 from paraloom.text.tokens import TokenLists, token_strings, tokenize
@@ -57,10 +63,11 @@ def _spell_trigrams(texts: Texts, positions: npt.NDArray[np.int64]) -> list[str]
 UNITS: dict[str, Unit] = {
     "word": Unit(tokenize, _spell_words),
     "trigram": Unit(_split_trigrams, _spell_trigrams),
+    "bigram": Unit(word_bigrams, spell_word_bigrams),
     "ngram": Unit(word_ngrams, spell_word_ngrams),
 }
-"""Units by name: words, character trigrams (PNMT §4.1), and words with the n-grams within them (fastText), lower-cased,
-with punctuation marks."""
+"""Units by name: words, character trigrams (PNMT §4.1), bigrams of words, and words with the n-grams within them
+(fastText), lower-cased, with punctuation marks."""
 
 
 class RowLists(NamedTuple):

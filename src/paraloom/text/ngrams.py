@@ -1,4 +1,4 @@
-"""N-grams of tokens, of characters, and of characters within words, as lists of 64-bit ids."""
+"""N-grams of tokens, bigrams of words, and n-grams of characters, also within words, as lists of 64-bit ids."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from paraloom.text import token_kernels as kernels
 from paraloom.text import word_ngram_kernels
 from paraloom.text.buffers import Texts, string_array, text_buffers
 from paraloom.text.normalize import lowercase
-from paraloom.text.tokens import TokenLists, TokenSpans, token_spans
+from paraloom.text.tokens import TokenLists, TokenSpans, token_spans, token_strings
 
 # Smallest and largest n of n-grams within words; in Hangul, Han and kana a character is a syllable or a word.
 _ORDERS, _SYLLABIC_ORDERS = np.array([3, 5]), np.array([1, 3])
@@ -70,6 +70,44 @@ def character_ngrams(texts: Texts, n: int = 3, *, boundary: bool = True, lower: 
     """
     _check_order(n)
     return TokenLists(*kernels.character_ngrams(*text_buffers(lowercase(texts) if lower else texts), n, boundary))
+
+
+def word_bigrams(texts: Texts) -> TokenLists:
+    """List each two consecutive tokens of each text, lowercased, punctuation included.
+
+    Args:
+        texts: Texts.
+
+    Returns:
+        One list per text; the id of a bigram is `token_hash` of its tokens with a space between.
+
+    Example:
+        >>> from paraloom.text.tokens import token_hash
+        >>> word_bigrams(["A dog!"])[0].tolist() == [token_hash("a dog"), token_hash("dog !")]
+        True
+    """
+    spans = token_spans(texts)
+    return TokenLists(*kernels.hash_bigrams(spans.data, spans.starts, spans.ends, spans.offsets))
+
+
+def spell_word_bigrams(texts: Texts, positions: npt.NDArray[np.int64]) -> list[str]:
+    """Spell one bigram of each text.
+
+    Args:
+        texts: n texts.
+        positions: int64 `(n,)`, position of the bigram in the list of its text, as `word_bigrams` gives it.
+
+    Example:
+        >>> spell_word_bigrams(["A dog!"], np.array([1]))
+        ['dog !']
+    """
+    lists = token_strings(texts)
+    first = pa.array(lists.offsets.to_numpy()[:-1] + positions)
+    second = pc.add(first, 1)
+    joined: list[str] = pc.binary_join_element_wise(
+        lists.values.take(first), lists.values.take(second), pa.scalar(" ", pa.large_string())
+    ).to_pylist()
+    return joined
 
 
 def word_ngrams(texts: Texts) -> TokenLists:

@@ -178,6 +178,33 @@ def copy_spans(data: Bytes, starts: Ints, ends: Ints) -> tuple[Bytes, Ints]:
 
 
 @njit(cache=True, nogil=True)
+def hash_bigrams(data: Bytes, starts: Ints, ends: Ints, offsets: Ints) -> tuple[Ids, Ints]:
+    """Hash the bytes of each two consecutive spans of a list with a space between; returns flat ids and offsets."""
+    lists = np.zeros(len(offsets), np.int64)
+    for i in range(len(offsets) - 1):
+        lists[i + 1] = lists[i] + max(0, offsets[i + 1] - offsets[i] - 1)
+    longest = 0
+    for k in range(len(starts)):
+        longest = max(longest, ends[k] - starts[k])
+    joined = np.empty(2 * longest + 1, np.uint8)
+    ids = np.empty(lists[-1], np.uint64)
+    for i in range(len(offsets) - 1):
+        for position in range(lists[i + 1] - lists[i]):
+            k = offsets[i] + position
+            size = 0
+            for j in range(starts[k], ends[k]):
+                joined[size] = data[j]
+                size += 1
+            joined[size] = 32
+            size += 1
+            for j in range(starts[k + 1], ends[k + 1]):
+                joined[size] = data[j]
+                size += 1
+            ids[lists[i] + position] = _hash_bytes(joined, 0, size)
+    return ids, lists
+
+
+@njit(cache=True, nogil=True)
 def ngrams(ids: Ids, offsets: Ints, n: int) -> tuple[Ids, Ints]:
     """Hash each n consecutive ids of each list; returns flat ids and offsets."""
     lists = np.zeros(len(offsets), np.int64)
