@@ -350,6 +350,17 @@ def test_a_killed_training_resumes_byte_identically(tmp_path):
     assert digest_of(tmp_path / "killed") == digest_of(tmp_path / "whole")
 
 
+def test_pairs_of_equal_sides_are_an_error(tmp_path):
+    same = [pa.record_batch({"src": ["a dog", "a cat sees"], "tgt": ["A dog", "sees a cat"]})]
+    with pytest.raises(DataError, match="same words: there is nothing to learn"):
+        train_encoder(same, SMALL, tmp_path)
+
+
+def test_a_batch_larger_than_the_corpus_is_warned_of(tmp_path):
+    with pytest.warns(UserWarning, match="a batch of 500 pairs is larger than the corpus of 400"):
+        train_encoder(toy_pairs(), replace(SMALL, batch_size=500), tmp_path)
+
+
 @pytest.mark.parametrize("what", ["pairs", "configuration", "bytes"])
 def test_a_checkpoint_of_another_training_is_an_error(tmp_path, what):
     with pytest.raises(InterruptedTrainingError):

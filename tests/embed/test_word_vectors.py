@@ -16,7 +16,13 @@ from paraloom.embed.config import EncoderConfig
 from paraloom.embed.store import load_encoder
 from paraloom.embed.training import train_encoder
 from paraloom.embed.vocabulary import Vocabulary
-from paraloom.embed.word_vectors import distill_word_vectors, read_vectors, read_words, write_vectors
+from paraloom.embed.word_vectors import (
+    distill_word_vectors,
+    read_vector_words,
+    read_vectors,
+    read_words,
+    write_vectors,
+)
 
 WORDS = Vocabulary("word", ["a", "dog", "paris", "sleeps"])
 
@@ -53,6 +59,43 @@ def test_an_invalid_file_is_an_error_with_its_row(tmp_path: Path, text: str, row
     with pytest.raises(DataError, match=message) as error:
         read_vectors(path, WORDS, 2)
     assert error.value.row == row and str(error.value.file).endswith("vectors.txt")
+
+
+def write_array(folder: Path, words: list[str], vectors: np.ndarray) -> Path:
+    (folder / "vectors.txt").write_text("".join(f"{word}\n" for word in words))
+    np.save(folder / "vectors.npy", vectors)
+    return folder / "vectors.npy"
+
+
+def test_an_array_gives_the_same_vectors_as_text(tmp_path: Path) -> None:
+    words, vectors = ["Dog", "dog", "Paris", "PARIS", "cat"], np.arange(10.0).reshape(5, 2)
+    path = write_array(tmp_path, words, vectors)
+    pretrained = read_vectors(path, WORDS, 2)
+    assert pretrained.rows.tolist() == [1, 2] and pretrained.lines == 5
+    assert pretrained.vectors.tolist() == [[2, 3], [4, 5]] and pretrained.vectors.dtype == np.float32
+    assert read_vector_words(path) == ["dog", "paris", "cat"]
+
+
+@pytest.mark.parametrize(
+    ("words", "vectors", "message"),
+    [
+        (["a"], np.ones((2, 2)), "expected 1 rows of numbers"),
+        (["a"], np.ones(2), "expected 1 rows of numbers"),
+        (["a"], np.ones((1, 3)), "expected vectors of dimension 2, got 3"),
+        (["b", "a"], np.array([[1, 2], [np.nan, 1]]), "not finite"),
+        (["x"], np.ones((1, 2)), "none of the 1 words"),
+        (["a"], np.array([["1", "2"]]), "expected 1 rows of numbers"),
+    ],
+)
+def test_an_invalid_array_is_an_error(tmp_path: Path, words, vectors, message) -> None:
+    with pytest.raises(DataError, match=message):
+        read_vectors(write_array(tmp_path, words, vectors), WORDS, 2)
+
+
+def test_arrays_are_not_unpickled(tmp_path: Path) -> None:
+    path = write_array(tmp_path, ["a"], np.array([[object(), 1]], object))
+    with pytest.raises(DataError, match="not an array of numbers"):
+        read_vectors(path, WORDS)
 
 
 PAIRS = pa.table(
@@ -142,3 +185,15 @@ def test_word_lists_have_counts_or_follow_zipf(tmp_path: Path) -> None:
         with pytest.raises(DataError) as error:
             read_words(tmp_path / name)
         assert error.value.row == 2
+
+
+def test_given_vectors_are_damped_where_asked(tmp_path: Path) -> None:
+    path = write(tmp_path / "vectors.txt", "a 1 2\ncat 3 4\n")
+    config = EncoderConfig(spec="word", dimension=2, epochs=1, batch_size=3, frequency_damping=10.0)
+    for damped in (False, True):
+        folder = tmp_path / str(damped)
+        train_encoder(PAIRS.to_batches(), replace(config, damp_vectors=damped), folder, vectors=path)
+        part = load_encoder(folder / "start").parts["word"]
+        vector = part.vectors[part.vocabulary.entries.index("cat")]
+        # Two of 16 words are "cat".
+        np.testing.assert_allclose(vector, np.array([3, 4]) / (1 + 10 * 2 / 16 if damped else 1), rtol=1e-5)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 
@@ -14,7 +16,7 @@ TEXTS = ["A dog, a dog!", "", "one", "Größe  zählt\tnicht", "don't — stop",
 
 def expected(text: str) -> list[str]:
     tokens = token_strings([text]).to_pylist()[0]
-    return [f"{first} {second}" for first, second in zip(tokens, tokens[1:], strict=False)]
+    return [f"{first} {second}" for first, second in pairwise(tokens)]
 
 
 @pytest.mark.parametrize("text", TEXTS)

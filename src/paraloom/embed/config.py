@@ -35,6 +35,7 @@ class PartsConfig(Config):
         recurrent_init_std: The same for the words of recurrent parts (LSTM, BLSTM, GRAN, GRU).
         frequency_damping: Initial vectors of a unit with relative frequency p are divided by 1 + damping * p, the
             weighting of Arora et al. 2017 (SIF); 0 weights all units equally. Recurrent parts ignore it.
+        damp_vectors: Weight given word vectors by frequency as well. Those of `distill-words` have weights already.
         embedding_l2: λ_w of W17 §4.2: L2 penalty on the distance of vectors from their initial values.
         network_l2: λ_c of W17 §4.2: L2 penalty on the weights of recurrent networks.
 
@@ -69,6 +70,7 @@ class PartsConfig(Config):
     subword_init_std: float = 0.03
     recurrent_init_std: float = 0.1
     frequency_damping: float = 1000.0
+    damp_vectors: bool = False
     embedding_l2: float = 0.0
     network_l2: float = 0.0
 

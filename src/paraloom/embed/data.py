@@ -217,18 +217,26 @@ def stream_pairs(
         order_matters: Whether sentences of the same words in another order count as different.
 
     Raises:
-        DataError: A column is missing, or no pair is left.
+        DataError: A column is missing, no pair is left, or all pairs have equal sides.
     """
     counts = {"read": 0, "used": 0, "empty": 0, "too_long": 0}
+    differ = False
     with disk_full_as_error(folder), UnitWriter(folder, sizes, vocabularies) as writer:
         keys = writer.file("keys")
         for texts in _usable(pairs, max_tokens, counts):
-            keys.append(_sentence_keys(texts, order_matters))
+            of_texts = _sentence_keys(texts, order_matters)
+            differ = differ or bool((of_texts[::2] != of_texts[1::2]).any())
+            keys.append(of_texts)
             writer.add(texts)
     if not counts["used"]:
         raise DataError(
             f"no pair is left to train on: of {counts['read']}, {counts['empty']} empty, {counts['too_long']} too long",
             remedy=f"Each side of a pair needs 1 to {max_tokens} words.",
+        )
+    if not differ:
+        raise DataError(
+            f"both sides of each of the {counts['used']} pairs have the same words: there is nothing to learn",
+            remedy="Check that 'src' and 'tgt' are different columns, and the paraphrases in the right one.",
         )
     return PairDataset(writer.unit_lists(), keys.mapped(np.uint64), counts, digest(writer.digests))
 

@@ -95,10 +95,12 @@ def initial_parts(
             table = source.vectors
         else:
             table = generator(seed, index).standard_normal((len(vocabulary), config.dimension), np.float32)
-            damping = 0.0 if kind.recurrent else config.frequency_damping
-            table *= (config.init_std(name) / (1 + damping * frequencies)).astype(np.float32)[:, None]
+            weights = 1 / (1 + (0.0 if kind.recurrent else config.frequency_damping) * frequencies)
+            table *= (config.init_std(name) * weights).astype(np.float32)[:, None]
             if pretrained is not None and kind.unit == "word":
                 table[pretrained.rows] = pretrained.vectors
+                if config.damp_vectors:
+                    table[pretrained.rows] *= weights[pretrained.rows].astype(np.float32)[:, None]
         if kind.recurrent:
             network = initial_network(name, source, config.dimension, seed)
             penalties = config.embedding_l2, config.network_l2
@@ -234,6 +236,11 @@ def train_encoder(
     data = stream_pairs(
         pairs, folder / "checkpoint" / "pairs", config.max_tokens, sizes, given, order_matters=order_matters
     )
+    if len(data) < config.batch_size:
+        warnings.warn(
+            f"a batch of {config.batch_size} pairs is larger than the corpus of {len(data)}: an epoch is a single step",
+            stacklevel=2,
+        )
     streamed = time.perf_counter()
     settings = asdict(config) | {"seed": seed, "init_from": start_encoder.signature if start_encoder else "random"}
     if vectors is not None:

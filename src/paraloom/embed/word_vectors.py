@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
@@ -40,13 +40,14 @@ class PretrainedVectors(NamedTuple):
 
 
 def read_vectors(path: str | Path, vocabulary: Vocabulary, dimension: int | None = None) -> PretrainedVectors:
-    """Read the vectors of a vocabulary's words from a text file in the format of word2vec, GloVe or fastText.
+    """Read the vectors of a vocabulary's words from a text file (word2vec, GloVe, fastText) or an array in `.npy`.
 
-    Each line is a word and its numbers, separated by spaces; a first line of two integers is a header. A word that is
-    missing as it is spelled is looked up with any capitalization, and the first such line wins: `Paris` serves `paris`.
+    In a text file each line is a word and its numbers, separated by spaces; a first line of two integers is a header.
+    Beside `vectors.npy`, an array `(n, d)`, lies `vectors.txt` with the n words, one per line. A word that is missing
+    as it is spelled is looked up with any capitalization, and the first such line wins: `Paris` serves `paris`.
 
     Args:
-        path: The file, plain or compressed, or a folder with `FILE`.
+        path: The file, plain or compressed, a `.npy` file, or a folder with `FILE`.
         vocabulary: Lower-cased words.
         dimension: Expected dimension; any by default.
 
@@ -64,6 +65,8 @@ def read_vectors(path: str | Path, vocabulary: Vocabulary, dimension: int | None
     capitalized: dict[int, npt.NDArray[np.float32]] = {}
     width = 0
     lines = 0
+    if path.suffix == ".npy":
+        return _read_array(path, row_of, dimension)
     for number, line in enumerate(read_lines(path), 1):
         if number == 1 and _is_header(line):
             continue
@@ -86,19 +89,52 @@ def read_vectors(path: str | Path, vocabulary: Vocabulary, dimension: int | None
             capitalized[row] = _parse_numbers(rest, path, number)
     by_row = capitalized | exact
     if not by_row:
-        raise DataError(
-            f"none of the {lines:,} words in the file is in the vocabulary of {len(vocabulary):,}",
-            file=path,
-            remedy="Each line must be a word and its numbers, separated by spaces.",
-        )
+        raise _no_words(lines, len(vocabulary), path, "Each line must be a word and its numbers, separated by spaces.")
     rows = np.array(sorted(by_row), np.int64)
     return PretrainedVectors(rows, np.stack([by_row[row] for row in rows.tolist()]), lines)
+
+
+def _read_array(path: Path, row_of: Mapping[str, int], dimension: int | None) -> PretrainedVectors:
+    words = list(read_lines(path.with_suffix(".txt")))
+    try:
+        vectors = np.load(path, mmap_mode="r", allow_pickle=False)
+    except (ValueError, EOFError) as error:
+        raise DataError(f"not an array of numbers: {error}", file=path) from None
+    if vectors.ndim != 2 or len(vectors) != len(words) or vectors.dtype.kind not in "fiu":
+        raise DataError(
+            f"expected {len(words)} rows of numbers, one for each line of '{path.with_suffix('.txt').name}', "
+            f"got shape {vectors.shape} of {vectors.dtype}",
+            file=path,
+        )
+    _check_width(vectors.shape[1], dimension, path, 1)
+    position_of: dict[int, int] = {}
+    for spelled in (words, map(str.lower, words)):
+        for position, word in enumerate(spelled):
+            if word in row_of:
+                position_of.setdefault(row_of[word], position)
+    if not position_of:
+        raise _no_words(len(words), len(row_of), path, f"Check the words in '{path.with_suffix('.txt').name}'.")
+    rows = np.array(sorted(position_of), np.int64)
+    selected = np.array([position_of[row] for row in rows.tolist()])
+    chosen = np.asarray(vectors[selected], np.float32)
+    faulty = np.flatnonzero(~np.isfinite(chosen).all(axis=1))
+    if len(faulty):
+        raise DataError("a value is not finite", file=path, row=int(selected[faulty[0]]) + 1)
+    return PretrainedVectors(rows, chosen, len(words))
+
+
+def _no_words(lines: int, entries: int, path: Path, remedy: str) -> DataError:
+    message = f"none of the {lines:,} words in the file is in the vocabulary of {entries:,}"
+    return DataError(message, file=path, remedy=remedy)
 
 
 def read_vector_words(path: str | Path) -> list[str]:
     """The words of a file of vectors, lower-cased, in the order of their first occurrence."""
     words: dict[str, None] = {}
-    for number, line in enumerate(read_lines(vectors_file(path)), 1):
+    path = vectors_file(path)
+    if path.suffix == ".npy":
+        return list(dict.fromkeys(line.lower() for line in read_lines(path.with_suffix(".txt"))))
+    for number, line in enumerate(read_lines(path), 1):
         if not (number == 1 and _is_header(line)):
             words[line.partition(" ")[0].lower()] = None
     return list(words)
