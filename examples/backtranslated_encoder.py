@@ -4,9 +4,9 @@
         --bundled runs/bundled-de-en --general runs/general-translator
 
 The German sides of every bitext at hand, and of English text that was translated into German first, are translated
-into English by sampling. `--bundled` is the run of bundled-de-en.toml, for its translations into German, and `--general` that
-of general-translator.toml, for the translator and the other bitext. Pairs that cost the translator more than 0.9 nats
-per subword, and copies, are left out.
+into English by sampling. `--bundled` is the run of bundled-de-en.toml, for its translations into German, and
+`--general` that of general-translator.toml, for the translator and the other bitext. Pairs that cost the translator
+more than 0.9 nats per subword, and copies, are left out.
 
 Encoders start from random vectors, damped by frequency, which are the row "untrained" of their seed. Printed: Pearson
 × 100, mean over the subsets of each year of STS 2012 to 2015, of three seeds. Half an hour on two cores.
@@ -50,7 +50,7 @@ LIKELY = "-logprob <= 0.9 * tokens and lower(src) <> lower(tgt)"
 SIZES = (10_000, 30_000, 100_000)
 SEEDS = (1, 2, 3)
 YEARS = ("2012", "2013", "2014", "2015")
-ENCODER: dict[str, Any] = {"relative_rates": True, "learning_rate": 0.01, "epochs": 1, "max_tokens": 50, "keep": "last"}
+ENCODER: dict[str, Any] = {"epochs": 1, "max_tokens": 50, "keep": "last"}
 
 
 def folder_of(place: str, runs: dict[str, Path]) -> str:
@@ -78,7 +78,9 @@ def encoders(sts: str) -> list[Stage]:
     stages: list[Stage] = []
     for seed in SEEDS:
         # So low a rate leaves the vectors as they are; their vocabulary is that of all pairs.
-        start = TrainEncoder(name=f"start-{seed}", pairs=("likely",), learning_rate=1e-15, epochs=1, max_tokens=50)
+        start = TrainEncoder(
+            name=f"start-{seed}", pairs=("likely",), relative_learning_rate=1e-15, epochs=1, max_tokens=50
+        )
         stages += [start, EvaluateSts(name=f"start-{seed}-sts", encoder=start.name, sts=sts)]
         for size in (*SIZES, 0):
             name = f"{size}-{seed}" if size else f"all-{seed}"

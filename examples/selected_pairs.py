@@ -30,7 +30,7 @@ LENGTH = "tgt_tokens between 3 and 30 and src_tokens between 3 and 30"
 OLD = "trigram_overlap <= 0.7 and tgt_tokens between 3 and 30"
 PARANMT = "paraphrase_score between 0.4 and 0.95 and trigram_overlap <= 0.7 and tgt_tokens between 5 and 30"
 SEEDS = (1, 2, 3)
-ENCODER: dict[str, Any] = {"learning_rate": 3e-4, "epochs": 2}
+ENCODER: dict[str, Any] = {"relative_learning_rate": 0.0, "learning_rate": 3e-4, "epochs": 2}
 
 
 def selections() -> dict[str, str]:
@@ -78,7 +78,7 @@ def encoders(data: Path, rows: list[tuple[str, int]]) -> list[Stage]:
     names = list(selections())
     stages: list[Stage] = [
         # So low a rate leaves the vectors as they are.
-        TrainEncoder(name="untrained", pairs=("scored",), learning_rate=1e-15, epochs=1),
+        TrainEncoder(name="untrained", pairs=("scored",), relative_learning_rate=1e-15, epochs=1),
         EvaluateSts(name="untrained-sts", encoder="untrained", sts=str(data / "sts")),
     ]
     for row, (selection, size) in enumerate(rows):

@@ -75,15 +75,22 @@ class TrainableAverage:
         table: float32 `(V, d)`, trained in place.
         team: Threads.
         l2: λ_w of W17 §4.2: penalty on the distance from the initial vectors; it too affects only rows of the batch.
-        relative: Whether learning rates are relative to the root mean square of each initial vector. Adam moves all
-            numbers at the same rate; frequent units, whose vectors are short, would lose that within some steps.
+        relative_learning_rate: Instead of the rate of `update`, relative to the root mean square of each initial
+            vector. Adam moves all numbers at the same rate; frequent units, whose vectors are short, would lose that
+            within some steps. 0 for the rate of `update`.
 
     Reference:
         Kingma & Ba 2014, "Adam".
     """
 
     def __init__(
-        self, vocabulary: Vocabulary, table: Vectors, team: ThreadTeam, l2: float = 0.0, *, relative: bool = False
+        self,
+        vocabulary: Vocabulary,
+        table: Vectors,
+        team: ThreadTeam,
+        l2: float = 0.0,
+        *,
+        relative_learning_rate: float = 0.0,
     ) -> None:
         self.vocabulary = vocabulary
         self.table = table
@@ -93,8 +100,8 @@ class TrainableAverage:
         self._team = team
         self._penalty = EmbeddingPenalty(table, l2)
         self._ones = np.ones(len(table), np.float32)
-        self._rates = root_mean_squares(table) if relative else self._ones.copy()
-        self._relative = relative
+        self._relative_rate = relative_learning_rate
+        self._rates = root_mean_squares(table) if relative_learning_rate else self._ones.copy()
         self._slots = np.full(len(table), -1, np.int32)
 
     @property
@@ -135,7 +142,8 @@ class TrainableAverage:
     ) -> None:
         unique, by_row = self.backward(lists, gradient, active, column)
         self._penalty.add_gradient(unique, self.table, by_row)
-        adam_rows(self._team, unique, by_row, self.table, self.first, self.second, learning_rate, step, self._rates)
+        rate = self._relative_rate or learning_rate
+        adam_rows(self._team, unique, by_row, self.table, self.first, self.second, rate, step, self._rates)
 
     def update_weights(
         self,
@@ -152,7 +160,7 @@ class TrainableAverage:
 
     def fold_weights(self) -> None:
         self.table *= self.weights
-        if self._relative:
+        if self._relative_rate:
             self._rates *= np.abs(self.weights[:, 0])
         self.weights[:] = 1
 

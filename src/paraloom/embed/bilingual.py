@@ -21,6 +21,7 @@ BITEXT_SETTINGS: Mapping[str, Any] = {
     "softmax_margin": 0.2,
     "batch_size": 1024,
     "learning_rate": 2e-3,
+    "relative_learning_rate": 0.0,
     "epochs": 4,
     "max_tokens": 100,
 }

@@ -143,8 +143,9 @@ class EncoderConfig(PartsConfig):
         margin: δ of the margin loss.
         learning_rate: Of Adam.
         weight_learning_rate: Of Adam in `weight_epochs`; weights start at 1.
-        relative_rates: Whether `learning_rate` is relative to the root mean square of the initial vector of each word,
-            trigram or subword, instead of the same for all, as in the papers.
+        relative_learning_rate: Of Adam for the vectors of averages, relative to the root mean square of each one's
+            initial values, so that frequent units, which damping makes short, stay short; 0 for `learning_rate`, the
+            same for all, as in the papers.
         two_sided: Use the loss of W17 §4.2, with a negative for the paraphrase as well.
         max_tokens: Pairs with more words than this on a side are left out.
         scramble: Probability with which the words of a sentence are shuffled for recurrent parts, 0 to 1
@@ -176,7 +177,7 @@ class EncoderConfig(PartsConfig):
     margin: float = 0.4
     learning_rate: float = 1e-3
     weight_learning_rate: float = 0.01
-    relative_rates: bool = False
+    relative_learning_rate: float = 0.01
     two_sided: bool = False
     max_tokens: int = 30
     scramble: float = 0.0
@@ -187,6 +188,8 @@ class EncoderConfig(PartsConfig):
         super().validate()
         check_at_least_one(self, "batch_size", "megabatch_size", "max_tokens")
         check_positive(self, "margin", "temperature", "learning_rate", "weight_learning_rate")
+        if not (math.isfinite(self.relative_learning_rate) and self.relative_learning_rate >= 0):
+            raise ConfigError(f"'relative_learning_rate' is {self.relative_learning_rate}; expected a number from 0 up")
         if self.epochs < 0 or self.weight_epochs < 0 or self.epochs + self.weight_epochs == 0:
             raise ConfigError(
                 f"'epochs' is {self.epochs} and 'weight_epochs' {self.weight_epochs}; expected 1 or more of either"

@@ -53,7 +53,6 @@ class DistillationConfig(PartsConfig):
         temperature: τ of `softmax`.
         softmax_weight: Factor of `softmax` in `both`.
         learning_rate: Of Adam; it rises for 200 steps and then falls linearly to 0.
-        relative_rates: Whether `learning_rate` is relative to the root mean square of each unit's initial vector.
         max_tokens: Sentences with more words than this are left out.
     """
 
@@ -76,7 +75,6 @@ class DistillationConfig(PartsConfig):
     temperature: float = 0.05
     softmax_weight: float = 1.0
     learning_rate: float = 2e-3
-    relative_rates: bool = False
     max_tokens: int = 60
 
     def validate(self) -> None:
@@ -148,7 +146,7 @@ def distill_encoder(
     began = time.perf_counter()
     data = stream_sentences(sentences, folder / "checkpoint" / "sentences", config.max_tokens, sizes)
     team = ThreadTeam(threads)
-    parts = initial_parts(config, seed, spec, data.units, None, vectors, team, relative_rates=config.relative_rates)
+    parts = initial_parts(config, seed, spec, data.units, None, vectors, team)
     learner = Learner(spec, data.units, parts, team)
     save_encoder(learner.encoder(), folder / START, asdict(config))
     settings = {**asdict(config), "seed": seed}

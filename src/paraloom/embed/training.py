@@ -53,7 +53,7 @@ def initial_parts(
     devices: Sequence[str] = ("cpu",),
     precision: str = "float32",
     *,
-    relative_rates: bool = False,
+    relative_learning_rate: float = 0.0,
 ) -> dict[str, TrainablePart]:
     """Create the parts of an encoder for training.
 
@@ -67,7 +67,7 @@ def initial_parts(
         team: Threads.
         devices: Of recurrent networks.
         precision: Of recurrent networks.
-        relative_rates: See `EncoderConfig`.
+        relative_learning_rate: See `EncoderConfig`.
 
     Returns:
         The parts by name.
@@ -106,7 +106,9 @@ def initial_parts(
             penalties = config.embedding_l2, config.network_l2
             parts[name] = TrainableRecurrent(vocabulary, table, network, team, *penalties, devices, precision)
         else:
-            parts[name] = TrainableAverage(vocabulary, table, team, config.embedding_l2, relative=relative_rates)
+            parts[name] = TrainableAverage(
+                vocabulary, table, team, config.embedding_l2, relative_learning_rate=relative_learning_rate
+            )
     return parts
 
 
@@ -256,7 +258,7 @@ def train_encoder(
         team,
         device_names,
         config.precision,
-        relative_rates=config.relative_rates,
+        relative_learning_rate=config.relative_learning_rate,
     )
     learner = Learner(spec, data.units, parts, team)
     if config.weight_epochs and all(PARTS[name].recurrent for name in spec.parts):

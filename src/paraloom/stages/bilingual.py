@@ -42,6 +42,7 @@ class TrainBilingualEncoder(TrainEncoder):
     softmax_margin: float = BITEXT_SETTINGS["softmax_margin"]
     batch_size: int = BITEXT_SETTINGS["batch_size"]
     learning_rate: float = BITEXT_SETTINGS["learning_rate"]
+    relative_learning_rate: float = BITEXT_SETTINGS["relative_learning_rate"]
     epochs: int = BITEXT_SETTINGS["epochs"]
     max_tokens: int = BITEXT_SETTINGS["max_tokens"]
 
