@@ -84,6 +84,10 @@ def train_encoder(
         precision=precision,
     )
     print_figures(result)
+    if not result.stages[-1].figures.get("dev"):
+        typer.echo(
+            "Not measured: whether it is better than its untrained start. Give --sts, a folder of tasks.", err=True
+        )
 
 
 def train_phrases(

@@ -25,7 +25,15 @@ from paraloom.embed.data import UnitLists, UnitWriter
 from paraloom.embed.losses import Loss, distribution_loss, similarity_loss
 from paraloom.embed.store import load_encoder, save_encoder
 from paraloom.embed.threads import ThreadTeam
-from paraloom.embed.training import BEST, Evaluator, Learner, initial_parts, is_best, warn_if_below_start
+from paraloom.embed.training import (
+    BEST,
+    Evaluator,
+    Learner,
+    development_figures,
+    initial_parts,
+    is_best,
+    warn_if_below_start,
+)
 from paraloom.embed.vocabulary import UNITS
 from paraloom.embed.word_vectors import vectors_file
 from paraloom.io.atomic import disk_full_as_error
@@ -130,8 +138,8 @@ def distill_encoder(
         checkpoint_seconds: Time between two checkpoints.
 
     Returns:
-        Figures: `sentences` (counts), `steps`, `loss`, `dev` (the last figures of the evaluator), `entries` (sizes of
-        the vocabularies) and `signature`.
+        Figures: `sentences` (counts), `steps`, `loss`, `dev` (figures of the evaluator for what is saved), `untrained`
+        (those of its start), `entries` (sizes of the vocabularies) and `signature`.
 
     Raises:
         DataError: No sentence is left, or the column `vector` is missing.
@@ -176,7 +184,7 @@ def distill_encoder(
         "sentences": data.counts,
         "steps": state.step,
         "loss": next(line["loss"] for line in reversed(state.curve) if "loss" in line),
-        "dev": next((line["dev"] for line in reversed(state.curve) if "dev" in line), {}),
+        **development_figures(state.curve, keep_best=True),
         "entries": {unit: len(lists.counted.vocabulary) for unit, lists in data.units.items()},
         "signature": encoder.signature,
     }

@@ -210,8 +210,8 @@ def train_encoder(
         checkpoint_seconds: Time between two checkpoints.
 
     Returns:
-        Figures: `pairs` (counts), `steps`, `loss`, `violations`, `dev` (the last figures of the evaluator), `entries`
-        (sizes of the vocabularies) and `signature`.
+        Figures: `pairs` (counts), `steps`, `loss`, `violations`, `dev` (the evaluator's figures of the saved encoder),
+        `untrained` (those of its start), `entries` (sizes of the vocabularies) and `signature`.
 
     Raises:
         ConfigError: Arguments contradict each other, or a device is not available.
@@ -295,7 +295,7 @@ def train_encoder(
         "steps": state.step,
         "loss": last["loss"],
         "violations": last["violations"],
-        "dev": next((line["dev"] for line in reversed(state.curve) if "dev" in line), {}),
+        **development_figures(state.curve, keep_best),
         "entries": {unit: len(lists.counted.vocabulary) for unit, lists in data.units.items()},
         "signature": encoder.signature,
     }
@@ -422,6 +422,26 @@ def scrambled(lists: RowLists, probability: float, draw: np.random.Generator) ->
     keys = np.where(shuffled, draw.random(len(positions)), positions)
     order = np.lexsort((keys, np.repeat(np.arange(len(lengths)), lengths)))
     return RowLists(lists.rows[order], lists.offsets)
+
+
+def development_figures(curve: Sequence[Mapping[str, Any]], keep_best: bool) -> dict[str, Mapping[str, float]]:
+    """`dev`, the evaluator's figures of the encoder that is saved, and `untrained`, those of its start.
+
+    Args:
+        curve: Lines of the learning curve.
+        keep_best: Whether the encoder with the highest first figure is saved, not the last.
+
+    Example:
+        >>> curve = [{"epoch": epoch, "dev": {"one": value}} for epoch, value in enumerate((50.0, 70.0, 60.0))]
+        >>> development_figures(curve, keep_best=True)
+        {'dev': {'one': 70.0}, 'untrained': {'one': 50.0}}
+    """
+    measured = [line for line in curve if "dev" in line]
+    if not measured:
+        return {"dev": {}}
+    kept = max(measured, key=lambda line: next(iter(line["dev"].values()))) if keep_best else measured[-1]
+    untrained = {} if measured[0]["epoch"] else {"untrained": measured[0]["dev"]}
+    return {"dev": kept["dev"], **untrained}
 
 
 def warn_if_below_start(curve: Sequence[Mapping[str, Any]], keep_best: bool) -> None:
