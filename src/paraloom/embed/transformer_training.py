@@ -103,9 +103,10 @@ def distill_transformer(
     """Train a small transformer whose vectors and cosines are those of a teacher, and save it.
 
     Its tokenizer is the teacher's, and its embeddings start from the principal components of the teacher's. The folder
-    opens with `Encoder.load` and with sentence-transformers; it also receives `curve.jsonl` (losses, figures of the
-    evaluator) and `timings.json`. An interrupted training resumes from `folder/checkpoint/` when it is called again
-    with the same sentences and configuration, and ends with the same bytes.
+    opens with `Encoder.load` and with sentence-transformers; it also receives `timings.json` and `curve.jsonl` (mean
+    loss, its parts in the last batch, figures of the evaluator). An interrupted training resumes from
+    `folder/checkpoint/` when it is called again with the same sentences and configuration, and ends with the same
+    bytes.
 
     Args:
         sentences: Record batches with `text` and the teacher's `vector` (fixed-size lists of floats, of norm 1). The
