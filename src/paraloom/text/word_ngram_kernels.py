@@ -18,7 +18,7 @@ _OPEN, _CLOSE = np.uint8(ord("<")), np.uint8(ord(">"))
 @njit(cache=True, nogil=True, inline="always")
 def _is_syllabic(point: Int) -> bool:
     """Whether a character is a syllable or a word by itself: Hangul, Han, hiragana, katakana."""
-    return (
+    return bool(
         0x3041 <= point <= 0x30FF
         or 0x3400 <= point <= 0x4DBF
         or 0x4E00 <= point <= 0x9FFF
@@ -29,7 +29,7 @@ def _is_syllabic(point: Int) -> bool:
 
 
 @njit(cache=True, nogil=True)
-def _mark(data: Bytes, start: Int, end: Int, marked: Bytes, begins: Ints) -> tuple[Int, bool]:
+def _mark(data: Bytes, start: int, end: int, marked: Bytes, begins: Ints) -> tuple[Int, bool]:
     """Write a word with its marks to `marked`, and where its characters begin to `begins`.
 
     Returns the number of characters, marks included, and whether one of them is syllabic. `begins` gets one further
@@ -38,9 +38,9 @@ def _mark(data: Bytes, start: Int, end: Int, marked: Bytes, begins: Ints) -> tup
     marked[0] = _OPEN
     begins[0] = 0
     count, syllabic = 1, False
-    i = start
+    i = int(start)
     while i < end:
-        point, width = point_at(data, i, end)
+        point, width = point_at(data, i, int(end))
         syllabic |= _is_syllabic(point)
         begins[count] = i - start + 1
         count += 1
