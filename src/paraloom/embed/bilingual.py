@@ -26,7 +26,7 @@ BITEXT_SETTINGS: Mapping[str, Any] = {
 }
 """Fields of `EncoderConfig` with which an encoder of two or more languages is trained on bitext.
 
-The two sides of a pair are told from all others of the mini-batch, whatever their languages. A sentence is the mean of
+The two sides of a pair are to be nearer to each other than to all others of the mini-batch, whatever their languages. A sentence is the mean of
 its words and their n-grams, all languages in one table.
 """
 

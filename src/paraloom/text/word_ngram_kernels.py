@@ -70,11 +70,11 @@ def word_ngrams(
     Returns:
         Flat ids, uint64, and their offsets, int64 `(n + 1,)`.
     """
-    longest, total = 1, 0
+    max_bytes, total = 1, 0
     for k in range(len(starts)):
-        longest = max(longest, ends[k] - starts[k])
+        max_bytes = max(max_bytes, ends[k] - starts[k])
         total += ends[k] - starts[k] + 2
-    marked, begins = np.empty(longest + 2, np.uint8), np.empty(longest + 4, np.int64)
+    marked, begins = np.empty(max_bytes + 2, np.uint8), np.empty(max_bytes + 4, np.int64)
     spread = max(orders[1] - orders[0], syllabic_orders[1] - syllabic_orders[0]) + 1
     ids = np.empty(total * spread + len(starts), np.uint64)
     lists = np.zeros(len(offsets), np.int64)
@@ -116,10 +116,10 @@ def spell_word_ngrams(
 
     Returns the bytes, concatenated, and their offsets, int64 `(n + 1,)`.
     """
-    longest = 1
+    max_bytes = 1
     for k in range(len(starts)):
-        longest = max(longest, ends[k] - starts[k])
-    marked, begins = np.empty(longest + 2, np.uint8), np.empty(longest + 4, np.int64)
+        max_bytes = max(max_bytes, ends[k] - starts[k])
+    marked, begins = np.empty(max_bytes + 2, np.uint8), np.empty(max_bytes + 4, np.int64)
     spelled = np.empty(1024, np.uint8)
     bounds = np.zeros(len(offsets), np.int64)
     for text in range(len(offsets) - 1):
