@@ -281,9 +281,9 @@ def retrieval(similarity: Similarity, pairs: Sequence[Pair]) -> dict[str, float]
     products = a @ b.T
     products = products if isinstance(products, np.ndarray) else products.toarray()
     own = products.diagonal()
-    # A tie is no answer.
-    found = [(products >= own.reshape(shape)).sum(axis=axis) == 1 for axis, shape in ((1, (-1, 1)), (0, (1, -1)))]
-    return {"to English": 100 * float(found[0].mean()), "from English": 100 * float(found[1].mean())}
+    # Of equally near sentences none is the answer.
+    right = [(products >= own.reshape(shape)).sum(axis=axis) == 1 for axis, shape in ((1, (-1, 1)), (0, (1, -1)))]
+    return {"to English": 100 * float(right[0].mean()), "from English": 100 * float(right[1].mean())}
 
 
 @cache

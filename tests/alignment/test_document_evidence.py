@@ -12,8 +12,23 @@ import pytest
 from scipy import sparse
 from toy_documents import documents
 
-from paraloom.alignment.candidates import CandidatePairs, dot_products, nearest_pairs, unit_rows, word_counts
-from paraloom.alignment.document_evidence import image_vectors, multinews_scores, word_vectors, words_in_other_language
+from paraloom.alignment.candidates import (
+    CandidatePairs,
+    dot_products,
+    nearest_dense_pairs,
+    nearest_pairs,
+    union,
+    unit_rows,
+    word_counts,
+)
+from paraloom.alignment.document_evidence import (
+    encoder_cosines,
+    encoder_vectors,
+    image_vectors,
+    multinews_scores,
+    word_vectors,
+    words_in_other_language,
+)
 from paraloom.alignment.document_features import Documents, entities, entity_lists
 from paraloom.alignment.images import MAX_BITS, ImageKey, group_images
 from paraloom.alignment.lexicon import BilingualLexicon
@@ -253,3 +268,47 @@ def test_products_do_not_depend_on_the_block_size(monkeypatch: pytest.MonkeyPatc
     for size in (1, 7, 100):
         monkeypatch.setattr("paraloom.alignment.candidates._MAX_ENTRIES", size)
         assert dot_products(source, target, pairs).tolist() == whole.tolist()
+
+
+class Letters:
+    """An encoder whose vectors count the letters a, b and c, of either language."""
+
+    signature, dimension = "letters", 3
+
+    def encode(self, sentences):
+        return np.array([[text.count(letter) for letter in "abc"] for text in sentences], np.float32).reshape(-1, 3)
+
+
+def test_vectors_of_documents_by_hand() -> None:
+    side = Documents.from_texts(["aaa\nb b", "c", "\n"], encoder=Letters())
+    # The first paragraph has one word, the second two: (1, 0, 0) + 2 · (0, 1, 0), divided by the norm.
+    np.testing.assert_allclose(side.vectors, [np.array([1, 2, 0]) / 5**0.5, [0, 0, 1], [0, 0, 0]], atol=1e-6)
+
+
+def test_cosines_under_an_encoder_are_centered() -> None:
+    texts = ["a a", "b a", "c a"], ["c c a", "a b b"]
+    source, target = (Documents.from_texts(side, encoder=Letters()) for side in texts)
+    vectors = encoder_vectors(source, target)
+    assert vectors is not None
+    expected = []
+    for side in (source, target):
+        centered = side.vectors - side.vectors.mean(axis=0)
+        expected.append(centered / np.linalg.norm(centered, axis=1, keepdims=True))
+    pairs = all_pairs(source, target)
+    products = (expected[0] @ expected[1].T).ravel()
+    np.testing.assert_allclose(encoder_cosines(vectors, pairs), np.maximum(products, 0), atol=1e-6)
+    assert encoder_vectors(source, Documents.from_texts(["c"])) is None
+
+
+def test_nearest_dense_pairs_are_those_of_all_comparisons() -> None:
+    draw = np.random.default_rng(0)
+    source, target = draw.normal(size=(700, 4)).astype(np.float32), draw.normal(size=(30, 4)).astype(np.float32)
+    products = source @ target.T
+    expected = {(i, int(j)) for i in range(700) for j in np.argsort(-products[i])[:2] if products[i, j] > 0}
+    expected |= {(int(i), j) for j in range(30) for i in np.argsort(-products[:, j])[:2] if products[i, j] > 0}
+    pairs = nearest_dense_pairs(source, target, 2)
+    assert list(zip(pairs.sources.tolist(), pairs.targets.tolist(), strict=True)) == sorted(expected)
+    more = CandidatePairs(np.array([0, 699]), np.array([29, 0]))
+    both = union(pairs, more, 30)
+    assert set(zip(both.sources.tolist(), both.targets.tolist(), strict=True)) == expected | {(0, 29), (699, 0)}
+    assert not len(nearest_dense_pairs(source[:0], target, 2).sources)

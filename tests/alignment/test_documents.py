@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from toy_documents import Page, World, documents, made_up_world, write_pages
 
-from paraloom.alignment.document_features import open_documents
+from paraloom.alignment.document_features import Documents, open_documents
 from paraloom.alignment.document_pairs import DocumentPair, read_document_pairs, write_document_pairs
 from paraloom.alignment.documents import EVIDENCE, DocumentAlignerConfig, DocumentAlignment, align_documents
 from paraloom.alignment.images import ImageKey
@@ -294,3 +294,43 @@ def test_a_name_that_a_line_cannot_hold_is_an_error(tmp_path: Path, name: str) -
     with pytest.raises(DataError, match="expected a document name without tabs and line breaks"):
         write_document_pairs(tmp_path / "pairs.tsv", [DocumentPair("a", "b"), DocumentPair(name, "x")])
     assert not list(tmp_path.iterdir())
+
+
+class WordNumbers:
+    """An encoder that knows the dictionary of a world: a word and its translation have the same random vector."""
+
+    signature, dimension = "word numbers", 64
+
+    def __init__(self, world: World) -> None:
+        self.vectors: dict[str, np.ndarray] = {}
+        draw = np.random.default_rng(0)
+        for page in (*world.source, *world.target):
+            words = [text.split() for text in (page.text, page.translation or page.text)]
+            for word, translation in zip(*words, strict=False):
+                vector = draw.normal(size=self.dimension).astype(np.float32)
+                vector = self.vectors.setdefault(translation, self.vectors.get(word, vector))
+                self.vectors.setdefault(word, vector)
+
+    def encode(self, sentences):
+        known = [[self.vectors[word] for word in text.split() if word in self.vectors] for text in sentences]
+        return np.array([np.sum(vectors, axis=0) if vectors else np.zeros(64) for vectors in known], np.float32)
+
+
+def test_an_encoder_of_both_languages_is_evidence(world: World) -> None:
+    encoder = WordNumbers(world)
+    source, target = (
+        Documents.from_texts([page.text for page in side], ids=[page.name for page in side], encoder=encoder)
+        for side in (world.source, world.target)
+    )
+    alone = align_documents(source, target, DocumentAlignerConfig(weights=EVIDENCE["encoder"], rounds=0)).pairs()
+    assert len({(pair.source, pair.target) for pair in alone} & world.gold) >= 54
+    pairs = align_documents(source, target).pairs()
+    assert len({(pair.source, pair.target) for pair in pairs} & world.gold) >= 54
+    aligned = list(align_within(source, target, pairs[:3]))
+    assert len(aligned) == 3
+    assert all(item.texts.embeddings is not None for item in aligned)
+
+
+def test_the_evidence_of_an_encoder_needs_one(world: World) -> None:
+    with pytest.raises(ConfigError, match="'encoder' needs an encoder of both languages"):
+        paired(world.source, world.target, weights=EVIDENCE["encoder"])

@@ -130,9 +130,9 @@ def test_translations_are_mined_and_scored(bilingual_encoder, paraloom, tmp_path
     assert "recall 100.0" in out
     rows = [line.split("\t") for line in (tmp_path / "p.tsv").read_text(encoding="utf-8").splitlines()]
     assert rows[0] == ["src", "tgt", "margin", "cosine"]
-    found = {tuple(row[:2]): float(row[3]) for row in rows[1:]}
+    cosines = {tuple(row[:2]): float(row[3]) for row in rows[1:]}
     for pair in (("hund läuft", "a dog runs"), ("katze schläft", "the cat sleeps"), ("schläft", "sleeps")):
-        assert found[pair] == 1
+        assert cosines[pair] == 1
     status, out, err = paraloom(*command, "--json")
     assert json.loads(out)["score"]["recall"] == 1
     (tmp_path / "gold.tsv").write_text("1\t30\n")

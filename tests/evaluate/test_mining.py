@@ -11,12 +11,12 @@ from paraloom.evaluate.mining import evaluate_mining, read_gold_rows
 
 
 def test_scores_by_hand() -> None:
-    # From the best score down: right, wrong, right, right; four pairs are true, one of them is not found.
-    found = ([0, 5, 2, 1], [0, 6, 2, 1], [1.9, 1.6, 1.2, 1.0])
-    score = evaluate_mining(*found, gold=[(0, 0), (1, 1), (2, 2), (3, 3)], threshold=1.5)
+    # From the best score down: right, wrong, right, right; four pairs are true, one of them is not among them.
+    mined = ([0, 5, 2, 1], [0, 6, 2, 1], [1.9, 1.6, 1.2, 1.0])
+    score = evaluate_mining(*mined, gold=[(0, 0), (1, 1), (2, 2), (3, 3)], threshold=1.5)
     assert (score.pairs, score.gold) == (2, 4)
     assert (score.precision, score.recall, score.f1) == pytest.approx((1 / 2, 1 / 4, 1 / 3))
-    # F1 of the first 1, 2, 3, 4: 2/5, 2/6, 4/7, 6/8; below the last pair there is no other to be halfway to.
+    # F1 of the first 1, 2, 3, 4: 2/5, 2/6, 4/7, 6/8; below the last pair nothing follows to be halfway to.
     assert (score.best_f1, score.best_threshold) == pytest.approx((0.75, 1.0))
     assert (score.best_precision, score.best_recall) == pytest.approx((0.75, 0.75))
 
@@ -30,8 +30,8 @@ def test_the_best_threshold_lies_between_pairs_and_keeps_equal_scores_together()
 
 
 def test_nothing_mined_and_nothing_right() -> None:
-    for found in (([], [], []), ([0], [1], [1.2])):
-        score = evaluate_mining(*found, gold=[(0, 0)], threshold=1.06)
+    for mined in (([], [], []), ([0], [1], [1.2])):
+        score = evaluate_mining(*mined, gold=[(0, 0)], threshold=1.06)
         assert (score.precision, score.recall, score.f1, score.best_f1) == (0, 0, 0, 0)
     with pytest.raises(DataError, match="no true pairs"):
         evaluate_mining([0], [0], [1.0], [], 1.06)

@@ -27,8 +27,8 @@ BITEXT_SETTINGS: Mapping[str, Any] = {
 }
 """Fields of `EncoderConfig` with which an encoder of two or more languages is trained on bitext.
 
-The two sides of a pair are told from all others of the mini-batch, whatever their languages. A sentence is the mean of
-its words and their n-grams, all languages in one table.
+The two sides of a pair are to be nearer to each other than to all others of the mini-batch, whatever their languages. A
+sentence is the mean of its words and their n-grams, all languages in one table.
 """
 
 # Rows of the sample whose languages are identified; between this number and twice as many.

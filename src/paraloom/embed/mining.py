@@ -189,8 +189,8 @@ def select_pairs(
 
 
 def _mean_cosines(side: SearchResult) -> Vectors:
-    found = (side.rows >= 0).sum(axis=1)
-    return (side.cosines.sum(axis=1) / np.maximum(found, 1)).astype(np.float32)
+    count = (side.rows >= 0).sum(axis=1)
+    return (side.cosines.sum(axis=1) / np.maximum(count, 1)).astype(np.float32)
 
 
 def _best_candidates(side: SearchResult, own: Vectors, other: Vectors) -> MinedBitext:
@@ -283,13 +283,13 @@ def _cluster_neighbors(queries: StoredVectors, corpus: StoredVectors, k: int, fi
             spans = [slice(groups.bounds[other], groups.bounds[other + 1]) for other in near]
             candidates = np.concatenate([groups.stored[span] for span in spans]).astype(np.float32)
             numbers = np.concatenate([groups.order[span] for span in spans])
-            found = min(wanted, len(candidates))
+            count = min(wanted, len(candidates))
             for start in range(starts[group], starts[group + 1], _ROWS):
                 rows = np.sort(by_group[start : min(start + _ROWS, starts[group + 1])])
                 block = _unit_block(queries, rows)
-                if found:
-                    cosines, indices = faiss.knn(block, candidates, found, metric=faiss.METRIC_INNER_PRODUCT)
-                    result.cosines[rows, :found], result.rows[rows, :found] = cosines, numbers[indices]
+                if count:
+                    cosines, indices = faiss.knn(block, candidates, count, metric=faiss.METRIC_INNER_PRODUCT)
+                    result.cosines[rows, :count], result.rows[rows, :count] = cosines, numbers[indices]
                 advance(len(rows))
     file.unlink()
     return result

@@ -42,13 +42,13 @@ def improve_columns(cosines, first_row, best, indices, lowest, begin, end):
 
 @njit(cache=True, nogil=True)
 def _insert(values, numbers, value, number):
-    place = len(values) - 1
-    while place > 0 and values[place - 1] < value:
-        values[place] = values[place - 1]
-        numbers[place] = numbers[place - 1]
-        place -= 1
-    values[place] = value
-    numbers[place] = number
+    slot = len(values) - 1
+    while slot > 0 and values[slot - 1] < value:
+        values[slot] = values[slot - 1]
+        numbers[slot] = numbers[slot - 1]
+        slot -= 1
+    values[slot] = value
+    numbers[slot] = number
 
 
 @njit(cache=True, nogil=True)
@@ -59,10 +59,10 @@ def margins(cosines, indices, own_means, other_means):
     """
     scores = np.full(cosines.shape, -np.inf, np.float32)
     for row in range(cosines.shape[0]):
-        for place in range(cosines.shape[1]):
-            other = indices[row, place]
+        for slot in range(cosines.shape[1]):
+            other = indices[row, slot]
             if other >= 0:
                 mean = (own_means[row] + other_means[other]) / np.float32(2)
                 if mean > 0:
-                    scores[row, place] = cosines[row, place] / mean
+                    scores[row, slot] = cosines[row, slot] / mean
     return scores

@@ -88,7 +88,7 @@ def evaluate_mining(
         pair that it keeps and that of the next.
 
     Raises:
-        DataError: There are no true pairs.
+        DataError: `gold` is empty.
 
     Reference:
         Zweigenbaum et al. 2018, "Overview of the third BUCC shared task".
@@ -98,7 +98,7 @@ def evaluate_mining(
         1.15
     """
     if not gold:
-        raise DataError("there are no true pairs to compare with")
+        raise DataError("no true pairs to compare with")
     true = set(gold)
     order = np.argsort(-np.asarray(margins, np.float64), kind="stable")
     scores = np.asarray(margins, np.float64)[order]

@@ -18,7 +18,7 @@ _OPEN, _CLOSE = np.uint8(ord("<")), np.uint8(ord(">"))
 @njit(cache=True, nogil=True, inline="always")
 def _is_syllabic(point: Int) -> bool:
     """Whether a character is a syllable or a word by itself: Hangul, Han, hiragana, katakana."""
-    return (
+    return bool(
         0x3041 <= point <= 0x30FF
         or 0x3400 <= point <= 0x4DBF
         or 0x4E00 <= point <= 0x9FFF
@@ -29,7 +29,7 @@ def _is_syllabic(point: Int) -> bool:
 
 
 @njit(cache=True, nogil=True)
-def _mark(data: Bytes, start: Int, end: Int, marked: Bytes, begins: Ints) -> tuple[Int, bool]:
+def _mark(data: Bytes, start: int, end: int, marked: Bytes, begins: Ints) -> tuple[Int, bool]:
     """Write a word with its marks to `marked`, and where its characters begin to `begins`.
 
     Returns the number of characters, marks included, and whether one of them is syllabic. `begins` gets one further
@@ -38,9 +38,9 @@ def _mark(data: Bytes, start: Int, end: Int, marked: Bytes, begins: Ints) -> tup
     marked[0] = _OPEN
     begins[0] = 0
     count, syllabic = 1, False
-    i = start
+    i = int(start)
     while i < end:
-        point, width = point_at(data, i, end)
+        point, width = point_at(data, i, int(end))
         syllabic |= _is_syllabic(point)
         begins[count] = i - start + 1
         count += 1
@@ -70,11 +70,11 @@ def word_ngrams(
     Returns:
         Flat ids, uint64, and their offsets, int64 `(n + 1,)`.
     """
-    longest, total = 1, 0
+    max_bytes, total = 1, 0
     for k in range(len(starts)):
-        longest = max(longest, ends[k] - starts[k])
+        max_bytes = max(max_bytes, ends[k] - starts[k])
         total += ends[k] - starts[k] + 2
-    marked, begins = np.empty(longest + 2, np.uint8), np.empty(longest + 4, np.int64)
+    marked, begins = np.empty(max_bytes + 2, np.uint8), np.empty(max_bytes + 4, np.int64)
     spread = max(orders[1] - orders[0], syllabic_orders[1] - syllabic_orders[0]) + 1
     ids = np.empty(total * spread + len(starts), np.uint64)
     lists = np.zeros(len(offsets), np.int64)
@@ -116,10 +116,10 @@ def spell_word_ngrams(
 
     Returns the bytes, concatenated, and their offsets, int64 `(n + 1,)`.
     """
-    longest = 1
+    max_bytes = 1
     for k in range(len(starts)):
-        longest = max(longest, ends[k] - starts[k])
-    marked, begins = np.empty(longest + 2, np.uint8), np.empty(longest + 4, np.int64)
+        max_bytes = max(max_bytes, ends[k] - starts[k])
+    marked, begins = np.empty(max_bytes + 2, np.uint8), np.empty(max_bytes + 4, np.int64)
     spelled = np.empty(1024, np.uint8)
     bounds = np.zeros(len(offsets), np.int64)
     for text in range(len(offsets) - 1):
