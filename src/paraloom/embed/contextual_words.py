@@ -67,7 +67,8 @@ def contextual_word_vectors(
                             sums[row] += state
                             counts[row] += 1
                 advance(len(lists))
-    return ContextVectors(sums / np.maximum(counts, 1)[:, None].astype(np.float32), counts)
+    sums /= np.maximum(counts, 1)[:, None].astype(np.float32)
+    return ContextVectors(sums, counts)
 
 
 def reduce_by_sentences(vectors: Vectors, means: Vectors, dimension: int, num_removed: int) -> Vectors:

@@ -173,8 +173,8 @@ def contrastive_loss(
     with np.errstate(over="ignore"):
         norms = np.linalg.norm(vectors, axis=1, keepdims=True)
     known = norms > 0
-    lengths = np.where(known, norms, 1)
-    units = vectors / lengths
+    lengths: npt.NDArray[np.float32] = np.where(known, norms, np.float32(1))
+    units: npt.NDArray[np.float32] = (vectors / lengths).astype(np.float32, copy=False)
     first, second = units[:count], units[count:]
     scores = (first @ second.T) / np.float32(temperature)
     scores[_sharing(keys, other_keys)] = -np.inf
@@ -191,7 +191,7 @@ def contrastive_loss(
     by_score = by_row + by_column
     by_score[diagonal, diagonal] -= 2
     by_score *= np.float32(0.5 / (count * temperature))
-    by_unit = np.concatenate([by_score @ second, by_score.T @ first])
+    by_unit: npt.NDArray[np.float32] = np.concatenate([by_score @ second, by_score.T @ first])
     gradient = np.where(known, _through_norm(by_unit, units) / lengths, 0).astype(np.float32, copy=False)
     return Loss(value, violations, gradient, known[:, 0])
 
@@ -213,7 +213,8 @@ def _softmax(scores: npt.NDArray[np.float32], axis: int) -> npt.NDArray[np.float
 
 def _through_norm(by_unit: npt.NDArray[np.float32], units: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
     """Only the component of d cos / d vector that is orthogonal to the vector remains."""
-    return by_unit - np.einsum("nd,nd->n", by_unit, units)[:, None] * units
+    along: npt.NDArray[np.float32] = np.einsum("nd,nd->n", by_unit, units)[:, None] * units
+    return by_unit - along
 
 
 def similarity_loss(vectors: npt.NDArray[np.float32], target: npt.NDArray[np.float32]) -> Loss:
@@ -233,16 +234,15 @@ def similarity_loss(vectors: npt.NDArray[np.float32], target: npt.NDArray[np.flo
     with np.errstate(over="ignore"):
         norms = np.linalg.norm(vectors, axis=1, keepdims=True)
     known = norms > 0
-    lengths = np.where(known, norms, 1)
-    units = vectors / lengths
+    lengths: npt.NDArray[np.float32] = np.where(known, norms, np.float32(1))
+    units: npt.NDArray[np.float32] = (vectors / lengths).astype(np.float32, copy=False)
     errors = units @ units.T
     errors -= target
     np.fill_diagonal(errors, 0)
     count = len(vectors)
     # A vector whose norm overflows has cosine 0 with every vector here, which must not count as a small loss.
     value = float(np.einsum("ij,ij->", errors, errors)) / count if np.isfinite(norms).all() else math.nan
-    by_unit = errors @ units
-    by_unit *= 4 / count
+    by_unit: npt.NDArray[np.float32] = (errors @ units) * np.float32(4 / count)
     gradient = np.where(known, _through_norm(by_unit, units) / lengths, 0).astype(np.float32, copy=False)
     return Loss(value, 0, gradient, known[:, 0])
 
@@ -270,10 +270,11 @@ def distribution_loss(vectors: npt.NDArray[np.float32], target: npt.NDArray[np.f
     with np.errstate(over="ignore"):
         norms = np.linalg.norm(vectors, axis=1, keepdims=True)
     known = norms > 0
-    lengths = np.where(known, norms, 1)
-    units = vectors / lengths
+    lengths: npt.NDArray[np.float32] = np.where(known, norms, np.float32(1))
+    units: npt.NDArray[np.float32] = (vectors / lengths).astype(np.float32, copy=False)
     count = len(vectors)
-    ours, theirs = (_log_softmax(cosines, temperature) for cosines in (units @ units.T, target.astype(np.float32)))
+    cosines: npt.NDArray[np.float32] = units @ units.T
+    ours, theirs = _log_softmax(cosines, temperature), _log_softmax(target.astype(np.float32), temperature)
     wanted = np.exp(theirs)
     np.fill_diagonal(wanted, 0)
     value = float(np.einsum("ij,ij->", wanted, theirs - ours)) / count if np.isfinite(norms).all() else math.nan
@@ -281,14 +282,14 @@ def distribution_loss(vectors: npt.NDArray[np.float32], target: npt.NDArray[np.f
     np.fill_diagonal(by_cosine, 0)
     by_cosine -= wanted
     by_cosine *= np.float32(1 / (count * temperature))
-    by_unit = by_cosine @ units + by_cosine.T @ units
+    by_unit: npt.NDArray[np.float32] = (by_cosine + by_cosine.T) @ units
     gradient = np.where(known, _through_norm(by_unit, units) / lengths, 0).astype(np.float32, copy=False)
     return Loss(value, 0, gradient, known[:, 0])
 
 
 def _log_softmax(cosines: npt.NDArray[np.float32], temperature: float) -> npt.NDArray[np.float32]:
     """log softmax over the other elements of each row; the diagonal is 0."""
-    scores = cosines / np.float32(temperature)
+    scores: npt.NDArray[np.float32] = cosines / np.float32(temperature)
     np.fill_diagonal(scores, -np.inf)
     scores -= scores.max(axis=1, keepdims=True)
     np.fill_diagonal(scores, -np.inf)

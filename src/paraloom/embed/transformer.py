@@ -221,8 +221,9 @@ def _mean_by_word(word_ids: Sequence[int | None], states: Vectors) -> tuple[npt.
     words, first = np.unique(np.array([word for word in word_ids if word is not None], np.int64), return_index=True)
     if not len(words):
         return words, np.zeros((0, states.shape[1]), np.float32)
-    sums = np.add.reduceat(states[pieces], first, axis=0)
-    return words, sums / np.diff([*first, len(pieces)])[:, None].astype(np.float32)
+    means: Vectors = np.add.reduceat(states[pieces], first, axis=0)
+    means /= np.diff([*first, len(pieces)])[:, None].astype(np.float32)
+    return words, means
 
 
 class SentenceTransformerEncoder:

@@ -263,7 +263,7 @@ class DistillWords(Fit):
         vectors, counts = contextual_word_vectors(encoder, texts, words, self.contexts)
         alone = np.flatnonzero(counts == 0)
         if len(alone):
-            vectors[alone] = encode_words([words[k] for k in alone], encoder)
+            vectors[alone] = encode_words([words[k] for k in alone.tolist()], encoder)
         width = min(self.dimension, encoder.dimension - self.num_removed) if self.pad_dimensions else self.dimension
         means = sentence_means(sample(True), words, vectors)
         return reduce_by_sentences(vectors, means, width, self.num_removed), int((counts > 0).sum())
