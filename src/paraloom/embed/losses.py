@@ -242,7 +242,7 @@ def similarity_loss(vectors: npt.NDArray[np.float32], target: npt.NDArray[np.flo
     count = len(vectors)
     # A vector whose norm overflows has cosine 0 with every vector here, which must not count as a small loss.
     value = float(np.einsum("ij,ij->", errors, errors)) / count if np.isfinite(norms).all() else math.nan
-    by_unit: npt.NDArray[np.float32] = (errors @ units) * np.float32(4 / count)
+    by_unit: npt.NDArray[np.float32] = (errors @ units * (4 / count)).astype(np.float32, copy=False)
     gradient = np.where(known, _through_norm(by_unit, units) / lengths, 0).astype(np.float32, copy=False)
     return Loss(value, 0, gradient, known[:, 0])
 
