@@ -53,18 +53,18 @@ YEARS = ("2012", "2013", "2014", "2015")
 ENCODER: dict[str, Any] = {"epochs": 1, "max_tokens": 50, "keep": "last"}
 
 
-def folder_of(place: str, runs: dict[str, Path]) -> str:
+def folder_of(pattern: str, runs: dict[str, Path]) -> str:
     """The folder of a corpus; the last one, where the pattern fits several."""
-    run, pattern = place.split("/")
-    return str(sorted(runs[run].glob(pattern), key=lambda folder: int(folder.name.split("-")[0]))[-1].absolute())
+    run, name = pattern.split("/")
+    return str(sorted(runs[run].glob(name), key=lambda folder: int(folder.name.split("-")[0]))[-1].absolute())
 
 
 def pairs(runs: dict[str, Path]) -> list[Stage]:
     """The back-translated pairs, `likely`."""
     translator = folder_of("general/*-de-en", runs) + "/artifact"
     stages: list[Stage] = [
-        BackTranslate(name=kind, input=folder_of(place, runs), translator=translator, decode=DECODE)
-        for kind, place in BITEXT.items()
+        BackTranslate(name=kind, input=folder_of(pattern, runs), translator=translator, decode=DECODE)
+        for kind, pattern in BITEXT.items()
     ]
     return [
         *stages,

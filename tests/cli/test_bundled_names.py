@@ -51,6 +51,7 @@ CASES: dict[str, tuple[object, ...]] = {
     "align documents --target-translator": (
         *("de", "de", "--translator", "de-en", "--target-translator", "de-en", "-o", "o.tsv"),
     ),
+    "align documents --encoder": ("en", "en", "--encoder", "english", "-o", "o.tsv"),
     "evaluate sts encoders": ("english", "sts"),
     "evaluate classification encoders": ("english", "--data", "labeled"),
     "evaluate compare encoders": ("english", "english", "--sts", "sts"),

@@ -40,7 +40,7 @@ def lines(count: int = 400) -> list[str]:
 
 def pairs(count: int = 400) -> list[pa.RecordBatch]:
     texts = lines(count)
-    reversed_texts = [" ".join(reversed(text.split())) for text in texts]
+    reversed_texts = [" ".join([*reversed(text.split()), "jumping"]) for text in texts]
     return [
         pa.record_batch({"src": texts[:150], "tgt": reversed_texts[:150]}),
         pa.record_batch({"src": texts[150:], "tgt": reversed_texts[150:]}),

@@ -106,7 +106,7 @@ PAIRS = pa.table(
 def test_training_starts_with_given_vectors(tmp_path: Path) -> None:
     path = write(tmp_path / "vectors.txt", "dog 1 2\nParis 3 4\nelsewhere 5 6\n")
     # With so small a learning rate nothing changes.
-    config = EncoderConfig(spec="word,trigram", dimension=2, epochs=1, learning_rate=1e-9)
+    config = EncoderConfig(spec="word,trigram", dimension=2, epochs=1, relative_learning_rate=1e-9)
     train_encoder(PAIRS.to_batches(), config, tmp_path / "given", vectors=path)
     train_encoder(PAIRS.to_batches(), config, tmp_path / "random")
     given, random = (load_encoder(tmp_path / name).encode(["dog", "Paris", "cat"]) for name in ("given", "random"))
@@ -129,10 +129,16 @@ def test_the_embedding_penalty_is_the_gradient_of_a_square_and_holds_vectors(tmp
     assert gradient == pytest.approx(np.full((2, 3), 1 + 2 * 0.1 * 0.5), abs=1e-6)
     # With a large penalty, vectors stay closer to their initial values.
     config = EncoderConfig(
-        spec="word", dimension=4, epochs=30, learning_rate=0.01, margin=1.5, word_init_std=1.0, frequency_damping=0.0
+        spec="word",
+        dimension=4,
+        epochs=30,
+        relative_learning_rate=0.01,
+        margin=1.5,
+        word_init_std=1.0,
+        frequency_damping=0.0,
     )
     for name, weight in (("free", 0.0), ("held", 10.0), ("initial", 0.0)):
-        settings = {"embedding_l2": weight} | ({"learning_rate": 1e-9} if name == "initial" else {})
+        settings = {"embedding_l2": weight} | ({"relative_learning_rate": 1e-9} if name == "initial" else {})
         train_encoder(PAIRS.to_batches(), replace(config, **settings), tmp_path / name)
     free, held, initial = (load_encoder(tmp_path / name).encode(["a", "dog"]) for name in ("free", "held", "initial"))
     assert np.abs(held - initial).max() < np.abs(free - initial).max()

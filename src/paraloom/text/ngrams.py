@@ -104,10 +104,10 @@ def spell_word_bigrams(texts: Texts, positions: npt.NDArray[np.int64]) -> list[s
     lists = token_strings(texts)
     first = pa.array(lists.offsets.to_numpy()[:-1] + positions)
     second = pc.add(first, 1)
-    joined: list[str] = pc.binary_join_element_wise(
+    bigrams: list[str] = pc.binary_join_element_wise(
         lists.values.take(first), lists.values.take(second), pa.scalar(" ", pa.large_string())
     ).to_pylist()
-    return joined
+    return bigrams
 
 
 def word_ngrams(texts: Texts) -> TokenLists:

@@ -183,24 +183,24 @@ def hash_bigrams(data: Bytes, starts: Ints, ends: Ints, offsets: Ints) -> tuple[
     lists = np.zeros(len(offsets), np.int64)
     for i in range(len(offsets) - 1):
         lists[i + 1] = lists[i] + max(0, offsets[i + 1] - offsets[i] - 1)
-    longest = 0
+    most_bytes = 0
     for k in range(len(starts)):
-        longest = max(longest, ends[k] - starts[k])
-    joined = np.empty(2 * longest + 1, np.uint8)
+        most_bytes = max(most_bytes, ends[k] - starts[k])
+    buffer = np.empty(2 * most_bytes + 1, np.uint8)
     ids = np.empty(lists[-1], np.uint64)
     for i in range(len(offsets) - 1):
         for position in range(lists[i + 1] - lists[i]):
             k = offsets[i] + position
             size = 0
             for j in range(starts[k], ends[k]):
-                joined[size] = data[j]
+                buffer[size] = data[j]
                 size += 1
-            joined[size] = 32
+            buffer[size] = 32
             size += 1
             for j in range(starts[k + 1], ends[k + 1]):
-                joined[size] = data[j]
+                buffer[size] = data[j]
                 size += 1
-            ids[lists[i] + position] = _hash_bytes(joined, 0, size)
+            ids[lists[i] + position] = _hash_bytes(buffer, 0, size)
     return ids, lists
 
 
