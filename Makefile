@@ -67,7 +67,11 @@ reproduce: $(VENV)/dev
 	$(BIN)/paraloom reproduce w17-5 w17-6 w17-7 w17-8 w17-9 w17-10 w17-12 pnmt-1 pnmt-5 $(PAPERS) \
 	    --epochs 5 --seeds 3 -o runs/reproduce
 	$(BIN)/paraloom reproduce w17-4 pnmt-6 pnmt-8 pnmt-scrambling $(PAPERS) --epochs 3 --seeds 1 -o runs/encoders
+	$(BIN)/python examples/backtranslated_encoder.py --bundled runs/bundled-de-en --general runs/general-translator \
+	    -o runs/backtranslated-encoder
+	$(BIN)/python benchmarks/bilingual.py --languages cs de tr ko is --seeds 1 2 3 -o runs/bilingual
 ifdef TEACHER  # the folder of a sentence-transformers model, such as all-MiniLM-L6-v2
+	$(BIN)/paraloom run examples/bundled-encoder.toml -o runs/bundled-encoder
 	GERMAN=runs/german $(BIN)/paraloom run examples/english-encoder.toml -o runs/english-encoder
 	ENGLISH=runs/english-encoder $(BIN)/paraloom run examples/english-curve.toml -o runs/english-curve
 	$(BIN)/paraloom run examples/phrases.toml -o runs/phrases
@@ -76,6 +80,7 @@ endif
 bench: $(VENV)/bench
 	$(BIN)/python benchmarks/decoding.py --translator runs/multi30k-cs-en/40-translator/artifact
 	$(BIN)/python benchmarks/encoders.py
+	$(BIN)/python benchmarks/encoder_ladder.py english english-small $(if $(TEACHER),--teacher $(TEACHER))
 	$(BIN)/python benchmarks/scores.py
 	$(BIN)/python benchmarks/diversity.py
 	$(BIN)/python benchmarks/diversity_trees.py --trees 18000 --rounds 7

@@ -105,7 +105,7 @@ _LOOP = {"first": {"vocabulary": 1500, "held_out": 20}, "translator": {"vocabula
 EXAMPLES = (
     Example("quickstart"),
     Example("bundled-translator"),
-    Example("bundled-encoder"),
+    Example("bundled-encoder", needs={"TEACHER": "teacher"}),
     Example("multi30k-cs-en"),
     Example("german"),
     Example("random-start", needs={"GERMAN": "german"}),

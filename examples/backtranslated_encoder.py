@@ -8,8 +8,9 @@ into English by sampling. `--bundled` is the run of bundled-de-en.toml, for its 
 `--general` that of general-translator.toml, for the translator and the other bitext. Pairs that cost the translator
 more than 0.9 nats per subword, and copies, are left out.
 
-Encoders start from random vectors, damped by frequency, which are the row "untrained" of their seed. Printed: Pearson
-× 100, mean over the subsets of each year of STS 2012 to 2015, of three seeds. Half an hour on two cores.
+Encoders start from random vectors, damped by frequency, which are the row "untrained" of their seed. Then come changes
+of the training, each on the same 100,000 pairs. Printed: Pearson × 100, mean over the subsets of each year of STS 2012
+to 2015, of three seeds. Half an hour on two cores.
 """
 
 from __future__ import annotations
@@ -51,6 +52,18 @@ SIZES = (10_000, 30_000, 100_000)
 SEEDS = (1, 2, 3)
 YEARS = ("2012", "2013", "2014", "2015")
 ENCODER: dict[str, Any] = {"epochs": 1, "max_tokens": 50, "keep": "last"}
+ABLATION: dict[str, dict[str, Any]] = {
+    "all vectors at the same rate, 10⁻³ (the papers')": {"relative_learning_rate": 0.0},
+    "the same at 3·10⁻⁴": {"relative_learning_rate": 0.0, "learning_rate": 3e-4},
+    "one weight per unit, no vectors": {"epochs": 0, "weight_epochs": 1, "weight_learning_rate": 0.005},
+    "weights, then vectors": {"weight_epochs": 1, "weight_learning_rate": 0.005},
+    "softmax over 500 pairs, τ .05": {"loss": "softmax", "batch_size": 500},
+    "pulled to the start (λ = 10⁻³)": {"embedding_l2": 1e-3},
+    "three epochs": {"epochs": 3},
+}
+"""Changes of the training on `ABLATED` pairs."""
+
+ABLATED = 100_000
 
 
 def folder_of(pattern: str, runs: dict[str, Path]) -> str:
@@ -89,6 +102,13 @@ def encoders(sts: str) -> list[Stage]:
             corpus = f"pairs-{name}" if size else "likely"
             stages += [
                 TrainEncoder(name=f"encoder-{name}", pairs=(corpus,), init_from=f"start-{seed}", **ENCODER),
+                EvaluateSts(name=f"sts-{name}", encoder=f"encoder-{name}", sts=sts),
+            ]
+        for number, changes in enumerate(ABLATION.values()):
+            name, corpus = f"change-{number}-{seed}", f"pairs-{ABLATED}-{seed}"
+            settings = {**ENCODER, **changes}
+            stages += [
+                TrainEncoder(name=f"encoder-{name}", pairs=(corpus,), init_from=f"start-{seed}", **settings),
                 EvaluateSts(name=f"sts-{name}", encoder=f"encoder-{name}", sts=sts),
             ]
     return stages
@@ -134,6 +154,9 @@ def main() -> None:
         names = [f"{size}-{seed}" if size else f"all-{seed}" for seed in SEEDS]
         used = result.stage(f"encoder-{names[0]}").figures["pairs"]["used"]  # type: ignore[index, call-overload]
         print(row("back-translations", f"{used:,}", [by_year(result, f"sts-{name}") for name in names], start))
+    for number, change in enumerate(ABLATION):
+        figures = [by_year(result, f"sts-change-{number}-{seed}") for seed in SEEDS]
+        print(row(change, f"{ABLATED:,}", figures, start))
 
 
 if __name__ == "__main__":

@@ -7,7 +7,8 @@ from pathlib import Path
 BUNDLED: dict[str, str] = {
     "de-en": "a small translator from German into English",
     "en-de": "a small translator from English into German",
-    "english": "a small English sentence encoder",
+    "english": "a fast English sentence encoder, an average of words and trigrams",
+    "english-small": "a small English transformer, slower and better than `english`",
     "paraphrases-en": "a model of the probability that an English pair is a paraphrase, with the presets of filters",
 }
 """Name of each bundled model → what it is."""

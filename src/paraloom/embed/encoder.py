@@ -53,7 +53,7 @@ class Encoder:
     Example:
         >>> encoder = Encoder.load("english")
         >>> encoder.encode(["A cat sleeps.", "A dog runs."]).shape
-        (2, 600)
+        (2, 400)
         >>> int(encoder.similarity(["A cat sleeps."], ["The cat is asleep.", "Stocks fell."]).argmax())
         0
     """
@@ -80,7 +80,7 @@ class Encoder:
 
         Example:
             >>> Encoder.load("english").dimension
-            600
+            400
         """
         return cls(open_encoder(name, threads or available_threads()), str(name))
 
@@ -143,7 +143,7 @@ class Encoder:
 
         Example:
             >>> Encoder.load("english").signature.split("|")[:3]
-            ['encoder', 'spec:word,trigram', 'dimension:600']
+            ['encoder', 'spec:word,trigram', 'dimension:400']
         """
         return self.model.signature
 
@@ -178,9 +178,9 @@ class Encoder:
         Example:
             >>> encoder = Encoder.load("english")
             >>> encoder.encode("A dog runs.").shape
-            (600,)
+            (400,)
             >>> encoder.encode([]).shape
-            (0, 600)
+            (0, 400)
         """
         if batch_size < 1:
             raise ConfigError(f"'batch_size' is {batch_size}; expected 1 or more")

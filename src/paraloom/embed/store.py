@@ -91,7 +91,7 @@ def load_encoder(folder: str | Path, threads: int = 1) -> SentenceEncoder:
 
     Example:
         >>> load_encoder("english").dimension
-        600
+        400
     """
     folder = _resolve(folder)
     config = _read_config(folder)

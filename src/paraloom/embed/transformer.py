@@ -109,7 +109,7 @@ class TransformerEncoder:
         try:
             from tokenizers import Tokenizer
         except ImportError:
-            raise MissingExtraError.for_verb("an encoder that is a transformer", "cross-encoder") from None
+            raise MissingExtraError.for_verb("an encoder that is a transformer", "transformer") from None
 
         self.folder, self.threads = Path(folder), threads
         config = json.loads((self.folder / CONFIG).read_text(encoding="utf-8"))
