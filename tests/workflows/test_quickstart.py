@@ -45,7 +45,8 @@ def test_the_bundled_models_are_small_and_have_model_cards() -> None:
     assert size(BUNDLED / "de-en") <= 15e6
     assert size(BUNDLED / "en-de") <= 15e6
     assert size(BUNDLED / "english") <= 12e6
-    for name in ("de-en", "en-de", "english"):
+    assert size(BUNDLED / "english-small") <= 12e6
+    for name in ("de-en", "en-de", "english", "english-small"):
         card = (BUNDLED / name / "README.md").read_text(encoding="utf-8")
         assert "Tatoeba" in card and "LibreOffice" in card and "paraloom run examples/" in card
 
