@@ -79,11 +79,8 @@ def pairs(runs: dict[str, Path]) -> list[Stage]:
         BackTranslate(name=kind, input=folder_of(pattern, runs), translator=translator, decode=DECODE)
         for kind, pattern in BITEXT.items()
     ]
-    return [
-        *stages,
-        JoinPairs(name="all", corpora=tuple(BITEXT)),
-        Filter(name="likely", input="all", where=LIKELY),
-    ]
+    stages += [Filter(name=f"{kind}-likely", input=kind, where=LIKELY) for kind in BITEXT]
+    return [*stages, JoinPairs(name="likely", corpora=tuple(f"{kind}-likely" for kind in BITEXT))]
 
 
 def encoders(sts: str) -> list[Stage]:
