@@ -9,8 +9,8 @@ into English by sampling. `--bundled` is the run of bundled-de-en.toml, for its 
 more than 0.9 nats per subword, and copies, are left out.
 
 Encoders start from random vectors, damped by frequency, which are the row "untrained" of their seed. Then come
-changes of the training, each on the same 100,000 pairs, of the first seed. Printed: Pearson × 100, mean over the subsets
-of each year of STS 2012 to 2015, of three seeds. Half an hour on two cores.
+changes of the training, each on the same 100,000 pairs, of the first seed. Printed: Pearson × 100, mean over the
+subsets of each year of STS 2012 to 2015, of three seeds. Half an hour on two cores.
 """
 
 from __future__ import annotations
