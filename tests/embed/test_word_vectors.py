@@ -92,6 +92,13 @@ def test_an_invalid_array_is_an_error(tmp_path: Path, words, vectors, message) -
         read_vectors(write_array(tmp_path, words, vectors), WORDS, 2)
 
 
+def test_an_array_needs_its_words(tmp_path: Path) -> None:
+    path = write_array(tmp_path, ["a"], np.ones((1, 2)))
+    (tmp_path / "vectors.txt").unlink()
+    with pytest.raises(DataError, match=r"words of its rows are missing: 'vectors.txt' not found"):
+        read_vectors(path, WORDS)
+
+
 def test_arrays_are_not_unpickled(tmp_path: Path) -> None:
     path = write_array(tmp_path, ["a"], np.array([[object(), 1]], object))
     with pytest.raises(DataError, match="not an array of numbers"):

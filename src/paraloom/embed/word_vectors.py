@@ -95,14 +95,21 @@ def read_vectors(path: str | Path, vocabulary: Vocabulary, dimension: int | None
 
 
 def _read_array(path: Path, row_of: Mapping[str, int], dimension: int | None) -> PretrainedVectors:
-    words = list(read_lines(path.with_suffix(".txt")))
+    listed = path.with_suffix(".txt")
+    if not listed.is_file():
+        raise DataError(
+            f"the words of its rows are missing: '{listed.name}' not found",
+            file=path,
+            remedy=f"Write one word per line, in the order of the rows, into '{listed}'.",
+        )
+    words = list(read_lines(listed))
     try:
         vectors = np.load(path, mmap_mode="r", allow_pickle=False)
     except (ValueError, EOFError) as error:
         raise DataError(f"not an array of numbers: {error}", file=path) from None
     if vectors.ndim != 2 or len(vectors) != len(words) or vectors.dtype.kind not in "fiu":
         raise DataError(
-            f"expected {len(words)} rows of numbers, one for each line of '{path.with_suffix('.txt').name}', "
+            f"expected {len(words)} rows of numbers, one for each line of '{listed.name}', "
             f"got shape {vectors.shape} of {vectors.dtype}",
             file=path,
         )
@@ -113,7 +120,7 @@ def _read_array(path: Path, row_of: Mapping[str, int], dimension: int | None) ->
             if word in row_of:
                 position_of.setdefault(row_of[word], position)
     if not position_of:
-        raise _no_words(len(words), len(row_of), path, f"Check the words in '{path.with_suffix('.txt').name}'.")
+        raise _no_words(len(words), len(row_of), path, f"Check the words in '{listed.name}'.")
     rows = np.array(sorted(position_of), np.int64)
     selected = np.array([position_of[row] for row in rows.tolist()])
     chosen = np.asarray(vectors[selected], np.float32)
