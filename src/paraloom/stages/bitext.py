@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -29,18 +29,19 @@ from paraloom.text.normalize import normalize
 
 @dataclass(frozen=True, kw_only=True)
 class ReadPairs(Source):
-    """Reads sentence pairs: Moses pairs, TSV, JSONL, Parquet or TMX, plain or compressed.
+    """Reads sentence pairs: Moses pairs, TSV, CSV, JSONL, Parquet or TMX, plain or compressed.
 
     Args:
-        source: A file with both sides, or `PREFIX.{de,en}` for a Moses pair. Relative paths are resolved against the
-            folder of the pipeline file.
-        src_lang, tgt_lang: Language of each side. Default: what the file or its name says, else 'und'.
+        source: A file with both sides, or `PREFIX.{de,en}` for a Moses pair; the braces may hold any two parts of file
+            names. Relative paths are resolved against the folder of the pipeline file.
+        src_lang, tgt_lang: Language of each side. Default: what the file, its header or its name says, else 'und'.
         src_column, tgt_column: Column of each side in a table: its name, or its number from 1.
         origin: First part of each `pair_id`. Default: the name of the file.
         skip: Number of pairs to skip at the beginning, with the unreadable rows among them.
         limit: Maximum number of pairs to read after those; 0 for all.
         bad_rows: 'stop' at a row that cannot be read (wrong number of fields, not UTF-8), or 'reject' it with the
             reason.
+        empty_sides: 'reject' pairs with an empty side, or 'keep' them.
 
     Raises:
         ConfigError: `skip` or `limit` is negative, or `source` has braces that are not a pair of names.
@@ -56,7 +57,8 @@ class ReadPairs(Source):
     """
 
     output_schema: ClassVar[str] = "PAIRS"
-    optional_fields: ClassVar[tuple[str, ...]] = ("skip",)
+    version: ClassVar[str] = "2"
+    optional_fields: ClassVar[tuple[str, ...]] = ("skip", "empty_sides")
 
     source: Path
     src_lang: str | None = None
@@ -67,6 +69,7 @@ class ReadPairs(Source):
     skip: int = 0
     limit: int = 0
     bad_rows: Literal["stop", "reject"] = "stop"
+    empty_sides: Literal["reject", "keep"] = "reject"
 
     def validate(self) -> None:
         for name in ("skip", "limit"):
@@ -80,7 +83,10 @@ class ReadPairs(Source):
     def batches(self, context: StageContext) -> Iterator[pa.RecordBatch]:
         """All pairs in order; rejected rows follow the batch that they were in."""
         rejected: list[tuple[int, str, str]] = []
-        to_skip, remaining = self.skip, self.limit or None
+
+        def reject(*row: Any) -> None:
+            rejected.append(row)
+
         for batch in read_pairs(
             str(self.source),
             src_lang=self.src_lang,
@@ -88,27 +94,15 @@ class ReadPairs(Source):
             src_column=self.src_column,
             tgt_column=self.tgt_column,
             origin=self.origin,
-            on_reject=None if self.bad_rows == "stop" else lambda *row: rejected.append(row),
+            on_reject=None if self.bad_rows == "stop" else reject,
+            on_empty=None if self.empty_sides == "keep" else reject,
+            skip=self.skip,
+            limit=self.limit or None,
         ):
-            if to_skip:
-                skipped = min(to_skip, batch.num_rows)
-                last_skipped = int(str(batch.column("pair_id")[skipped - 1]).rpartition(":")[2])
-                to_skip, batch = to_skip - skipped, batch.slice(skipped)
-                rejected[:] = [row for row in rejected if row[0] > last_skipped]
-                if not batch.num_rows:
-                    continue
-            last = remaining is not None and batch.num_rows >= remaining
-            batch = batch.slice(0, remaining) if last else batch
-            if self.bad_rows == "reject":
-                yield _kept(batch)
-                if rejected:
-                    yield _rejects(rejected, batch.schema)
-                    rejected.clear()
-            else:
-                yield batch
-            if last:
-                return
-            remaining = None if remaining is None else remaining - batch.num_rows
+            yield _kept(batch)
+            if rejected:
+                yield _rejects(rejected, batch.schema)
+                rejected.clear()
         if rejected:
             yield _rejects(rejected, PAIRS)
 
