@@ -26,6 +26,7 @@ from paraloom.cli import (
     translators,
     variants,
 )
+from paraloom.cli.protection import protected
 from paraloom.cli.renamed import RenamedCommands, RenamedOptions
 from paraloom.core.arrow import start_without_pandas
 from paraloom.core.errors import ParaloomError
@@ -87,11 +88,11 @@ def _guarded(command: Callable[..., None]) -> Callable[..., None]:
 
 for panel, commands in PANELS.items():
     for name, function in commands.items():
-        app.command(name, cls=RenamedOptions, rich_help_panel=panel)(_guarded(function))
+        app.command(name, cls=RenamedOptions, rich_help_panel=panel)(_guarded(protected(function, name)))
 for name, (panel, description, commands) in GROUPS.items():
     group = typer.Typer(cls=RenamedCommands, help=description, no_args_is_help=True)
     for member, function in commands.items():
-        group.command(member, cls=RenamedOptions)(_guarded(function))
+        group.command(member, cls=RenamedOptions)(_guarded(protected(function, f"{name} {member}")))
     app.add_typer(group, name=name, rich_help_panel=panel)
 
 

@@ -26,6 +26,9 @@ from paraloom.pairs.filtering.held_out import IN_HELD_OUT, HeldOut, is_held_out
 from paraloom.text.languages import LanguageIdentifier
 from paraloom.text.normalize import normalize
 
+UNREAD = "unread"
+"""Origin of rejected rows of a file; their `pair_id` is the row, from 1."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class ReadPairs(Source):
@@ -212,7 +215,7 @@ def _rejects(rows: list[tuple[int, str, str]], schema: pa.Schema) -> pa.RecordBa
     known = {
         "pair_id": [str(row) for row, _, _ in rows],
         "src": [raw for _, _, raw in rows],
-        "origin": ["unread"] * len(rows),
+        "origin": [UNREAD] * len(rows),
     }
     columns = [pa.array(known.get(field.name, [None] * len(rows)), field.type) for field in schema]
     batch = pa.record_batch(columns, schema=schema)
@@ -253,6 +256,7 @@ class ReadScoredPairs(Source):
 
     Args:
         source: The file. Relative paths are resolved against the folder of the pipeline file.
+        bad_rows: 'stop' at a row whose `src` or `tgt` is null, or 'reject' it.
 
     Raises:
         DataError: When it runs: a column of PAIRS is missing, `src` or `tgt` is null, or a text is not UTF-8.
@@ -263,24 +267,36 @@ class ReadScoredPairs(Source):
     """
 
     output_schema: ClassVar[str] = "PAIRS"
+    optional_fields: ClassVar[tuple[str, ...]] = ("bad_rows",)
 
     source: Path
+    bad_rows: Literal["stop", "reject"] = "stop"
 
     def batches(self, context: StageContext) -> Iterator[pa.RecordBatch]:
         """All pairs in order."""
         row = 0
         for batch in read_batches(self.source):
             require(batch.schema, PAIRS)
-            for side in ("src", "tgt"):
-                if batch.column(side).null_count:
-                    empty = batch.column(side).is_null().to_pylist().index(True)
-                    raise DataError(f"column '{side}' is null", file=self.source, row=row + empty + 1)
+            null = [batch.column(side).is_null().to_numpy(zero_copy_only=False) for side in ("src", "tgt")]
+            bad = null[0] | null[1]
+            if bad.any() and self.bad_rows == "stop":
+                first = int(np.argmax(bad))
+                raise DataError(
+                    f"column '{'src' if null[0][first] else 'tgt'}' is null",
+                    file=self.source,
+                    row=row + first + 1,
+                    remedy="Fill it in, or leave such rows out: --on-error reject.",
+                )
             try:
                 batch.validate(full=True)
             except pa.ArrowInvalid as error:
                 raise DataError(f"the file cannot be read: {error}", file=self.source) from None
-            yield batch
             row += batch.num_rows
+            if self.bad_rows == "reject":
+                reasons = ["column 'src' is null" if src else "column 'tgt' is null" for src in null[0]]
+                batch = batch.append_column("keep", pa.array(~bad))
+                batch = batch.append_column("reason", pa.array(reasons, pa.string(), mask=~bad))
+            yield batch
 
 
 def has_further_columns(source: str) -> bool:
