@@ -38,7 +38,7 @@ CheckLanguages = Annotated[
 OnError = Annotated[
     OnErrorChoice,
     typer.Option(
-        help="Stop at a row that cannot be read or processed, or reject it: into OUTPUT.rejected.jsonl, with the reason."
+        help="Stop at a row that cannot be read or processed, or reject it into OUTPUT.rejected.jsonl, with the reason."
     ),
 ]
 Force = Annotated[bool, typer.Option("--force", help="Replace the output if it exists, even if it is up to date.")]

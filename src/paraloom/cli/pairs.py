@@ -193,9 +193,7 @@ def filter_pairs(
             remedy="Add p_paraphrase with `paraloom score --paraphrase-model`, then preview a condition on it.",
         )
     if preview:
-        counts = workflows.preview_filter(
-            options.pairs(pairs), where, seed=seed, on_error=on_error.value, **criteria
-        )
+        counts = workflows.preview_filter(options.pairs(pairs), where, seed=seed, on_error=on_error.value, **criteria)
         typer.echo(workflows.format_preview(counts))
         return
     if not output:
@@ -320,9 +318,7 @@ def judge_sample(
 
     Example: `paraloom judge sample scored.parquet -o sheet.tsv`
     """
-    key = workflows.draw_sheet(
-        options.pairs(pairs), output, by=by, count=count, seed=seed, on_error=on_error.value
-    )
+    key = workflows.draw_sheet(options.pairs(pairs), output, by=by, count=count, seed=seed, on_error=on_error.value)
     typer.echo(f"Give each annotator a copy of {output}; keep {key}.")
 
 

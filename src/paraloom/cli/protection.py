@@ -85,7 +85,7 @@ def protected(command: Callable[..., None], name: str) -> Callable[..., None]:
 
 
 def _is_unprotected(output: str | Path | None, values: Mapping[str, Any]) -> bool:
-    """Whether nothing is written to a path: to standard output, to a device, not at all; or to the run of an experiment."""
+    """Whether the output is not a file or folder that could be replaced, or is the run folder of an experiment."""
     experiment = str(values.get("text", "")).endswith(".toml")
     return output is None or str(output) == PIPE or is_device(output) or bool(values.get("preview")) or experiment
 

@@ -102,9 +102,7 @@ def train_word_counts(
 
     Example: `paraloom train word-counts --pairs references.parquet --columns src -o counts`
     """
-    print_figures(
-        workflows.train_word_counts(corpora, output, columns=options.names(columns), on_error=on_error.value)
-    )
+    print_figures(workflows.train_word_counts(corpora, output, columns=options.names(columns), on_error=on_error.value))
 
 
 def train_paraphrase_model(

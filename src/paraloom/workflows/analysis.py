@@ -55,9 +55,7 @@ def pair_statistics(
         return figures
 
 
-def extract_lexicon(
-    pairs: PairsLike, output: str, *, seed: int = 1, on_error: OnError = "stop", **config: Any
-) -> int:
+def extract_lexicon(pairs: PairsLike, output: str, *, seed: int = 1, on_error: OnError = "stop", **config: Any) -> int:
     """Extract a paraphrase lexicon: phrases that can replace each other, scored, with examples.
 
     Args:

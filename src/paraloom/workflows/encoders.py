@@ -311,11 +311,16 @@ def encode_file(encoder: EncoderLike | str | Path, source: str, output: str | Pa
 
     Returns:
         Number of lines.
+
+    Raises:
+        ConfigError: The output has another suffix.
     """
-    model, path = (
-        open_encoder(encoder, available_threads()) if isinstance(encoder, (str, Path)) else encoder,
-        Path(output),
-    )
+    path = Path(output)
+    if path.suffix not in (".npy", ".parquet"):
+        raise ConfigError(
+            f"unknown format '{path.suffix}' of vectors", file=path, remedy="Name the output .npy or .parquet."
+        )
+    model = open_encoder(encoder, available_threads()) if isinstance(encoder, (str, Path)) else encoder
     if path.suffix == ".parquet":
         return _to_parquet(model, source, path)
     count = 0

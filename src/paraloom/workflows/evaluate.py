@@ -25,10 +25,10 @@ from paraloom.io import read_lines
 from paraloom.io.formats.alignments import read_beads, read_gold_documents
 from paraloom.mt.costs import COST_DECODING, MIN_SENTENCES, CostDistribution, write_costs
 from paraloom.mt.translator import Translator, best_variants
+from paraloom.pipeline.shard import OnError
 from paraloom.stages.documents import score_aligner
 from paraloom.stages.encoders import average_vectors_of, open_starts
 from paraloom.text.normalize import normalize
-from paraloom.pipeline.shard import OnError
 from paraloom.workflows.alignment import aligner_config
 from paraloom.workflows.pairs import read_pairs
 

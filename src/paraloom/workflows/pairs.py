@@ -30,7 +30,7 @@ from paraloom.pipeline.result import RunResult
 from paraloom.pipeline.runner import run_pipeline
 from paraloom.pipeline.shard import OnError
 from paraloom.stages.bitext import unread_columns
-from paraloom.stages.input_checks import Direction, SampledRows
+from paraloom.stages.input_checks import Direction, SampledRows, name_languages
 from paraloom.stages.input_checks import check_languages as check_sample
 from paraloom.stages.pairs import BackTranslate, DropDuplicates, Filter, FindDuplicates
 from paraloom.stages.scores import Score
@@ -673,6 +673,7 @@ def _translation(
             sample = SampledRows(batch.column("pair_id").to_pylist(), texts)
             check_sample(sample, side, Direction.of(model), reference)
             unchecked = False
+        batch = name_languages(batch, Direction.of(model), side)
         variants = model.translate([text or "" for text in batch.column(side).to_pylist()], seed=seed)
         for row, group in enumerate(variants):
             if not group:

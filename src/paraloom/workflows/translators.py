@@ -19,6 +19,7 @@ from paraloom.core.protocols import Variant
 from paraloom.core.schema import VARIANTS
 from paraloom.core.stage import Ref, Stage
 from paraloom.io import read_lines, write_table
+from paraloom.io.bitext import check_target
 from paraloom.io.compression import open_write
 from paraloom.mt.checkpoint import bundled_translators
 from paraloom.mt.decoding import Beam, describe_decoding, parse_decoding
@@ -202,8 +203,10 @@ def translate_file(
         if isinstance(decoding, Beam):
             decoding = replace(decoding, size=max(nbest, decoding.size))
         decoding = replace(decoding, nbest=nbest)
+    table = any(f".{kind}" in output for kind in ("tsv", "csv", "jsonl", "parquet"))
+    if table:
+        check_target(output)
     model = translator if isinstance(translator, Translator) else Translator.load(translator, decode=decoding)
-    table = any(f".{kind}" in output for kind in ("tsv", "jsonl", "parquet"))
     if decoding.nbest > 1 and not table:
         raise ConfigError(
             f"{decoding.nbest} translations per line do not fit a text file", remedy="Name an output such as out.tsv."

@@ -89,9 +89,7 @@ def translate_variants(
     if _is_text(source, field):
         # Lines are identified by what they say: a sentence that occurs twice is translated once.
         path = Path(source).absolute()
-        reference = ReadSentences(
-            name="input", text_files=(path,), field=_number(field), lang=lang, bad_rows=on_error
-        )
+        reference = ReadSentences(name="input", text_files=(path,), field=_number(field), lang=lang, bad_rows=on_error)
         stages = [reference]
     else:
         reading: dict[str, Any] = {

@@ -93,7 +93,9 @@ class ReadOptions:
             DataError: `error` with its location, where `on_reject` is None.
         """
         if self.on_reject is None:
-            leave_out = 'leave out rows that cannot be read: --on-error reject (bad_rows = "reject" in Python and TOML).'
+            leave_out = (
+                'leave out rows that cannot be read: --on-error reject (bad_rows = "reject" in Python and TOML).'
+            )
             error.remedy = f"{error.remedy} Or {leave_out}" if error.remedy else leave_out.capitalize()
             raise error.at(file=self.path, row=row)
         self.on_reject(row, error.what, raw)
