@@ -136,8 +136,8 @@ def write_table(rows: Rows, target: str | Path, columns: Sequence[str] | None = 
     Args:
         rows: The rows.
         target: A file .tsv or .csv (with a header) or .jsonl, plain or compressed (.gz .zst .xz), or .parquet; '-' is
-            TSV on standard output; .tmx and Moses pairs `PREFIX.{de,en}` take the columns src and tgt; a name without suffix
-            is the folder of a new corpus.
+            TSV on standard output; .tmx and Moses pairs `PREFIX.{de,en}` take the columns src and tgt; a name without
+            suffix is the folder of a new corpus.
         columns: Names of the columns to write, in this order; all by default.
 
     Returns:

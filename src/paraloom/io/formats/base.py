@@ -93,10 +93,8 @@ class ReadOptions:
             DataError: `error` with its location, where `on_reject` is None.
         """
         if self.on_reject is None:
-            leave_out = (
-                'leave out rows that cannot be read: --on-error reject (bad_rows = "reject" in Python and TOML).'
-            )
-            error.remedy = f"{error.remedy} Or {leave_out}" if error.remedy else leave_out.capitalize()
+            reject = '--on-error reject (bad_rows = "reject" in Python and TOML)'
+            error.remedy = f"{error.remedy or 'Fix the row.'} Or leave out rows that cannot be read: {reject}."
             raise error.at(file=self.path, row=row)
         self.on_reject(row, error.what, raw)
 
@@ -151,8 +149,8 @@ class Header(NamedTuple):
 def find_header(fields: Sequence[str], below: Sequence[str], options: ReadOptions) -> Header | None:
     """Tell whether the first row of a table is a header, and which columns are the two sides.
 
-    A header names the sides (`SIDE_NAMES`), or their languages by code or in English. Codes are words, too ('es', 'it'):
-    without languages from elsewhere they count only above a row with a sentence.
+    A header names the sides (`SIDE_NAMES`), or their languages by code or in English. Codes are words, too ('es',
+    'it'): without languages from elsewhere they count only above a row with a sentence.
 
     Args:
         fields: Fields of the first row.

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack
-from itertools import zip_longest
+from itertools import takewhile, zip_longest
 from pathlib import Path
 from typing import NamedTuple
 
@@ -114,10 +113,11 @@ def _language(name: str) -> str | None:
 def _common_stem(first: str, second: str) -> str:
     """What the names of two files have in common, up to a separator."""
     names = [without_compression(name).name for name in (first, second)]
-    common = os.path.commonprefix(names)
-    if names[0] != names[1]:
-        common = common[: max(common.rfind(separator) for separator in "._-") + 1]
-    return re.split(r"\.", common)[0].strip("._-")
+    if names[0] == names[1]:
+        return Path(names[0]).stem
+    same = takewhile(lambda pair: pair[0] == pair[1], zip(*names, strict=False))
+    common = "".join(a for a, _ in same)
+    return common[: max(common.rfind(separator) for separator in "._-") + 1].rstrip("._-")
 
 
 def read(options: ReadOptions) -> Iterator[PairRow]:
