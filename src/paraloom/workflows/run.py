@@ -6,6 +6,7 @@ import shutil
 import tempfile
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,7 @@ from paraloom.pipeline.result import RunResult, rejections
 from paraloom.pipeline.runner import run_pipeline
 from paraloom.pipeline.shard import OnError
 from paraloom.pipeline.toml import format_pipeline
-from paraloom.stages.bitext import ReadPairs, ReadScoredPairs, has_further_columns
+from paraloom.stages.bitext import ReadPairs, ReadScoredPairs, files_of_bitext, has_further_columns
 from paraloom.stages.variants import ReadVariants, holds_variants
 from paraloom.workflows.outputs import check_corpus_folder, check_output
 from paraloom.workflows.rejected import report_rejected
@@ -53,13 +54,16 @@ def input_stages(
         **options: Fields of `ReadPairs`; None leaves one out.
 
     Raises:
-        ConfigError: The source is standard input, which cannot be read twice.
+        ConfigError: The source is not found, or standard input, which cannot be read twice.
     """
     if source == "-":
         raise ConfigError("standard input cannot be read more than once", remedy="Write the pairs to a file first.")
     path = Path(source).absolute()
     if (path / "corpus.json").is_file():
         return [], path
+    for file in files_of_bitext(Path(source)):
+        if not file.exists():
+            raise _not_found(file)
     given = {key: value for key, value in options.items() if value is not None}
     if on_error == "reject":
         given["bad_rows"] = "reject"
@@ -147,6 +151,14 @@ def run_in(
     result = run_pipeline(definition, folder, workers=workers)
     report_rejected(definition, result)
     return result
+
+
+def _not_found(file: Path) -> ConfigError:
+    """The error for a file that does not exist, with similar names."""
+    names = [path.name for path in file.absolute().parent.iterdir()] if file.absolute().parent.is_dir() else []
+    similar = get_close_matches(file.name, names, n=3)
+    remedy = f"Did you mean {' or '.join(similar)}?" if similar else "Check the name and the folder."
+    return ConfigError("file not found", file=file, remedy=remedy)
 
 
 def _has_output(work: Path) -> bool:

@@ -21,8 +21,8 @@ _PEEK_LINES = 20
 def read(options: ReadOptions) -> Iterator[PairRow]:
     """Read pairs from two columns, as `tsv.read` does; fields may be quoted, and then have line breaks.
 
-    The delimiter is the one of comma, semicolon and tab that cuts the first lines into equally many fields, two or
-    more. Rows count from 1, without the header. A blank line is a row of empty texts.
+    The delimiter is the one of comma, semicolon and tab that cuts the first lines into equally many fields: two, or the
+    next larger number. Rows count from 1, without the header. A blank line is a row of empty texts.
 
     Args:
         options: What to read.
@@ -106,11 +106,14 @@ def _records(lines: Iterable[str], delimiter: str) -> Iterator[list[str] | DataE
 
 
 def _delimiter(lines: Sequence[str]) -> str:
-    """The delimiter that cuts lines into equally many fields, two or more; a comma if none does."""
+    """The delimiter that cuts lines into equally many fields, two or the next larger number; a comma if none does."""
+    widths: dict[str, int] = {}
     for delimiter in _DELIMITERS:
         records = [record for record in _records(lines, delimiter) if isinstance(record, list) and any(record)]
         if len({len(record) for record in records[:-1] or records}) == 1 and len(records[0]) > 1:
-            return delimiter
+            widths[delimiter] = len(records[0])
+    if widths:
+        return min(widths, key=lambda delimiter: widths[delimiter])
     return next((delimiter for delimiter in _DELIMITERS if lines and delimiter in lines[0]), ",")
 
 

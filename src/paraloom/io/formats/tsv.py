@@ -43,7 +43,7 @@ def read(options: ReadOptions) -> Iterator[PairRow]:
     rows = [line for line in ((second,) if columns.header else (first, second)) if line is not None]
     for row, line in enumerate(chain(rows, lines), 1):
         try:
-            if not line.strip():
+            if not line.strip() and b"\t" not in line:
                 yield PairRow(row, "", "")
                 continue
             values = decode(line, options.path, row).split("\t")
