@@ -83,7 +83,7 @@ class Average:
         if self.table.dtype != np.int8:
             return {"table": self.table}
         if self.bits == 4:
-            return {"nibbles": pack_nibbles(self.table), "scales": self.scales}
+            return {"nibbles": pack_nibbles(self.table.astype(np.int8, copy=False)), "scales": self.scales}
         return {"table": self.table, "scales": self.scales}
 
     @property

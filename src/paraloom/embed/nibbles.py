@@ -24,7 +24,7 @@ def pack_nibbles(values: npt.NDArray[np.int8]) -> npt.NDArray[np.uint8]:
     """
     padded = np.pad(values, ((0, 0), (0, values.shape[1] % 2)))
     unsigned = (padded + MAX_NIBBLE + 1).astype(np.uint8)
-    packed: npt.NDArray[np.uint8] = unsigned[:, 0::2] | (unsigned[:, 1::2] << 4)
+    packed: npt.NDArray[np.uint8] = unsigned[:, 0::2] | (unsigned[:, 1::2] << np.uint8(4))
     return packed
 
 
