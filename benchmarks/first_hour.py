@@ -3,9 +3,10 @@
     python benchmarks/first_hour.py                 # all; minutes, offline
     python benchmarks/first_hour.py --only mistakes
 
-Each line runs as a command of its own in an empty folder that has only a small bitext, taken from the bundled sample. Of
-each mistake a Markdown table has exit status, seconds and message. Exits with 1 if a line of the README fails, or if a
-mistake has another exit status, a message without the words that say what to do, a traceback, or no answer in a minute.
+Each line runs as a command of its own in an empty folder that has only a small bitext, taken from the bundled sample.
+A Markdown table has exit status, seconds and message of each mistake. The script exits with 1 if a line of the README
+fails, or if a mistake has another exit status than it should, a message without the words that say what to do, a
+traceback, or no answer in a minute.
 """
 
 from __future__ import annotations
@@ -194,14 +195,14 @@ def run(line: str, folder: Path, missing: str = "", stdin: str | None = None) ->
 def faults(mistake: Mistake, outcome: Outcome) -> list[str]:
     """What is wrong with the answer to a mistake."""
     plain = " ".join(re.sub(r"[│╭╮╰╯─]", " ", outcome.message).split())
-    found = [f"no '{word}'" for word in mistake.words if word not in plain]
+    wrong = [f"no '{word}'" for word in mistake.words if word not in plain]
     if outcome.status != mistake.status:
-        found.append(f"exit status {outcome.status}, expected {mistake.status}")
+        wrong.append(f"exit status {outcome.status}, expected {mistake.status}")
     if "Traceback" in outcome.message:
-        found.append("a traceback")
+        wrong.append("a traceback")
     if outcome.seconds > LIMIT_SECONDS:
-        found.append(f"{outcome.seconds:.0f} s")
-    return found
+        wrong.append(f"{outcome.seconds:.0f} s")
+    return wrong
 
 
 def try_mistakes() -> bool:

@@ -9,9 +9,7 @@ from typing import Annotated, TypeAlias
 
 import typer
 
-from paraloom.io.bitext import READERS
-from paraloom.io.compression import without_compression
-from paraloom.io.formats.moses import join_sides
+from paraloom import workflows
 
 Commands: TypeAlias = dict[str, Callable[..., None]]
 """Name of a command → the function that it calls."""
@@ -80,12 +78,13 @@ def pairs(paths: list[str]) -> str:
         return paths[0]
     if len(paths) > 2:
         raise typer.BadParameter(f"expected pairs in one file, or the files of both sides, got {len(paths)} files")
-    table = next((path for path in paths if without_compression(path).suffix in READERS or Path(path).is_dir()), None)
-    if table is not None:
-        raise typer.BadParameter(
-            f"two files are the two sides, a sentence per line, but {table} is a table or a folder of pairs"
-        )
-    return join_sides(*paths)
+    for path in paths:
+        if Path(path).is_dir() or workflows.without_compression(path).suffix in workflows.READERS:
+            raise typer.BadParameter(
+                f"two files are the two sides, a sentence per line, but {path} is a table or a folder of pairs"
+            )
+    joined: str = workflows.join_sides(*paths)
+    return joined
 
 
 def column(value: str | None) -> str | int | None:

@@ -4,30 +4,20 @@ from __future__ import annotations
 
 import inspect
 import secrets
-import shutil
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
 from functools import wraps
 from pathlib import Path
 from typing import Any, get_type_hints
 
 import typer
 
+from paraloom import workflows
 from paraloom.cli import options
 from paraloom.core.digests import digest
-from paraloom.core.errors import ConfigError
 from paraloom.core.version import __version__
-from paraloom.io.compression import PIPE
-from paraloom.io.corpus import DESCRIPTION
-from paraloom.workflows.extract import REJECTED_PAGES
-from paraloom.workflows.outputs import (
-    OutputRecord,
-    check_output,
-    content_digest,
-    files_named,
-    is_device,
-    is_up_to_date,
-)
+
+PIPE = "-"
+"""Standard input and output."""
 
 RUNS = frozenset(["run", "selftrain", "tune", "reproduce", "diversity"])
 """Commands whose output is a run folder, which says itself what is done; they resume."""
@@ -63,15 +53,14 @@ def protected(command: Callable[..., None], name: str) -> Callable[..., None]:
             command(**values)
             return
         inputs = list(_inputs(values))
-        check_output(output, inputs)
+        workflows.check_output(output, inputs)
         recipe = _recipe(name, values, inputs)
-        if not force and is_up_to_date(output, name, recipe):
+        if not force and workflows.is_up_to_date(output, name, recipe):
             typer.echo(f"paraloom: {output} is up to date, nothing to do (--force makes it again)", err=True)
             return
-        with _aside(Path(output)):
+        with workflows.set_aside(output):
             command(**values)
-        if all(path.exists() for path in files_named(output)):
-            OutputRecord(name, recipe, content_digest(files_named(output))).save(output)
+        workflows.record_output(output, name, recipe)
 
     # Typer reads options from the signature: that of the command, and --force.
     hints = get_type_hints(command, include_extras=True)
@@ -87,7 +76,13 @@ def protected(command: Callable[..., None], name: str) -> Callable[..., None]:
 def _is_unprotected(output: str | Path | None, values: Mapping[str, Any]) -> bool:
     """Whether the output is not a file or folder that could be replaced, or is the run folder of an experiment."""
     experiment = str(values.get("text", "")).endswith(".toml")
-    return output is None or str(output) == PIPE or is_device(output) or bool(values.get("preview")) or experiment
+    return (
+        output is None
+        or str(output) == PIPE
+        or workflows.is_device(output)
+        or bool(values.get("preview"))
+        or experiment
+    )
 
 
 def _inputs(values: Mapping[str, Any]) -> Iterator[Path]:
@@ -103,7 +98,7 @@ def _inputs(values: Mapping[str, Any]) -> Iterator[Path]:
 def _files(text: str) -> Iterator[Path]:
     # COLUMN=FILE, FILE,FILE and @FILE name files, too.
     for part in dict.fromkeys([text, text.partition("=")[2], text.removeprefix("@"), *text.split(",")]):
-        for path in files_named(part) if part else ():
+        for path in workflows.files_named(part) if part else ():
             try:
                 exists = path.exists()
             except (OSError, ValueError):  # a condition or a title is not a path
@@ -117,29 +112,4 @@ def _recipe(name: str, values: Mapping[str, Any], inputs: list[Path]) -> str:
     settings = {key: value for key, value in values.items() if key not in _WITHOUT_EFFECT}
     unknown = secrets.token_hex() if PIPE in settings.values() else ""
     described = {key: repr(str(value) if isinstance(value, Path) else value) for key, value in settings.items()}
-    return digest([__version__, name, described, content_digest(inputs), unknown])
-
-
-@contextmanager
-def _aside(output: Path) -> Iterator[None]:
-    """While a corpus is made again, the old one has another name; it returns if the new one is not made."""
-    if not (output / DESCRIPTION).is_file():
-        yield
-        return
-    ours = {DESCRIPTION, REJECTED_PAGES}
-    for path in output.iterdir():
-        if path.name not in ours and not path.match("part-*.parquet"):
-            raise ConfigError(
-                f"the folder holds a corpus and something else: {path.name}",
-                file=output,
-                remedy="Name a new folder, or move what does not belong to the corpus.",
-            )
-    old = output.with_name(f".{output.name}.{secrets.token_hex(4)}.tmp")
-    output.rename(old)
-    try:
-        yield
-    finally:
-        if output.exists():
-            shutil.rmtree(old)
-        else:
-            old.rename(output)
+    return digest([__version__, name, described, workflows.content_digest(inputs), unknown])

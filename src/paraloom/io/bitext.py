@@ -156,7 +156,7 @@ def write_table(rows: Rows, target: str | Path, columns: Sequence[str] | None = 
         schema = pa.schema([schema.field(name) for name in columns])
         batches = (batch.select(list(columns)) for batch in batches)
     path = str(target)
-    suffix = ".tsv" if path == PIPE else without_compression(path).suffix
+    suffix = ".tsv" if path == PIPE or is_device(path) else without_compression(path).suffix
     if moses.sides(path) is not None or suffix == ".tmx":
         require(schema, pa.schema([PAIRS.field("src"), PAIRS.field("tgt")]))
         return moses.write(batches, path) if suffix != ".tmx" else tmx.write(batches, path)
@@ -185,6 +185,12 @@ def _reader(path: str) -> Callable[[ReadOptions], Iterator[PairRow]]:
     raise _unknown_format(path, suffix)
 
 
+def is_device(path: str | Path) -> bool:
+    """Whether a path is a device or a pipe, such as /dev/null, which is written directly."""
+    path = Path(path)
+    return path.exists() and not path.is_file() and not path.is_dir()
+
+
 def check_target(target: str | Path) -> None:
     """Check, before any work, that `write_table` knows the format that the name of a file asks for.
 
@@ -198,9 +204,13 @@ def check_target(target: str | Path) -> None:
     path = str(target)
     if path.endswith(".zst"):
         _ = zstandard.ZstdCompressor
-    if path == PIPE or moses.sides(path) is not None:
+    if path == PIPE or is_device(path) or moses.sides(path) is not None:
         return
     suffix = without_compression(path).suffix
+    if suffix == "" and Path(path).is_file():
+        raise ConfigError(
+            "expected a folder, got a file", file=path, remedy="Name a new folder, or a file with a suffix."
+        )
     if suffix == ".parquet" and path.endswith(SUFFIXES):
         raise parquet.compressed_twice(path)
     if suffix not in (*READERS, "") and not Path(path).is_dir():

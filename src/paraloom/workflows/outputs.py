@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 import json
+import secrets
 import shutil
 import tempfile
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from paraloom.core.digests import digest, file_digest, folder_digest
 from paraloom.core.errors import ConfigError, RunError
 from paraloom.io.atomic import atomic_write
+from paraloom.io.bitext import is_device
 from paraloom.io.compression import PIPE
 from paraloom.io.corpus import DESCRIPTION
 from paraloom.io.formats import moses
 
 _MANY_FILES = 200
+_OF_CORPORA = (DESCRIPTION, "set-aside.jsonl")  # the second one lists the pages that an extraction rejected
 _SPARE_BYTES = 1 << 20
 
 
@@ -94,12 +98,6 @@ def check_corpus_folder(output: str | Path) -> None:
     raise ConfigError("the folder holds something else than a corpus", file=folder, remedy="Name a new folder.")
 
 
-def is_device(output: str | Path) -> bool:
-    """Whether an output is a device or a pipe, such as /dev/null, which is written directly."""
-    path = Path(output)
-    return path.exists() and not path.is_file() and not path.is_dir()
-
-
 @dataclass(frozen=True)
 class OutputRecord:
     """What an output was made by, from and with; kept beside it as `.NAME.paraloom.json`.
@@ -166,6 +164,51 @@ def is_up_to_date(output: str | Path, command: str, recipe: str) -> bool:
     else:
         return True
     raise ConfigError(why, file=output, remedy="Name another output, or replace this one: --force.")
+
+
+def record_output(output: str | Path, command: str, recipe: str) -> None:
+    """Keep beside an output what it was made from; nothing if it was not made.
+
+    Args:
+        output: The file or folder.
+        command: The command that made it.
+        recipe: Digest of everything that it depends on.
+    """
+    paths = files_named(output)
+    if all(path.exists() for path in paths):
+        OutputRecord(command, recipe, content_digest(paths)).save(output)
+
+
+@contextmanager
+def set_aside(output: str | Path) -> Iterator[None]:
+    """While a corpus is made again, the old one has another name; it returns if the new one is not made.
+
+    Args:
+        output: The folder; nothing happens to anything that is not a corpus.
+
+    Raises:
+        ConfigError: The folder holds something besides the corpus.
+    """
+    folder = Path(output)
+    if not (folder / DESCRIPTION).is_file():
+        yield
+        return
+    for path in folder.iterdir():
+        if path.name not in _OF_CORPORA and not path.match("part-*.parquet"):
+            raise ConfigError(
+                f"the folder holds a corpus and something else: {path.name}",
+                file=folder,
+                remedy="Name a new folder, or move what does not belong to the corpus.",
+            )
+    old = folder.with_name(f".{folder.name}.{secrets.token_hex(4)}.tmp")
+    folder.rename(old)
+    try:
+        yield
+    finally:
+        if folder.exists():
+            shutil.rmtree(old)
+        else:
+            old.rename(folder)
 
 
 def content_digest(paths: Sequence[Path]) -> str:
