@@ -75,7 +75,8 @@ def protected(command: Callable[..., None], name: str) -> Callable[..., None]:
 
 def _is_unprotected(output: str | Path | None, values: Mapping[str, Any]) -> bool:
     """Whether the output is not a file or folder that could be replaced, or is the run folder of an experiment."""
-    experiment = str(values.get("text", "")).endswith(".toml")
+    if output is None or str(output) == PIPE or workflows.is_device(output):
+        return True
     return (
         output is None
         or str(output) == PIPE
