@@ -77,13 +77,7 @@ def _is_unprotected(output: str | Path | None, values: Mapping[str, Any]) -> boo
     """Whether the output is not a file or folder that could be replaced, or is the run folder of an experiment."""
     if output is None or str(output) == PIPE or workflows.is_device(output):
         return True
-    return (
-        output is None
-        or str(output) == PIPE
-        or workflows.is_device(output)
-        or bool(values.get("preview"))
-        or experiment
-    )
+    return bool(values.get("preview")) or str(values.get("text", "")).endswith(".toml")
 
 
 def _inputs(values: Mapping[str, Any]) -> Iterator[Path]:
