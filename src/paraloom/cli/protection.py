@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import json
 import secrets
 from collections.abc import Callable, Iterator, Mapping
 from functools import wraps
@@ -57,6 +58,8 @@ def protected(command: Callable[..., None], name: str) -> Callable[..., None]:
         recipe = _recipe(name, values, inputs)
         if not force and workflows.is_up_to_date(output, name, recipe):
             typer.echo(f"paraloom: {output} is up to date, nothing to do (--force makes it again)", err=True)
+            if values.get("as_json"):
+                typer.echo(json.dumps({"output": str(output), "up_to_date": True}))
             return
         with workflows.set_aside(output):
             command(**values)
