@@ -59,13 +59,14 @@ class Monitor:
                 yield
             state = "done"
         except ParaloomError as failure:
-            error = {"message": failure.what, "stage": failure.stage, "file": failure.file, "row": failure.row}
+            where = {"stage": failure.stage, "file": failure.file, "row": failure.row}
+            error = {"message": failure.what, **where, "remedy": failure.remedy}
             raise
         except KeyboardInterrupt:
             state = "interrupted"
             raise
         except BaseException as failure:
-            error = {"message": f"{type(failure).__name__}: {failure}", "stage": None, "file": None, "row": None}
+            error = {"message": f"{type(failure).__name__}: {failure}"}
             raise
         finally:
             self._write(state, error)
