@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import warnings
 from pathlib import Path
 from typing import Any
@@ -100,7 +99,7 @@ def test_a_log_that_cannot_be_opened(tmp_path: Path) -> None:
             raise AssertionError("the block must not run")
 
 
-@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs /dev/full")
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
 def test_a_full_disk_ends_the_log_and_not_the_run(tmp_path: Path) -> None:
     with warnings.catch_warnings(record=True) as seen, log_to("/dev/full"):
         warnings.simplefilter("always")

@@ -34,7 +34,7 @@ COMMANDS = frozenset(
     [
         *("run", "quickstart", "selftrain", "reproduce"),
         *("backtranslate", "score", "filter", "lexicon", "tune"),
-        *("encode", "mine", "translate", "augment", "variants", "extract", "parse", "syntax-groups"),
+        *("encode", "mine", "translate", "augment", "variants", "diversity", "extract", "parse", "syntax-groups"),
         *("align sentences", "align documents", "align pivot"),
         *("train translator", "train encoder", "train phrases", "train paraphrase-model", "train classifier"),
         *("train language-model", "train word-counts", "train parser"),
@@ -227,7 +227,8 @@ def _ended(ending: _Ending) -> Iterator[None]:
 
 def _run_at_end(command: str, ending: _Ending) -> None:
     """Run the user's command; what it prints goes to stderr, and its failure is a warning."""
-    variables = {f"PARALOOM_{key.upper()}": "" if value is None else str(value) for key, value in ending.as_dict().items()}
+    fields = {key: "" if value is None else str(value) for key, value in ending.as_dict().items()}
+    variables = {f"PARALOOM_{key.upper()}": value for key, value in fields.items()}
     try:
         done = subprocess.run(command, shell=True, env={**os.environ, **variables}, stdout=2, check=False)
     except KeyboardInterrupt:
@@ -253,6 +254,7 @@ def _post(address: str, ending: _Ending) -> None:
     host = urlsplit(address).hostname  # The path of the address may be a secret, so it is not printed.
     body = {"text": ending.sentence(), **ending.as_dict(), "host": platform.node(), "version": __version__}
     headers = {"Content-Type": "application/json", "User-Agent": f"paraloom/{__version__}"}
+    too_late = f"{host} did not answer within {_POST_SECONDS:g} seconds"
     failures: list[str] = []
 
     def send() -> None:
@@ -263,7 +265,9 @@ def _post(address: str, ending: _Ending) -> None:
         except urllib.error.HTTPError as error:
             failures.append(f"{host} answered with status {error.code}")
         except (OSError, ValueError) as error:
-            failures.append(f"{host} cannot be reached ({getattr(error, 'reason', None) or type(error).__name__})")
+            reason = getattr(error, "reason", None) or error
+            late = isinstance(reason, TimeoutError)
+            failures.append(too_late if late else f"{host} cannot be reached ({reason or type(reason).__name__})")
 
     # In a thread: the limit of a connection holds for each of its steps, and not for finding its host.
     thread = threading.Thread(target=send, daemon=True)
@@ -273,7 +277,7 @@ def _post(address: str, ending: _Ending) -> None:
     except KeyboardInterrupt:
         return _warn("--on-end-post: interrupted")
     if thread.is_alive():
-        failures.append(f"{host} did not answer within {_POST_SECONDS:g} seconds")
+        failures.append(too_late)
     if failures:
         _warn(f"--on-end-post: {failures[0]}")
 

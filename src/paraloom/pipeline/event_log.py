@@ -47,9 +47,13 @@ def log_to(path: str | Path) -> Iterator[None]:
         ('stage_begin', '20-score')
     """
     log = _EventLog(Path(path))
-    with log.stream, report_events_to(log.write), observe_progress(log.progress):
-        with every(PROGRESS_INTERVAL, log.write_progress):
-            yield
+    with (
+        log.stream,
+        report_events_to(log.write),
+        observe_progress(log.progress),
+        every(PROGRESS_INTERVAL, log.write_progress),
+    ):
+        yield
 
 
 class _EventLog:

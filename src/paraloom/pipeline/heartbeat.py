@@ -33,7 +33,10 @@ class ProgressTracker:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._clear()
+        self._state: ProgressState | None = None
+        self._first = (0.0, 0)
+        self._changed = 0.0
+        self._samples: deque[tuple[float, int]] = deque()
 
     def __call__(self, state: ProgressState) -> None:
         now = time.monotonic()
@@ -55,7 +58,7 @@ class ProgressTracker:
     def reset(self) -> None:
         """Forget the work: another begins, of which nothing is known yet."""
         with self._lock:
-            self._clear()
+            self._state = None
 
     def figures(self) -> dict[str, Any] | None:
         """What is done of how much, units per second, and seconds that remain; None without any work.
@@ -86,12 +89,6 @@ class ProgressTracker:
         if now <= since or self._state.done <= before:
             return None
         return (self._state.done - before) / (now - since)
-
-    def _clear(self) -> None:
-        self._state: ProgressState | None = None
-        self._first = (0.0, 0)
-        self._changed = 0.0
-        self._samples: deque[tuple[float, int]] = deque()
 
 
 @contextmanager

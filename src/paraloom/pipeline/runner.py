@@ -71,9 +71,7 @@ def run_pipeline(
 class _Run:
     """One run in its folder, which is locked for it."""
 
-    def __init__(
-        self, pipeline: Definition, folder: Path, engine: Engine, on_error: OnError, monitor: Monitor
-    ) -> None:
+    def __init__(self, pipeline: Definition, folder: Path, engine: Engine, on_error: OnError, monitor: Monitor) -> None:
         self.pipeline = pipeline
         self.folder = folder
         self.engine = engine

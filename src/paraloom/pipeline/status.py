@@ -339,7 +339,8 @@ def _failed_rows(stage: StageStatus) -> str:
 def _nearby(folder: Path) -> str:
     """Runs inside of a folder that is none itself, or ''."""
     runs = sorted(path.name for path in folder.iterdir() if path.is_dir() and is_run(path)) if folder.is_dir() else []
-    return f"Name one of the runs in it: {', '.join(runs[:_SHOWN])}{' …' if len(runs) > _SHOWN else ''}." if runs else ""
+    more = " …" if len(runs) > _SHOWN else ""
+    return f"Name one of the runs in it: {', '.join(runs[:_SHOWN])}{more}." if runs else ""
 
 
 def _time(text: object) -> datetime | None:
