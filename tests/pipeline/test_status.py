@@ -1,4 +1,4 @@
-"""The status of a run: while it runs, after it ended in each way, and of a folder that is no run."""
+"""The status of a run: while it runs, after it ended in each way, and of a folder that is not a run."""
 
 from __future__ import annotations
 

@@ -115,7 +115,7 @@ def _options(
 
 
 def main() -> None:
-    """Run the command; exit status 0 done, 1 the data or the run is at fault, 2 the call is, 130 (or so) interrupted."""
+    """Run the command; exit status 0 done, 1 the data or the run is at fault, 2 the call is, from 129 interrupted."""
     warnings.showwarning = _warn  # type: ignore[assignment]
     app()
 
