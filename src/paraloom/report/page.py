@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
 import json
 from collections.abc import Sequence
 from importlib.resources import files
@@ -54,6 +56,29 @@ def write_report(run_folder: str | Path, output: str | Path) -> Path:
     return output
 
 
+def policy(script: str = "") -> Html:
+    """A `<meta>` element that forbids a page to load anything and to run any script but one.
+
+    Args:
+        script: Text of the one script, which is allowed by its hash; '' for none.
+
+    Example:
+        >>> "script-src" in policy(), "script-src" in policy("alert(1)")
+        (False, True)
+    """
+    rules = [
+        "default-src 'none'",
+        "img-src data:",
+        "style-src 'unsafe-inline'",
+        "base-uri 'none'",
+        "form-action 'none'",
+    ]
+    if script:
+        digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+        rules.append(f"script-src 'sha256-{digest}'")
+    return element("meta", http_equiv="Content-Security-Policy", content="; ".join(rules))
+
+
 def style(*names: str) -> Html:
     """A `<style>` element with style sheets of this package."""
     package = files("paraloom.report")
@@ -77,6 +102,7 @@ def _page(run: RunView) -> str:
     head = element(
         "head",
         element("meta", charset="utf-8"),
+        policy(),
         element("meta", name="viewport", content="width=device-width, initial-scale=1"),
         element("title", f"{run.name} · Paraloom"),
         style("style.css"),
