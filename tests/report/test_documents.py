@@ -286,6 +286,23 @@ def test_images_are_looked_up_inside_their_folder_only(tmp_path: Path, src: str)
     assert all(path.is_relative_to(tmp_path) and ".." not in path.parts for path in candidate_paths(src, [tmp_path]))
 
 
+def test_images_are_found_where_they_were_extracted(tmp_path: Path) -> None:
+    """Their addresses do not lead there; another file of that name is not shown."""
+    source = [document("a", "de", "eins", pictures=[image("../x/cat.png", PNG, "Katze")])]
+    world = World(tmp_path, source, [document("x", "en", "one")], [DocumentPair("a", "x", 1, 1)])
+    assert "no image folder given" in world.write()
+    (tmp_path / "site").mkdir()
+    (tmp_path / "site/1.png").write_bytes(PNG)
+    record = tmp_path / "ours/image-files.jsonl"
+    record.write_text(f'{{"sha256": "{digest(PNG)}", "file": "../site/1.png"}}\n{{"sha256": 1}}\nno JSON\n[]\n')
+    page = world.write()
+    assert base64.b64encode(PNG).decode() in page and 'alt="Katze"' in page
+    (tmp_path / "site/1.png").write_bytes(PNG + b"other")
+    assert "the file of this name is a different image" in world.write()
+    record.write_bytes(b"\xff")
+    assert "no image folder given" in world.write()
+
+
 @pytest.mark.parametrize("src", ["", "/", "data:image/png", "javascript:x.png", "http://[", "\0.png", "a" * 5000])
 def test_invalid_addresses_are_not_embedded(tmp_path: Path, src: str) -> None:
     assert "<img" not in Embedder([tmp_path]).figure(Image(src, "", None, None))

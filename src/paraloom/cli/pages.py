@@ -29,7 +29,7 @@ def documents(
     pairs: Annotated[Path, typer.Option(help="Their pairs, from `align documents`.")],
     links: Annotated[Path, typer.Option(help="Links within the pairs, from `align sentences --documents`.")],
     media: Annotated[
-        list[Path] | None, typer.Option(help="A folder with pictures of the documents. Repeatable.")
+        list[Path] | None, typer.Option(help="Another folder with pictures, if they moved since `extract`. Repeatable.")
     ] = None,
     show: Annotated[
         int, typer.Option(help="Number of pairs on the page: a sample of confident, medium and doubtful ones.")

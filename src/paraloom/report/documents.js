@@ -1,8 +1,9 @@
 "use strict";
 // The page of aligned documents: columns that sort the list of pairs, a search in it, and arrow keys between rows.
+const collator = new Intl.Collator(undefined, { numeric: true });
 for (const table of document.querySelectorAll("table.sortable")) {
   const body = table.tBodies[0], rows = [...body.rows], heads = [...table.tHead.rows[0].cells];
-  const value = (row, column) => row.cells[column].dataset.value ?? row.cells[column].textContent.toLowerCase();
+  const value = (row, column) => row.cells[column].dataset.value ?? row.cells[column].textContent;
   heads.forEach((head, column) => {
     const button = document.createElement("button");
     button.type = "button";
@@ -13,7 +14,7 @@ for (const table of document.querySelectorAll("table.sortable")) {
       const up = before ? before === "descending" : !numeric;
       heads.forEach((other) => other.removeAttribute("aria-sort"));
       head.setAttribute("aria-sort", up ? "ascending" : "descending");
-      const compare = (a, b) => numeric ? a - b : a < b ? -1 : a > b ? 1 : 0;
+      const compare = (a, b) => numeric ? a - b : collator.compare(a, b);
       rows.sort((a, b) => {
         const x = value(a, column), y = value(b, column);
         // Rows without a value come last, in either direction.
@@ -24,14 +25,14 @@ for (const table of document.querySelectorAll("table.sortable")) {
   });
   const search = document.createElement("input"), shown = document.createElement("output"), label = document.createElement("label");
   search.type = "search";
-  label.append("Search titles and names ", search, " ", shown);
+  label.append("Search titles ", search, " ", shown);
   table.parentElement.before(label);
   label.className = "search";
   search.addEventListener("input", () => {
     const words = search.value.toLowerCase().split(/\s+/);
     let left = 0;
     for (const row of rows) {
-      const text = row.textContent.toLowerCase();
+      const text = `${row.cells[0].textContent} ${row.cells[1].textContent}`.toLowerCase();
       row.hidden = !words.every((word) => text.includes(word));
       left += !row.hidden;
     }

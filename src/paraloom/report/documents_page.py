@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from importlib.resources import files
 from pathlib import Path
 from urllib.parse import quote
@@ -15,7 +15,7 @@ from paraloom.report.corpus_stats import BINS
 from paraloom.report.documents_data import DocumentsReport, read_aligned_documents
 from paraloom.report.documents_pair import article, title
 from paraloom.report.formatting import count, number, share
-from paraloom.report.images import Embedder
+from paraloom.report.images import Embedder, recorded_files
 from paraloom.report.markup import Html, Part, element, isolated, join, table
 from paraloom.report.page import policy, style
 
@@ -46,7 +46,7 @@ def write_aligned_documents(
         output: The HTML file to write.
         pairs: TSV file of document pairs, as `align documents` writes it.
         links: Shard of sentence links between these pairs.
-        media: Folders of the documents' image files.
+        media: Further folders of the documents' image files, besides those where `extract` read them.
         show: Number of pairs to show, at least 1.
         seed: Seed of the sample.
         everything: Write all pairs side by side too, on pages in the folder `OUTPUT-pairs` that the list links to.
@@ -62,12 +62,13 @@ def write_aligned_documents(
     aligned = read_aligned_documents(
         source, target, Path(pairs), Path(links), show=show, seed=seed, everything=everything
     )
-    output, media = Path(output), [Path(folder) for folder in media]
+    output, folders = Path(output), [Path(folder) for folder in media]
+    image_files = recorded_files([Path(source), Path(target)])
     folder = f"{output.stem}-pairs" if everything else ""
     if everything:
         with atomic_folder(output.with_name(folder), _page_name(1)) as temporary:
-            _write_pages(aligned, temporary, output.name, media)
-    _write(output, _page(aligned, Embedder(media), folder))
+            _write_pages(aligned, temporary, output.name, lambda: Embedder(folders, image_files))
+    _write(output, _page(aligned, Embedder(folders, image_files), folder))
     return aligned
 
 
@@ -94,11 +95,11 @@ def _page(aligned: DocumentsReport, embedder: Embedder, folder: str) -> Html:
     return _document(aligned, header, main)
 
 
-def _write_pages(aligned: DocumentsReport, folder: Path, index: str, media: Sequence[Path]) -> None:
+def _write_pages(aligned: DocumentsReport, folder: Path, index: str, make_embedder: Callable[[], Embedder]) -> None:
     """Write all pairs, the highest margins first, some to a page."""
     total, index = len(aligned.everything), f"../{quote(index)}"
     for start in range(0, total, _PAIRS_PER_PAGE):
-        embedder = Embedder(media)
+        embedder = make_embedder()
         members = enumerate(aligned.everything[start : start + _PAIRS_PER_PAGE], start + 1)
         articles = [article(shown, i, total, embedder, pages=_page_name, index=index) for i, shown in members]
         last = start + len(articles)

@@ -22,6 +22,9 @@ from paraloom.report.scores import ScoreColumn, pairs_by_score, score_cards, sco
 from paraloom.report.training import training
 from paraloom.report.translation_costs import translation_costs
 
+POLICY = "default-src 'none'; img-src data:; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
+"""Content-Security-Policy of a page: it runs no scripts and loads nothing, whatever the texts in it contain."""
+
 
 def write_report(run_folder: str | Path, output: str | Path) -> Path:
     """Write the report of a run, finished or not.
@@ -57,7 +60,7 @@ def write_report(run_folder: str | Path, output: str | Path) -> Path:
 
 
 def policy(script: str = "") -> Html:
-    """A `<meta>` element that forbids a page to load anything and to run any script but one.
+    """A `<meta>` element with POLICY, and with one script that may run.
 
     Args:
         script: Text of the one script, which is allowed by its hash; '' for none.
@@ -66,17 +69,11 @@ def policy(script: str = "") -> Html:
         >>> "script-src" in policy(), "script-src" in policy("alert(1)")
         (False, True)
     """
-    rules = [
-        "default-src 'none'",
-        "img-src data:",
-        "style-src 'unsafe-inline'",
-        "base-uri 'none'",
-        "form-action 'none'",
-    ]
+    content = POLICY
     if script:
         digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
-        rules.append(f"script-src 'sha256-{digest}'")
-    return element("meta", http_equiv="Content-Security-Policy", content="; ".join(rules))
+        content += f"; script-src 'sha256-{digest}'"
+    return element("meta", http_equiv="Content-Security-Policy", content=content)
 
 
 def style(*names: str) -> Html:
