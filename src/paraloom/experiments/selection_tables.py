@@ -25,7 +25,7 @@ from paraloom.experiments.measurements import Measurements
 from paraloom.experiments.published import PAPERS, published_figures
 from paraloom.experiments.study import SIMPLE_WIKIPEDIA, Study
 from paraloom.experiments.tables import Figure, ReproducedTable
-from paraloom.experiments.trainings import Training, train, untrained
+from paraloom.experiments.trainings import Training, slug, train, untrained
 from paraloom.experiments.verdicts import Verdict
 from paraloom.io import Corpus
 from paraloom.workflows.filter_grids import GRIDS, Candidate
@@ -256,7 +256,7 @@ def _winners(study: Study, folder: Path, source: str, grids: Sequence[str]) -> l
     for grid in grids:
         encoder: dict[str, Any] = {"spec": KINDS["AVG"], **w17_settings(study)}
         tuning = study.tuning(folder, grid, encoder, epochs=_tuning_epochs(study))
-        run = study.folder / "tuned" / f"{folder.name.partition('-')[2] or source}-{grid}"
+        run = study.folder / "tuned" / f"{slug(source)}-{grid}"
         rows = compare_candidates(tuning, run, workers=study.workers, seed=study.seed)
         label = next(row["selection"] for row in rows if row["selection"] != RANDOM)
         winners.append(next(candidate for candidate in tuning.candidates() if candidate.label == label))

@@ -207,8 +207,9 @@ def _selections(training: Training, number: int) -> list[Filter]:
         counts = shares([Corpus.open(folder).rows for folder in training.corpora], training.size)
     stages = []
     for folder, count in zip(training.corpora, counts, strict=True):
-        how = digest([folder.name, dict(training.criteria), count])[:6]
-        stages.append(Filter(name=f"{folder.name}-{how}-{number}", input=folder, sample=count, **training.criteria))
+        source = folder.name.lstrip("0123456789-")
+        how = digest([source, dict(training.criteria), count])[:6]
+        stages.append(Filter(name=f"{source}-{how}-{number}", input=folder, sample=count, **training.criteria))
     return stages
 
 
