@@ -16,13 +16,12 @@ from paraloom.evaluate.sts_tasks import TASKS, STSPairs
 from paraloom.experiments import encoder_tables, selection_tables
 from paraloom.experiments.measurements import ALL_TASKS, Measurements, combined_estimate
 from paraloom.experiments.published import PAPERS
-from paraloom.experiments.study import Study
+from paraloom.experiments.study import Study, padded_vectors
 from paraloom.experiments.trainings import (
     GIVEN_VECTORS,
     OVERLAP,
     TrainedEncoders,
     Training,
-    padded_vectors,
     shares,
     slug,
     untrained,

@@ -257,7 +257,7 @@ def _winners(study: Study, folder: Path, source: str, grids: Sequence[str]) -> l
         encoder: dict[str, Any] = {"spec": KINDS["AVG"], **w17_settings(study)}
         tuning = study.tuning(folder, grid, encoder, epochs=_tuning_epochs(study))
         run = study.folder / "tuned" / f"{slug(source)}-{grid}"
-        rows = compare_candidates(tuning, run, workers=study.workers, seed=study.seed)
+        rows = compare_candidates(tuning, run, engine="inline", seed=study.seed)
         label = next(row["selection"] for row in rows if row["selection"] != RANDOM)
         winners.append(next(candidate for candidate in tuning.candidates() if candidate.label == label))
     return winners

@@ -9,10 +9,15 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from paraloom.core.digests import file_digest, signature
+from paraloom.core.errors import ConfigError
 from paraloom.core.stage import Stage
 from paraloom.embed.spec import PARTS, parse_spec
-from paraloom.embed.word_vectors import vector_width, vectors_file
+from paraloom.embed.vocabulary import Vocabulary
+from paraloom.embed.word_vectors import read_vector_words, read_vectors, vector_width, vectors_file
+from paraloom.io.atomic import atomic_write
 from paraloom.pipeline.fit import ARTIFACT
 from paraloom.pipeline.result import RunResult
 from paraloom.stages.pairs import Filter
@@ -95,6 +100,18 @@ class Study:
         """Dimension of the parts of encoders: that of the given vectors, or 300."""
         return DIMENSION if self.vectors is None else vector_width(self.vectors)
 
+    def wide_vectors(self, dimension: int | None = None) -> Path:
+        """The given vectors as an array, which is read faster than text.
+
+        Args:
+            dimension: Zeros are appended up to this one; default: none are.
+        """
+        if self.vectors is None:
+            raise ConfigError("no word vectors are given", remedy="Set 'vectors'.")
+        dimension = dimension or self.dimension
+        kept = f"vectors-{dimension}-{file_digest(vectors_file(self.vectors))[:8]}"
+        return padded_vectors(self.vectors, dimension, (self.folder / kept).absolute())
+
     def size_of(self, spec: str) -> int:
         """Pairs of each selection that an encoder is trained on."""
         return self.size_of_recurrent if is_recurrent(spec) else self.size
@@ -159,9 +176,9 @@ class Study:
         result = self.run(stages, self.folder / "scored")
         return {name: result.stage(name).folder for name in self.sources}
 
-    def run(self, stages: Sequence[Stage], folder: Path) -> RunResult:
-        """Run stages in a folder, resuming from whatever is done there."""
-        return run_in(folder, stages, name="reproduce", seed=self.seed, workers=self.workers)
+    def run(self, stages: Sequence[Stage], folder: Path, *, engine: str = "local") -> RunResult:
+        """Run stages in a folder, resuming from whatever is done there; `engine` as of `run_in`."""
+        return run_in(folder, stages, name="reproduce", seed=self.seed, engine=engine, workers=self.workers)
 
     def results(self, stages: Sequence[Stage], folder: Path) -> dict[str, Any]:
         """Run stages in a folder; returns the result.json of each stage that writes one."""
@@ -177,7 +194,7 @@ class Study:
             encoder: Fields of `TrainEncoder`.
             epochs: Maximum number of passes.
         """
-        vectors = {} if self.vectors is None else {"vectors": str(Path(self.vectors).absolute()), "vector_words": True}
+        vectors = {} if self.vectors is None else {"vectors": str(self.wide_vectors()), "vector_words": True}
         return Tuning(
             pairs=str(pairs),
             grids=(grid,),
@@ -201,3 +218,36 @@ def is_recurrent(spec: str) -> bool:
         (False, True)
     """
     return any(PARTS[part].recurrent for part in parse_spec(spec).parts)
+
+
+def padded_vectors(path: str | Path, dimension: int, folder: Path) -> Path:
+    """Word vectors with zeros appended, for a network with more dimensions than they have.
+
+    Args:
+        path: The vectors, as `read_vectors` reads them.
+        dimension: Dimension of the result.
+        folder: Where it is written, unless it is there: `vectors.npy` and `vectors.txt`.
+
+    Returns:
+        The array.
+
+    Raises:
+        ConfigError: The vectors have more dimensions.
+    """
+    array, listed = folder / "vectors.npy", folder / "vectors.txt"
+    if not array.is_file():
+        words = read_vector_words(path)
+        given = read_vectors(path, Vocabulary("word", words))
+        width = given.vectors.shape[1]
+        if width > dimension:
+            raise ConfigError(
+                f"the word vectors have {width} dimensions, more than the {dimension} of the network",
+                file=Path(path),
+                remedy=f"Give vectors of {dimension} dimensions or fewer.",
+            )
+        with atomic_write(listed) as temporary:
+            lines = (f"{words[row]}\n" for row in given.rows.tolist())
+            temporary.write_text("".join(lines), encoding="utf-8")
+        with atomic_write(array) as temporary, temporary.open("wb") as stream:
+            np.save(stream, np.pad(given.vectors, ((0, 0), (0, dimension - width))), allow_pickle=False)
+    return array

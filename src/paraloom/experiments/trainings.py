@@ -12,12 +12,10 @@ import numpy as np
 import numpy.typing as npt
 
 from paraloom.core.digests import digest, file_digest
-from paraloom.core.errors import ConfigError
 from paraloom.core.stage import Stage
 from paraloom.embed.encoder import open_encoder
 from paraloom.embed.threads import available_threads
-from paraloom.embed.vocabulary import Vocabulary
-from paraloom.embed.word_vectors import read_vector_words, read_vectors, vectors_file
+from paraloom.embed.word_vectors import vectors_file
 from paraloom.evaluate.sts import System, overlap_of, similarities
 from paraloom.evaluate.sts_tasks import STSPairs, find_tasks, read_task
 from paraloom.evaluate.untrained import untrained_folder
@@ -103,7 +101,7 @@ def train(study: Study, name: str, trainings: Mapping[str, Training]) -> Trained
             stages[encoder.name] = encoder
             encoders[key].append(encoder.name)
             selections[key].append([stage.name for stage in drawn])
-    result = study.run(list(stages.values()), study.folder / name)
+    result = study.run(list(stages.values()), study.folder / name, engine="inline")
     folders = {stage.name: stage.folder for stage in result.stages}
     digests = {stage.name: stage.digest for stage in result.stages}
 
@@ -167,39 +165,6 @@ def slug(label: str) -> str:
     return "-".join(re.findall(r"[a-z0-9]+", spelled))
 
 
-def padded_vectors(path: str | Path, dimension: int, folder: Path) -> Path:
-    """Word vectors with zeros appended, for a network with more dimensions than they have.
-
-    Args:
-        path: The vectors, as `read_vectors` reads them.
-        dimension: Dimension of the result.
-        folder: Where it is written, unless it is there: `vectors.npy` and `vectors.txt`.
-
-    Returns:
-        The array.
-
-    Raises:
-        ConfigError: The vectors have more dimensions.
-    """
-    array, listed = folder / "vectors.npy", folder / "vectors.txt"
-    if not array.is_file():
-        words = read_vector_words(path)
-        given = read_vectors(path, Vocabulary("word", words))
-        width = given.vectors.shape[1]
-        if width > dimension:
-            raise ConfigError(
-                f"the word vectors have {width} dimensions, more than the {dimension} of the network",
-                file=Path(path),
-                remedy=f"Give vectors of {dimension} dimensions or fewer.",
-            )
-        with atomic_write(listed) as temporary:
-            lines = (f"{words[row]}\n" for row in given.rows.tolist())
-            temporary.write_text("".join(lines), encoding="utf-8")
-        with atomic_write(array) as temporary, temporary.open("wb") as stream:
-            np.save(stream, np.pad(given.vectors, ((0, 0), (0, dimension - width))), allow_pickle=False)
-    return array
-
-
 def _selections(training: Training, number: int) -> list[Filter]:
     """The stages that draw the pairs of a training; two trainings on the same pairs have the same ones."""
     counts = [training.size] * len(training.corpora)
@@ -216,10 +181,7 @@ def _selections(training: Training, number: int) -> list[Filter]:
 def _encoder(study: Study, key: str, training: Training, number: int, drawn: Sequence[Filter]) -> TrainEncoder:
     settings: dict[str, Any] = {"spec": training.spec, "dimension": study.dimension, **training.settings}
     if study.vectors is not None and training.spec != "trigram":
-        settings |= {"vectors": Path(study.vectors).absolute(), "vector_words": True}
-        if settings["dimension"] != study.dimension:
-            wide = study.folder / f"vectors-{settings['dimension']}"
-            settings["vectors"] = padded_vectors(study.vectors, settings["dimension"], wide.absolute())
+        settings |= {"vectors": study.wide_vectors(settings["dimension"]), "vector_words": True}
     if is_recurrent(training.spec):
         settings["devices"] = study.devices
     return TrainEncoder(name=f"{slug(key)}-{number}", pairs=tuple(stage.name for stage in drawn), **settings)
