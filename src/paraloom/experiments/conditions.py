@@ -49,7 +49,11 @@ def conditions(
         f"Start: {start}. The papers: paragram-sl999, 300 dimensions.",
         f"Pairs of each training, at most: {pairs}. Epochs: {passes}; {chosen}.",
         f"Seeds: {study.seeds}, each with other pairs and other random weights"
-        + ("; figures are means, with the lowest and the highest." if study.seeds > 1 else "."),
+        + (
+            "; figures are means, with the lowest and the highest; starts of recurrent encoders are of one seed."
+            if study.seeds > 1
+            else "."
+        ),
         "Verdicts are from 95 % intervals of the difference, over test pairs (paired bootstrap)"
         + (" and seeds (Welch)." if study.seeds > 1 else "; the choice of the seed is not in them."),
         "Vectors of averages learn at a rate relative to their size (the papers: 0.001 for all).",

@@ -360,11 +360,11 @@ def negatives(study: Study, name: str) -> ReproducedTable:
     np.fill_diagonal(cosines, -1)
     rows: list[tuple[str, Sequence[Figure]]] = []
     examples = []
-    found = {size: cosines[:, : 100 * size].argmax(axis=1) for size in _MEGABATCHES}
-    for size, negative in found.items():
+    nearest = {size: cosines[:, : 100 * size].argmax(axis=1) for size in _MEGABATCHES}
+    for size, negative in nearest.items():
         rows.append((f"M = {size}, ours", [float(cosines[np.arange(len(cosines)), negative].mean())]))
     for original in range(min(_EXAMPLES, len(texts))):
-        chosen = "; ".join(f"M = {size}: *{texts[negative[original]]}*" for size, negative in found.items())
+        chosen = "; ".join(f"M = {size}: *{texts[negative[original]]}*" for size, negative in nearest.items())
         examples.append(f"*{texts[original]}* {chosen}.")
     paper = " ".join(
         [

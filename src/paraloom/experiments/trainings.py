@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -103,7 +104,6 @@ def train(study: Study, name: str, trainings: Mapping[str, Training]) -> Trained
             selections[key].append([stage.name for stage in drawn])
     result = study.run(list(stages.values()), study.folder / name, engine="inline")
     folders = {stage.name: stage.folder for stage in result.stages}
-    digests = {stage.name: stage.digest for stage in result.stages}
 
     root, present, _ = find_tasks(study.sts)
     tasks = [read_task(root, task) for task in present]
@@ -111,15 +111,11 @@ def train(study: Study, name: str, trainings: Mapping[str, Training]) -> Trained
     measured: dict[str, npt.NDArray[Any]] = {}
     for key, names in encoders.items():
         artifacts = [folders[stage] / ARTIFACT for stage in names]
-        measured[key] = np.stack(
-            [cache.get([digests[stage]], _opened(folder)) for stage, folder in zip(names, artifacts, strict=True)]
-        )
-        starts = [untrained_folder(folder) for folder in artifacts]
-        rows = [
-            cache.get([digests[stage], "start"], _opened(start))
-            for stage, start in zip(names, starts, strict=True)
-            if start is not None
-        ]
+        measured[key] = np.stack([cache.of_encoder(folder) for folder in artifacts])
+        # The random networks of several seeds differ little, and take long to measure.
+        counted = 1 if is_recurrent(trainings[key].spec) else len(artifacts)
+        starts = [untrained_folder(folder) for folder in artifacts[:counted]]
+        rows = [cache.of_encoder(start) for start in starts if start is not None]
         if rows:
             measured[untrained(key)] = np.stack(rows)
     measured[OVERLAP] = cache.get([OVERLAP], lambda: overlap_of(tasks))[None]
@@ -187,10 +183,6 @@ def _encoder(study: Study, key: str, training: Training, number: int, drawn: Seq
     return TrainEncoder(name=f"{slug(key)}-{number}", pairs=tuple(stage.name for stage in drawn), **settings)
 
 
-def _opened(folder: Path) -> Callable[[], System]:
-    return lambda: open_encoder(folder, available_threads())
-
-
 class _SimilarityCache:
     """Similarities of systems on tasks, kept in files, because recurrent encoders take a while."""
 
@@ -198,6 +190,11 @@ class _SimilarityCache:
         self._folder = folder
         self._tasks = tasks
         self._key = digest([[task.task.name, task.first, task.second] for task in tasks])
+
+    def of_encoder(self, folder: Path) -> npt.NDArray[np.float32]:
+        """The same of a trained encoder or a start; starts with the same vectors are measured once."""
+        config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
+        return self.get([config["signature"]], lambda: open_encoder(folder, available_threads()))
 
     def get(self, system: Sequence[str], opened: Callable[[], System]) -> npt.NDArray[np.float32]:
         """float32 `(n,)` of the pairs of all tasks.
