@@ -88,9 +88,9 @@ def reproduce_tables(
     without = [name for name in from_pairs if recurrent_size == 0 and name in encoder_tables.RECURRENT_TABLES]
     if without:
         raise ConfigError(f"table '{without[0]}' needs recurrent encoders", remedy="Leave out recurrent_size = 0.")
-    for key, value, least in (("size", size, 1), ("seeds", seeds, 1), ("epochs", epochs, 1)):
-        if value < least:
-            raise ConfigError(f"'{key}' is {value}; expected {least} or more")
+    for key, value in (("size", size), ("seeds", seeds), ("epochs", epochs)):
+        if value < 1:
+            raise ConfigError(f"'{key}' is {value}; expected 1 or more")
     run = None if loop is None else LoopRun(Path(loop))
     study = Study(
         sources=dict(pairs or {}),
