@@ -177,7 +177,7 @@ def deciles(study: Study, name: str) -> ReproducedTable:
     def keys(label: str) -> list[str]:
         return [f"{spec}, {label}" for spec in specs]
 
-    labels = {column: [f"{column}, tenth {tenth}" for tenth in range(1, 11)] for column in _TENTHS}
+    labels = {column: [f"{column}, tenth {decile}" for decile in range(1, 11)] for column in _TENTHS}
     best = {
         column: max(of_column, key=lambda label: fmean(measured.values(keys(label), _DEVELOPMENT)))
         for column, of_column in labels.items()
@@ -186,8 +186,8 @@ def deciles(study: Study, name: str) -> ReproducedTable:
         ("best tenth, ours", [measured.figure(keys(best[column]), _DEVELOPMENT) for column in _TENTHS])
     ]
     rows += [
-        (f"tenth {tenth}", [measured.figure(keys(labels[column][tenth - 1]), _DEVELOPMENT) for column in _TENTHS])
-        for tenth in range(1, 11)
+        (f"tenth {decile}", [measured.figure(keys(labels[column][decile - 1]), _DEVELOPMENT) for column in _TENTHS])
+        for decile in range(1, 11)
     ]
     rows.append(("random pairs", [measured.figure(keys(RANDOM), _DEVELOPMENT)] * len(_TENTHS)))
     starts = [untrained(key) for key in keys(RANDOM)]
