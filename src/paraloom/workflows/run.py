@@ -132,7 +132,13 @@ def run_stages(
 
 
 def run_in(
-    folder: str | Path, stages: Sequence[Stage], *, name: str = "verb", seed: int = 1, workers: int | None = None
+    folder: str | Path,
+    stages: Sequence[Stage],
+    *,
+    name: str = "verb",
+    seed: int = 1,
+    engine: str = "local",
+    workers: int | None = None,
 ) -> RunResult:
     """Run stages in a folder that is kept, resuming from whatever is done there.
 
@@ -141,6 +147,7 @@ def run_in(
         stages: In the order they run.
         name: Name of the pipeline. A folder belongs to one name.
         seed: Seed of every random choice.
+        engine: 'local', 'inline' (this process: for many small stages, which processes would only delay) or 'ray'.
         workers: Number of processes; default: one per core.
 
     Returns:
@@ -148,7 +155,7 @@ def run_in(
     """
     definition = Definition(name, seed, define_steps(stages, Path.cwd()))
     definition = replace(definition, text=format_pipeline(definition))
-    result = run_pipeline(definition, folder, workers=workers)
+    result = run_pipeline(definition, folder, engine=engine, workers=workers)
     report_rejected(definition, result)
     return result
 
