@@ -159,9 +159,9 @@ def test_two_files_in_place_of_braces(
     stem: str,
 ) -> None:
     assert join_sides(first, second) == source
-    found = sides(source)
-    assert found is not None
-    assert (found.src, found.tgt, (found.src_lang, found.tgt_lang), found.stem) == (first, second, langs, stem)
+    both = sides(source)
+    assert both is not None
+    assert (both.src, both.tgt, (both.src_lang, both.tgt_lang), both.stem) == (first, second, langs, stem)
     absolute = sides(join_sides(str(tmp_path / first), str(tmp_path / second)))
     assert absolute is not None and (absolute.src, absolute.tgt) == (str(tmp_path / first), str(tmp_path / second))
 

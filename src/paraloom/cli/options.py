@@ -83,8 +83,8 @@ def pairs(paths: list[str]) -> str:
             raise typer.BadParameter(
                 f"two files are the two sides, a sentence per line, but {path} is a table or a folder of pairs"
             )
-    joined: str = workflows.join_sides(*paths)
-    return joined
+    name: str = workflows.join_sides(*paths)
+    return name
 
 
 def column(value: str | None) -> str | int | None:
