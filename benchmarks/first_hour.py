@@ -84,7 +84,7 @@ MISTAKES = [
     Mistake("one file of a Moses pair", "score mine.de --with overlap -o out.tsv", ("mine.de mine.en",)),
     Mistake(
         "missing extra",
-        "train translator --bitext mine.tsv -o model",
+        "train translator --bitext mine.tsv --dev mine.tsv -o model",
         ("packages that are not installed", "pip install"),
         missing="torch",
     ),

@@ -219,7 +219,8 @@ def check_target(target: str | Path) -> None:
 
 def _unknown_format(path: str, suffix: str) -> ConfigError:
     other = _other_side(path)
-    side = f"If it is one of two sides, name both: {path} {other}; or" if other else "Moses pairs are written"
+    names = f"{Path(path).name} {other}"
+    side = f"If it is one of two sides, name both files, {names}, or both" if other else "Moses pairs are written"
     return ConfigError(
         f"unknown format '{suffix}'; known are {', '.join(READERS)}, folders and Moses pairs",
         file=path,
@@ -238,7 +239,7 @@ def _other_side(path: str) -> str | None:
         for other in sorted(file.parent.glob(f"{glob.escape(file.stem)}.*{end}"))
         if other != Path(path) and known_language(without_compression(other).suffix[1:])
     ]
-    return str(beside[0]) if len(beside) == 1 else None
+    return beside[0].name if len(beside) == 1 else None
 
 
 def _batches(

@@ -163,7 +163,8 @@ def is_up_to_date(output: str | Path, command: str, recipe: str) -> bool:
         why = "the output exists already, made from other inputs or with other settings"
     else:
         return True
-    raise ConfigError(why, file=output, remedy="Name another output, or replace this one: --force.")
+    kind = ", if it is a corpus or a model of the same kind" if paths[0].is_dir() else ""
+    raise ConfigError(why, file=output, remedy=f"Name another output, or replace this one{kind}: --force.")
 
 
 def record_output(output: str | Path, command: str, recipe: str) -> None:
