@@ -49,6 +49,8 @@ def read_pairs(
     tgt_column: ColumnName = None,
     origin: str | None = None,
     on_reject: OnReject | None = None,
+    skip: int = 0,
+    limit: int | None = None,
     batch_rows: int = 1024,
 ) -> Iterator[pa.RecordBatch]:
     """Read sentence pairs as batches of the PAIRS schema, streamed.
@@ -67,6 +69,8 @@ def read_pairs(
         origin: Origin of the pairs, by default the name of the file without languages and suffixes; `pair_id` is
             `origin:row`, with rows from 1.
         on_reject: Called with row, reason and raw text of each bad row; without it the first one raises an error.
+        skip: Number of pairs to skip at the beginning, with the bad rows among them.
+        limit: Maximum number of pairs to read after those; None for all. What follows is not read.
         batch_rows: Rows of a batch at most.
 
     Raises:
@@ -83,16 +87,17 @@ def read_pairs(
     if batch_rows < 1:
         raise ConfigError(f"batch_rows must be 1 or more, got {batch_rows}")
     path = str(source)
-    options = ReadOptions(path, src_lang, tgt_lang, src_column, tgt_column, on_reject)
+    part = _Part(skip, limit, on_reject)
+    options = ReadOptions(path, src_lang, tgt_lang, src_column, tgt_column, on_reject and part.reject)
     sides = moses.sides(path)
     if sides is not None:
         options = replace(options, src_lang=src_lang or sides.src_lang, tgt_lang=tgt_lang or sides.tgt_lang)
-        return _batches(moses.read(options), options, origin, origin_in_name(sides.stem), batch_rows)
+        return _batches(part.of(moses.read(options)), options, origin, origin_in_name(sides.stem), batch_rows)
     if Path(path).is_dir():
-        return _read_corpus(Path(path), batch_rows)
+        return _read_corpus(Path(path), batch_rows, skip, limit)
     languages = languages_in_name(file_stem(path)) or (None, None)
     options = replace(options, src_lang=src_lang or languages[0], tgt_lang=tgt_lang or languages[1])
-    return _batches(_reader(path)(options), options, origin, origin_in_name(file_stem(path)), batch_rows)
+    return _batches(part.of(_reader(path)(options)), options, origin, origin_in_name(file_stem(path)), batch_rows)
 
 
 def write_pairs(rows: Rows, target: str | Path) -> int:
@@ -194,11 +199,37 @@ def _batches(
         yield pa.RecordBatch.from_arrays([pa.array(column, pa.string()) for column in columns], schema=PAIRS)
 
 
-def _read_corpus(folder: Path, batch_rows: int) -> Iterator[pa.RecordBatch]:
+class _Part:
+    """A part of a file: bad rows before it are not reported, and those after it not read."""
+
+    def __init__(self, skip: int, limit: int | None, on_reject: OnReject | None) -> None:
+        self._skip, self._limit, self._on_reject = skip, limit, on_reject
+        self._skipped = 0
+
+    def reject(self, row: int, reason: str, raw: str) -> None:
+        """Report a bad row, unless it is among the skipped ones."""
+        if self._on_reject is not None and self._skipped == self._skip:
+            self._on_reject(row, reason, raw)
+
+    def of(self, pairs: Iterator[PairRow]) -> Iterator[PairRow]:
+        """The pairs of the part."""
+        for _ in islice(pairs, self._skip):
+            self._skipped += 1
+        yield from islice(pairs, self._limit)
+
+
+def _read_corpus(folder: Path, batch_rows: int, skip: int, limit: int | None) -> Iterator[pa.RecordBatch]:
     corpus = Corpus.open(folder)
     require(corpus.schema, PAIRS)
     for batch in corpus.batches(PAIRS.names, batch_rows):
-        yield pa.RecordBatch.from_arrays(batch.columns, schema=PAIRS)
+        skipped = min(skip, batch.num_rows)
+        batch = batch.slice(skipped, limit)
+        skip -= skipped
+        limit = None if limit is None else limit - batch.num_rows
+        if batch.num_rows:
+            yield pa.RecordBatch.from_arrays(batch.columns, schema=PAIRS)
+        if limit == 0:
+            return
 
 
 def _with_schema(rows: Rows) -> tuple[pa.Schema, Iterator[pa.RecordBatch]]:

@@ -80,7 +80,6 @@ class ReadPairs(Source):
     def batches(self, context: StageContext) -> Iterator[pa.RecordBatch]:
         """All pairs in order; rejected rows follow the batch that they were in."""
         rejected: list[tuple[int, str, str]] = []
-        to_skip, remaining = self.skip, self.limit or None
         for batch in read_pairs(
             str(self.source),
             src_lang=self.src_lang,
@@ -89,16 +88,9 @@ class ReadPairs(Source):
             tgt_column=self.tgt_column,
             origin=self.origin,
             on_reject=None if self.bad_rows == "stop" else lambda *row: rejected.append(row),
+            skip=self.skip,
+            limit=self.limit or None,
         ):
-            if to_skip:
-                skipped = min(to_skip, batch.num_rows)
-                last_skipped = int(str(batch.column("pair_id")[skipped - 1]).rpartition(":")[2])
-                to_skip, batch = to_skip - skipped, batch.slice(skipped)
-                rejected[:] = [row for row in rejected if row[0] > last_skipped]
-                if not batch.num_rows:
-                    continue
-            last = remaining is not None and batch.num_rows >= remaining
-            batch = batch.slice(0, remaining) if last else batch
             if self.bad_rows == "reject":
                 yield _kept(batch)
                 if rejected:
@@ -106,9 +98,6 @@ class ReadPairs(Source):
                     rejected.clear()
             else:
                 yield batch
-            if last:
-                return
-            remaining = None if remaining is None else remaining - batch.num_rows
         if rejected:
             yield _rejects(rejected, PAIRS)
 
