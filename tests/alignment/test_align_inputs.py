@@ -198,3 +198,18 @@ def test_the_command_takes_an_encoder(paraloom: Command, tmp_path: Path) -> None
     assert status == 0, message
     beads = read_beads(tmp_path / "out.vecalign")
     assert [(bead.source, bead.target) for bead in beads] == [((0,), (0,)), ((1,), (1,))]
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf, 3e38])
+def test_embeddings_that_are_not_finite_are_an_error(value: float) -> None:
+    """The aligner returned no bead at all."""
+    vectors = np.ones((3, 4), np.float32)
+    bad = vectors.copy()
+    bad[1, 2] = value
+    texts = ["one", "two", "three"]
+    with pytest.raises(DataError, match="the embedding of source sentence 1 is not finite"):
+        align(texts, texts, embeddings=(bad, vectors))
+    with pytest.raises(DataError, match="the embedding of target sentence 1 is not finite"):
+        align(texts, texts, embeddings=(vectors, bad))
+    with pytest.raises(DataError, match="the embeddings of source and target have the shapes"):
+        align(texts, texts, embeddings=(vectors, vectors[:, :2]))

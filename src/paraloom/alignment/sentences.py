@@ -109,7 +109,7 @@ class TextPair:
             one language into which the other text was translated.
 
     Raises:
-        DataError: A translation or the embeddings have another length.
+        DataError: A translation or the embeddings have another length, or the embeddings are not finite.
     """
 
     source: Sequence[str]
@@ -133,6 +133,21 @@ class TextPair:
             sizes, expected = [len(side) for side in self.embeddings], [len(self.source), len(self.target)]
             if sizes != expected:
                 raise DataError(f"expected one embedding for each sentence, {expected}, got {sizes}")
+            widths = [np.shape(side)[1:] for side in self.embeddings]
+            if len(widths[0]) != 1 or widths[0] != widths[1]:
+                raise DataError(
+                    f"the embeddings of source and target have the shapes {[np.shape(side) for side in self.embeddings]}",
+                    remedy="Give (m, d) and (n, d), encoded by the same encoder.",
+                )
+            for side, vectors in zip(("source", "target"), self.embeddings, strict=True):
+                with np.errstate(over="ignore", invalid="ignore"):
+                    norms = np.linalg.norm(np.asarray(vectors, np.float32), axis=1)
+                if not np.isfinite(norms).all():
+                    raise DataError(
+                        f"the embedding of {side} sentence {int(np.argmin(np.isfinite(norms)))} is not finite, or too "
+                        "large",
+                        remedy="Encode the sentences again.",
+                    )
 
 
 @dataclass(frozen=True, eq=False)

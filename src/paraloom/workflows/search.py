@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
+from zipfile import BadZipFile
 
 import numpy as np
 import numpy.typing as npt
@@ -17,7 +18,7 @@ from paraloom.core.errors import DataError
 from paraloom.core.protocols import EncoderLike
 from paraloom.embed.encoder import open_encoder
 from paraloom.embed.mining import MARGIN_THRESHOLD, NEIGHBORS, Index, Retrieval, bitext_neighbors, select_pairs
-from paraloom.embed.search import lines_at, mine_pairs, search
+from paraloom.embed.search import check_vectors, lines_at, mine_pairs, search
 from paraloom.embed.threads import available_threads
 from paraloom.evaluate.mining import MiningScore, evaluate_mining, read_gold_rows
 from paraloom.io import open_write, read_lines
@@ -58,7 +59,7 @@ def search_lines(
         `k` sentences for each query, nearest first.
 
     Raises:
-        DataError: `vectors` has another number of rows than the corpus has lines.
+        DataError: `vectors` cannot be read, or does not fit the corpus or the encoder.
     """
     texts = list(read_lines(queries))
     model = open_encoder(encoder, available_threads()) if isinstance(encoder, (str, Path)) else encoder
@@ -99,7 +100,7 @@ def mine_lines(
         Number of pairs.
 
     Raises:
-        DataError: `vectors` has another number of rows than the corpus has lines.
+        DataError: `vectors` cannot be read, or does not fit the corpus or the encoder.
     """
     with _encoded_corpus(encoder, corpus, vectors) as (lines, stored):
         mined = mine_pairs(stored, lines.parent, above=above, below=below, k=k, seed=seed)
@@ -272,7 +273,7 @@ def _encoded_corpus(
         if vectors is None:
             vectors = Path(folder) / "vectors.npy"
             encode_file(encoder, str(lines), vectors)
-        stored = np.load(vectors, mmap_mode="r", allow_pickle=False)
+        stored = _load_vectors(vectors)
         if len(stored) != count:
             raise DataError(
                 f"{len(stored):,} vectors for the {count:,} lines of {corpus}",
@@ -280,6 +281,25 @@ def _encoded_corpus(
                 remedy="Encode the corpus again, or leave the vectors out.",
             )
         yield lines, stored
+
+
+def _load_vectors(file: str | Path) -> npt.NDArray[np.float32]:
+    try:
+        stored: npt.NDArray[np.float32] = np.load(file, mmap_mode="r", allow_pickle=False)
+    except (ValueError, EOFError, OSError, BadZipFile) as error:
+        reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error).rstrip(".")
+        raise DataError(
+            f"the vectors cannot be read ({reason})",
+            file=file,
+            remedy="Give a .npy file that `paraloom encode` wrote, or leave the vectors out.",
+        ) from None
+    if not isinstance(stored, np.ndarray):
+        raise DataError("expected one array, got an archive", file=file, remedy="Give a .npy file.")
+    try:
+        check_vectors(stored)
+    except DataError as error:
+        raise error.at(file=file) from None
+    return stored
 
 
 def _one_field(text: str) -> str:
