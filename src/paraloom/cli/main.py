@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import errno
+import io
+import sys
 import warnings
 from collections.abc import Callable
 from functools import wraps
@@ -28,7 +31,7 @@ from paraloom.cli import (
 )
 from paraloom.cli.renamed import RenamedCommands, RenamedOptions
 from paraloom.core.arrow import start_without_pandas
-from paraloom.core.errors import ParaloomError
+from paraloom.core.errors import ParaloomError, printable
 from paraloom.core.version import __version__
 
 app = typer.Typer(
@@ -78,6 +81,15 @@ def _guarded(command: Callable[..., None]) -> Callable[..., None]:
         except ParaloomError as error:
             typer.echo(f"paraloom: {error}", err=True)
             raise typer.Exit(1) from None
+        except RecursionError:
+            typer.echo("paraloom: the input is nested too deeply.", err=True)
+            raise typer.Exit(1) from None
+        except OSError as error:
+            if error.errno == errno.EPIPE:
+                raise  # The reader of the output is gone; click ends quietly.
+            where = f"{printable(str(error.filename))}: " if error.filename is not None else ""
+            typer.echo(f"paraloom: {where}{error.strerror or error}.", err=True)
+            raise typer.Exit(1) from None
         except KeyboardInterrupt as stop:
             typer.echo(f"\nparaloom: {str(stop) or 'interrupted; the same command again resumes'}", err=True)
             raise typer.Exit(130) from None
@@ -113,6 +125,9 @@ def _options(
 def main() -> None:
     """Run the command; exit status 0 done, 1 the data or the run is at fault, 2 the call is, 130 interrupted."""
     warnings.showwarning = _warn  # type: ignore[assignment]
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        # Names of files may be no UTF-8; data are written as bytes.
+        sys.stdout.reconfigure(errors="backslashreplace")
     app()
 
 
