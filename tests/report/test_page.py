@@ -15,7 +15,7 @@ import paraloom.report
 from paraloom.core.errors import DataError
 from paraloom.io import Corpus, read_shard
 from paraloom.report.formatting import count
-from paraloom.report.page import write_report
+from paraloom.report.page import POLICY, write_report
 from paraloom.report.samples import pair
 
 _VOID = {"meta", "br", "hr", "link", "img", "input"}
@@ -175,3 +175,9 @@ def test_text_has_enough_contrast(theme: str, color: str) -> None:
 
     light, dark = sorted((luminance(color), luminance("paper")), reverse=True)
     assert (light + 0.05) / (dark + 0.05) >= 4.5
+
+
+def test_a_report_runs_no_scripts_and_loads_nothing(page: str, reader: Reader) -> None:
+    assert ("content", POLICY) in reader.attributes
+    assert page.index("Content-Security-Policy") < page.index("<style>")
+    assert not reader.seen["script"] and "default-src 'none'" in POLICY

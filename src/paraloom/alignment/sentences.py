@@ -133,10 +133,10 @@ class TextPair:
             sizes, expected = [len(side) for side in self.embeddings], [len(self.source), len(self.target)]
             if sizes != expected:
                 raise DataError(f"expected one embedding for each sentence, {expected}, got {sizes}")
-            widths = [np.shape(side)[1:] for side in self.embeddings]
-            if len(widths[0]) != 1 or widths[0] != widths[1]:
+            shapes = [np.shape(side) for side in self.embeddings]
+            if len(shapes[0]) != 2 or shapes[0][1:] != shapes[1][1:]:
                 raise DataError(
-                    f"the embeddings of source and target have the shapes {[np.shape(side) for side in self.embeddings]}",
+                    f"the embeddings of source and target have the shapes {shapes[0]} and {shapes[1]}",
                     remedy="Give (m, d) and (n, d), encoded by the same encoder.",
                 )
             for side, vectors in zip(("source", "target"), self.embeddings, strict=True):

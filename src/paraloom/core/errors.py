@@ -7,7 +7,6 @@ from difflib import get_close_matches
 from itertools import islice
 from pathlib import Path
 
-
 _MAX_CHARACTERS = 1000
 # Valid names that are listed; and names that are searched for a similar one, and characters of each.
 _MAX_KNOWN = 50

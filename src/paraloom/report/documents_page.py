@@ -15,10 +15,8 @@ from paraloom.report.documents_pair import article, title
 from paraloom.report.formatting import count, number, share
 from paraloom.report.images import Embedder
 from paraloom.report.markup import Html, Part, element, isolated, join, table
-from paraloom.report.page import style
+from paraloom.report.page import POLICY, style
 
-# The page runs no scripts and loads nothing, whatever the documents contain.
-_POLICY = "default-src 'none'; img-src data:; style-src 'unsafe-inline'"
 _MAX_TYPES = 12
 _COLUMNS = ("margin", "score", "aligned sentences")
 
@@ -68,7 +66,7 @@ def _page(aligned: DocumentsReport, embedder: Embedder) -> str:
     head = element(
         "head",
         element("meta", charset="utf-8"),
-        element("meta", http_equiv="Content-Security-Policy", content=_POLICY),
+        element("meta", http_equiv="Content-Security-Policy", content=POLICY),
         element("meta", name="viewport", content="width=device-width, initial-scale=1"),
         element("title", f"{source} and {target} · Paraloom"),
         style("style.css", "documents.css"),

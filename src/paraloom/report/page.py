@@ -20,6 +20,9 @@ from paraloom.report.scores import ScoreColumn, pairs_by_score, score_cards, sco
 from paraloom.report.training import training
 from paraloom.report.translation_costs import translation_costs
 
+POLICY = "default-src 'none'; img-src data:; style-src 'unsafe-inline'"
+"""Content-Security-Policy of a page: it runs no scripts and loads nothing, whatever the texts in it contain."""
+
 
 def write_report(run_folder: str | Path, output: str | Path) -> Path:
     """Write the report of a run, finished or not.
@@ -77,6 +80,7 @@ def _page(run: RunView) -> str:
     head = element(
         "head",
         element("meta", charset="utf-8"),
+        element("meta", http_equiv="Content-Security-Policy", content=POLICY),
         element("meta", name="viewport", content="width=device-width, initial-scale=1"),
         element("title", f"{run.name} · Paraloom"),
         style("style.css"),

@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 from paraloom.core.errors import ConfigError, suggestion
 from paraloom.pairs.scoring.table import missing_column
 
-FUNCTIONS = frozenset(
+_FUNCTION_NAMES = (
     # Operators, LIKE and its kin.
     "+ - * / // % ** ^ & | << >> ~ @ || ~~ !~~ ~~* !~~* ~~~ ^@ "
     "like_escape not_like_escape ilike_escape not_ilike_escape "
@@ -35,12 +35,25 @@ FUNCTIONS = frozenset(
     "list_element list_extract list_has list_has_all list_has_any list_max list_min list_position list_sum list_unique "
     "list_value row struct_extract "
     # Undefined values.
-    "if ifnull nullif".split()
+    "if ifnull nullif"
 )
+FUNCTIONS = frozenset(_FUNCTION_NAMES.split())
 """Functions of DuckDB that a condition may call: their value follows from the row alone, in bounded time and memory."""
 
 _CLASSES = frozenset(
-    "BETWEEN CASE CAST COLLATE COLUMN_REF COMPARISON CONJUNCTION CONSTANT FUNCTION OPERATOR TYPE".split()
+    [
+        "BETWEEN",
+        "CASE",
+        "CAST",
+        "COLLATE",
+        "COLUMN_REF",
+        "COMPARISON",
+        "CONJUNCTION",
+        "CONSTANT",
+        "FUNCTION",
+        "OPERATOR",
+        "TYPE",
+    ]
 )
 _NOT_OF_A_ROW = {
     "WINDOW": "it contains a window function",
