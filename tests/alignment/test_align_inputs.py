@@ -17,7 +17,7 @@ from paraloom.alignment.lengths import VARIANCE
 from paraloom.alignment.lexicon import read_lexicon
 from paraloom.alignment.park17 import CONSTANT, COSINE, LENGTH, align_by_cosine
 from paraloom.alignment.search import full_band
-from paraloom.alignment.sentences import AlignerConfig, TextPair, align
+from paraloom.alignment.sentences import AlignerConfig, TextPair, align, fit_aligner
 from paraloom.core.beads import Bead
 from paraloom.core.errors import ConfigError, DataError
 from paraloom.io.formats.alignments import read_beads
@@ -213,3 +213,8 @@ def test_embeddings_that_are_not_finite_are_an_error(value: float) -> None:
         align(texts, texts, embeddings=(vectors, bad))
     with pytest.raises(DataError, match="the embeddings of source and target have the shapes"):
         align(texts, texts, embeddings=(vectors, vectors[:, :2]))
+
+
+def test_an_aligner_that_learns_from_no_texts_is_an_error() -> None:
+    with pytest.raises(DataError, match="there are no texts to learn from"):
+        fit_aligner([])

@@ -1,4 +1,4 @@
-"""Fuzzers of the aligners: every sentence is in one bead, every document in one pair at most, whatever the texts are."""
+"""Fuzzers of the aligners: every sentence is in one bead and every document in one pair at most, whatever they are."""
 
 from __future__ import annotations
 
@@ -62,8 +62,10 @@ def cosine(example: tuple[list[str], list[str]]) -> None:
 
 def delimiters(example: tuple[list[str], list[str]]) -> None:
     source, target = (["#", *side, "#"] for side in example)
-    pair = TextPair(source, target)
-    check_all(align_between_delimiters(pair, "#"), source, target)
+    beads = align_between_delimiters(
+        TextPair(source, target), "#", lambda parts: [align(part.source, part.target) for part in parts]
+    )
+    check_all(beads, source, target)
 
 
 def several(example: list[tuple[list[str], list[str]]]) -> None:
@@ -75,9 +77,10 @@ def several(example: list[tuple[list[str], list[str]]]) -> None:
 
 def documents(example: tuple[list[str], list[str]]) -> None:
     pairs = align_documents(*example)
-    for side, name in enumerate(("source", "target")):
-        indices = [getattr(pair, name, None) if hasattr(pair, name) else pair[side] for pair in pairs]
-        assert len(set(indices)) == len(indices)
+    for indices, side in zip((pairs.sources, pairs.targets), example, strict=True):
+        assert len(set(indices.tolist())) == len(indices) == len(pairs.scores)
+        assert all(0 <= index < len(side) for index in indices.tolist())
+    assert np.isfinite(pairs.scores).all()
 
 
 both = st.tuples(texts, texts)
@@ -96,4 +99,4 @@ ALIGNERS: dict[str, tuple[Callable[..., None], st.SearchStrategy[object]]] = {
 def test_an_aligner_loses_no_sentence(name: str) -> None:
     check, examples = ALIGNERS[name]
     got = fuzz(check, examples, SECONDS / len(ALIGNERS))
-    print(f"{name}: {got.total():,} tried, {got['result']:,} aligned, {got['error']:,} errors with a remedy")
+    print(f"\n{name}: {got.total():,} tried, {got['result']:,} aligned, {got['error']:,} errors with a remedy")

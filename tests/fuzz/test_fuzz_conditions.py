@@ -23,7 +23,58 @@ ROWS = pa.RecordBatch.from_pydict(
 )
 
 # Whatever DuckDB has; those that are not in the list of a condition must be refused.
-OTHERS = ["avg", "sum", "count", "max", "median", "string_agg", "geomean", "wavg", "list_sum", "unnest", "generate_subscripts", "row_number", "rank", "random", "uuid", "now", "today", "age", "ago", "current_date", "current_timestamp", "current_localtimestamp", "pg_sleep", "sleep_ms", "nextval", "getvariable", "read_text", "read_csv", "glob", "repeat", "range", "generate_series", "lpad", "list_resize", "hash", "current_setting", "version", "txid_current", "setseed", "query_table", "getenv", "error", "write_log", "json_serialize_sql", "list_transform", "list_reduce", "array_agg", "any_value", "first", "grouping"]
+OTHERS = [
+    "avg",
+    "sum",
+    "count",
+    "max",
+    "median",
+    "string_agg",
+    "geomean",
+    "wavg",
+    "list_sum",
+    "unnest",
+    "generate_subscripts",
+    "row_number",
+    "rank",
+    "random",
+    "uuid",
+    "now",
+    "today",
+    "age",
+    "ago",
+    "current_date",
+    "current_timestamp",
+    "current_localtimestamp",
+    "pg_sleep",
+    "sleep_ms",
+    "nextval",
+    "getvariable",
+    "read_text",
+    "read_csv",
+    "glob",
+    "repeat",
+    "range",
+    "generate_series",
+    "lpad",
+    "list_resize",
+    "hash",
+    "current_setting",
+    "version",
+    "txid_current",
+    "setseed",
+    "query_table",
+    "getenv",
+    "error",
+    "write_log",
+    "json_serialize_sql",
+    "list_transform",
+    "list_reduce",
+    "array_agg",
+    "any_value",
+    "first",
+    "grouping",
+]
 atoms = st.one_of(
     st.sampled_from(
         ["src", "tgt", "score", "Score", "SCORE", "n", "l", '"src"', "rows", "rows.src", "l[1]", "NULL", "true"]
@@ -38,9 +89,41 @@ atoms = st.one_of(
 
 def extend(inner: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
     operator = st.sampled_from(
-        ["and", "or", "=", "<", ">=", "<>", "+", "-", "*", "/", "//", "%", "||", "**", "like", "ilike", "~", "similar to", "in",
-         "is distinct from", "^@", "&", "<<", "glob", "->", "::", "collate", "union select", ";", ",", "--", "/*"]
-    )  # fmt: skip
+        [
+            "and",
+            "or",
+            "=",
+            "<",
+            ">=",
+            "<>",
+            "+",
+            "-",
+            "*",
+            "/",
+            "//",
+            "%",
+            "||",
+            "**",
+            "like",
+            "ilike",
+            "~",
+            "similar to",
+            "in",
+            "is distinct from",
+            "^@",
+            "&",
+            "<<",
+            "glob",
+            "->",
+            "::",
+            "collate",
+            "union select",
+            ";",
+            ",",
+            "--",
+            "/*",
+        ]
+    )
     name = st.sampled_from([*sorted(name for name in FUNCTIONS if name[0].isalpha()), *OTHERS])
     return st.one_of(
         st.builds("{} {} {}".format, inner, operator, inner),
@@ -59,7 +142,23 @@ def extend(inner: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
     )
 
 
-CONDITIONS = st.recursive(atoms, extend, max_leaves=12)
+NUMBERS = st.one_of(
+    st.sampled_from(
+        ["score", "n", "length(src)", "l[1]", "len(l)", "levenshtein(src, tgt)", "n / 0", "score ** 99", "abs(n)"]
+    ),
+    st.floats(-9, 9).map(str),
+)
+COMPARISONS = st.one_of(
+    st.builds("{} {} {}".format, NUMBERS, st.sampled_from(["<", "<=", "=", "<>", "is distinct from"]), NUMBERS),
+    st.builds(
+        "{} like {}".format, st.sampled_from(["src", "tgt", "lower(tgt)"]), st.sampled_from(["'%'", "'a_'", "NULL"])
+    ),
+)
+CONDITIONS = st.one_of(
+    st.recursive(atoms, extend, max_leaves=12),
+    st.lists(COMPARISONS, min_size=1, max_size=4).map(" and ".join),
+    st.lists(COMPARISONS, min_size=1, max_size=4).map(" or ".join),
+)
 
 
 def check(text: str) -> None:

@@ -36,8 +36,9 @@ TSV = b"src\ttgt\tpair_id\nHallo\tHello\tz:900\nGuten Tag\tGood day\tx7\n"
 PLAIN_TSV = b"Hallo\tHello\nGuten Tag\tGood day\n"
 JSONL = b'{"src": "Hallo", "tgt": "Hello", "origin": "a"}\n\n{"src": "Tag", "tgt": "Day", "pair_id": null}\n'
 TMX = (
-    b'<?xml version="1.0" encoding="UTF-8"?><tmx version="1.4"><header/><body><tu><tuv xml:lang="de"><seg>Hallo <ph>x</ph>'
-    b'</seg></tuv><tuv xml:lang="en-GB"><seg>Hello &amp; so</seg></tuv></tu><tu><tuv xml:lang="de"><seg>Tag</seg></tuv>'
+    b'<?xml version="1.0" encoding="UTF-8"?><tmx version="1.4"><header/><body><tu><tuv xml:lang="de"><seg>Hallo '
+    b'<ph>x</ph></seg></tuv><tuv xml:lang="en-GB"><seg>Hello &amp; so</seg></tuv></tu>'
+    b'<tu><tuv xml:lang="de"><seg>Tag</seg></tuv>'
     b'<tuv xml:lang="en"><seg>Day</seg></tuv></tu></body></tmx>'
 )
 PPDB = b"[NN] ||| a dog ||| the dog ||| p=1 ||| 0-0\n[NP] ||| a ||| b ||| c\n"
@@ -50,16 +51,17 @@ WARC = (
     b"msgtype=response\r\nContent-Length: %d\r\n\r\n%s\r\n\r\n" % (len(WARC_PAGE), WARC_PAGE)
 ) * 2
 HTML = (
-    b'<!DOCTYPE html><html lang="en"><head><meta charset="utf-8"><title>A page</title></head><body><div><p>One <b>two</b>'
-    b'<ul><li>three<li>four</ul><table><tr><td>five</table><img src="a.png" alt="six"></div></body></html>'
+    b'<!DOCTYPE html><html lang="en"><head><meta charset="utf-8"><title>A page</title></head><body><div><p>One '
+    b'<b>two</b><ul><li>three<li>four</ul><table><tr><td>five</table><img src="a.png" alt="six"></div></body></html>'
 )
 TOML = (
     b'name = "toy"\nseed = 3\n[[stage]]\nuse = "read-pairs"\nsource = "rows.tsv"\nlimit = 3\n'
     b'[[stage]]\nuse = "filter"\nwhere = "length(src) > 0"\n'
 )
 MANIFEST = (
-    b'{"kind": "shard", "name": "part-00000.parquet", "record": {"name": "part-00000.parquet", "key": "k", "files": {}, '
-    b'"columns": "", "counts": {"read": 1, "kept": 1, "rejected": 0, "failed": 0, "out": 1}, "seconds": 0.1, "memory": 9}}\n'
+    b'{"kind": "shard", "name": "part-00000.parquet", "record": {"name": "part-00000.parquet", "key": "k", '
+    b'"files": {}, "columns": "", "counts": {"read": 1, "kept": 1, "rejected": 0, "failed": 0, "out": 1}, '
+    b'"seconds": 0.1, "memory": 9}}\n'
     b'{"kind": "end", "name": "", "record": {"key": "k", "kind": "PAIRS", "files": {}, "counts": {}, "seconds": 0, '
     b'"memory": 0}}\n'
 )
@@ -202,7 +204,7 @@ READERS: dict[str, tuple[tuple[bytes, ...], Callable[[Path, bytes], object]]] = 
     "parquet": ((parquet_file(),), pairs("rows.parquet", lambda _: None)),
     "texts": ((PLAIN_TSV,), at("a.txt", lambda path: drain(read_texts(path, reject=True)))),
     "text fields": ((TSV,), at("a.tsv", lambda path: drain(read_texts(path, "tgt")))),
-    "json texts": ((b'{"text": "a"}\n',), at("a.jsonl", lambda path: drain(read_texts(path)))),
+    "json texts": ((b'{"text": "a"}\n',), at("a.jsonl", lambda path: drain(read_texts(path, reject=True)))),
     "lines": ((b"a\nb\n",), at("a.txt", lambda path: drain(read_lines(path)))),
     "gz": ((gzip.compress(b"a\nb\n"),), lambda folder, content: compressed(folder / "a.gz", content)),
     "xz": ((lzma.compress(b"a\nb\n"),), lambda folder, content: compressed(folder / "a.xz", content)),
@@ -241,7 +243,10 @@ READERS: dict[str, tuple[tuple[bytes, ...], Callable[[Path, bytes], object]]] = 
 @pytest.mark.parametrize("name", READERS)
 def test_a_reader_returns_rows_or_an_error(name: str, tmp_path: Path) -> None:
     samples, read = READERS[name]
+    # What two of the readers look for beside their file.
+    (tmp_path / "a.txt").write_text("dog\ncat\n")
+    (tmp_path / "rows.tsv").write_bytes(PLAIN_TSV)
     for sample in samples:
         read(tmp_path, sample) if name != "corpus.json" else None
     got = fuzz(lambda content: read(tmp_path, content), spoiled(*samples), SECONDS / len(READERS))
-    print(f"{name}: {got.total():,} tried, {got['result']:,} read, {got['error']:,} errors with a remedy")
+    print(f"\n{name}: {got.total():,} tried, {got['result']:,} read, {got['error']:,} errors with a remedy")

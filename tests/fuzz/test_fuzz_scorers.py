@@ -12,7 +12,29 @@ from paraloom.pairs.scoring.table import SCORES, score
 pytestmark = pytest.mark.slow
 
 words = st.lists(
-    st.sampled_from(["a", "the", "dog", "Hund", "1", "1,5", "?", "...", "'", "“x”", "-", "Ä", "é", "👍", "日本", "\u202e", "\x00", "\t"]), max_size=12
+    st.sampled_from(
+        [
+            "a",
+            "the",
+            "dog",
+            "Hund",
+            "1",
+            "1,5",
+            "?",
+            "...",
+            "'",
+            "“x”",
+            "-",
+            "Ä",
+            "é",
+            "👍",
+            "日本",
+            "\u202e",
+            "\x00",
+            "\t",
+        ]
+    ),
+    max_size=12,
 ).map(" ".join)
 texts = st.one_of(
     st.text(max_size=30), words, st.sampled_from(["", " ", "word " * 2000, "x" * 20_000, "\u2028", "(a (b)", "\ufeff"])
