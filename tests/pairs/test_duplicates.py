@@ -32,7 +32,7 @@ def dropped(batches: list[pa.RecordBatch], folder: Path, **config: object) -> li
     assert found.rows == sum(batch.num_rows for batch in batches)
     first = first_copies(batches, found)
     result = [bool(value) for batch in batches for value in is_duplicate(batch, found, next(first))]
-    assert sum(result) == found.count
+    assert sum(result) == found.total
     return result
 
 

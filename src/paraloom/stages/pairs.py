@@ -208,9 +208,9 @@ class FindDuplicates(DuplicateConfig, Fit):
         duplicates = find_duplicates(read, folder / "checkpoint", self)
         np.save(folder / "duplicates.npy", duplicates.hashes)
         np.save(folder / "repeated.npy", duplicates.repeated)
-        described = {"columns": duplicates.columns, "rows": duplicates.rows, "duplicates": duplicates.count}
+        described = {"columns": duplicates.columns, "rows": duplicates.rows, "duplicates": duplicates.total}
         (folder / "duplicates.json").write_text(json.dumps(described) + "\n", encoding="utf-8")
-        return {"rows": duplicates.rows, "duplicates": duplicates.count}
+        return {"rows": duplicates.rows, "duplicates": duplicates.total}
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -83,14 +83,14 @@ class Duplicates(NamedTuple):
             has to be kept. uint64, ascending.
         columns: The columns that were compared.
         rows: Number of rows of the corpus.
-        count: Number of duplicates.
+        total: Number of duplicates.
     """
 
     hashes: npt.NDArray[np.uint64]
     repeated: npt.NDArray[np.uint64]
     columns: tuple[str, ...]
     rows: int
-    count: int = 0
+    total: int = 0
 
 
 def find_duplicates(
