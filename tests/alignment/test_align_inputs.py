@@ -216,5 +216,5 @@ def test_embeddings_that_are_not_finite_are_an_error(value: float) -> None:
 
 
 def test_an_aligner_that_learns_from_no_texts_is_an_error() -> None:
-    with pytest.raises(DataError, match="there are no texts to learn from"):
+    with pytest.raises(DataError, match="expected texts to learn from, got none"):
         fit_aligner([])

@@ -87,7 +87,7 @@ atoms = st.one_of(
 )
 
 
-def extend(inner: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
+def extend(part: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
     operator = st.sampled_from(
         [
             "and",
@@ -126,19 +126,19 @@ def extend(inner: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
     )
     name = st.sampled_from([*sorted(name for name in FUNCTIONS if name[0].isalpha()), *OTHERS])
     return st.one_of(
-        st.builds("{} {} {}".format, inner, operator, inner),
-        st.builds("({})".format, inner),
-        st.builds("not {}".format, inner),
-        st.builds("{} is not null".format, inner),
-        st.builds("{} between {} and {}".format, inner, inner, inner),
-        st.builds("{} in ({}, {})".format, inner, inner, inner),
-        st.builds("case when {} then {} else {} end".format, inner, inner, inner),
+        st.builds("{} {} {}".format, part, operator, part),
+        st.builds("({})".format, part),
+        st.builds("not {}".format, part),
+        st.builds("{} is not null".format, part),
+        st.builds("{} between {} and {}".format, part, part, part),
+        st.builds("{} in ({}, {})".format, part, part, part),
+        st.builds("case when {} then {} else {} end".format, part, part, part),
         st.builds(
-            "cast({} as {})".format, inner, st.sampled_from(["int", "varchar", "double", "bool", "int[]", "date"])
+            "cast({} as {})".format, part, st.sampled_from(["int", "varchar", "double", "bool", "int[]", "date"])
         ),
-        st.builds("{}({})".format, name, st.lists(inner, max_size=3).map(", ".join)),
-        st.builds("{}({}) over ()".format, name, inner),
-        st.builds("(select {} from rows)".format, inner),
+        st.builds("{}({})".format, name, st.lists(part, max_size=3).map(", ".join)),
+        st.builds("{}({}) over ()".format, name, part),
+        st.builds("(select {} from rows)".format, part),
     )
 
 

@@ -106,7 +106,7 @@ def test_where(where: str, kept: str, reasons: list[str] | None) -> None:
         ("repeat(src, 1000000000) = 'a'", "function repeat cannot be used"),
         ("len(range(1000000000000)) > 0", "function range cannot be used"),
         ("lpad(src, 2000000000, 'x') = 'a'", "function lpad cannot be used"),
-        # What is no call of a function of a row.
+        # Anything else than a call of a function of a row.
         ("length(src) filter (where true) > 0", "length must be called without DISTINCT, FILTER"),
         ("main.length(src) > 0", "length must be called without"),
         ("lenght(src) > 0", "did you mean 'length'"),

@@ -264,7 +264,7 @@ def fit_aligner(
         lexicon: Bilingual lexicons from source to target and back, as further evidence.
 
     Raises:
-        DataError: There are no pairs, or some have more translations than others.
+        DataError: `pairs` is empty, or some have more translations than others.
         ConfigError: A setting is out of range.
 
     Example:
@@ -273,7 +273,7 @@ def fit_aligner(
         [((0,), (0,)), ((1,), (1,))]
     """
     if not pairs:
-        raise DataError("there are no texts to learn from", remedy="Give one pair of texts or more.")
+        raise DataError("expected texts to learn from, got none", remedy="Give one pair of texts or more.")
     if len({(len(pair.source_translations), len(pair.target_translations)) for pair in pairs}) > 1:
         raise DataError(
             "some of the texts have more translations than others", remedy="Translate all texts, or none of them."

@@ -156,7 +156,7 @@ def read_gold_documents(path: str | Path) -> list[GoldDocument]:
             value = json.loads(line)
             source, target = (list(map(str, value[side])) for side in ("source", "target"))
             for sentence in (*source, *target):
-                sentence.encode()  # half of a surrogate pair is no text
+                sentence.encode()  # half of a surrogate pair is not text
             gold = [Bead(tuple(map(int, a)), tuple(map(int, b))) for a, b in value["gold"]]
         except (ValueError, KeyError, TypeError, OverflowError, RecursionError) as error:
             raise DataError(

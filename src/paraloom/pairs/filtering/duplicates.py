@@ -134,8 +134,8 @@ def find_duplicates(
         while len(chunk := _fetch(candidates)):
             similar = (table[chunk[:, 0]] == table[chunk[:, 1]]).mean(1) >= config.similarity
             duplicate[chunk[similar, 0]] = True
-        found = np.unique(hashes[duplicate])
-        return Duplicates(found, _repeated(found, hashes, duplicate), config.columns, rows, int(duplicate.sum()))
+        dropped = np.unique(hashes[duplicate])
+        return Duplicates(dropped, _repeated(dropped, hashes, duplicate), config.columns, rows, int(duplicate.sum()))
     finally:
         database.close()
 
@@ -176,19 +176,19 @@ def is_duplicate(
     Returns:
         bool `(n,)`.
     """
-    found = _contains(duplicates.hashes, _row_hashes(batch, duplicates.columns))
-    return found if first is None else found & ~first
+    listed = _contains(duplicates.hashes, _row_hashes(batch, duplicates.columns))
+    return listed if first is None else listed & ~first
 
 
 def _repeated(
-    found: npt.NDArray[np.uint64], hashes: npt.NDArray[np.uint64], duplicate: npt.NDArray[np.bool_]
+    dropped: npt.NDArray[np.uint64], hashes: npt.NDArray[np.uint64], duplicate: npt.NDArray[np.bool_]
 ) -> npt.NDArray[np.uint64]:
     """Which hashes of duplicates rows that are none have, too; `hashes` may be larger than memory."""
     repeated = [np.empty(0, np.uint64)]
     for start in range(0, len(hashes), _FETCHED_ROWS):
         part = slice(start, start + _FETCHED_ROWS)
         others = np.asarray(hashes[part])[~duplicate[part]]
-        repeated.append(others[_contains(found, others)])
+        repeated.append(others[_contains(dropped, others)])
     return np.unique(np.concatenate(repeated))
 
 
