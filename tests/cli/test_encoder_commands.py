@@ -70,7 +70,7 @@ def test_phrase_encoders_are_trained_and_evaluated(paraloom, tmp_path):
     assert status == 0, err
     assert '"identical": 1' in out
     assert load_encoder(tmp_path / "p").encode(["big nounaa"]).shape == (1, 8)
-    status, _, err = paraloom("train", "phrases", "ppdb-mine", "-o", "p")
+    status, _, err = paraloom("train", "phrases", "ppdb-mine", "-o", "other")
     assert (status, "expected either 'vectors' or 'teacher'" in err) == (1, True)
     status, _, err = paraloom("evaluate", "phrases", "p", tmp_path, "--similarity", "tea")
     assert (status != 0, "tea" in err) == (True, True)
@@ -133,10 +133,10 @@ def test_translations_are_mined_and_scored(bilingual_encoder, paraloom, tmp_path
     cosines = {tuple(row[:2]): float(row[3]) for row in rows[1:]}
     for pair in (("hund läuft", "a dog runs"), ("katze schläft", "the cat sleeps"), ("schläft", "sleeps")):
         assert cosines[pair] == 1
-    status, out, err = paraloom(*command, "--json")
+    status, out, err = paraloom(*command, "--json", "--force")
     assert json.loads(out)["score"]["recall"] == 1
     (tmp_path / "gold.tsv").write_text("1\t30\n")
-    status, _, err = paraloom(*command)
+    status, _, err = paraloom(*command, "--force")
     assert (status, "row 30 of a true pair is beyond the 4 lines" in err) == (1, True)
 
 
@@ -163,5 +163,5 @@ def test_bitext_is_scored_by_an_encoder_of_both_languages(bilingual_encoder, par
     cosines = [float(row[header.index("bilingual_similarity")]) for row in rows]
     assert cosines[0] == pytest.approx(1) and cosines[1] < 0.9
     assert "paraphrase_score" not in header and "tgt_tokens" in header
-    status, _, err = paraloom(*command)
+    status, _, err = paraloom(*command, "--force")
     assert (status, "needs an encoder of both languages" in err) == (1, True)

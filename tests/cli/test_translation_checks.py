@@ -39,7 +39,7 @@ def test_text_of_another_language_is_an_error(paraloom: Command, folder: Path) -
     assert status == 1 and not (folder / "out.txt").exists()
     assert err.startswith("paraloom: mine.en: the text to translate, 'text', is English (rows such as ")
     assert paraloom("translate", "de-en", "mine.en", "-o", "out.txt", "--no-language-check")[0] == 0
-    assert paraloom("translate", "de-en", "mine.de", "-o", "out.txt")[0] == 0
+    assert paraloom("translate", "de-en", "mine.de", "-o", "out.txt", "--force")[0] == 0
     for command in (("variants", "mine.en", "--engine", "inline"), ("augment", "mine.en", "--engine", "inline")):
         status, _, err = paraloom(*command, "--translator", "de-en", "-o", "out.tsv")
         assert status == 1 and "the text to translate, 'text', is English" in err

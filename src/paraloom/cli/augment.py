@@ -52,6 +52,7 @@ def augment(
     ] = False,
     engine: options.Engine = "local",
     workers: options.Workers = None,
+    on_error: options.OnError = options.OnErrorChoice.stop,
     language_check: options.CheckLanguages = True,
     seed: options.Seed = 1,
 ) -> None:
@@ -91,6 +92,7 @@ def augment(
         tgt_lang=tgt_lang,
         engine=engine,
         workers=workers,
+        on_error=on_error.value,
         check_languages=language_check,
         seed=seed,
     )

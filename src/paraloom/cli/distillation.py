@@ -49,6 +49,7 @@ def encoder(
         list[str] | None, typer.Option(help="A further teacher; similarities are the means of all. Repeatable.")
     ] = None,
     sts: Annotated[Path | None, typer.Option(help="Folder of similarity tasks, for development figures.")] = None,
+    on_error: options.OnError = options.OnErrorChoice.stop,
     workers: options.Workers = None,
     seed: options.Seed = 1,
 ) -> None:
@@ -72,6 +73,7 @@ def encoder(
         steps=steps,
         ensemble=ensemble or (),
         sts=sts,
+        on_error=on_error.value,
         workers=workers,
         seed=seed,
         **{name: value for name, value in transformer.items() if value is not None},

@@ -55,6 +55,7 @@ def train_encoder(
     ] = None,
     src_column: options.SrcColumn = None,
     tgt_column: options.TgtColumn = None,
+    on_error: options.OnError = options.OnErrorChoice.stop,
     seed: options.Seed = 1,
 ) -> None:
     """Train a sentence encoder on paraphrases, or on bitext; if stopped, run it again to resume.
@@ -75,6 +76,7 @@ def train_encoder(
         sts=sts,
         src_column=options.column(src_column),
         tgt_column=options.column(tgt_column),
+        on_error=on_error.value,
         seed=seed,
         **{name: value for name, value in defaults.items() if value is not None},
         megabatch_size=megabatch_size,
@@ -112,6 +114,7 @@ def train_phrases(
     reversed_negative: Annotated[
         bool, typer.Option("--reversed-negative", help="Phrases of two words in reverse order are negatives.")
     ] = False,
+    on_error: options.OnError = options.OnErrorChoice.stop,
     seed: options.Seed = 1,
 ) -> None:
     """Train an encoder of phrases on paraphrases, with contrast phrases and a margin.
@@ -124,6 +127,7 @@ def train_phrases(
         vectors=vectors,
         teacher=teacher,
         tasks=tasks,
+        on_error=on_error.value,
         seed=seed,
         network=network,
         num_negatives=num_negatives,

@@ -127,9 +127,7 @@ def translation(
 
 def translator(
     model: Annotated[str, typer.Argument(help="A bundled name such as de-en, a folder, or a Hugging Face name.")],
-    pairs: Annotated[
-        str, typer.Argument(help="Test pairs: a corpus folder, a file with both sides, or PREFIX.{de,en}.")
-    ],
+    pairs: options.Pairs,
     save_costs: Annotated[
         bool,
         typer.Option(
@@ -140,6 +138,7 @@ def translator(
     tgt_lang: options.TgtLang = None,
     src_column: options.SrcColumn = None,
     tgt_column: options.TgtColumn = None,
+    on_error: options.OnError = options.OnErrorChoice.stop,
     as_json: options.Json = False,
 ) -> None:
     """Compute BLEU and chrF of a translator on pairs, and what its translations cost.
@@ -148,12 +147,13 @@ def translator(
     """
     result = workflows.evaluate_translator(
         model,
-        pairs,
+        options.pairs(pairs),
         save_costs=save_costs,
         src_lang=src_lang,
         tgt_lang=tgt_lang,
         src_column=options.column(src_column),
         tgt_column=options.column(tgt_column),
+        on_error=on_error.value,
     )
     print_result(result, as_json)
 
@@ -224,17 +224,21 @@ def scores(
         typer.Argument(help="Labeled pairs, scored: column label, 1 right, 0 wrong; labeled_set and kind if known."),
     ],
     score: Annotated[list[str] | None, typer.Option(help="Only this score. Repeatable.")] = None,
+    on_error: options.OnError = options.OnErrorChoice.stop,
     as_json: options.Json = False,
 ) -> None:
     """Measure how well scores tell right pairs from wrong ones: area under the ROC curve, with 95 % intervals.
 
     Example: `paraloom evaluate scores labeled.parquet`
     """
-    print_result(workflows.evaluate_scores(pairs, scores=score or ()), as_json)
+    print_result(workflows.evaluate_scores(pairs, scores=score or (), on_error=on_error.value), as_json)
 
 
 def lookalikes(
-    pairs: Annotated[str, typer.Argument(help="True paraphrases, in English.")],
+    pairs: Annotated[
+        list[str],
+        typer.Argument(metavar="PAIRS", help="True paraphrases, in English: as for `score`, or a file of each side."),
+    ],
     scores: Annotated[
         str, typer.Option("--with", help="Scores or groups to test, separated by commas.")
     ] = "overlap,bleu1,chrf,mismatch,meaning",
@@ -253,6 +257,7 @@ def lookalikes(
     output: Annotated[
         str | None, typer.Option("--output", "-o", help="Write the pairs and their look-alikes, labeled.")
     ] = None,
+    on_error: options.OnError = options.OnErrorChoice.stop,
     seed: options.Seed = 1,
     as_json: options.Json = False,
 ) -> None:
@@ -261,13 +266,14 @@ def lookalikes(
     Example: `paraloom evaluate lookalikes paraphrases.tsv --encoder english -o labeled.parquet`
     """
     result = workflows.evaluate_lookalikes(
-        pairs,
+        options.pairs(pairs),
         scores=options.names(scores),
         kinds=options.names(kinds),
         changed=changed,
         sample=sample,
         output=output,
         seed=seed,
+        on_error=on_error.value,
         encoder=encoder,
         reverse_translator=reverse_translator,
         paraphrase_model=paraphrase_model,

@@ -30,6 +30,7 @@ from paraloom.cli import (
     variants,
     watching,
 )
+from paraloom.cli.protection import protected
 from paraloom.cli.renamed import RenamedCommands, RenamedOptions
 from paraloom.core.arrow import start_without_pandas
 from paraloom.core.errors import ParaloomError, printable
@@ -102,11 +103,13 @@ def _guarded(command: Callable[..., None]) -> Callable[..., None]:
 
 for panel, commands in PANELS.items():
     for name, function in commands.items():
-        app.command(name, cls=RenamedOptions, rich_help_panel=panel)(_guarded(watching.watchable(name, function)))
+        watchable = watching.watchable(name, protected(function, name))
+        app.command(name, cls=RenamedOptions, rich_help_panel=panel)(_guarded(watchable))
 for name, (panel, description, commands) in GROUPS.items():
     group = typer.Typer(cls=RenamedCommands, help=description, no_args_is_help=True)
     for member, function in commands.items():
-        watchable = watching.watchable(f"{name} {member}", function)
+        path = f"{name} {member}"
+        watchable = watching.watchable(path, protected(function, path))
         group.command(member, cls=RenamedOptions)(_guarded(watchable))
     app.add_typer(group, name=name, rich_help_panel=panel)
 

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from enum import StrEnum
+from pathlib import Path
 from typing import Annotated, TypeAlias
 
 import typer
+
+from paraloom import workflows
 
 Commands: TypeAlias = dict[str, Callable[..., None]]
 """Name of a command → the function that it calls."""
@@ -31,14 +34,23 @@ CheckLanguages = Annotated[
     ),
 ]
 OnError = Annotated[
-    OnErrorChoice, typer.Option(help="Stop at a row that cannot be processed, or reject it and continue.")
+    OnErrorChoice,
+    typer.Option(
+        help="Stop at a row that cannot be read or processed, or reject it into OUTPUT.rejected.jsonl, with the reason."
+    ),
 ]
+Force = Annotated[bool, typer.Option("--force", help="Replace the output if it exists, even if it is up to date.")]
 SrcLang = Annotated[str | None, typer.Option(help="Language of the source side, such as de.")]
 TgtLang = Annotated[str | None, typer.Option(help="Language of the target side, such as en.")]
 SrcColumn = Annotated[str | None, typer.Option(help="Source column of a table: a name, or a number from 1.")]
 TgtColumn = Annotated[str | None, typer.Option(help="Target column of a table: a name, or a number from 1.")]
 Json = Annotated[bool, typer.Option("--json", help="Print figures as JSON.")]
-Pairs = Annotated[str, typer.Argument(help="Pairs: a corpus folder, a file with both sides, or PREFIX.{de,en}.")]
+Pairs = Annotated[
+    list[str],
+    typer.Argument(
+        metavar="PAIRS", help="Pairs: a corpus folder, a file with both sides, PREFIX.{de,en}, or a file of each side."
+    ),
+]
 Translator = Annotated[
     str, typer.Option(help="A bundled name such as de-en, a folder, or a Hugging Face name such as OWNER/MODEL.")
 ]
@@ -51,6 +63,28 @@ Decode = Annotated[
         help="beam:5, sampling, topk:10, nucleus:0.95, mbr:chrf; settings follow commas: nucleus:0.95,nbest=3."
     ),
 ]
+
+
+def pairs(paths: list[str]) -> str:
+    """Pairs as given on the command line: one name, or the files of both sides.
+
+    Raises:
+        typer.BadParameter: There are more than two, or one of two is a table.
+
+    >>> pairs(["mine.de", "mine.en"]), pairs(["mine.tsv"])
+    ('mine.{de,en}', 'mine.tsv')
+    """
+    if len(paths) == 1:
+        return paths[0]
+    if len(paths) > 2:
+        raise typer.BadParameter(f"expected pairs in one file, or the files of both sides, got {len(paths)} files")
+    for path in paths:
+        if Path(path).is_dir() or workflows.without_compression(path).suffix in workflows.READERS:
+            raise typer.BadParameter(
+                f"two files are the two sides, a sentence per line, but {path} is a table or a folder of pairs"
+            )
+    name: str = workflows.join_sides(*paths)
+    return name
 
 
 def column(value: str | None) -> str | int | None:

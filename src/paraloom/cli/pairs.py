@@ -17,7 +17,7 @@ from paraloom.core.errors import ConfigError
 
 
 def backtranslate(
-    bitext: Annotated[str, typer.Argument(help="A file with both sides, a corpus folder, or PREFIX.{de,en}.")],
+    bitext: options.Pairs,
     translator: options.Translator,
     output: options.Output,
     decode: options.Decode = "beam:5",
@@ -35,14 +35,15 @@ def backtranslate(
 ) -> None:
     """Pair each reference of a bitext with translations of its other side: paraphrases.
 
-    Example: `paraloom backtranslate 'train.{de,en}' --translator de-en --decode beam:12 -o pairs.parquet`
+    Example: `paraloom backtranslate train.de train.en --translator de-en --decode beam:12 -o pairs.parquet`
     """
     pairs = paraloom.read_pairs(
-        bitext,
+        options.pairs(bitext),
         src_lang=src_lang,
         tgt_lang=tgt_lang,
         src_column=options.column(src_column),
         tgt_column=options.column(tgt_column),
+        bad_rows=on_error.value,
         shard_rows=shard_rows,
         seed=seed,
     )
@@ -115,7 +116,10 @@ def score(
     Example: `paraloom score train.cs-en.tsv --with bilingual --encoder cs-en -o scored.tsv`
     """
     scored = paraloom.read_pairs(
-        pairs, src_column=options.column(src_column), tgt_column=options.column(tgt_column)
+        options.pairs(pairs),
+        src_column=options.column(src_column),
+        tgt_column=options.column(tgt_column),
+        bad_rows=on_error.value,
     ).score(
         options.names(scores),
         encoder=encoder,
@@ -167,6 +171,7 @@ def filter_pairs(
     ] = False,
     engine: options.Engine = "local",
     workers: options.Workers = None,
+    on_error: options.OnError = options.OnErrorChoice.stop,
     seed: options.Seed = 1,
 ) -> None:
     """Keep the pairs that meet all criteria: preset and where, then top or decile, then sample.
@@ -188,13 +193,14 @@ def filter_pairs(
             remedy="Add p_paraphrase with `paraloom score --paraphrase-model`, then preview a condition on it.",
         )
     if preview:
-        typer.echo(workflows.format_preview(workflows.preview_filter(pairs, where, seed=seed, **criteria)))
+        counts = workflows.preview_filter(options.pairs(pairs), where, seed=seed, on_error=on_error.value, **criteria)
+        typer.echo(workflows.format_preview(counts))
         return
     if not output:
         raise ConfigError("an output is missing", remedy="Give -o, or --preview to count only.")
     if not (where or preset) and top is None and decile is None and sample is None:
         raise ConfigError("no criterion is given", remedy="Give --where, --preset, --top, --decile or --sample.")
-    kept = paraloom.read_pairs(pairs, seed=seed).filter(
+    kept = paraloom.read_pairs(options.pairs(pairs), seed=seed, bad_rows=on_error.value).filter(
         where,
         preset=preset,
         encoder=encoder,
@@ -202,12 +208,13 @@ def filter_pairs(
         paraphrase_model=paraphrase_model,
         **criteria,
     )
-    typer.echo(kept.write(output, engine=engine, workers=workers).format(), err=True)
+    typer.echo(kept.write(output, engine=engine, workers=workers, on_error=on_error.value).format(), err=True)
 
 
 def stats(
     pairs: options.Pairs,
     sample: Annotated[int, typer.Option(help="Pairs to measure, sampled at random.")] = 150_000,
+    on_error: options.OnError = options.OnErrorChoice.stop,
     as_json: options.Json = False,
     seed: options.Seed = 1,
 ) -> None:
@@ -217,7 +224,7 @@ def stats(
 
     Example: `paraloom stats pairs.parquet`
     """
-    figures = workflows.pair_statistics(pairs, sample=sample, seed=seed)
+    figures = workflows.pair_statistics(options.pairs(pairs), sample=sample, seed=seed, on_error=on_error.value)
     if as_json:
         typer.echo(json.dumps(figures))
         return
@@ -240,6 +247,7 @@ def lexicon(
     max_phrase_length: Annotated[int, typer.Option(help="Maximum number of words of a phrase.")] = 3,
     min_count: Annotated[int, typer.Option(help="Minimum number of times that an entry occurs.")] = 2,
     sample: Annotated[int, typer.Option(help="Pairs to learn from, sampled at random.")] = 500_000,
+    on_error: options.OnError = options.OnErrorChoice.stop,
     seed: options.Seed = 1,
 ) -> None:
     """Extract a paraphrase lexicon: phrases that can replace each other, scored, with examples.
@@ -247,7 +255,13 @@ def lexicon(
     Example: `paraloom lexicon pairs.parquet -o lexicon.tsv`
     """
     count = workflows.extract_lexicon(
-        pairs, output, seed=seed, max_phrase_length=max_phrase_length, min_count=min_count, sample=sample
+        options.pairs(pairs),
+        output,
+        seed=seed,
+        on_error=on_error.value,
+        max_phrase_length=max_phrase_length,
+        min_count=min_count,
+        sample=sample,
     )
     typer.echo(f"{count:,} entries in {output}")
 
@@ -269,6 +283,7 @@ def tune(
     development: Annotated[str, typer.Option(help="The task that decides.")] = "STS-B/dev",
     spec: Annotated[str, typer.Option(help="Parts of the encoder.")] = "word,trigram",
     workers: options.Workers = None,
+    on_error: options.OnError = options.OnErrorChoice.stop,
     seed: options.Seed = 1,
 ) -> None:
     """Find the filter whose pairs train the best encoder, against random pairs; if stopped, run it again to resume.
@@ -276,7 +291,7 @@ def tune(
     Example: `paraloom tune scored.parquet --sts data/sts --grid w17-overlap --grid "src_tokens > 5" -o runs/tune`
     """
     tuning = workflows.Tuning(
-        pairs=pairs,
+        pairs=options.pairs(pairs),
         grids=grids or ["w17-overlap"],
         sts=str(sts),
         development=development,
@@ -285,6 +300,7 @@ def tune(
         seeds=seeds,
         random_seeds=random_seeds,
         encoder={"spec": spec},
+        bad_rows=on_error.value,
     )
     tuned = workflows.tune(tuning, output, workers=workers, seed=seed)
     typer.echo(f"{tuned.format()}\nReport: {reports.write_report(output, output / 'report.html')}")
@@ -295,13 +311,14 @@ def judge_sample(
     output: Annotated[Path, typer.Option("--output", "-o", help="The sheet, tab-separated.")] = Path("sheet.tsv"),
     by: Annotated[str, typer.Option(help="The score whose ranges are sampled.")] = "paraphrase_score",
     count: Annotated[int, typer.Option(help="Pairs from each range.")] = 100,
+    on_error: options.OnError = options.OnErrorChoice.stop,
     seed: options.Seed = 1,
 ) -> None:
     """Sample pairs from each range of a score into a sheet for annotators.
 
     Example: `paraloom judge sample scored.parquet -o sheet.tsv`
     """
-    key = workflows.draw_sheet(pairs, output, by=by, count=count, seed=seed)
+    key = workflows.draw_sheet(options.pairs(pairs), output, by=by, count=count, seed=seed, on_error=on_error.value)
     typer.echo(f"Give each annotator a copy of {output}; keep {key}.")
 
 

@@ -58,6 +58,7 @@ def train_classifier(
         str, typer.Option(help="Which of the k-best translations is compared with a reference: random or hardest.")
     ] = "random",
     epochs: Annotated[int, typer.Option(help="Passes over the pairs.")] = 10,
+    on_error: options.OnError = options.OnErrorChoice.stop,
     seed: options.Seed = 1,
 ) -> None:
     """Train a classifier of references and translations, for reference_probability.
@@ -65,7 +66,7 @@ def train_classifier(
     Example: `paraloom train classifier --pairs pairs.parquet -o classifier`
     """
     settings = {"kind": kind, "max_pairs": max_pairs, "negatives": negatives, "epochs": epochs}
-    print_figures(workflows.train_classifier(corpora, output, seed=seed, **settings))
+    print_figures(workflows.train_classifier(corpora, output, seed=seed, on_error=on_error.value, **settings))
 
 
 def train_language_model(
@@ -78,21 +79,30 @@ def train_language_model(
         str,
         typer.Option(help="kneser-ney (words, by VariKN) or witten-bell. Default: the first if VariKN is installed."),
     ] = "",
+    on_error: options.OnError = options.OnErrorChoice.stop,
 ) -> None:
     """Train an n-gram language model, for src_perplexity or src_character_perplexity and those of tgt.
 
     Example: `paraloom train language-model --pairs references.parquet --columns src --units characters -o lm`
     """
     settings = {"order": order, "units": units.value, "smoothing": smoothing}
-    print_figures(workflows.train_language_model(corpora, output, columns=options.names(columns), **settings))
+    result = workflows.train_language_model(
+        corpora, output, columns=options.names(columns), on_error=on_error.value, **settings
+    )
+    print_figures(result)
 
 
-def train_word_counts(corpora: Corpora, output: options.Folder, columns: Columns = "src") -> None:
+def train_word_counts(
+    corpora: Corpora,
+    output: options.Folder,
+    columns: Columns = "src",
+    on_error: options.OnError = options.OnErrorChoice.stop,
+) -> None:
     """Count in how many sentences each word occurs, for src_idf and tgt_idf.
 
     Example: `paraloom train word-counts --pairs references.parquet --columns src -o counts`
     """
-    print_figures(workflows.train_word_counts(corpora, output, columns=options.names(columns)))
+    print_figures(workflows.train_word_counts(corpora, output, columns=options.names(columns), on_error=on_error.value))
 
 
 def train_paraphrase_model(
@@ -108,15 +118,22 @@ def train_paraphrase_model(
         typer.Option(help="Scores of a further model, for pairs that lack one of --features. Repeatable."),
     ] = None,
     l2: Annotated[float, typer.Option(help="Weight of the squared weights.")] = 1.0,
+    on_error: options.OnError = options.OnErrorChoice.stop,
 ) -> None:
     """Train the model behind p_paraphrase and the presets of `paraloom filter` on labeled pairs.
 
     Example: `paraloom train paraphrase-model --pairs labeled.parquet --features bleu1,number_mismatch -o model`
     """
     groups = [options.names(group) for group in fallback or []]
-    print_figures(
-        workflows.train_paraphrase_model(corpora, output, features=options.names(features), fallbacks=groups, l2=l2)
+    result = workflows.train_paraphrase_model(
+        corpora,
+        output,
+        features=options.names(features),
+        on_error=on_error.value,
+        fallbacks=groups,
+        l2=l2,
     )
+    print_figures(result)
 
 
 COMMANDS: options.Commands = {"scores": scores_table}

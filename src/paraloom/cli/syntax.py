@@ -48,7 +48,7 @@ def parse(
     Example: `paraloom parse pairs.parquet --parser parser-en -o parsed.parquet`
     """
     result = workflows.add_parses(
-        pairs,
+        options.pairs(pairs),
         output,
         parser=parser,
         parses=parses or [],

@@ -30,6 +30,7 @@ def train_translator(
     license_: Annotated[
         str, typer.Option("--license", help="License of the training data, for the model card.")
     ] = "other",
+    on_error: options.OnError = options.OnErrorChoice.stop,
     seed: options.Seed = 1,
 ) -> None:
     """Train a translator from scratch; if stopped, run it again to resume.
@@ -46,6 +47,7 @@ def train_translator(
         tgt_lang=tgt_lang,
         src_column=options.column(src_column),
         tgt_column=options.column(tgt_column),
+        on_error=on_error.value,
         seed=seed,
         steps=steps,
         vocab_size=vocab_size,

@@ -16,7 +16,11 @@ from paraloom.cli import options
 
 def variants(
     source: Annotated[
-        str, typer.Argument(help="A sentence per line; or pairs: a corpus folder, a file, PREFIX.{de,en}.")
+        list[str],
+        typer.Argument(
+            metavar="SOURCE",
+            help="A sentence per line; or pairs: a corpus folder, a file, PREFIX.{de,en}, a file of each side.",
+        ),
     ],
     translator: Annotated[
         list[str],
@@ -55,7 +59,7 @@ def variants(
     Example: `paraloom variants english.txt --translator en-is --lang en --outputs 3 -o variants`
     """
     result = workflows.translate_variants(
-        source,
+        options.pairs(source),
         translator,
         output,
         decode=decode,
@@ -98,6 +102,7 @@ def diversity(
     limit: Annotated[
         int, typer.Option(help="Maximum number of sources: a random sample, the same of every corpus.")
     ] = 30_000,
+    on_error: options.OnError = options.OnErrorChoice.stop,
     as_json: options.Json = False,
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="Keep the run, and its report, in this folder.")
@@ -119,6 +124,7 @@ def diversity(
                 output or Path(scratch) / "run",
                 parser=parser,
                 references=references,
+                on_error=on_error.value,
                 workers=workers,
                 limit=limit,
                 kernels=options.names(kernels) if kernels else None,

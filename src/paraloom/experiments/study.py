@@ -207,7 +207,7 @@ class Study:
         )
 
 
-_ENGLISH = {"src_lang": "en", "tgt_lang": "en"}
+_ENGLISH: dict[str, Any] = {"src_lang": "en", "tgt_lang": "en"}
 
 
 def is_recurrent(spec: str) -> bool:

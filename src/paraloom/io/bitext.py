@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import glob
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import chain, islice
@@ -12,9 +13,9 @@ import pyarrow as pa
 
 from paraloom.core.errors import ConfigError, DataError
 from paraloom.core.schema import PAIRS, SCHEMAS, require
-from paraloom.io.compression import PIPE, without_compression
+from paraloom.io.compression import PIPE, SUFFIXES, without_compression, zstandard
 from paraloom.io.corpus import Corpus, write_corpus
-from paraloom.io.formats import jsonl, moses, parquet, ppdb, tmx, tsv
+from paraloom.io.formats import csv, jsonl, moses, parquet, ppdb, tmx, tsv
 from paraloom.io.formats.base import (
     ColumnName,
     OnReject,
@@ -24,9 +25,11 @@ from paraloom.io.formats.base import (
     languages_in_name,
     origin_in_name,
 )
+from paraloom.text.language_names import known_language, language_code
 
 READERS: dict[str, Callable[[ReadOptions], Iterator[PairRow]]] = {
     ".tsv": tsv.read,
+    ".csv": csv.read,
     ".jsonl": jsonl.read,
     ".parquet": parquet.read,
     ".tmx": tmx.read,
@@ -49,6 +52,7 @@ def read_pairs(
     tgt_column: ColumnName = None,
     origin: str | None = None,
     on_reject: OnReject | None = None,
+    on_empty: OnReject | None = None,
     skip: int = 0,
     limit: int | None = None,
     batch_rows: int = 1024,
@@ -58,17 +62,20 @@ def read_pairs(
     Columns pair_id, origin, src_lang and tgt_lang of a table are kept, unless they are given here.
 
     Args:
-        source: A file with both sides (.tsv .jsonl .parquet .tmx; '-' is TSV from standard input), plain or compressed
-            (.gz .zst .xz); Moses pairs `PREFIX.{cs,en}`, whose braces name the languages; a file of PPDB (its name
-            starts with ppdb); or the folder of a corpus.
-        src_lang: Language of the source side; by default that of the file or of its name (`news.de-en.tsv`), else
-            'und'.
+        source: A file with both sides (.tsv .csv .jsonl .parquet .tmx; '-' is TSV from standard input), plain or
+            compressed (.gz .zst .xz); Moses pairs `PREFIX.{cs,en}`, whose braces name the languages; a file of PPDB
+            (its name starts with ppdb); or the folder of a corpus.
+        src_lang: Language of the source side; by default that of the file, of its header (`de`, `German`) or of its
+            name (`news.de-en.tsv`), else 'und'.
         tgt_lang: Language of the target side; likewise.
-        src_column: Column of the source side: a name, or for TSV a number from 1.
+        src_column: Column of the source side: a name, or for TSV and CSV a number from 1; by default the columns that a
+            header names (src and tgt, source and target, languages), or the only two.
         tgt_column: Column of the target side; likewise.
         origin: Origin of the pairs, by default the name of the file without languages and suffixes; `pair_id` is
             `origin:row`, with rows from 1.
         on_reject: Called with row, reason and raw text of each bad row; without it the first one raises an error.
+        on_empty: Called likewise with each pair that has an empty side, which is left out; without it such pairs are
+            kept.
         skip: Number of pairs to skip at the beginning, with the bad rows among them.
         limit: Maximum number of pairs to read after those; None for all. What follows is not read.
         batch_rows: Rows of a batch at most.
@@ -90,17 +97,22 @@ def read_pairs(
         if value is not None and not value.isascii() and value != value.encode("utf-8", "replace").decode():
             raise ConfigError(f"'{name}' is not valid UTF-8: {value}")
     path = str(source)
-    part = _Part(skip, limit, on_reject)
-    options = ReadOptions(path, src_lang, tgt_lang, src_column, tgt_column, on_reject and part.reject)
+    part = _Part(skip, limit)
+    options = ReadOptions(path, src_lang, tgt_lang, src_column, tgt_column, part.reporting(on_reject))
+
+    def batches(rows: Iterator[PairRow], default_origin: str) -> Iterator[pa.RecordBatch]:
+        rows = part.of(_with_both_sides(rows, part.reporting(on_empty)))
+        return _batches(rows, options, origin, default_origin, batch_rows)
+
     sides = moses.sides(path)
     if sides is not None:
         options = replace(options, src_lang=src_lang or sides.src_lang, tgt_lang=tgt_lang or sides.tgt_lang)
-        return _batches(part.of(moses.read(options)), options, origin, origin_in_name(sides.stem), batch_rows)
+        return batches(moses.read(options), origin_in_name(sides.stem))
     if Path(path).is_dir():
         return _read_corpus(Path(path), batch_rows, skip, limit)
     languages = languages_in_name(file_stem(path)) or (None, None)
     options = replace(options, src_lang=src_lang or languages[0], tgt_lang=tgt_lang or languages[1])
-    return _batches(part.of(_reader(path)(options)), options, origin, origin_in_name(file_stem(path)), batch_rows)
+    return batches(_reader(path)(options), origin_in_name(file_stem(path)))
 
 
 def write_pairs(rows: Rows, target: str | Path) -> int:
@@ -126,9 +138,9 @@ def write_table(rows: Rows, target: str | Path, columns: Sequence[str] | None = 
 
     Args:
         rows: The rows.
-        target: A file .tsv (with a header) or .jsonl, plain or compressed (.gz .zst .xz), or .parquet; '-' is TSV on
-            standard output; .tmx and Moses pairs `PREFIX.{de,en}` take the columns src and tgt; a name without suffix
-            is the folder of a new corpus.
+        target: A file .tsv or .csv (with a header) or .jsonl, plain or compressed (.gz .zst .xz), or .parquet; '-' is
+            TSV on standard output; .tmx and Moses pairs `PREFIX.{de,en}` take the columns src and tgt; a name without
+            suffix is the folder of a new corpus.
         columns: Names of the columns to write, in this order; all by default.
 
     Returns:
@@ -147,12 +159,14 @@ def write_table(rows: Rows, target: str | Path, columns: Sequence[str] | None = 
         schema = pa.schema([schema.field(name) for name in columns])
         batches = (batch.select(list(columns)) for batch in batches)
     path = str(target)
-    suffix = ".tsv" if path == PIPE else without_compression(path).suffix
+    suffix = ".tsv" if path == PIPE or is_device(path) else without_compression(path).suffix
     if moses.sides(path) is not None or suffix == ".tmx":
         require(schema, pa.schema([PAIRS.field("src"), PAIRS.field("tgt")]))
         return moses.write(batches, path) if suffix != ".tmx" else tmx.write(batches, path)
     if suffix == ".tsv":
         return tsv.write(batches, schema.names, path)
+    if suffix == ".csv":
+        return csv.write(batches, schema.names, path)
     if suffix == ".jsonl":
         return jsonl.write(batches, schema.names, path)
     if suffix == ".parquet":
@@ -174,12 +188,60 @@ def _reader(path: str) -> Callable[[ReadOptions], Iterator[PairRow]]:
     raise _unknown_format(path, suffix)
 
 
+def is_device(path: str | Path) -> bool:
+    """Whether a path is a device or a pipe, such as /dev/null, which is written directly."""
+    path = Path(path)
+    return path.exists() and not path.is_file() and not path.is_dir()
+
+
+def check_target(target: str | Path) -> None:
+    """Check, before any work, that `write_table` knows the format that the name of a file asks for.
+
+    Args:
+        target: The file or folder to write.
+
+    Raises:
+        ConfigError: The format is unknown, or it cannot be compressed.
+        MissingExtraError: Compressing needs a package that is not installed.
+    """
+    path = str(target)
+    if path.endswith(".zst"):
+        _ = zstandard.ZstdCompressor
+    if path == PIPE or is_device(path) or moses.sides(path) is not None:
+        return
+    suffix = without_compression(path).suffix
+    if suffix == "" and Path(path).is_file():
+        raise ConfigError(
+            "expected a folder, got a file", file=path, remedy="Name a new folder, or a file with a suffix."
+        )
+    if suffix == ".parquet" and path.endswith(SUFFIXES):
+        raise parquet.compressed_twice(path)
+    if suffix not in (*READERS, "") and not Path(path).is_dir():
+        raise _unknown_format(path, suffix)
+
+
 def _unknown_format(path: str, suffix: str) -> ConfigError:
+    other = _other_side(path)
+    side = f"If it is one of two sides, name both: {path} {other}; or" if other else "Moses pairs are written"
     return ConfigError(
         f"unknown format '{suffix}'; known are {', '.join(READERS)}, folders and Moses pairs",
         file=path,
-        remedy="Rename or convert the file; Moses pairs are written with braces, in quotes: 'PREFIX.{de,en}'.",
+        remedy=f"Rename or convert the file. {side} with braces, in quotes: 'PREFIX.{{de,en}}'.",
     )
+
+
+def _other_side(path: str) -> str | None:
+    """A file beside this one whose name differs in a language only, such as a.en beside a.de; None if not unique."""
+    file = without_compression(path)
+    if not file.exists() or language_code(file.suffix[1:]) is None:
+        return None
+    end = path[len(str(file)) :]
+    beside = [
+        other
+        for other in sorted(file.parent.glob(f"{glob.escape(file.stem)}.*{end}"))
+        if other != Path(path) and known_language(without_compression(other).suffix[1:])
+    ]
+    return str(beside[0]) if len(beside) == 1 else None
 
 
 def _batches(
@@ -205,20 +267,40 @@ def _batches(
 class _Part:
     """A part of a file: bad rows before it are not reported, and those after it not read."""
 
-    def __init__(self, skip: int, limit: int | None, on_reject: OnReject | None) -> None:
-        self._skip, self._limit, self._on_reject = skip, limit, on_reject
+    def __init__(self, skip: int, limit: int | None) -> None:
+        self._skip, self._limit = skip, limit
         self._skipped = 0
 
-    def reject(self, row: int, reason: str, raw: str) -> None:
-        """Report a bad row, unless it is among the skipped ones."""
-        if self._on_reject is not None and self._skipped == self._skip:
-            self._on_reject(row, reason, raw)
+    def reporting(self, report: OnReject | None) -> OnReject | None:
+        """A callback that reports a bad row, unless it is among the skipped ones."""
+        if report is None:
+            return None
+
+        def of_part(row: int, reason: str, raw: str) -> None:
+            if self._skipped == self._skip:
+                report(row, reason, raw)
+
+        return of_part
 
     def of(self, pairs: Iterator[PairRow]) -> Iterator[PairRow]:
         """The pairs of the part."""
         for _ in islice(pairs, self._skip):
             self._skipped += 1
         yield from islice(pairs, self._limit)
+
+
+def _with_both_sides(pairs: Iterator[PairRow], on_empty: OnReject | None) -> Iterator[PairRow]:
+    """The pairs without those that have an empty side, which are reported; all without a callback."""
+    if on_empty is None:
+        yield from pairs
+        return
+    for pair in pairs:
+        if pair.src.strip() and pair.tgt.strip():
+            yield pair
+        else:
+            empty = [f"'{name}'" for name, text in (("src", pair.src), ("tgt", pair.tgt)) if not text.strip()]
+            reason = f"{' and '.join(empty)} {'is' if len(empty) == 1 else 'are'} empty"
+            on_empty(pair.row, reason, f"{pair.src}\t{pair.tgt}")
 
 
 def _read_corpus(folder: Path, batch_rows: int, skip: int, limit: int | None) -> Iterator[pa.RecordBatch]:

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -26,21 +26,25 @@ from paraloom.pairs.filtering.held_out import IN_HELD_OUT, HeldOut, is_held_out
 from paraloom.text.languages import LanguageIdentifier
 from paraloom.text.normalize import normalize
 
+UNREAD = "unread"
+"""Origin of rejected rows of a file; their `pair_id` is the row, from 1."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class ReadPairs(Source):
-    """Reads sentence pairs: Moses pairs, TSV, JSONL, Parquet or TMX, plain or compressed.
+    """Reads sentence pairs: Moses pairs, TSV, CSV, JSONL, Parquet or TMX, plain or compressed.
 
     Args:
-        source: A file with both sides, or `PREFIX.{de,en}` for a Moses pair. Relative paths are resolved against the
-            folder of the pipeline file.
-        src_lang, tgt_lang: Language of each side. Default: what the file or its name says, else 'und'.
+        source: A file with both sides, or `PREFIX.{de,en}` for a Moses pair; the braces may hold any two parts of file
+            names. Relative paths are resolved against the folder of the pipeline file.
+        src_lang, tgt_lang: Language of each side. Default: what the file, its header or its name says, else 'und'.
         src_column, tgt_column: Column of each side in a table: its name, or its number from 1.
         origin: First part of each `pair_id`. Default: the name of the file.
         skip: Number of pairs to skip at the beginning, with the unreadable rows among them.
         limit: Maximum number of pairs to read after those; 0 for all.
         bad_rows: 'stop' at a row that cannot be read (wrong number of fields, not UTF-8), or 'reject' it with the
             reason.
+        empty_sides: 'reject' pairs with an empty side, or 'keep' them.
 
     Raises:
         ConfigError: `skip` or `limit` is negative, or `source` has braces that are not a pair of names.
@@ -56,7 +60,8 @@ class ReadPairs(Source):
     """
 
     output_schema: ClassVar[str] = "PAIRS"
-    optional_fields: ClassVar[tuple[str, ...]] = ("skip",)
+    version: ClassVar[str] = "2"
+    optional_fields: ClassVar[tuple[str, ...]] = ("skip", "empty_sides")
 
     source: Path
     src_lang: str | None = None
@@ -67,6 +72,7 @@ class ReadPairs(Source):
     skip: int = 0
     limit: int = 0
     bad_rows: Literal["stop", "reject"] = "stop"
+    empty_sides: Literal["reject", "keep"] = "reject"
 
     def validate(self) -> None:
         for name in ("skip", "limit"):
@@ -80,6 +86,10 @@ class ReadPairs(Source):
     def batches(self, context: StageContext) -> Iterator[pa.RecordBatch]:
         """All pairs in order; rejected rows follow the batch that they were in."""
         rejected: list[tuple[int, str, str]] = []
+
+        def reject(*row: Any) -> None:
+            rejected.append(row)
+
         for batch in read_pairs(
             str(self.source),
             src_lang=self.src_lang,
@@ -87,17 +97,15 @@ class ReadPairs(Source):
             src_column=self.src_column,
             tgt_column=self.tgt_column,
             origin=self.origin,
-            on_reject=None if self.bad_rows == "stop" else lambda *row: rejected.append(row),
+            on_reject=None if self.bad_rows == "stop" else reject,
+            on_empty=None if self.empty_sides == "keep" else reject,
             skip=self.skip,
             limit=self.limit or None,
         ):
-            if self.bad_rows == "reject":
-                yield _kept(batch)
-                if rejected:
-                    yield _rejects(rejected, batch.schema)
-                    rejected.clear()
-            else:
-                yield batch
+            yield _kept(batch)
+            if rejected:
+                yield _rejects(rejected, batch.schema)
+                rejected.clear()
         if rejected:
             yield _rejects(rejected, PAIRS)
 
@@ -207,7 +215,7 @@ def _rejects(rows: list[tuple[int, str, str]], schema: pa.Schema) -> pa.RecordBa
     known = {
         "pair_id": [str(row) for row, _, _ in rows],
         "src": [raw for _, _, raw in rows],
-        "origin": ["unread"] * len(rows),
+        "origin": [UNREAD] * len(rows),
     }
     columns = [pa.array(known.get(field.name, [None] * len(rows)), field.type) for field in schema]
     batch = pa.record_batch(columns, schema=schema)
@@ -248,6 +256,7 @@ class ReadScoredPairs(Source):
 
     Args:
         source: The file. Relative paths are resolved against the folder of the pipeline file.
+        bad_rows: 'stop' at a row whose `src` or `tgt` is null, or 'reject' it.
 
     Raises:
         DataError: When it runs: a column of PAIRS is missing, `src` or `tgt` is null, or a text is not UTF-8.
@@ -258,24 +267,36 @@ class ReadScoredPairs(Source):
     """
 
     output_schema: ClassVar[str] = "PAIRS"
+    optional_fields: ClassVar[tuple[str, ...]] = ("bad_rows",)
 
     source: Path
+    bad_rows: Literal["stop", "reject"] = "stop"
 
     def batches(self, context: StageContext) -> Iterator[pa.RecordBatch]:
         """All pairs in order."""
         row = 0
         for batch in read_batches(self.source):
             require(batch.schema, PAIRS)
-            for side in ("src", "tgt"):
-                if batch.column(side).null_count:
-                    empty = batch.column(side).is_null().to_pylist().index(True)
-                    raise DataError(f"column '{side}' is null", file=self.source, row=row + empty + 1)
+            null = [batch.column(side).is_null().to_numpy(zero_copy_only=False) for side in ("src", "tgt")]
+            bad = null[0] | null[1]
+            if bad.any() and self.bad_rows == "stop":
+                first = int(np.argmax(bad))
+                raise DataError(
+                    f"column '{'src' if null[0][first] else 'tgt'}' is null",
+                    file=self.source,
+                    row=row + first + 1,
+                    remedy="Fill it in, or leave such rows out: --on-error reject.",
+                )
             try:
                 batch.validate(full=True)
             except pa.ArrowInvalid as error:
                 raise DataError(f"the file cannot be read: {error}", file=self.source) from None
-            yield batch
             row += batch.num_rows
+            if self.bad_rows == "reject":
+                reasons = ["column 'src' is null" if src else "column 'tgt' is null" for src in null[0]]
+                batch = batch.append_column("keep", pa.array(~bad))
+                batch = batch.append_column("reason", pa.array(reasons, pa.string(), mask=~bad))
+            yield batch
 
 
 def has_further_columns(source: str) -> bool:

@@ -29,6 +29,7 @@ from paraloom.embed.encoder import open_encoder
 from paraloom.evaluate.alignment import AlignmentScore, score_documents
 from paraloom.io import Corpus
 from paraloom.io.formats.alignments import GoldDocument, read_gold_documents
+from paraloom.mt.decoding import parse_decoding
 from paraloom.mt.translator import Translator, best_translations
 
 PAIRS_FILE = "pairs.tsv"
@@ -55,6 +56,9 @@ class TranslateDocuments(Map):
 
     translator: Ref
     decode: str = "beam:1"
+
+    def validate(self) -> None:
+        parse_decoding(self.decode)
 
     def apply(self, batch: pa.RecordBatch, context: StageContext) -> pa.RecordBatch:
         """The documents of one batch with their translations; the translator is loaded once per worker."""
@@ -207,6 +211,7 @@ class EvaluateAligner(Fit):
     max_bead_size: int = 3
 
     def validate(self) -> None:
+        parse_decoding(self.decode)
         AlignerConfig(max_bead_size=self.max_bead_size).check()
 
     def fit(self, folder: Path, context: StageContext) -> dict[str, Json]:

@@ -7,11 +7,14 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from paraloom.core.errors import DataError
 from paraloom.core.protocols import CorpusReader, TranslatorLike
 from paraloom.core.seeds import generator
 from paraloom.core.stage import Json
+from paraloom.io.bitext import UNKNOWN
 from paraloom.mt.costs import COST_DECODING, COST_SAMPLE, MIN_SENTENCES, CostDistribution, cost_warning
 from paraloom.mt.translator import Translator, best_variants
 from paraloom.text.function_words import known_function_words, likeness, sample_language
@@ -131,6 +134,31 @@ def check_languages(sample: SampledRows, column: str, direction: Direction, refe
             remedy=f"Use a translator into {language_name(other)}. {NO_CHECK}",
         )
     return {name: language for name, language in identified.items() if language}
+
+
+def name_languages(batch: pa.RecordBatch, direction: Direction, side: str) -> pa.RecordBatch:
+    """Give the sides of a bitext whose language is unknown those of its translator.
+
+    Args:
+        batch: PAIRS.
+        direction: Languages of the translator; None leaves a side as it is.
+        side: The side that is translated, 'src' or 'tgt'.
+
+    Example:
+        >>> from paraloom.core.schema import PAIRS
+        >>> row = {"src": "Hallo", "tgt": "Hello", "src_lang": "und", "tgt_lang": "en-GB"}
+        >>> named = name_languages(pa.RecordBatch.from_pylist([row], PAIRS), Direction("de", "en"), "src")
+        >>> named.column("src_lang").to_pylist(), named.column("tgt_lang").to_pylist()
+        (['de'], ['en-GB'])
+    """
+    other = "tgt" if side == "src" else "src"
+    for name, language in ((f"{side}_lang", direction.source), (f"{other}_lang", direction.target)):
+        if language is not None:
+            column = batch.column(name)
+            unknown = pc.fill_null(pc.is_in(column, pa.array([UNKNOWN, ""])), True)
+            index = batch.schema.get_field_index(name)
+            batch = batch.set_column(index, batch.schema.field(name), pc.if_else(unknown, language, column))
+    return batch
 
 
 def check_costs(sample: SampledRows, column: str, translator: TranslatorLike, reference: str = "") -> dict[str, Json]:

@@ -22,6 +22,7 @@ from paraloom.core.stage_cache import cached_per_stage
 from paraloom.evaluate.discrimination import DiscriminationResult, evaluate_discrimination
 from paraloom.io import Corpus, read_lines
 from paraloom.mt import Translator
+from paraloom.mt.decoding import parse_decoding
 from paraloom.pairs.lookalikes import KINDS, make_lookalikes
 from paraloom.pairs.scoring.paraphrase_model import (
     DIFFERENCES,
@@ -292,6 +293,8 @@ class RoundTripPairs(Map):
     labeled_set: str = ""
 
     def validate(self) -> None:
+        parse_decoding(self.decode)
+        parse_decoding(self.pivot_decode)
         if not 0 <= self.wrong_below < self.right_above <= 100:
             raise ConfigError("'wrong_below' must be 0 or more and below 'right_above', which must be 100 at most")
 

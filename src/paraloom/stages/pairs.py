@@ -20,6 +20,7 @@ from paraloom.core.stage import Fit, Json, Map, Ref, StageContext
 from paraloom.core.stage_cache import cached_per_stage
 from paraloom.io import Corpus
 from paraloom.mt import Translator
+from paraloom.mt.decoding import parse_decoding
 from paraloom.pairs.backtranslation import backtranslate, reject_empty
 from paraloom.pairs.filtering.cuts import ROW_ID_COLUMNS
 from paraloom.pairs.filtering.duplicates import (
@@ -30,7 +31,7 @@ from paraloom.pairs.filtering.duplicates import (
     is_duplicate,
 )
 from paraloom.pairs.filtering.filters import Criteria, preview_filter, select, survey
-from paraloom.stages.input_checks import check_translation
+from paraloom.stages.input_checks import Direction, check_translation, name_languages
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,10 +49,10 @@ class BackTranslate(Map):
             translator: swapped sides, a bitext in one language.
 
     Before any work, a sample is translated, too: a warning says if the translator does not know this kind of text.
-    Empty translations are rejected.
+    Empty translations are rejected. A side without a language gets that of the translator.
 
     Raises:
-        ConfigError: When it runs: `decode` cannot be parsed.
+        ConfigError: `decode` cannot be parsed.
         DataError: When it runs: the languages do not fit the translator.
 
     Reference:
@@ -63,7 +64,7 @@ class BackTranslate(Map):
     """
 
     inputs: ClassVar[tuple[str, ...]] = ("translator",)
-    version: ClassVar[str] = "4"
+    version: ClassVar[str] = "5"
     output_schema: ClassVar[str] = "PAIRS"
     input_columns: ClassVar[tuple[str, ...]] = tuple(PAIRS.names)
     rows: ClassVar[Literal["same", "many"]] = "many"
@@ -72,6 +73,9 @@ class BackTranslate(Map):
     decode: str = "beam:5"
     side: Literal["src", "tgt"] = "src"
     check_languages: bool = True
+
+    def validate(self) -> None:
+        parse_decoding(self.decode)
 
     def configuration(self) -> dict[str, Json]:
         """The fields; the check of languages does not change the output."""
@@ -91,6 +95,7 @@ class BackTranslate(Map):
     def apply(self, batch: pa.RecordBatch, context: StageContext) -> pa.RecordBatch:
         """The pairs of one batch of bitext; the translator is loaded once per worker."""
         translator = _translator(context.inputs["translator"], self.decode)
+        batch = name_languages(batch, Direction.of(translator), self.side)
         return reject_empty(backtranslate(batch, translator, side=self.side, seed=context.seed, method=self.decode))
 
 

@@ -27,6 +27,7 @@ from paraloom.mt.checkpoint import CHECKPOINT, convert, write_card
 from paraloom.mt.config import TranslatorConfig
 from paraloom.mt.costs import COST_DECODING, CostDistribution, write_costs
 from paraloom.mt.data import mixture_sizes, repeat_to
+from paraloom.mt.decoding import parse_decoding
 from paraloom.mt.training import train_translator
 from paraloom.mt.translator import Translator, best_translations, best_variants
 from paraloom.pairs.filtering.held_out import is_held_out
@@ -288,6 +289,7 @@ class EvaluateTranslator(Fit):
     comet_model: str = "wmt20-comet-da"
 
     def validate(self) -> None:
+        parse_decoding(self.decode)
         if self.sets is not None and self.group_by:
             raise ConfigError("keys 'sets' and 'group_by' cannot be combined", remedy="Give one of them.")
 

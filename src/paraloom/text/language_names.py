@@ -37,6 +37,7 @@ _CODES = {
     **{"dut": "nl", "pol": "pl", "por": "pt", "ron": "ro", "rum": "ro", "rus": "ru", "swe": "sv", "tha": "th"},
     **{"tur": "tr", "zho": "zh", "chi": "zh", "cmn": "zh"},
 }
+_BY_NAME = {name.lower(): code for code, name in _NAMES.items()}
 
 
 def language_code(language: str | None) -> str | None:
@@ -51,6 +52,20 @@ def language_code(language: str | None) -> str | None:
     """
     plain = (language or "").lower().replace("_", "-").split("-")[0]
     return None if plain in ("", "und") else _CODES.get(plain, plain)
+
+
+def known_language(name: str) -> str | None:
+    """The ISO 639-1 code of a language that is named by its code or in English, None where the name is not known.
+
+    Args:
+        name: A code of two or three letters, or an English name; case does not count.
+
+    Example:
+        >>> known_language("DE"), known_language("ger"), known_language("German"), known_language("text")
+        ('de', 'de', 'de', None)
+    """
+    plain = name.strip().lower()
+    return plain if plain in _NAMES else _CODES.get(plain) or _BY_NAME.get(plain)
 
 
 def language_name(language: str | None) -> str:

@@ -35,6 +35,7 @@ _MODULES = {
         "evaluate_scores",
         "train_paraphrase_model",
     ),
+    "outputs": ("check_output", "content_digest", "files_named", "is_up_to_date", "record_output", "set_aside"),
     "pairs": ("Pairs", "as_pairs", "backtranslate", "filter_pairs", "read_pairs", "score"),
     "quickstart": ("run_quickstart",),
     "scores": ("train_classifier", "train_language_model", "train_word_counts"),
@@ -49,11 +50,15 @@ _MODULES = {
 _DOMAIN = {
     "COLUMNS": "paraloom.pairs.scoring.table",
     "GROUPS": "paraloom.pairs.scoring.table",
+    "READERS": "paraloom.io.bitext",
     "SCORES": "paraloom.pairs.scoring.table",
     "describe_stage": "paraloom.pipeline.stage_docs",
     "describe_stages": "paraloom.pipeline.stage_docs",
     "format_preview": "paraloom.pairs.filtering.filters",
+    "is_device": "paraloom.io.bitext",
+    "join_sides": "paraloom.io.formats.moses",
     "summarize_ratings": "paraloom.pairs.annotation",
+    "without_compression": "paraloom.io.compression",
 }
 
 __getattr__, __dir__, __all__ = lazy_exports(

@@ -14,16 +14,20 @@ import pyarrow.parquet as pq
 from paraloom.core.errors import ConfigError
 from paraloom.core.stage import Fit
 from paraloom.io import write_table
+from paraloom.io.bitext import check_target
 from paraloom.pairs.annotation import sample_ranges, write_sheet
 from paraloom.pairs.filtering.filters import CriterionCount
 from paraloom.pipeline.fit import ARTIFACT
+from paraloom.pipeline.shard import OnError
 from paraloom.stages.analysis import ExtractLexicon, PairStatistics
 from paraloom.stages.pairs import PreviewFilter
 from paraloom.workflows.pairs import Pairs, PairsLike, open_pairs
 from paraloom.workflows.run import run_in
 
 
-def pair_statistics(pairs: PairsLike, *, sample: int = 150_000, seed: int = 1) -> dict[str, Any]:
+def pair_statistics(
+    pairs: PairsLike, *, sample: int = 150_000, seed: int = 1, on_error: OnError = "stop"
+) -> dict[str, Any]:
     """Length, vocabulary, entropy and repetition of references and translations, and how they differ.
 
     Scored pairs give more: mean IDF, paraphrase score, and what the reference probability correlates with.
@@ -32,6 +36,7 @@ def pair_statistics(pairs: PairsLike, *, sample: int = 150_000, seed: int = 1) -
         pairs: Pairs in any form that `as_pairs` takes.
         sample: Pairs to measure, sampled at random.
         seed: Seed of the sample.
+        on_error: 'stop' at a row that cannot be read, or 'reject' it.
 
     Returns:
         Figures with 95 % intervals, by side.
@@ -44,19 +49,20 @@ def pair_statistics(pairs: PairsLike, *, sample: int = 150_000, seed: int = 1) -
         >>> figures["pairs"], figures["reference_minus_translation"]["length"]["value"]
         (3, -2.0)
     """
-    corpus = open_pairs(pairs)
+    corpus = open_pairs(pairs, on_error=on_error)
     with _fitted(corpus, PairStatistics(name="found", pairs=corpus.source, sample=sample), seed) as folder:
         figures: dict[str, Any] = _result(folder)
         return figures
 
 
-def extract_lexicon(pairs: PairsLike, output: str, *, seed: int = 1, **config: Any) -> int:
+def extract_lexicon(pairs: PairsLike, output: str, *, seed: int = 1, on_error: OnError = "stop", **config: Any) -> int:
     """Extract a paraphrase lexicon: phrases that can replace each other, scored, with examples.
 
     Args:
         pairs: Pairs in any form that `as_pairs` takes.
         output: Where to; the suffix decides the format.
         seed: Seed of the sample.
+        on_error: 'stop' at a row that cannot be read, or 'reject' it.
         **config: Further fields of `paraloom.stages.ExtractLexicon`: `max_phrase_length`, `min_count`, `sample`.
 
     Returns:
@@ -65,29 +71,39 @@ def extract_lexicon(pairs: PairsLike, output: str, *, seed: int = 1, **config: A
     Reference:
         Wieting and Gimpel (2018), §6.
     """
-    corpus = open_pairs(pairs)
+    check_target(output)
+    corpus = open_pairs(pairs, on_error=on_error)
     with _fitted(corpus, ExtractLexicon(name="found", pairs=(corpus.source,), **config), seed) as folder:
         table = pq.read_table(folder / "lexicon.parquet")
         return write_table(table, output)
 
 
-def preview_filter(pairs: PairsLike, where: str = "", *, seed: int = 1, **criteria: Any) -> list[CriterionCount]:
+def preview_filter(
+    pairs: PairsLike, where: str = "", *, seed: int = 1, on_error: OnError = "stop", **criteria: Any
+) -> list[CriterionCount]:
     """What a filter would keep: by each criterion alone, by those so far, by all; nothing is filtered.
 
     Args:
         pairs: Pairs in any form that `as_pairs` takes.
         where: Condition in SQL over the columns.
         seed: Seed of a random sample.
+        on_error: 'stop' at a row that cannot be read, or 'reject' it.
         **criteria: Further criteria, as `Pairs.filter` takes them.
     """
-    corpus = open_pairs(pairs)
+    corpus = open_pairs(pairs, on_error=on_error)
     stage = PreviewFilter(name="found", pairs=corpus.source, where=where, **criteria)
     with _fitted(corpus, stage, seed) as folder:
         return [CriterionCount(**row) for row in _result(folder)]
 
 
 def draw_sheet(
-    pairs: PairsLike, sheet: str | Path, *, by: str = "paraphrase_score", count: int = 100, seed: int = 1
+    pairs: PairsLike,
+    sheet: str | Path,
+    *,
+    by: str = "paraphrase_score",
+    count: int = 100,
+    seed: int = 1,
+    on_error: OnError = "stop",
 ) -> Path:
     """Draw pairs from each range of a score into a sheet for annotators.
 
@@ -97,6 +113,7 @@ def draw_sheet(
         by: Score whose ranges are drawn from.
         count: Pairs from each range.
         seed: Seed of the draw.
+        on_error: 'stop' at a row that cannot be read, or 'reject' it.
 
     Returns:
         Path of the key, which says which pair is from which range.
@@ -107,7 +124,7 @@ def draw_sheet(
     Reference:
         Wieting and Gimpel (2018), Table 3.
     """
-    batches = open_pairs(pairs)
+    batches = open_pairs(pairs, on_error=on_error)
     names = batches.columns
     if by not in names:
         raise ConfigError(

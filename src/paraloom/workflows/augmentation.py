@@ -11,6 +11,7 @@ from paraloom.io.compression import decode, read_raw_lines, without_compression
 from paraloom.mt.presets import method as method_of
 from paraloom.mt.translator import Translator
 from paraloom.pipeline.result import RunResult
+from paraloom.pipeline.shard import OnError
 from paraloom.stages.bitext import Clean
 from paraloom.stages.sentences import ReadSentences
 from paraloom.stages.variants import TranslateVariants, VariantsToBitext
@@ -32,6 +33,7 @@ def augment(
     tgt_lang: str = "und",
     engine: str = "local",
     workers: int | None = None,
+    on_error: OnError = "stop",
     check_languages: bool = True,
     seed: int = 1,
 ) -> RunResult:
@@ -52,6 +54,7 @@ def augment(
         tgt_lang: Language of the text.
         engine: 'local', 'inline' or 'ray'.
         workers: Processes; default: one per core. The result is the same.
+        on_error: 'stop' at a row that cannot be read or processed, or 'reject' it.
         check_languages: Fail, before any work, if a sample is in a language that the translator does not read.
         seed: Seed of sampling.
 
@@ -88,7 +91,7 @@ def augment(
         raise ConfigError(f"'{text}' is not a file of text", remedy="Give .txt, .tsv, .jsonl or a corpus folder.")
     if field is None and path.is_file():
         _check_one_column(path)
-    source: dict[str, Any] = {"text_files": (path,), "field": field or 0}
+    source: dict[str, Any] = {"text_files": (path,), "field": field or 0, "bad_rows": on_error}
     if path.is_dir():
         # The target side of pairs is what a person wrote; sentences have a column `text`.
         source = {"corpora": (path,), "columns": ("tgt", "text")}
@@ -105,7 +108,7 @@ def augment(
     )
     bitext = VariantsToBitext(name="bitext", src_lang=src_lang, tag=tag, input=variants)
     stages = [sentences, clean, *loading, variants, bitext]
-    return run_stages(stages, str(output), seed=seed, engine=engine, workers=workers)
+    return run_stages(stages, str(output), seed=seed, engine=engine, workers=workers, on_error=on_error)
 
 
 def _check_one_column(path: Path) -> None:

@@ -19,6 +19,7 @@ from paraloom.core.stage import Fit, Ref, Stage
 from paraloom.embed.encoder import open_encoder
 from paraloom.io import Corpus
 from paraloom.io.atomic import atomic_write
+from paraloom.io.bitext import READERS
 from paraloom.io.compression import PIPE, without_compression
 from paraloom.io.formats.alignments import beads_to_links
 from paraloom.io.shards import write_shard
@@ -196,6 +197,8 @@ def _check(source: str, target: str) -> None:
 
 def _write_pairs(stages: Sequence[Stage | Fit], output: str, seed: int) -> dict[str, Any]:
     """Run the stages, whose last one pairs documents; its pairs become the output, its figures are returned."""
+    if without_compression(output).suffix in READERS and not output.endswith(".tsv"):
+        raise ConfigError("pairs of documents are tab-separated", file=output, remedy="Name the output .tsv.")
     folder = Path(output + WORK)
     result = run_in(folder, stages, seed=seed)
     with atomic_write(Path(output)) as temporary:

@@ -31,6 +31,7 @@ from paraloom.io import read_lines
 from paraloom.io.atomic import atomic_folder, atomic_write
 from paraloom.io.compression import without_compression
 from paraloom.pipeline.result import RunResult
+from paraloom.pipeline.shard import OnError
 from paraloom.stages.bilingual import TrainBilingualEncoder
 from paraloom.stages.distillation import DistillEncoder, DistillTransformer, DistillWords
 from paraloom.stages.encoders import TrainEncoder
@@ -52,6 +53,7 @@ def train_encoder(
     sts: str | Path | None = None,
     src_column: str | int | None = None,
     tgt_column: str | int | None = None,
+    on_error: OnError = "stop",
     seed: int = 1,
     **config: Any,
 ) -> RunResult:
@@ -67,6 +69,7 @@ def train_encoder(
         sts: Folder of similarity tasks, for a development figure per epoch.
         src_column: Source column of a table: a name, or a number from 1.
         tgt_column: Target column of a table.
+        on_error: 'stop' at a row that cannot be read, or 'reject' it.
         seed: Seed of every random choice.
         **config: Further fields of `paraloom.stages.TrainEncoder`: `spec`, `dimension`, `epochs` …
 
@@ -91,7 +94,7 @@ def train_encoder(
         raise ConfigError(
             "expected either pairs or bitext", remedy="Give paraphrases as 'pairs', or translations as 'bitext'."
         )
-    stages, references = _read_pairs(as_list(pairs) or bitext, src_column=src_column, tgt_column=tgt_column)
+    stages, references = _read_pairs(as_list(pairs) or bitext, on_error, src_column=src_column, tgt_column=tgt_column)
     training = (TrainBilingualEncoder if as_list(bitext) else TrainEncoder)(
         pairs=references,
         init_from=None if init_from is None else _encoder_folder(init_from),
@@ -109,6 +112,7 @@ def train_phrases(
     vectors: str | Path | None = None,
     teacher: str | None = None,
     tasks: str | Path | None = None,
+    on_error: OnError = "stop",
     seed: int = 1,
     **config: Any,
 ) -> RunResult:
@@ -120,6 +124,7 @@ def train_phrases(
         vectors: Word vectors: text of word2vec, GloVe or fastText, or a folder of `distill words`.
         teacher: Instead of `vectors`: a sentence-transformers model that encodes each word.
         tasks: Folder of phrase tasks, to evaluate on.
+        on_error: 'stop' at a row that cannot be read, or 'reject' it.
         seed: Seed of every random choice.
         **config: Further fields of `paraloom.stages.TrainPhrases`.
 
@@ -129,7 +134,7 @@ def train_phrases(
     if bool(vectors) == bool(teacher):
         raise ConfigError("expected either 'vectors' or 'teacher'", remedy="Give exactly one of them.")
     stages, encoder = ([], None) if teacher is None else teacher_stages(teacher)
-    reading, references = _read_pairs(pairs)
+    reading, references = _read_pairs(pairs, on_error)
     stages += reading
     folder = None if tasks is None else Path(tasks).absolute()
     source: Ref
@@ -154,6 +159,7 @@ def distill_encoder(
     steps: int | None = None,
     ensemble: Sequence[str] = (),
     sts: str | Path | None = None,
+    on_error: OnError = "stop",
     workers: int | None = None,
     seed: int = 1,
     **config: Any,
@@ -176,6 +182,7 @@ def distill_encoder(
         steps: Batches of 512 sentences; by default 20,000 for an average and 6,000 for a transformer.
         ensemble: Further teachers; the similarities to learn are the means of all teachers'.
         sts: Folder of similarity tasks, for development figures; of transformers the best one is then kept.
+        on_error: 'stop' at a row that cannot be read, or 'reject' it.
         workers: Processes; default: one per core. The result is the same.
         seed: Seed of every random choice.
         **config: Of a transformer: further fields of `paraloom.stages.DistillTransformer`, such as `layers` and
@@ -220,11 +227,13 @@ def distill_encoder(
         if _is_lines(source):
             files.append(Path(source).absolute())
             continue
-        reading, reference = input_stages(source, name=f"text-{number}")
+        reading, reference = input_stages(source, name=f"text-{number}", on_error=on_error)
         stages += reading
         corpora.append(reference)
     # Explicit names: seeds derive from them.
-    sentences = ReadSentences(name="sentences", corpora=tuple(corpora), text_files=tuple(files), lang=lang)
+    sentences = ReadSentences(
+        name="sentences", corpora=tuple(corpora), text_files=tuple(files), lang=lang, bad_rows=on_error
+    )
     encoded = Encode(encoder=encoder, ensemble=tuple(more), input=sentences)
     stages += [sentences, encoded]
     tasks = None if sts is None else Path(sts).absolute()
@@ -302,11 +311,16 @@ def encode_file(encoder: EncoderLike | str | Path, source: str, output: str | Pa
 
     Returns:
         Number of lines.
+
+    Raises:
+        ConfigError: The output has another suffix.
     """
-    model, path = (
-        open_encoder(encoder, available_threads()) if isinstance(encoder, (str, Path)) else encoder,
-        Path(output),
-    )
+    path = Path(output)
+    if path.suffix not in (".npy", ".parquet"):
+        raise ConfigError(
+            f"unknown format '{path.suffix}' of vectors", file=path, remedy="Name the output .npy or .parquet."
+        )
+    model = open_encoder(encoder, available_threads()) if isinstance(encoder, (str, Path)) else encoder
     if path.suffix == ".parquet":
         return _to_parquet(model, source, path)
     count = 0
@@ -400,12 +414,12 @@ def _encoder_folder(encoder: str | Path) -> Path:
 
 
 def _read_pairs(
-    sources: str | Path | Sequence[str | Path], **columns: str | int | None
+    sources: str | Path | Sequence[str | Path], on_error: OnError, **columns: str | int | None
 ) -> tuple[list[Stage], tuple[Ref, ...]]:
     stages: list[Stage] = []
     references: list[Ref] = []
     for number, source in enumerate(as_list(sources), start=1):
-        reading, reference = input_stages(str(source), name=f"pairs-{number}", **columns)
+        reading, reference = input_stages(str(source), name=f"pairs-{number}", on_error=on_error, **columns)
         stages += reading
         references.append(reference)
     return stages, tuple(references)

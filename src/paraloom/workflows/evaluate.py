@@ -25,6 +25,7 @@ from paraloom.io import read_lines
 from paraloom.io.formats.alignments import read_beads, read_gold_documents
 from paraloom.mt.costs import COST_DECODING, MIN_SENTENCES, CostDistribution, write_costs
 from paraloom.mt.translator import Translator, best_variants
+from paraloom.pipeline.shard import OnError
 from paraloom.stages.documents import score_aligner
 from paraloom.stages.encoders import average_vectors_of, open_starts
 from paraloom.text.normalize import normalize
@@ -181,6 +182,7 @@ def evaluate_translator(
     tgt_lang: str | None = None,
     src_column: str | int | None = None,
     tgt_column: str | int | None = None,
+    on_error: OnError = "stop",
 ) -> TranslatorResult:
     """BLEU, chrF and costs of a translator on pairs, the source side translated with ``beam:5``.
 
@@ -194,6 +196,7 @@ def evaluate_translator(
         tgt_lang: Language of the target side.
         src_column: Source column of a table: a name, or a number from 1.
         tgt_column: Target column of a table.
+        on_error: 'stop' at a row that cannot be read, or 'reject' it.
 
     Returns:
         The scores and the costs.
@@ -204,7 +207,14 @@ def evaluate_translator(
     """
     sources: list[str] = []
     references: list[str] = []
-    corpus = read_pairs(pairs, src_lang=src_lang, tgt_lang=tgt_lang, src_column=src_column, tgt_column=tgt_column)
+    corpus = read_pairs(
+        pairs,
+        src_lang=src_lang,
+        tgt_lang=tgt_lang,
+        src_column=src_column,
+        tgt_column=tgt_column,
+        bad_rows=on_error,
+    )
     for batch in corpus.batches():
         sources += normalize(batch.column("src")).to_pylist()
         references += normalize(batch.column("tgt")).to_pylist()

@@ -13,10 +13,12 @@ from paraloom.core.errors import DataError
 from paraloom.core.stage import Fit, Ref, Stage
 from paraloom.evaluate.discrimination import DiscriminationResult, LookalikeResult
 from paraloom.evaluate.discrimination import evaluate_lookalikes as compare_lookalikes
+from paraloom.io.bitext import check_target
 from paraloom.pairs.lookalikes import KINDS
 from paraloom.pairs.scoring.paraphrase_model import ParaphraseModel
 from paraloom.pairs.scoring.table import COLUMNS
 from paraloom.pipeline.result import RunResult
+from paraloom.pipeline.shard import OnError
 from paraloom.stages.bitext import JoinPairs
 from paraloom.stages.labels import (
     KIND,
@@ -33,13 +35,16 @@ DEFAULT_SCORES = ("overlap", "bleu1", "chrf", "mismatch", "meaning")
 """Scores that look-alikes are tried on by default."""
 
 
-def evaluate_scores(pairs: str | Path | Sequence[str | Path], *, scores: Sequence[str] = ()) -> DiscriminationResult:
+def evaluate_scores(
+    pairs: str | Path | Sequence[str | Path], *, scores: Sequence[str] = (), on_error: OnError = "stop"
+) -> DiscriminationResult:
     """How well scores tell right pairs from wrong ones: the area under the ROC curve of each, by set.
 
     Args:
         pairs: Labeled pairs, scored: files or corpora with the columns `label` (1 right, 0 wrong) and on request
             `labeled_set` (a name) and `kind` (what is wrong).
         scores: Columns to test. Default: all columns that are scores.
+        on_error: 'stop' at a row that cannot be read, or 'reject' it.
 
     Returns:
         A row for each set and score.
@@ -51,7 +56,7 @@ def evaluate_scores(pairs: str | Path | Sequence[str | Path], *, scores: Sequenc
     Reference:
         DeLong, DeLong and Clarke-Pearson 1988, for the intervals.
     """
-    opened = [open_pairs(source) for source in as_list(pairs)]
+    opened = [open_pairs(source, on_error=on_error) for source in as_list(pairs)]
     return evaluate_labeled([source.corpus() for source in opened], scores)
 
 
@@ -64,6 +69,7 @@ def evaluate_lookalikes(
     sample: int = 2_000,
     output: str | None = None,
     seed: int = 1,
+    on_error: OnError = "stop",
     **models: Any,
 ) -> LookalikeResult:
     """How often scores prefer a look-alike, which differs from a true paraphrase in one fact.
@@ -77,6 +83,7 @@ def evaluate_lookalikes(
         sample: Maximum number of pairs, sampled at random.
         output: Where to write the true pairs and their look-alikes, labeled; the suffix decides the format.
         seed: Seed of every random choice.
+        on_error: 'stop' at a row that cannot be read, or 'reject' it.
         **models: Models of further scores, as `Pairs.score` takes them: `encoder`, `reverse_translator` …
 
     Returns:
@@ -91,7 +98,9 @@ def evaluate_lookalikes(
         >>> [(row.kind, row.preferred.value) for row in result.rows]
         [('number', 0.0), ('words', 0.5)]
     """
-    right = open_pairs(pairs, seed=seed).filter(sample=sample)
+    if output:
+        check_target(output)
+    right = open_pairs(pairs, seed=seed, on_error=on_error).filter(sample=sample)
     changed_pairs = right.then(MakeLookalikes(kinds=tuple(kinds), changed=changed))  # type: ignore[arg-type]
     if not len(changed_pairs):
         raise DataError(
@@ -117,7 +126,12 @@ def evaluate_lookalikes(
 
 
 def train_paraphrase_model(
-    pairs: str | Path | Sequence[str | Path], output: str | Path, *, features: Sequence[str] = (), **config: Any
+    pairs: str | Path | Sequence[str | Path],
+    output: str | Path,
+    *,
+    features: Sequence[str] = (),
+    on_error: OnError = "stop",
+    **config: Any,
 ) -> RunResult:
     """Train the model of `p_paraphrase` and its presets on labeled pairs that are scored.
 
@@ -125,15 +139,16 @@ def train_paraphrase_model(
         pairs: Labeled pairs with scores.
         output: Folder to write.
         features: Scores to learn from. Default: those of the bundled model that the first pairs have.
+        on_error: 'stop' at a row that cannot be read, or 'reject' it.
         **config: Fields of `paraloom.stages.TrainParaphraseModel`: `fallbacks`, `l2`, `strict`, `license` …
     """
     stages: list[Stage] = []
     references: list[Ref] = []
     for number, source in enumerate(as_list(pairs), start=1):
-        read, reference = input_stages(str(source), name=f"input-{number}")
+        read, reference = input_stages(str(source), name=f"input-{number}", on_error=on_error)
         stages += read
         references.append(reference)
-    names = tuple(features) or _bundled_features(open_pairs(as_list(pairs)[0]).columns)
+    names = tuple(features) or _bundled_features(open_pairs(as_list(pairs)[0], on_error=on_error).columns)
     stage: Fit = TrainParaphraseModel(name="model", pairs=tuple(references), features=names, **config)
     return run_stages([*stages, stage], str(output))
 

@@ -30,11 +30,13 @@ from paraloom.pipeline.result import RunResult
 from paraloom.pipeline.runner import run_pipeline
 from paraloom.pipeline.shard import OnError
 from paraloom.stages.bitext import unread_columns
-from paraloom.stages.input_checks import Direction, SampledRows
+from paraloom.stages.input_checks import Direction, SampledRows, name_languages
 from paraloom.stages.input_checks import check_languages as check_sample
 from paraloom.stages.pairs import BackTranslate, DropDuplicates, Filter, FindDuplicates
 from paraloom.stages.scores import Score
 from paraloom.workflows.memory import Compute, InProcess, pairs_from_data
+from paraloom.workflows.outputs import check_output
+from paraloom.workflows.rejected import report_rejected
 from paraloom.workflows.run import input_stages, run_stages
 from paraloom.workflows.translators import loads_by_folder, translator_stages
 
@@ -332,6 +334,7 @@ class Pairs:
             ParaloomError: Names stage, file and row. Nothing is left half-written.
         """
         if not self._stages:
+            check_output(path, [str(self._source)])
             write_table(self.corpus(), str(path))
             return RunResult(Path(path), ())
         return run_stages(self._stages, str(path), seed=self._seed, engine=engine, workers=workers, on_error=on_error)
@@ -434,6 +437,7 @@ class Pairs:
                 scratch = tempfile.TemporaryDirectory(prefix="paraloom-")
                 definition = Definition("pairs", self._seed, define_steps(self._stages, Path.cwd()))
                 result = run_pipeline(definition, Path(scratch.name) / "run", engine="inline")
+                report_rejected(definition, result)
                 self._result, self._scratch = Corpus.open(result.stages[-1].folder), scratch
         return self._result
 
@@ -446,17 +450,17 @@ def read_pairs(
     src_column: str | int | None = None,
     tgt_column: str | int | None = None,
     limit: int = 0,
-    bad_rows: str = "stop",
+    bad_rows: OnError = "stop",
     shard_rows: int | None = None,
     seed: int = 1,
 ) -> Pairs:
     """Read sentence pairs from a file; rows are streamed when they are needed.
 
     Args:
-        source: .tsv, .jsonl, .parquet or .tmx (each also .gz .zst .xz), Moses pairs as ``"train.{de,en}"``, or a corpus
-            folder. Folders and .parquet files that Paraloom wrote keep all their columns, such as scores; of .tsv and
-            .jsonl files only the sentences are read.
-        src_lang: Language of the source side; default: from the file's name, else 'und'.
+        source: .tsv, .csv, .jsonl, .parquet or .tmx (each also .gz .zst .xz), Moses pairs as ``"train.{de,en}"``, or a
+            corpus folder. Folders and .parquet files that Paraloom wrote keep all their columns, such as scores; of
+            tables in text form only the sentences are read. Pairs with an empty side are rejected.
+        src_lang: Language of the source side; default: from the file, its header or its name, else 'und'.
         tgt_lang: Language of the target side.
         src_column: Source column of a table: a name, or a number from 1.
         tgt_column: Target column of a table.
@@ -484,12 +488,11 @@ def read_pairs(
         "src_column": src_column,
         "tgt_column": tgt_column,
         "limit": limit or None,
-        "bad_rows": bad_rows if bad_rows != "stop" else None,
         "shard_rows": shard_rows,
     }
     if not isinstance(source, (str, Path)):
         raise TypeError(f"expected a path, got {type(source).__name__}; for data in memory use as_pairs")
-    stages, reference = input_stages(str(source), **options)
+    stages, reference = input_stages(str(source), on_error=bad_rows, **options)
     if lost := unread_columns(str(source)):
         shown = ", ".join(lost[:4]) + (" …" if len(lost) > 4 else "")
         warnings.warn(
@@ -528,12 +531,14 @@ def as_pairs(pairs: PairsLike, *, src_lang: str = "und", tgt_lang: str = "und", 
     return open_pairs(pairs, src_lang=src_lang, tgt_lang=tgt_lang, seed=seed)
 
 
-def open_pairs(pairs: PairsLike, *, src_lang: str = "und", tgt_lang: str = "und", seed: int = 1) -> Pairs:
+def open_pairs(
+    pairs: PairsLike, *, src_lang: str = "und", tgt_lang: str = "und", seed: int = 1, on_error: OnError = "stop"
+) -> Pairs:
     """As `as_pairs`, but every string is a path: for commands, whose users name files only."""
     if isinstance(pairs, Pairs):
         return pairs
     if isinstance(pairs, (str, Path)):
-        return read_pairs(pairs, seed=seed)
+        return read_pairs(pairs, seed=seed, bad_rows=on_error)
     return Pairs([pairs_from_data(pairs, src_lang=src_lang, tgt_lang=tgt_lang)], seed=seed)
 
 
@@ -668,6 +673,7 @@ def _translation(
             sample = SampledRows(batch.column("pair_id").to_pylist(), texts)
             check_sample(sample, side, Direction.of(model), reference)
             unchecked = False
+        batch = name_languages(batch, Direction.of(model), side)
         variants = model.translate([text or "" for text in batch.column(side).to_pylist()], seed=seed)
         for row, group in enumerate(variants):
             if not group:

@@ -6,20 +6,24 @@ import shutil
 import tempfile
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
 from paraloom.core.errors import ConfigError, ParaloomError, RunError
 from paraloom.core.stage import Fit, Ref, Stage
 from paraloom.io import Corpus, write_table
-from paraloom.pipeline.definition import Definition, define_steps
+from paraloom.io.bitext import check_target
+from paraloom.pipeline.definition import Definition, Step, define_steps
 from paraloom.pipeline.fit import ARTIFACT
 from paraloom.pipeline.result import RunResult, rejections
 from paraloom.pipeline.runner import run_pipeline
 from paraloom.pipeline.shard import OnError
 from paraloom.pipeline.toml import format_pipeline
-from paraloom.stages.bitext import ReadPairs, ReadScoredPairs, has_further_columns
+from paraloom.stages.bitext import ReadPairs, ReadScoredPairs, files_of_bitext, has_further_columns
 from paraloom.stages.variants import ReadVariants, holds_variants
+from paraloom.workflows.outputs import check_corpus_folder, check_output
+from paraloom.workflows.rejected import report_rejected
 
 WORK = ".paraloom"
 """Suffix of the work folder of an unfinished output, next to it."""
@@ -35,7 +39,9 @@ def as_list(value: Any) -> list[Any]:
     return list(value) if isinstance(value, Iterable) and not isinstance(value, (str, Path)) else [value]
 
 
-def input_stages(source: str, *, name: str = "input", **options: Any) -> tuple[list[Stage], Ref]:
+def input_stages(
+    source: str, *, name: str = "input", on_error: OnError = "stop", **options: Any
+) -> tuple[list[Stage], Ref]:
     """The stages that read what a user names as pairs, and what later stages refer to.
 
     A corpus folder, and a Parquet file that Paraloom wrote (unless languages or columns are given), keep all their
@@ -44,20 +50,27 @@ def input_stages(source: str, *, name: str = "input", **options: Any) -> tuple[l
     Args:
         source: A bitext, as `read_pairs` takes it.
         name: Name of the stage that reads it.
+        on_error: 'stop' at a row that cannot be read, or 'reject' it.
         **options: Fields of `ReadPairs`; None leaves one out.
 
     Raises:
-        ConfigError: The source is standard input, which cannot be read twice.
+        ConfigError: The source is not found, or standard input, which cannot be read twice.
     """
     if source == "-":
         raise ConfigError("standard input cannot be read more than once", remedy="Write the pairs to a file first.")
     path = Path(source).absolute()
     if (path / "corpus.json").is_file():
         return [], path
+    for file in files_of_bitext(Path(source)):
+        if not file.exists():
+            raise _not_found(file)
     given = {key: value for key, value in options.items() if value is not None}
-    named = set(given) - {"shard_rows"}
+    if on_error == "reject":
+        given["bad_rows"] = "reject"
+    named = set(given) - {"shard_rows", "bad_rows", "empty_sides"}
     stage: Stage
     if not named and has_further_columns(source):
+        given.pop("empty_sides", None)
         stage = ReadScoredPairs(name=name, source=path, **given)
     elif not named and holds_variants(source):
         stage = ReadVariants(name=name, source=path)
@@ -92,13 +105,16 @@ def run_stages(
         The result, with the reasons of rejected rows; its folder is `output`.
 
     Raises:
-        ConfigError: Before anything runs, if a model would replace a folder of something else.
+        ConfigError: Before anything runs: the format of the output is unknown, the output is one of the inputs, or it
+            would replace a folder of something else.
+        RunError: Before anything runs: the output cannot be written, or the folder already holds a corpus.
     """
     definition = Definition("verb", seed, define_steps(stages, Path.cwd()))
     definition = replace(definition, text=format_pipeline(definition))
     with tempfile.TemporaryDirectory() as scratch:
         work = Path(scratch) / "run" if output == "-" else Path(output.rstrip("/") + WORK)
-        _check_output(definition.steps[-1].stage, Path(output))
+        check_output(output, _inputs(definition.steps))
+        _check_kind(definition.steps[-1].stage, output)
         resumed = work.exists()
         try:
             result = run_pipeline(definition, work, engine=engine, workers=workers, on_error=on_error)
@@ -110,6 +126,7 @@ def run_stages(
         with_reasons = (replace(stage, reasons=rejections(stage.folder)) for stage in result.stages)
         result = replace(result, stages=tuple(with_reasons))
         _deliver(result.stages[-1].folder, output)
+        report_rejected(definition, result, output)
         shutil.rmtree(work, ignore_errors=True)
     return replace(result, folder=Path(output))
 
@@ -137,7 +154,18 @@ def run_in(
         The result.
     """
     definition = Definition(name, seed, define_steps(stages, Path.cwd()))
-    return run_pipeline(replace(definition, text=format_pipeline(definition)), folder, engine=engine, workers=workers)
+    definition = replace(definition, text=format_pipeline(definition))
+    result = run_pipeline(definition, folder, engine=engine, workers=workers)
+    report_rejected(definition, result)
+    return result
+
+
+def _not_found(file: Path) -> ConfigError:
+    """The error for a file that does not exist, with similar names."""
+    names = [path.name for path in file.absolute().parent.iterdir()] if file.absolute().parent.is_dir() else []
+    similar = get_close_matches(file.name, names, n=3)
+    remedy = f"Did you mean {' or '.join(similar)}?" if similar else "Check the name and the folder."
+    return ConfigError("file not found", file=file, remedy=remedy)
 
 
 def _has_output(work: Path) -> bool:
@@ -145,9 +173,21 @@ def _has_output(work: Path) -> bool:
     return any(True for pattern in ("*/part-*", "*/artifact", "*/scratch-*") for _ in work.glob(pattern))
 
 
-def _check_output(stage: Stage, target: Path) -> None:
-    """A model may only replace a model of the same kind."""
-    if not isinstance(stage, Fit) or not target.exists():
+def _inputs(steps: Sequence[Step]) -> list[Path]:
+    """The files and folders outside of the run that its stages read."""
+    paths = [path for step in steps for path in step.stage.files()]
+    references = [reference for step in steps for reference in (step.source, *step.references.values())]
+    return [*paths, *(reference for reference in references if isinstance(reference, Path))]
+
+
+def _check_kind(stage: Stage, output: str) -> None:
+    """The format of a corpus is known, and a new folder; a model may only replace a model of the same kind."""
+    target = Path(output)
+    if not isinstance(stage, Fit):
+        check_target(output)
+        check_corpus_folder(output)
+        return
+    if not target.exists():
         return
     if not target.is_dir():
         raise ConfigError("expected a folder, got a file", file=target, remedy="Name a new folder.")

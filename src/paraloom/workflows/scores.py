@@ -8,12 +8,17 @@ from typing import Any, Literal
 
 from paraloom.core.stage import Fit, Ref, Stage
 from paraloom.pipeline.result import RunResult
+from paraloom.pipeline.shard import OnError
 from paraloom.stages.scores import CountWords, TrainClassifier, TrainLanguageModel
 from paraloom.workflows.run import as_list, input_stages, run_stages
 
 
 def train_word_counts(
-    pairs: str | Path | Sequence[str | Path], output: str | Path, *, columns: Sequence[str] = ("src",)
+    pairs: str | Path | Sequence[str | Path],
+    output: str | Path,
+    *,
+    columns: Sequence[str] = ("src",),
+    on_error: OnError = "stop",
 ) -> RunResult:
     """Count in how many sentences each word occurs, for the scores `src_idf` and `tgt_idf`.
 
@@ -21,8 +26,9 @@ def train_word_counts(
         pairs: Pairs to learn from.
         output: Folder to write.
         columns: Text columns to learn from.
+        on_error: 'stop' at a row that cannot be read, or 'reject' it.
     """
-    stages, references = _read(pairs)
+    stages, references = _read(pairs, on_error)
     return _train(stages, CountWords(corpora=references, columns=tuple(columns)), output)
 
 
@@ -34,6 +40,7 @@ def train_language_model(
     order: int = 0,
     units: Literal["words", "characters"] = "words",
     smoothing: str = "",
+    on_error: OnError = "stop",
 ) -> RunResult:
     """Train an n-gram language model, for the perplexities of both sides.
 
@@ -45,8 +52,9 @@ def train_language_model(
         units: 'words' (adds `src_perplexity`, `tgt_perplexity`) or 'characters' (`src_character_perplexity` …).
         smoothing: 'kneser-ney' (words only, by VariKN) or 'witten-bell'. Default: the first for words if VariKN is
             installed.
+        on_error: 'stop' at a row that cannot be read, or 'reject' it.
     """
-    stages, references = _read(pairs)
+    stages, references = _read(pairs, on_error)
     training = TrainLanguageModel(
         corpora=references, columns=tuple(columns), order=order, units=units, smoothing=smoothing
     )
@@ -54,7 +62,12 @@ def train_language_model(
 
 
 def train_classifier(
-    pairs: str | Path | Sequence[str | Path], output: str | Path, *, seed: int = 1, **config: Any
+    pairs: str | Path | Sequence[str | Path],
+    output: str | Path,
+    *,
+    seed: int = 1,
+    on_error: OnError = "stop",
+    **config: Any,
 ) -> RunResult:
     """Train a classifier that tells human references from translations, for the score `reference_probability`.
 
@@ -62,20 +75,21 @@ def train_classifier(
         pairs: Back-translated pairs.
         output: Folder to write.
         seed: Seed of every random choice.
+        on_error: 'stop' at a row that cannot be read, or 'reject' it.
         **config: Fields of `paraloom.stages.TrainClassifier`: `kind`, `max_pairs`, `negatives`, `epochs` …
 
     Reference:
         Wieting et al. (2017), §5.6.1.
     """
-    stages, references = _read(pairs)
+    stages, references = _read(pairs, on_error)
     return _train(stages, TrainClassifier(pairs_from=references, **config), output, seed)
 
 
-def _read(pairs: str | Path | Sequence[str | Path]) -> tuple[list[Stage], tuple[Ref, ...]]:
+def _read(pairs: str | Path | Sequence[str | Path], on_error: OnError) -> tuple[list[Stage], tuple[Ref, ...]]:
     stages: list[Stage] = []
     references: list[Ref] = []
     for number, source in enumerate(as_list(pairs), start=1):
-        reading, reference = input_stages(str(source), name=f"input-{number}")
+        reading, reference = input_stages(str(source), name=f"input-{number}", on_error=on_error)
         stages += reading
         references.append(reference)
     return stages, tuple(references)

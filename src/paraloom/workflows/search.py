@@ -14,7 +14,7 @@ from zipfile import BadZipFile
 import numpy as np
 import numpy.typing as npt
 
-from paraloom.core.errors import DataError
+from paraloom.core.errors import ConfigError, DataError
 from paraloom.core.protocols import EncoderLike
 from paraloom.embed.encoder import open_encoder
 from paraloom.embed.mining import MARGIN_THRESHOLD, NEIGHBORS, Index, Retrieval, bitext_neighbors, select_pairs
@@ -22,6 +22,8 @@ from paraloom.embed.search import check_vectors, lines_at, mine_pairs, search
 from paraloom.embed.threads import available_threads
 from paraloom.evaluate.mining import MiningScore, evaluate_mining, read_gold_rows
 from paraloom.io import open_write, read_lines
+from paraloom.io.bitext import READERS
+from paraloom.io.compression import without_compression
 from paraloom.workflows.encoders import encode_file
 
 
@@ -102,6 +104,7 @@ def mine_lines(
     Raises:
         DataError: `vectors` cannot be read, or does not fit the corpus or the encoder.
     """
+    _check_suffix(output)
     with _encoded_corpus(encoder, corpus, vectors) as (lines, stored):
         mined = mine_pairs(stored, lines.parent, above=above, below=below, k=k, seed=seed)
         first, second = lines_at(lines, mined.first), lines_at(lines, mined.second)
@@ -192,6 +195,7 @@ def mine_translations(
     Reference:
         Artetxe and Schwenk 2019, "Margin-based parallel corpus mining with multilingual sentence embeddings".
     """
+    _check_suffix(output)
     true = None if gold is None else read_gold_rows(gold)
     model = open_encoder(encoder, available_threads()) if isinstance(encoder, (str, Path)) else encoder
     with tempfile.TemporaryDirectory() as folder:
@@ -214,6 +218,15 @@ def mine_translations(
             score = evaluate_mining(everything.sources, everything.targets, everything.margins, known, threshold)
         counts = [len(side.rows) for side in sides], [len(side_vectors) for side_vectors in vectors]
         return MinedLines(len(mined.sources), (counts[0][0], counts[0][1]), (counts[1][0], counts[1][1]), score)
+
+
+def _check_suffix(output: str) -> None:
+    """Mined pairs are TSV, so their file is not named like another format; ConfigError before any work."""
+    suffix = without_compression(output).suffix
+    if suffix != ".tsv" and suffix in READERS:
+        raise ConfigError(
+            f"mined pairs are tab-separated, not '{suffix}'", file=output, remedy="Name the output .tsv, or .tsv.gz."
+        )
 
 
 class _DistinctLines(NamedTuple):

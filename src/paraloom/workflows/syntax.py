@@ -59,7 +59,8 @@ def add_parses(
     """
     if bool(parser) == bool(parses):
         raise ConfigError("expected either 'parser' or 'parses'", remedy="Give exactly one of them.")
-    stages, reference = input_stages(source)
+    # Parses from files are matched line by line: the rows must stay as they are.
+    stages, reference = input_stages(source, on_error=on_error, empty_sides="keep" if parses else None)
     stage: Stage
     if parser:
         stage = Parse(input=reference, columns=tuple(columns), **parser_fields(parser))

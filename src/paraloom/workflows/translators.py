@@ -19,11 +19,13 @@ from paraloom.core.protocols import Variant
 from paraloom.core.schema import VARIANTS
 from paraloom.core.stage import Ref, Stage
 from paraloom.io import read_lines, write_table
+from paraloom.io.bitext import check_target
 from paraloom.io.compression import open_write
 from paraloom.mt.checkpoint import bundled_translators
 from paraloom.mt.decoding import Beam, describe_decoding, parse_decoding
 from paraloom.mt.translator import Translator, translate_stream
 from paraloom.pipeline.result import RunResult
+from paraloom.pipeline.shard import OnError
 from paraloom.stages.input_checks import Direction, SampledRows
 from paraloom.stages.input_checks import check_languages as check_sample
 from paraloom.stages.translators import LoadTranslator, TrainTranslator
@@ -114,6 +116,7 @@ def train_translator(
     tgt_lang: str | None = None,
     src_column: str | int | None = None,
     tgt_column: str | int | None = None,
+    on_error: OnError = "stop",
     seed: int = 1,
     **config: Any,
 ) -> RunResult:
@@ -129,6 +132,7 @@ def train_translator(
         tgt_lang: Language of the target side.
         src_column: Source column of a table: a name, or a number from 1.
         tgt_column: Target column of a table.
+        on_error: 'stop' at a row that cannot be read, or 'reject' it.
         seed: Seed of every random choice.
         **config: Further fields of `paraloom.stages.TrainTranslator`: `steps`, `vocab_size`, `d_model` …
 
@@ -145,7 +149,7 @@ def train_translator(
     stages: list[Stage] = []
 
     def read(source: str | Path, name: str) -> Ref:
-        reading_stages, reference = input_stages(str(source), name=name, **reading)
+        reading_stages, reference = input_stages(str(source), name=name, on_error=on_error, **reading)
         stages.extend(reading_stages)
         return reference
 
@@ -199,8 +203,10 @@ def translate_file(
         if isinstance(decoding, Beam):
             decoding = replace(decoding, size=max(nbest, decoding.size))
         decoding = replace(decoding, nbest=nbest)
+    table = any(f".{kind}" in output for kind in ("tsv", "csv", "jsonl", "parquet"))
+    if table:
+        check_target(output)
     model = translator if isinstance(translator, Translator) else Translator.load(translator, decode=decoding)
-    table = any(f".{kind}" in output for kind in ("tsv", "jsonl", "parquet"))
     if decoding.nbest > 1 and not table:
         raise ConfigError(
             f"{decoding.nbest} translations per line do not fit a text file", remedy="Name an output such as out.tsv."

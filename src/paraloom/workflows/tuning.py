@@ -6,7 +6,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from paraloom.core.config import Config, check_keys
 from paraloom.core.errors import ConfigError
@@ -36,6 +36,7 @@ class Tuning(Config):
         seeds: How many times each candidate is drawn and trained.
         random_seeds: How many times the random selection is drawn and trained, and the best candidate in the end.
         encoder: Further fields of `paraloom.stages.TrainEncoder`.
+        bad_rows: 'stop' at a row of the pairs that cannot be read, or 'reject' it.
 
     Raises:
         ConfigError: A number is below 1, or a key of `encoder` is unknown.
@@ -50,6 +51,7 @@ class Tuning(Config):
     seeds: int = 1
     random_seeds: int = 5
     encoder: dict[str, Any] = field(default_factory=dict)
+    bad_rows: Literal["stop", "reject"] = "stop"
 
     def validate(self) -> None:
         for key in ("size", "epochs", "seeds", "random_seeds"):
@@ -191,7 +193,7 @@ def tuning_stages(tuning: Tuning, *, winner: str | None = None, test_figures: bo
     Raises:
         ConfigError: A grid is unknown.
     """
-    stages, pairs = input_stages(tuning.pairs)
+    stages, pairs = input_stages(tuning.pairs, on_error=tuning.bad_rows)
     tasks: dict[str, Any] = {"sts": tuning.sts, "development": tuning.development}
     trainings: dict[str, list[_Training]] = {}
     for candidate in [Candidate(RANDOM), *tuning.candidates()]:

@@ -89,7 +89,7 @@ def translate_variants(
     if _is_text(source, field):
         # Lines are identified by what they say: a sentence that occurs twice is translated once.
         path = Path(source).absolute()
-        reference = ReadSentences(name="input", text_files=(path,), field=_number(field), lang=lang)
+        reference = ReadSentences(name="input", text_files=(path,), field=_number(field), lang=lang, bad_rows=on_error)
         stages = [reference]
     else:
         reading: dict[str, Any] = {
@@ -98,7 +98,7 @@ def translate_variants(
             "src_column": src_column,
             "tgt_column": tgt_column,
         }
-        stages, reference = input_stages(source, **reading)
+        stages, reference = input_stages(source, on_error=on_error, **reading)
     loading, models = all_translator_stages(as_list(translators))
     stage = TranslateVariants(
         input=reference,
@@ -120,6 +120,7 @@ def measure_diversity(
     *,
     parser: str | None = None,
     references: str | None = None,
+    on_error: OnError = "stop",
     workers: int | None = None,
     seed: int = 1,
     **config: Any,
@@ -132,6 +133,7 @@ def measure_diversity(
         parser: Parses the variants first, as `load_parser` names it. Without it, trees are those of the column
             `text_parse`, if it is there.
         references: Pairs with the variants' pair_ids, for chrF to what a person wrote.
+        on_error: 'stop' at a row of the references that cannot be read, or 'reject' it.
         workers: Processes; default: one per core.
         seed: Seed of the sample.
         **config: Further fields of `paraloom.stages.MeasureDiversity`.
@@ -148,7 +150,7 @@ def measure_diversity(
     stages: list[Stage] = []
     reference_corpus: Ref | None = None
     if references is not None:
-        reading, reference_corpus = input_stages(references, name=_of("references", "read"))
+        reading, reference_corpus = input_stages(references, name=_of("references", "read"), on_error=on_error)
         stages += reading
     names = stage_names(corpora)
     config = {key: tuple(value) if isinstance(value, list) else value for key, value in config.items()}

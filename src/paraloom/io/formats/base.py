@@ -6,7 +6,7 @@ import json
 import math
 import os
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
@@ -16,6 +16,7 @@ import pyarrow.compute as pc
 
 from paraloom.core.errors import DataError
 from paraloom.io.compression import without_compression
+from paraloom.text.language_names import known_language, language_code
 
 ColumnName: TypeAlias = str | int | None
 """A column by name or by number from 1 ('2' is a number too); None is the default of the format."""
@@ -25,6 +26,15 @@ OnReject: TypeAlias = Callable[[int, str, str], None]
 
 PROVENANCE = ("src_lang", "tgt_lang", "pair_id", "origin")
 """Optional columns of a table of pairs, kept as they are; in the order of the fields of PairRow."""
+
+SIDE_NAMES = (
+    ("src", "tgt"),
+    ("source", "target"),
+    ("sentence1", "sentence2"),
+    ("text1", "text2"),
+    ("anchor", "positive"),
+)
+"""Names that the columns of the two sides have in tables of the field."""
 
 _LANGUAGES = re.compile(r"(?:^|\.)([a-z]{2,3})-([a-z]{2,3})$")
 _CHARACTER_NAMES = {"\t": "a tab", "\n": "a line feed", "\r": "a carriage return"}
@@ -84,6 +94,8 @@ class ReadOptions:
             DataError: `error` with its location, where `on_reject` is None.
         """
         if self.on_reject is None:
+            reject = '--on-error reject (bad_rows = "reject" in Python and TOML)'
+            error.remedy = f"{error.remedy or 'Fix the row.'} Or leave out rows that cannot be read: {reject}."
             raise error.at(file=self.path, row=row)
         self.on_reject(row, error.what, raw)
 
@@ -118,6 +130,68 @@ def origin_in_name(stem: str) -> str:
         ('news', 'de-en')
     """
     return _LANGUAGES.sub("", stem) or stem
+
+
+class Header(NamedTuple):
+    """What a header says about the two sides.
+
+    Args:
+        src: Position of the column of the source side, from 0.
+        tgt: Position of the column of the target side.
+        src_lang: Language of the source side, if the header names it.
+        tgt_lang: Language of the target side, if the header names it.
+    """
+
+    src: int
+    tgt: int
+    src_lang: str | None = None
+    tgt_lang: str | None = None
+
+
+def find_header(fields: Sequence[str], below: Sequence[str], options: ReadOptions) -> Header | None:
+    """Tell whether the first row of a table is a header, and which columns are the two sides.
+
+    A header names the sides (`SIDE_NAMES`), or their languages by code or in English. Codes are words, too ('es',
+    'it'): without languages from elsewhere they count only above a row with a sentence.
+
+    Args:
+        fields: Fields of the first row.
+        below: Fields of the second row.
+        options: Its languages, if they are known, must be those of the header.
+
+    Returns:
+        The columns, None if the row is not a header or does not tell two of its columns from the others.
+
+    Example:
+        >>> options = ReadOptions("a.tsv")
+        >>> find_header(["id", "German", "English"], ["1", "Ein Hund.", "A dog."], options)
+        Header(src=1, tgt=2, src_lang='de', tgt_lang='en')
+        >>> find_header(["es", "it"], ["und", "and"], options) is None
+        True
+    """
+    names = [field.strip().lower() for field in fields]
+    for src, tgt in SIDE_NAMES:
+        if names.count(src) == names.count(tgt) == 1:
+            return Header(names.index(src), names.index(tgt))
+    languages = {column: code for column, name in enumerate(names) if (code := known_language(name))}
+    expected = [language_code(options.src_lang), language_code(options.tgt_lang)]
+    if not any(field.strip() for field in below):
+        return None
+    if all(expected):
+        columns = [[column for column, code in languages.items() if code == side] for side in expected]
+        if len(columns[0]) == len(columns[1]) == 1 and expected[0] != expected[1]:
+            return Header(columns[0][0], columns[1][0])
+        return None
+    if len(languages) != 2 or len(set(languages.values())) != 2 or not any(map(_is_sentence, below)):
+        return None
+    (src_at, src_code), (tgt_at, tgt_code) = languages.items()
+    if any(side not in (None, code) for side, code in zip(expected, (src_code, tgt_code), strict=True)):
+        return None
+    return Header(src_at, tgt_at, src_code, tgt_code)
+
+
+def _is_sentence(text: str) -> bool:
+    return " " in text.strip() or len(text) > 12  # Chinese and Japanese do without spaces
 
 
 def raw_text(line: bytes) -> str:

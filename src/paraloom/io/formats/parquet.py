@@ -63,10 +63,15 @@ def write(batches: Iterable[pa.RecordBatch], schema: pa.Schema, target: str) -> 
         ConfigError: The name has a suffix of compression.
     """
     if target.endswith(SUFFIXES):
-        raise ConfigError(
-            "Parquet files are compressed internally", file=target, remedy="Name it .parquet, without another suffix."
-        )
+        raise compressed_twice(target)
     return write_shard(target, batches, schema)
+
+
+def compressed_twice(target: str) -> ConfigError:
+    """The error for a Parquet file whose name has a suffix of compression."""
+    return ConfigError(
+        "Parquet files are compressed internally", file=target, remedy="Name it .parquet, without another suffix."
+    )
 
 
 @contextmanager

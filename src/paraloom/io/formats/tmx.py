@@ -56,8 +56,8 @@ def read(options: ReadOptions) -> Iterator[PairRow]:
                 raise error.at(file=options.path, row=row + len(units.finished) + 1) from None
             for unit in units.finished:
                 row += 1
-                languages = languages or _languages(options, unit)
                 try:
+                    languages = languages or _languages(options, unit)
                     src, tgt = (_side(unit, lang) for lang in languages)
                 except DataError as error:
                     options.reject(row, error, repr(unit))
@@ -144,10 +144,16 @@ class _Units:
 
 def _languages(options: ReadOptions, unit: list[tuple[str, str]]) -> tuple[str, str]:
     """The two languages to read, decided at the first unit."""
-    present = list(dict.fromkeys(lang for lang, _ in unit))
+    present = list(dict.fromkeys(lang for lang, _ in unit if lang))
     src, tgt = options.src_lang, options.tgt_lang
     if not src and not tgt and len(present) == 2:
         return present[0], present[1]
+    if len(present) < 2 and not (src and tgt):
+        tags = ", ".join(lang or "no language" for lang, _ in unit) or "none"
+        raise DataError(
+            f"expected texts in two languages in the unit; its languages are {tags}",
+            remedy="Set --src-lang and --tgt-lang, or remove the unit.",
+        )
     remaining = [lang for lang in present if not any(_same(lang, known) for known in (src, tgt) if known)]
     if len(remaining) != 1 and not (src and tgt):
         raise ConfigError(

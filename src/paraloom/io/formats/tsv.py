@@ -3,18 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
+from typing import NamedTuple
 
 import pyarrow as pa
 
 from paraloom.core.errors import ConfigError, DataError, nearest
 from paraloom.io.compression import decode, open_write, read_raw_lines
-from paraloom.io.formats.base import PROVENANCE, ColumnName, PairRow, ReadOptions, plain_text, raw_text
+from paraloom.io.formats.base import (
+    PROVENANCE,
+    ColumnName,
+    PairRow,
+    ReadOptions,
+    find_header,
+    plain_text,
+    raw_text,
+)
 
 
 def read(options: ReadOptions) -> Iterator[PairRow]:
-    """Read pairs from two columns: by default `src` and `tgt` of the header, or the only two columns.
+    """Read pairs from two columns: by default those that a header names (`find_header`), or the only two columns.
 
-    Rows count from 1, without the header.
+    Rows count from 1, without the header. A blank line is a row of empty texts.
 
     Args:
         options: What to read.
@@ -27,15 +37,15 @@ def read(options: ReadOptions) -> Iterator[PairRow]:
     first = next(lines, None)
     if first is None:
         return
+    second = next(lines, None)
     fields = decode(first, options.path, 1).split("\t")
-    header = _has_header(options, fields)
-    src, tgt = _columns(options, fields, header)
-    # The optional columns of a table that paraloom wrote are kept as they are.
-    provenance = [fields.index(name) if header and name in fields else None for name in PROVENANCE]
-    row = 0
-    for line in lines if header else _prepend(first, lines):
-        row += 1
+    columns = table_columns(options, fields, raw_text(second or b"").split("\t"))
+    rows = [line for line in ((second,) if columns.header else (first, second)) if line is not None]
+    for row, line in enumerate(chain(rows, lines), 1):
         try:
+            if not line.strip() and b"\t" not in line:
+                yield PairRow(row, "", "")
+                continue
             values = decode(line, options.path, row).split("\t")
             if len(values) != len(fields):
                 raise DataError(
@@ -45,7 +55,7 @@ def read(options: ReadOptions) -> Iterator[PairRow]:
         except DataError as error:
             options.reject(row, error, raw_text(line))
             continue
-        yield PairRow(row, values[src], values[tgt], *(None if i is None else values[i] or None for i in provenance))
+        yield columns.pair(row, values)
 
 
 def write(batches: Iterable[pa.RecordBatch], names: Sequence[str], target: str) -> int:
@@ -82,16 +92,56 @@ def column_number(column: ColumnName) -> int | None:
     return int(column) if isinstance(column, int) or (column is not None and column.isdecimal()) else None
 
 
-def _prepend(first: bytes, lines: Iterator[bytes]) -> Iterator[bytes]:
-    yield first
-    yield from lines
+class TableColumns(NamedTuple):
+    """Where the sides and the optional columns of a table are.
+
+    Args:
+        header: Whether the first row is a header.
+        src: Position of the source side, from 0.
+        tgt: Position of the target side.
+        src_lang: Language of the source side, if the header names it.
+        tgt_lang: Language of the target side, if the header names it.
+        provenance: Position of each column of PROVENANCE; None where the table lacks it.
+    """
+
+    header: bool
+    src: int
+    tgt: int
+    src_lang: str | None
+    tgt_lang: str | None
+    provenance: tuple[int | None, ...]
+
+    def pair(self, row: int, values: Sequence[str]) -> PairRow:
+        """The pair of a row with as many fields as the first one."""
+        kept = [None if index is None else values[index] or None for index in self.provenance]
+        langs = (kept[0] or self.src_lang, kept[1] or self.tgt_lang)
+        return PairRow(row, values[self.src], values[self.tgt], *langs, *kept[2:])
 
 
-def _has_header(options: ReadOptions, fields: list[str]) -> bool:
-    columns = (options.src_column, options.tgt_column)
-    if columns == (None, None):
-        return "src" in fields and "tgt" in fields
-    return any(column is not None and column_number(column) is None for column in columns)
+def table_columns(options: ReadOptions, fields: list[str], below: list[str]) -> TableColumns:
+    """Find the header, if there is one, and the columns of a table.
+
+    Args:
+        options: What to read.
+        fields: Fields of the first row.
+        below: Fields of the second row.
+
+    Raises:
+        ConfigError: There are more than two columns and none is named, or a named one is not found.
+        DataError: There is one column.
+    """
+    named = (options.src_column, options.tgt_column)
+    noticed = find_header(fields, below, options) if named == (None, None) else None
+    if noticed is not None:
+        src, tgt, *langs = noticed
+        header = True
+    else:
+        header = any(column is not None and column_number(column) is None for column in named)
+        src, tgt = _columns(options, fields, header)
+        langs = [None, None]
+    # The optional columns of a table that paraloom wrote are kept as they are.
+    provenance = tuple(fields.index(name) if header and name in fields else None for name in PROVENANCE)
+    return TableColumns(header, src, tgt, langs[0], langs[1], provenance)
 
 
 def _columns(options: ReadOptions, fields: list[str], header: bool) -> tuple[int, int]:

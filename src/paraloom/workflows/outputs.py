@@ -1,0 +1,246 @@
+"""What is checked about an output before any work, and the record that says what a finished one was made from."""
+
+from __future__ import annotations
+
+import json
+import secrets
+import shutil
+import tempfile
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from paraloom.core.digests import digest, file_digest, folder_digest
+from paraloom.core.errors import ConfigError, RunError
+from paraloom.io.atomic import atomic_write
+from paraloom.io.bitext import is_device
+from paraloom.io.compression import PIPE
+from paraloom.io.corpus import DESCRIPTION
+from paraloom.io.formats import moses
+
+_MANY_FILES = 200
+_OF_CORPORA = (DESCRIPTION, "set-aside.jsonl")  # the second one lists the pages that an extraction rejected
+_SPARE_BYTES = 1 << 20
+
+
+def files_named(name: str | Path) -> list[Path]:
+    """The file or folder that a name refers to, both files of ``PREFIX.{de,en}``.
+
+    Example:
+        >>> [path.name for path in files_named("train.{de,en}")], [path.name for path in files_named("a.tsv")]
+        (['train.de', 'train.en'], ['a.tsv'])
+    """
+    sides = moses.sides(str(name))
+    return [Path(name)] if sides is None else [Path(sides.src), Path(sides.tgt)]
+
+
+def check_output(output: str | Path, inputs: Iterable[str | Path] = ()) -> None:
+    """Check, before any work, that an output can be written and would not replace one of its inputs.
+
+    Args:
+        output: The file or folder; '-', devices and pipes pass.
+        inputs: Files and folders that it is made from, as users name them.
+
+    Raises:
+        ConfigError: The output is one of the inputs, or lies in a folder of inputs that would be replaced with it.
+        RunError: It cannot be written, or the disk has less space than half of the inputs take.
+
+    Example:
+        >>> check_output("a.tsv", ["a.tsv"])
+        Traceback (most recent call last):
+            ...
+        paraloom.core.errors.ConfigError: a.tsv: the output is also an input.
+        Name another output.
+    """
+    if str(output) == PIPE or is_device(output):
+        return
+    read = [path for name in inputs for path in files_named(name)]
+    for target in files_named(output):
+        for path in read:
+            if target.resolve() == path.resolve():
+                raise ConfigError("the output is also an input", file=target, remedy="Name another output.")
+        folder = _existing_folder(target)
+        try:
+            with tempfile.TemporaryFile(dir=folder):
+                pass
+        except OSError as error:
+            raise RunError(
+                f"cannot write: {error.strerror}",
+                file=target,
+                remedy=f"Choose another path, or change the permissions of {folder}.",
+            ) from None
+        needed = sum(path.stat().st_size for path in read if path.is_file()) // 2
+        free = shutil.disk_usage(folder).free
+        if free < needed + _SPARE_BYTES:
+            raise RunError(
+                f"the disk has {free / 1e6:,.0f} MB of free space, and the inputs have {2 * needed / 1e6:,.0f} MB",
+                file=target,
+                remedy="Free space there, or write to another disk.",
+            )
+
+
+def check_corpus_folder(output: str | Path) -> None:
+    """Check, before any work, that a folder that is to become a corpus does not exist yet, or is empty.
+
+    Args:
+        output: The folder, or the name of anything else that may exist.
+
+    Raises:
+        RunError: The folder holds a corpus.
+        ConfigError: The folder holds something else.
+    """
+    folder = Path(output)
+    if not folder.is_dir() or not any(folder.iterdir()):
+        return
+    if (folder / DESCRIPTION).exists():
+        raise RunError("the folder already holds a corpus", file=folder, remedy="Delete it, or name another folder.")
+    raise ConfigError("the folder holds something else than a corpus", file=folder, remedy="Name a new folder.")
+
+
+@dataclass(frozen=True)
+class OutputRecord:
+    """What an output was made by, from and with; kept beside it as `.NAME.paraloom.json`.
+
+    Args:
+        command: The command.
+        recipe: Digest of the version, of all settings that count, and of the content of the inputs.
+        content: Digest of the output.
+    """
+
+    command: str
+    recipe: str
+    content: str
+
+    @staticmethod
+    def path(output: str | Path) -> Path:
+        """Where the record of an output is.
+
+        Example:
+            >>> OutputRecord.path("pairs.tsv").name
+            '.pairs.tsv.paraloom.json'
+        """
+        target = Path(output)
+        return target.with_name(f".{target.name}.paraloom.json")
+
+    @classmethod
+    def load(cls, output: str | Path) -> OutputRecord | None:
+        """The record of an output, None if there is none that can be read."""
+        try:
+            return cls(**json.loads(cls.path(output).read_text(encoding="utf-8")))
+        except (OSError, ValueError, TypeError):
+            return None
+
+    def save(self, output: str | Path) -> None:
+        """Write the record beside the output."""
+        with atomic_write(self.path(output)) as temporary:
+            temporary.write_text(json.dumps(asdict(self)) + "\n", encoding="utf-8")
+
+
+def is_up_to_date(output: str | Path, command: str, recipe: str) -> bool:
+    """Whether an existing output was made by the same command from the same inputs with the same settings.
+
+    Args:
+        output: The file or folder.
+        command: The command.
+        recipe: Digest of everything that the output depends on.
+
+    Returns:
+        False if the output does not exist.
+
+    Raises:
+        ConfigError: Another output exists, which would be replaced.
+    """
+    paths = files_named(output)
+    if not any(path.exists() for path in paths) or _is_empty_folder(paths):
+        return False
+    record = OutputRecord.load(output)
+    if record is None:
+        why = "the output exists already"
+    elif record.content != content_digest(paths):
+        why = "the output exists already, and was changed after it was made"
+    elif (record.command, record.recipe) != (command, recipe):
+        why = "the output exists already, made from other inputs or with other settings"
+    else:
+        return True
+    raise ConfigError(why, file=output, remedy="Name another output, or replace this one: --force.")
+
+
+def record_output(output: str | Path, command: str, recipe: str) -> None:
+    """Keep beside an output what it was made from; nothing if it was not made.
+
+    Args:
+        output: The file or folder.
+        command: The command that made it.
+        recipe: Digest of everything that it depends on.
+    """
+    paths = files_named(output)
+    if all(path.exists() for path in paths):
+        OutputRecord(command, recipe, content_digest(paths)).save(output)
+
+
+@contextmanager
+def set_aside(output: str | Path) -> Iterator[None]:
+    """While a corpus is made again, the old one has another name; it returns if the new one is not made.
+
+    Args:
+        output: The folder; nothing happens to anything that is not a corpus.
+
+    Raises:
+        ConfigError: The folder holds something besides the corpus.
+    """
+    folder = Path(output)
+    if not (folder / DESCRIPTION).is_file():
+        yield
+        return
+    for path in folder.iterdir():
+        if path.name not in _OF_CORPORA and not path.match("part-*.parquet"):
+            raise ConfigError(
+                f"the folder holds a corpus and something else: {path.name}",
+                file=folder,
+                remedy="Name a new folder, or move what does not belong to the corpus.",
+            )
+    old = folder.with_name(f".{folder.name}.{secrets.token_hex(4)}.tmp")
+    folder.rename(old)
+    try:
+        yield
+    finally:
+        if folder.exists():
+            shutil.rmtree(old)
+        else:
+            old.rename(folder)
+
+
+def content_digest(paths: Sequence[Path]) -> str:
+    """A digest of what files and folders hold; of a folder of more than 200 files, their sizes and times.
+
+    Args:
+        paths: Files and folders; one that does not exist counts by its name.
+    """
+    return digest([_content(path) for path in paths])
+
+
+def _content(path: Path) -> object:
+    if path.is_file():
+        return file_digest(path)
+    if not path.is_dir():
+        return str(path)
+    files = [file for file in sorted(path.rglob("*")) if file.is_file()]
+    if len(files) <= _MANY_FILES:
+        return folder_digest(path)
+    stats = [(file.relative_to(path).as_posix(), file.stat()) for file in files]
+    return digest([[name, stat.st_size, stat.st_mtime_ns] for name, stat in stats])
+
+
+def _is_empty_folder(paths: Sequence[Path]) -> bool:
+    return len(paths) == 1 and paths[0].is_dir() and not any(paths[0].iterdir())
+
+
+def _existing_folder(path: Path) -> Path:
+    """The folder that an output would be created in, or the nearest one above it that exists."""
+    for folder in path.absolute().parents:
+        if folder.exists():
+            if folder.is_dir():
+                return folder
+            raise RunError("cannot write: expected a folder, got a file", file=folder, remedy="Choose another path.")
+    return Path("/")

@@ -1,0 +1,127 @@
+"""Rows that could not be read or processed: written beside the output with their reasons, and reported."""
+
+from __future__ import annotations
+
+import json
+import warnings
+from collections.abc import Iterator
+from itertools import chain, islice
+from pathlib import Path
+from typing import Any
+
+from paraloom.core.errors import DataError
+from paraloom.io import open_write, read_batches, read_lines
+from paraloom.io.compression import PIPE
+from paraloom.io.formats import moses
+from paraloom.pipeline.definition import Definition
+from paraloom.pipeline.result import RunResult, StageResult
+from paraloom.stages.bitext import UNREAD, ReadPairs, ReadScoredPairs
+
+SUFFIX = ".rejected.jsonl"
+"""End of the name of the file beside an output."""
+
+_SHOWN_ROWS = 3
+_FORMATS = (".tsv", ".csv", ".jsonl", ".parquet", ".tmx")
+
+
+def rejected_file(output: str | Path) -> Path:
+    """The file beside an output that lists the rows that were rejected.
+
+    Example:
+        >>> rejected_file("out/pairs.tsv.gz").name, rejected_file("kept.{de,en}").name, rejected_file("encoder").name
+        ('pairs.rejected.jsonl', 'kept.rejected.jsonl', 'encoder.rejected.jsonl')
+    """
+    path = Path(output)
+    sides = moses.sides(str(output))
+    if sides is not None:
+        return Path(sides.src).with_name(sides.stem + SUFFIX)
+    name = path.name
+    for suffix in (".gz", ".zst", ".xz"):
+        name = name.removesuffix(suffix)
+    for suffix in _FORMATS:
+        name = name.removesuffix(suffix)
+    return path.with_name(name + SUFFIX)
+
+
+def rejected_rows(definition: Definition, result: RunResult) -> Iterator[dict[str, Any]]:
+    """The rows of the input that could not be read, and the rows that a stage could not process.
+
+    Rows that a filter rejects are not among them.
+
+    Args:
+        definition: The pipeline.
+        result: Its result, whose folders still exist.
+
+    Yields:
+        `file` and `row`, or `stage` and `pair_id`; `reason`; and `text`, the row as it was, or both sides between tabs.
+    """
+    for step, stage in zip(definition.steps, result.stages, strict=False):
+        if isinstance(step.stage, (ReadPairs, ReadScoredPairs)):
+            yield from _unread(str(step.stage.source), stage)
+        for row in _rows(stage, "failed"):
+            texts = [str(row[name]) for name in ("src", "tgt", "text") if row.get(name) is not None]
+            where = {"stage": step.name, "pair_id": row.get("pair_id")}
+            yield {**where, "reason": row["error"], "text": "\t".join(texts)}
+
+
+def report_rejected(definition: Definition, result: RunResult, output: str | Path | None = None) -> None:
+    """Write the rejected rows beside the output, and warn with the first of them; nothing if there are none.
+
+    Args:
+        definition: The pipeline.
+        result: Its result, whose folders still exist.
+        output: What was written; None or '-' only warns.
+    """
+    rows = rejected_rows(definition, result)
+    first = list(islice(rows, _SHOWN_ROWS))
+    path = None if output is None or str(output) == PIPE else rejected_file(output)
+    if not first:
+        if path is not None and _is_ours(path):
+            path.unlink()  # of an earlier output with this name
+        return
+    count = 0
+    if path is None:
+        count = len(first) + sum(1 for _ in rows)
+    else:
+        with open_write(path) as stream:
+            for row in chain(first, rows):
+                stream.write((json.dumps(row, ensure_ascii=False) + "\n").encode(errors="backslashreplace"))
+                count += 1
+    shown = "; ".join(_described(row) for row in first) + (" …" if count > len(first) else "")
+    rejected = "1 row was" if count == 1 else f"{count:,} rows were"
+    warnings.warn(f"{rejected} rejected{'' if path is None else f', see {path}'}: {shown}", stacklevel=3)
+
+
+def _unread(source: str, stage: StageResult) -> Iterator[dict[str, Any]]:
+    for row in _rows(stage, "rejected"):
+        unread = row["origin"] == UNREAD
+        where = {"row": int(row["pair_id"])} if unread else {"pair_id": row["pair_id"]}
+        text = row["src"] if unread else f"{row['src'] or ''}\t{row['tgt'] or ''}"
+        yield {"file": _shown(source), **where, "reason": row["reason"], "text": text}
+
+
+def _rows(stage: StageResult, split: str) -> Iterator[dict[str, Any]]:
+    for shard in sorted((stage.folder / split).glob("*.parquet")):
+        for batch in read_batches(shard):
+            yield from batch.to_pylist()
+
+
+def _described(row: dict[str, Any]) -> str:
+    where = f"row {row['row']}" if "row" in row else str(row["pair_id"])
+    return f"{where} of {row['file']}: {row['reason']}" if "file" in row else f"{where}: {row['reason']}"
+
+
+def _shown(source: str) -> str:
+    """A path as a user would name it: relative to the working folder, if it is below that."""
+    path = Path(source)
+    return str(path.relative_to(Path.cwd())) if path.is_relative_to(Path.cwd()) else source
+
+
+def _is_ours(path: Path) -> bool:
+    """Whether a file is a list of rejected rows."""
+    if not path.is_file():
+        return False
+    try:
+        return {"reason", "text"} <= set(json.loads(next(iter(read_lines(path)), "null")) or ())
+    except (DataError, ValueError, TypeError):
+        return False

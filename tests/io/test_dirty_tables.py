@@ -1,0 +1,192 @@
+"""Tables as people have them: CSV, headers, blank lines, empty sides, two files, units without a language."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+
+from paraloom.core.errors import ConfigError, DataError
+from paraloom.core.schema import PAIRS
+from paraloom.io import read_pairs, write_table
+from paraloom.io.bitext import check_target
+from paraloom.io.formats.moses import join_sides, sides
+
+
+def read(path: Path | str, **options: object) -> list[tuple[str, str]]:
+    batches = list(read_pairs(path, **options))  # type: ignore[arg-type]
+    return [(row["src"], row["tgt"]) for row in pa.Table.from_batches(batches, PAIRS).to_pylist()]
+
+
+def languages(path: Path | str, **options: object) -> tuple[str, str]:
+    row = next(read_pairs(path, **options)).to_pylist()[0]  # type: ignore[arg-type]
+    return row["src_lang"], row["tgt_lang"]
+
+
+@pytest.mark.parametrize(
+    ("content", "expected"),
+    [
+        ("Hallo.,Hello.\nTag.,Day.\n", [("Hallo.", "Hello."), ("Tag.", "Day.")]),
+        ('"Ja, gut.","Yes, ""fine""."\nTag.,Day.\n', [("Ja, gut.", 'Yes, "fine".'), ("Tag.", "Day.")]),
+        ("Ja, gut.;Yes, fine.\nNa, du;Well, you\n", [("Ja, gut.", "Yes, fine."), ("Na, du", "Well, you")]),
+        ("a\tb\nc\td\n", [("a", "b"), ("c", "d")]),
+        ('"two\nlines",b\nc,d\n', [("two\nlines", "b"), ("c", "d")]),
+        ("source,target\r\na,b\r\n", [("a", "b")]),
+        ("\ufeffsrc,tgt\na,b\n", [("a", "b")]),
+        ("id,German,English\n1,Ein Hund.,A dog.\n", [("Ein Hund.", "A dog.")]),
+    ],
+)
+def test_csv_as_spreadsheets_write_it(tmp_path: Path, content: str, expected: list[tuple[str, str]]) -> None:
+    (tmp_path / "a.csv").write_bytes(content.encode())
+    assert read(tmp_path / "a.csv") == expected
+
+
+def test_bad_rows_of_csv_are_rejected_one_by_one(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_bytes(b'a,b\nx,y,z\n\xff,c\n"x" y,z\n\nd,\n"e, f",g\n"never closed,h\n')
+    rejected: list[tuple[int, str, str]] = []
+    kept = read(
+        tmp_path / "a.csv",
+        on_reject=lambda *row: rejected.append(row),
+        on_empty=lambda *row: rejected.append(row),
+    )
+    assert kept == [("a", "b"), ("e, f", "g")]
+    assert [row for row, _, _ in rejected] == [2, 3, 4, 5, 6, 8]
+    for (_, reason, _), part in zip(
+        rejected,
+        ["got 3", "not valid UTF-8", "not valid CSV", "are empty", "'tgt' is empty", "not valid CSV"],
+        strict=True,
+    ):
+        assert part in reason
+    with pytest.raises(DataError, match=r"row 2: expected 2 fields") as error:
+        read(tmp_path / "a.csv")
+    assert "--on-error reject" in str(error.value.remedy)
+
+
+def test_csv_round_trip(tmp_path: Path) -> None:
+    texts = ["plain", 'a "quoted", one', "two\nlines", "a\ttab", "a;b"]
+    row = {"pair_id": "t:1", "src_lang": "de", "tgt_lang": "en", "origin": "t"}
+    table = pa.Table.from_pylist([{**row, "src": text, "tgt": text} for text in texts], PAIRS)
+    for name in ("t.csv", "t.csv.gz"):
+        assert write_table(table, tmp_path / name) == len(texts)
+        assert read(tmp_path / name) == [(text, text) for text in texts]
+        assert languages(tmp_path / name) == ("de", "en")
+
+
+@pytest.mark.parametrize(
+    ("name", "header", "langs"),
+    [
+        ("a.tsv", "src\ttgt", ("und", "und")),
+        ("a.tsv", "Source\tTarget", ("und", "und")),
+        ("a.tsv", "de\ten", ("de", "en")),
+        ("a.tsv", "German\tEnglish", ("de", "en")),
+        ("a.de-en.tsv", "de\ten", ("de", "en")),
+        ("a.de-en.tsv", "Deutsch\tEnglish", None),
+        ("a.de-en.tsv", "fr\ten", None),
+        ("a.tsv", "Hallo\tHello", None),
+    ],
+)
+def test_headers_are_noticed(tmp_path: Path, name: str, header: str, langs: tuple[str, str] | None) -> None:
+    (tmp_path / name).write_text(f"{header}\nEin Hund.\tA dog.\n")
+    rows = [("Ein Hund.", "A dog.")]
+    assert read(tmp_path / name) == (rows if langs else [tuple(header.split("\t")), *rows])
+    if langs:
+        assert languages(tmp_path / name) == langs
+
+
+def test_codes_in_a_dictionary_are_words(tmp_path: Path) -> None:
+    (tmp_path / "dictionary.tsv").write_text("es\tit\nund\tand\n")
+    assert read(tmp_path / "dictionary.tsv") == [("es", "it"), ("und", "and")]
+
+
+def test_two_of_several_columns_are_read_if_the_header_names_the_languages_of_the_file(tmp_path: Path) -> None:
+    (tmp_path / "a.de-en.tsv").write_text("de\ten\ten_second\nJa.\tYes.\tSure.\n")
+    assert read(tmp_path / "a.de-en.tsv") == [("Ja.", "Yes.")]
+
+
+def test_blank_lines_and_empty_sides(tmp_path: Path) -> None:
+    (tmp_path / "a.tsv").write_text("a\tb\n\n \t \n\tc\nd\t\ne\tf\n")
+    assert read(tmp_path / "a.tsv") == [("a", "b"), ("", ""), (" ", " "), ("", "c"), ("d", ""), ("e", "f")]
+    reasons = []
+    kept = read(tmp_path / "a.tsv", on_empty=lambda row, reason, _: reasons.append((row, reason)))
+    assert kept == [("a", "b"), ("e", "f")]
+    both = "'src' and 'tgt' are empty"
+    assert reasons == [(2, both), (3, both), (4, "'src' is empty"), (5, "'tgt' is empty")]
+
+
+def test_empty_rows_do_not_count_for_skip_and_limit(tmp_path: Path) -> None:
+    (tmp_path / "a.tsv").write_text("a\tb\n\t\nc\td\n\t\ne\tf\n\t\ng\th\n")
+    rows: list[int] = []
+    kept = read(tmp_path / "a.tsv", on_empty=lambda row, *_: rows.append(row), skip=1, limit=2)
+    assert (kept, rows) == ([("c", "d"), ("e", "f")], [2, 4]) or (kept, rows) == ([("c", "d"), ("e", "f")], [4])
+
+
+TMX = (
+    '<tmx version="1.4"><body><tu><tuv xml:lang="de"><seg>Ja.</seg></tuv><tuv><seg>Yes.</seg></tuv></tu>'
+    '<tu><tuv xml:lang="de"><seg>Nein.</seg></tuv><tuv xml:lang="en"><seg>No.</seg></tuv></tu></body></tmx>'
+)
+
+
+def test_a_first_unit_without_a_language_does_not_decide_the_languages(tmp_path: Path) -> None:
+    (tmp_path / "a.tmx").write_text(TMX)
+    reasons: list[str] = []
+    assert read(tmp_path / "a.tmx", on_reject=lambda row, reason, raw: reasons.append(reason)) == [("Nein.", "No.")]
+    assert "its languages are de, no language" in reasons[0]
+    with pytest.raises(DataError, match="row 1: expected texts in two languages"):
+        read(tmp_path / "a.tmx")
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "source", "langs", "stem"),
+    [
+        ("mine.de", "mine.en", "mine.{de,en}", ("de", "en"), "mine"),
+        ("d/mine.de.gz", "d/mine.en.gz", "d/mine.{de,en}.gz", ("de", "en"), "mine"),
+        ("mine.kal", "mine.en", "mine.{kal,en}", ("kal", "en"), "mine"),
+        ("train_de.txt", "train_en.txt", "{train_de,train_en}.txt", ("de", "en"), "train"),
+        ("german.txt", "english.txt", "{german,english}.txt", ("de", "en"), "pairs"),
+        ("de/a.txt", "en/a.txt", "{de/a.txt,en/a.txt}", ("de", "en"), "a"),
+        ("left", "right", "{left,right}", ("left", "right"), "pairs"),
+        ("x.1.txt", "x.2.txt", "x.{1,2}.txt", ("1", "2"), "x"),
+    ],
+)
+def test_two_files_in_place_of_braces(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    first: str,
+    second: str,
+    source: str,
+    langs: tuple[str, str],
+    stem: str,
+) -> None:
+    assert join_sides(first, second) == source
+    both = sides(source)
+    assert both is not None
+    assert (both.src, both.tgt, (both.src_lang, both.tgt_lang), both.stem) == (first, second, langs, stem)
+    absolute = sides(join_sides(str(tmp_path / first), str(tmp_path / second)))
+    assert absolute is not None and (absolute.src, absolute.tgt) == (str(tmp_path / first), str(tmp_path / second))
+
+
+def test_files_that_cannot_be_two_sides() -> None:
+    with pytest.raises(ConfigError, match="both sides are the same file"):
+        join_sides("a.de", "a.de")
+    with pytest.raises(ConfigError, match="a brace or a comma"):
+        join_sides("a,b.de", "a.en")
+
+
+def test_one_of_two_sides_alone_names_the_other(tmp_path: Path) -> None:
+    for language in ("de", "en"):
+        (tmp_path / f"mine.{language}").write_text("x\n")
+    with pytest.raises(ConfigError) as error:
+        read(tmp_path / "mine.de")
+    assert f"{tmp_path}/mine.de {tmp_path}/mine.en" in str(error.value)
+
+
+@pytest.mark.parametrize("name", ["x.txt", "x.parquet.gz", "x.html"])
+def test_formats_that_cannot_be_written_are_known_before_any_work(name: str) -> None:
+    with pytest.raises(ConfigError):
+        check_target(name)
+
+
+@pytest.mark.parametrize("name", ["x.tsv", "x.csv.gz", "x.{de,en}", "x", "-", "x.tmx"])
+def test_formats_that_can_be_written(name: str) -> None:
+    check_target(name)
