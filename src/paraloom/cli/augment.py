@@ -12,6 +12,7 @@ import paraloom.experiments as papers
 import paraloom.report as reports
 from paraloom import workflows
 from paraloom.cli import options
+from paraloom.cli.output import print_run
 
 
 def augment(
@@ -54,6 +55,7 @@ def augment(
     workers: options.Workers = None,
     language_check: options.CheckLanguages = True,
     seed: options.Seed = 1,
+    as_json: options.Json = False,
 ) -> None:
     """Back-translate monolingual text into training bitext; or run an experiment that compares methods (BBH22).
 
@@ -94,7 +96,7 @@ def augment(
         check_languages=language_check,
         seed=seed,
     )
-    typer.echo(result.format(), err=True)
+    print_run(result, output, "train translator --bitext {output} -o translator", as_json)
 
 
 def _refuse(given: Mapping[str, object], kind: str) -> None:

@@ -16,6 +16,7 @@ from paraloom.cli import (
     encoders,
     evaluate,
     experiments,
+    look,
     options,
     pages,
     pairs,
@@ -26,6 +27,7 @@ from paraloom.cli import (
     translators,
     variants,
 )
+from paraloom.cli.output import start_clock
 from paraloom.cli.renamed import RenamedCommands, RenamedOptions
 from paraloom.core.arrow import start_without_pandas
 from paraloom.core.errors import ParaloomError
@@ -42,7 +44,7 @@ app = typer.Typer(
 )
 
 PANELS: dict[str, options.Commands] = {
-    "Start and run": {**runs.COMMANDS, **pages.COMMANDS, **stages.COMMANDS},
+    "Start and run": {**runs.COMMANDS, **look.COMMANDS, **pages.COMMANDS, **stages.COMMANDS},
     "Paraphrase pairs": {**pairs.COMMANDS, **scores.COMMANDS},
     "Encoders": encoders.COMMANDS,
     "Translation": {**translators.COMMANDS, **augment.COMMANDS, **variants.COMMANDS},
@@ -73,6 +75,7 @@ def _guarded(command: Callable[..., None]) -> Callable[..., None]:
     @wraps(command)
     def run(*arguments: Any, **options: Any) -> None:
         start_without_pandas()
+        start_clock()
         try:
             command(*arguments, **options)
         except ParaloomError as error:
@@ -104,7 +107,8 @@ def _print_version(wanted: bool) -> None:
 @app.callback()
 def _options(
     version: Annotated[
-        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version and exit.")
+        bool,
+        typer.Option("--version", "-V", callback=_print_version, is_eager=True, help="Print the version and exit."),
     ] = False,
 ) -> None:
     pass
@@ -113,7 +117,7 @@ def _options(
 def main() -> None:
     """Run the command; exit status 0 done, 1 the data or the run is at fault, 2 the call is, 130 interrupted."""
     warnings.showwarning = _warn  # type: ignore[assignment]
-    app()
+    app(prog_name="paraloom")
 
 
 def _warn(message: Warning | str, *location: object) -> None:

@@ -13,6 +13,7 @@ import paraloom.report as reports
 from paraloom import workflows
 from paraloom.bundled import PARAPHRASE_MODEL
 from paraloom.cli import options
+from paraloom.cli.output import conclude, print_run
 from paraloom.core.errors import ConfigError
 
 
@@ -32,6 +33,7 @@ def backtranslate(
     on_error: options.OnError = options.OnErrorChoice.stop,
     language_check: options.CheckLanguages = True,
     seed: options.Seed = 1,
+    as_json: options.Json = False,
 ) -> None:
     """Pair each reference of a bitext with translations of its other side: paraphrases.
 
@@ -48,7 +50,7 @@ def backtranslate(
     )
     paraphrases = pairs.backtranslate(translator, decode=decode, side=side, check_languages=language_check)
     result = paraphrases.write(output, engine=engine, workers=workers, on_error=on_error.value)
-    typer.echo(result.format(), err=True)
+    print_run(result, output, "score {output} --with overlap,length -o scored.parquet", as_json)
 
 
 def score(
@@ -107,6 +109,7 @@ def score(
     engine: options.Engine = "local",
     workers: options.Workers = None,
     on_error: options.OnError = options.OnErrorChoice.stop,
+    as_json: options.Json = False,
 ) -> None:
     """Add columns of scores to pairs; no row is dropped.
 
@@ -132,7 +135,7 @@ def score(
         languages=options.names(languages or ""),
     )
     result = scored.write(output, engine=engine, workers=workers, on_error=on_error.value)
-    typer.echo(result.format(), err=True)
+    print_run(result, output, 'filter {output} --where "trigram_overlap <= 0.7" -o kept.parquet', as_json)
 
 
 def filter_pairs(
@@ -168,6 +171,7 @@ def filter_pairs(
     engine: options.Engine = "local",
     workers: options.Workers = None,
     seed: options.Seed = 1,
+    as_json: options.Json = False,
 ) -> None:
     """Keep the pairs that meet all criteria: preset and where, then top or decile, then sample.
 
@@ -202,7 +206,10 @@ def filter_pairs(
         paraphrase_model=paraphrase_model,
         **criteria,
     )
-    typer.echo(kept.write(output, engine=engine, workers=workers).format(), err=True)
+    result = kept.write(output, engine=engine, workers=workers)
+    print_run(result, output, "train encoder --pairs {output} -o encoder", as_json)
+    if not as_json and not result.stages[-1].counts.out:
+        typer.echo(f"\n{workflows.explain_empty_filter(result, pairs)}", err=True)
 
 
 def stats(
@@ -241,6 +248,7 @@ def lexicon(
     min_count: Annotated[int, typer.Option(help="Minimum number of times that an entry occurs.")] = 2,
     sample: Annotated[int, typer.Option(help="Pairs to learn from, sampled at random.")] = 500_000,
     seed: options.Seed = 1,
+    as_json: options.Json = False,
 ) -> None:
     """Extract a paraphrase lexicon: phrases that can replace each other, scored, with examples.
 
@@ -249,7 +257,11 @@ def lexicon(
     count = workflows.extract_lexicon(
         pairs, output, seed=seed, max_phrase_length=max_phrase_length, min_count=min_count, sample=sample
     )
+    if as_json:
+        typer.echo(json.dumps({"output": output, "entries": count}))
+        return
     typer.echo(f"{count:,} entries in {output}")
+    conclude(output, counted=True)
 
 
 def tune(

@@ -31,6 +31,7 @@ def train_translator(
         str, typer.Option("--license", help="License of the training data, for the model card.")
     ] = "other",
     seed: options.Seed = 1,
+    as_json: options.Json = False,
 ) -> None:
     """Train a translator from scratch; if stopped, run it again to resume.
 
@@ -52,7 +53,7 @@ def train_translator(
         title=title,
         license=license_,
     )
-    print_figures(result)
+    print_figures(result, "translate {output} sentences.txt", as_json)
 
 
 def translate(

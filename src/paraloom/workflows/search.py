@@ -111,7 +111,18 @@ def mine_lines(
                 if src.split() != tgt.split():
                     stream.write(f"{_one_field(src)}\t{_one_field(tgt)}\t{cosine:.4f}\n".encode())
                     count += 1
+        if not count:
+            _warn_of_no_pairs(lines, stored, above=above, below=below, seed=seed)
     return count
+
+
+def _warn_of_no_pairs(lines: Path, vectors: npt.NDArray[np.float32], *, above: float, below: float, seed: int) -> None:
+    """Say how near the nearest different lines are, where none are as near as asked for."""
+    nearest = mine_pairs(vectors, lines.parent, above=-1, below=below, k=2, seed=seed)
+    texts = zip(lines_at(lines, nearest.first), lines_at(lines, nearest.second), nearest.cosines.tolist(), strict=True)
+    closest = next((cosine for src, tgt, cosine in texts if src.split() != tgt.split()), None)
+    remedy = "" if closest is None else f"; the closest below {below:g} has {closest:.3f}; choose a lower minimum"
+    warnings.warn(f"no two lines have a cosine of {above:g} to {below:g}{remedy}", stacklevel=3)
 
 
 @dataclass(frozen=True)
@@ -205,6 +216,13 @@ def mine_translations(
                 first, second, mined.margins.tolist(), mined.cosines.tolist(), strict=True
             ):
                 stream.write(f"{_one_field(src)}\t{_one_field(tgt)}\t{margin:.4f}\t{cosine:.4f}\n".encode())
+        if not len(mined.margins) and len(
+            best := select_pairs(neighbors, threshold=-np.inf, retrieval=retrieval).margins
+        ):
+            warnings.warn(
+                f"no pair has a margin of {threshold:g} or more; the best has {best.max():.3f}; choose a lower threshold",
+                stacklevel=2,
+            )
         score = None
         if true is not None:
             everything = select_pairs(neighbors, threshold=-np.inf, retrieval=retrieval)
