@@ -159,9 +159,8 @@ def encode(
     typer.echo(f"{count:,} vectors in {output}")
     if source != "-" and output.suffix == ".npy":
         names = shlex.join([encoder, source])
-        typer.echo(
-            f'\nNext: echo "A question." | paraloom search {names} --vectors {shlex.quote(str(output))}', err=True
-        )
+        command = f"paraloom search {names} --vectors {shlex.quote(str(output))}"
+        typer.echo(f'\nNext: echo "A question." | {command}', err=True)
 
 
 def similarity(

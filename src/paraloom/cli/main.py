@@ -31,6 +31,7 @@ from paraloom.cli.output import start_clock
 from paraloom.cli.renamed import RenamedCommands, RenamedOptions
 from paraloom.core.arrow import start_without_pandas
 from paraloom.core.errors import ParaloomError
+from paraloom.core.optional import installable, missing_extra
 from paraloom.core.version import __version__
 
 app = typer.Typer(
@@ -79,7 +80,12 @@ def _guarded(command: Callable[..., None]) -> Callable[..., None]:
         try:
             command(*arguments, **options)
         except ParaloomError as error:
-            typer.echo(f"paraloom: {error}", err=True)
+            typer.echo(f"paraloom: {installable(str(error))}", err=True)
+            raise typer.Exit(1) from None
+        except ImportError as error:
+            if (missing := missing_extra(error)) is None:
+                raise
+            typer.echo(f"paraloom: {installable(str(missing))}", err=True)
             raise typer.Exit(1) from None
         except KeyboardInterrupt as stop:
             typer.echo(f"\nparaloom: {str(stop) or 'interrupted; the same command again resumes'}", err=True)

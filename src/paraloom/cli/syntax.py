@@ -21,9 +21,8 @@ def train_parser(
 
     Example: `paraloom train parser wsj.mrg.gz -o parser-en`
     """
-    print_figures(
-        workflows.train_parser(treebank, output), "parse pairs.parquet --parser {output} -o parsed.parquet", as_json
-    )
+    result = workflows.train_parser(treebank, output)
+    print_figures(result, "parse pairs.parquet --parser {output} -o parsed.parquet", as_json)
 
 
 def parse(

@@ -165,8 +165,8 @@ def _batches(name: str, batches: Iterator[pa.RecordBatch], rows: int) -> Preview
 def _lines(name: str, suffix: str, rows: int) -> Preview:
     lines = read_lines(name)
     first = list(islice(lines, rows + 1))
-    count: int | None = len(first) + sum(1 for _ in islice(lines, _COUNTED))
-    count = None if count > _COUNTED else count
+    total = len(first) + sum(1 for _ in islice(lines, _COUNTED))
+    count = total if total <= _COUNTED else None
     if suffix == ".jsonl":
         try:
             shown = [json.loads(line) for line in first[:rows]]

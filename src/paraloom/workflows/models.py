@@ -43,7 +43,8 @@ class ModelSummary:
         """A paragraph: the name and kind, then a line for each fact.
 
         Example:
-            >>> print(ModelSummary("cs-en", "translator", "cs → en", 11_500_000, "MIT", "BLEU 37", "news", "m").format())
+            >>> model = ModelSummary("cs-en", "translator", "cs → en", 11_500_000, "MIT", "BLEU 37", "news", "cs-en")
+            >>> print(model.format())
             cs-en: translator, cs → en, 11.5 MB
               license   MIT
               measured  BLEU 37

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import tempfile
 from collections.abc import Iterable, Sequence
@@ -103,6 +104,7 @@ def run_stages(
         try:
             result = run_pipeline(definition, work, engine=engine, workers=workers, on_error=on_error)
         except ParaloomError as error:
+            _hide_work(error, work)
             # A RunError may mean that another process is running there.
             if not isinstance(error, RunError) and not resumed and not _has_output(work):
                 shutil.rmtree(work, ignore_errors=True)
@@ -131,6 +133,14 @@ def run_in(
     """
     definition = Definition(name, seed, define_steps(stages, Path.cwd()))
     return run_pipeline(replace(definition, text=format_pipeline(definition)), folder, workers=workers)
+
+
+def _hide_work(error: ParaloomError, work: Path) -> None:
+    """Name the stage without its number, and no file of the work folder: the user named neither."""
+    if error.stage is not None:
+        error.stage = re.sub(r"^\d+-", "", error.stage)
+    if error.file is not None and Path(error.file).absolute().is_relative_to(work.absolute()):
+        error.file = None
 
 
 def _has_output(work: Path) -> bool:

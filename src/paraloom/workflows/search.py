@@ -16,7 +16,15 @@ import numpy.typing as npt
 from paraloom.core.errors import DataError
 from paraloom.core.protocols import EncoderLike
 from paraloom.embed.encoder import open_encoder
-from paraloom.embed.mining import MARGIN_THRESHOLD, NEIGHBORS, Index, Retrieval, bitext_neighbors, select_pairs
+from paraloom.embed.mining import (
+    MARGIN_THRESHOLD,
+    NEIGHBORS,
+    Index,
+    MinedBitext,
+    Retrieval,
+    bitext_neighbors,
+    select_pairs,
+)
 from paraloom.embed.search import lines_at, mine_pairs, search
 from paraloom.embed.threads import available_threads
 from paraloom.evaluate.mining import MiningScore, evaluate_mining, read_gold_rows
@@ -216,13 +224,8 @@ def mine_translations(
                 first, second, mined.margins.tolist(), mined.cosines.tolist(), strict=True
             ):
                 stream.write(f"{_one_field(src)}\t{_one_field(tgt)}\t{margin:.4f}\t{cosine:.4f}\n".encode())
-        if not len(mined.margins) and len(
-            best := select_pairs(neighbors, threshold=-np.inf, retrieval=retrieval).margins
-        ):
-            warnings.warn(
-                f"no pair has a margin of {threshold:g} or more; the best has {best.max():.3f}; choose a lower threshold",
-                stacklevel=2,
-            )
+        if not len(mined.margins):
+            _warn_of_no_translations(select_pairs(neighbors, threshold=-np.inf, retrieval=retrieval), threshold)
         score = None
         if true is not None:
             everything = select_pairs(neighbors, threshold=-np.inf, retrieval=retrieval)
@@ -231,6 +234,12 @@ def mine_translations(
             score = evaluate_mining(everything.sources, everything.targets, everything.margins, known, threshold)
         counts = [len(side.rows) for side in sides], [len(side_vectors) for side_vectors in vectors]
         return MinedLines(len(mined.sources), (counts[0][0], counts[0][1]), (counts[1][0], counts[1][1]), score)
+
+
+def _warn_of_no_translations(candidates: MinedBitext, threshold: float) -> None:
+    """Say how good the best candidate is, where none is as good as asked for."""
+    best = f"; the best has {candidates.margins.max():.3f}; choose a lower threshold" if len(candidates.margins) else ""
+    warnings.warn(f"no pair has a margin of {threshold:g} or more{best}", stacklevel=3)
 
 
 class _DistinctLines(NamedTuple):
