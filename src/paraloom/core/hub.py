@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import socket
+import sys
 import threading
 from functools import cache
 from pathlib import Path
@@ -21,13 +22,18 @@ _OFFLINE = ("HF_HUB_OFFLINE", "TRANSFORMERS_OFFLINE")
 def require_hub(model: str | Path) -> None:
     """Fail at once if a model has to be downloaded and the hub cannot be reached.
 
+    A model that was downloaded before is then loaded from the cache, without asking the hub for a newer one.
+
     Args:
         model: A Hugging Face name, or a folder, for which nothing is downloaded.
 
     Raises:
         ModelError: The model is not in the cache of huggingface_hub, and there is no network.
     """
-    if Path(model).exists() or _in_cache(str(model)) or hub_answers(_endpoint()):
+    if Path(model).exists() or hub_answers(_endpoint()):
+        return
+    if _in_cache(str(model)):
+        _work_offline()
         return
     raise ModelError(
         "not on this machine, and huggingface.co cannot be reached",
@@ -69,6 +75,13 @@ def hub_answers(endpoint: str) -> bool:
     thread.start()
     thread.join(2 * _TIMEOUT)
     return connected.is_set()
+
+
+def _work_offline() -> None:
+    """Keep huggingface_hub from asking for newer files, six times for each, before it reads its cache."""
+    os.environ["HF_HUB_OFFLINE"] = "1"
+    if constants := sys.modules.get("huggingface_hub.constants"):
+        setattr(constants, "HF_HUB_OFFLINE", True)  # noqa: B010
 
 
 def _endpoint() -> str:
