@@ -58,7 +58,11 @@ def score(
     output: options.Output,
     scores: Annotated[
         str,
-        typer.Option("--with", help="Scores or groups, separated by commas; `all`; `paraloom scores` lists them."),
+        typer.Option(
+            "--with",
+            help="Scores or groups, separated by commas; `all`; `paraloom scores` lists them.",
+            autocompletion=options.complete_scores,
+        ),
     ] = "common",
     encoder: Annotated[
         str | None,
@@ -146,7 +150,10 @@ def filter_pairs(
     where: Annotated[str, typer.Option(help="A condition in SQL over the columns.")] = "",
     preset: Annotated[
         str | None,
-        typer.Option(help="strict, balanced or loose: keep what is probably a paraphrase, but not a near-copy."),
+        typer.Option(
+            help="strict, balanced or loose: keep what is probably a paraphrase, but not a near-copy.",
+            autocompletion=options.complete_preset,
+        ),
     ] = None,
     encoder: Annotated[
         str | None, typer.Option(help="For a preset: compute paraphrase_score first, with this encoder.")
