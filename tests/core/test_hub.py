@@ -30,8 +30,8 @@ def online(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 @pytest.fixture
 def server() -> Iterator[str]:
     """An address that takes connections."""
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        yield f"http://127.0.0.1:{listener.getsockname()[1]}"
+    with socket.create_server(("127.0.0.1", 0)) as socket_:
+        yield f"http://127.0.0.1:{socket_.getsockname()[1]}"
 
 
 def test_an_endpoint_that_takes_connections_answers(server: str) -> None:
