@@ -28,7 +28,7 @@ def require_hub(model: str | Path) -> None:
         model: A Hugging Face name, or a folder, for which nothing is downloaded.
 
     Raises:
-        ModelError: The model is not in the cache of huggingface_hub, and there is no network.
+        ModelError: The model is not in the cache of huggingface_hub, and the hub cannot be reached.
     """
     if Path(model).exists() or hub_answers(_endpoint()):
         return

@@ -30,7 +30,7 @@ def describe_figures(figures: Mapping[str, Any]) -> list[str]:
     for name, value in figures.items():
         label, share = _MEANINGS.get(name, (name.replace("_", " "), False))
         if isinstance(value, Mapping):
-            text = ", ".join(_figure(key, inner) for key, inner in value.items() if inner not in (None, {}, []))
+            text = ", ".join(_figure(key, part) for key, part in value.items() if part not in (None, {}, []))
         elif isinstance(value, list | tuple):
             text = ", ".join(map(_value, value))
         elif share and isinstance(value, float):
@@ -51,7 +51,7 @@ def _figure(name: str, value: Any) -> str:
     """
     label = name.replace("_", " ")
     if isinstance(value, Mapping):
-        return f"{label} ({', '.join(_figure(key, inner) for key, inner in value.items())})"
+        return f"{label} ({', '.join(_figure(key, part) for key, part in value.items())})"
     return f"{value:,} {label}" if isinstance(value, int) else f"{label} {_value(value)}"
 
 
