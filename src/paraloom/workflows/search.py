@@ -17,7 +17,15 @@ import numpy.typing as npt
 from paraloom.core.errors import ConfigError, DataError
 from paraloom.core.protocols import EncoderLike
 from paraloom.embed.encoder import open_encoder
-from paraloom.embed.mining import MARGIN_THRESHOLD, NEIGHBORS, Index, Retrieval, bitext_neighbors, select_pairs
+from paraloom.embed.mining import (
+    MARGIN_THRESHOLD,
+    NEIGHBORS,
+    Index,
+    MinedBitext,
+    Retrieval,
+    bitext_neighbors,
+    select_pairs,
+)
 from paraloom.embed.search import check_vectors, lines_at, mine_pairs, search
 from paraloom.embed.threads import available_threads
 from paraloom.evaluate.mining import MiningScore, evaluate_mining, read_gold_rows
@@ -115,7 +123,18 @@ def mine_lines(
                 if src.split() != tgt.split():
                     stream.write(f"{_one_field(src)}\t{_one_field(tgt)}\t{cosine:.4f}\n".encode())
                     count += 1
+        if not count:
+            _warn_of_no_pairs(lines, stored, above=above, below=below, seed=seed)
     return count
+
+
+def _warn_of_no_pairs(lines: Path, vectors: npt.NDArray[np.float32], *, above: float, below: float, seed: int) -> None:
+    """Say how near the nearest different lines are, where none are as near as asked for."""
+    nearest = mine_pairs(vectors, lines.parent, above=-1, below=below, k=2, seed=seed)
+    texts = zip(lines_at(lines, nearest.first), lines_at(lines, nearest.second), nearest.cosines.tolist(), strict=True)
+    closest = next((cosine for src, tgt, cosine in texts if src.split() != tgt.split()), None)
+    remedy = "" if closest is None else f"; the closest below {below:g} has {closest:.3f}; choose a lower minimum"
+    warnings.warn(f"no two lines have a cosine of {above:g} to {below:g}{remedy}", stacklevel=3)
 
 
 @dataclass(frozen=True)
@@ -210,6 +229,8 @@ def mine_translations(
                 first, second, mined.margins.tolist(), mined.cosines.tolist(), strict=True
             ):
                 stream.write(f"{_one_field(src)}\t{_one_field(tgt)}\t{margin:.4f}\t{cosine:.4f}\n".encode())
+        if not len(mined.margins):
+            _warn_of_no_translations(select_pairs(neighbors, threshold=-np.inf, retrieval=retrieval), threshold)
         score = None
         if true is not None:
             everything = select_pairs(neighbors, threshold=-np.inf, retrieval=retrieval)
@@ -227,6 +248,12 @@ def _check_suffix(output: str) -> None:
         raise ConfigError(
             f"mined pairs are tab-separated, not '{suffix}'", file=output, remedy="Name the output .tsv, or .tsv.gz."
         )
+
+
+def _warn_of_no_translations(candidates: MinedBitext, threshold: float) -> None:
+    """Say how good the best candidate is, where none is as good as asked for."""
+    best = f"; the best has {candidates.margins.max():.3f}; choose a lower threshold" if len(candidates.margins) else ""
+    warnings.warn(f"no pair has a margin of {threshold:g} or more{best}", stacklevel=3)
 
 
 class _DistinctLines(NamedTuple):
