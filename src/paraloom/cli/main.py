@@ -16,6 +16,7 @@ from paraloom.cli import (
     encoders,
     evaluate,
     experiments,
+    explore,
     options,
     pages,
     pairs,
@@ -42,7 +43,7 @@ app = typer.Typer(
 )
 
 PANELS: dict[str, options.Commands] = {
-    "Start and run": {**runs.COMMANDS, **pages.COMMANDS, **stages.COMMANDS},
+    "Start and run": {**runs.COMMANDS, **pages.COMMANDS, **explore.COMMANDS, **stages.COMMANDS},
     "Paraphrase pairs": {**pairs.COMMANDS, **scores.COMMANDS},
     "Encoders": encoders.COMMANDS,
     "Translation": {**translators.COMMANDS, **augment.COMMANDS, **variants.COMMANDS},
