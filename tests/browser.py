@@ -1,4 +1,4 @@
-"""A headless Chromium that tests drive through chromedriver's HTTP interface (W3C WebDriver), without a client library."""
+"""A headless Chromium that tests drive by chromedriver's HTTP interface (W3C WebDriver), without a client library."""
 
 from __future__ import annotations
 

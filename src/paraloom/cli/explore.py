@@ -21,6 +21,19 @@ def explore(
         str,
         typer.Argument(metavar="FILE_OR_RUN", help="Pairs: a corpus folder, a file, PREFIX.{de,en}; or a run folder."),
     ],
+    second: Annotated[
+        str | None, typer.Argument(metavar="[SECOND]", help="Other pairs, or another run, to compare with the first.")
+    ] = None,
+    encoder: Annotated[
+        str | None,
+        typer.Option(help="Shows the nearest rows of each row, by this encoder: a bundled name or a folder."),
+    ] = None,
+    sheet: Annotated[
+        Path | None,
+        typer.Option(
+            help="Sheet of pairs to judge, from `judge sample` or drawn on the page; default: beside the file."
+        ),
+    ] = None,
     port: Annotated[int, typer.Option(help="Port of the page; 0 for any free one.")] = 0,
     browser: Annotated[bool, typer.Option("--browser/--no-browser", help="Open the page in a browser.")] = True,
     src_column: options.SrcColumn = None,
@@ -35,6 +48,8 @@ def explore(
     Example: `paraloom explore scored.parquet`
 
     Example: `paraloom explore runs/german`
+
+    Example: `paraloom explore strict.parquet loose.parquet`
     """
     with (
         explorer.opened(source, src_column=src_column, tgt_column=tgt_column, scratch=scratch, port=port) as server,

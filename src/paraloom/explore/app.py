@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from importlib.resources import files
 from typing import TypeAlias
 
 from paraloom.core.errors import ParaloomError
+from paraloom.explore.compare_page import compare_page
+from paraloom.explore.judge_page import draw_sheet, judge_page, pair_page, save_label
 from paraloom.explore.layout import Frame, View, message, render
 from paraloom.explore.library import Library, OpenCorpus
 from paraloom.explore.pairs_page import form, pairs_page, summary
+from paraloom.explore.row_page import row_page
+from paraloom.explore.run_page import run_page, trace_page
 from paraloom.explore.scores_page import scores_page
 from paraloom.explore.state import Query, ViewState
 from paraloom.explore.threshold_page import threshold_page
@@ -61,8 +65,18 @@ class App:
             "/scores": self._scores,
             "/pairs/summary": self._pairs_summary,
             "/threshold": self._threshold,
+            "/row": self._row,
+            "/compare": self._compare,
+            "/judge": self._judge,
+            "/judge/pair": lambda state, frame: pair_page(library.judging, state),
         }
-        self._forms: dict[str, _Handler] = {}
+        if library.is_run:
+            self._pages["/run"] = lambda state, frame: run_page(library.run())
+            self._pages["/trace"] = lambda state, frame: trace_page(library.run(), state)
+        self._forms: dict[str, _Handler] = {
+            "/judge/draw": lambda state, frame: draw_sheet(library.judging, self._corpus(state).dataset, state),
+            "/judge/label": lambda state, frame: save_label(library.judging, state),
+        }
 
     def get(self, path: str, query: Query) -> Answer:
         """Answer a GET request.
@@ -103,12 +117,18 @@ class App:
         return Answer(render(page, frame, path, state).encode(), page.status)
 
     def _frame(self) -> Frame:
-        return Frame(self.library.name, self.library.names(), self.library.is_run)
+        return Frame(self.library.name, self.library.names(), self.library.is_run, self.library.compares)
 
     def _failed(self, path: str, error: ParaloomError, state: ViewState, frame: Frame) -> View:
         """The page with an error instead of its results, so that the condition can be corrected."""
-        titles = {"/pairs": "Pairs", "/scores": "Scores", "/threshold": "Threshold", "/compare": "Compare"}
-        before = form(path, None, frame, state) if path in titles else None
+        titles = {
+            "/pairs": "Pairs",
+            "/scores": "Scores",
+            "/threshold": "Threshold",
+            "/compare": "Compare",
+            "/judge": "Judge",
+        }
+        before = form(path, None, frame, state) if path in ("/pairs", "/scores", "/threshold") else None
         return View(titles.get(path, "Error"), before, message(error))
 
     def _corpus(self, state: ViewState) -> OpenCorpus:
@@ -136,6 +156,17 @@ class App:
         page = threshold_page(corpus.matcher, corpus.bins, frame, state)
         return _with_form(page, "/threshold", corpus, frame, state)
 
+    def _row(self, state: ViewState, frame: Frame) -> View:
+        corpus = self._corpus(state)
+        return row_page(corpus.matcher, corpus.neighbors, frame, state)
+
+    def _compare(self, state: ViewState, frame: Frame) -> View:
+        return compare_page(self._corpus(state).matcher, frame, state)
+
+    def _judge(self, state: ViewState, frame: Frame) -> View:
+        judging = self.library.judging
+        return judge_page(judging, None if judging.exists else self._corpus(state).dataset, state)
+
 
 def _with_form(page: View, path: str, corpus: OpenCorpus, frame: Frame, state: ViewState) -> View:
     before = join(form(path, corpus.dataset, frame, state), page.before)
@@ -147,9 +178,3 @@ def _static(name: str) -> Answer:
         return Answer(b"not found", 404, "text/plain; charset=utf-8")
     package, file, kind = STATIC[name]
     return Answer(files(package).joinpath(file).read_bytes(), kind=kind)
-
-
-def single(query: Query, name: str) -> str:
-    """The last value of a parameter, '' without one."""
-    values: Sequence[str] = query.get(name) or ("",)
-    return values[-1]

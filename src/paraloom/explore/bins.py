@@ -159,8 +159,7 @@ def linked_histogram(
         if link is not None:
             bar.append(element("rect", class_="hit", x=_short(i * width), y=0, width=_short(width), height=base))
         for layer, value in (("before", n), ("after", after[i])) if after is not None else (("after", n),):
-            height = (base - _TOP) * value / top
-            tall = max(height, 1.5) if value else 0.0
+            tall = max((base - _TOP) * value / top, 1.5) if value else 0.0
             bar.append(
                 element(
                     "rect",
@@ -176,8 +175,12 @@ def linked_histogram(
         )
     parts.append(element("line", class_="axis", x1=0, x2=_WIDTH, y1=base, y2=base))
     low, high = bins.edges[0], bins.edges[-1]
-    for x, value, anchor in ((0, low, "start"), (_WIDTH, high, "end"), (_WIDTH / 2, (low + high) / 2, "middle")):
-        parts.append(element("text", number(value), x=x, y=_HEIGHT - 6, text_anchor=anchor))
+    for x, value, anchor in (
+        (0.0, low, "start"),
+        (float(_WIDTH), high, "end"),
+        (_WIDTH / 2, (low + high) / 2, "middle"),
+    ):
+        parts.append(element("text", number(value), x=_short(x), y=_HEIGHT - 6, text_anchor=anchor))
     return element(
         "svg",
         parts,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import threading
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
@@ -50,13 +50,21 @@ class Coded:
 
     Args:
         values: The different values, None for null, most frequent first.
-        codes: int32 `(n,)`, the index of each row's value.
+        codes: int16 `(n,)`, the index of each row's value.
         counts: Rows of each value.
     """
 
     values: tuple[str | None, ...]
-    codes: npt.NDArray[np.int32]
+    codes: npt.NDArray[np.int16]
     counts: npt.NDArray[np.int64]
+
+    def counts_of(self, rows: RowNumbers) -> npt.NDArray[np.int64]:
+        """How many of some rows have each value.
+
+        Args:
+            rows: Their numbers.
+        """
+        return np.bincount(self.codes[rows], minlength=len(self.values))
 
 
 class Dataset:
@@ -216,17 +224,17 @@ class Dataset:
 
     def _load_coded(self, name: str) -> Coded | None:
         index: dict[str | None, int] = {}
-        codes = np.empty(self.rows, np.int32)
+        codes = np.empty(self.rows, np.int16)
         for start, batch in zip(range(0, self.rows, BATCH_ROWS), self._batches.batches, strict=False):
             encoded = batch.column(name).cast(pa.string()).dictionary_encode(null_encoding="encode")
             numbers = [index.setdefault(value, len(index)) for value in encoded.dictionary.to_pylist()]
             if len(index) > MAX_VALUES:
                 return None
             local = encoded.indices.to_numpy(zero_copy_only=False)
-            codes[start : start + len(local)] = np.array(numbers, np.int32)[local]
+            codes[start : start + len(local)] = np.array(numbers, np.int16)[local]
         counts = np.bincount(codes, minlength=len(index))
         ranking = np.argsort(-counts, kind="stable")
-        rank = np.empty(len(index), np.int32)
+        rank = np.empty(len(index), np.int16)
         rank[ranking] = np.arange(len(index))
         names = list(index)
         return Coded(tuple(names[i] for i in ranking), rank[codes] if len(index) else codes, counts[ranking])
@@ -346,14 +354,3 @@ def _typed(batch: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
 def workers() -> int:
     """Threads that evaluate a condition."""
     return max(1, min(4, os.cpu_count() or 1))
-
-
-def group_counts(coded: Coded, rows: RowNumbers) -> Mapping[str | None, int]:
-    """How many of some rows have each value of a column.
-
-    Args:
-        coded: The column.
-        rows: The rows.
-    """
-    counts = np.bincount(coded.codes[rows], minlength=len(coded.values))
-    return dict(zip(coded.values, counts.tolist(), strict=True))

@@ -6,15 +6,17 @@ import shutil
 import tempfile
 import threading
 import time
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
 from paraloom.core.errors import ConfigError, DataError, nearest
 from paraloom.explore.dataset import Dataset
+from paraloom.explore.judging import Judging
 from paraloom.explore.matching import Matcher
+from paraloom.explore.merging import merge
+from paraloom.explore.neighbors import Neighbors
 from paraloom.explore.scores_page import ScoreBins
-from paraloom.explore.sources import RowSource, find_source, stage_source
+from paraloom.explore.sources import RowSource, find_source, stage_folders, stage_source
 from paraloom.pipeline.store import REPORT
 from paraloom.report.run_folder import RunView, open_run
 
@@ -30,12 +32,14 @@ class OpenCorpus:
         dataset: Its rows.
         matcher: Answers filters over them.
         bins: The bins of its columns.
+        neighbors: Finds neighbors; None without an encoder.
         opened: When, by the monotonic clock.
     """
 
     dataset: Dataset
     matcher: Matcher
     bins: ScoreBins
+    neighbors: Neighbors | None
     opened: float
 
 
@@ -47,10 +51,18 @@ class Library:
         src_column: Column of the source side of a table.
         tgt_column: Column of the target side.
         scratch: Folder for temporary files; default: the system's.
-        prepare: Returns the source of a dataset with more columns; called with the scratch folder.
+        second: Another set of pairs to compare with.
+        encoder: An encoder that finds the neighbors of a row; None for none.
+        sheet: Sheet of pairs to judge; default: `sheet.tsv` in a folder beside `path`.
+
+    Attributes:
+        is_run: Whether it is a run folder.
+        compares: Whether it is two sets of pairs.
+        judging: The sheet.
 
     Raises:
         DataError: Nothing to explore is at `path`.
+        ConfigError: A run is to be compared as a whole.
     """
 
     def __init__(
@@ -60,28 +72,29 @@ class Library:
         src_column: str | None = None,
         tgt_column: str | None = None,
         scratch: Path | None = None,
-        prepare: Callable[[RowSource, Path], RowSource] | None = None,
+        second: str | Path | None = None,
+        encoder: str | None = None,
+        sheet: Path | None = None,
     ) -> None:
         self.path = Path(path)
-        self.is_run = (self.path / REPORT).is_file() or _is_unfinished_run(self.path)
+        self.is_run = second is None and (self.path / REPORT).is_file()
         self._source: RowSource | None = None
-        if not self.is_run:
+        if not self.is_run and second is None:
             self._source = find_source(path, src_column=src_column, tgt_column=tgt_column)
         self._scratch = Path(tempfile.mkdtemp(prefix="paraloom-explore-", dir=scratch))
         self._open: dict[str, OpenCorpus] = {}
         self._lock = threading.Lock()
         self._stopped = threading.Event()
         self._number = 0
-        try:
-            if prepare is not None:
-                if self._source is None:
-                    raise ConfigError(
-                        "a run cannot be compared", file=path, remedy="Name the folder of one of its stages."
-                    )
-                self._source = prepare(self._source, self._scratch)
-        except BaseException:
-            self.close()
-            raise
+        self._encoder = encoder
+        self.compares = second is not None
+        self.judging = Judging(sheet or self.path.absolute().with_name(f"{self.path.name}.judge") / "sheet.tsv")
+        if second is not None:
+            try:
+                self._source = merge(self._comparable(path), self._comparable(second), self._scratch)
+            except BaseException:
+                self.close()
+                raise
 
     @property
     def name(self) -> str:
@@ -129,25 +142,28 @@ class Library:
         self._stopped.set()
         shutil.rmtree(self._scratch, ignore_errors=True)
 
+    def _comparable(self, path: str | Path) -> RowSource:
+        if (Path(path) / REPORT).is_file():
+            last = next(
+                (folder for folder in reversed(stage_folders(Path(path))) if any(folder.glob("*.parquet"))), None
+            )
+            if last is None:
+                raise DataError("no rows yet", file=path, remedy="Wait until its first stage has written rows.")
+            return stage_source(last, f"{Path(path).name}/{last.name}")
+        return find_source(path)
+
     def _opened(self, source: RowSource) -> OpenCorpus:
         self._number += 1
         dataset = Dataset(source, self._scratch / str(self._number))
-        threading.Thread(target=self._warm_up, args=(dataset,), daemon=True).start()
-        return OpenCorpus(dataset, Matcher(dataset), ScoreBins(dataset), time.monotonic())
+        neighbors = None if self._encoder is None else Neighbors(dataset, self._encoder)
+        threading.Thread(target=self._warm_up, args=(dataset, neighbors), daemon=True).start()
+        return OpenCorpus(dataset, Matcher(dataset), ScoreBins(dataset), neighbors, time.monotonic())
 
-    def _warm_up(self, dataset: Dataset) -> None:
+    def _warm_up(self, dataset: Dataset, neighbors: Neighbors | None) -> None:
         try:
             dataset.warm_up(self._stopped)
+            if neighbors is not None:
+                neighbors.prepare(self._stopped)
         except OSError:
             # The folder was removed while the page closed, or the disk is full: requests report it when they need it.
             return
-
-
-def stage_folders(run: Path) -> list[Path]:
-    """The stage folders of a run, in order: `10-read` before `100-score`."""
-    folders = [path for path in run.iterdir() if path.is_dir() and path.name.split("-")[0].isdigit()]
-    return sorted(folders, key=lambda path: int(path.name.split("-")[0]))
-
-
-def _is_unfinished_run(path: Path) -> bool:
-    return path.is_dir() and (path / ".lock").is_file() and bool(stage_folders(path))

@@ -13,11 +13,12 @@ from typing import TypeVar
 
 import duckdb
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from paraloom.core.errors import ConfigError
-from paraloom.explore.dataset import BATCH_ROWS, Dataset, Mask, RowNumbers, workers
+from paraloom.explore.dataset import BATCH_ROWS, Coded, Dataset, Mask, RowNumbers, workers
 from paraloom.pairs.filtering.expressions import check_columns, condition, evaluate_sql
 
 EXACT_ROWS = 400_000
@@ -103,6 +104,7 @@ class Matches:
         self._count = 0 if slow else len(candidates)
         self.searched = 0 if slow else len(candidates)
         self._lock = threading.Lock()
+        self._group_counts: dict[str, npt.NDArray[np.int64]] = {}
 
     @property
     def candidates(self) -> int:
@@ -148,6 +150,17 @@ class Matches:
                 self.searched += len(part)
                 if time.monotonic() >= deadline:
                     break
+
+    def group_counts(self, column: str, coded: Coded) -> npt.NDArray[np.int64]:
+        """How many of all rows that match have each value of a column; the search must be complete.
+
+        Args:
+            column: Its name.
+            coded: Its values.
+        """
+        if column not in self._group_counts:
+            self._group_counts[column] = coded.counts_of(self.found())
+        return self._group_counts[column]
 
     def found(self) -> RowNumbers:
         """All rows found so far, in order."""

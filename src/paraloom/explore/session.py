@@ -15,7 +15,10 @@ from paraloom.report.markup import element
 @contextmanager
 def opened(
     source: str | Path,
+    second: str | Path | None = None,
     *,
+    encoder: str | None = None,
+    sheet: Path | None = None,
     src_column: str | None = None,
     tgt_column: str | None = None,
     scratch: Path | None = None,
@@ -25,6 +28,9 @@ def opened(
 
     Args:
         source: A corpus folder, a file of pairs, `PREFIX.{de,en}`, or a run folder.
+        second: Another one to compare it with; of a run, its last corpus is compared.
+        encoder: A bundled encoder, a folder, or a sentence-transformers model: shows the nearest rows of each row.
+        sheet: Sheet of pairs to judge, from `judge sample` or to be drawn; default: beside the source.
         src_column: Column of the source side of a table.
         tgt_column: Column of the target side.
         scratch: Folder for temporary files; default: the system's.
@@ -45,7 +51,15 @@ def opened(
         ...     server.url.startswith("http://127.0.0.1:")
         True
     """
-    library = Library(source, src_column=src_column, tgt_column=tgt_column, scratch=scratch)
+    library = Library(
+        source,
+        second=second,
+        encoder=encoder,
+        sheet=sheet,
+        src_column=src_column,
+        tgt_column=tgt_column,
+        scratch=scratch,
+    )
     try:
         if not library.is_run:
             library.get()

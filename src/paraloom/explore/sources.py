@@ -94,6 +94,12 @@ def stage_source(folder: Path, name: str) -> RowSource:
     return RowSource(name, folder, tuple(shards))
 
 
+def stage_folders(run: Path) -> list[Path]:
+    """The stage folders of a run, in order: `10-read` before `100-score`."""
+    folders = [path for path in run.iterdir() if path.is_dir() and path.name.split("-")[0].isdigit()]
+    return sorted(folders, key=lambda path: int(path.name.split("-")[0]))
+
+
 def open_batches(
     source: RowSource, on_reject: Callable[[int, str], None]
 ) -> tuple[pa.Schema, Iterator[pa.RecordBatch], int | None]:

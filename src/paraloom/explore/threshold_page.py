@@ -11,9 +11,9 @@ import numpy as np
 
 from paraloom.core.errors import ConfigError
 from paraloom.explore.bins import linked_histogram, plain_number
-from paraloom.explore.dataset import Dataset, RowNumbers, group_counts
+from paraloom.explore.dataset import Dataset, RowNumbers
 from paraloom.explore.layout import Frame, View, copyable, nothing, plural
-from paraloom.explore.matching import Matcher, RowFilter, split_point
+from paraloom.explore.matching import Matcher, Matches, RowFilter, split_point
 from paraloom.explore.pairs_page import row_table
 from paraloom.explore.scores_page import ScoreBins
 from paraloom.explore.state import ViewState, identifier, narrowed
@@ -144,7 +144,7 @@ def threshold_page(matcher: Matcher, bins: ScoreBins, frame: Frame, state: ViewS
         )
     )
     parts.append(_near(dataset, outcome, threshold, state))
-    parts.append(_losses(dataset, outcome, scale, state, threshold))
+    parts.append(_losses(dataset, rows, matches if matches.is_complete else None, outcome, scale, state, threshold))
     return View("Threshold", before=before, results=parts)
 
 
@@ -271,8 +271,16 @@ def _near(dataset: Dataset, outcome: SplitRows, threshold: Threshold, state: Vie
     return element("div", tables, class_="near")
 
 
-def _losses(dataset: Dataset, outcome: SplitRows, scale: float, state: ViewState, threshold: Threshold) -> Part:
-    """What is lost by source, most first."""
+def _losses(
+    dataset: Dataset,
+    rows: RowNumbers,
+    matches: Matches | None,
+    outcome: SplitRows,
+    scale: float,
+    state: ViewState,
+    threshold: Threshold,
+) -> Part:
+    """What is lost by source, most first; `matches` holds the counts of all rows, where they are complete."""
     categories = dataset.categories()
     by = state.extra.get("by") or ("origin" if "origin" in categories else "")
     if by not in categories:
@@ -280,16 +288,17 @@ def _losses(dataset: Dataset, outcome: SplitRows, scale: float, state: ViewState
     coded = dataset.coded(by) if by else None
     if coded is None or len(coded.values) < 2:
         return None
-    kept = group_counts(coded, outcome.kept)
-    lost = {
-        value: n + extra
-        for (value, n), extra in zip(
-            group_counts(coded, outcome.lost).items(), group_counts(coded, outcome.undefined).values(), strict=True
-        )
-    }
+    total = coded.counts_of(rows) if matches is None else matches.group_counts(by, coded)
+    # Counting the smaller part is enough.
+    if 2 * len(outcome.kept) < len(rows):
+        kept_counts = coded.counts_of(outcome.kept)
+    else:
+        kept_counts = total - coded.counts_of(outcome.lost) - coded.counts_of(outcome.undefined)
+    kept = dict(zip(coded.values, kept_counts.tolist(), strict=True))
+    lost = dict(zip(coded.values, (total - kept_counts).tolist(), strict=True))
     groups = sorted(kept, key=lambda value: -lost[value])
     groups = [value for value in groups if kept[value] + lost[value]][:_MAX_GROUPS]
-    rows = [
+    lines = [
         element(
             "tr",
             element("th", isolated("none" if value is None else value), scope="row"),
@@ -318,7 +327,7 @@ def _losses(dataset: Dataset, outcome: SplitRows, scale: float, state: ViewState
         "section",
         element("h2", "Lost by source"),
         element("p", "By: ", [[link, " "] for link in links], class_="quiet") if len(links) > 1 else None,
-        element("table", element("thead", element("tr", heads)), element("tbody", rows), class_="losses"),
+        element("table", element("thead", element("tr", heads)), element("tbody", lines), class_="losses"),
     )
 
 
