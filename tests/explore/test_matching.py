@@ -6,6 +6,7 @@ import gzip
 import json
 import random
 from pathlib import Path
+from urllib.parse import parse_qs, urlsplit
 
 import numpy as np
 import pyarrow as pa
@@ -47,14 +48,16 @@ CASES = [
     (RowFilter(where="not quality > 0.5"), lambda row: row["quality"] is not None and row["quality"] <= 0.5),
     (RowFilter(where="quality is null"), lambda row: row["quality"] is None),
     (RowFilter(where="origin = 'it''s <b>'"), lambda row: row["origin"] == "it's <b>"),
-    (RowFilter(where="origin <> 'news' and src_tokens = 5"), lambda row: row["origin"] != "news" and row["src_tokens"] == 5),
+    (RowFilter(where="origin <> 'news' and src_tokens = 5"),
+     lambda row: row["origin"] != "news" and row["src_tokens"] == 5),
     (RowFilter(where="length(src) > 40"), lambda row: len(row["src"]) > 40),
     (RowFilter(where="length(src) > 40 and quality < 0.5 and origin = 'news'"),
      lambda row: len(row["src"]) > 40 and (row["quality"] or 1) < 0.5 and row["origin"] == "news"),
     (RowFilter(search="GARDEN"), lambda row: "garden" in (row["src"] + "\n" + row["tgt"]).lower()),
     (RowFilter(search="%"), lambda row: False),
     (RowFilter(where="quality > 0.2 or src_tokens < 6", search="old man"),
-     lambda row: ((row["quality"] or 0) > 0.2 or row["src_tokens"] < 6) and "old man" in row["src"] + "\n" + row["tgt"]),
+     lambda row: ((row["quality"] or 0) > 0.2 or row["src_tokens"] < 6)
+     and "old man" in row["src"] + "\n" + row["tgt"]),
 ]  # fmt: skip
 
 
@@ -143,7 +146,8 @@ def test_edges_are_round() -> None:
 
 @pytest.mark.parametrize(
     "where",
-    ["nonsense >", "quality", "unknown > 1", "count(*) > 1", "quality > (select 1)", "random() > 0.5", "1); drop table rows"],
+    ["nonsense >", "quality", "unknown > 1", "count(*) > 1", "quality > (select 1)", "random() > 0.5",
+     "1); drop table rows"],
 )  # fmt: skip
 def test_bad_conditions_are_refused(dataset: Dataset, where: str) -> None:
     with pytest.raises(ConfigError):
@@ -226,8 +230,6 @@ def test_damaged_and_missing_files_are_errors(tmp_path: Path) -> None:
 
 def test_state_is_the_address() -> None:
     state = ViewState("toy", "a > 1 & b", "x y", "-a", 3, ("a", "b"))
-    from urllib.parse import parse_qs, urlsplit
-
     assert ViewState.from_query(parse_qs(urlsplit(state.url("/pairs")).query)) == state
     assert state.url("/pairs", sort="b") == ViewState("toy", "a > 1 & b", "x y", "b", 1, ("a", "b")).url("/pairs")
     assert ViewState.from_query({"page": ["x"]}).page == ViewState.from_query({"page": ["-4"]}).page == 1

@@ -7,7 +7,6 @@ import threading
 import numpy as np
 
 from paraloom.core.errors import ParaloomError
-from paraloom.core.progress import disable_progress
 from paraloom.embed.average import Vectors, normalize_vectors
 from paraloom.embed.encoder import open_encoder
 from paraloom.explore.dataset import Dataset
@@ -52,7 +51,6 @@ class Neighbors:
         Args:
             stopped: Ends the work early when it is set.
         """
-        disable_progress()
         parts = []
         try:
             for start in range(0, len(self._texts), _BATCH):
