@@ -36,14 +36,15 @@ const bad = [];
 const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
 for (let node = walker.nextNode(); node; node = walker.nextNode()) {
   const element = node.parentElement;
-  if (!node.data.trim() || !element.checkVisibility() || element.closest("title, option, .unseen, dialog:not([open])")) continue;
+  if (!node.data.trim() || !element.checkVisibility()) continue;
+  if (element.closest("title, option, .unseen, dialog:not([open])")) continue;
   const style = getComputedStyle(element);
   const color = parse(element.closest("svg") ? style.fill : style.color);
   const [light, dark] = [luminance(color), luminance(background(element))].sort((a, b) => b - a);
   const size = parseFloat(style.fontSize);
   const needed = size >= 24 || (size >= 18.66 && style.fontWeight >= 700) ? 3 : 4.5;
   const ratio = (light + 0.05) / (dark + 0.05);
-  if (ratio < needed) bad.push(`${ratio.toFixed(2)}: ${element.tagName}.${element.className} ${node.data.trim().slice(0, 40)}`);
+  if (ratio < needed) bad.push(`${ratio.toFixed(2)}: ${element.outerHTML.slice(0, 80)}`);
 }
 return bad;
 """
@@ -100,7 +101,7 @@ def test_1_the_printed_address_opens_the_table_and_hostile_texts_stay_text(
     pairs: ExploreServer, browser: Browser
 ) -> None:
     browser.open(pairs.url)
-    browser.wait("location.pathname == '/pairs'")
+    browser.wait("location.pathname == '/pairs' && document.readyState == 'complete'")
     assert "token" not in browser.url and browser.count("tr.row") == 25 and total(browser) == 300
     assert HOSTILE[0][0] in browser.text("table.rows") and HOSTILE[1][0] in browser.text("table.rows")
     assert browser.run("return document.title") == "Pairs · toy.parquet · Paraloom"
@@ -188,7 +189,8 @@ def test_7_a_threshold_is_moved_by_keys_and_by_the_pointer(pairs: ExploreServer,
         f"{matching(pairs, f'quality >= {value}')} ",
     )
     box = visit.run(
-        "const b = document.querySelector('#threshold-range').getBoundingClientRect(); return [b.x, b.y, b.width, b.height]"
+        "const box = document.querySelector('#threshold-range').getBoundingClientRect();"
+        "return [box.x, box.y, box.width, box.height]"
     )
     x, y = box[0] + box[2] * 0.5, box[1] + box[3] / 2
     visit.devtools("Input.dispatchMouseEvent", type="mousePressed", x=x, y=y, button="left", clickCount=1)
@@ -280,8 +282,9 @@ def test_10_two_conditions_and_two_files_are_compared(pairs: ExploreServer, visi
         server.shutdown()
 
 
-PAGES = ["/pairs?where=quality+%3E+0.5", "/pairs?where=oops", "/scores?where=quality+%3E+0.5", "/threshold", "/row?row=3&at=2",
-         "/compare?where=quality+%3E+0.5&other=bleu1+%3E+0.5", "/judge", "/judge/pair?rater=cleo"]  # fmt: skip
+PAGES = ["/pairs?where=quality+%3E+0.5", "/pairs?where=oops", "/scores?where=quality+%3E+0.5", "/threshold",
+         "/row?row=3&at=2", "/compare?where=quality+%3E+0.5&other=bleu1+%3E+0.5", "/judge",
+         "/judge/pair?rater=cleo"]  # fmt: skip
 
 
 @pytest.mark.parametrize("path", PAGES)

@@ -110,7 +110,7 @@ def test_every_answer_forbids_scripts_and_requests_from_elsewhere(server: Explor
         status, _, headers = request(server, "GET", path, Cookie=cookie(server))
         assert status == (404 if path.endswith(("nothing", ".py")) else 200)
         assert headers["Content-Security-Policy"] == POLICY and headers["X-Content-Type-Options"] == "nosniff"
-        assert headers["Cache-Control"] == "no-store" and headers["Referrer-Policy"] == "no-referrer"
+        assert headers["Cache-Control"] == "no-store" and headers["Referrer-Policy"] == "same-origin"
     assert "unsafe" not in POLICY and "*" not in POLICY and POLICY.startswith("default-src 'none'")
 
 

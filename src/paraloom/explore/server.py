@@ -7,7 +7,6 @@ import secrets
 import sys
 import traceback
 from http import HTTPStatus
-from http.cookies import CookieError, SimpleCookie
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 from urllib.parse import parse_qs, urlencode, urlsplit
@@ -23,7 +22,7 @@ _HEADERS = {
     "Content-Security-Policy": POLICY,
     "X-Content-Type-Options": "nosniff",
     "X-Frame-Options": "DENY",
-    "Referrer-Policy": "no-referrer",
+    "Referrer-Policy": "same-origin",
     "Cross-Origin-Opener-Policy": "same-origin",
     "Cross-Origin-Resource-Policy": "same-origin",
     "Cache-Control": "no-store",
@@ -155,13 +154,13 @@ class _Handler(BaseHTTPRequestHandler):
         return None
 
     def _knows_token(self) -> bool:
-        given = []
         try:
-            given += parse_qs(urlsplit(self.path).query, max_num_fields=500).get("token", [])[:1]
-            cookie = SimpleCookie(self.headers.get("Cookie", "")).get(self.server.cookie)
-            given += [] if cookie is None else [cookie.value]
-        except (CookieError, ValueError):
-            pass
+            given = parse_qs(urlsplit(self.path).query, max_num_fields=500).get("token", [])[:1]
+        except ValueError:
+            given = []
+        # Not by http.cookies: it gives up at cookies of other servers of this machine that it finds odd.
+        cookies = (cookie.strip().partition("=") for cookie in self.headers.get("Cookie", "").split(";"))
+        given += [value for name, _, value in cookies if name == self.server.cookie]
         expected = self.server.token.encode()
         return any(hmac.compare_digest(value.encode(), expected) for value in given)
 
