@@ -161,6 +161,39 @@ def test_quantized_vectors_are_close_and_need_a_third_of_the_space(tmp_path):
     assert small.signature != encoder.signature
 
 
+@pytest.mark.filterwarnings("ignore:.*unknown units only")
+@pytest.mark.parametrize("dimension", [63, 64])
+def test_four_bits_halve_the_file_again(tmp_path, dimension):
+    encoder = random_encoder("word,trigram", dimension=dimension)
+    quarter = quantize(encoder, 4)
+    folders = [save_encoder(quantize(encoder, bits), tmp_path / str(bits)) for bits in (4, 8)]
+    small = load_encoder(folders[0])
+    np.testing.assert_array_equal(small.encode(SENTENCES), quarter.encode(SENTENCES))
+    assert small.signature == quarter.signature
+    for name, part in small.parts.items():
+        # No value is off by more than half a step of its row.
+        off = np.abs(part.vectors - encoder.parts[name].vectors).max(axis=1)
+        assert (off <= np.abs(encoder.parts[name].vectors).max(axis=1) / 14 * 1.001).all()
+    sizes = [(folder / "trigram.safetensors").stat().st_size for folder in folders]
+    assert sizes[0] < 0.58 * sizes[1]
+
+
+def test_another_number_of_bits_is_an_error():
+    with pytest.raises(ConfigError, match="'bits' is 3; expected 4 or 8"):
+        quantize(random_encoder("word"), 3)
+
+
+@pytest.mark.parametrize("damaged", [np.zeros((6, 3), np.uint8), np.zeros((6, 2), np.int8)])
+def test_nibbles_of_another_shape_are_an_error(tmp_path, damaged):
+    from safetensors.numpy import load_file, save_file
+
+    folder = save_encoder(quantize(random_encoder("word", dimension=4), 4), tmp_path)
+    tensors = load_file(folder / "word.safetensors")
+    save_file({**tensors, "nibbles": damaged[: len(tensors["scales"])]}, folder / "word.safetensors")
+    with pytest.raises(ModelError, match="expected nibbles of uint8 and 2 columns"):
+        load_encoder(folder)
+
+
 @pytest.mark.parametrize("name", ["config.json", "word.safetensors", "trigram.vocabulary.txt"])
 def test_a_missing_file_is_an_error(tmp_path, name):
     folder = save_encoder(random_encoder("word,trigram"), tmp_path)

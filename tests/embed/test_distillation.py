@@ -14,7 +14,7 @@ import pytest
 from paraloom.core.digests import folder_digest
 from paraloom.core.errors import ConfigError, DataError, ModelError
 from paraloom.embed.average import normalize_vectors
-from paraloom.embed.distillation import DistillationConfig, distill_encoder, neighborhood_order
+from paraloom.embed.distillation import DistillationConfig, distill_encoder, neighborhood_order, stream_sentences
 from paraloom.embed.losses import similarity_loss
 from paraloom.embed.store import load_encoder
 
@@ -115,6 +115,14 @@ def test_fewer_sentences_than_a_batch_suffice(count, tmp_path):
         distill_encoder(few, DistillationConfig(dimension=8, steps=3, neighborhood_size=32), tmp_path / "few")["steps"]
         == 3
     )
+
+
+def test_sentences_without_a_vector_are_left_out(tmp_path):
+    vectors = pa.array([[1, 0], None, [0, 1], [3, 0]], pa.list_(pa.float32(), 2))
+    batch = pa.record_batch({"text": ["a dog", "a cat", "two cats", "no dog"], "vector": vectors})
+    data = stream_sentences([batch], tmp_path, 60, {"word": 10})
+    assert data.counts == {"read": 4, "used": 2, "empty": 2, "too_long": 0}
+    assert data.vectors.tolist() == [[1, 0], [0, 1]]
 
 
 def test_invalid_input_is_an_error(tmp_path):

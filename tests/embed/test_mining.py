@@ -15,9 +15,9 @@ from paraloom.embed.mining import bitext_neighbors, mine_bitext, select_pairs
 def vectors(seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
     """300 source and 250 target vectors; the first 100 are near to each other."""
     draw = np.random.default_rng(seed)
-    source = draw.normal(1, 1, (300, 16)).astype(np.float32)
+    source = draw.normal(0.3, 1, (300, 16)).astype(np.float32)
     noisy = source[:100] + draw.normal(0, 0.3, (100, 16))
-    return source, np.concatenate([noisy, draw.normal(1, 1, (150, 16))]).astype(np.float32)
+    return source, np.concatenate([noisy, draw.normal(0.3, 1, (150, 16))]).astype(np.float32)
 
 
 def plain_margins(source: np.ndarray, target: np.ndarray, k: int) -> np.ndarray:

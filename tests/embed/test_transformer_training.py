@@ -26,6 +26,7 @@ from paraloom.workflows.encoders import distill_encoder, export_encoder
 torch = pytest.importorskip("torch", reason="pip install 'paraloom[distill]'")
 pytest.importorskip("sentence_transformers", reason="pip install 'paraloom[distill]'")
 
+from paraloom.embed import transformer_data  # noqa: E402
 from paraloom.embed import transformer_training as training  # noqa: E402
 from paraloom.embed.transformer_network import (  # noqa: E402
     TransformerNetwork,
@@ -202,8 +203,8 @@ def test_principal_embeddings_keep_distances_as_far_as_their_width_allows() -> N
 
 
 def test_batches_have_like_lengths_and_every_sentence_at_most_once(tmp_path, teacher) -> None:
-    data, _ = training.stream_sentences(teacher_batches(300), read_teacher(teacher), tmp_path, SMALL)
-    batches = training.batches_of_like_length(data, SMALL, np.random.default_rng(1))
+    data, _ = transformer_data.stream_sentences(teacher_batches(300), read_teacher(teacher), tmp_path, SMALL)
+    batches = transformer_data.batches_of_like_length(data, SMALL, np.random.default_rng(1))
     assert batches.shape == (300 // 16, 16)
     assert len(set(batches.ravel().tolist())) == batches.size
     lengths = np.diff(data.offsets)
@@ -221,8 +222,8 @@ def test_batches_have_like_lengths_and_every_sentence_at_most_once(tmp_path, tea
 
 def test_slabs_end_where_they_are_full_or_lengths_differ(monkeypatch) -> None:
     lengths = np.array([[3, 3], [3, 3], [3, 4], [4, 9], [9, 9], [9, 9], [9, 10], [10, 30]])
-    monkeypatch.setattr(training, "_SLAB", 2)
-    assert list(training._slabs(lengths)) == [
+    monkeypatch.setattr(transformer_data, "_SLAB", 2)
+    assert list(transformer_data._slabs(lengths)) == [
         slice(0, 2),
         slice(2, 3),
         slice(3, 4),
@@ -236,7 +237,7 @@ def test_long_and_empty_sentences_and_missing_vectors_are_left_out(tmp_path, tea
     texts = ["a dog", " ", "a dog " * 20, "the\ncat", None, "a cat"]
     rows = [[1, 0], [1, 0], [0, 1], [0, 1], [1, 0], None]
     batch = pa.record_batch({"text": texts, "vector": pa.array(rows, pa.list_(pa.float32(), 2))})
-    data, _ = training.stream_sentences([batch], read_teacher(teacher), tmp_path, SMALL)
+    data, _ = transformer_data.stream_sentences([batch], read_teacher(teacher), tmp_path, SMALL)
     assert data.counts == {"read": 6, "used": 2, "empty": 3, "too_long": 1}
     assert data.vectors[data.rows].tolist() == [[1, 0], [0, 1]]
     assert [len(ids) for ids in data.take(np.arange(2))] == [4, 4]

@@ -190,7 +190,7 @@ def mine(
         typer.Option("--with", help="Sentences in another language: mine translations, with an encoder of both."),
     ] = None,
     threshold: Annotated[
-        float | None, typer.Option(help="Minimum margin of translations. Default: 1.06; higher is more precise.")
+        float | None, typer.Option(help="Minimum margin of translations. Default: 1.2; higher is more precise.")
     ] = None,
     retrieval: Annotated[
         str, typer.Option(help="How translations are chosen: max, intersection, forward or backward.")

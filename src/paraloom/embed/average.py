@@ -7,16 +7,17 @@ import warnings
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
 from paraloom.core.digests import signature
-from paraloom.core.errors import DataError
+from paraloom.core.errors import ConfigError, DataError
 from paraloom.core.protocols import EncoderLike
 from paraloom.embed import average_kernels
+from paraloom.embed.nibbles import MAX_NIBBLE, pack_nibbles
 from paraloom.embed.spec import Spec
 from paraloom.embed.vocabulary import Vocabulary
 
@@ -58,6 +59,7 @@ class Average:
         vocabulary: V entries.
         table: float32 `(V, d)`, or int8 `(V, d)` with `scales`.
         scales: float32 `(V,)`, factor of each row of an int8 table.
+        bits: Of each value of an int8 table when it is stored: 8, or 4 if all are −7 to 7.
     """
 
     def __init__(
@@ -65,9 +67,11 @@ class Average:
         vocabulary: Vocabulary,
         table: npt.NDArray[np.float32] | npt.NDArray[np.int8],
         scales: Vectors | None = None,
+        bits: Literal[4, 8] = 8,
     ) -> None:
         self.vocabulary = vocabulary
         self.table = table
+        self.bits = bits
         self.scales = np.ones(len(table), np.float32) if scales is None else scales
 
     @property
@@ -76,7 +80,11 @@ class Average:
 
     @property
     def tensors(self) -> dict[str, npt.NDArray[np.generic]]:
-        return {"table": self.table, "scales": self.scales} if self.table.dtype == np.int8 else {"table": self.table}
+        if self.table.dtype != np.int8:
+            return {"table": self.table}
+        if self.bits == 4:
+            return {"nibbles": pack_nibbles(self.table.astype(np.int8, copy=False)), "scales": self.scales}
+        return {"table": self.table, "scales": self.scales}
 
     @property
     def vectors(self) -> Vectors:
@@ -209,15 +217,26 @@ def normalize_vectors(vectors: Vectors) -> Vectors:
     return scaled
 
 
-def quantize(encoder: SentenceEncoder) -> SentenceEncoder:
-    """The same encoder with the tables of averages in int8 and a scale per row: a quarter of the size."""
-    parts = {name: _to_int8(part) for name, part in encoder.parts.items()}
+def quantize(encoder: SentenceEncoder, bits: Literal[4, 8] = 8) -> SentenceEncoder:
+    """The same encoder with the tables of averages in integers and a scale per row.
+
+    Args:
+        encoder: The encoder.
+        bits: Of an integer: 8 for a quarter of the size, 4 for an eighth. In memory every integer has 8.
+
+    Raises:
+        ConfigError: Another number of bits.
+    """
+    if bits not in (4, 8):
+        raise ConfigError(f"'bits' is {bits}; expected 4 or 8")
+    parts = {name: _to_integers(part, bits) for name, part in encoder.parts.items()}
     return SentenceEncoder(encoder.spec, parts, encoder.threads)
 
 
-def _to_int8(part: Part) -> Part:
+def _to_integers(part: Part, bits: Literal[4, 8]) -> Part:
     if not isinstance(part, Average) or part.table.dtype == np.int8:
         return part
+    largest = MAX_NIBBLE if bits == 4 else 127
     peaks = np.abs(part.table).max(axis=1, initial=0)
-    scales = np.where(peaks > 0, peaks / 127, 1).astype(np.float32)
-    return Average(part.vocabulary, np.rint(part.table / scales[:, None]).astype(np.int8), scales)
+    scales = np.where(peaks > 0, peaks / largest, 1).astype(np.float32)
+    return Average(part.vocabulary, np.rint(part.table / scales[:, None]).astype(np.int8), scales, bits)

@@ -24,6 +24,7 @@ from paraloom.embed.config import PartsConfig, check_at_least_one, check_positiv
 from paraloom.embed.data import UnitLists, UnitWriter
 from paraloom.embed.losses import Loss, distribution_loss, similarity_loss
 from paraloom.embed.store import load_encoder, save_encoder
+from paraloom.embed.teacher_vectors import teacher_vectors
 from paraloom.embed.threads import ThreadTeam
 from paraloom.embed.training import (
     BEST,
@@ -210,7 +211,7 @@ def stream_sentences(
         stored = writer.file("vectors")
         for batch in sentences:
             texts = batch.column("text").cast(pa.large_string()).fill_null("")
-            vectors, known = _teacher_vectors(batch)
+            vectors, known = teacher_vectors(batch)
             width = vectors.shape[1]
             lengths = UNITS["word"].split(texts).lengths
             empty = (lengths == 0) | ~known
@@ -339,15 +340,3 @@ def _end_line(state: TrainingState, size: int) -> None:
     mean = state.loss / state.steps / max(1, size - 1)
     state.curve.append({"epoch": state.epoch + 1, "step": state.step, "loss": mean, "off": mean**0.5})
     state.loss, state.steps = 0.0, 0
-
-
-def _teacher_vectors(batch: pa.RecordBatch) -> tuple[npt.NDArray[np.float16], npt.NDArray[np.bool_]]:
-    """The teacher's vectors, float16 `(n, d)`, and whether each one is finite and of norm 1."""
-    column = batch.column("vector") if "vector" in batch.schema.names else None
-    if column is None or not pa.types.is_fixed_size_list(column.type):
-        raise DataError(
-            "column 'vector' (fixed-size lists) not found", remedy="The stage `encode` adds it to a corpus."
-        )
-    vectors = column.flatten().to_numpy(zero_copy_only=False).reshape(len(column), -1).astype(np.float16, copy=False)
-    norms = np.linalg.norm(vectors.astype(np.float32), axis=1)
-    return vectors, np.isfinite(norms) & (np.abs(norms - 1) < 0.05)

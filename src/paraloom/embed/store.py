@@ -8,11 +8,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from paraloom.bundled import bundled_path
 from paraloom.core.errors import ConfigError, MissingExtraError, ModelError, ParaloomError
 from paraloom.core.version import __version__
 from paraloom.embed.average import Average, Part, SentenceEncoder
+from paraloom.embed.nibbles import unpack_nibbles
 from paraloom.embed.recurrent import Recurrent
 from paraloom.embed.spec import PARTS, parse_spec
 from paraloom.embed.subwords import UNIT as SUBWORD
@@ -30,8 +32,8 @@ _CARD_HEAD = "---\nlibrary_name: {library}\ntags:\n- sentence-similarity\n- {lib
 def save_encoder(encoder: SentenceEncoder, folder: str | Path, training: Mapping[str, Any] | None = None) -> Path:
     """Write an encoder into a folder.
 
-    Each part is `<part>.safetensors` (the table, and scales where it is int8) and `<part>.vocabulary.txt` (line i is
-    row i); subwords have their model, `subword.spm`, in addition. Every file appears complete or not at all;
+    Each part is `<part>.safetensors` (the table, and scales where it is of integers) and `<part>.vocabulary.txt` (line
+    i is row i); subwords have their model, `subword.spm`, in addition. Every file appears complete or not at all;
     config.json is written last, and a folder without it is not an encoder.
 
     Args:
@@ -176,7 +178,11 @@ def _read_part(folder: Path, name: str, dimension: int) -> Part:
     try:
         vocabulary = _read_vocabulary(folder, name, lines)
         tensors = load_file(weights)
-        part = Average(vocabulary, tensors["table"], tensors.get("scales"))
+        if "nibbles" in tensors:
+            _check_nibbles(tensors["nibbles"], dimension, weights)
+            part = Average(vocabulary, unpack_nibbles(tensors["nibbles"], dimension), tensors["scales"], bits=4)
+        else:
+            part = Average(vocabulary, tensors["table"], tensors.get("scales"))
     except UnicodeDecodeError as error:
         raise ModelError("the vocabulary is not valid UTF-8", file=lines) from error
     except (SafetensorError, KeyError) as error:
@@ -199,6 +205,14 @@ def _read_part(folder: Path, name: str, dimension: int) -> Part:
     except ParaloomError as error:
         raise error.at(file=lines) from None
     return _with_network(name, part, tensors, weights) if PARTS[name].recurrent else part
+
+
+def _check_nibbles(packed: npt.NDArray[Any], dimension: int, file: Path) -> None:
+    expected = (dimension + 1) // 2
+    if packed.dtype != np.uint8 or packed.ndim != 2 or packed.shape[1] != expected:
+        raise ModelError(
+            f"expected nibbles of uint8 and {expected} columns, got {packed.dtype} of shape {packed.shape}", file=file
+        )
 
 
 def _read_vocabulary(folder: Path, name: str, lines: Path) -> Vocabulary:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 import shutil
 import time
@@ -10,7 +9,6 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
-from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -22,14 +20,13 @@ from torch import Tensor
 from torch.nn import functional
 
 from paraloom.core.digests import digest
-from paraloom.core.errors import DataError, ModelError
+from paraloom.core.errors import ModelError
 from paraloom.core.hardware import supports_bfloat16
 from paraloom.core.progress import progress
 from paraloom.core.seeds import generator, spawn_seed
 from paraloom.embed.checkpoint import TrainingState, read_checkpoint, run_with_checkpoints, write_records
-from paraloom.embed.data import ArrayFile
-from paraloom.embed.distillation import neighborhood_order
 from paraloom.embed.transformer_config import TransformerConfig
+from paraloom.embed.transformer_data import TransformerData, batches_of_like_length, stream_sentences
 from paraloom.embed.transformer_network import (
     TransformerNetwork,
     TransformerShape,
@@ -37,8 +34,7 @@ from paraloom.embed.transformer_network import (
     principal_embeddings,
 )
 from paraloom.embed.transformer_store import NetworkEncoder, load_transformer, padded, save_transformer
-from paraloom.embed.transformer_vocabulary import TeacherVocabulary, prune, read_teacher
-from paraloom.io.atomic import disk_full_as_error
+from paraloom.embed.transformer_vocabulary import TeacherVocabulary, read_teacher
 
 Evaluator = Callable[[NetworkEncoder], Mapping[str, float]]
 """Measures an encoder during training; returns figures by name."""
@@ -54,40 +50,7 @@ _BEST = "checkpoint/best"
 _LINE = 100
 # Evaluations over the training, besides that of the start.
 _EVALUATIONS = 10
-# Sentences that are tokenized at a time.
-_CHUNK = 5000
-# Batches of like length that are searched together for neighbors, at most, and how much longer than the shortest of
-# their sentences the longest may be.
-_SLAB, _STRETCH = 32, 1.2
 _EMBEDDINGS = "words.weight"
-
-
-@dataclass(frozen=True)
-class TransformerData:
-    """n sentences as tokens, with the vectors of a teacher.
-
-    Args:
-        ids: int32, the tokens of all sentences, memory-mapped.
-        offsets: int64 `(n + 1,)`, where each sentence begins.
-        rows: int64 `(n,)`, the row of each sentence in `vectors`.
-        vectors: float16 `(m, d)`, of norm 1, memory-mapped.
-        counts: `read` = `used` + `empty` (no text, or no vector) + `too_long`.
-        digest: Of all of it.
-    """
-
-    ids: npt.NDArray[np.int32]
-    offsets: npt.NDArray[np.int64]
-    rows: npt.NDArray[np.int64]
-    vectors: npt.NDArray[np.float16]
-    counts: dict[str, int]
-    digest: str
-
-    def __len__(self) -> int:
-        return len(self.rows)
-
-    def take(self, sentences: npt.NDArray[np.int64]) -> list[npt.NDArray[np.int32]]:
-        """The tokens of some sentences."""
-        return [self.ids[self.offsets[i] : self.offsets[i + 1]] for i in sentences.tolist()]
 
 
 def distill_transformer(
@@ -179,104 +142,6 @@ def distill_transformer(
         "parameters": sum(value.numel() for value in network.parameters()),
         "signature": load_transformer(folder).signature,
     }
-
-
-def stream_sentences(
-    sentences: Iterable[pa.RecordBatch], vocabulary: TeacherVocabulary, folder: Path, config: TransformerConfig
-) -> tuple[TransformerData, TeacherVocabulary]:
-    """Write the tokens and the vectors of all sentences to files in `folder`; none of them stays in memory.
-
-    Args:
-        sentences: Record batches with `text` and `vector`.
-        vocabulary: The teacher's.
-        folder: Folder for the files.
-        config: Size of the vocabulary and maximal length.
-
-    Returns:
-        The data, and the vocabulary, pruned to `config.vocab_size`.
-
-    Raises:
-        DataError: Fewer than two sentences are left, or the column `vector` is missing or changes its width.
-        ConfigError: The vocabulary cannot be pruned.
-    """
-    folder.mkdir(parents=True, exist_ok=True)
-    counts = {"read": 0, "used": 0, "empty": 0, "too_long": 0}
-    lines = folder / "lines.txt"
-    with disk_full_as_error(folder):
-        vectors, width = _write_lines(sentences, lines, ArrayFile(folder / "vectors"), counts)
-        if config.vocab_size:
-            occurrences = np.zeros(len(vocabulary.words), np.int64)
-            for ids in _tokenized(lines, vocabulary):
-                occurrences += np.bincount(np.concatenate([*ids, []]).astype(np.int64), minlength=len(occurrences))
-            vocabulary = prune(vocabulary, occurrences, config.vocab_size)
-        files = {name: ArrayFile(folder / name) for name in ("ids", "offsets", "rows")}
-        files["offsets"].append(np.zeros(1, np.int64))
-        row = total = 0
-        for ids in _tokenized(lines, vocabulary):
-            lengths = np.array([len(sentence) for sentence in ids], np.int64)
-            kept = np.flatnonzero((lengths > 0) & (lengths <= config.max_length))
-            counts["empty"] += int((lengths == 0).sum())
-            counts["too_long"] += int((lengths > config.max_length).sum())
-            files["ids"].append(np.concatenate([np.zeros(0, np.int32), *(np.array(ids[i], np.int32) for i in kept)]))
-            files["offsets"].append(total + np.cumsum(lengths[kept]))
-            files["rows"].append(row + kept)
-            row, total = row + len(ids), total + int(lengths[kept].sum())
-            counts["used"] += len(kept)
-        for file in files.values():
-            file.close()
-    lines.unlink()
-    if counts["used"] < 2:
-        raise DataError(f"too few sentences are left to learn from: {counts}")
-    contents = [file.digest for file in (*files.values(), vectors)]
-    data = TransformerData(
-        files["ids"].mapped(np.int32),
-        files["offsets"].mapped(np.int64),
-        files["rows"].mapped(np.int64),
-        vectors.mapped(np.float16).reshape(-1, width),
-        counts,
-        digest([*contents, digest(vocabulary.tokenizer)]),
-    )
-    return data, vocabulary
-
-
-def batches_of_like_length(
-    data: TransformerData, config: TransformerConfig, draw: np.random.Generator
-) -> npt.NDArray[np.int64]:
-    """The batches of an epoch: sentences of like length, in neighborhoods under the teacher, in random order.
-
-    Sentences that do not fill a batch are left out, other ones in each epoch.
-
-    Args:
-        data: The sentences.
-        config: Sizes of batches and neighborhoods.
-        draw: Generator of the order.
-
-    Returns:
-        int64 `(k, batch size)`, numbers of sentences.
-    """
-    neighborhood = min(config.neighborhood_size, config.batch_size, len(data))
-    size = min(config.batch_size, len(data)) // neighborhood * neighborhood
-    usable = draw.permutation(len(data))[: len(data) // size * size]
-    lengths = np.diff(data.offsets)
-    by_length = usable[np.argsort(lengths[usable], kind="stable")].reshape(-1, size)
-    batches = []
-    for slab in _slabs(lengths[by_length]):
-        # Memory-mapped vectors are read in the order of the file.
-        sentences = np.sort(by_length[slab].ravel())
-        order = neighborhood_order(data.vectors[data.rows[sentences]], neighborhood, config.num_hyperplanes, draw)
-        batches.append(sentences[order].reshape(-1, size))
-    result = np.concatenate(batches)
-    return result[draw.permutation(len(result))]
-
-
-def _slabs(lengths: npt.NDArray[np.int64]) -> Iterator[slice]:
-    """Runs of batches of like length, from the lengths `(k, batch size)` of sentences in ascending order."""
-    start = 0
-    for end in range(1, len(lengths) + 1):
-        full = end == len(lengths) or end - start == _SLAB
-        if full or lengths[end, -1] > _STRETCH * lengths[start, 0] + 1:
-            yield slice(start, end)
-            start = end
 
 
 @dataclass(frozen=True)
@@ -532,55 +397,6 @@ def _warn(measured: Sequence[Mapping[str, Any]], best: Mapping[str, Any] | None)
             f"the training ends below its start, {end:.2f} against {start:.2f}; the encoder of {kept} is kept",
             stacklevel=3,
         )
-
-
-def _write_lines(
-    sentences: Iterable[pa.RecordBatch], lines: Path, stored: ArrayFile, counts: dict[str, int]
-) -> tuple[ArrayFile, int]:
-    """Write the usable texts, one a line, and their vectors; returns the file of vectors and their width."""
-    width = 0
-    with lines.open("w", encoding="utf-8", newline="\n") as stream:
-        for batch in sentences:
-            texts = [" ".join((text or "").split()) for text in batch.column("text").to_pylist()]
-            vectors, known = _teacher_vectors(batch)
-            if width and vectors.shape[1] != width:
-                raise DataError(f"expected vectors of {width} dimensions as before, got {vectors.shape[1]}")
-            width = vectors.shape[1]
-            kept = known & np.array([bool(text) for text in texts], bool)
-            counts["read"] += len(kept)
-            counts["empty"] += int((~kept).sum())
-            stream.writelines(f"{text}\n" for text, keep in zip(texts, kept, strict=True) if keep)
-            stored.append(vectors[kept])
-    stored.close()
-    if not width:
-        raise DataError("no sentences were given")
-    return stored, width
-
-
-def _teacher_vectors(batch: pa.RecordBatch) -> tuple[npt.NDArray[np.float16], npt.NDArray[np.bool_]]:
-    """The teacher's vectors, float16 `(n, d)`, and whether each one is finite and of norm 1."""
-    column = batch.column("vector") if "vector" in batch.schema.names else None
-    if column is None or not pa.types.is_fixed_size_list(column.type):
-        raise DataError(
-            "column 'vector' (fixed-size lists) not found", remedy="The stage `encode` adds it to a corpus."
-        )
-    # `flatten` leaves null lists out.
-    filled = pa.array(np.zeros(column.type.list_size, np.float16)).cast(column.type.value_type)
-    empty = pa.FixedSizeListArray.from_arrays(filled, column.type.list_size)[0]
-    vectors = column.fill_null(empty).flatten().to_numpy(zero_copy_only=False).reshape(len(column), -1)
-    vectors = vectors.astype(np.float16, copy=False)
-    norms = np.linalg.norm(vectors.astype(np.float32), axis=1)
-    return vectors, np.isfinite(norms) & (np.abs(norms - 1) < 0.05)
-
-
-def _tokenized(lines: Path, vocabulary: TeacherVocabulary) -> Iterator[list[list[int]]]:
-    """The tokens of all lines of a file, in chunks."""
-    from tokenizers import Tokenizer
-
-    tokenizer = Tokenizer.from_str(json.dumps(vocabulary.tokenizer))
-    with lines.open(encoding="utf-8", newline="\n") as stream:
-        while chunk := [line[:-1] for line in islice(stream, _CHUNK)]:
-            yield [encoding.ids for encoding in tokenizer.encode_batch(chunk)]
 
 
 def _precision(config: TransformerConfig) -> str:

@@ -294,12 +294,13 @@ class EvaluateRetrieval(Fit):
 
 @dataclass(frozen=True, kw_only=True)
 class QuantizeEncoder(Fit):
-    """Quantizes an encoder to int8 with a scale per row, and measures what that costs.
+    """Quantizes an encoder to integers with a scale per row, and measures what that costs.
 
-    A transformer of `distill-transformer` becomes a folder of CTranslate2, which is four times as fast.
+    A transformer of `distill-transformer` becomes a folder of CTranslate2 in int8, which is four times as fast.
 
     Args:
         encoder: The encoder.
+        bits: Of an integer in the file, 8 or 4; transformers have 8.
         sts: Folder of similarity tasks to evaluate both encoders on (mean Pearson × 100 of each group). Default: none.
 
     Example:
@@ -310,11 +311,17 @@ class QuantizeEncoder(Fit):
     inputs: ClassVar[tuple[str, ...]] = ("encoder", "sts")
 
     encoder: Ref
+    bits: Literal[4, 8] = 8
     sts: Ref | None = None
+
+    def validate(self) -> None:
+        """Check the number of bits."""
+        if self.bits not in (4, 8):
+            raise ConfigError(f"'bits' is {self.bits}; expected 4 or 8")
 
     def fit(self, folder: Path, context: StageContext) -> dict[str, Json]:
         """Write the quantized encoder and result.json; return the figures and the loss of each group."""
-        exact, small = _quantized(context.inputs["encoder"], folder)
+        exact, small = _quantized(context.inputs["encoder"], folder, self.bits)
         if "sts" not in context.inputs:
             return {}
         figures: dict[str, Json] = {}
@@ -328,14 +335,16 @@ class QuantizeEncoder(Fit):
         return figures
 
 
-def _quantized(source: Path, folder: Path) -> tuple[EncoderLike, EncoderLike]:
-    """An encoder, and what `folder` then has: the same one in int8."""
+def _quantized(source: Path, folder: Path, bits: Literal[4, 8]) -> tuple[EncoderLike, EncoderLike]:
+    """An encoder, and what `folder` then has: the same one in integers."""
     if is_trained_transformer(source):
+        if bits != 8:
+            raise ConfigError("a transformer can be quantized to 8 bits only", remedy="Leave 'bits' out.")
         convert_transformer(source, folder)
         threads = available_threads()
         return open_encoder(source, threads), open_encoder(folder, threads)
     exact = load_encoder(source)
-    small = quantize(exact)
+    small = quantize(exact, bits)
     save_encoder(small, folder)
     return exact, small
 

@@ -172,8 +172,8 @@ def mine_translations(
         source: Sentences, one per line.
         target: Sentences in the other language.
         output: TSV with the columns src, tgt, margin and cosine, highest margin first.
-        threshold: Minimum margin, as `paraloom.embed.mining.mine_bitext` computes it: 1.06 as in CCMatrix. Higher is
-            more precise.
+        threshold: Minimum margin, as `paraloom.embed.mining.mine_bitext` computes it. Higher is more precise; for a
+            transformer start with 1.06, as in CCMatrix.
         k: Neighbors in the margin.
         retrieval: 'max', 'intersection', 'forward' or 'backward'.
         index: 'exact', 'clusters' (with faiss, for millions of lines) or 'auto'.
