@@ -317,6 +317,9 @@ def test_tab_reaches_everything_in_few_stops_with_visible_focus(
             "return [e.tagName, e.id || e.name || e.textContent.slice(0, 20),"
             " s.outlineStyle !== 'none' || (hit && getComputedStyle(hit).stroke !== 'none') || e.id === 'results']"
         )
+        if stop is None and not stops:
+            # The first key may only give the window its focus.
+            continue
         if stop is None or (stops and stop == stops[0]):
             break
         stops.append(stop)

@@ -41,6 +41,17 @@ Mask: TypeAlias = npt.NDArray[np.bool_]
 
 T = TypeVar("T")
 
+_FIRST_SCORES = (
+    "p_paraphrase",
+    "paraphrase_score",
+    "bilingual_similarity",
+    "trigram_overlap",
+    "chrf",
+    "bleu1",
+    "translation_cost",
+    "length_ratio",
+)
+_RAW = ("rank", "logprob", "tokens")
 _NEVER_TEXT = ("pair_id", "doc_id")
 
 
@@ -125,8 +136,10 @@ class Dataset:
 
     @property
     def scores(self) -> list[str]:
-        """Columns of numbers, those with a signature first."""
-        return sorted(self.numeric, key=lambda name: name not in self.signatures)
+        """Columns of numbers: those that are looked at most, then others with a signature, then the rest."""
+        first = [name for name in _FIRST_SCORES if name in self.numeric]
+        rest = sorted(self.numeric, key=lambda name: (name not in self.signatures, name in _RAW))
+        return list(dict.fromkeys([*first, *rest]))
 
     def take(self, rows: Sequence[int], columns: Sequence[str] | None = None) -> list[dict[str, Any]]:
         """A few rows as dictionaries.

@@ -82,9 +82,10 @@ def row_table(
         rows: Numbers of the rows to show.
         state: The state, for links.
         columns: Columns of scores.
-        first: Rank of the first row in the table, from 0; None where the rows are not a part of the table.
+        first: Rank of the first row in the table, from 0; None where the rows are a few examples, which get neither links
+            that sort nor their status.
     """
-    has_status = STATUS in dataset.schema.names and REASON in dataset.schema.names
+    has_status = first is not None and STATUS in dataset.schema.names and REASON in dataset.schema.names
     values = dataset.take(rows)
     heads = [element("th", "row", scope="col", role="columnheader", class_="n")]
     heads.append(element("th", "pair" if len(dataset.sides) > 1 else "text", scope="col", role="columnheader"))
