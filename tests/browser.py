@@ -65,8 +65,8 @@ class Browser:
 
     def click(self, selector: str) -> None:
         """Click the first element that a CSS selector finds."""
-        found = self._call("POST", "/element", {"using": "css selector", "value": selector})
-        self._call("POST", f"/element/{found[_ELEMENT]}/click", {})
+        reference = self._call("POST", "/element", {"using": "css selector", "value": selector})
+        self._call("POST", f"/element/{reference[_ELEMENT]}/click", {})
 
     def text(self, selector: str) -> str:
         """The text of the first element that a CSS selector finds, '' where there is none."""

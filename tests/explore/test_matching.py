@@ -70,12 +70,12 @@ def test_filters_agree_with_plain_python(dataset: Dataset, chosen: RowFilter, ho
         name, sign = sort.removeprefix("-"), -1 if sort.startswith("-") else 1
         expected.sort(key=lambda i: (rows[i][name] is None, sign * (rows[i][name] or 0)))
     matches = Matcher(dataset).matches(RowFilter(chosen.where, chosen.search, sort))
-    found = matches.first(7).tolist()
+    hits = matches.first(7).tolist()
     while not matches.is_complete:
         matches.advance(0.0)
     assert matches.total == len(expected)
-    whole = matches.found().tolist()
-    assert whole[:7] == found
+    whole = matches.all_found().tolist()
+    assert whole[:7] == hits
     assert sorted(whole) == sorted(expected)
     if sort:
         assert [rows[i][name] for i in whole] == [rows[i][name] for i in expected]
@@ -120,10 +120,10 @@ def test_sorted_rows_are_stable_and_put_nan_last() -> None:
 def test_a_threshold_keeps_what_its_condition_keeps(dataset: Dataset, keeps: str, value: float) -> None:
     matcher = Matcher(dataset)
     for column in ("quality", "trigram_overlap", "src_tokens"):
-        rows = matcher.matches(RowFilter(sort=column)).found()
+        rows = matcher.matches(RowFilter(sort=column)).all_found()
         threshold = Threshold(column, value, keeps)
         outcome = apply(dataset, rows, threshold)
-        expected = matcher.matches(RowFilter(where=threshold.clause)).found()
+        expected = matcher.matches(RowFilter(where=threshold.clause)).all_found()
         assert sorted(outcome.kept.tolist()) == expected.tolist()
         assert outcome.total == 300
         assert len(outcome.undefined) == sum(row[column] is None for row in toy_pairs().to_pylist())
@@ -196,7 +196,7 @@ def test_bitext_and_renamed_columns(tmp_path: Path) -> None:
     with gzip.open(tmp_path / "flags.jsonl.gz", "wt") as stream:
         stream.write("\n".join(lines) + "\n")
     flags = open_dataset(tmp_path / "flags.jsonl.gz", tmp_path / "d")
-    assert Matcher(flags).matches(RowFilter(where="ok")).found().tolist() == [0]
+    assert Matcher(flags).matches(RowFilter(where="ok")).all_found().tolist() == [0]
 
 
 def test_a_stage_has_kept_and_rejected_rows_with_reasons(tmp_path: Path) -> None:
@@ -245,5 +245,5 @@ def test_names_and_texts_in_conditions(tmp_path: Path, name: str) -> None:
     where = narrowed(
         f"{identifier(name)} > 0.5 or {identifier(name)} < 0.1", f"src = {literal(chr(39).join(['it', 's']))}"
     )
-    found = Matcher(dataset).matches(RowFilter(where=where)).found().tolist()
-    assert found == [i for i, value in enumerate(values) if value > 0.5 or value < 0.1]
+    hits = Matcher(dataset).matches(RowFilter(where=where)).all_found().tolist()
+    assert hits == [i for i, value in enumerate(values) if value > 0.5 or value < 0.1]

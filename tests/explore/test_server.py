@@ -5,9 +5,13 @@ from __future__ import annotations
 import http.client
 import re
 import shlex
+import signal
+import subprocess
+import sys
 import threading
 import tomllib
-from collections.abc import Iterator
+import urllib.request
+from collections.abc import Callable, Iterator
 from html import unescape
 from pathlib import Path
 
@@ -49,9 +53,9 @@ def get(app: App, path: str, **query: str) -> str:
 
 
 def total(page: str) -> str:
-    found = re.search(r'id="total">([^<]*)<', page)
-    assert found is not None, page
-    return found[1].replace("\u202f", "")
+    hits = re.search(r'id="total">([^<]*)<', page)
+    assert hits is not None, page
+    return hits[1].replace("\u202f", "")
 
 
 def request(
@@ -305,3 +309,26 @@ def test_temporary_files_are_removed(tmp_path: Path) -> None:
     with pytest.raises(DataError), opened(tmp_path / "missing.parquet", scratch=scratch):
         pass
     assert list(scratch.iterdir()) == []
+
+
+@pytest.mark.slow
+def test_the_command_prints_an_address_and_stops_with_ctrl_c(tmp_path: Path) -> None:
+    path = write_toy_pairs(tmp_path / "toy.parquet", 30)
+    command = [sys.executable, "-m", "paraloom.cli.main", "explore", str(path), "--no-browser"]
+    with subprocess.Popen(
+        [*command, "--scratch", str(tmp_path)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stdout is not None and process.stderr is not None
+        address = process.stdout.readline().strip()
+        with urllib.request.urlopen(address, timeout=60) as response:
+            assert response.status == 200
+        process.send_signal(signal.SIGINT)
+        assert process.wait(timeout=60) == 0
+        assert "Traceback" not in process.stderr.read()
+    assert [item.name for item in tmp_path.iterdir()] == ["toy.parquet"]
+
+
+def test_what_cannot_be_explored_is_one_message(paraloom: Callable[..., tuple[int, str, str]], tmp_path: Path) -> None:
+    for arguments in (["missing.parquet"], ["."], [tmp_path / "none.tsv"], ["missing.parquet", "--port", "99999"]):
+        status, _, error = paraloom("explore", *arguments)
+        assert status == 1 and error.startswith("paraloom: ") and "Traceback" not in error

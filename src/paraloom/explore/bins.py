@@ -175,12 +175,12 @@ def linked_histogram(
         )
     parts.append(element("line", class_="axis", x1=0, x2=_WIDTH, y1=base, y2=base))
     low, high = bins.edges[0], bins.edges[-1]
-    for x, value, anchor in (
+    for x, edge, anchor in (
         (0.0, low, "start"),
         (float(_WIDTH), high, "end"),
         (_WIDTH / 2, (low + high) / 2, "middle"),
     ):
-        parts.append(element("text", number(value), x=_short(x), y=_HEIGHT - 6, text_anchor=anchor))
+        parts.append(element("text", number(edge), x=_short(x), y=_HEIGHT - 6, text_anchor=anchor))
     return element(
         "svg",
         parts,

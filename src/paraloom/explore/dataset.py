@@ -69,11 +69,11 @@ class Coded:
     codes: npt.NDArray[np.int16]
     counts: npt.NDArray[np.int64]
 
-    def counts_of(self, rows: RowNumbers) -> npt.NDArray[np.int64]:
+    def counts_of(self, rows: RowNumbers | Mask) -> npt.NDArray[np.int64]:
         """How many of some rows have each value.
 
         Args:
-            rows: Their numbers.
+            rows: Their numbers, or true where they are.
         """
         return np.bincount(self.codes[rows], minlength=len(self.values))
 

@@ -150,8 +150,8 @@ class Judging:
     def raters(self) -> list[str]:
         """Names of all raters who have given a label."""
         pattern = re.compile(rf"{re.escape(self.sheet.stem)}\.({_NAME.pattern}){re.escape(self.sheet.suffix)}")
-        found = [pattern.fullmatch(path.name) for path in sorted(self.sheet.parent.iterdir()) if path.is_file()]
-        return [match[1] for match in found if match and match[1] != "key"]
+        names = [pattern.fullmatch(path.name) for path in sorted(self.sheet.parent.iterdir()) if path.is_file()]
+        return [match[1] for match in names if match and match[1] != "key"]
 
     def agreement(self) -> list[Agreement]:
         """The agreement of every two raters, on the pairs that both have labeled so far."""

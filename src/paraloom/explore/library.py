@@ -14,7 +14,7 @@ from paraloom.explore.dataset import Dataset
 from paraloom.explore.judging import Judging
 from paraloom.explore.matching import Matcher
 from paraloom.explore.merging import merge
-from paraloom.explore.neighbors import Neighbors
+from paraloom.explore.neighbors import NearestRows
 from paraloom.explore.scores_page import ScoreBins
 from paraloom.explore.sources import RowSource, find_source, stage_folders, stage_source
 from paraloom.pipeline.store import REPORT
@@ -39,7 +39,7 @@ class OpenCorpus:
     dataset: Dataset
     matcher: Matcher
     bins: ScoreBins
-    neighbors: Neighbors | None
+    neighbors: NearestRows | None
     opened: float
 
 
@@ -155,11 +155,11 @@ class Library:
     def _opened(self, source: RowSource) -> OpenCorpus:
         self._number += 1
         dataset = Dataset(source, self._scratch / str(self._number))
-        neighbors = None if self._encoder is None else Neighbors(dataset, self._encoder)
+        neighbors = None if self._encoder is None else NearestRows(dataset, self._encoder)
         threading.Thread(target=self._warm_up, args=(dataset, neighbors), daemon=True).start()
         return OpenCorpus(dataset, Matcher(dataset), ScoreBins(dataset), neighbors, time.monotonic())
 
-    def _warm_up(self, dataset: Dataset, neighbors: Neighbors | None) -> None:
+    def _warm_up(self, dataset: Dataset, neighbors: NearestRows | None) -> None:
         try:
             dataset.warm_up(self._stopped)
             if neighbors is not None:

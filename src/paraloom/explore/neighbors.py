@@ -18,7 +18,7 @@ MAX_ROWS = 50_000
 _BATCH = 2000
 
 
-class Neighbors:
+class NearestRows:
     """Finds the rows whose texts are nearest to a text.
 
     Args:

@@ -82,8 +82,8 @@ def row_table(
         rows: Numbers of the rows to show.
         state: The state, for links.
         columns: Columns of scores.
-        first: Rank of the first row in the table, from 0; None where the rows are a few examples, which get neither links
-            that sort nor their status.
+        first: Rank of the first row in the table, from 0; None for a few examples, without links that sort and without
+            their status.
     """
     has_status = first is not None and STATUS in dataset.schema.names and REASON in dataset.schema.names
     values = dataset.take(rows)

@@ -14,7 +14,7 @@ from paraloom.core.errors import ConfigError, DataError
 from paraloom.explore.dataset import Dataset
 from paraloom.explore.layout import Frame, View, copyable, nothing
 from paraloom.explore.matching import EXACT_ROWS, Matcher
-from paraloom.explore.neighbors import Neighbors
+from paraloom.explore.neighbors import NearestRows
 from paraloom.explore.pairs_page import PAGE_ROWS, row_table, sides, status
 from paraloom.explore.sources import REASON, STATUS
 from paraloom.explore.state import ViewState, literal
@@ -30,7 +30,7 @@ _MAX_VARIANTS = 30
 _LONG = 4000
 
 
-def row_page(matcher: Matcher, neighbors: Neighbors | None, frame: Frame, state: ViewState) -> View:
+def row_page(matcher: Matcher, neighbors: NearestRows | None, frame: Frame, state: ViewState) -> View:
     """The page of one row.
 
     Args:
@@ -75,8 +75,8 @@ def tree_list(tree: str) -> Html:
         DataError: It is not a tree.
 
     Example:
-        >>> str(tree_list("(NP (DT The) (NN dog))"))[:64]
-        '<ul class="tree"><li><b>NP</b><ul><li><b>DT</b> The</li><li><b>N'
+        >>> str(tree_list("(NP (DT The))"))
+        '<ul class="tree"><li><b>NP</b><ul><li><b>DT</b> <bdi>The</bdi></li></ul></li></ul>'
     """
     nodes = constituents(tree)
     words = _leaves(tree)
@@ -215,7 +215,7 @@ def _json(value: object) -> str:
 
 
 def _neighbors(
-    dataset: Dataset, neighbors: Neighbors | None, row: int, values: Mapping[str, Any], state: ViewState
+    dataset: Dataset, neighbors: NearestRows | None, row: int, values: Mapping[str, Any], state: ViewState
 ) -> Part:
     title = element("h2", "Nearest rows by the encoder")
     if neighbors is None:
@@ -224,7 +224,7 @@ def _neighbors(
     if not neighbors.is_ready:
         return element("section", title, element("p", neighbors.format(), class_="quiet", data_refresh=""))
     side = dataset.sides[-1]
-    found = [pair for pair in neighbors.near(str(values.get(side) or "")) if pair[0] != row]
+    nearest = [pair for pair in neighbors.near(str(values.get(side) or "")) if pair[0] != row]
     lines = [
         element(
             "tr",
@@ -232,7 +232,7 @@ def _neighbors(
             element("td", element("a", count(near + 1), href=state.url("/row", row=near + 1))),
             element("td", sides(dataset, dataset.take([near])[0])),
         )
-        for near, cosine in found
+        for near, cosine in nearest
     ]
     heads = [element("th", text, scope="col") for text in ("cosine", "row", "texts")]
     return element(

@@ -88,10 +88,10 @@ def trace_page(run: RunView, state: ViewState) -> View:
         raise ConfigError("'id' is missing", remedy="Follow the link on the page of a row.")
     sections = []
     for folder in stage_folders(run.root):
-        found = list(_find(folder, pair_id))
-        if not found and not any(folder.glob("*.parquet")):
+        items = list(_find(folder, pair_id))
+        if not items and not any(folder.glob("*.parquet")):
             continue
-        lines = [_trace_line(folder.name, item, state) for item in found]
+        lines = [_trace_line(folder.name, item, state) for item in items]
         body: Part = element("ul", lines) if lines else nothing("not found")
         sections.append(element("section", element("h2", folder.name), body))
     return View(
@@ -134,7 +134,7 @@ def _pending(name: str, folder: Path | None) -> tuple[Html, bool]:
 
 def _find(folder: Path, pair_id: str) -> Iterator[dict[str, Any]]:
     """The rows of a stage with a pair_id."""
-    found, row = 0, 0
+    count_found, row = 0, 0
     for path, status in stage_source(folder, folder.name).shards:
         try:
             with open_shard(path) as file:
@@ -148,8 +148,8 @@ def _find(folder: Path, pair_id: str) -> Iterator[dict[str, Any]]:
                 for index in pc.indices_nonzero(pc.equal(batch.column("pair_id"), pair_id)).to_pylist():
                     values = {name: batch.column(name)[index].as_py() for name in wanted}
                     yield {**values, "status": status, "row": start + index}
-                    found += 1
-                    if found == _MAX_FOUND:
+                    count_found += 1
+                    if count_found == _MAX_FOUND:
                         return
                 start += batch.num_rows
         row += rows

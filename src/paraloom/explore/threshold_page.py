@@ -108,7 +108,7 @@ def threshold_page(matcher: Matcher, bins: ScoreBins, frame: Frame, state: ViewS
         raise ConfigError(f"column '{column}' not found", remedy=f"Columns of numbers: {', '.join(dataset.scores)}.")
     column_bins = bins.get(column)
     matches = matcher.matches(RowFilter(state.where, state.search, column))
-    rows, scale = matches.found(), 1.0
+    rows, scale = matches.all_found(), 1.0
     if not matches.is_complete:
         rows = _sample_in_order(matcher, state, column)
         scale = dataset.rows / len(dataset.sample_rows)
