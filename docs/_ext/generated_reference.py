@@ -58,8 +58,8 @@ def cli_page() -> str:
     lines = [
         "# Command line",
         "",
-        "`paraloom --help` lists the commands, `paraloom COMMAND --help` explains one. Exit status: 0 done, 1 the data "
-        "or the run is at fault, 2 the call is, 130 interrupted.",
+        "`paraloom --help` lists the commands, `paraloom COMMAND --help` explains one. [Exit status](exit-codes.md): "
+        "0 done, 1 the data or the run is at fault, 2 the call is, 130 interrupted.",
         "",
     ]
     command = typer.main.get_command(app)

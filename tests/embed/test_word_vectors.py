@@ -21,6 +21,7 @@ from paraloom.embed.word_vectors import (
     read_vector_words,
     read_vectors,
     read_words,
+    vector_width,
     write_vectors,
 )
 
@@ -210,3 +211,25 @@ def test_given_vectors_are_damped_where_asked(tmp_path: Path) -> None:
         vector = part.vectors[part.vocabulary.entries.index("cat")]
         # Two of 16 words are "cat".
         np.testing.assert_allclose(vector, np.array([3, 4]) / (1 + 10 * 2 / 16 if damped else 1), rtol=1e-5)
+
+
+def test_the_width_of_vectors(tmp_path: Path) -> None:
+    assert vector_width(write(tmp_path / "plain.txt", "dog 1 2\n")) == 2
+    assert vector_width(write(tmp_path / "header.txt.gz", "1 3\ndog 1 2 3\n")) == 3
+    np.save(tmp_path / "array.npy", np.zeros((2, 5), np.float32))
+    assert vector_width(tmp_path / "array.npy") == 5
+    for name, text, message in (("empty.txt", "1 3\n", "no vectors"), ("bad.npy", "text", "not an array of vectors")):
+        with pytest.raises(DataError, match=message):
+            vector_width(write(tmp_path / name, text))
+
+
+def test_the_words_of_given_vectors_can_be_the_vocabulary(tmp_path: Path) -> None:
+    path = write(tmp_path / "vectors.txt", "dog 1 2\nzebra 3 4\nParis 5 6\n")
+    config = EncoderConfig(spec="word", dimension=2, epochs=1)
+    figures = train_encoder(PAIRS.to_batches(), config, tmp_path / "encoder", vectors=path, vector_words=True)
+    assert figures["entries"] == {"word": 3}
+    start = load_encoder(tmp_path / "encoder" / "start").parts["word"]
+    assert start.vocabulary.entries == ("dog", "zebra", "paris")
+    assert start.vectors.tolist() == [[1, 2], [3, 4], [5, 6]]
+    with pytest.raises(ConfigError, match="'vector_words' is set without 'vectors'"):
+        train_encoder(PAIRS.to_batches(), config, tmp_path / "none", vector_words=True)

@@ -19,6 +19,7 @@ from toy_pages import ENGLISH, GERMAN, html, png, site  # noqa: E402
 
 from paraloom.core.errors import ConfigError, DataError, RunError  # noqa: E402
 from paraloom.extract.counts import ExtractionCounts  # noqa: E402
+from paraloom.extract.images import IMAGE_FILES  # noqa: E402
 from paraloom.io import Corpus  # noqa: E402
 from paraloom.workflows import extract as workflow  # noqa: E402
 from paraloom.workflows.extract import REJECTED_PAGES, ExtractConfig, extract_documents  # noqa: E402
@@ -190,6 +191,10 @@ def test_images_found_missing_repeated_and_inline(tmp_path: Path) -> None:
     assert found_images[3]["sha256"] is None, "a page must not refer to files outside of its root"
     assert found_images[4]["sha256"]
     assert (counts.images, counts.missing_images, counts.repeated_images) == (5, 2, 25)
+    entries = [json.loads(line) for line in (tmp_path / "out" / IMAGE_FILES).read_text().splitlines()]
+    files = {entry["sha256"]: (tmp_path / "out" / entry["file"]).resolve() for entry in entries}
+    assert files[found_images[0]["sha256"]] == source / "img/a b.png" and len(files) == 3
+    assert files[found_images[1]["sha256"]] == media / "vase.svg"
 
 
 def test_a_page_of_100_000_paragraphs_is_whole(tmp_path: Path) -> None:

@@ -100,12 +100,67 @@ def test_page_is_complete_and_self_contained(small: World) -> None:
     page = small.write()
     reader = Reader(page)
     assert page.startswith("<!doctype html>") and reader.open == []
-    assert not {"script", "link", "iframe", "object"} & set(reader.seen)
+    assert not {"link", "iframe", "object"} & set(reader.seen)
     assert all(value.startswith(("#", "data:image/")) for name, value in reader.attributes if name in ("href", "src"))
     assert "url(" not in page and "@import" not in page and "default-src" in page
     ids = [value for name, value in reader.attributes if name == "id"]
     assert len(set(ids)) == len(ids)
     assert {value[1:] for name, value in reader.attributes if name == "href"} <= set(ids)
+
+
+def test_the_page_may_run_its_own_script_only(small: World) -> None:
+    page = small.write()
+    (script,) = re.findall(r"<script>(.*?)</script>", page, re.DOTALL)
+    (policy,) = re.findall(r'<meta http-equiv="Content-Security-Policy" content="([^"]*)">', page)
+    allowed = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    assert f"script-src &#x27;sha256-{allowed}&#x27;" in policy and "default-src &#x27;none&#x27;" in policy
+    assert not re.findall(r" on\w+=", page.replace(script, ""))
+
+
+def test_a_pair_is_one_tab_stop(tmp_path: Path) -> None:
+    """Arrow keys lead to the other rows."""
+    world = many(tmp_path, count=3, paragraphs=60)
+    page = world.write()
+    assert page.count('tabindex="0"') == 3 and page.count('tabindex="-1"') == 3 * 59
+
+
+def test_all_pairs_are_listed(tmp_path: Path) -> None:
+    page = many(tmp_path, count=30, paragraphs=3).write()
+    rows = re.findall(r"<tr><td>(.*?)</td><td>(.*?)</td>(.*?)</tr>", page)
+    assert [re.sub("<.*?>", "", name) for name, _, _ in rows] == [f"Titel {i}" for i in range(29, -1, -1)]
+    assert sum("#pair-" in name for name, _, _ in rows) == 20
+    assert rows[0][2].startswith('<td class="n" data-name="margin" data-value="0.9667"') and "100\u202f%" in rows[0][2]
+    assert "A random sample of 20 is on this page, equally many from each third of the margins." in page
+    assert "With --all, the others have pages too." in page
+
+
+def test_every_pair_has_a_page(tmp_path: Path) -> None:
+    world = many(tmp_path, count=60, paragraphs=3)
+    page = world.write("my page.html", everything=True)
+    folder = tmp_path / "my page-pairs"
+    pages = {path.name: path.read_text(encoding="utf-8") for path in folder.iterdir()}
+    assert sorted(pages) == ["page-1.html", "page-2.html", "page-3.html"]
+    assert [pages[name].count("<article") for name in sorted(pages)] == [25, 25, 10]
+    links = re.findall(r'<td><a href="([^"]*)">', page)
+    assert len(links) == 60
+    for link in links:
+        file, _, anchor = link.partition("#")
+        target = page if not file else pages[file.removeprefix("my page-pairs/")]
+        assert f'id="{anchor}"' in target
+    second = pages["page-2.html"]
+    assert 'href="page-1.html#pair-25">previous pair' in second and 'href="page-3.html#pair-51">next pair' in second
+    assert 'href="../my%20page.html#list"' in second and "26 of 60" in second and "Pairs 26 to 50 of 60." in second
+    assert world.write("my page.html", everything=True) == page, "they replace those of an earlier call"
+    (tmp_path / "other-pairs").mkdir()
+    (tmp_path / "other-pairs/notes.txt").write_text("mine")
+    with pytest.raises(ConfigError, match="holds something else"):
+        world.write("other.html", everything=True)
+
+
+def test_pairs_beyond_the_list_are_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("paraloom.report.documents_page._MAX_LISTED", 10)
+    page = many(tmp_path, count=30, paragraphs=3).write()
+    assert page.count("<tr><td>") == 10 and "The first 10 of 30 are listed." in page
 
 
 def test_figures_are_shown(small: World) -> None:
@@ -126,7 +181,7 @@ def test_figures_are_shown(small: World) -> None:
 
 def test_rows_contain_the_sentences_of_one_bead(small: World) -> None:
     page = small.write()
-    items = re.findall(r'<li class="(bead[^"]*)" title="([^"]*)" tabindex="0">(.*?)</li>', page)
+    items = re.findall(r'<li class="(bead[^"]*)" title="([^"]*)" tabindex="-?[01]">(.*?)</li>', page)
     assert [(shape, title) for shape, title, _ in items] == [
         ("bead", "1:1, score 3.25"),
         ("bead several", "1:2, score 1.5"),
@@ -167,7 +222,8 @@ def test_text_of_the_data_is_escaped(tmp_path: Path, src: str, tgt: str) -> None
     )
     page = world.write()
     reader = Reader(page)
-    assert reader.open == [] and not {"script", "i", "b", "img"} & set(reader.seen)
+    assert reader.open == [] and not {"i", "b", "img"} & set(reader.seen)
+    assert reader.seen["script"] == 1, "its own"
     assert not any(name.startswith("on") for name, _ in reader.attributes)
     visible = "".join(reader.text)
     for line in (line for text in (src, tgt) for line in text.split("\n") if line.strip()):
@@ -228,6 +284,23 @@ def test_missing_images_show_the_reason(
 @pytest.mark.parametrize("src", ["../secret", "/../secret", "%2e%2e/secret", "file:///../secret", "a/../../secret"])
 def test_images_are_looked_up_inside_their_folder_only(tmp_path: Path, src: str) -> None:
     assert all(path.is_relative_to(tmp_path) and ".." not in path.parts for path in candidate_paths(src, [tmp_path]))
+
+
+def test_images_are_found_where_they_were_extracted(tmp_path: Path) -> None:
+    """Their addresses do not lead there; another file of that name is not shown."""
+    source = [document("a", "de", "eins", pictures=[image("../x/cat.png", PNG, "Katze")])]
+    world = World(tmp_path, source, [document("x", "en", "one")], [DocumentPair("a", "x", 1, 1)])
+    assert "no image folder given" in world.write()
+    (tmp_path / "site").mkdir()
+    (tmp_path / "site/1.png").write_bytes(PNG)
+    record = tmp_path / "ours/image-files.jsonl"
+    record.write_text(f'{{"sha256": "{digest(PNG)}", "file": "../site/1.png"}}\n{{"sha256": 1}}\nno JSON\n[]\n')
+    page = world.write()
+    assert base64.b64encode(PNG).decode() in page and 'alt="Katze"' in page
+    (tmp_path / "site/1.png").write_bytes(PNG + b"other")
+    assert "the file of this name is a different image" in world.write()
+    record.write_bytes(b"\xff")
+    assert "no image folder given" in world.write()
 
 
 @pytest.mark.parametrize("src", ["", "/", "data:image/png", "javascript:x.png", "http://[", "\0.png", "a" * 5000])
@@ -334,5 +407,8 @@ def test_command(small: World, paraloom: Callable[..., tuple[int, str, str]]) ->
     status, _, errors = paraloom(*arguments, "-o", "made.html")
     assert (status, "1 of 1 pairs" in errors) == (0, True)
     assert (small.folder / "made.html").read_text(encoding="utf-8") == (small.folder / "page.html").read_text("utf-8")
+    status, _, errors = paraloom(*arguments, "-o", "made.html", "--all")
+    assert (status, "all 1 pairs in made-pairs" in errors) == (0, True)
+    assert (small.folder / "made-pairs/page-1.html").is_file()
     status, _, errors = paraloom(*arguments, "--media", "none")
     assert (status, "'none'" in errors) == (1, True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import json
 import re
 from collections import Counter
@@ -67,7 +68,15 @@ def test_page_is_complete_small_and_self_contained(page: str, reader: Reader) ->
     assert len(page.encode()) < 2_000_000
     assert not {"script", "link", "img", "iframe"} & set(reader.seen)
     assert all(value.startswith("#") for name, value in reader.attributes if name in ("href", "src"))
-    assert "url(" not in page and "@import" not in page and "http" not in page
+    assert "url(" not in page and "@import" not in page and "http" not in page.replace("http-equiv", "")
+
+
+def test_the_page_may_not_load_or_run_anything(page: str) -> None:
+    policy = re.search(r'<meta http-equiv="Content-Security-Policy" content="([^"]*)">', page)
+    assert policy is not None and page.index(policy.group()) < page.index("<title>")
+    rules = html.unescape(policy.group(1)).split("; ")
+    assert {"default-src 'none'", "img-src data:", "base-uri 'none'", "form-action 'none'"} <= set(rules)
+    assert not [rule for rule in rules if rule.startswith("script-src")]
 
 
 def test_links_of_the_contents_have_targets(reader: Reader) -> None:

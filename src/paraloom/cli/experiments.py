@@ -29,9 +29,36 @@ def reproduce(
     output: Annotated[Path, typer.Option("--output", "-o", help="Folder of the runs.")] = Path("runs/reproduce"),
     encoder: Annotated[str | None, typer.Option(help="For the paraphrase score; default: the bundled one.")] = None,
     parser: Annotated[str | None, typer.Option(help="For the entropy of parses: a folder of `train parser`.")] = None,
+    vectors: Annotated[
+        Path | None,
+        typer.Option(
+            help="Word vectors that all trainings start from, in the part of the papers' paragram-sl999: a text file, "
+            ".npy, or a folder of `distill-words`. Default: random vectors."
+        ),
+    ] = None,
+    simple_wikipedia: Annotated[
+        str | None,
+        typer.Option(help="Pairs of standard and Simple English Wikipedia, for W17 4, 5, 6, 12, 13, PNMT 8."),
+    ] = None,
+    ppdb: Annotated[
+        str | None, typer.Option(help="Pairs of the paraphrase database, words or phrases, for W17 4 and 13.")
+    ] = None,
     size: Annotated[int, typer.Option(help="Pairs of each selection.")] = 24_000,
-    epochs: Annotated[int, typer.Option(help="Maximum number of passes; the best one counts.")] = 10,
-    seeds: Annotated[int, typer.Option(help="Samples of the random selection and of the best one.")] = 5,
+    recurrent_size: Annotated[
+        int | None,
+        typer.Option(
+            help="The same for recurrent encoders (GRAN, LSTM, BLSTM), which take minutes; 0 leaves them out. "
+            "Default: --size."
+        ),
+    ] = None,
+    tuning_size: Annotated[
+        int | None, typer.Option(help="The same for each candidate while filters are tuned. Default: --size.")
+    ] = None,
+    epochs: Annotated[
+        int, typer.Option(help="Maximum number of passes; the papers' 20 (AVG), 5 (PNMT) and 3 (GRAN) are the most.")
+    ] = 20,
+    seeds: Annotated[int, typer.Option(help="Trainings of each system, each on another draw of the pairs.")] = 3,
+    devices: Annotated[str, typer.Option(help="Where recurrent networks compute: cpu, cuda or cuda:0,cuda:1.")] = "cpu",
     workers: options.Workers = None,
     seed: options.Seed = 1,
 ) -> None:
@@ -51,14 +78,23 @@ def reproduce(
         folder=output,
         encoder=encoder,
         parser=parser,
+        vectors=vectors,
+        simple_wikipedia=simple_wikipedia,
+        ppdb=ppdb,
         size=size,
+        recurrent_size=recurrent_size,
+        tuning_size=tuning_size,
         epochs=epochs,
         seeds=seeds,
+        devices=devices,
         workers=workers,
         seed=seed,
     )
     for table in reproduced:
         typer.echo(table.format())
+    summary = papers.summarize_verdicts(output)
+    if summary:
+        typer.echo(f"{output}: {summary}")
 
 
 COMMANDS: options.Commands = {"reproduce": reproduce}

@@ -26,10 +26,12 @@ from paraloom.cli import (
     syntax,
     translators,
     variants,
+    watching,
 )
 from paraloom.cli.renamed import RenamedCommands, RenamedOptions
 from paraloom.core.arrow import start_without_pandas
 from paraloom.core.errors import ParaloomError
+from paraloom.core.events import emit
 from paraloom.core.version import __version__
 
 app = typer.Typer(
@@ -75,24 +77,26 @@ def _guarded(command: Callable[..., None]) -> Callable[..., None]:
     def run(*arguments: Any, **options: Any) -> None:
         start_without_pandas()
         try:
-            command(*arguments, **options)
+            with watching.signals_as_interrupts():
+                command(*arguments, **options)
         except ParaloomError as error:
             typer.echo(f"paraloom: {error}", err=True)
             raise typer.Exit(1) from None
         except KeyboardInterrupt as stop:
             typer.echo(f"\nparaloom: {str(stop) or 'interrupted; the same command again resumes'}", err=True)
-            raise typer.Exit(130) from None
+            raise typer.Exit(watching.interrupted_status()) from None
 
     return run
 
 
 for panel, commands in PANELS.items():
     for name, function in commands.items():
-        app.command(name, cls=RenamedOptions, rich_help_panel=panel)(_guarded(function))
+        app.command(name, cls=RenamedOptions, rich_help_panel=panel)(_guarded(watching.watchable(name, function)))
 for name, (panel, description, commands) in GROUPS.items():
     group = typer.Typer(cls=RenamedCommands, help=description, no_args_is_help=True)
     for member, function in commands.items():
-        group.command(member, cls=RenamedOptions)(_guarded(function))
+        watchable = watching.watchable(f"{name} {member}", function)
+        group.command(member, cls=RenamedOptions)(_guarded(watchable))
     app.add_typer(group, name=name, rich_help_panel=panel)
 
 
@@ -112,13 +116,14 @@ def _options(
 
 
 def main() -> None:
-    """Run the command; exit status 0 done, 1 the data or the run is at fault, 2 the call is, 130 interrupted."""
+    """Run the command; exit status 0 done, 1 the data or the run is at fault, 2 the call is, from 129 interrupted."""
     warnings.showwarning = _warn  # type: ignore[assignment]
     app()
 
 
 def _warn(message: Warning | str, *location: object) -> None:
     """A warning as one line, without its location in our code."""
+    emit("warning", message=str(message))
     typer.echo(f"paraloom: {message}", err=True)
 
 

@@ -29,15 +29,18 @@ def documents(
     pairs: Annotated[Path, typer.Option(help="Their pairs, from `align documents`.")],
     links: Annotated[Path, typer.Option(help="Links within the pairs, from `align sentences --documents`.")],
     media: Annotated[
-        list[Path] | None, typer.Option(help="A folder with pictures of the documents. Repeatable.")
+        list[Path] | None, typer.Option(help="Another folder with pictures, if they moved since `extract`. Repeatable.")
     ] = None,
     show: Annotated[
         int, typer.Option(help="Number of pairs on the page: a sample of confident, medium and doubtful ones.")
     ] = 20,
+    everything: Annotated[
+        bool, typer.Option("--all", help="Write every pair, on further pages in a folder beside the page.")
+    ] = False,
     seed: options.Seed = 1,
     output: Annotated[Path, typer.Option("--output", "-o", help="The page to write.")] = Path("documents.html"),
 ) -> None:
-    """Write one self-contained HTML page that shows aligned documents side by side, with their pictures and links.
+    """Write one self-contained HTML page that lists aligned documents and shows them side by side, with their pictures.
 
     Example: `paraloom show documents pages.de pages.en --pairs pairs.tsv --links links.parquet --media pictures`
     """
@@ -45,9 +48,19 @@ def documents(
         if not folder.is_dir():
             raise ConfigError(f"folder '{folder}' not found", remedy="Name the folder that holds the pictures.")
     page = reports.write_aligned_documents(
-        source, target, output, pairs=pairs, links=links, media=media or [], show=show, seed=seed
+        source,
+        target,
+        output,
+        pairs=pairs,
+        links=links,
+        media=media or [],
+        show=show,
+        seed=seed,
+        everything=everything,
     )
     typer.echo(f"{len(page.shown):,} of {len(page.pairs):,} pairs in {output}", err=True)
+    if everything:
+        typer.echo(f"all {len(page.pairs):,} pairs in {output.with_name(output.stem + '-pairs')}", err=True)
 
 
 COMMANDS: options.Commands = {"report": report}

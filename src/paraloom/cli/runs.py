@@ -1,4 +1,4 @@
-"""Commands about whole runs: quickstart, run, selftrain."""
+"""Commands about whole runs: quickstart, run, status, selftrain."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import paraloom
 import paraloom.report as reports
 from paraloom import workflows
 from paraloom.cli import options
-from paraloom.cli.output import outlook
+from paraloom.cli.output import outlook, print_result
 
 
 def quickstart(
@@ -59,6 +59,17 @@ def run(
         typer.echo(f"{result.format()}\nReport: {page}")
 
 
+def status(
+    folder: Annotated[Path, typer.Argument(metavar="RUN", help="Folder of a run, or the output of another command.")],
+    as_json: options.Json = False,
+) -> None:
+    """Print where a run is: stage, rate, remaining time, memory, failed rows. While it runs, and after it ended.
+
+    Example: `paraloom status runs/german`
+    """
+    print_result(workflows.run_status(folder), as_json)
+
+
 def selftrain(
     loop: Annotated[
         Path, typer.Argument(metavar="LOOP.toml", help="The loop's settings: see examples/selftrain.toml.")
@@ -75,5 +86,5 @@ def selftrain(
     typer.echo(f"Report: {reports.write_report(folder, folder / 'report.html')}")
 
 
-COMMANDS: options.Commands = {"quickstart": quickstart, "run": run}
+COMMANDS: options.Commands = {"quickstart": quickstart, "run": run, "status": status}
 LOOPS: options.Commands = {"selftrain": selftrain}

@@ -47,6 +47,7 @@ class ProgressState:
 
 
 _callback: ProgressCallback | None = None
+_observers: tuple[ProgressCallback, ...] = ()
 
 
 def disable_progress() -> None:
@@ -62,12 +63,34 @@ def report_progress_to(callback: ProgressCallback) -> Iterator[None]:
     Args:
         callback: Called with a ProgressState.
     """
-    global _callback
-    before, _callback = _callback, callback
+    global _callback, _observers
+    before, observers = _callback, _observers
+    # Whoever asks for the progress of the block passes it on to the observers, if it shows it.
+    _callback, _observers = callback, ()
     try:
         yield
     finally:
-        _callback = before
+        _callback, _observers = before, observers
+
+
+@contextmanager
+def observe_progress(observer: ProgressCallback) -> Iterator[None]:
+    """Send the progress of the block to a callback too, as often as it is shown or reported.
+
+    Args:
+        observer: Called with a ProgressState.
+
+    Example:
+        >>> with observe_progress(lambda state: print(state.label, state.done)), progress("decoding", 3, done=1):
+        ...     pass
+        decoding 1
+    """
+    global _observers
+    before, _observers = _observers, (*_observers, observer)
+    try:
+        yield
+    finally:
+        _observers = before
 
 
 @contextmanager
@@ -93,8 +116,9 @@ def progress(label: str, total: int | None = None, *, done: int = 0, unit: str =
         with show_progress(start) as show:
             yield _counter(start, show)
     else:
-        _callback(start)
-        yield _counter(start, _throttled(_callback))
+        callback = _observed(_callback)
+        callback(start)
+        yield _counter(start, _throttled(callback))
 
 
 @contextmanager
@@ -107,13 +131,15 @@ def show_progress(start: ProgressState) -> Generator[ProgressCallback, None, Non
     Yields:
         A callback to call with each new ProgressState; a state with another label or total starts another part.
     """
+    for observer in _observers:
+        observer(start)
     if _callback is not None:
-        yield _callback
+        yield _observed(_callback)
     elif sys.stderr.isatty():
         with _bar(start) as show:
-            yield show
+            yield _observed(show)
     else:
-        yield _log_lines(start)
+        yield _observed(_log_lines(start))
 
 
 @contextmanager
@@ -220,6 +246,20 @@ def _throttled(callback: ProgressCallback) -> ProgressCallback:
         if time.monotonic() - reported >= _REPORT_INTERVAL:
             callback(state)
             reported = time.monotonic()
+
+    return report
+
+
+def _observed(callback: ProgressCallback) -> ProgressCallback:
+    """A callback that the observers get the same states as."""
+    observers = _observers
+    if not observers:
+        return callback
+
+    def report(state: ProgressState) -> None:
+        callback(state)
+        for observer in observers:
+            observer(state)
 
     return report
 

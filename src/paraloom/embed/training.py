@@ -29,8 +29,8 @@ from paraloom.embed.recurrent import TrainableRecurrent, initial_network, parse_
 from paraloom.embed.spec import PARTS, Spec
 from paraloom.embed.store import load_encoder, save_encoder
 from paraloom.embed.threads import ThreadTeam
-from paraloom.embed.vocabulary import RowLists
-from paraloom.embed.word_vectors import read_vectors, vectors_file
+from paraloom.embed.vocabulary import RowLists, Vocabulary
+from paraloom.embed.word_vectors import read_vector_words, read_vectors, vectors_file
 
 Evaluator = Callable[[SentenceEncoder], Mapping[str, float]]
 """Measures an encoder during training; returns figures by name."""
@@ -181,6 +181,7 @@ def train_encoder(
     seed: int = 1,
     init_from: str | Path | None = None,
     vectors: str | Path | None = None,
+    vector_words: bool = False,
     threads: int | None = None,
     devices: str = "cpu",
     keep_best: bool = False,
@@ -202,6 +203,8 @@ def train_encoder(
         seed: Seed of initial vectors and of the order of the pairs.
         init_from: Folder of an encoder to continue training from; its spec, dimension and vocabularies are used then.
         vectors: File of word vectors to start with (`embed.word_vectors`), for the words that it contains.
+        vector_words: Give a vector to exactly the words of `vectors`, whether the pairs have them or not, as in the
+            papers; other words are unknown then.
         threads: Number of threads; None for all processors.
         devices: Where recurrent networks compute: `cpu`, `cuda` (every GPU), or a list such as `cuda:0,cuda:1`.
             Averages are limited by memory bandwidth and stay on the processor.
@@ -232,6 +235,10 @@ def train_encoder(
     start_encoder = None if init_from is None else load_encoder(init_from)
     spec = start_encoder.spec if start_encoder else config.parsed_spec
     given = {part.vocabulary.unit: part.vocabulary for part in start_encoder.parts.values()} if start_encoder else {}
+    if vector_words:
+        if vectors is None:
+            raise ConfigError("'vector_words' is set without 'vectors'", remedy="Give 'vectors', or leave it out.")
+        given = {**given, "word": Vocabulary("word", read_vector_words(vectors))}
     began = time.perf_counter()
     sizes = {unit: config.vocab_size(unit) for unit in spec.units}
     order_matters = any(PARTS[name].recurrent for name in spec.parts)
@@ -247,6 +254,8 @@ def train_encoder(
     settings = asdict(config) | {"seed": seed, "init_from": start_encoder.signature if start_encoder else "random"}
     if vectors is not None:
         settings["vectors"] = file_digest(vectors_file(vectors))[:12]
+    if vector_words:
+        settings["vector_words"] = True
     team = ThreadTeam(threads)
     parts = initial_parts(
         config,

@@ -147,6 +147,34 @@ def read_vector_words(path: str | Path) -> list[str]:
     return list(words)
 
 
+def vector_width(path: str | Path) -> int:
+    """The dimension of word vectors.
+
+    Args:
+        path: As `read_vectors` reads them.
+
+    Raises:
+        DataError: The file has no vectors.
+
+    Example:
+        >>> import tempfile
+        >>> file = Path(tempfile.mkdtemp(), "vectors.txt")
+        >>> _ = file.write_text("2 3\\ndog 1 0 0\\ncat 0 1 0\\n")
+        >>> vector_width(file)
+        3
+    """
+    path = vectors_file(path)
+    if path.suffix == ".npy":
+        try:
+            return int(np.load(path, mmap_mode="r", allow_pickle=False).shape[1])
+        except (ValueError, EOFError, IndexError) as error:
+            raise DataError(f"not an array of vectors: {error}", file=path) from None
+    for number, line in enumerate(islice(read_lines(path), 2), 1):
+        if number > 1 or not _is_header(line):
+            return len(line.split()) - 1
+    raise DataError("the file has no vectors", file=path)
+
+
 def vectors_file(path: str | Path) -> Path:
     """The path itself, or `FILE` in it where it is a folder."""
     return Path(path) / FILE if Path(path).is_dir() else Path(path)

@@ -473,8 +473,16 @@ def _rows(
 _YEAR_TASKS = frozenset(task.name for task in TASKS if task.group in YEARS)
 
 
-def _weights(present: Sequence[STSTask], groups: Iterable[str]) -> dict[str, npt.NDArray[np.float64]]:
-    """Group → the weight of each task in its figure."""
+def task_weights(present: Sequence[STSTask], groups: Iterable[str]) -> dict[str, npt.NDArray[np.float64]]:
+    """The weight of each task in the figure of a group.
+
+    Args:
+        present: t tasks.
+        groups: Groups; `YEARS_MEAN` needs the years among them.
+
+    Returns:
+        Group → float64 `(t,)`, with sum 1; without the groups that have none of the tasks.
+    """
     of_group = {group: np.array([float(task.group == group) for task in present]) for group in groups}
     weights = {group: row / row.sum() for group, row in of_group.items() if row.any()}
     if YEARS_MEAN in of_group:
@@ -515,7 +523,7 @@ def _differences(
     summaries = [summary_rows(system.rows) for system in systems]
     result = []
     for k, j in pairs:
-        for group, weights in _weights(present, summaries[k]).items():
+        for group, weights in task_weights(present, summaries[k]).items():
             low, high = percentile_interval((resampled[:, k] - resampled[:, j]) @ weights)
             value = summaries[k][group].pearson - summaries[j][group].pearson
             result.append(STSDifference(systems[k].name, systems[j].name, group, value, low, high))

@@ -7,6 +7,7 @@ _MODULES = {
     "augmentation_config": ("read_experiment",),
     "augmentation_cost": ("cost_statement",),
     "reproduce": ("reproduce_tables",),
+    "verdicts": ("summarize_verdicts",),
 }
 
 __getattr__, __dir__, __all__ = lazy_exports(

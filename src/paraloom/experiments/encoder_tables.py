@@ -1,149 +1,576 @@
-"""The papers' tables of encoders: sources of pairs (W17 Table 4), mega-batches, architectures, scrambling (PNMT)."""
+"""The papers' tables of encoders: sources and size of the pairs (W17 Tables 4 and 13, PNMT 4), mega-batches, models."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from statistics import fmean
 from typing import Any
 
-from paraloom.core.stage import Stage
-from paraloom.evaluate.published import W17_MEAN
-from paraloom.experiments.published import PAPERS
-from paraloom.experiments.study import Study
+import numpy as np
+
+from paraloom.core.seeds import generator
+from paraloom.embed.encoder import open_encoder
+from paraloom.evaluate.published import W17_MEAN, YEARS_MEAN
+from paraloom.evaluate.sts_tasks import YEARS
+from paraloom.experiments.conditions import conditions
+from paraloom.experiments.measurements import (
+    ALL_TASKS,
+    Measurements,
+    SystemNames,
+    combined_estimate,
+    mean_of_seeds,
+)
+from paraloom.experiments.published import PAPERS, published_figures
+from paraloom.experiments.study import PPDB, SIMPLE_WIKIPEDIA, Study, is_recurrent
 from paraloom.experiments.tables import Figure, ReproducedTable
-from paraloom.stages.encoders import EvaluateSts, TrainEncoder
-from paraloom.stages.pairs import Filter
+from paraloom.experiments.trainings import (
+    GIVEN_VECTORS,
+    OVERLAP,
+    TrainedEncoders,
+    Training,
+    train,
+    untrained,
+)
+from paraloom.experiments.verdicts import Verdict
+from paraloom.io import Corpus
 
-YEARS = ("2012", "2013", "2014", "2015")
-"""The years of the STS tasks in PNMT's tables."""
+KINDS = {"GRAN": "gran", "AVG": "word"}
+"""W17's encoders and their specs."""
 
-_W17 = {"max_tokens": 100, "megabatch_size": 1, "two_sided": True}
-_SPECS = ("word", "trigram", "lstm", "word+trigram", "word,trigram", "word+trigram+lstm", "word,trigram,lstm")
+W17_EPOCHS = {"GRAN": 3, "AVG": 20}
+"""Passes over the pairs in W17."""
+
+PNMT_EPOCHS = 5
+"""Passes over the pairs in PNMT."""
+
+_SIZE_FACTORS = {"GRAN": 4, "AVG": 7}
+_LSTM_900 = "LSTM, 900"
+_SIMPLE = "WORD,TRIGRAM, Simple Wikipedia"
+_SPECS = {
+    "WORD": "word",
+    "TRIGRAM": "trigram",
+    "LSTM": "lstm",
+    _LSTM_900: "lstm",
+    "BLSTM, 900": "blstm",
+    "WORD+TRIGRAM": "word+trigram",
+    "WORD+TRIGRAM+LSTM": "word+trigram+lstm",
+    "WORD,TRIGRAM": "word,trigram",
+    "WORD,TRIGRAM,LSTM": "word,trigram,lstm",
+}
+_SINGLE = ("WORD", "TRIGRAM", "LSTM")
 _MEGABATCHES = (1, 20, 40)
 _SCRAMBLE = 0.3
-
-Rows = Sequence[Mapping[str, Any]]
-"""The rows of an evaluation on similarity tasks."""
+_EXAMPLES = 3
 
 
-def architectures(study: Study, name: str) -> ReproducedTable:
-    """PNMT Table 8: every architecture, trained on the same pairs of all sources."""
-    trainings = {spec: {"spec": spec, "scramble": _SCRAMBLE if "lstm" in spec else 0.0} for spec in _SPECS}
-    results = _evaluate(study, name, trainings)
-    rows = [(f"{spec.upper()}, ours", _years(results[spec])) for spec in _SPECS]
-    means = {spec: _mean_of_years(results[spec]) for spec in _SPECS}
-    return ReproducedTable(name, PAPERS[name], rows, compare_best("WORD,TRIGRAM", "word,trigram", means))
+def w17_training(study: Study, kind: str, corpora: Sequence[Path], size: int, **criteria: Any) -> Training:
+    """A training of AVG or GRAN as in W17: its loss, negatives from the mini-batch, the best epoch on STS-B dev."""
+    settings = {
+        **w17_settings(study),
+        "epochs": min(W17_EPOCHS[kind], study.epochs),
+        "sts": Path(study.sts).absolute(),
+        "keep": "best",
+    }
+    return Training(spec=KINDS[kind], corpora=corpora, size=size, criteria=criteria, settings=settings)
+
+
+def w17_settings(study: Study) -> dict[str, Any]:
+    """Fields of `TrainEncoder` as in W17."""
+    return {"max_tokens": 100, "megabatch_size": 1, "two_sided": True}
+
+
+def kinds(study: Study) -> list[str]:
+    """W17's encoders that the study trains."""
+    return list(KINDS) if study.size_of_recurrent else ["AVG"]
+
+
+def baseline_rows(measurements: Measurements, groups: Sequence[str | None]) -> list[tuple[str, list[Figure]]]:
+    """Rows of the systems that need no training.
+
+    Args:
+        measurements: Figures.
+        groups: The group of tasks of each column; None for a column without a figure.
+    """
+    names = [name for name in (OVERLAP, GIVEN_VECTORS) if name in measurements.systems]
+    return [(name, [None if group is None else measurements.figure(name, group) for group in groups]) for name in names]
+
+
+def judged(
+    measurements: Measurements, claim: str, better: SystemNames, worse: SystemNames, published: float, group: str
+) -> Verdict:
+    """The verdict on one order of two systems."""
+    return Verdict(claim, published, measurements.difference(better, worse, group))
 
 
 def sources(study: Study, name: str) -> ReproducedTable:
     """W17 Table 4: AVG and GRAN, trained on equally many random pairs of each source."""
-    trainings = {
-        f"{kind}, {source}": {"spec": spec, **_W17}
-        for source in study.sources
-        for kind, spec in (("AVG", "word"), ("GRAN", "gran"))
-    }
-    single = {f"{kind}, {source}": source for source in study.sources for kind in ("AVG", "GRAN")}
-    results = _evaluate(study, name, trainings, single)
-    rows = [(f"{key}, ours", [_mean(results[key], W17_MEAN)]) for key in trainings]
-    better = [
-        source
-        for source in study.sources
-        if _mean(results[f"GRAN, {source}"], W17_MEAN)[0] > _mean(results[f"AVG, {source}"], W17_MEAN)[0]
-    ]
-    conclusion = (
-        "The paper: GRAN is better than AVG on Simple Wikipedia and on back-translations, worse on PPDB. "
-        f"Here it is better on {len(better)} of {len(study.sources)} ({', '.join(better) or 'none'})."
+    translated = study.surface_scored()
+    corpora = {**study.human_pairs(), **translated}
+    fewer = study.size_of_recurrent if study.size_of_recurrent < study.size else 0
+    trainings = {}
+    for source, folder in corpora.items():
+        for kind in kinds(study):
+            size = study.size_of(KINDS[kind])
+            trainings[f"{kind}, {source}"] = w17_training(study, kind, [folder], size)
+        if fewer:
+            trainings[f"few, {source}"] = w17_training(study, "AVG", [folder], fewer)
+    trained = train(study, name, trainings)
+    measured = trained.measurements
+    columns = [*(f"{kind}, " for kind in KINDS), *(["few, "] if fewer else [])]
+
+    def figure(key: str) -> Figure:
+        return measured.figure(key, W17_MEAN) if key in measured.systems else None
+
+    rows: list[tuple[str, Sequence[Figure]]] = []
+    for source in corpora:
+        figures = [figure(f"{column}{source}") for column in columns]
+        rows.append((f"{source}, ours", [*figures, *(figure(untrained(f"{kind}, {source}")) for kind in KINDS)]))
+    blank: list[str | None] = [None] * len(columns[2:])
+    rows += baseline_rows(measured, [W17_MEAN, W17_MEAN, *blank, None, None])
+    heads = [*KINDS, *([f"AVG, {fewer:,} pairs"] if fewer else []), *(untrained(kind) for kind in KINDS)]
+    counts = ", ".join(f"{source} {trained.pairs(f'AVG, {source}'):,}" for source in corpora)
+    return ReproducedTable(
+        name,
+        PAPERS[name],
+        rows,
+        "",
+        heads,
+        conditions=[
+            *conditions(study, {kind: (KINDS[kind], W17_EPOCHS[kind]) for kind in kinds(study)}, best=True),
+            f"Pairs of AVG: {counts}. The paper's sources are ten back-translated corpora, PPDB's phrases and "
+            "167,689 pairs of Simple Wikipedia.",
+        ],
+        verdicts=list(_source_verdicts(measured, list(translated), "few, " if fewer else "AVG, ")),
     )
-    return ReproducedTable(name, PAPERS[name], rows, conclusion)
+
+
+def _source_verdicts(measured: Measurements, translated: Sequence[str], avg: str) -> Iterator[Verdict]:
+    """The orders of W17 Table 4; `avg` begins the names of the averages that had as many pairs as GRAN."""
+    present = [source for source in (SIMPLE_WIKIPEDIA, PPDB) if f"AVG, {source}" in measured.systems]
+    published = published_figures("w17-4")
+    mean = _mean_of_rows(published, (SIMPLE_WIKIPEDIA, PPDB))
+    if f"GRAN, {translated[0]}" in measured.systems:
+        for source in [*present, *translated]:
+            gran, average = published.get(source, mean)
+            above = gran - average
+            named = {"GRAN": f"GRAN, {source}", "AVG": f"{avg}{source}"}
+            better, worse = ("GRAN", "AVG") if above > 0 else ("AVG", "GRAN")
+            claim = f"{better} above {worse} on {source}"
+            yield judged(measured, claim, named[better], named[worse], abs(above), W17_MEAN)
+    for column, kind in enumerate(KINDS):
+        everything = [f"{kind}, {source}" for source in translated]
+        if PPDB not in present or everything[0] not in measured.systems:
+            continue
+        others = {"back-translated pairs (mean)": (everything, mean[column])}
+        if SIMPLE_WIKIPEDIA in present:
+            others[SIMPLE_WIKIPEDIA] = ([f"{kind}, {SIMPLE_WIKIPEDIA}"], published[SIMPLE_WIKIPEDIA][column])
+        for label, (keys, figure) in others.items():
+            above = figure - published[PPDB][column]
+            if above > 0:
+                yield judged(measured, f"{kind}: {label} above PPDB", keys, f"{kind}, {PPDB}", above, W17_MEAN)
+            elif above < 0:
+                yield judged(measured, f"{kind}: PPDB above {label}", f"{kind}, {PPDB}", keys, -above, W17_MEAN)
+
+
+def _mean_of_rows(rows: Mapping[str, Sequence[float]], without: Sequence[str]) -> tuple[float, ...]:
+    """The mean of each column over all rows but some."""
+    kept = [figures for name, figures in rows.items() if name not in without]
+    return tuple(fmean(column) for column in zip(*kept, strict=True))
+
+
+def scaled(study: Study, name: str) -> ReproducedTable:
+    """W17 Table 13: several times as many back-translated pairs, beside Simple Wikipedia and PPDB."""
+    human, translated = study.human_pairs(), list(study.surface_scored().values())
+    small, large = "back-translated, as in Table 4", "back-translated, scaled"
+    trainings: dict[str, Training] = {}
+    for kind in kinds(study):
+        size = study.size_of(KINDS[kind])
+        more = size * _SIZE_FACTORS[kind]
+        for source, folder in human.items():
+            trainings[f"{kind}, {source}"] = w17_training(study, kind, [folder], more)
+        trainings[f"{kind}, {small}"] = w17_training(study, kind, translated, size)
+        trainings[f"{kind}, {large}"] = w17_training(study, kind, translated, more)
+    trained = train(study, name, trainings)
+    measured = trained.measurements
+    rows: list[tuple[str, Sequence[Figure]]] = []
+    for label in (*human, small, large):
+        keys = [f"{kind}, {label}" for kind in KINDS]
+        figures = [measured.figure(key, W17_MEAN) if key in measured.systems else None for key in keys]
+        starts = [
+            measured.figure(untrained(key), W17_MEAN) if untrained(key) in measured.systems else None for key in keys
+        ]
+        counts = [float(trained.pairs(key)) if key in measured.systems else None for key in keys]
+        rows.append((f"{label}, ours", [*figures, *starts, *counts]))
+    rows += baseline_rows(measured, [W17_MEAN, W17_MEAN, None, None, None, None])
+    paper = published_figures(name)
+    published = {PPDB: paper[PPDB], SIMPLE_WIKIPEDIA: paper["Simple Wikipedia, 100,000 and 168,000 pairs"]}
+    published |= {small: paper["back-translated, 24,000 pairs"], large: paper["back-translated, scaled"]}
+    verdicts = []
+    for better, worse in ((large, small), (large, SIMPLE_WIKIPEDIA), (large, PPDB), (SIMPLE_WIKIPEDIA, PPDB)):
+        for column, kind in enumerate(KINDS):
+            pair = (f"{kind}, {better}", f"{kind}, {worse}")
+            above = published[better][column] - published[worse][column]
+            if above > 0 and set(pair) <= set(measured.systems):
+                verdicts.append(judged(measured, f"{kind}: {better} above {worse}", *pair, above, W17_MEAN))
+    heads = [*KINDS, *(untrained(kind) for kind in KINDS), *(f"pairs, {kind}" for kind in KINDS)]
+    return ReproducedTable(
+        name,
+        PAPERS[name],
+        rows,
+        "",
+        heads,
+        conditions=[
+            *conditions(study, {kind: (KINDS[kind], W17_EPOCHS[kind]) for kind in kinds(study)}, best=True),
+            "Back-translated pairs are drawn from all sources; the paper's are of one source, after tuned filters.",
+        ],
+        verdicts=verdicts,
+    )
+
+
+def source_comparison(study: Study, name: str) -> ReproducedTable:
+    """PNMT Table 4: WORD, TRIGRAM and LSTM, trained on each source of back-translated pairs."""
+    corpora = study.surface_scored()
+    specs = _trained_specs(study, _SINGLE)
+    trainings = {
+        f"{spec}, {source}": _pnmt_training(study, spec, [folder], study.size_of(_SPECS[spec]))
+        for source, folder in corpora.items()
+        for spec in specs
+    }
+    trained = train(study, name, trainings)
+    measured = trained.measurements
+    rows: list[tuple[str, Sequence[Figure]]] = []
+    for label, named in (("ours", str), ("untrained", untrained)):
+        rows += [
+            (
+                f"{source}, {label}",
+                [
+                    measured.figure(named(f"{spec}, {source}"), YEARS_MEAN) if spec in specs else None
+                    for spec in _SINGLE
+                ],
+            )
+            for source in corpora
+        ]
+    rows += baseline_rows(measured, [YEARS_MEAN] * len(_SINGLE))
+    lengths = {source: _mean_length(folder) for source, folder in corpora.items()}
+    shortest = min(lengths, key=lambda source: lengths[source])
+    paper = published_figures(name)
+    others = _mean_of_rows(paper, ("CzEng 1.6",))
+    verdicts = [
+        judged(
+            measured,
+            f"{spec}: the source with the shortest sentences ({shortest}) above {source}",
+            f"{spec}, {shortest}",
+            f"{spec}, {source}",
+            paper["CzEng 1.6"][_SINGLE.index(spec)] - others[_SINGLE.index(spec)],
+            YEARS_MEAN,
+        )
+        for spec in specs
+        for source in corpora
+        if source != shortest
+    ]
+    listed = ", ".join(f"{source} {length:.1f}" for source, length in lengths.items())
+    counts = ", ".join(f"{source} {trained.pairs(f'WORD, {source}'):,}" for source in corpora)
+    return ReproducedTable(
+        name,
+        PAPERS[name],
+        rows,
+        "",
+        conditions=[
+            *conditions(study, {spec: (_SPECS[spec], PNMT_EPOCHS) for spec in specs}),
+            f"Pairs of WORD: {counts} (the paper: 100,000 of each source).",
+            f"Words of a translation: {listed}. The paper's best source, CzEng, has the shortest sentences.",
+        ],
+        verdicts=verdicts,
+    )
 
 
 def megabatches(study: Study, name: str) -> ReproducedTable:
     """PNMT Table 6: how many mini-batches negatives are searched in."""
-    specs = ("word", "trigram", "lstm")
-    trainings = {f"{spec} {size}": {"spec": spec, "megabatch_size": size} for size in _MEGABATCHES for spec in specs}
-    results = _evaluate(study, name, trainings)
-    rows = [
-        (f"M = {size}, ours", [_mean_of_years(results[f"{spec} {size}"]) for spec in specs]) for size in _MEGABATCHES
+    specs = _trained_specs(study, _SINGLE)
+    corpora = list(study.surface_scored().values())
+    trainings = {
+        _megabatch_key(spec, size): _pnmt_training(
+            study, spec, corpora, study.size_of(_SPECS[spec]), megabatch_size=size
+        )
+        for size in _MEGABATCHES
+        for spec in specs
+    }
+    measured = train(study, name, trainings).measurements
+    rows: list[tuple[str, Sequence[Figure]]] = [
+        (
+            f"M = {size}, ours",
+            [measured.figure(_megabatch_key(spec, size), YEARS_MEAN) if spec in specs else None for spec in _SINGLE],
+        )
+        for size in _MEGABATCHES
     ]
-    parts = [
-        f"{spec.upper()} {', '.join(f'{figures[column]:.1f}' for _, figures in rows)}"
-        for column, spec in enumerate(specs)
-    ]
-    conclusion = (
-        f"The paper: the more, the better. Here, for M = 1, 20, 40 (means of 2012 to 2015): {'; '.join(parts)}."
+    starts = {spec: [untrained(_megabatch_key(spec, size)) for size in _MEGABATCHES] for spec in specs}
+    rows.append(
+        ("untrained", [measured.figure(starts[spec], YEARS_MEAN) if spec in specs else None for spec in _SINGLE])
     )
-    return ReproducedTable(name, PAPERS[name], rows, conclusion)
+    rows += baseline_rows(measured, [YEARS_MEAN] * len(_SINGLE))
+    paper = published_figures(name)
+    verdicts = [
+        judged(
+            measured,
+            f"{spec}: M = {more} above M = {fewer}",
+            _megabatch_key(spec, more),
+            _megabatch_key(spec, fewer),
+            paper[f"M = {more}"][_SINGLE.index(spec)] - paper[f"M = {fewer}"][_SINGLE.index(spec)],
+            YEARS_MEAN,
+        )
+        for more, fewer in ((20, 1), (40, 20), (40, 1))
+        for spec in specs
+    ]
+    return ReproducedTable(
+        name,
+        PAPERS[name],
+        rows,
+        "",
+        conditions=[
+            *conditions(study, {spec: (_SPECS[spec], PNMT_EPOCHS) for spec in specs}),
+            _POOLED,
+        ],
+        verdicts=verdicts,
+    )
+
+
+def negatives(study: Study, name: str) -> ReproducedTable:
+    """PNMT Table 7: which negatives mini-batches and mega-batches give, by an encoder of Table 6."""
+    corpora = list(study.surface_scored().values())
+    spec = "WORD"
+    size = _MEGABATCHES[-1]
+    key = _megabatch_key(spec, size)
+    trained = train(study, name, {key: _pnmt_training(study, spec, corpora, study.size, megabatch_size=size)})
+    encoder = open_encoder(trained.folders[key][0])
+    texts = list(
+        dict.fromkeys(
+            text
+            for folder in trained.selections[key][0]
+            for batch in Corpus.open(folder).batches(["src"])
+            for text in batch.column("src").to_pylist()
+            if 5 <= len(text.split()) <= 15
+        )
+    )
+    order = generator(study.seed).permutation(len(texts))
+    texts = [texts[index] for index in order[: 100 * size].tolist()]
+    vectors = encoder.encode(texts)
+    vectors /= np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), np.float32(1e-12))
+    cosines = vectors[:100] @ vectors.T
+    np.fill_diagonal(cosines, -1)
+    rows: list[tuple[str, Sequence[Figure]]] = []
+    examples = []
+    nearest = {size: cosines[:, : 100 * size].argmax(axis=1) for size in _MEGABATCHES}
+    for size, negative in nearest.items():
+        rows.append((f"M = {size}, ours", [float(cosines[np.arange(len(cosines)), negative].mean())]))
+    for original in range(min(_EXAMPLES, len(texts))):
+        chosen = "; ".join(f"M = {size}: *{texts[negative[original]]}*" for size, negative in nearest.items())
+        examples.append(f"*{texts[original]}* {chosen}.")
+    paper = " ".join(
+        [
+            "In the paper, for *sir, i'm just trying to protect.* M = 1: *i mean, colonel*;",
+            "M = 20: *i only ask that the baby be safe.*; M = 40: *just trying to survive. on instinct.*",
+        ]
+    )
+    return ReproducedTable(
+        name,
+        PAPERS[name],
+        rows,
+        "\n\n".join([paper, "Ours, the first sentences of a mega-batch:", *examples]),
+        conditions=[
+            *conditions(study, {spec: (_SPECS[spec], PNMT_EPOCHS)}),
+            "The figures are of 100 sentences and the nearest of the other sentences; the paper has examples alone, by "
+            "its BLSTM.",
+        ],
+    )
+
+
+def architectures(study: Study, name: str) -> ReproducedTable:
+    """PNMT Table 8: every architecture, trained on the same pairs of all sources."""
+    trained, specs = _architectures(study)
+    measured = trained.measurements
+    years = [year for year in (*YEARS, "2016") if measured.has(year)]
+    rows: list[tuple[str, Sequence[Figure]]] = []
+    for label, named in (("ours", str), ("untrained", untrained)):
+        rows += [(f"{spec}, {label}", [measured.figure(named(spec), year) for year in years]) for spec in specs]
+    rows += baseline_rows(measured, years)
+    paper = PAPERS[name]
+    means = {row: fmean(figures[: len(YEARS)]) for row, figures in published_figures(name).items()}
+    best = "WORD,TRIGRAM"
+    orders = [(best, spec) for spec in specs if spec != best]
+    orders += [(mix, part) for mix in ("WORD+TRIGRAM",) for part in ("WORD", "TRIGRAM")]
+    orders += [("LSTM", _LSTM_900)] if _LSTM_900 in specs else []
+    verdicts = [
+        judged(measured, f"{better} above {worse}", better, worse, means[better] - means[worse], YEARS_MEAN)
+        for better, worse in orders
+    ]
+    table = paper._replace(
+        columns=tuple(years), rows=tuple((row, tuple(figures[: len(years)])) for row, figures in paper.rows)
+    )
+    return ReproducedTable(
+        name,
+        table,
+        rows,
+        "The orders are those of the means over 2012 to 2015.",
+        conditions=_architecture_conditions(study, specs),
+        verdicts=verdicts,
+    )
+
+
+def benchmark(study: Study, name: str) -> ReproducedTable:
+    """PNMT Table 9: the encoders of Table 8 on the STS Benchmark."""
+    trained, specs = _architectures(study)
+    measured = trained.measurements
+    group, column = ("STS-B test", "test") if measured.has("STS-B test") else ("STS-B/dev", "dev")
+    rows: list[tuple[str, Sequence[Figure]]] = [(f"{spec}, ours", [measured.figure(spec, group)]) for spec in specs]
+    rows += [(untrained(spec), [measured.figure(untrained(spec), group)]) for spec in specs]
+    rows += baseline_rows(measured, [group])
+    paper = {row: figure for row, (figure,) in published_figures(name).items()}
+    best = "WORD,TRIGRAM"
+    verdicts = [
+        judged(measured, f"{best} above {spec}", best, spec, paper[best] - paper[spec], group)
+        for spec in specs
+        if paper.get(spec, paper[best]) < paper[best]
+    ]
+    notes = [f"Ours are on STS-B {column}, which no training chose its epoch by."]
+    return ReproducedTable(
+        name,
+        PAPERS[name],
+        rows,
+        "",
+        conditions=[*_architecture_conditions(study, specs), *notes],
+        verdicts=verdicts,
+    )
+
+
+def distances(study: Study, name: str) -> ReproducedTable:
+    """PNMT Table 10: how far the encoders of Table 8 differ from each other, task by task."""
+    trained, specs = _architectures(study)
+    measured = trained.measurements
+    pairs = [(a, b) for a, b in (("WORD", "TRIGRAM"), ("WORD", "LSTM"), ("TRIGRAM", "LSTM")) if {a, b} <= set(specs)]
+    distance = {f"{a} / {b}": measured.distances(a, b, ALL_TASKS) for a, b in pairs}
+    starts = {f"{a} / {b}": measured.distances(untrained(a), untrained(b), ALL_TASKS) for a, b in pairs}
+    rows: list[tuple[str, Sequence[Figure]]] = []
+    for label, of_pairs in (("ours", distance), ("untrained", starts)):
+        rows += [(f"{pair}, {label}", [mean_of_seeds(values)]) for pair, (values, _) in of_pairs.items()]
+    rows += [
+        (f"{spec} / {OVERLAP}", [mean_of_seeds(measured.distances(spec, OVERLAP, ALL_TASKS)[0])])
+        for spec in specs
+        if spec in _SINGLE
+    ]
+    paper = {row: figure for row, (figure,) in published_figures(name).items()}
+    verdicts = []
+    for more, fewer in (
+        ("TRIGRAM / LSTM", "WORD / TRIGRAM"),
+        ("WORD / TRIGRAM", "WORD / LSTM"),
+        ("TRIGRAM / LSTM", "WORD / LSTM"),
+    ):
+        if {more, fewer} <= set(distance):
+            (ours, first), (theirs, second) = distance[more], distance[fewer]
+            estimate = combined_estimate(ours, theirs, first - second)
+            verdicts.append(Verdict(f"{more} farther apart than {fewer}", paper[more] - paper[fewer], estimate))
+    return ReproducedTable(
+        name,
+        PAPERS[name],
+        rows,
+        "",
+        conditions=[
+            *_architecture_conditions(study, specs),
+            "Ours are over all tasks that are there; the paper has the 25 data sets of STS 2012 to 2016.",
+        ],
+        verdicts=verdicts,
+    )
 
 
 def scrambling(study: Study, name: str) -> ReproducedTable:
     """PNMT §5.3: an LSTM trained with a share of the sentences scrambled, compared with one trained without."""
-    trainings = {f"scrambling {share:g}": {"spec": "lstm", "scramble": share} for share in (0.0, _SCRAMBLE)}
-    results = _evaluate(study, name, trainings)
-    rows = [(f"{key}, ours", _years(results[key])) for key in trainings]
-    without, scrambled = (_mean_of_years(results[key]) for key in trainings)
-    conclusion = (
-        "The paper scrambles the words of 30 % of the sentences that LSTMs read. "
-        f"Here the mean is {without:.1f} without scrambling and {scrambled:.1f} with it."
+    corpora = list(study.surface_scored().values())
+    trainings = {
+        f"LSTM, scrambling {share:g}": _pnmt_training(study, "LSTM", corpora, study.size_of_recurrent, scramble=share)
+        for share in (0.0, _SCRAMBLE)
+    }
+    measured = train(study, name, trainings).measurements
+    rows: list[tuple[str, Sequence[Figure]]] = [
+        (f"{key}, ours", [measured.figure(key, year) for year in YEARS]) for key in trainings
+    ]
+    starts = [untrained(key) for key in trainings]
+    rows.append(("LSTM, untrained", [measured.figure(starts, year) for year in YEARS]))
+    rows += baseline_rows(measured, YEARS)
+    without, scrambled = trainings
+    claim = f"scrambling {_SCRAMBLE:g} above none"
+    return ReproducedTable(
+        name,
+        PAPERS[name],
+        rows,
+        "",
+        conditions=[*conditions(study, {"LSTM": ("lstm", PNMT_EPOCHS)}), _POOLED],
+        verdicts=[Verdict(claim, None, measured.difference(scrambled, without, YEARS_MEAN))],
     )
-    return ReproducedTable(name, PAPERS[name], rows, conclusion)
 
 
 TABLES: dict[str, Callable[[Study, str], ReproducedTable]] = {
     "w17-4": sources,
+    "w17-13": scaled,
+    "pnmt-4": source_comparison,
     "pnmt-6": megabatches,
+    "pnmt-7": negatives,
     "pnmt-8": architectures,
+    "pnmt-9": benchmark,
+    "pnmt-10": distances,
     "pnmt-scrambling": scrambling,
 }
 """Name of a table → the function that makes it."""
 
+RECURRENT_TABLES = ("pnmt-scrambling",)
+"""Tables that a study without recurrent encoders cannot make."""
 
-def compare_best(title: str, name: str, means: Mapping[str, float]) -> str:
-    """Compare figures with the claim that one of several encoders is the best.
-
-    Args:
-        title: The best one, as the paper writes it.
-        name: The best one, as a key of `means`.
-        means: A figure for each encoder.
-
-    Example:
-        >>> compare_best("WORD,TRIGRAM", "word,trigram", {"word": 60.0, "word,trigram": 61.5})
-        'The paper: WORD,TRIGRAM is best on most years. Here its mean is 61.5, and none is above it.'
-    """
-    above = sorted((key for key in means if means[key] > means[name]), key=lambda key: -means[key])
-    better = ", ".join(f"{key.upper()} ({means[key]:.1f})" for key in above)
-    rest = f"above it: {better}" if above else "and none is above it"
-    return f"The paper: {title} is best on most years. Here its mean is {means[name]:.1f}, {rest}."
+_POOLED = (
+    "Pairs are drawn from all sources, equally many of each as far as it has them (the paper: 5 million of CzEng)."
+)
 
 
-def _evaluate(
-    study: Study, name: str, trainings: Mapping[str, Mapping[str, Any]], single: Mapping[str, str] | None = None
-) -> dict[str, Rows]:
-    """The evaluation of an encoder for each training; `single` has the source of those that do not use all sources."""
-    scored = study.scored()
-    stages: list[Stage] = []
-    for source, path in scored.items():
-        for part, count in (("alone", study.size), ("shared", study.size // len(scored))):
-            stages.append(Filter(name=f"{source}-{part}", input=path, sample=count))
-    evaluations = {}
-    for number, (key, settings) in enumerate(trainings.items(), start=1):
-        pairs = tuple(f"{source}-shared" for source in scored)
-        if single is not None:
-            pairs = (f"{single[key]}-alone",)
-        encoder = TrainEncoder(name=f"encoder-{number}", **{"pairs": pairs, "epochs": study.epochs, **settings})
-        evaluations[key] = f"sts-{number}"
-        stages += [encoder, EvaluateSts(name=evaluations[key], encoder=encoder, sts=study.sts)]
-    results = study.results(stages, study.folder / name)
-    return {key: results[stage]["rows"] for key, stage in evaluations.items()}
+def _architectures(study: Study) -> tuple[TrainedEncoders, list[str]]:
+    """The encoders of PNMT Table 8, and their names."""
+    corpora = list(study.surface_scored().values())
+    specs = _trained_specs(study, list(_SPECS))
+    size = study.size_of_recurrent or study.size
+    trainings = {
+        spec: _pnmt_training(study, spec, corpora, size, **({"dimension": 900} if "900" in spec else {}))
+        for spec in specs
+    }
+    simple = study.human_pairs().get(SIMPLE_WIKIPEDIA)
+    if simple is not None:
+        trainings[_SIMPLE] = _pnmt_training(study, "WORD,TRIGRAM", [simple], size)
+    return train(study, "pnmt-architectures", trainings), list(trainings)
 
 
-def _mean(rows: Rows, group: str) -> tuple[float, float, float]:
-    """The mean over the subsets of a group, with its interval."""
-    row = next(row for row in rows if (row["group"], row["subset"]) == (group, "mean"))
-    return (row["pearson"], row["low"], row["high"])
+def _architecture_conditions(study: Study, specs: Sequence[str]) -> list[str]:
+    trained = {spec: (_SPECS.get(spec, "word,trigram"), PNMT_EPOCHS) for spec in specs}
+    size = study.size_of_recurrent or study.size
+    wide = "given vectors continued with zeros" if study.vectors is not None else "random vectors of 900 dimensions"
+    notes = [f"All encoders are trained on {size:,} pairs.", _POOLED]
+    if _LSTM_900 in specs:
+        notes.append(f"900 is the width of the states; these networks start from {wide}.")
+    return [*conditions(study, trained, size=size), *notes]
 
 
-def _years(rows: Rows) -> list[Figure]:
-    return [_mean(rows, year) for year in YEARS]
+def _trained_specs(study: Study, names: Sequence[str]) -> list[str]:
+    """The encoders that the study trains."""
+    return [name for name in names if study.size_of_recurrent or not is_recurrent(_SPECS[name])]
 
 
-def _mean_of_years(rows: Rows) -> float:
-    return sum(_mean(rows, year)[0] for year in YEARS) / len(YEARS)
+def _pnmt_training(study: Study, spec: str, corpora: Sequence[Path], size: int, **settings: Any) -> Training:
+    """A training as in PNMT: the last of five epochs, with negatives from 20 mini-batches, LSTMs on scrambled words."""
+    scramble = {"scramble": _SCRAMBLE} if is_recurrent(_SPECS[spec]) else {}
+    epochs = min(PNMT_EPOCHS, study.epochs)
+    return Training(spec=_SPECS[spec], corpora=corpora, size=size, settings={"epochs": epochs, **scramble, **settings})
+
+
+def _megabatch_key(spec: str, size: int) -> str:
+    return f"{spec}, M = {size}"
+
+
+def _mean_length(folder: Path) -> float:
+    """Mean number of words of the translations of scored pairs."""
+    lengths = [batch.column("tgt_tokens").to_numpy() for batch in Corpus.open(folder).batches(["tgt_tokens"])]
+    return float(np.concatenate(lengths).mean())

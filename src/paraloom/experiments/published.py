@@ -23,20 +23,32 @@ class PaperTable(NamedTuple):
     decimals: int | None = None
 
 
-_PEARSON = "Pearson × 100, mean of W17's 22 tasks (ours: of the 21 that are freely available), AVG"
+_PEARSON = "Pearson × 100, mean of W17's 22 tasks (ours: of the 21 that are freely available)"
+_SINGLE = ("WORD", "TRIGRAM", "LSTM")
+_ON_2017 = "Pearson × 100 on STS 2017 (ours: mean of STS 2012 to 2015, means over subsets)"
 
 PAPERS: dict[str, PaperTable] = {
     "w17-5": PaperTable(
         "W17 Table 5: ranges of the translation's length",
         _PEARSON,
         ("0-10", "10-20", "20-30", "30-100"),
-        (("AVG", (65.7, 65.6, 65.3, 65.0)), ("GRAN", (66.6, 66.5, 66.0, 64.8))),
+        (
+            ("AVG", (65.7, 65.6, 65.3, 65.0)),
+            ("GRAN", (66.6, 66.5, 66.0, 64.8)),
+            ("AVG, Simple Wikipedia", (65.9, 65.7, 65.6, 65.9)),
+            ("GRAN, Simple Wikipedia", (67.4, 67.7, 67.1, 67.3)),
+        ),
     ),
     "w17-6": PaperTable(
         "W17 Table 6: the tuned range of length against random pairs",
         _PEARSON,
         ("random", "tuned length"),
-        (("AVG", (65.5, 66.0)), ("GRAN", (66.9, 67.3))),
+        (
+            ("AVG", (65.5, 66.0)),
+            ("GRAN", (66.9, 67.3)),
+            ("AVG, Simple Wikipedia", (65.8, 66.2)),
+            ("GRAN, Simple Wikipedia", (67.2, 67.4)),
+        ),
     ),
     "w17-7": PaperTable(
         "W17 Table 7: tuned filters for quality against random pairs",
@@ -66,7 +78,23 @@ PAPERS: dict[str, PaperTable] = {
         "W17 Table 12: tuned filters for diversity against random pairs",
         _PEARSON,
         ("random", "unigram overlap", "bigram overlap", "trigram overlap", "BLEU"),
-        (("AVG", (65.5, 66.1, 65.5, 65.4, 65.3)), ("GRAN", (66.9, 66.6, 67.0, 66.9, 67.1))),
+        (
+            ("AVG", (65.5, 66.1, 65.5, 65.4, 65.3)),
+            ("GRAN", (66.9, 66.6, 67.0, 66.9, 67.1)),
+            ("AVG, Simple Wikipedia", (65.8, 67.4, 67.2, 66.6, 66.5)),
+            ("GRAN, Simple Wikipedia", (67.2, 67.8, 68.0, 67.8, 67.5)),
+        ),
+    ),
+    "w17-13": PaperTable(
+        "W17 Table 13: more pairs",
+        _PEARSON,
+        ("GRAN", "AVG"),
+        (
+            ("PPDB", (64.6, 66.3)),
+            ("Simple Wikipedia, 100,000 and 168,000 pairs", (67.4, 67.7)),
+            ("back-translated, 24,000 pairs", (66.8, 66.6)),
+            ("back-translated, scaled", (68.5, 67.6)),
+        ),
     ),
     "pnmt-1": PaperTable(
         "PNMT Table 1: statistics of the sources",
@@ -87,44 +115,88 @@ PAPERS: dict[str, PaperTable] = {
     ),
     "pnmt-5": PaperTable(
         "PNMT Table 5: the best tenth by each filter",
-        "Pearson × 100 on STS 2017, mean of WORD, TRIGRAM and LSTM (ours: STS-B dev, WORD and TRIGRAM)",
+        "Pearson × 100 on STS 2017, mean of WORD, TRIGRAM and LSTM (ours: STS-B dev)",
         ("translation cost", "trigram overlap", "paraphrase score"),
         (("best tenth", (83.2, 83.1, 83.3)),),
     ),
     "w17-4": PaperTable(
         "W17 Table 4: sources of pairs",
-        "Pearson × 100, mean of W17's 22 tasks (ours: of the 21 that are freely available), 24,000 random pairs",
-        ("mean",),
+        _PEARSON,
+        ("GRAN", "AVG"),
         (
-            ("AVG, Simple Wikipedia", (65.8,)),
-            ("GRAN, Simple Wikipedia", (67.2,)),
-            ("AVG, PPDB", (65.8,)),
-            ("GRAN, PPDB", (64.5,)),
-            ("AVG, back-translated, worst of ten", (64.7,)),
-            ("AVG, back-translated, best of ten", (66.2,)),
-            ("GRAN, back-translated, worst of ten", (65.5,)),
-            ("GRAN, back-translated, best of ten", (67.8,)),
+            ("Simple Wikipedia", (67.2, 65.8)),
+            ("PPDB", (64.5, 65.8)),
+            ("Czech Common Crawl", (65.5, 65.4)),
+            ("Czech Europarl", (66.5, 65.1)),
+            ("Czech News", (67.2, 65.1)),
+            ("French Common Crawl", (67.3, 66.1)),
+            ("French Europarl", (67.8, 65.7)),
+            ("French Giga", (67.4, 65.9)),
+            ("French News", (67.0, 65.2)),
+            ("German Common Crawl", (66.5, 66.2)),
+            ("German Europarl", (67.2, 65.6)),
+            ("German News", (66.5, 64.7)),
+        ),
+    ),
+    "pnmt-4": PaperTable(
+        "PNMT Table 4: sources of pairs",
+        _ON_2017,
+        _SINGLE,
+        (
+            ("Common Crawl", (80.9, 80.2, 79.1)),
+            ("CzEng 1.6", (83.6, 81.5, 82.5)),
+            ("Europarl", (78.9, 78.0, 80.4)),
+            ("News Commentary", (80.2, 78.2, 80.5)),
         ),
     ),
     "pnmt-6": PaperTable(
         "PNMT Table 6: mega-batches",
-        "Pearson × 100 on STS 2017 (ours: mean of STS 2012 to 2015, means over subsets)",
-        ("WORD", "TRIGRAM", "LSTM"),
+        _ON_2017,
+        _SINGLE,
         (("M = 1", (82.3, 81.5, 81.5)), ("M = 20", (84.0, 83.1, 84.6)), ("M = 40", (84.1, 83.4, 85.0))),
+    ),
+    "pnmt-7": PaperTable(
+        "PNMT Table 7: negative examples",
+        "cosine of 100 sentences with the nearest other sentence, mean",
+        ("cosine",),
+        (),
     ),
     "pnmt-8": PaperTable(
         "PNMT Table 8: architectures",
         "Pearson × 100, means over subsets (the papers' 2013 has a fourth one that is not freely available)",
-        ("2012", "2013", "2014", "2015"),
+        ("2012", "2013", "2014", "2015", "2016"),
         (
-            ("WORD", (66.2, 61.8, 76.2, 79.3)),
-            ("TRIGRAM", (67.2, 60.3, 76.1, 79.7)),
-            ("LSTM", (67.0, 62.3, 76.3, 78.5)),
-            ("WORD+TRIGRAM", (67.3, 62.8, 77.5, 80.1)),
-            ("WORD,TRIGRAM", (67.8, 62.7, 77.4, 80.3)),
-            ("WORD+TRIGRAM+LSTM", (67.1, 62.8, 76.8, 79.2)),
-            ("WORD,TRIGRAM,LSTM", (67.7, 62.8, 76.9, 79.8)),
+            ("WORD", (66.2, 61.8, 76.2, 79.3, 77.5)),
+            ("TRIGRAM", (67.2, 60.3, 76.1, 79.7, 78.3)),
+            ("LSTM", (67.0, 62.3, 76.3, 78.5, 76.0)),
+            ("LSTM, 900", (68.0, 60.4, 76.3, 78.8, 75.9)),
+            ("BLSTM, 900", (67.4, 60.2, 76.1, 79.5, 76.5)),
+            ("WORD+TRIGRAM", (67.3, 62.8, 77.5, 80.1, 78.2)),
+            ("WORD+TRIGRAM+LSTM", (67.1, 62.8, 76.8, 79.2, 77.0)),
+            ("WORD,TRIGRAM", (67.8, 62.7, 77.4, 80.3, 78.1)),
+            ("WORD,TRIGRAM,LSTM", (67.7, 62.8, 76.9, 79.8, 76.8)),
+            ("WORD,TRIGRAM, Simple Wikipedia", (61.8, 58.4, 74.4, 77.0, 74.0)),
         ),
+    ),
+    "pnmt-9": PaperTable(
+        "PNMT Table 9: the STS Benchmark",
+        "Pearson × 100 on the test set",
+        ("STS-B",),
+        (
+            ("WORD", (79.2,)),
+            ("TRIGRAM", (79.1,)),
+            ("LSTM", (78.4,)),
+            ("WORD+TRIGRAM", (79.9,)),
+            ("WORD+TRIGRAM+LSTM", (79.6,)),
+            ("WORD,TRIGRAM", (79.9,)),
+            ("WORD,TRIGRAM,LSTM", (79.2,)),
+        ),
+    ),
+    "pnmt-10": PaperTable(
+        "PNMT Table 10: differences between encoders",
+        "absolute difference of Pearson × 100, mean over tasks",
+        ("difference",),
+        (("WORD / TRIGRAM", (2.75,)), ("WORD / LSTM", (2.17,)), ("TRIGRAM / LSTM", (2.89,))),
     ),
     "pnmt-scrambling": PaperTable(
         "PNMT §5.3: scrambling",
@@ -168,3 +240,16 @@ PAPERS: dict[str, PaperTable] = {
     ),
 }
 """Name of a table → the published table."""
+
+
+def published_figures(name: str) -> dict[str, tuple[float, ...]]:
+    """The figures of a table by row; those that the paper does not have are left out.
+
+    Args:
+        name: Name of the table.
+
+    Example:
+        >>> published_figures("w17-6")["GRAN"]
+        (66.9, 67.3)
+    """
+    return {row: tuple(figure for figure in figures if figure is not None) for row, figures in PAPERS[name].rows}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -30,9 +31,15 @@ def reproduce_tables(
     folder: str | Path = "runs/reproduce",
     encoder: str | Path | None = None,
     parser: str | None = None,
+    vectors: str | Path | None = None,
+    simple_wikipedia: str | None = None,
+    ppdb: str | None = None,
     size: int = 24_000,
-    epochs: int = 10,
-    seeds: int = 5,
+    recurrent_size: int | None = None,
+    tuning_size: int | None = None,
+    epochs: int = 20,
+    seeds: int = 3,
+    devices: str = "cpu",
     workers: int | None = None,
     seed: int = 1,
 ) -> Iterator[ReproducedTable]:
@@ -47,9 +54,17 @@ def reproduce_tables(
         folder: Folder of the runs. Each table is written to it as Markdown, too.
         encoder: Encoder of the paraphrase score; default: the bundled one.
         parser: Folder of a parser, for the entropy of parses.
+        vectors: Word vectors that all trainings start from, as `TrainEncoder` takes them: in the part of the papers'
+            paragram-sl999. Default: random vectors.
+        simple_wikipedia: Pairs of standard and Simple English Wikipedia, a file or a corpus folder.
+        ppdb: Pairs of the paraphrase database, words or phrases.
         size: Pairs of each selection.
-        epochs: Maximum number of passes over the pairs; the best one counts.
-        seeds: Draws of the random selection and of the best one.
+        recurrent_size: The same for recurrent encoders (GRAN, LSTM, BLSTM), which take minutes; 0 leaves them out.
+            Default: `size`.
+        tuning_size: The same for each candidate while filters are tuned. Default: `size`.
+        epochs: Maximum number of passes over the pairs; the papers' 20 (AVG), 5 (PNMT) and 3 (GRAN) are the most.
+        seeds: Trainings of each system, each on another draw of the pairs.
+        devices: Where recurrent networks compute, as `TrainEncoder` takes it.
         workers: Processes; default: one per core. The result is the same.
         seed: Seed of every random choice.
 
@@ -70,6 +85,12 @@ def reproduce_tables(
         raise ConfigError(f"table '{from_loop[0]}' needs a run of `paraloom selftrain`", remedy="Give --loop.")
     if from_pairs and (not pairs or sts is None):
         raise ConfigError(f"table '{from_pairs[0]}' needs pairs and similarity tasks", remedy="Give --pairs and --sts.")
+    without = [name for name in from_pairs if recurrent_size == 0 and name in encoder_tables.RECURRENT_TABLES]
+    if without:
+        raise ConfigError(f"table '{without[0]}' needs recurrent encoders", remedy="Leave out recurrent_size = 0.")
+    for key, value in (("size", size), ("seeds", seeds), ("epochs", epochs)):
+        if value < 1:
+            raise ConfigError(f"'{key}' is {value}; expected 1 or more")
     run = None if loop is None else LoopRun(Path(loop))
     study = Study(
         sources=dict(pairs or {}),
@@ -77,9 +98,15 @@ def reproduce_tables(
         folder=Path(folder),
         encoder=encoder or Study.encoder,
         parser=parser,
+        vectors=vectors,
+        simple_wikipedia=simple_wikipedia,
+        ppdb=ppdb,
         size=size,
+        recurrent_size=recurrent_size,
+        tuning_size=tuning_size,
         epochs=epochs,
         seeds=seeds,
+        devices=devices,
         workers=workers,
         seed=seed,
     )
@@ -108,9 +135,11 @@ def _table_names(names: Sequence[str], pairs: bool, loop: bool) -> Sequence[str]
 
 
 def _written(tables: Iterator[ReproducedTable], folder: Path) -> Iterator[ReproducedTable]:
-    """Write each table to the folder as it comes."""
+    """Write each table to the folder as it comes, as Markdown and as JSON."""
     folder.mkdir(parents=True, exist_ok=True)
     for table in tables:
         with atomic_write(folder / f"{table.name}.md") as temporary:
             temporary.write_text(table.format(), encoding="utf-8")
+        with atomic_write(folder / f"{table.name}.json") as temporary:
+            temporary.write_text(json.dumps(table.to_dict(), indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
         yield table

@@ -1,67 +1,227 @@
-"""The papers' tables of tuned filters: W17 Tables 5, 6, 7 and 12, PNMT Table 5."""
+"""The papers' tables of filters: W17 Tables 5, 6, 7 and 12, PNMT Table 5."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from statistics import fmean
 from typing import Any
 
-from paraloom.experiments.published import PAPERS, PaperTable
-from paraloom.experiments.study import Study
-from paraloom.experiments.tables import Figure, ReproducedTable, format_figure
-from paraloom.workflows.tuning import RANDOM, compare_candidates, tune
+import numpy as np
 
-_W17 = {"spec": "word", "max_tokens": 100, "megabatch_size": 1, "two_sided": True}
-"""W17's average of word vectors and its loss, with negatives from the mini-batch."""
+from paraloom.core.errors import DataError
+from paraloom.evaluate.published import W17_MEAN, YEARS_MEAN
+from paraloom.experiments.conditions import conditions
+from paraloom.experiments.encoder_tables import (
+    KINDS,
+    W17_EPOCHS,
+    baseline_rows,
+    judged,
+    kinds,
+    w17_settings,
+    w17_training,
+)
+from paraloom.experiments.measurements import Measurements
+from paraloom.experiments.published import PAPERS, published_figures
+from paraloom.experiments.study import SIMPLE_WIKIPEDIA, Study
+from paraloom.experiments.tables import Figure, ReproducedTable
+from paraloom.experiments.trainings import Training, slug, train, untrained
+from paraloom.experiments.verdicts import Verdict
+from paraloom.io import Corpus
+from paraloom.workflows.filter_grids import GRIDS, Candidate
+from paraloom.workflows.tuning import RANDOM, compare_candidates
+
+MIN_PAIRS = 300
+"""A source with fewer pairs in one of the ranges of length does not take part in W17 Table 5."""
+
+_DEVELOPMENT = "STS-B/dev"
+_TENTHS = ("translation_cost", "trigram_overlap", "paraphrase_score")
 
 
 def length_ranges(study: Study, name: str) -> ReproducedTable:
-    """W17 Table 5: encoders trained on pairs of four ranges of length."""
-    tuning = study.tuning(["w17-length-parts"], _W17, seeds=study.seeds)
-    rows = compare_candidates(tuning, study.folder / name, test_figures=True, workers=study.workers, seed=study.seed)
-    by_label = {row["selection"]: row for row in rows}
-    ranges = [by_label[candidate.label] for candidate in tuning.candidates()]
-    pairs = ", ".join(f"{row['pairs']:,}" for row in ranges)
-    conclusion = (
-        compare_order("range", PAPERS[name].columns, [row["test_pearson"] for row in ranges])
-        + f" Random pairs: {format_figure(_test_figure(by_label[RANDOM]))}."
-        + f" Pairs of each range: {pairs}."
+    """W17 Table 5: encoders trained on equally many pairs of four ranges of length, the mean over the sources."""
+    ranges = GRIDS["w17-length-parts"]
+    corpora = {**study.surface_scored(), **_simple_wikipedia(study)}
+    counts = {source: _smallest_range(folder, ranges) for source, folder in corpora.items()}
+    used = {source: count for source, count in counts.items() if count >= MIN_PAIRS}
+    translated = [source for source in used if source != SIMPLE_WIKIPEDIA]
+    if not translated:
+        raise DataError(
+            f"no source has {MIN_PAIRS} pairs in each range of length; the smallest ranges have "
+            + ", ".join(f"{count} ({source})" for source, count in counts.items()),
+            remedy="Give a source with long translations, such as news.",
+        )
+    trainings = {
+        f"{kind}, {source}, {candidate.label}": w17_training(
+            study, kind, [corpora[source]], min(count, study.size_of(KINDS[kind])), **candidate.settings
+        )
+        for source, count in used.items()
+        for candidate in [Candidate(RANDOM), *ranges]
+        for kind in kinds(study)
+    }
+    measured = train(study, name, trainings).measurements
+
+    def keys(kind: str, of_sources: Sequence[str], label: str) -> list[str]:
+        return [f"{kind}, {source}, {label}" for source in of_sources]
+
+    rows: list[tuple[str, Sequence[Figure]]] = []
+    verdicts: list[Verdict] = []
+    labels = [candidate.label for candidate in ranges]
+    for suffix, of_sources in (("", translated), (f", {SIMPLE_WIKIPEDIA}", [SIMPLE_WIKIPEDIA])):
+        if not set(of_sources) <= set(used):
+            continue
+        for kind in kinds(study):
+            cells = {label: keys(kind, of_sources, label) for label in (*labels, RANDOM)}
+            starts = [untrained(key) for key in cells[RANDOM]]
+            figures = [measured.figure(cells[label], W17_MEAN) for label in (*labels, RANDOM)]
+            start = measured.figure(starts, W17_MEAN)
+            rows += [(f"{kind}{suffix}, ours", figures), (f"{kind}{suffix}, untrained", [start] * len(figures))]
+            paper = published_figures(name)[f"{kind}{suffix}"]
+            for first, second in ((0, 1), (1, 2), (2, 3), (0, 3)):
+                above = paper[first] - paper[second]
+                if not above:
+                    continue
+                better, worse = (first, second) if above > 0 else (second, first)
+                heads = PAPERS[name].columns
+                claim = f"{kind}{suffix}: {heads[better]} above {heads[worse]}"
+                ranged = (cells[labels[better]], cells[labels[worse]])
+                verdicts.append(judged(measured, claim, *ranged, abs(above), W17_MEAN))
+    rows += baseline_rows(measured, [W17_MEAN] * (len(labels) + 1))
+    listed = ", ".join(f"{source} {count:,}" for source, count in used.items())
+    return ReproducedTable(
+        name,
+        PAPERS[name],
+        rows,
+        "",
+        (*PAPERS[name].columns, RANDOM),
+        conditions=[
+            *_conditions(study),
+            f"Every range of a source has equally many pairs, at most those of its smallest: {listed}; ours are means "
+            f"over these sources, without {SIMPLE_WIKIPEDIA}.",
+        ],
+        verdicts=verdicts,
     )
-    return ReproducedTable(name, PAPERS[name], [("WORD, ours", [_test_figure(row) for row in ranges])], conclusion)
 
 
 def tuned_filters(*grids: str) -> Callable[[Study, str], ReproducedTable]:
     """Make a table of tuned filters, a grid per column, compared with random pairs (W17 Tables 6, 7 and 12)."""
 
     def reproduce(study: Study, name: str) -> ReproducedTable:
-        results = [
-            tune(study.tuning([grid], _W17), study.folder / "tuned" / grid, workers=study.workers, seed=study.seed)
-            for grid in grids
+        # Perplexity and the classifier need models; the other filters do not.
+        scored = study.scored() if name == "w17-7" else study.surface_scored()
+        source, folder = next(iter(scored.items()))
+        corpora = {source: folder, **(_simple_wikipedia(study) if name != "w17-7" else {})}
+        chosen = {key: [Candidate(RANDOM), *_winners(study, path, key, grids)] for key, path in corpora.items()}
+        trainings = {
+            f"{kind}, {key}, {candidate.label}": w17_training(
+                study, kind, [corpora[key]], study.size_of(KINDS[kind]), **candidate.settings
+            )
+            for key, candidates in chosen.items()
+            for candidate in candidates
+            for kind in kinds(study)
+        }
+        trained = train(study, name, trainings)
+        measured = trained.measurements
+        rows: list[tuple[str, Sequence[Figure]]] = []
+        verdicts: list[Verdict] = []
+        for key, candidates in chosen.items():
+            suffix = "" if key == source else f", {key}"
+            for kind in kinds(study):
+                names = [f"{kind}, {key}, {candidate.label}" for candidate in candidates]
+                figures = [measured.figure(system, W17_MEAN) for system in names]
+                starts = [measured.figure(untrained(system), W17_MEAN) for system in names]
+                rows += [(f"{kind}{suffix}, ours", figures), (f"{kind}{suffix}, untrained", starts)]
+                verdicts += _gains(measured, name, f"{kind}{suffix}", names)
+        rows += baseline_rows(measured, [W17_MEAN] * len(PAPERS[name].columns))
+        selected = [
+            f"{key}: "
+            + ", ".join(
+                f"{column} {candidate.label} ({trained.pairs(f'AVG, {key}, {candidate.label}'):,} pairs)"
+                for column, candidate in zip(PAPERS[name].columns, candidates, strict=True)
+            )
+            for key, candidates in chosen.items()
         ]
-        verdicts = [{row["selection"]: row for row in result.verdict} for result in results]
-        winners = [rows[result.winner] for rows, result in zip(verdicts, results, strict=True)]
-        figures = [_test_figure(row) for row in (verdicts[0][RANDOM], *winners)]
-        conclusion = compare_gains(PAPERS[name], [(row["selection"], row["difference"]) for row in winners])
-        return ReproducedTable(name, PAPERS[name], [("WORD, ours", figures)], conclusion)
+        return ReproducedTable(
+            name,
+            PAPERS[name],
+            rows,
+            "",
+            conditions=[
+                *_conditions(study),
+                f"Filters are tuned for AVG on STS-B dev, each with one draw of {study.tuning_size or study.size:,} "
+                f"pairs and at most {_tuning_epochs(study)} epochs (the paper: for each encoder, on STS 2016); the "
+                f"best is then compared with random pairs. Source: {source} (the paper: the mean over ten).",
+                *(f"Selected for {line}." for line in selected),
+            ],
+            verdicts=verdicts,
+        )
 
     return reproduce
 
 
 def deciles(study: Study, name: str) -> ReproducedTable:
     """PNMT Table 5: encoders trained on each tenth of the pairs by translation cost, overlap and paraphrase score."""
-    specs = ("word", "trigram")
-    tables: list[dict[str, float]] = []
-    for spec in specs:
-        tuning = study.tuning(["pnmt-tenths"], {"spec": spec}, epochs=1)
-        rows = compare_candidates(tuning, study.folder / name / spec, workers=study.workers, seed=study.seed)
-        tables.append({row["selection"]: row["dev_pearson"] for row in rows})
-    mean = {label: sum(table[label] for table in tables) / len(tables) for label in tables[0]}
-    columns = ("translation_cost", "trigram_overlap", "paraphrase_score")
-    rows_of_deciles = [
-        (f"tenth {decile}", [mean[f"{column}, tenth {decile}"] for column in columns]) for decile in range(1, 11)
+    folder = next(iter(study.scored().values()))
+    specs = {"WORD": "word", "TRIGRAM": "trigram"}
+    candidates = [Candidate(RANDOM), *GRIDS["pnmt-tenths"]]
+    size = min(study.size, Corpus.open(folder).rows // 10)
+    trainings = {
+        f"{spec}, {candidate.label}": Training(
+            spec=specs[spec], corpora=[folder], size=size, criteria=candidate.settings, settings={"epochs": 1}
+        )
+        for candidate in candidates
+        for spec in specs
+    }
+    measured = train(study, name, trainings).measurements
+
+    def keys(label: str) -> list[str]:
+        return [f"{spec}, {label}" for spec in specs]
+
+    labels = {column: [f"{column}, tenth {decile}" for decile in range(1, 11)] for column in _TENTHS}
+    best = {
+        column: max(of_column, key=lambda label: fmean(measured.values(keys(label), _DEVELOPMENT)))
+        for column, of_column in labels.items()
+    }
+    rows: list[tuple[str, Sequence[Figure]]] = [
+        ("best tenth, ours", [measured.figure(keys(best[column]), _DEVELOPMENT) for column in _TENTHS])
     ]
-    best = [max((figures[column], label) for label, figures in rows_of_deciles) for column in range(len(columns))]
-    ours = [("mean of WORD and TRIGRAM, best tenth", [figure for figure, _ in best]), *rows_of_deciles]
-    return ReproducedTable(name, PAPERS[name], ours, _best_deciles(columns, best, mean[RANDOM]))
+    rows += [
+        (f"tenth {decile}", [measured.figure(keys(labels[column][decile - 1]), _DEVELOPMENT) for column in _TENTHS])
+        for decile in range(1, 11)
+    ]
+    rows.append(("random pairs", [measured.figure(keys(RANDOM), _DEVELOPMENT)] * len(_TENTHS)))
+    starts = [untrained(key) for key in keys(RANDOM)]
+    rows.append(("untrained", [measured.figure(starts, _DEVELOPMENT)] * len(_TENTHS)))
+    rows += baseline_rows(measured, [_DEVELOPMENT] * len(_TENTHS))
+    paper = dict(zip(_TENTHS, published_figures(name)["best tenth"], strict=True))
+    verdicts = [
+        judged(
+            measured,
+            f"best tenth by {better.replace('_', ' ')} above best by {worse.replace('_', ' ')}",
+            keys(best[better]),
+            keys(best[worse]),
+            paper[better] - paper[worse],
+            YEARS_MEAN,
+        )
+        for better, worse in (
+            ("paraphrase_score", "trigram_overlap"),
+            ("paraphrase_score", "translation_cost"),
+            ("translation_cost", "trigram_overlap"),
+        )
+    ]
+    chosen = ", ".join(best.values())
+    return ReproducedTable(
+        name,
+        PAPERS[name],
+        rows,
+        "",
+        conditions=[
+            *conditions(study, {spec: (specs[spec], 1) for spec in specs}, size=size),
+            f"Best on STS-B dev: {chosen}. Verdicts are on STS 2012 to 2015, by which nothing was chosen.",
+            "The paper has 1 million pairs of each tenth, and the LSTM in the mean as well.",
+        ],
+        verdicts=verdicts,
+    )
 
 
 TABLES: dict[str, Callable[[Study, str], ReproducedTable]] = {
@@ -74,65 +234,54 @@ TABLES: dict[str, Callable[[Study, str], ReproducedTable]] = {
 """Name of a table → the function that makes it."""
 
 
-def compare_order(noun: str, labels: Sequence[str], values: Sequence[float]) -> str:
-    """Compare figures with the claim that they decrease from the first to the last.
-
-    Args:
-        noun: What has these figures.
-        labels: Its names.
-        values: A figure for each of them.
-
-    Example:
-        >>> compare_order("range", ["short", "long"], [60.0, 61.5])
-        'The paper: the first range is best, the last worst. Here the best is long (61.5), the worst short (60.0).'
-    """
-    best, worst = max(range(len(values)), key=values.__getitem__), min(range(len(values)), key=values.__getitem__)
-    claim = f"The paper: the first {noun} is best, the last worst."
-    if best == 0 and worst == len(values) - 1:
-        return f"{claim} Here too ({values[best]:.1f} and {values[worst]:.1f})."
-    return (
-        f"{claim} Here the best is {labels[best]} ({values[best]:.1f}), "
-        f"the worst {labels[worst]} ({values[worst]:.1f})."
-    )
+def _gains(measured: Measurements, name: str, row: str, systems: Sequence[str]) -> list[Verdict]:
+    """The verdicts on a row of a table whose first column is random selection."""
+    paper = published_figures(name)[row]
+    random, columns = PAPERS[name].columns[0], PAPERS[name].columns
+    verdicts = []
+    for column in range(1, len(columns)):
+        above = paper[column] - paper[0]
+        if above > 0:
+            claim = f"{row}: {columns[column]} above {random}"
+            verdicts.append(judged(measured, claim, systems[column], systems[0], above, W17_MEAN))
+        elif above < 0:
+            claim = f"{row}: {random} above {columns[column]}"
+            verdicts.append(judged(measured, claim, systems[0], systems[column], -above, W17_MEAN))
+    return verdicts
 
 
-def compare_gains(paper: PaperTable, winners: Sequence[tuple[str, Mapping[str, float]]]) -> str:
-    """Compare the gains of tuned filters over random pairs with a paper's.
-
-    Args:
-        paper: A table whose first column is random selection.
-        winners: For each further column the selected filter, and its difference from random pairs as `mean`, with the
-            interval from `low` to `high` if there is one.
-    """
-    random, *tuned = (figure or 0.0 for figure in paper.rows[0][1])
-    parts = []
-    for column, value, (label, difference) in zip(paper.columns[1:], tuned, winners, strict=True):
-        interval = f" [{difference['low']:+.2f}, {difference['high']:+.2f}]" if "low" in difference else ""
-        parts.append(
-            f"{column} {value - random:+.1f} in the paper, here {difference['mean']:+.2f}{interval} with {label}, "
-            f"{_verdict(difference)}"
-        )
-    return "Compared with random pairs: " + "; ".join(parts) + "."
+def _winners(study: Study, folder: Path, source: str, grids: Sequence[str]) -> list[Candidate]:
+    """The candidate of each grid that is best on the development task, random pairs excluded."""
+    winners = []
+    for grid in grids:
+        encoder: dict[str, Any] = {"spec": KINDS["AVG"], **w17_settings(study)}
+        tuning = study.tuning(folder, grid, encoder, epochs=_tuning_epochs(study))
+        run = study.folder / "tuned" / f"{slug(source)}-{grid}"
+        rows = compare_candidates(tuning, run, engine="inline", seed=study.seed)
+        label = next(row["selection"] for row in rows if row["selection"] != RANDOM)
+        winners.append(next(candidate for candidate in tuning.candidates() if candidate.label == label))
+    return winners
 
 
-def _verdict(difference: Mapping[str, Any]) -> str:
-    if "low" not in difference:
-        return "not tested, as there is one draw of each"
-    if difference["low"] > 0:
-        return "a gain"
-    return "a loss" if difference["high"] < 0 else "no significant difference"
+def _tuning_epochs(study: Study) -> int:
+    return min(W17_EPOCHS["AVG"], study.epochs)
 
 
-def _best_deciles(columns: Sequence[str], best: Sequence[tuple[float, str]], random: float) -> str:
-    """The conclusion of PNMT Table 5."""
-    first = max(range(len(columns)), key=lambda column: best[column][0])
-    parts = ", ".join(f"{column} {label} ({value:.1f})" for column, (value, label) in zip(columns, best, strict=True))
-    return (
-        "The paper: the best tenths by the three filters are within 0.2 of each other, that by paraphrase score is "
-        f"best. Here: {parts}; {columns[first]} is best, random pairs are at {random:.1f}."
-    )
+def _simple_wikipedia(study: Study) -> dict[str, Path]:
+    return {source: folder for source, folder in study.human_pairs().items() if source == SIMPLE_WIKIPEDIA}
 
 
-def _test_figure(row: Mapping[str, Any]) -> Figure:
-    """The test figure of a selection, with its interval if it was drawn several times."""
-    return (row["test_pearson"], row["test_low"], row["test_high"]) if "test_low" in row else row["test_pearson"]
+def _smallest_range(folder: Path, ranges: Sequence[Candidate]) -> int:
+    """The number of scored pairs in the smallest range of length."""
+    batches = Corpus.open(folder).batches(["tgt_tokens"])
+    lengths = np.concatenate([batch.column("tgt_tokens").to_numpy() for batch in batches])
+    bounds = [[int(number) for number in _numbers(candidate.label)] for candidate in ranges]
+    return min(int(((lengths >= low) & (lengths <= high)).sum()) for low, high in bounds)
+
+
+def _numbers(label: str) -> list[str]:
+    return [word for word in label.split() if word.isdigit()]
+
+
+def _conditions(study: Study) -> list[str]:
+    return conditions(study, {kind: (KINDS[kind], W17_EPOCHS[kind]) for kind in kinds(study)}, best=True)

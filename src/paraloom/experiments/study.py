@@ -5,17 +5,34 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from paraloom.core.digests import signature
+import numpy as np
+
+from paraloom.core.digests import file_digest, signature
+from paraloom.core.errors import ConfigError
 from paraloom.core.stage import Stage
+from paraloom.embed.spec import PARTS, parse_spec
+from paraloom.embed.vocabulary import Vocabulary
+from paraloom.embed.word_vectors import read_vector_words, read_vectors, vector_width, vectors_file
+from paraloom.io.atomic import atomic_write
 from paraloom.pipeline.fit import ARTIFACT
 from paraloom.pipeline.result import RunResult
 from paraloom.stages.pairs import Filter
 from paraloom.stages.scores import CountWords, Score, TrainClassifier, TrainLanguageModel
 from paraloom.workflows.run import input_stages, run_in
 from paraloom.workflows.tuning import Tuning
+
+DIMENSION = 300
+"""Of encoders that start from random vectors, as in the papers."""
+
+SIMPLE_WIKIPEDIA = "Simple Wikipedia"
+"""Name of the pairs of standard and Simple English Wikipedia in tables."""
+
+PPDB = "PPDB"
+"""Name of the pairs of the paraphrase database in tables."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,9 +46,15 @@ class Study:
         folder: Folder of the runs, each of which resumes when it was stopped.
         encoder: Encoder of the paraphrase score, a name or a folder.
         parser: Folder of a parser, for the entropy of parses; None leaves that out.
+        vectors: Word vectors that all trainings start from; None: random vectors.
+        simple_wikipedia: Pairs of standard and Simple English Wikipedia; None leaves them out.
+        ppdb: Pairs of the paraphrase database; None leaves them out.
         size: Pairs of each selection (24,000 in W17).
-        epochs: Maximum number of passes over the pairs.
-        seeds: Draws of the random selection and of the best one.
+        recurrent_size: The same for recurrent encoders, which take longer; None: `size`; 0 leaves these encoders out.
+        tuning_size: The same for each candidate while filters are tuned; None: `size`.
+        epochs: Maximum number of passes over the pairs; no training has more than in the papers.
+        seeds: Trainings of each system, on other draws of the pairs.
+        devices: Where recurrent networks compute.
         workers: Processes; None: one per core.
         seed: Seed of every random choice.
     """
@@ -41,9 +64,15 @@ class Study:
     folder: Path
     encoder: str | Path = "english"
     parser: str | None = None
+    vectors: str | Path | None = None
+    simple_wikipedia: str | None = None
+    ppdb: str | None = None
     size: int = 24_000
-    epochs: int = 10
-    seeds: int = 5
+    recurrent_size: int | None = None
+    tuning_size: int | None = None
+    epochs: int = 20
+    seeds: int = 3
+    devices: str = "cpu"
     workers: int | None = None
     seed: int = 1
 
@@ -53,11 +82,69 @@ class Study:
         return signature(
             "reproduce",
             sources="+".join(self.sources),
+            vectors=file_digest(vectors_file(self.vectors))[:12] if self.vectors is not None else "random",
             size=self.size,
+            **{"recurrent-size": self.size_of_recurrent, "tuning-size": self.tuning_size or self.size},
             epochs=self.epochs,
-            draws=self.seeds,
+            seeds=self.seeds,
             seed=self.seed,
         )
+
+    @property
+    def size_of_recurrent(self) -> int:
+        """Pairs of each selection that recurrent encoders are trained on; 0: none is trained."""
+        return self.size if self.recurrent_size is None else min(self.size, self.recurrent_size)
+
+    @cached_property
+    def dimension(self) -> int:
+        """Dimension of the parts of encoders: that of the given vectors, or 300."""
+        return DIMENSION if self.vectors is None else vector_width(self.vectors)
+
+    def wide_vectors(self, dimension: int | None = None) -> Path:
+        """The given vectors as an array, which is read faster than text.
+
+        Args:
+            dimension: Zeros are appended up to this one; default: none are.
+        """
+        if self.vectors is None:
+            raise ConfigError("no word vectors are given", remedy="Set 'vectors'.")
+        dimension = dimension or self.dimension
+        kept = f"vectors-{dimension}-{file_digest(vectors_file(self.vectors))[:8]}"
+        return padded_vectors(self.vectors, dimension, (self.folder / kept).absolute())
+
+    def size_of(self, spec: str) -> int:
+        """Pairs of each selection that an encoder is trained on."""
+        return self.size_of_recurrent if is_recurrent(spec) else self.size
+
+    def human_pairs(self) -> dict[str, Path]:
+        """The pairs that no translator made, as folders of corpora, by `SIMPLE_WIKIPEDIA` and `PPDB`.
+
+        Those of Simple Wikipedia have the scores that tables filter by.
+        """
+        stages: list[Stage] = []
+        folders: dict[str, str] = {}
+        if self.simple_wikipedia is not None:
+            reading, pairs = input_stages(self.simple_wikipedia, name="simple-wikipedia-pairs", **_ENGLISH)
+            folders[SIMPLE_WIKIPEDIA] = "simple-wikipedia"
+            scores = ("tgt_tokens", "overlap", "bleu1")
+            stages += [*reading, Score(name="simple-wikipedia", input=pairs, scores=scores)]
+        if self.ppdb is not None:
+            reading, pairs = input_stages(self.ppdb, name="ppdb", **_ENGLISH)
+            if not reading:
+                reading = [Filter(name="ppdb", input=pairs, where="src <> tgt")]
+            folders[PPDB] = "ppdb"
+            stages += reading
+        result = self.run(stages, self.folder / "human") if stages else None
+        return {name: result.stage(folder).folder for name, folder in folders.items()} if result else {}
+
+    def surface_scored(self) -> dict[str, Path]:
+        """The sources with the scores that need no model, as folders of corpora; enough for most tables of encoders."""
+        stages: list[Stage] = []
+        for name, source in self.sources.items():
+            reading, pairs = input_stages(source, name=f"{name}-pairs")
+            stages += [*reading, Score(name=name, input=pairs, scores=("common",))]
+        result = self.run(stages, self.folder / "pairs")
+        return {name: result.stage(name).folder for name in self.sources}
 
     def scored(self) -> dict[str, Path]:
         """The sources with all scores that the tables need, as folders of corpora.
@@ -89,34 +176,78 @@ class Study:
         result = self.run(stages, self.folder / "scored")
         return {name: result.stage(name).folder for name in self.sources}
 
-    def run(self, stages: Sequence[Stage], folder: Path) -> RunResult:
-        """Run stages in a folder, resuming from whatever is done there."""
-        return run_in(folder, stages, name="reproduce", seed=self.seed, workers=self.workers)
+    def run(self, stages: Sequence[Stage], folder: Path, *, engine: str = "local") -> RunResult:
+        """Run stages in a folder, resuming from whatever is done there; `engine` as of `run_in`."""
+        return run_in(folder, stages, name="reproduce", seed=self.seed, engine=engine, workers=self.workers)
 
     def results(self, stages: Sequence[Stage], folder: Path) -> dict[str, Any]:
         """Run stages in a folder; returns the result.json of each stage that writes one."""
         files = {stage.name: stage.folder / ARTIFACT / "result.json" for stage in self.run(stages, folder).stages}
         return {name: json.loads(path.read_text(encoding="utf-8")) for name, path in files.items() if path.is_file()}
 
-    def tuning(
-        self, grids: Sequence[str], encoder: Mapping[str, Any], *, epochs: int | None = None, seeds: int = 1
-    ) -> Tuning:
-        """A tuning of filters on the first source.
+    def tuning(self, pairs: Path, grid: str, encoder: Mapping[str, Any], *, epochs: int) -> Tuning:
+        """A tuning of filters, with one draw of each candidate.
 
         Args:
-            grids: Names of grids.
+            pairs: Folder of scored pairs.
+            grid: Name of the grid.
             encoder: Fields of `TrainEncoder`.
-            epochs: Maximum number of passes; default: those of the study.
-            seeds: Draws of each candidate.
+            epochs: Maximum number of passes.
         """
-        pairs = next(iter(self.scored().values()))
+        vectors = {} if self.vectors is None else {"vectors": str(self.wide_vectors()), "vector_words": True}
         return Tuning(
             pairs=str(pairs),
-            grids=tuple(grids),
+            grids=(grid,),
             sts=Path(self.sts),
-            size=self.size,
-            epochs=epochs or self.epochs,
-            seeds=seeds,
-            random_seeds=self.seeds,
-            encoder=dict(encoder),
+            size=self.tuning_size or self.size,
+            epochs=epochs,
+            seeds=1,
+            random_seeds=1,
+            encoder={"dimension": self.dimension, **vectors, **encoder},
         )
+
+
+_ENGLISH = {"src_lang": "en", "tgt_lang": "en"}
+
+
+def is_recurrent(spec: str) -> bool:
+    """Whether an encoder has a part that reads words in order.
+
+    Example:
+        >>> is_recurrent("word,trigram"), is_recurrent("word+trigram+lstm")
+        (False, True)
+    """
+    return any(PARTS[part].recurrent for part in parse_spec(spec).parts)
+
+
+def padded_vectors(path: str | Path, dimension: int, folder: Path) -> Path:
+    """Word vectors with zeros appended, for a network with more dimensions than they have.
+
+    Args:
+        path: The vectors, as `read_vectors` reads them.
+        dimension: Dimension of the result.
+        folder: Where it is written, unless it is there: `vectors.npy` and `vectors.txt`.
+
+    Returns:
+        The array.
+
+    Raises:
+        ConfigError: The vectors have more dimensions.
+    """
+    array, listed = folder / "vectors.npy", folder / "vectors.txt"
+    if not array.is_file():
+        words = read_vector_words(path)
+        given = read_vectors(path, Vocabulary("word", words))
+        width = given.vectors.shape[1]
+        if width > dimension:
+            raise ConfigError(
+                f"the word vectors have {width} dimensions, more than the {dimension} of the network",
+                file=Path(path),
+                remedy=f"Give vectors of {dimension} dimensions or fewer.",
+            )
+        with atomic_write(listed) as temporary:
+            lines = (f"{words[row]}\n" for row in given.rows.tolist())
+            temporary.write_text("".join(lines), encoding="utf-8")
+        with atomic_write(array) as temporary, temporary.open("wb") as stream:
+            np.save(stream, np.pad(given.vectors, ((0, 0), (0, dimension - width))), allow_pickle=False)
+    return array

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from paraloom.experiments.published import PaperTable
+from paraloom.experiments.verdicts import Verdict, format_verdicts
 
 Figure: TypeAlias = float | tuple[float, float, float] | None
-"""A value; a value with the ends of its 95 % interval; or nothing."""
+"""A value; a value with the ends of its 95 % interval, or with the lowest and highest of several seeds; or nothing."""
 
 
 @dataclass(frozen=True)
@@ -21,8 +22,10 @@ class ReproducedTable:
         paper: The published table.
         rows: Our rows: name, and a figure per column.
         conclusion: One or a few sentences: how far ours agree with the paper's.
-        columns: Names of our columns; empty: those of the paper.
+        columns: Names of our columns, which may continue those of the paper; empty: those of the paper.
         signature: What our figures depend on.
+        conditions: How our figures were made, and what differs from the paper, a sentence each.
+        verdicts: The paper's orders, and ours.
     """
 
     name: str
@@ -31,9 +34,11 @@ class ReproducedTable:
     conclusion: str
     columns: Sequence[str] = ()
     signature: str = ""
+    conditions: Sequence[str] = ()
+    verdicts: Sequence[Verdict] = ()
 
     def to_dict(self) -> dict[str, Any]:
-        """Title, unit, rows of the paper and ours, conclusion and signature."""
+        """Title, unit, conditions, rows of the paper and ours, conclusion, verdicts and signature."""
         columns = list(self.columns or self.paper.columns)
         return {
             "name": self.name,
@@ -44,6 +49,8 @@ class ReproducedTable:
             ],
             "ours": [dict(zip(["row", *columns], [name, *row], strict=True)) for name, row in self.rows],
             "conclusion": self.conclusion,
+            "conditions": list(self.conditions),
+            "verdicts": [verdict.to_dict() for verdict in self.verdicts],
             "signature": self.signature,
         }
 
@@ -51,13 +58,20 @@ class ReproducedTable:
         """The table in Markdown."""
         columns = list(self.columns or self.paper.columns)
         lines = [f"### {self.paper.title} (`{self.name}`)", "", self.paper.unit, ""]
-        published = [(f"{name}, paper", row) for name, row in self.paper.rows]
-        if list(self.paper.columns) == columns:
+        lines += [f"- {condition}" for condition in self.conditions]
+        lines += [""] if self.conditions else []
+        known = len(self.paper.columns)
+        if list(self.paper.columns) == columns[:known]:
+            missing = (None,) * (len(columns) - known)
+            published = [(f"{name}, paper", (*row, *missing)) for name, row in self.paper.rows]
             lines += _markdown(columns, [*published, *self.rows], self.paper.decimals)
         else:
+            published = [(f"{name}, paper", row) for name, row in self.paper.rows]
             lines += [*_markdown(self.paper.columns, published, self.paper.decimals), ""]
             lines += _markdown(columns, self.rows, self.paper.decimals)
-        lines += ["", self.conclusion, ""]
+        for part in ([self.conclusion] if self.conclusion else [], format_verdicts(self.verdicts)):
+            lines += ["", *part] if part else []
+        lines.append("")
         return "\n".join([*lines, *([f"Ours: `{self.signature}`", ""] if self.signature else [])])
 
 

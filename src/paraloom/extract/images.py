@@ -16,6 +16,9 @@ from urllib.parse import SplitResult, unquote, unquote_to_bytes, urldefrag, urlj
 
 from paraloom.extract.pages import Page
 
+IMAGE_FILES = "image-files.jsonl"
+"""File in a corpus folder with the place of each image file: its SHA-256, and its path relative to the folder."""
+
 
 class ImageHashes(NamedTuple):
     """Hashes of an image.

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Sequence
+from contextlib import nullcontext
 from pathlib import Path
 
 from paraloom.core.stage import Stage
 from paraloom.pipeline.definition import Definition, define_steps
+from paraloom.pipeline.event_log import log_to
 from paraloom.pipeline.plan import StagePlan, plan
 from paraloom.pipeline.result import RunResult
 from paraloom.pipeline.runner import run_pipeline
@@ -100,6 +102,7 @@ class Pipeline:
         until: str | None = None,
         on_error: OnError = "stop",
         address: str | None = None,
+        log_file: str | Path | None = None,
     ) -> RunResult:
         """Run the pipeline in a folder, resuming from whatever is done there.
 
@@ -110,6 +113,7 @@ class Pipeline:
             until: Name of the last stage to run.
             on_error: 'stop' at a row that cannot be processed, or 'reject' it into `failed/`.
             address: Address of a Ray cluster; default: one started here.
+            log_file: File that what happens is appended to, as lines of JSON: stages, shards, progress.
 
         Returns:
             Counts, figures and digest of each stage.
@@ -117,15 +121,16 @@ class Pipeline:
         Raises:
             ParaloomError: Names stage, file and row, and how to fix it.
         """
-        return run_pipeline(
-            self.definition,
-            folder,
-            engine=engine,
-            workers=workers,
-            until=until,
-            on_error=on_error,
-            address=address,
-        )
+        with nullcontext() if log_file is None else log_to(log_file):
+            return run_pipeline(
+                self.definition,
+                folder,
+                engine=engine,
+                workers=workers,
+                until=until,
+                on_error=on_error,
+                address=address,
+            )
 
     def plan(self, folder: str | Path, *, until: str | None = None) -> list[StagePlan]:
         """Find out what `run` would do, without doing it.

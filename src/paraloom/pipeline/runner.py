@@ -16,6 +16,7 @@ from paraloom.pipeline.definition import Definition, Step, detached
 from paraloom.pipeline.engines.base import Engine
 from paraloom.pipeline.engines.registry import make_engine
 from paraloom.pipeline.fit import commit_artifact
+from paraloom.pipeline.monitor import Monitor
 from paraloom.pipeline.result import RunResult, StageResult
 from paraloom.pipeline.shard import OnError
 from paraloom.pipeline.state import Output, State, output_of, state_of
@@ -62,17 +63,20 @@ def run_pipeline(
     steps = pipeline.until(until)
     check_run(folder, pipeline.name, {step.name for step in pipeline.steps})
     with claimed(folder), closing(make_engine(engine, workers, address)) as chosen:
-        return _Run(pipeline, folder, chosen, on_error).run(steps)
+        monitor = Monitor(folder, pipeline.name, [step.name for step in steps], engine, workers)
+        with monitor.watching():
+            return _Run(pipeline, folder, chosen, on_error, monitor).run(steps)
 
 
 class _Run:
     """One run in its folder, which is locked for it."""
 
-    def __init__(self, pipeline: Definition, folder: Path, engine: Engine, on_error: OnError) -> None:
+    def __init__(self, pipeline: Definition, folder: Path, engine: Engine, on_error: OnError, monitor: Monitor) -> None:
         self.pipeline = pipeline
         self.folder = folder
         self.engine = engine
         self.on_error: OnError = on_error
+        self.monitor = monitor
         self.outputs: dict[str, Output] = {}
         self.results: list[StageResult] = []
 
@@ -82,6 +86,7 @@ class _Run:
         for number, step in enumerate(steps, start=1):
             present = stage_folder(self.folder, number * 10, step)
             folder = renumber(self.folder, present, number * 10, step)
+            self.monitor.begin_stage(folder.name, number)
             try:
                 self.results.append(self._step(step, folder))
             except ParaloomError as error:
@@ -90,6 +95,7 @@ class _Run:
             except KeyboardInterrupt:
                 message = f"Interrupted in stage {folder.name}. Run the same again: it resumes from there."
                 raise KeyboardInterrupt(message) from None
+            self.monitor.end_stage(folder.name, self.results[-1].as_dict())
             self._report()
         return RunResult(self.folder, tuple(self.results))
 

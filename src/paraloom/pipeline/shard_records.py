@@ -8,6 +8,7 @@ from typing import Any
 
 from paraloom.core.digests import file_digest
 from paraloom.core.errors import ConfigError, RunError, nearest
+from paraloom.core.events import emit
 from paraloom.core.schema import SCHEMAS
 from paraloom.core.stage import Json
 from paraloom.io import seal_corpus, write_shard
@@ -52,6 +53,14 @@ class ShardRecords:
         if new:
             self.state.manifest.put("shard", record.as_dict(), record.name)
             self.written += 1
+            emit(
+                "shard_end",
+                stage=self.state.folder_name,
+                shard=record.name,
+                counts=record.counts.as_dict(),
+                seconds=record.seconds,
+                memory=record.memory,
+            )
 
     def close(self, figures: Mapping[str, Json] | None = None) -> dict[str, Any]:
         """Check the row counts, make the folder a corpus, and return the closing record of the manifest.

@@ -8,10 +8,11 @@ import json
 import os
 import platform
 import re
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 from paraloom.core.errors import RunError
 from paraloom.core.version import __version__
@@ -20,6 +21,7 @@ from paraloom.pipeline.definition import Step
 
 REPORT = "run.json"
 _LOCK = ".lock"
+_LOCK_ATTEMPTS = 10
 _PACKAGES = ("pyarrow", "numpy", "duckdb", "sentencepiece", "ctranslate2", "torch", "transformers", "ray")
 
 
@@ -36,7 +38,7 @@ def claimed(folder: Path) -> Iterator[None]:
     folder.mkdir(parents=True, exist_ok=True)
     with (folder / _LOCK).open("a+") as lock:
         try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            _lock(lock)
         except OSError as error:
             lock.seek(0)
             raise RunError(
@@ -48,6 +50,17 @@ def claimed(folder: Path) -> Iterator[None]:
         lock.write(f"process {os.getpid()} on {platform.node()}\n")
         lock.flush()
         yield
+
+
+def _lock(lock: TextIO) -> None:
+    """Take the lock; `read_status` may hold it for a moment, to see whether it is free."""
+    for attempt in range(_LOCK_ATTEMPTS):
+        try:
+            return fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            if attempt + 1 == _LOCK_ATTEMPTS:
+                raise
+            time.sleep(0.02)
 
 
 def check(folder: Path) -> None:

@@ -85,11 +85,13 @@ class BeadCounts:
         types: (source sentences, target sentences) of a bead → number of such beads.
         linked: The pairs with a bead.
         ignored: Number of beads of other pairs.
+        aligned: Pair → how many of the sentences in its beads are aligned, and how many there are.
     """
 
     types: Counter[tuple[int, int]] = field(default_factory=Counter)
     linked: set[tuple[str, str]] = field(default_factory=set)
     ignored: int = 0
+    aligned: dict[tuple[str, str], tuple[int, int]] = field(default_factory=dict)
 
     def sentences(self, side: int) -> int:
         """Sentences of side 0 (source) or 1 (target) in all beads."""
@@ -111,6 +113,8 @@ class DocumentsReport:
         pairs: All pairs.
         counts: Counts over their links.
         shown: The sample of pairs, in the order of the page.
+        titles: Of each side: name of each document in a pair → its title and its language, which may be empty.
+        everything: All pairs with their texts, the highest margins first; empty unless asked for.
     """
 
     names: tuple[str, str]
@@ -119,12 +123,18 @@ class DocumentsReport:
     pairs: list[DocumentPair]
     counts: BeadCounts
     shown: list[ShownPair]
+    titles: tuple[dict[str, tuple[str, str]], dict[str, tuple[str, str]]]
+    everything: list[ShownPair] = field(default_factory=list)
+
+    def by_margin(self) -> list[DocumentPair]:
+        """All pairs, the highest margins first."""
+        return sorted(self.pairs, key=_by_margin)
 
 
 def read_aligned_documents(
-    source: str | Path, target: str | Path, pairs: Path, links: Path, *, show: int, seed: int
+    source: str | Path, target: str | Path, pairs: Path, links: Path, *, show: int, seed: int, everything: bool = False
 ) -> DocumentsReport:
-    """Read what a page shows; only the texts of documents in the sample are kept in memory.
+    """Read what a page shows; only the texts of documents that are shown are kept in memory.
 
     Args:
         source: Corpus of source documents.
@@ -133,6 +143,7 @@ def read_aligned_documents(
         links: Shard of sentence links.
         show: Number of pairs in the sample, at least 1.
         seed: Seed of the sample.
+        everything: Read the texts of all pairs, for pages with each of them.
 
     Raises:
         DataError: A pair has a document that its corpus does not contain, links do not fit the texts, or the list of
@@ -146,31 +157,32 @@ def read_aligned_documents(
     if not listed:
         raise DataError("the file contains no document pairs", file=pairs)
     names = [{pair.source for pair in listed}, {pair.target for pair in listed}]
-    for corpus, wanted in zip(corpora, names, strict=True):
-        _check_names(corpus, wanted, pairs)
+    titles = (_titles(corpora[0], names[0], pairs), _titles(corpora[1], names[1], pairs))
     sample = sample_pairs(listed, show, seed)
-    texts = [
-        _read(corpora[0], {pair.source for pair, _ in sample}),
-        _read(corpora[1], {pair.target for pair, _ in sample}),
-    ]
-    counts, all_beads = _count(links, listed, [pair for pair, _ in sample])
-    shown = []
-    for pair, third in sample:
-        ours, theirs, beads = texts[0][pair.source], texts[1][pair.target], all_beads[pair.source, pair.target]
+    thirds = {(pair.source, pair.target): third for pair, third in sample_pairs(listed, len(listed), seed)}
+    wanted = sorted(listed, key=_by_margin) if everything else [pair for pair, _ in sample]
+    texts = [_read(corpora[0], {pair.source for pair in wanted}), _read(corpora[1], {pair.target for pair in wanted})]
+    counts, all_beads = _count(links, listed, wanted)
+    shown: dict[tuple[str, str], ShownPair] = {}
+    for pair in wanted:
+        key = pair.source, pair.target
+        ours, theirs, beads = texts[0][pair.source], texts[1][pair.target], all_beads[key]
         try:
             check_beads(beads, len(ours.paragraphs), len(theirs.paragraphs))
         except DataError as error:
             error.what += f" (documents '{pair.source}' and '{pair.target}')"
             error.remedy = "Give the corpora whose sentences were linked, and the links of one alignment."
             raise error.at(file=links) from None
-        shown.append(ShownPair(pair, third, ours, theirs, beads))
+        shown[key] = ShownPair(pair, thirds[key], ours, theirs, beads)
     return DocumentsReport(
         (corpora[0].folder.absolute().name, corpora[1].folder.absolute().name),
         (corpora[0].rows, corpora[1].rows),
         (len(names[0]), len(names[1])),
         listed,
         counts,
-        shown,
+        [shown[pair.source, pair.target] for pair, _ in sample],
+        titles,
+        list(shown.values()) if everything else [],
     )
 
 
@@ -226,10 +238,14 @@ def _open(path: str | Path) -> Corpus:
     return corpus
 
 
-def _check_names(corpus: Corpus, wanted: Iterable[str], pairs: Path) -> None:
-    missing = set(wanted)
-    for batch in corpus.batches(["doc_id"], _NAME_BATCH):
-        missing.difference_update(batch.column(0).to_pylist())
+def _titles(corpus: Corpus, wanted: Iterable[str], pairs: Path) -> dict[str, tuple[str, str]]:
+    """Title and language of each document that a pair has; DataError if one is missing."""
+    names = pa.array(sorted(wanted), pa.string())
+    titles: dict[str, tuple[str, str]] = {}
+    for batch in corpus.batches(["doc_id", "title", "lang"], _NAME_BATCH):
+        for row in batch.filter(pc.is_in(batch.column("doc_id"), names)).to_pylist():
+            titles[row["doc_id"]] = row["title"] or "", row["lang"] or ""
+    missing = set(wanted) - set(titles)
     if missing:
         name, more = min(missing), len(missing) - 1
         others = f", nor {more} other document{'s' * (more > 1)} of the pairs" if more else ""
@@ -238,6 +254,7 @@ def _check_names(corpus: Corpus, wanted: Iterable[str], pairs: Path) -> None:
             file=pairs,
             remedy="Give the corpora that were aligned, the source first.",
         )
+    return titles
 
 
 def _read(corpus: Corpus, wanted: set[str]) -> dict[str, Document]:
@@ -276,8 +293,12 @@ def _count(
         sizes = [pc.list_value_length(batch.column(side)).to_pylist() for side in ("src_ids", "tgt_ids")]
         for pair, ours, theirs in zip(named, *sizes, strict=True):
             if pair in wanted:
-                counts.types[ours or 0, theirs or 0] += 1
+                ours, theirs = ours or 0, theirs or 0
+                counts.types[ours, theirs] += 1
                 counts.linked.add(pair)
+                aligned, total = counts.aligned.get(pair, (0, 0))
+                size = ours + theirs
+                counts.aligned[pair] = aligned + (size if ours and theirs else 0), total + size
             else:
                 counts.ignored += 1
         of_shown = batch.filter(pa.array([pair in beads for pair in named], pa.bool_()))

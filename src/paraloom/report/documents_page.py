@@ -1,25 +1,26 @@
-"""Writes the page about aligned documents: figures, an index of sampled pairs, and each pair side by side."""
+"""Writes the page about aligned documents: figures, a list of all pairs, and a sample side by side."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from itertools import groupby
+from collections.abc import Callable, Sequence
+from importlib.resources import files
 from pathlib import Path
+from urllib.parse import quote
 
-from paraloom.io.atomic import atomic_write
+from paraloom.alignment.document_pairs import DocumentPair
+from paraloom.io.atomic import atomic_folder, atomic_write
 from paraloom.report.charts import histogram
 from paraloom.report.corpus_stats import BINS
-from paraloom.report.documents_data import THIRDS, DocumentsReport, ShownPair, read_aligned_documents
+from paraloom.report.documents_data import DocumentsReport, read_aligned_documents
 from paraloom.report.documents_pair import article, title
 from paraloom.report.formatting import count, number, share
-from paraloom.report.images import Embedder
+from paraloom.report.images import Embedder, recorded_files
 from paraloom.report.markup import Html, Part, element, isolated, join, table
-from paraloom.report.page import style
+from paraloom.report.page import policy, style
 
-# The page runs no scripts and loads nothing, whatever the documents contain.
-_POLICY = "default-src 'none'; img-src data:; style-src 'unsafe-inline'"
 _MAX_TYPES = 12
+_MAX_LISTED, _PAIRS_PER_PAGE = 10_000, 25
 _COLUMNS = ("margin", "score", "aligned sentences")
 
 
@@ -33,8 +34,9 @@ def write_aligned_documents(
     media: Sequence[str | Path] = (),
     show: int = 20,
     seed: int = 1,
+    everything: bool = False,
 ) -> DocumentsReport:
-    """Write a page that shows a sample of aligned documents side by side.
+    """Write a page that lists aligned documents and shows a sample of them side by side.
 
     The same input and seed give the same bytes.  Memory holds the names of all pairs and the documents shown.
 
@@ -44,9 +46,10 @@ def write_aligned_documents(
         output: The HTML file to write.
         pairs: TSV file of document pairs, as `align documents` writes it.
         links: Shard of sentence links between these pairs.
-        media: Folders of the documents' image files.
+        media: Further folders of the documents' image files, besides those where `extract` read them.
         show: Number of pairs to show, at least 1.
         seed: Seed of the sample.
+        everything: Write all pairs side by side too, on pages in the folder `OUTPUT-pairs` that the list links to.
 
     Returns:
         What the page shows.
@@ -54,30 +57,26 @@ def write_aligned_documents(
     Raises:
         DataError: A pair has a document that its corpus does not contain, links do not fit the texts, or the list of
             pairs is empty.
-        ConfigError: `show` is less than 1.
+        ConfigError: `show` is less than 1, or the folder of the pages holds something else.
     """
-    aligned = read_aligned_documents(source, target, Path(pairs), Path(links), show=show, seed=seed)
-    page = _page(aligned, Embedder([Path(folder) for folder in media]))
-    with atomic_write(Path(output)) as temporary:
-        temporary.write_text("<!doctype html>\n" + page + "\n", encoding="utf-8")
+    aligned = read_aligned_documents(
+        source, target, Path(pairs), Path(links), show=show, seed=seed, everything=everything
+    )
+    output, folders = Path(output), [Path(folder) for folder in media]
+    image_files = recorded_files([Path(source), Path(target)])
+    folder = f"{output.stem}-pairs" if everything else ""
+    if everything:
+        with atomic_folder(output.with_name(folder), _page_name(1)) as temporary:
+            _write_pages(aligned, temporary, output.name, lambda: Embedder(folders, image_files))
+    _write(output, _page(aligned, Embedder(folders, image_files), folder))
     return aligned
 
 
-def _page(aligned: DocumentsReport, embedder: Embedder) -> str:
-    source, target = aligned.names
-    head = element(
-        "head",
-        element("meta", charset="utf-8"),
-        element("meta", http_equiv="Content-Security-Policy", content=_POLICY),
-        element("meta", name="viewport", content="width=device-width, initial-scale=1"),
-        element("title", f"{source} and {target} · Paraloom"),
-        style("style.css", "documents.css"),
-    )
-    contents = [("figures", "Figures"), ("list", "Sample of pairs"), ("documents", "Side by side")]
+def _page(aligned: DocumentsReport, embedder: Embedder, folder: str) -> Html:
+    contents = [("figures", "Figures"), ("list", "All pairs"), ("documents", "Side by side")]
     header = element(
         "header",
-        element("p", "Paraloom aligned documents", class_="eyebrow"),
-        element("h1", isolated(source), element("span", " and ", class_="quiet"), isolated(target)),
+        *_heading(aligned),
         element("p", _summary(aligned), class_="lead"),
         element(
             "nav",
@@ -90,11 +89,56 @@ def _page(aligned: DocumentsReport, embedder: Embedder) -> str:
     main = element(
         "main",
         element("section", element("h2", "Figures"), _figures(aligned), id="figures"),
-        element("section", element("h2", "Sample of pairs"), _index(aligned), id="list"),
+        element("section", element("h2", "All pairs"), _index(aligned, folder), id="list"),
         element("section", element("h2", "Side by side"), _legend(), articles, id="documents"),
     )
+    return _document(aligned, header, main)
+
+
+def _write_pages(aligned: DocumentsReport, folder: Path, index: str, make_embedder: Callable[[], Embedder]) -> None:
+    """Write all pairs, the highest margins first, some to a page."""
+    total, index = len(aligned.everything), f"../{quote(index)}"
+    for start in range(0, total, _PAIRS_PER_PAGE):
+        embedder = make_embedder()
+        members = enumerate(aligned.everything[start : start + _PAIRS_PER_PAGE], start + 1)
+        articles = [article(shown, i, total, embedder, pages=_page_name, index=index) for i, shown in members]
+        last = start + len(articles)
+        header = element(
+            "header",
+            *_heading(aligned),
+            element("p", f"Pairs {count(start + 1)} to {count(last)} of {count(total)}.", class_="lead"),
+            element("nav", element("a", "All pairs", href=f"{index}#list"), aria_label="Contents"),
+        )
+        main = element("main", element("section", element("h2", "Side by side"), _legend(), articles, id="documents"))
+        _write(folder / _page_name(last), _document(aligned, header, main))
+
+
+def _heading(aligned: DocumentsReport) -> list[Html]:
+    source, target = aligned.names
+    names = element("h1", isolated(source), element("span", " and ", class_="quiet"), isolated(target))
+    return [element("p", "Paraloom aligned documents", class_="eyebrow"), names]
+
+
+def _document(aligned: DocumentsReport, header: Html, main: Html) -> Html:
+    """A whole page. It loads nothing and runs its own script only, whatever the documents contain."""
+    script = files("paraloom.report").joinpath("documents.js").read_text(encoding="utf-8")
+    source, target = aligned.names
+    head = element(
+        "head",
+        element("meta", charset="utf-8"),
+        policy(script),
+        element("meta", name="viewport", content="width=device-width, initial-scale=1"),
+        element("title", f"{source} and {target} · Paraloom"),
+        style("style.css", "documents.css"),
+    )
     footer = element("footer", element("p", "Written by Paraloom."))
-    return element("html", head, element("body", header, main, footer, class_="aligned"), lang="en")
+    body = element("body", header, main, footer, element("script", Html(script)), class_="aligned")
+    return element("html", head, body, lang="en")
+
+
+def _write(path: Path, page: Html) -> None:
+    with atomic_write(path) as temporary:
+        temporary.write_text(f"<!doctype html>\n{page}\n", encoding="utf-8")
 
 
 def _summary(aligned: DocumentsReport) -> str:
@@ -181,42 +225,50 @@ def _bead_types(aligned: DocumentsReport) -> Part:
     )
 
 
-def _index(aligned: DocumentsReport) -> Part:
-    if aligned.shown[0].third is None:
-        intro = "A random sample of all pairs; their margins are all equal."
+def _index(aligned: DocumentsReport, folder: str) -> Part:
+    """The list of all pairs, which a script of the page sorts; those on a page, here or in `folder`, are links."""
+    on_page = {(shown.pair.source, shown.pair.target): i for i, shown in enumerate(aligned.shown, 1)}
+    pairs = aligned.by_margin()
+    if len(on_page) == len(pairs):
+        intro = "All pairs, the highest margins first."
     else:
-        intro = (
-            "A random sample with equally many pairs from each third of the margins, "
-            "so that uncertain pairs are shown next to good ones."
-        )
+        even = "" if aligned.shown[0].third is None else ", equally many from each third of the margins"
+        intro = f"All pairs, the highest margins first. A random sample of {count(len(on_page))} is on this page{even}."
+        intro += " The others are on pages of their own." if folder else " With --all, the others have pages too."
+    if len(pairs) > _MAX_LISTED:
+        intro += f" The first {count(_MAX_LISTED)} of {count(len(pairs))} are listed."
     heads = [element("th", isolated(name), scope="col") for name in aligned.names]
     heads += [element("th", name, scope="col", class_="n") for name in _COLUMNS]
-    i, groups = 0, []
-    for third, members in groupby(aligned.shown, key=lambda shown: shown.third):
-        lines = []
-        for shown in members:
-            i += 1
-            lines.append(_line(shown, i))
-        if third is not None:
-            name = element("th", THIRDS[third].capitalize(), colspan=5, scope="rowgroup")
-            lines.insert(0, element("tr", name, class_="subhead"))
-        groups.append(element("tbody", lines))
-    index = element(
-        "table", element("caption", "Sample of pairs", class_="unseen"), element("thead", element("tr", heads)), groups
-    )
+    rows = [
+        _line(aligned, pair, i, on_page.get((pair.source, pair.target)), folder)
+        for i, pair in enumerate(pairs[:_MAX_LISTED], 1)
+    ]
+    index = table(heads, rows, caption="All pairs", hidden_caption=True, class_="sortable")
     return [element("p", intro, class_="intro"), element("div", index, class_="wide index")]
 
 
-def _line(shown: ShownPair, i: int) -> Html:
-    aligned = sum(len(bead.source) + len(bead.target) for bead in shown.beads if bead.source and bead.target)
-    total = len(shown.source.paragraphs) + len(shown.target.paragraphs)
-    values = (number(shown.pair.margin), number(shown.pair.score), share(aligned, total) if shown.beads else "–")
+def _line(aligned: DocumentsReport, pair: DocumentPair, i: int, on_page: int | None, folder: str) -> Html:
+    """The row of a pair: number `i` by margin, number `on_page` of the sample if it is in that."""
+    href = None if not (on_page or folder) else f"#pair-{on_page}" if on_page else f"{folder}/{_page_name(i)}#pair-{i}"
+    ours, theirs = aligned.titles[0][pair.source], aligned.titles[1][pair.target]
+    name = title(pair.source, *ours)
+    part, total = aligned.counts.aligned.get((pair.source, pair.target), (0, 0))
+    values = [(value if math.isfinite(value) else "", number(value)) for value in (pair.margin, pair.score)]
+    values.append((part / total, share(part, total)) if total else ("", "–"))
     return element(
         "tr",
-        element("td", element("a", title(shown.source), href=f"#pair-{i}")),
-        element("td", title(shown.target)),
-        [element("td", value, class_="n", data_name=name) for name, value in zip(_COLUMNS, values, strict=True)],
+        element("td", element("a", name, href=href) if href else name),
+        element("td", title(pair.target, *theirs)),
+        [
+            element("td", text, class_="n", data_name=column, data_value=value)
+            for column, (value, text) in zip(_COLUMNS, values, strict=True)
+        ],
     )
+
+
+def _page_name(pair: int) -> str:
+    """The page that has a pair, by its number."""
+    return f"page-{(pair - 1) // _PAIRS_PER_PAGE + 1}.html"
 
 
 def _legend() -> Html:
@@ -224,6 +276,6 @@ def _legend() -> Html:
         "p",
         "Aligned sentences are next to each other, connected by lines. Unaligned sentences have a dashed border, and "
         "sentences that are identical on both sides are gray. "
-        "Hover over a row, or move through the rows with the Tab key, to see the bead type and score.",
+        "Hover over a row, or move through the rows with the arrow keys, to see the bead type and score.",
         class_="intro",
     )

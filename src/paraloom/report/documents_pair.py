@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from paraloom.alignment.images import ImageKey, group_images
 from paraloom.core.beads import Bead
@@ -44,19 +44,33 @@ def direction(lang: str) -> str:
     return "rtl" if parts[0] in _RIGHT_TO_LEFT else "ltr"
 
 
-def title(document: Document) -> Html:
+def _this_page(pair: int) -> str:
+    return ""
+
+
+def title(name: str, text: str, lang: str) -> Html:
     """The title of a document, or its name if it has no title."""
-    return element("bdi", document.title.strip() or document.name, lang=document.lang or None)
+    return element("bdi", text.strip() or name, lang=lang or None)
 
 
-def article(shown: ShownPair, i: int, total: int, embedder: Embedder) -> Html:
+def article(
+    shown: ShownPair,
+    i: int,
+    total: int,
+    embedder: Embedder,
+    *,
+    pages: Callable[[int], str] = _this_page,
+    index: str = "",
+) -> Html:
     """The section of one pair.
 
     Args:
         shown: The pair.
         i: Its number on the page, from 1.
-        total: Number of pairs on the page.
+        total: Number of pairs on the page, or on all pages.
         embedder: Embeds its images.
+        pages: Number of a pair → the page that has it, as links name it; by default they are all on this page.
+        index: The page with the list of pairs; '' for this page.
     """
     ordered = reading_order(shown.beads, len(shown.source.paragraphs), len(shown.target.paragraphs))
     known = set(shown.beads)
@@ -69,8 +83,8 @@ def article(shown: ShownPair, i: int, total: int, embedder: Embedder) -> Html:
         element("p", " · ".join(about), class_="quiet"),
         element(
             "nav",
-            [element("a", f"{name} pair", href=f"#pair-{to}") for name, to in jumps],
-            element("a", "all pairs", href="#list"),
+            [element("a", f"{name} pair", href=f"{pages(to)}#pair-{to}") for name, to in jumps],
+            element("a", "all pairs", href=f"{index}#list"),
             aria_label=f"Pair {i}",
         ),
         class_="about",
@@ -81,14 +95,14 @@ def article(shown: ShownPair, i: int, total: int, embedder: Embedder) -> Html:
         element("h3", _heading(shown.source), element("span", " and ", class_="unseen"), _heading(shown.target)),
         images(shown.source, shown.target, embedder),
         None if shown.beads else element("p", "This pair has no sentence links.", class_="quiet nothing"),
-        _beads(ordered[:_VISIBLE_ROWS], shown, known),
+        _beads(ordered[:_VISIBLE_ROWS], shown, known, tab_stop=True),
         _more_rows(ordered, shown, known),
         id=f"pair-{i}",
         class_="documents",
     )
 
 
-def bead_row(bead: Bead, source: Document, target: Document, *, linked: bool = True) -> Html:
+def bead_row(bead: Bead, source: Document, target: Document, *, linked: bool = True, tab_stop: bool = True) -> Html:
     """The row of a bead: its sentences on both sides, lines between them, its type and its score.
 
     Args:
@@ -96,6 +110,7 @@ def bead_row(bead: Bead, source: Document, target: Document, *, linked: bool = T
         source: The source document.
         target: The target document.
         linked: False for a sentence that no link contains.
+        tab_stop: Whether the Tab key leads here; arrow keys lead to the other rows.
     """
     sides = [
         [_truncated(document.paragraphs[i]) for i in indices]
@@ -122,7 +137,7 @@ def bead_row(bead: Bead, source: Document, target: Document, *, linked: bool = T
         _cell(target, sides[1], shares[1]),
         class_=class_,
         title=tooltip,
-        tabindex=0,
+        tabindex=0 if tab_stop else -1,
     )
 
 
@@ -150,7 +165,10 @@ def images(source: Document, target: Document, embedder: Embedder) -> Part:
     shared = [(image, by_number[1][number]) for number, image in by_number[0].items() if number in by_number[1]]
     if not shared and not any(others):
         return None
-    rows = [_shared_image(ours, theirs, source, target, embedder) for ours, theirs in shared[:_MAX_SHARED]]
+    rows = [
+        _shared_image(ours, theirs, source, target, embedder, tab_stop=not i)
+        for i, (ours, theirs) in enumerate(shared[:_MAX_SHARED])
+    ]
     left = len(shared) - _MAX_SHARED
     more = element("p", f"and {count(left)} more shared images", class_="quiet more") if left > 0 else None
     rest = _other_images(others, source, target, embedder) if any(others) else None
@@ -228,7 +246,9 @@ def connections(ours: Sequence[float], theirs: Sequence[float]) -> Html:
     )
 
 
-def _shared_image(ours: Image, theirs: Image, source: Document, target: Document, embedder: Embedder) -> Html:
+def _shared_image(
+    ours: Image, theirs: Image, source: Document, target: Document, embedder: Embedder, *, tab_stop: bool
+) -> Html:
     same = bool(ours.sha256) and ours.sha256 == theirs.sha256
     kind = element("span", "identical" if same else "similar", class_="kind")
     return element(
@@ -238,7 +258,7 @@ def _shared_image(ours: Image, theirs: Image, source: Document, target: Document
         element("div", embedder.figure(theirs), **_language(target), class_="cell"),
         class_="bead shared" if same else "bead shared similar",
         title="identical images" if same else "similar images",
-        tabindex=0,
+        tabindex=0 if tab_stop else -1,
     )
 
 
@@ -266,16 +286,21 @@ def _heading(document: Document) -> Html:
     lang = isolated(document.lang or "unknown language")
     return element(
         "span",
-        element("span", title(document), class_="title"),
+        element("span", title(document.name, document.title, document.lang), class_="title"),
         element("span", lang, " · ", isolated(document.name), class_="quiet"),
         **_language(document),
     )
 
 
-def _beads(ordered: Sequence[Bead], shown: ShownPair, known: set[Bead], start: int = 1) -> Part:
+def _beads(
+    ordered: Sequence[Bead], shown: ShownPair, known: set[Bead], start: int = 1, *, tab_stop: bool = False
+) -> Part:
     if not ordered:
         return None
-    items = [bead_row(bead, shown.source, shown.target, linked=bead in known) for bead in ordered]
+    items = [
+        bead_row(bead, shown.source, shown.target, linked=bead in known, tab_stop=tab_stop and not i)
+        for i, bead in enumerate(ordered)
+    ]
     return element("ol", items, class_="beads", start=start if start > 1 else None, aria_label="Sentences")
 
 

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import json
 import os
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import chain
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
+from paraloom.extract.images import IMAGE_FILES
 from paraloom.report.documents_data import Image
 from paraloom.report.formatting import THIN, count
 from paraloom.report.markup import Html, element, isolated
@@ -33,12 +36,14 @@ class Embedder:
     Args:
         media: Folders in which image files are looked up.  A file is used if its bytes have the hash that the document
             recorded, or if none was recorded.
+        files: Image files by their SHA-256, as `extract` recorded them; they are tried first.
         max_bytes: Largest size of one image.
         max_total_bytes: Largest size of all images.
         total_bytes: Size of the images that have been embedded.
     """
 
     media: Sequence[Path]
+    files: Mapping[str, Path] = field(default_factory=dict)
     max_bytes: int = MAX_BYTES
     max_total_bytes: int = MAX_TOTAL_BYTES
     total_bytes: int = 0
@@ -75,10 +80,11 @@ class Embedder:
 
     def _bytes(self, image: Image) -> bytes | str:
         """The bytes of the file, or the reason why it cannot be used."""
-        if not self.media:
+        recorded = [self.files[image.sha256]] if image.sha256 is not None and image.sha256 in self.files else []
+        if not self.media and not recorded:
             return "no image folder given"
         reason = "image file not found"
-        for path in candidate_paths(image.src, self.media):
+        for path in chain(recorded, candidate_paths(image.src, self.media)):
             try:
                 size = path.stat().st_size if path.is_file() else None
                 if size is None:
@@ -93,6 +99,27 @@ class Embedder:
                 return data
             reason = "the file of this name is a different image"
         return reason
+
+
+def recorded_files(folders: Sequence[Path]) -> dict[str, Path]:
+    """The image files of corpora, by their SHA-256: where `extract` read them.
+
+    Args:
+        folders: Folders of the corpora; one without such a record is passed over.
+    """
+    files: dict[str, Path] = {}
+    for folder in folders:
+        try:
+            lines = (folder / IMAGE_FILES).read_text(encoding="utf-8").splitlines()
+        except (OSError, UnicodeDecodeError):
+            continue
+        for line in lines:
+            try:
+                entry = json.loads(line)
+                files.setdefault(str(entry["sha256"]), folder / str(entry["file"]))
+            except (ValueError, KeyError, TypeError):
+                continue
+    return files
 
 
 def candidate_paths(src: str, media: Sequence[Path]) -> Iterator[Path]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
 import json
 from collections.abc import Sequence
 from importlib.resources import files
@@ -19,6 +21,9 @@ from paraloom.report.run_folder import RunView, StageView, open_run
 from paraloom.report.scores import ScoreColumn, pairs_by_score, score_cards, scores_of
 from paraloom.report.training import training
 from paraloom.report.translation_costs import translation_costs
+
+POLICY = "default-src 'none'; img-src data:; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
+"""Content-Security-Policy of a page: it runs no scripts and loads nothing, whatever the texts in it contain."""
 
 
 def write_report(run_folder: str | Path, output: str | Path) -> Path:
@@ -54,6 +59,23 @@ def write_report(run_folder: str | Path, output: str | Path) -> Path:
     return output
 
 
+def policy(script: str = "") -> Html:
+    """A `<meta>` element with POLICY, and with one script that may run.
+
+    Args:
+        script: Text of the one script, which is allowed by its hash; '' for none.
+
+    Example:
+        >>> "script-src" in policy(), "script-src" in policy("alert(1)")
+        (False, True)
+    """
+    content = POLICY
+    if script:
+        digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+        content += f"; script-src 'sha256-{digest}'"
+    return element("meta", http_equiv="Content-Security-Policy", content=content)
+
+
 def style(*names: str) -> Html:
     """A `<style>` element with style sheets of this package."""
     package = files("paraloom.report")
@@ -77,6 +99,7 @@ def _page(run: RunView) -> str:
     head = element(
         "head",
         element("meta", charset="utf-8"),
+        policy(),
         element("meta", name="viewport", content="width=device-width, initial-scale=1"),
         element("title", f"{run.name} · Paraloom"),
         style("style.css"),

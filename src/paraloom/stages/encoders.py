@@ -41,6 +41,8 @@ class TrainEncoder(EncoderConfig, Fit):
         pairs: Corpora whose `src` and `tgt` have the same meaning.
         init_from: Encoder to continue training from. Default: new vectors.
         vectors: Word vectors to start with: a text file (word2vec, GloVe, fastText), or a stage `distill-words`.
+        vector_words: Give a vector to exactly the words of `vectors`, whether the pairs have them or not, as in the
+            papers; other words are unknown then.
         sts: Folder of similarity tasks, for development figures in the curve. Default: none.
         development: The task that is evaluated before training and after each epoch, if `sts` is given.
         keep: With `sts`, 'best' is the encoder of the epoch with the highest development figure, which may be the
@@ -63,11 +65,13 @@ class TrainEncoder(EncoderConfig, Fit):
 
     sentinel: ClassVar[str] = "*.vocabulary.txt"
     inputs: ClassVar[tuple[str, ...]] = ("pairs", "init_from", "vectors", "sts")
+    optional_fields: ClassVar[tuple[str, ...]] = ("vector_words",)
     renamed_fields: ClassVar[Mapping[str, str]] = {"start": "init_from"}
 
     pairs: tuple[Ref, ...]
     init_from: Ref | None = None
     vectors: Ref | None = None
+    vector_words: bool = False
     sts: Ref | None = None
     development: str = "STS-B/dev"
     keep: Literal["last", "best"] = "best"
@@ -92,6 +96,7 @@ class TrainEncoder(EncoderConfig, Fit):
             seed=context.seed,
             init_from=context.inputs.get("init_from"),
             vectors=context.inputs.get("vectors"),
+            vector_words=self.vector_words,
             devices=self.devices,
             keep_best=evaluator is not None and self.keep == "best",
         )

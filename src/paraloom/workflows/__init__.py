@@ -40,6 +40,7 @@ _MODULES = {
     "scores": ("train_classifier", "train_language_model", "train_word_counts"),
     "search": ("mine_lines", "mine_translations", "search_lines"),
     "selftraining": ("read_loop", "selftrain"),
+    "status": ("run_status",),
     "syntax": ("add_parses", "find_syntax_groups", "train_parser"),
     "translators": ("train_translator", "translate_file"),
     "tuning": ("Tuning", "tune"),

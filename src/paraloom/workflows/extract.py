@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
+import os
 import shutil
 import warnings
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -20,7 +22,7 @@ from paraloom.extract import html
 from paraloom.extract.boilerplate import MAX_COUNTED_PAGES, find_repeated, text_hash
 from paraloom.extract.counts import ExtractionCounts
 from paraloom.extract.documents import DocumentBuilder
-from paraloom.extract.images import ImageHashes
+from paraloom.extract.images import IMAGE_FILES, ImageHashes
 from paraloom.extract.pages import ArchiveSource, FileSource, Page, PageSource, find_sources
 from paraloom.extract.parsing import ParseJob
 from paraloom.extract.tasks import hash_tasks, parse_tasks
@@ -159,6 +161,7 @@ class _Extraction:
         with progress("hashing images", len(files), unit="images") as advance:
             for hashes in self.engine.run(hash_tasks((file, None) for file in files), advance):
                 images.update(hashes)
+        _write_image_files(folder, files, images)
         with (folder / REJECTED_PAGES).open("wb") as rejections:
             builder = DocumentBuilder(
                 self.config.min_characters,
@@ -235,6 +238,15 @@ class _Extraction:
                 for batch in read_batches(shard, batch_rows=_BATCH_ROWS):
                     yield pa.RecordBatch.from_pylist(builder.build(batch.to_pylist()), schema=schema)
                     advance(batch.num_rows)
+
+
+def _write_image_files(folder: Path, files: Sequence[str], images: Mapping[str, ImageHashes]) -> None:
+    """Write where the files of images are, relative to the corpus, for pages that show them."""
+    by_hash = {images[file].sha256: file for file in reversed(files) if file in images}
+    if by_hash:
+        entries = ({"sha256": digest, "file": os.path.relpath(by_hash[digest], folder)} for digest in sorted(by_hash))
+        text = "".join(json.dumps(entry) + "\n" for entry in entries)
+        (folder / IMAGE_FILES).write_text(text, encoding="utf-8")
 
 
 def _check_extra() -> None:

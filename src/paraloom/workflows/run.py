@@ -115,7 +115,13 @@ def run_stages(
 
 
 def run_in(
-    folder: str | Path, stages: Sequence[Stage], *, name: str = "verb", seed: int = 1, workers: int | None = None
+    folder: str | Path,
+    stages: Sequence[Stage],
+    *,
+    name: str = "verb",
+    seed: int = 1,
+    engine: str = "local",
+    workers: int | None = None,
 ) -> RunResult:
     """Run stages in a folder that is kept, resuming from whatever is done there.
 
@@ -124,13 +130,14 @@ def run_in(
         stages: In the order they run.
         name: Name of the pipeline. A folder belongs to one name.
         seed: Seed of every random choice.
+        engine: 'local', 'inline' (this process: for many small stages, which processes would only delay) or 'ray'.
         workers: Number of processes; default: one per core.
 
     Returns:
         The result.
     """
     definition = Definition(name, seed, define_steps(stages, Path.cwd()))
-    return run_pipeline(replace(definition, text=format_pipeline(definition)), folder, workers=workers)
+    return run_pipeline(replace(definition, text=format_pipeline(definition)), folder, engine=engine, workers=workers)
 
 
 def _has_output(work: Path) -> bool:

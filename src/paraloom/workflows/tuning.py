@@ -154,7 +154,13 @@ def tune(tuning: Tuning, folder: str | Path, *, workers: int | None = None, seed
 
 
 def compare_candidates(
-    tuning: Tuning, folder: str | Path, *, test_figures: bool = False, workers: int | None = None, seed: int = 1
+    tuning: Tuning,
+    folder: str | Path,
+    *,
+    test_figures: bool = False,
+    engine: str = "local",
+    workers: int | None = None,
+    seed: int = 1,
 ) -> list[dict[str, Any]]:
     """Train an encoder on each candidate and on random pairs, without choosing one.
 
@@ -162,6 +168,7 @@ def compare_candidates(
         tuning: What to compare.
         folder: Run folder.
         test_figures: Evaluate all on the test tasks, to show them side by side.
+        engine: As of `run_in`.
         workers: Processes; default: one per core. The result is the same.
         seed: Seed of every random choice.
 
@@ -169,7 +176,7 @@ def compare_candidates(
         A row per selection, the best on the development task first, as the stage `CompareSelections` writes them.
     """
     stages = tuning_stages(tuning, test_figures=test_figures)
-    return _rows(run_in(folder, stages, name="tune", seed=seed, workers=workers))
+    return _rows(run_in(folder, stages, name="tune", seed=seed, engine=engine, workers=workers))
 
 
 def tuning_stages(tuning: Tuning, *, winner: str | None = None, test_figures: bool = False) -> list[Stage]:

@@ -1,0 +1,130 @@
+"""Keeps the status file of a run up to date while it runs, and reports its events."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from paraloom.core.errors import ParaloomError
+from paraloom.core.events import emit
+from paraloom.core.progress import observe_progress
+from paraloom.core.version import __version__
+from paraloom.pipeline.heartbeat import ProgressTracker, every
+from paraloom.pipeline.memory import memory_in_use
+
+STATUS = ".status"
+"""File of a run folder with the state of the run as JSON, which `read_status` reads."""
+
+INTERVAL = 2.0
+"""Seconds between two writes of the status file."""
+
+
+class Monitor:
+    """The status of one run, whose folder is locked for it.
+
+    Args:
+        folder: Run folder.
+        name: Name of the pipeline.
+        stages: Names of the stages that are to run, in order.
+        engine: Name of the engine.
+        workers: Number of processes, None for one per core.
+    """
+
+    def __init__(self, folder: Path, name: str, stages: Sequence[str], engine: str, workers: int | None) -> None:
+        self.folder = folder
+        self.stages = list(stages)
+        self.about = {"name": name, "engine": engine, "workers": workers, "until": stages[-1]}
+        self.progress = ProgressTracker()
+        self._began, self._start = _now(), time.monotonic()
+        self._stage: dict[str, Any] | None = None
+        self._peak, self._ended = 0, False
+        self._lock = threading.Lock()
+
+    @contextmanager
+    def watching(self) -> Iterator[None]:
+        """Keep the status file up to date during the block, and record how it ends."""
+        emit("run_begin", folder=str(self.folder), **self.about, stages=self.stages)
+        self._write("running")
+        state, error = "failed", None
+        try:
+            with observe_progress(self.progress), every(INTERVAL, lambda: self._write("running")):
+                yield
+            state = "done"
+        except ParaloomError as failure:
+            where = {"stage": failure.stage, "file": failure.file, "row": failure.row}
+            error = {"message": failure.what, **where, "remedy": failure.remedy}
+            raise
+        except KeyboardInterrupt:
+            state = "interrupted"
+            raise
+        except BaseException as failure:
+            error = {"message": f"{type(failure).__name__}: {failure}"}
+            raise
+        finally:
+            self._write(state, error)
+            seconds = round(time.monotonic() - self._start, 3)
+            emit("run_end", folder=str(self.folder), state=state, seconds=seconds, memory=self._peak, error=error)
+
+    def begin_stage(self, folder: str, number: int) -> None:
+        """Record that a stage begins.
+
+        Args:
+            folder: Name of its folder.
+            number: Its number, from 1.
+        """
+        self._stage = {"folder": folder, "number": number, "of": len(self.stages), "began": _now()}
+        self.progress.reset()
+        emit("stage_begin", stage=folder, number=number, of=len(self.stages))
+        self._write("running")
+
+    def end_stage(self, folder: str, result: dict[str, Any]) -> None:
+        """Record that a stage has ended.
+
+        Args:
+            folder: Name of its folder.
+            result: Its result, as in run.json.
+        """
+        keys = ("counts", "figures", "seconds", "memory", "shards", "written", "why")
+        emit("stage_end", stage=folder, **{key: result[key] for key in keys})
+
+    def _write(self, state: str, error: dict[str, Any] | None = None) -> None:
+        """Write the status file, as far as the disk allows."""
+        with self._lock:
+            if self._ended:  # by a heartbeat that came too late
+                return
+            self._ended = state != "running"
+            memory = memory_in_use()
+            self._peak = max(self._peak, memory)
+            status = {
+                "state": state,
+                **self.about,
+                "version": __version__,
+                "process": os.getpid(),
+                "host": platform.node(),
+                "began": self._began,
+                "updated": _now(),
+                "seconds": round(time.monotonic() - self._start, 3),
+                "stage": self._stage,
+                "progress": self.progress.figures(),
+                "memory": memory,
+                "peak_memory": self._peak,
+                "error": error,
+            }
+            # Not flushed to disk: after a power failure, the status is the least that is missed.
+            temporary = self.folder / f"{STATUS}.tmp"
+            with suppress(OSError):
+                text = json.dumps(status, ensure_ascii=False)
+                temporary.write_text(text, encoding="utf-8", errors="backslashreplace")
+                temporary.replace(self.folder / STATUS)
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="seconds")

@@ -1,0 +1,360 @@
+"""The status of a run from its folder: where it is, how fast, what failed; while it runs and after."""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Literal, TypeAlias
+
+from paraloom.core.errors import DataError
+from paraloom.core.progress import format_duration
+from paraloom.pipeline.monitor import STATUS
+
+RUN_FILE, LOCK, JOURNAL = "run.json", ".lock", "manifest.jsonl"
+"""Files of a run folder, and of a stage's folder."""
+
+RunState: TypeAlias = Literal["running", "done", "failed", "interrupted", "killed", "stopped"]
+"""'killed': it has ended without a word; 'stopped': the same, in a folder of a version that wrote no status."""
+
+_SILENT = 60.0
+"""Seconds without a sign of life after which a run is said to be silent."""
+
+_SHOWN = 5
+"""Shards with failed rows that are named for a stage."""
+
+
+@dataclass(frozen=True)
+class StageStatus:
+    """A stage of a run.
+
+    Args:
+        name: Name of the stage.
+        state: 'done', 'to do', or for the current stage the state of the run.
+        folder: Name of its folder, '' if it has none yet.
+        counts: Its row counts, if it is done.
+        seconds: Time of work, summed over workers and runs, if it is done.
+        memory: Peak of its largest worker in bytes, if it is done.
+        failed: Name of each shard with failed rows → number of these rows.
+    """
+
+    name: str
+    state: str
+    folder: str = ""
+    counts: Mapping[str, int] = field(default_factory=dict)
+    seconds: float | None = None
+    memory: int | None = None
+    failed: Mapping[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class RunStatus:
+    """The status of a run.
+
+    Args:
+        folder: Run folder.
+        name: Name of the pipeline.
+        state: State of the run.
+        stages: All stages of the pipeline, in order.
+        stage: Folder name of the current stage, or of that where the run ended early; None before and after.
+        number: Number of this stage, from 1.
+        of: Number of stages that were to run.
+        progress: Of this stage: `label`, `done`, `total`, `unit`, `rate` (units per second), `remaining` (seconds) and
+            `idle` (seconds without progress); None if unknown.
+        seconds: How long the run took so far.
+        memory: Memory of the run and its workers on this machine when the status was written, in bytes.
+        peak_memory: The most of that, as far as it was observed.
+        process: Process number of the run.
+        host: Its machine.
+        updated: When the status was written (UTC).
+        age: Seconds since then.
+        error: What the run failed with: `message`, `stage`, `file`, `row`, `remedy`.
+    """
+
+    folder: Path
+    name: str
+    state: RunState
+    stages: tuple[StageStatus, ...]
+    stage: str | None = None
+    number: int | None = None
+    of: int | None = None
+    progress: Mapping[str, Any] | None = None
+    seconds: float | None = None
+    memory: int | None = None
+    peak_memory: int | None = None
+    process: int | None = None
+    host: str | None = None
+    updated: str | None = None
+    age: float | None = None
+    error: Mapping[str, Any] | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """The status as JSON values."""
+        return {**asdict(self), "folder": str(self.folder)}
+
+    def format(self) -> str:
+        """The status in lines: the state, the current stage, memory, all stages, failed rows, the error."""
+        lines = [f"{self.folder} ({self.name}): {self._headline()}"]
+        lines += [line for line in (self._position(), self._memory()) if line]
+        lines += self._table()
+        for stage in self.stages:
+            if stage.failed:
+                lines.append(_failed_rows(stage))
+        if self.error:
+            where = ", ".join(
+                part
+                for part in (
+                    f"stage {self.error['stage']}" if self.error.get("stage") else "",
+                    str(self.error.get("file") or ""),
+                    f"row {self.error['row']}" if self.error.get("row") is not None else "",
+                )
+                if part
+            )
+            lines.append(f"error: {where + ': ' if where else ''}{self.error.get('message')}.")
+            lines += [str(self.error["remedy"])] if self.error.get("remedy") else []
+        return "\n".join(lines)
+
+    def _headline(self) -> str:
+        after = "" if self.seconds is None else f" after {format_duration(self.seconds)}"
+        match self.state:
+            case "running":
+                lasted = "" if self.seconds is None else f" for {format_duration(self.seconds + (self.age or 0))}"
+                process = f", process {self.process} on {self.host}" if self.process else ""
+                silent = self.age is not None and self.age > _SILENT
+                return f"running{lasted}{process}" + (
+                    f"; no sign of life for {format_duration(self.age or 0)}: suspended, or its disk does not answer"
+                    if silent
+                    else ""
+                )
+            case "done":
+                to_do = any(stage.state == "to do" for stage in self.stages)
+                took = "" if self.seconds is None else f" in {format_duration(self.seconds)}"
+                return f"done{took}" + (", as far as it was to run (--until)" if to_do else "")
+            case "failed":
+                return f"failed{after}; when that is fixed, the same command resumes"
+            case "interrupted":
+                return f"interrupted{after}; the same command resumes"
+            case "killed":
+                ago = "" if self.age is None else f" ({format_duration(self.age)} ago)"
+                return f"killed{after}{ago}; the same command resumes"
+        return "stopped; the same command resumes"
+
+    def _position(self) -> str:
+        if self.stage is None:
+            return ""
+        text = f"stage {self.number} of {self.of}, {self.stage}"
+        at = self.progress
+        if at is None:
+            return text
+        part = str(at["label"]).partition("): ")[2]
+        text += f": {part + ': ' if part else ''}{at['done']:,}"
+        text += f"{'' if at['total'] is None else '/' + format(at['total'], ',')} {at['unit']}".rstrip()
+        if at["rate"]:
+            text += f", {at['rate']:,.{0 if at['rate'] >= 10 else 1}f}/s"
+        if self.state == "running":
+            if at["remaining"]:
+                text += f", {format_duration(at['remaining'])} left in this stage"
+            if at["idle"] > _SILENT:
+                text += f", no progress for {format_duration(at['idle'])}"
+        return text
+
+    def _memory(self) -> str:
+        if not self.peak_memory:
+            return ""
+        peak = f"at most {_size(self.peak_memory)}"
+        return f"memory {_size(self.memory or 0)}, {peak}" if self.state == "running" else f"memory {peak}"
+
+    def _table(self) -> list[str]:
+        names = [stage.folder or stage.name for stage in self.stages]
+        width = max(map(len, names), default=0)
+        lines = []
+        for name, stage in zip(names, self.stages, strict=True):
+            notes = [f"{stage.counts['out']:,} rows"] if stage.counts.get("read") or stage.counts.get("out") else []
+            notes += [f"{stage.counts[key]:,} {key}" for key in ("rejected", "failed") if stage.counts.get(key)]
+            notes += [] if stage.seconds is None else [format_duration(stage.seconds)]
+            lines.append(f"  {name:<{width}}  {stage.state:<7}  {', '.join(notes)}".rstrip())
+        return lines
+
+
+def read_status(folder: str | Path) -> RunStatus:
+    """Read the status of a run, which may be running, on this machine or on one that shares the folder.
+
+    Args:
+        folder: Run folder.
+
+    Returns:
+        The status. Reading it changes nothing and does not disturb the run.
+
+    Raises:
+        DataError: The folder does not exist, is not a run folder, or its run.json cannot be read.
+
+    Example:
+        >>> import paraloom, tempfile
+        >>> folder = tempfile.mkdtemp()
+        >>> _ = Path(folder, "pairs.tsv").write_text("Guten Morgen.\\tGood morning.\\n")
+        >>> pipeline = paraloom.Pipeline([paraloom.stages.ReadPairs(source=f"{folder}/pairs.tsv")])
+        >>> _ = pipeline.run(f"{folder}/run", engine="inline")
+        >>> read_status(f"{folder}/run").state
+        'done'
+    """
+    folder = Path(folder)
+    if not is_run(folder):
+        raise DataError(
+            f"not a run folder: {RUN_FILE} not found" if folder.is_dir() else "run folder not found",
+            file=folder,
+            remedy=_nearby(folder) or "Give the folder that `paraloom run` writes.",
+        )
+    written = _status_file(folder)
+    locked = _is_locked(folder)
+    run, updated = _run_file(folder), _time(written.get("updated"))
+    age = None if updated is None else max(0.0, (datetime.now(UTC) - updated).total_seconds())
+    state = _state(written, run, locked, age)
+    current = written.get("stage") if state != "done" else None
+    of_current = current["folder"] if current else None
+    stages = tuple(_stage(folder, record, of_current, state) for record in run["stages"])
+    return RunStatus(
+        folder=folder,
+        name=str(run.get("name") or written.get("name") or folder.name),
+        state=state,
+        stages=stages,
+        stage=of_current,
+        number=current["number"] if current else None,
+        of=current["of"] if current else None,
+        progress=written.get("progress") if current else None,
+        error=written.get("error"),
+        age=age,
+        **{key: written.get(key) for key in ("seconds", "memory", "peak_memory", "process", "host", "updated")},
+    )
+
+
+def is_run(folder: Path) -> bool:
+    """Whether a folder is that of a run, which may have just begun."""
+    return (folder / RUN_FILE).is_file() or (folder / STATUS).is_file()
+
+
+def _state(written: Mapping[str, Any], run: Mapping[str, Any], locked: bool | None, age: float | None) -> RunState:
+    state: RunState | None = written.get("state")
+    if state is None:  # It began a moment ago, or an earlier version ran it.
+        if locked:
+            return "running"
+        return "done" if all(stage.get("state") == "done" for stage in run["stages"]) else "stopped"
+    if state == "running" and locked is None:  # The file system does not say: a run gives a sign every two seconds.
+        return "running" if age is not None and age < _SILENT else "killed"
+    return "killed" if state == "running" and not locked else state
+
+
+def _is_locked(folder: Path) -> bool | None:
+    """Whether a run holds the lock of the folder; None if that cannot be found out."""
+    try:
+        lock = (folder / LOCK).open("rb")
+    except FileNotFoundError:
+        return False
+    except OSError:
+        return None
+    with lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return True
+        except OSError:
+            return None
+    return False
+
+
+def _status_file(folder: Path) -> dict[str, Any]:
+    """What the run wrote last; empty where it wrote nothing, or nothing whole."""
+    try:
+        status = json.loads((folder / STATUS).read_text(encoding="utf-8"))
+        stage, progress = status["stage"], status["progress"]
+        whole = stage is None or {"folder", "number", "of"} <= set(stage)
+        whole &= progress is None or {"label", "done", "total", "unit", "rate", "remaining", "idle"} <= set(progress)
+        return status if whole and status["state"] in RunState.__args__ else {}  # type: ignore[attr-defined]
+    except (OSError, ValueError, KeyError, TypeError):
+        return {}
+
+
+def _run_file(folder: Path) -> dict[str, Any]:
+    path = folder / RUN_FILE
+    try:
+        run = json.loads(path.read_text(encoding="utf-8"))
+        if not all(isinstance(stage["name"], str) for stage in run["stages"]):
+            raise TypeError("a stage without a name")
+        return dict(run)
+    except FileNotFoundError:
+        return {"stages": []}
+    except (ValueError, KeyError, TypeError) as error:
+        raise DataError(f"cannot be read ({error!r})", file=path, remedy="Run the pipeline again.") from error
+
+
+def _stage(root: Path, record: Mapping[str, Any], current: str | None, state: RunState) -> StageStatus:
+    name = record["name"]
+    folder = str(record.get("folder") or _folder_of(root, name))
+    of_stage = str(record.get("state", "to do"))
+    if of_stage != "done" and folder and folder == current:
+        of_stage = state
+    return StageStatus(
+        name=name,
+        state=of_stage,
+        folder=folder,
+        counts=record.get("counts") or {},
+        seconds=record.get("seconds"),
+        memory=record.get("memory"),
+        failed=dict(_failed(root / folder)) if folder else {},
+    )
+
+
+def _folder_of(root: Path, name: str) -> str:
+    named = re.compile(rf"\d+-{re.escape(name)}")
+    return next((path.name for path in sorted(root.iterdir()) if named.fullmatch(path.name)), "")
+
+
+def _failed(folder: Path) -> Iterator[tuple[str, int]]:
+    """The shards of a stage whose failed rows are on the disk."""
+    shards: dict[str, int] = {}
+    try:
+        lines = (folder / JOURNAL).read_bytes().splitlines()
+    except OSError:
+        return
+    for line in lines:
+        try:
+            entry = json.loads(line)
+            if entry["kind"] == "shard":
+                shards[str(entry["name"])] = int(entry["record"]["counts"]["failed"])
+        except (ValueError, KeyError, TypeError):  # torn by a kill
+            continue
+    yield from ((name, rows) for name, rows in sorted(shards.items()) if rows and (folder / "failed" / name).is_file())
+
+
+def _failed_rows(stage: StageStatus) -> str:
+    shown = [f"{name} ({rows:,})" for name, rows in list(stage.failed.items())[:_SHOWN]]
+    more = len(stage.failed) - len(shown)
+    rest = f" and {more:,} more shards" if more else ""
+    return f"failed rows: {sum(stage.failed.values()):,}, in {stage.folder}/failed: {', '.join(shown)}{rest}"
+
+
+def _nearby(folder: Path) -> str:
+    """Runs inside of a folder that is none itself, or ''."""
+    runs = sorted(path.name for path in folder.iterdir() if path.is_dir() and is_run(path)) if folder.is_dir() else []
+    more = " …" if len(runs) > _SHOWN else ""
+    return f"Name one of the runs in it: {', '.join(runs[:_SHOWN])}{more}." if runs else ""
+
+
+def _time(text: object) -> datetime | None:
+    try:
+        time = datetime.fromisoformat(str(text))
+    except ValueError:
+        return None
+    return time if time.tzinfo else None
+
+
+def _size(size: int) -> str:
+    """A number of bytes in decimal units.
+
+    >>> _size(3_214_000_000), _size(57_000_000)
+    ('3.2 GB', '57 MB')
+    """
+    return f"{size / 1e9:.1f} GB" if size >= 1e9 else f"{size / 1e6:.0f} MB"

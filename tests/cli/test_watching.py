@@ -1,0 +1,270 @@
+"""Long commands: their log, the command and the web address at their end, `status`, and every exit status."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from pathlib import Path
+from threading import Event, Thread
+from typing import Any
+
+import pytest
+import typer
+from cli_commands import commands, options
+from commands import Command
+from processes import TIMEOUT, environment, wait_until
+
+from paraloom import workflows
+from paraloom.cli import watching
+from paraloom.core.errors import DataError
+
+PIPELINE = """
+name = "toy"
+[[stage]]
+use = "read-pairs"
+source = "pairs.tsv"
+[[stage]]
+use = "score"
+scores = ["length"]
+"""
+
+
+@pytest.fixture
+def pipeline(tmp_path: Path) -> Path:
+    """A pipeline that runs in this process, within a second."""
+    (tmp_path / "pairs.tsv").write_text("Guten Morgen.\tGood morning.\nHallo.\tHello.\n")
+    path = tmp_path / "toy.toml"
+    path.write_text(PIPELINE)
+    return path
+
+
+class Receiver:
+    """A web server that records what is posted to it."""
+
+    def __init__(self, status: int = 200) -> None:
+        self.bodies: list[dict[str, Any]] = []
+        self.release = Event()
+        self.release.set()
+
+        def answer(handler: BaseHTTPRequestHandler) -> None:
+            self.bodies.append(json.loads(handler.rfile.read(int(handler.headers["Content-Length"]))))
+            self.release.wait()
+            handler.send_response(status)
+            handler.end_headers()
+
+        handler = type("Handler", (BaseHTTPRequestHandler,), {"do_POST": answer, "log_message": lambda *_: None})
+        self.server = HTTPServer(("127.0.0.1", 0), handler)
+        self.address = f"http://127.0.0.1:{self.server.server_port}/secret"
+        Thread(target=self.server.serve_forever, daemon=True).start()
+
+    def close(self) -> None:
+        """Stop the server."""
+        self.release.set()
+        self.server.shutdown()
+        self.server.server_close()
+
+
+@pytest.fixture
+def receiver(monkeypatch: pytest.MonkeyPatch) -> Iterator[Receiver]:
+    """A web server on this machine."""
+    monkeypatch.setenv("no_proxy", "127.0.0.1")
+    server = Receiver()
+    yield server
+    server.close()
+
+
+def interrupted(*arguments: object, **options: object) -> None:
+    """What a command calls when Ctrl-C is pressed."""
+    raise KeyboardInterrupt
+
+
+def test_the_options_of_long_commands() -> None:
+    known = commands()
+    assert set(known) >= watching.COMMANDS
+    for name, command in known.items():
+        expected = {"--log-file", "--on-end", "--on-end-post"} if name in watching.COMMANDS else set()
+        assert {"--log-file", "--on-end", "--on-end-post"} & options(command) == expected
+
+
+def test_every_command_with_workers_can_be_watched() -> None:
+    assert {name for name, command in commands().items() if "--workers" in options(command)} <= watching.COMMANDS
+
+
+def test_status_of_a_run(paraloom: Command, pipeline: Path, tmp_path: Path) -> None:
+    assert paraloom("run", pipeline, "-o", "run", "--engine", "inline")[0] == 0
+    status, out, _ = paraloom("status", "run")
+    assert status == 0 and out.startswith("run (toy): done in")
+    status, out, _ = paraloom("status", "run", "--json")
+    assert status == 0 and json.loads(out)["state"] == "done"
+    status, out, err = paraloom("status", tmp_path)
+    assert status == 1 and out == "" and "Name one of the runs in it: run." in err
+    status, _, err = paraloom("status", "pairs.tsv")
+    assert status == 1 and "no command is writing it" in err
+
+
+def test_the_log_of_a_command(paraloom: Command, pipeline: Path, tmp_path: Path) -> None:
+    arguments = ("run", pipeline, "-o", "run", "--engine", "inline", "--log-file", "logs/run.log")
+    assert paraloom(*arguments)[0] == 0
+    assert paraloom(*arguments)[0] == 0
+    events = [json.loads(line) for line in (tmp_path / "logs/run.log").read_text().splitlines()]
+    assert [event["event"] for event in events].count("command_begin") == 2
+    assert events[-1]["event"] == "command_end"
+    assert (events[-1]["command"], events[-1]["state"], events[-1]["exit_code"]) == ("run", "done", 0)
+    assert paraloom("run", pipeline, "-o", "run", "--log-file", tmp_path)[0] == 1
+
+
+def test_the_log_has_warnings_and_errors(
+    paraloom: Command, pipeline: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*arguments: object, **options: object) -> None:
+        import warnings
+
+        warnings.warn("this is odd", stacklevel=1)
+        raise DataError("it is empty", file="in.txt", remedy="Fill it.")
+
+    monkeypatch.setattr(workflows, "translate_file", fail)
+    assert paraloom("translate", "de-en", "in.txt", "--log-file", "a.log")[0] == 1
+    events = [json.loads(line) for line in (tmp_path / "a.log").read_text().splitlines()]
+    assert [(event["event"], event.get("message") or event.get("error")) for event in events] == [
+        ("command_begin", None),
+        ("warning", "this is odd"),
+        ("command_end", "in.txt: it is empty. Fill it."),
+    ]
+
+
+def test_a_command_at_the_end(paraloom: Command, pipeline: Path, tmp_path: Path) -> None:
+    note = 'echo "$PARALOOM_COMMAND|$PARALOOM_STATE|$PARALOOM_EXIT_CODE|$PARALOOM_FOLDER|$PARALOOM_ERROR" > end.txt'
+    assert paraloom("run", pipeline, "--engine", "inline", "--on-end", note)[0] == 0
+    assert (tmp_path / "end.txt").read_text() == f"run|done|0|{tmp_path}/runs/toy|\n"
+    (tmp_path / "pairs.tsv").write_text("Guten Morgen.\n")
+    assert paraloom("run", pipeline, "-o", "run", "--engine", "inline", "--on-end", note)[0] == 1
+    assert (tmp_path / "end.txt").read_text().startswith("run|failed|1|run|stage 10-read-pairs, ")
+    assert paraloom("run", pipeline, "-o", "run", "--on-end", "test $PARALOOM_SECONDS", "--until", "x")[0] == 1
+
+
+def test_a_command_at_the_end_is_run_after_an_interruption(
+    paraloom: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(workflows, "translate_file", interrupted)
+    assert paraloom("translate", "de-en", "in.txt", "--on-end", "echo $PARALOOM_STATE > end.txt")[0] == 130
+    assert (tmp_path / "end.txt").read_text() == "interrupted\n"
+
+
+def test_a_command_at_the_end_that_fails_is_a_warning(paraloom: Command, pipeline: Path) -> None:
+    status, out, err = paraloom("run", pipeline, "--engine", "inline", "--json", "--on-end", "exit 3")
+    assert status == 0 and "--on-end: the command ended with status 3" in err
+    assert json.loads(out)["digest"]
+
+
+def test_a_web_address_at_the_end(paraloom: Command, pipeline: Path, receiver: Receiver) -> None:
+    assert paraloom("run", pipeline, "-o", "run", "--engine", "inline", "--on-end-post", receiver.address)[0] == 0
+    (body,) = receiver.bodies
+    assert (body["command"], body["state"], body["exit_code"], body["folder"]) == ("run", "done", 0, "run")
+    assert body["text"].startswith("paraloom run: done after") and body["seconds"] > 0 and body["error"] is None
+
+
+@pytest.mark.parametrize(
+    ("failure", "message"),
+    [
+        ("refuses", "cannot be reached"),
+        ("500", "answered with status 500"),
+        ("waits", "did not answer within 0.2 seconds"),
+    ],
+)
+def test_a_web_address_that_fails_is_a_warning(
+    failure: str, message: str, paraloom: Command, pipeline: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("no_proxy", "127.0.0.1")
+    server = Receiver(500)
+    if failure == "refuses":
+        server.close()
+    if failure == "waits":
+        server.release.clear()
+        monkeypatch.setattr(watching, "_POST_SECONDS", 0.2)
+    status, _, err = paraloom("run", pipeline, "--engine", "inline", "--on-end-post", server.address)
+    server.close() if failure != "refuses" else None
+    assert status == 0 and f"--on-end-post: 127.0.0.1 {message}" in err
+    assert "secret" not in err
+
+
+@pytest.mark.parametrize("address", ["ftp://a.example", "file:///etc/passwd", "a.example", "http://", "http://[::"])
+def test_a_wrong_web_address_is_a_wrong_call(address: str, paraloom: Command, pipeline: Path, tmp_path: Path) -> None:
+    status, _, err = paraloom("run", pipeline, "-o", "run", "--on-end-post", address)
+    assert status == 2 and "--on-end-post" in err
+    assert not (tmp_path / "run").exists()
+
+
+# Exit statuses, as docs/reference/exit-codes.md lists them.
+
+
+def test_exit_status_0_and_1(paraloom: Command, pipeline: Path) -> None:
+    assert paraloom("run", pipeline, "--engine", "inline")[0] == 0
+    assert paraloom("--version")[0] == 0
+    assert paraloom("run", "--help")[0] == 0
+    assert paraloom("run", "missing.toml")[0] == 1
+    assert paraloom("status", "missing")[0] == 1
+
+
+@pytest.mark.parametrize(
+    "call", [[], ["rum"], ["run"], ["status"], ["status", "a", "b"], ["run", "a.toml", "--workers", "two"], ["train"]]
+)
+def test_exit_status_2(call: list[str], paraloom: Command) -> None:
+    assert paraloom(*call)[0] == 2
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_exit_status_of_an_interruption(
+    number: signal.Signals, paraloom: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def receive(*arguments: object, **options: object) -> None:
+        os.kill(os.getpid(), number)
+        time.sleep(10)
+
+    monkeypatch.setattr(workflows, "translate_file", receive)
+    note = "echo $PARALOOM_STATE $PARALOOM_EXIT_CODE > end.txt"
+    status, _, err = paraloom("translate", "de-en", "in.txt", "--on-end", note)
+    assert status == 128 + number and "the same command again resumes" in err
+    assert (tmp_path / "end.txt").read_text() == f"interrupted {128 + number}\n"
+    assert signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
+
+
+def test_an_ignored_signal_stays_ignored(paraloom: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As after `nohup`."""
+    monkeypatch.setattr(workflows, "translate_file", lambda *_, **__: os.kill(os.getpid(), signal.SIGHUP))
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    try:
+        assert paraloom("translate", "de-en", "in.txt")[0] == 0
+    finally:
+        signal.signal(signal.SIGHUP, before)
+
+
+def test_an_exit_of_the_command_itself(paraloom: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def leave(*arguments: object, **options: object) -> None:
+        raise typer.Exit(1)
+
+    monkeypatch.setattr(workflows, "translate_file", leave)
+    assert paraloom("translate", "de-en", "in.txt", "--on-end", "echo $PARALOOM_STATE > end.txt")[0] == 1
+    assert (tmp_path / "end.txt").read_text() == "failed\n"
+
+
+@pytest.mark.slow
+def test_a_terminated_run_says_how_to_resume(tmp_path: Path, toy_translator: Path) -> None:
+    """SIGTERM, as schedulers send it before they kill: the workers end, and the status is known."""
+    (tmp_path / "pairs.tsv").write_text("".join(f"ka lo {n}\ta b {n}\n" for n in range(20000)))
+    command = [sys.executable, "-m", "paraloom.cli.main", "backtranslate", "pairs.tsv", "-o", "pairs.parquet"]
+    command += ["--translator", str(toy_translator), "--workers", "1", "--shard-rows", "500", "--decode", "beam:5"]
+    command += ["--src-lang", "kal", "--tgt-lang", "en", "--no-language-check"]
+    running = subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.PIPE, text=True, env=environment())
+    work = tmp_path / "pairs.parquet.paraloom"
+    wait_until(lambda: list(work.glob("*backtranslate/part-*.parquet")), running)
+    assert workflows.run_status(tmp_path / "pairs.parquet").state == "running"
+    running.send_signal(signal.SIGTERM)
+    _, err = running.communicate(timeout=TIMEOUT)
+    assert running.returncode == 143 and "Traceback" not in err and "resumes from there" in err
+    assert workflows.run_status(tmp_path / "pairs.parquet").state == "interrupted"
