@@ -29,8 +29,9 @@ _BELOW: dict[str, tuple[str, ...]] = {
 _TOP = {
     "experiments": (*_BELOW["workflows"], "workflows"),
     "report": (*_BELOW["workflows"], "workflows", "experiments"),
+    "explore": (*_BELOW["workflows"], "workflows", "experiments", "report"),
 }
-MAY_IMPORT = {**_BELOW, **_TOP, "cli": (*_TOP["report"], "report")}
+MAY_IMPORT = {**_BELOW, **_TOP, "cli": (*_TOP["explore"], "explore")}
 """Package → the packages that it may import besides itself."""
 
 EXTRAS = frozenset(

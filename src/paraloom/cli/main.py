@@ -19,6 +19,7 @@ from paraloom.cli import (
     encoders,
     evaluate,
     experiments,
+    explore,
     look,
     options,
     pages,
@@ -51,7 +52,7 @@ app = typer.Typer(
 )
 
 PANELS: dict[str, options.Commands] = {
-    "Start and run": {**runs.COMMANDS, **look.COMMANDS, **pages.COMMANDS, **stages.COMMANDS},
+    "Start and run": {**runs.COMMANDS, **look.COMMANDS, **pages.COMMANDS, **explore.COMMANDS, **stages.COMMANDS},
     "Paraphrase pairs": {**pairs.COMMANDS, **scores.COMMANDS},
     "Encoders": encoders.COMMANDS,
     "Translation": {**translators.COMMANDS, **augment.COMMANDS, **variants.COMMANDS},
