@@ -9,7 +9,7 @@ PAPERS = --sts $(PARALOOM_DATA)/sts --parser runs/parser \
     --pairs tatoeba=runs/german/120-tatoeba-back --pairs captions=runs/german/150-captions-back \
     --pairs help=runs/german/180-help-back --pairs news=runs/german/210-news-back
 
-.PHONY: quickstart test test-all lint docs wheel bench reproduce clean
+.PHONY: quickstart test test-all fuzz lint docs wheel bench reproduce clean
 
 $(VENV)/base: pyproject.toml constraints.txt
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV) || python3 -m venv $(VENV)
@@ -38,6 +38,11 @@ test: $(VENV)/dev
 # All tests; those of real corpora need PARALOOM_DATA.
 test-all: $(VENV)/dev
 	$(BIN)/pytest $(XDIST)
+
+# The fuzzers of readers, scorers, aligners and conditions, for SECONDS each, with other examples each time.
+SECONDS ?= 600
+fuzz: $(VENV)/dev
+	PARALOOM_FUZZ_SECONDS=$(SECONDS) PARALOOM_FUZZ_SEED=$$(date +%s) $(BIN)/pytest tests/fuzz -s -rN $(XDIST)
 
 lint: $(VENV)/dev
 	$(BIN)/ruff check .
@@ -87,6 +92,7 @@ bench: $(VENV)/bench
 	$(BIN)/python benchmarks/alignment.py
 	$(BIN)/python benchmarks/extraction.py en ko
 	$(BIN)/python benchmarks/memory.py
+	$(BIN)/python benchmarks/readers.py
 	$(BIN)/python benchmarks/contract.py --translator $(BUNDLED)/de-en
 
 clean:

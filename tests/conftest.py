@@ -43,6 +43,8 @@ def paraloom(
     from paraloom.cli.main import main
 
     monkeypatch.chdir(tmp_path)
+    # Lines of progress depend on how busy the machine is.
+    monkeypatch.setattr("paraloom.core.progress._FIRST_LINE", 3600)
 
     def run(*arguments: object) -> tuple[int, str, str]:
         monkeypatch.setattr(sys, "argv", ["paraloom", *map(str, arguments)])

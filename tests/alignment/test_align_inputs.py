@@ -17,7 +17,7 @@ from paraloom.alignment.lengths import VARIANCE
 from paraloom.alignment.lexicon import read_lexicon
 from paraloom.alignment.park17 import CONSTANT, COSINE, LENGTH, align_by_cosine
 from paraloom.alignment.search import full_band
-from paraloom.alignment.sentences import AlignerConfig, TextPair, align
+from paraloom.alignment.sentences import AlignerConfig, TextPair, align, fit_aligner
 from paraloom.core.beads import Bead
 from paraloom.core.errors import ConfigError, DataError
 from paraloom.io.formats.alignments import read_beads
@@ -198,3 +198,23 @@ def test_the_command_takes_an_encoder(paraloom: Command, tmp_path: Path) -> None
     assert status == 0, message
     beads = read_beads(tmp_path / "out.vecalign")
     assert [(bead.source, bead.target) for bead in beads] == [((0,), (0,)), ((1,), (1,))]
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf, 3e38])
+def test_embeddings_that_are_not_finite_are_an_error(value: float) -> None:
+    """The aligner returned no bead at all."""
+    vectors = np.ones((3, 4), np.float32)
+    bad = vectors.copy()
+    bad[1, 2] = value
+    texts = ["one", "two", "three"]
+    with pytest.raises(DataError, match="the embedding of source sentence 1 is not finite"):
+        align(texts, texts, embeddings=(bad, vectors))
+    with pytest.raises(DataError, match="the embedding of target sentence 1 is not finite"):
+        align(texts, texts, embeddings=(vectors, bad))
+    with pytest.raises(DataError, match="the embeddings of source and target have the shapes"):
+        align(texts, texts, embeddings=(vectors, vectors[:, :2]))
+
+
+def test_an_aligner_that_learns_from_no_texts_is_an_error() -> None:
+    with pytest.raises(DataError, match="expected texts to learn from, got none"):
+        fit_aligner([])

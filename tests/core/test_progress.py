@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import threading
 import time
 from collections.abc import Callable
 
@@ -80,38 +81,72 @@ def test_a_bar_of_several_parts_ends_under_its_first_label(monkeypatch: pytest.M
     assert "\x1b[?25h" in terminal.getvalue(), "the cursor is visible again"
 
 
-def test_one_log_line_per_minute(clock: Callable[[float], None], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_log_line_every_15_seconds(clock: Callable[[float], None], monkeypatch: pytest.MonkeyPatch) -> None:
     log = stderr(monkeypatch, terminal=False)
     with progress("training", 1500, done=300, unit="steps") as advance:
-        for _ in range(5):
-            clock(20)
+        clock(1)
+        advance(0)
+        for _ in range(8):
+            clock(5)
             advance(30)
-    assert log.getvalue() == "training: 390/1,500 steps, 1.5/s, 12 min 20 s left\n"
+    assert log.getvalue().splitlines() == [
+        "training: 330/1,500 steps",
+        "training: 420/1,500 steps, 6.0/s, 3 min 00 s left",
+        "training: 510/1,500 steps, 6.0/s, 2 min 45 s left",
+    ]
+
+
+def test_the_time_left_does_not_count_the_time_of_loading(
+    clock: Callable[[float], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    log = stderr(monkeypatch, terminal=False)
+    with progress("translating", 100) as advance:
+        clock(100)  # the model is loaded, and the first 10 rows are translated
+        advance(10)
+        clock(20)
+        advance(20)
+    assert log.getvalue().splitlines()[-1] == "translating: 30/100 rows, 1.0/s, 1 min 10 s left"
 
 
 def test_short_work_logs_nothing(clock: Callable[[float], None], monkeypatch: pytest.MonkeyPatch) -> None:
     log = stderr(monkeypatch, terminal=False)
     with progress("training", 10) as advance:
         for _ in range(10):
-            clock(5)
+            clock(0.19)
             advance(1)
     assert log.getvalue() == ""
+
+
+def test_work_that_reports_nothing_still_logs(monkeypatch: pytest.MonkeyPatch) -> None:
+    log = stderr(monkeypatch, terminal=False)
+    monkeypatch.setattr(module, "_FIRST_LINE", 0.0)
+    printed = threading.Event()
+    monkeypatch.setattr(log, "flush", printed.set, raising=False)
+    with progress("learning to align", 3, unit="texts"):
+        assert printed.wait(30)
+    assert log.getvalue().startswith("learning to align: 0/3 texts, ")
+    assert "so far" in log.getvalue()
 
 
 def test_log_lines_of_several_parts(clock: Callable[[float], None], monkeypatch: pytest.MonkeyPatch) -> None:
     log = stderr(monkeypatch, terminal=False)
     with show_progress(ProgressState("first", 0, None, "")) as show:
-        clock(50)
         show(ProgressState("first: training", 0, 100, "rows"))
         clock(10)
         show(ProgressState("first: training", 30, 100, "rows"))
-        clock(50)
+        clock(10)
+        show(ProgressState("first: training", 60, 100, "rows"))
+        clock(10)
         show(ProgressState("first: translating", 8, 100, "rows"))
-        clock(20)
+        clock(10)
         show(ProgressState("first: translating", 28, 100, "rows"))
-    assert log.getvalue() == (
-        "first: training: 30/100 rows, 3.0/s, 23 s left\nfirst: translating: 28/100 rows, 1.0/s, 1 min 12 s left\n"
-    ), "the rate is that of the current part"
+        clock(20)
+        show(ProgressState("first: translating", 48, 100, "rows"))
+    assert log.getvalue().splitlines() == [
+        "first: training: 30/100 rows",
+        "first: translating: 8/100 rows, 0 s so far",
+        "first: translating: 48/100 rows, 1.0/s, 52 s left",
+    ], "the rate is that of the current part"
 
 
 def test_the_bar_ends_with_the_total_duration(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,12 +7,16 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from paraloom.bundled import bundled_path
 from paraloom.core.errors import ConfigError
 from paraloom.embed.average import Average, SentenceEncoder, quantize
+from paraloom.embed.encoder import open_encoder
 from paraloom.embed.export import export_sentence_transformer, word_tokenizer
 from paraloom.embed.spec import parse_spec
+from paraloom.embed.store import load_encoder
 from paraloom.embed.vocabulary import Vocabulary
 from paraloom.text.tokens import words
+from paraloom.workflows import export_encoder
 
 pytest.importorskip("sentence_transformers", reason="pip install 'paraloom[distill]'")
 
@@ -81,3 +85,19 @@ def test_a_folder_with_other_files_is_left_unchanged(tmp_path):
     with pytest.raises(ConfigError, match="something else"):
         export_sentence_transformer(encoder("word"), tmp_path)
     assert (tmp_path / "thesis.txt").read_text() == "mine"
+
+
+def test_an_export_with_code_is_an_encoder_without_running_it(tmp_path):
+    encoder = load_encoder(bundled_path("english"))
+    assert not export_sentence_transformer(encoder, tmp_path / "exported")
+    opened = open_encoder(tmp_path / "exported")
+    assert opened.signature == encoder.signature
+    np.testing.assert_array_equal(opened.encode(["A dog sleeps."]), encoder.encode(["A dog sleeps."]))
+
+
+def test_the_export_says_what_other_modules_cannot_compute(tmp_path):
+    text = export_encoder("english", tmp_path / "exported")
+    assert "trust_remote_code=True" in text
+    assert "cannot compute word,trigram" in text
+    with pytest.raises(ConfigError, match="int8 for CTranslate2 cannot be exported"):
+        export_encoder("english-small", tmp_path / "other")

@@ -9,9 +9,10 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from paraloom.core.errors import ConfigError
+from paraloom.core.errors import ConfigError, ModelError
 from paraloom.embed.average import SentenceEncoder, quantize
 from paraloom.embed.config import EncoderConfig
+from paraloom.embed.encoder import open_encoder
 from paraloom.embed.onnx_export import FILE, export_onnx, onnx_inputs
 from paraloom.embed.store import load_encoder
 from paraloom.embed.training import train_encoder
@@ -70,6 +71,31 @@ def test_the_folder_has_the_vocabularies_and_other_folders_stay_unchanged(tmp_pa
     with pytest.raises(ConfigError):
         export_onnx(encoder, tmp_path / "other")
     assert (tmp_path / "other" / "notes.txt").read_text() == "keep"
+
+
+@pytest.mark.parametrize("spec", ["word", "word,trigram", "gru"])
+def test_an_exported_graph_is_an_encoder(spec: str, tmp_path: Path) -> None:
+    encoder = trained(spec, tmp_path / "encoder")
+    export_onnx(encoder, tmp_path / "onnx")
+    opened = open_encoder(tmp_path / "onnx")
+    assert (opened.dimension, opened.signature) == (encoder.dimension, encoder.signature)
+    np.testing.assert_allclose(opened.encode(TEXTS), encoder.encode(TEXTS), atol=1e-6)
+    assert opened.encode([]).shape == (0, encoder.dimension)
+
+
+def test_graphs_that_cannot_be_opened_say_why(tmp_path: Path) -> None:
+    export_onnx(trained("subword", tmp_path / "encoder"), tmp_path / "onnx")
+    with pytest.raises(ConfigError, match="an ONNX folder does not have their model"):
+        open_encoder(tmp_path / "onnx")
+    export_onnx(trained("word", tmp_path / "words"), tmp_path / "other")
+    (tmp_path / "other" / "word.vocabulary.txt").unlink()
+    with pytest.raises(ModelError, match=r"word\.vocabulary\.txt not found"):
+        open_encoder(tmp_path / "other")
+    (tmp_path / "words").rename(tmp_path / "again")
+    export_onnx(load_encoder(tmp_path / "again"), tmp_path / "damaged")
+    (tmp_path / "damaged" / FILE).write_bytes(b"not a graph")
+    with pytest.raises(ModelError, match="onnxruntime cannot load it"):
+        open_encoder(tmp_path / "damaged")
 
 
 def test_a_network_of_an_unknown_kind_is_refused(tmp_path):

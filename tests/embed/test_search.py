@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
-from paraloom.core.errors import ConfigError
+from paraloom.core.errors import ConfigError, DataError
 from paraloom.embed import search as module
 from paraloom.embed.average import normalize_vectors
+from paraloom.workflows.search import search_lines
 
 MISSING = "mining needs faiss: pip install 'paraloom[search]'"
 
@@ -68,3 +71,61 @@ def test_mining_finds_the_pairs_of_an_exhaustive_comparison(tmp_path, monkeypatc
 def test_lines_are_read_by_their_number(tmp_path):
     (tmp_path / "a.txt").write_text("eins\nzwöi\n\nvier\n", encoding="utf-8")
     assert list(module.lines_at(tmp_path / "a.txt", np.array([3, 1, 2, 0]))) == ["vier", "zwöi", "", "eins"]
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf, 3e38])
+@pytest.mark.parametrize("side", ["queries", "corpus"])
+def test_vectors_that_are_not_finite_are_an_error(value, side, monkeypatch):
+    """They had a cosine of 0 to everything, in silence."""
+    monkeypatch.setattr(module, "BLOCK", 7)
+    sides = {"queries": vectors(20), "corpus": vectors(20, seed=1)}
+    sides[side][9, 3] = value
+    with pytest.raises(DataError, match="vector 10 contains values that are not finite"):
+        module.search(**sides, k=2)
+
+
+@pytest.mark.parametrize(
+    ("corpus", "message"),
+    [
+        (np.ones((3, 5), np.float32), "expected vectors of 24 dimensions, got 5"),
+        (np.ones(24, np.float32), r"a row for each vector, got float32 of shape \(24,\)"),
+        (np.full((3, 24), "a"), "expected an array of numbers"),
+        (np.ones((3, 24), np.complex64), "expected an array of numbers"),
+    ],
+)
+def test_an_array_of_another_shape_or_type_is_an_error(corpus, message):
+    with pytest.raises(DataError, match=message):
+        module.search(vectors(10), corpus, k=2)
+
+
+def test_mining_refuses_vectors_that_are_not_finite(tmp_path):
+    pytest.importorskip("faiss", reason=MISSING)
+    corpus = vectors(50)
+    corpus[20, 0] = np.inf
+    with pytest.raises(DataError, match="vector 21 contains"):
+        module.mine_pairs(corpus, tmp_path)
+
+
+@pytest.mark.parametrize("content", [b"", b"no array", b"\x93NUMPY\x01\x00\xff\xff", b"PK\x03\x04"])
+def test_a_file_of_vectors_that_cannot_be_read_is_an_error(content, tmp_path):
+    (tmp_path / "corpus.txt").write_text("a\n")
+    (tmp_path / "corpus.npy").write_bytes(content)
+    encoder = SimpleNamespace(encode=lambda texts: np.ones((len(texts), 3), np.float32), signature="toy")
+    with pytest.raises(DataError, match=r"corpus.npy: (the vectors cannot be read|expected one array)"):
+        list(
+            search_lines(
+                encoder, str(tmp_path / "corpus.txt"), str(tmp_path / "corpus.txt"), vectors=tmp_path / "corpus.npy"
+            )
+        )
+
+
+def test_vectors_of_another_encoder_are_an_error(tmp_path):
+    (tmp_path / "corpus.txt").write_text("a\nb\n")
+    np.save(tmp_path / "corpus.npy", np.ones((2, 4), np.float32))
+    np.save(tmp_path / "objects.npy", np.array([[1, None]], object), allow_pickle=True)
+    encoder = SimpleNamespace(encode=lambda texts: np.ones((len(texts), 3), np.float32), signature="toy")
+    text = str(tmp_path / "corpus.txt")
+    with pytest.raises(DataError, match="expected vectors of 3 dimensions, got 4"):
+        list(search_lines(encoder, text, text, vectors=tmp_path / "corpus.npy"))
+    with pytest.raises(DataError, match="the vectors cannot be read"):
+        list(search_lines(encoder, text, text, vectors=tmp_path / "objects.npy"))

@@ -18,7 +18,7 @@ from warcio.warcwriter import WARCWriter  # noqa: E402
 
 from paraloom.core.errors import DataError  # noqa: E402
 from paraloom.extract.images import hash_image  # noqa: E402
-from paraloom.extract.pages import Page  # noqa: E402
+from paraloom.extract.pages import MAX_PAGE_BYTES, Page  # noqa: E402
 from paraloom.extract.warc import read_archive  # noqa: E402
 from paraloom.io import Corpus  # noqa: E402
 from paraloom.workflows.extract import REJECTED_PAGES, extract_documents  # noqa: E402
@@ -150,3 +150,64 @@ def test_charset_language_and_kind_come_from_the_headers(tmp_path: Path) -> None
     first = next(read_archive(archive(tmp_path / "x.warc.gz")))
     assert isinstance(first, Page)
     assert (first.site, first.charset, first.lang, first.kind) == ("a.example", "ISO-8859-1", "de-AT", "html")
+
+
+PAGE = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n<html><p>hi</html>"
+
+
+def raw(body: bytes = PAGE, *, length: bytes = b"", version: bytes = b"WARC/1.0", head: bytes = b"") -> bytes:
+    """A response record, byte by byte."""
+    lines = [
+        version,
+        b"WARC-Type: response",
+        b"WARC-Target-URI: http://a.example/",
+        b"Content-Type: application/http; msgtype=response",
+        b"Content-Length: " + (length or b"%d" % len(body)),
+    ]
+    return b"\r\n".join(lines) + b"\r\n" + head + b"\r\n" + body + b"\r\n\r\n"
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"<html><p>hi</html>",
+        b"plain text\nof two lines",
+        b"",
+        b"\x00\xff" * 99,
+        b"HTTP/1.1 " + b"9" * 5000 + b" OK\r\nContent-Type: text/html\r\n\r\n",
+    ],
+)
+def test_a_response_without_a_http_head_counts_as_a_page(body: bytes, tmp_path: Path) -> None:
+    (tmp_path / "a.warc").write_bytes(raw(body) + raw())
+    first, second = read_archive(tmp_path / "a.warc")
+    assert isinstance(first, Page) and isinstance(second, Page)
+    assert (first.status, second.status, second.body) == (0, 200, b"<html><p>hi</html>")
+
+
+@pytest.mark.parametrize(
+    ("record", "message"),
+    [
+        (raw(length=b"9" * 30), "its Content-Length is out of range"),
+        pytest.param(raw(length=b"9" * 5000), "its Content-Length is out of range", id="digits"),
+        (raw(length=b"1" + b"0" * 15), "the archive is truncated"),
+        (raw(version=b"WARC/x"), "not a version of WARC"),
+        (raw(version=b"WARC/"), "not a version of WARC"),
+        (raw(version=b"WARC/\xff"), "not a version of WARC"),
+        pytest.param(raw(head=b"X: y\r\n" * 200_000), "its header has more than 1 MB", id="lines"),
+        pytest.param(raw(head=b"X: " + b"y" * 2_000_000 + b"\r\n"), "its header has more than 1 MB", id="line"),
+    ],
+)
+def test_hostile_heads_of_records_are_errors(record: bytes, message: str, tmp_path: Path) -> None:
+    (tmp_path / "a.warc").write_bytes(record + raw())
+    with pytest.raises(DataError, match=message):
+        list(read_archive(tmp_path / "a.warc"))
+
+
+@pytest.mark.parametrize("kind", ["text/html", "image/png"])
+def test_a_record_is_decompressed_up_to_the_limit(kind: str, tmp_path: Path) -> None:
+    """100 kB in two layers of gzip, which decompress to 100 MB."""
+    head = f"HTTP/1.1 200 OK\r\nContent-Type: {kind}\r\nContent-Encoding: gzip\r\n\r\n".encode()
+    bomb = gzip.compress(b"<html>" + b"a" * 100_000_000)
+    (tmp_path / "a.warc.gz").write_bytes(gzip.compress(raw(head + bomb) + raw()))
+    contents = list(read_archive(tmp_path / "a.warc.gz"))
+    assert [len(content.body) for content in contents] == [*([MAX_PAGE_BYTES + 1] if kind == "text/html" else []), 18]

@@ -24,6 +24,8 @@ from paraloom.extract.html import (  # noqa: E402
     split_paragraphs,
 )
 from paraloom.extract.images import hash_image  # noqa: E402
+from paraloom.extract.pages import Page  # noqa: E402
+from paraloom.extract.parsing import ParseJob, parse_page  # noqa: E402
 from paraloom.io import write_shard  # noqa: E402
 
 KOREAN = "박물관은 일요일에 문을 엽니다. 누구나 표 없이 들어갈 수 있습니다. "
@@ -151,3 +153,41 @@ def test_similar_images_have_similar_hashes() -> None:
 
 def test_the_helper_writes_html() -> None:
     assert extract_title(parse_html(html("x", title="T"))) == "T"
+
+
+@pytest.mark.parametrize(
+    ("body", "detail"),
+    [
+        ("<p " + " ".join(f"a{i}=1" for i in range(100_000)) + ">text", "a tag has more than 1,000 attributes"),
+        ("<p " + "".join(f"""a{i}='>'""" for i in range(1_001)) + ">text", "a tag has more than 1,000 attributes"),
+        ("<p " + " ".join(f"a{i}" for i in range(1_001)) + ">text", "a tag has more than 1,000 attributes"),
+        ('<p " ' + " ".join(f"a{i}" for i in range(1_001)) + ">text", "a tag has more than 1,000 attributes"),
+        ("<table><tr><td>" * 20_000 + "text", "more than 512 elements within each other"),
+        ("<div>" * 600 + "text", "more than 512 elements within each other"),
+        ("<br>" * 250_001, "more than 250,000 elements"),
+        (ENGLISH * 200_000, "more than 16 MB"),
+    ],
+    ids=["attributes", "values", "names", "quote", "tables", "depth", "elements", "bytes"],
+)
+@pytest.mark.parametrize("method", ["site", "trafilatura"])
+def test_a_page_beyond_the_limits_is_set_aside(body: str, detail: str, method: str) -> None:
+    page = Page("http://a.example/", "a.example", "html", body=f"<html><body>{body}".encode())
+    row = parse_page(ParseJob("x", page, method, counted=True))
+    assert (row["reason"], row["detail"], row["counted"], row["paragraphs"]) == ("size", detail, False, [])
+
+
+def test_long_attributes_and_stray_quotes_are_within_the_limits() -> None:
+    body = f"""<p data-a="{"word " * 5000}" b='{"x > y " * 3000}' c=it's>One</p><p title=it's>{ENGLISH * 500}</p>"""
+    body += "<p " + " ".join(f"a{i}=1" for i in range(900)) + ">Two</p>" + "<div>" * 400 + "Three"
+    page = Page("http://a.example/", "a.example", "html", body=body.encode())
+    row = parse_page(ParseJob("x", page, "site", counted=True))
+    assert row["reason"] is None
+    assert [row["paragraphs"][0], *row["paragraphs"][2:]] == ["One", "Two", "Three"]
+
+
+def test_a_file_is_read_up_to_the_limit(tmp_path: Path) -> None:
+    with (tmp_path / "a.html").open("wb") as stream:
+        stream.write(b"<html><p>text")
+        stream.truncate(1 << 40)
+    row = parse_page(ParseJob("x", Page("a.html", "x", "html", tmp_path / "a.html"), "site", counted=True))
+    assert (row["reason"], row["detail"]) == ("size", "more than 16 MB")

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
 
 from paraloom.core.beads import Bead
 from paraloom.core.errors import ConfigError, DataError
-from paraloom.io.formats.alignments import read_beads, write_beads
+from paraloom.core.schema import LINKS
+from paraloom.io.formats.alignments import read_beads, read_gold_documents, write_beads
+from paraloom.io.shards import write_shard
 
 GOLD = [Bead((0,), (0,)), Bead((1,), (1, 2)), Bead((2, 3), (3,)), Bead((), (4,)), Bead((4,), (5,)), Bead((5,), ())]
 
@@ -28,6 +31,13 @@ def test_beads_are_read_back_from_every_format(suffix: str, tmp_path: Path) -> N
         ("0 0\n2 2\n1 3\n", "row 3: the rungs of the ladder are not in ascending"),
         ("[0]:[0]\n[0]:[1]\n", "source sentence 0 is in two beads"),
         ("[0]:[0]:high\n", "row 1: expected a score, got 'high'"),
+        ("0 0\n2000000000 2000000000\n", "row 2: the index 2000000000 is too large"),
+        ("0 0\n9000000 9000000\n", "row 2: the bead before this rung has more than 10,000 sentences"),
+        ("[0 1]:[0]\n", "row 1: expected an index, got '0 1'"),
+        ("[0]:[-1]\n", "row 1: expected a bead"),
+        pytest.param(f"[{'9' * 5000}]:[0]\n", "row 1: the index 9{20} is too large", id="vecalign-digits"),
+        pytest.param(f"0 0\n{'9' * 5000} 1\n", "row 2: the index 9{20} is too large", id="ladder-digits"),
+        pytest.param("x" * 3_000_000, "row 1: expected a bead, got 'x{60}'", id="long"),
     ],
 )
 def test_a_malformed_file_of_beads_is_named_with_the_row(content: str, message: str, tmp_path: Path) -> None:
@@ -39,3 +49,28 @@ def test_a_malformed_file_of_beads_is_named_with_the_row(content: str, message: 
 def test_a_name_without_a_format_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match=r"unknown format '\.txt' of beads"):
         write_beads(tmp_path / "beads.txt", GOLD)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        pytest.param("[" * 100_000, id="deep"),
+        '{"source": ["\\ud800"], "target": ["a"], "gold": []}',
+        '{"source": ["a"], "target": ["a"], "gold": [[[1e999], [0]]]}',
+        pytest.param('{"source": ["a"], "target": ["a"], "gold": [[[' + "9" * 5000 + "], [0]]]}", id="digits"),
+        '{"source": 3, "target": ["a"], "gold": []}',
+    ],
+)
+def test_a_malformed_gold_document_is_named_with_the_row(line: str, tmp_path: Path) -> None:
+    (tmp_path / "gold.jsonl").write_text(line + "\n")
+    with pytest.raises(DataError, match="row 1: the line is not a document with gold beads"):
+        read_gold_documents(tmp_path / "gold.jsonl")
+
+
+def test_links_without_indices_are_an_error(tmp_path: Path) -> None:
+    for indices in (None, [0, None]):
+        columns = [["a"], ["b"], [indices], [[0]], [0.0]]
+        table = pa.Table.from_arrays([pa.array(c, f.type) for c, f in zip(columns, LINKS, strict=True)], schema=LINKS)
+        write_shard(tmp_path / "links.parquet", table, LINKS)
+        with pytest.raises(DataError, match="'src_ids' or 'tgt_ids' is null"):
+            read_beads(tmp_path / "links.parquet")

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import gzip
 import io
+import lzma
 import resource
 import sys
+import time
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -18,6 +20,7 @@ from paraloom.io.compression import open_read, open_write, read_lines
 
 COMPRESSED = [".gz", ".zst", ".xz"]
 ALL = ["", *COMPRESSED]
+STREAM = lzma.compress(b"line\n")
 
 
 @pytest.mark.parametrize("suffix", ALL)
@@ -61,6 +64,44 @@ def test_lines_do_not_depend_on_the_size_of_chunks(tmp_path_factory: pytest.Temp
     assert result == [lines[0].removeprefix("\ufeff"), *lines[1:]]
 
 
+@pytest.mark.parametrize(
+    ("content", "lines"),
+    [
+        (STREAM + STREAM, 2),
+        (STREAM + bytes(4), 1),
+        (STREAM + bytes(1 << 19), 1),
+        (STREAM + bytes(8) + STREAM + bytes(4), 2),
+        (STREAM + bytes(3), "the padding after a stream"),
+        (STREAM + bytes(6) + STREAM, "the padding after a stream"),
+        (STREAM + b"\xfd7zX!garbage", "(other data follow|not supported)"),
+        (STREAM + bytes(4) + b"garbage", "other data follow"),
+        (STREAM + STREAM[:3], "ends within a stream"),
+        (STREAM + STREAM[:-1], "ends within a stream"),
+    ],
+)
+@pytest.mark.parametrize("chunk", [1, 5, 1 << 18])
+def test_xz_streams_with_padding_or_other_data(tmp_path: Path, content: bytes, lines: int | str, chunk: int) -> None:
+    (tmp_path / "a.xz").write_bytes(content)
+    with pytest.MonkeyPatch.context() as patch:
+        if len(content) < 1000:
+            patch.setattr("paraloom.io.compression._CHUNK_BYTES", chunk)
+        if isinstance(lines, int):
+            assert list(read_lines(tmp_path / "a.xz")) == ["line"] * lines
+        else:
+            with pytest.raises(DataError, match=f"truncated or corrupt .*{lines}"):
+                list(read_lines(tmp_path / "a.xz"))
+
+
+def test_a_long_line_takes_linear_time(tmp_path: Path) -> None:
+    """16,384 pieces, which were copied 8,192 times each."""
+    (tmp_path / "a.txt").write_bytes(b"x" * (1 << 24) + b"\ny\n")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("paraloom.io.compression._CHUNK_BYTES", 1 << 10)
+        started = time.process_time()
+        assert [len(line) for line in read_lines(tmp_path / "a.txt")] == [1 << 24, 1]
+    assert time.process_time() - started < 5
+
+
 def test_bad_utf8_names_row_and_byte(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_bytes(b"good\n0123456789abcdefg\xff\n")
     lines = read_lines(tmp_path / "a.txt")
@@ -72,13 +113,7 @@ def test_bad_utf8_names_row_and_byte(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("suffix", "damage"),
-    # Python's reader ignores junk after the end of an xz stream; no line is lost by that.
-    [
-        (s, d)
-        for s in COMPRESSED
-        for d in ("cut", "last byte", "one byte", "not compressed", "junk after")
-        if (s, d) != (".xz", "junk after")
-    ],
+    [(s, d) for s in COMPRESSED for d in ("cut", "last byte", "one byte", "not compressed", "junk after")],
 )
 def test_damaged_compressed_file(tmp_path: Path, suffix: str, damage: str) -> None:
     file = tmp_path / f"a.txt{suffix}"

@@ -268,4 +268,4 @@ def test_a_hugging_face_name_is_loaded_from_its_cache_without_a_network(toy_tran
 def test_an_unknown_hugging_face_name_is_refused(tmp_path: Path) -> None:
     script = "from paraloom.mt import Translator as T; T.load('tests/nothing')"
     process = run_python(script, tmp_path, HF_HUB_CACHE=str(tmp_path))
-    assert "ModelError: tests/nothing: not a Marian translator" in process.stderr
+    assert "ModelError: tests/nothing: not on this machine" in process.stderr

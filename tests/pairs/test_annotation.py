@@ -9,7 +9,15 @@ import pyarrow as pa
 import pytest
 
 from paraloom.core.errors import DataError
-from paraloom.pairs.annotation import RANGES, sample_ranges, summarize_ratings, write_sheet
+from paraloom.pairs.annotation import (
+    RANGES,
+    RangeSample,
+    quote_formula,
+    sample_ranges,
+    summarize_ratings,
+    unquote_formula,
+    write_sheet,
+)
 
 
 def pairs(count: int = 400) -> pa.RecordBatch:
@@ -73,3 +81,20 @@ def test_a_missing_label_is_an_error_with_its_line(tmp_path: Path) -> None:
     key = write_sheet(sample_ranges([pairs()], count=1), sheet)
     with pytest.raises(DataError, match="line 2: strength is ''"):
         summarize_ratings([sheet], key)
+
+
+@pytest.mark.parametrize("text", ['=HYPERLINK("http://a.example")', "+1", "-1", "@SUM(A1)", "＝1", "'=1", "'", "''x"])
+def test_formulas_in_sheets_are_quoted_reversibly(text: str, tmp_path: Path) -> None:
+    quoted = quote_formula(text)
+    assert quoted == f"'{text}"
+    assert unquote_formula(quoted) == text
+    sample = RangeSample(0.0, 1.0, [{"src": text, "tgt": f"a {text}", "score": 0.5}], 1)
+    write_sheet([sample], tmp_path / "sheet.tsv")
+    with (tmp_path / "sheet.tsv").open(encoding="utf-8", newline="") as stream:
+        row = next(csv.DictReader(stream, delimiter="\t"))
+    assert (row["reference"], row["translation"]) == (quoted, f"a {text}")
+
+
+@pytest.mark.parametrize("text", ["", "a = b", "“=1”", "1-2"])
+def test_other_texts_of_sheets_stay_as_they_are(text: str) -> None:
+    assert quote_formula(text) == text == unquote_formula(text)

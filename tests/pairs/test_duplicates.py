@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 
 from paraloom.core.errors import ConfigError
-from paraloom.pairs.filtering.duplicates import DuplicateConfig, find_duplicates, is_duplicate, sketches
+from paraloom.pairs.filtering.duplicates import DuplicateConfig, find_duplicates, first_copies, is_duplicate, sketches
 from paraloom.text.ngrams import character_ngrams
 
 
@@ -24,13 +24,16 @@ def batch_of(texts: list[str], first: int = 0) -> pa.RecordBatch:
 
 
 def dropped(batches: list[pa.RecordBatch], folder: Path, **config: object) -> list[bool]:
-    duplicates, rows = find_duplicates(
+    duplicates = find_duplicates(
         lambda names: (batch.select([n for n in names if n in batch.schema.names]) for batch in batches),
         folder,
         DuplicateConfig(**config),  # type: ignore[arg-type]
     )
-    assert rows == sum(batch.num_rows for batch in batches)
-    return [bool(value) for batch in batches for value in is_duplicate(batch, duplicates)]
+    assert duplicates.rows == sum(batch.num_rows for batch in batches)
+    first = first_copies(batches, duplicates)
+    result = [bool(value) for batch in batches for value in is_duplicate(batch, duplicates, next(first))]
+    assert sum(result) == duplicates.total
+    return result
 
 
 def test_sketches_estimate_jaccard_similarity() -> None:
@@ -69,6 +72,31 @@ def test_the_result_does_not_depend_on_batches(tmp_path: Path) -> None:
     parts = dropped([batch_of(texts[:77]), batch_of(texts[77:], 77)], tmp_path / "parts")
     assert whole == parts
     assert any(whole) and not all(whole)
+
+
+def test_the_first_of_equal_rows_is_kept_where_ids_repeat(tmp_path: Path) -> None:
+    texts = ["a man on a ladder", "two men in a yard", "four men on top of it"]
+    once = batch_of(texts)
+    assert dropped([once, once], tmp_path / "two") == [False] * 3 + [True] * 3
+    thrice = pa.Table.from_batches([once, once, once]).combine_chunks().to_batches()
+    assert dropped(thrice, tmp_path / "one") == [False] * 3 + [True] * 6
+
+
+def test_rows_that_differ_in_a_compared_column_only_are_different(tmp_path: Path) -> None:
+    batch = batch_of(["a man on a ladder"] * 3).append_column(
+        "pivot", pa.array(["ein Mann auf der Leiter", "zwei Männer im Hof", "ein Mann auf der Leiter"])
+    )
+    batch = batch.set_column(0, "pair_id", pa.array(["x"] * 3))
+    assert dropped([batch], tmp_path, columns=("pivot",)) == [False, False, True]
+
+
+def test_equal_texts_are_found_among_many_similar_ones(tmp_path: Path) -> None:
+    """Also where an earlier text, not similar enough, comes first in each of their buckets."""
+    rng = np.random.default_rng(5)
+    words = [f"word{i}" for i in range(12)]
+    texts = [" ".join(rng.choice(words, 12)) for _ in range(2000)]
+    texts = list(dict.fromkeys(texts))[:1500]
+    assert all(dropped([batch_of([*texts, *texts])], tmp_path, columns=("src",), similarity=0.9)[len(texts) :])
 
 
 def test_values_out_of_range_are_errors() -> None:

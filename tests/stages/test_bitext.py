@@ -14,6 +14,7 @@ from stage_runs import count_reasons, read_rows, run_toml, write_pairs
 from paraloom.core.errors import ConfigError, DataError
 from paraloom.core.schema import PAIRS, signature_of
 from paraloom.core.stage import StageContext
+from paraloom.io import read_pairs
 from paraloom.stages.bitext import ReadPairs, ReadScoredPairs, Split, has_further_columns
 
 SENTENCES = '[[stage]]\nuse = "read-sentences"\ntext_files = ["mono.txt"]\n'
@@ -37,6 +38,32 @@ def test_bad_rows_after_the_skipped_ones_are_counted(tmp_path: Path) -> None:
         (tmp_path / name / "rows.tsv").write_bytes((tmp_path / "rows.tsv").read_bytes())
         counts = run_toml(text.format(skip), tmp_path / name).stages[-1].counts
         assert (counts.kept, counts.rejected) == (kept, bad), name
+
+
+@pytest.mark.parametrize("ids", ["z:900", "x7", "5", ""])
+def test_bad_rows_are_counted_whatever_the_ids_of_a_table_are(tmp_path: Path, ids: str) -> None:
+    """Ids like z:900 were taken for row numbers, and bad rows below 900 lost."""
+    rows = ["src\ttgt\tpair_id", f"a\tb\t{ids}", f"c\td\t{ids}", "bad", f"e\tf\t{ids}"]
+    (tmp_path / "rows.tsv").write_text("\n".join(rows) + "\n")
+    text = '[[stage]]\nuse = "read-pairs"\nsource = "rows.tsv"\nbad_rows = "reject"\nskip = 1\n'
+    stage = run_toml(text, tmp_path).stages[-1]
+    assert (stage.counts.kept, stage.counts.rejected) == (2, 1)
+    assert [row["src"] for row in read_rows(stage.folder)] == ["c", "e"]
+
+
+@pytest.mark.parametrize("bad_rows", ["stop", "reject"])
+def test_rows_after_the_last_one_are_not_read(tmp_path: Path, bad_rows: str) -> None:
+    (tmp_path / "rows.tsv").write_text("a\tb\nc\td\nbad\ne\tf\n")
+    text = f'[[stage]]\nuse = "read-pairs"\nsource = "rows.tsv"\nbad_rows = "{bad_rows}"\nlimit = 2\n'
+    counts = run_toml(text, tmp_path).stages[-1].counts
+    assert (counts.kept, counts.rejected) == (2, 0)
+
+
+def test_a_part_of_a_corpus_is_read(tmp_path: Path) -> None:
+    write_pairs(tmp_path / "five", *((letter, letter) for letter in "abcde"))
+    for skip, limit, kept in ((0, None, "abcde"), (1, 2, "bc"), (4, 9, "e"), (5, None, ""), (0, 1, "a")):
+        batches = read_pairs(tmp_path / "five", skip=skip, limit=limit, batch_rows=2)
+        assert "".join(text for batch in batches for text in batch.column("src").to_pylist()) == kept
 
 
 def test_skipping_more_rows_than_a_file_has_leaves_nothing_to_read(tmp_path: Path) -> None:

@@ -19,6 +19,21 @@ from paraloom.stages.scores import Score
 ROWS = 60
 
 
+def test_duplicates_of_joined_files_of_one_name_leave_one_row_of_each(tmp_path: Path) -> None:
+    """Four different rows, three of them also in the other file under the same id: in other shards, too."""
+    for name, letters in (("a", "abcd"), ("b", "abc")):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "x.tsv").write_text("".join(f"{c * 9}\t{c * 8} {c}\n" for c in letters))
+    read = '[[stage]]\nuse = "read-pairs"\nname = "{0}"\nsource = "{0}/x.tsv"\nshard_rows = 2\n'
+    text = read.format("a") + read.format("b")
+    text += '[[stage]]\nuse = "join-pairs"\ncorpora = ["a", "b"]\nshard_rows = 3\n'
+    text += '[[stage]]\nuse = "find-duplicates"\npairs = "join-pairs"\n'
+    text += '[[stage]]\nuse = "drop-duplicates"\ninput = "join-pairs"\nduplicates = "find-duplicates"\n'
+    folder = run(text, tmp_path)
+    rows = pa.Table.from_batches(Corpus.open(folder / "50-drop-duplicates").batches()).to_pylist()
+    assert [(row["pair_id"], row["src"][0]) for row in rows] == [("x:1", "a"), ("x:2", "b"), ("x:3", "c"), ("x:4", "d")]
+
+
 @pytest.fixture(scope="module")
 def pairs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("corpus") / "pairs"

@@ -109,7 +109,7 @@ class TextPair:
             one language into which the other text was translated.
 
     Raises:
-        DataError: A translation or the embeddings have another length.
+        DataError: A translation or the embeddings have another length, or the embeddings are not finite.
     """
 
     source: Sequence[str]
@@ -133,6 +133,21 @@ class TextPair:
             sizes, expected = [len(side) for side in self.embeddings], [len(self.source), len(self.target)]
             if sizes != expected:
                 raise DataError(f"expected one embedding for each sentence, {expected}, got {sizes}")
+            shapes = [np.shape(side) for side in self.embeddings]
+            if len(shapes[0]) != 2 or shapes[0][1:] != shapes[1][1:]:
+                raise DataError(
+                    f"the embeddings of source and target have the shapes {shapes[0]} and {shapes[1]}",
+                    remedy="Give (m, d) and (n, d), encoded by the same encoder.",
+                )
+            for side, vectors in zip(("source", "target"), self.embeddings, strict=True):
+                with np.errstate(over="ignore", invalid="ignore"):
+                    norms = np.linalg.norm(np.asarray(vectors, np.float32), axis=1)
+                if not np.isfinite(norms).all():
+                    raise DataError(
+                        f"the embedding of {side} sentence {int(np.argmin(np.isfinite(norms)))} is not finite, or too "
+                        "large",
+                        remedy="Encode the sentences again.",
+                    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -249,7 +264,7 @@ def fit_aligner(
         lexicon: Bilingual lexicons from source to target and back, as further evidence.
 
     Raises:
-        DataError: Some pairs have more translations than others.
+        DataError: `pairs` is empty, or some have more translations than others.
         ConfigError: A setting is out of range.
 
     Example:
@@ -257,6 +272,8 @@ def fit_aligner(
         >>> [(bead.source, bead.target) for bead in fit_aligner(pairs).align(pairs[0])]
         [((0,), (0,)), ((1,), (1,))]
     """
+    if not pairs:
+        raise DataError("expected texts to learn from, got none", remedy="Give one pair of texts or more.")
     if len({(len(pair.source_translations), len(pair.target_translations)) for pair in pairs}) > 1:
         raise DataError(
             "some of the texts have more translations than others", remedy="Translate all texts, or none of them."

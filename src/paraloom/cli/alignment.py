@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from pathlib import Path
 from typing import Annotated
 
@@ -11,6 +12,7 @@ import typer
 from paraloom import workflows
 from paraloom.cli import options
 from paraloom.cli.evaluate import Method
+from paraloom.cli.output import conclude
 
 
 def extract(
@@ -67,6 +69,7 @@ def extract(
         typer.echo(json.dumps(counts.to_dict()))
     else:
         typer.echo(counts.format(), err=True)
+        conclude(output, "align documents {output} OTHER-LANGUAGE -o pairs.tsv")
 
 
 def align_sentences(
@@ -123,6 +126,7 @@ def align_sentences(
         workflows.align_paired_documents(
             source, target, documents, output, encoder=encoder, max_bead_size=max_bead_size, pivot=pivot, seed=seed
         )
+        conclude(output)
         return
     counts = workflows.align_files(
         source,
@@ -140,6 +144,8 @@ def align_sentences(
         languages=(src_lang, tgt_lang),
     )
     typer.echo(counts.format(), err=True)
+    links = output.endswith((".vecalign", ".ladder", ".parquet"))
+    conclude(output, "" if links else "train translator --bitext {output} -o translator")
 
 
 def align_documents(
@@ -194,6 +200,8 @@ def align_documents(
     )
     read = figures["documents"]
     typer.echo(f"{figures['pairs']:,} pairs of {read[0]:,} and {read[1]:,} documents in {output}", err=True)
+    texts = shlex.join([source, target])
+    conclude(output, f"align sentences {texts} --documents {{output}} -o links.parquet", counted=True)
 
 
 def align_pivot(
@@ -226,6 +234,7 @@ def align_pivot(
         f"{figures['pairs']:,} in {output}",
         err=True,
     )
+    conclude(output, counted=True)
 
 
 COMMANDS: options.Commands = {"extract": extract}

@@ -12,6 +12,7 @@ import paraloom.experiments as papers
 import paraloom.report as reports
 from paraloom import workflows
 from paraloom.cli import options
+from paraloom.cli.output import print_run
 
 
 def augment(
@@ -55,6 +56,7 @@ def augment(
     on_error: options.OnError = options.OnErrorChoice.stop,
     language_check: options.CheckLanguages = True,
     seed: options.Seed = 1,
+    as_json: options.Json = False,
 ) -> None:
     """Back-translate monolingual text into training bitext; or run an experiment that compares methods (BBH22).
 
@@ -96,7 +98,7 @@ def augment(
         check_languages=language_check,
         seed=seed,
     )
-    typer.echo(result.format(), err=True)
+    print_run(result, output, "train translator --bitext {output} -o translator", as_json)
 
 
 def _refuse(given: Mapping[str, object], kind: str) -> None:

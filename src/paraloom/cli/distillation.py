@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
@@ -52,6 +53,7 @@ def encoder(
     on_error: options.OnError = options.OnErrorChoice.stop,
     workers: options.Workers = None,
     seed: options.Seed = 1,
+    as_json: options.Json = False,
 ) -> None:
     """Train a small, fast encoder to give sentences the similarities of a large one; no labels needed.
 
@@ -78,7 +80,7 @@ def encoder(
         seed=seed,
         **{name: value for name, value in transformer.items() if value is not None},
     )
-    print_figures(result)
+    print_figures(result, "search {output} sentences.txt", as_json)
 
 
 def words(
@@ -87,12 +89,16 @@ def words(
     output: options.Folder,
     dimension: Annotated[int, typer.Option(help="Width of the vectors.")] = 300,
     max_words: Annotated[int, typer.Option(help="Words of the list that get a vector, the first ones.")] = 200_000,
+    as_json: options.Json = False,
 ) -> None:
     """Make word vectors with a sentence encoder: a folder for `train encoder --vectors`.
 
     Example: `paraloom distill words sentence-transformers/all-MiniLM-L6-v2 words.txt -o vectors`
     """
     result = workflows.distill_words(teacher, words, output, dimension=dimension, max_words=max_words)
+    if as_json:
+        typer.echo(json.dumps({"output": f"{output}/vectors.txt.gz", "words": result.stages[-1].figures["words"]}))
+        return
     typer.echo(f"{result.stages[-1].figures['words']:,} vectors in {output}/vectors.txt.gz")
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -10,7 +11,7 @@ import typer
 
 from paraloom import workflows
 from paraloom.cli import options
-from paraloom.cli.output import print_figures
+from paraloom.cli.output import conclude, print_figures
 
 
 def train_encoder(
@@ -57,6 +58,7 @@ def train_encoder(
     tgt_column: options.TgtColumn = None,
     on_error: options.OnError = options.OnErrorChoice.stop,
     seed: options.Seed = 1,
+    as_json: options.Json = False,
 ) -> None:
     """Train a sentence encoder on paraphrases, or on bitext; if stopped, run it again to resume.
 
@@ -85,7 +87,7 @@ def train_encoder(
         devices=devices,
         precision=precision,
     )
-    print_figures(result)
+    print_figures(result, "search {output} sentences.txt", as_json)
     if not result.stages[-1].figures.get("dev"):
         typer.echo(
             "Not measured: whether it is better than its untrained start. Give --sts, a folder of tasks.", err=True
@@ -116,6 +118,7 @@ def train_phrases(
     ] = False,
     on_error: options.OnError = options.OnErrorChoice.stop,
     seed: options.Seed = 1,
+    as_json: options.Json = False,
 ) -> None:
     """Train an encoder of phrases on paraphrases, with contrast phrases and a margin.
 
@@ -137,7 +140,7 @@ def train_phrases(
         task=task,
         reversed_negative=reversed_negative,
     )
-    print_figures(result)
+    print_figures(result, "evaluate phrases {output} data/phrase", as_json)
 
 
 def encode(
@@ -147,25 +150,35 @@ def encode(
         Path,
         typer.Option("--output", "-o", help="Vectors: .npy, float32 (lines, d), or .parquet with the text."),
     ] = Path("vectors.npy"),
+    as_json: options.Json = False,
 ) -> None:
     """Encode lines of text as vectors.
 
     Example: `paraloom encode english sentences.txt -o vectors.npy`
     """
-    typer.echo(f"{workflows.encode_file(encoder, source, output):,} vectors in {output}")
+    count = workflows.encode_file(encoder, source, output)
+    if as_json:
+        typer.echo(json.dumps({"output": str(output), "vectors": count}))
+        return
+    typer.echo(f"{count:,} vectors in {output}")
+    if source != "-" and output.suffix == ".npy":
+        names = shlex.join([encoder, source])
+        command = f"paraloom search {names} --vectors {shlex.quote(str(output))}"
+        typer.echo(f'\nNext: echo "A question." | {command}', err=True)
 
 
 def similarity(
     encoder: options.Encoder,
     first: Annotated[str, typer.Argument(metavar="A", help="A sentence per line.")],
     second: Annotated[str, typer.Argument(metavar="B", help="As many lines.")],
+    as_json: options.Json = False,
 ) -> None:
     """Print the cosine of each line of A with the same line of B, −1 to 1.
 
     Example: `paraloom similarity english a.txt b.txt`
     """
     for cosine in workflows.similarity_of_lines(encoder, first, second):
-        typer.echo(f"{cosine:.4f}")
+        typer.echo(json.dumps(cosine) if as_json else f"{cosine:.4f}")
 
 
 def search(
@@ -176,12 +189,16 @@ def search(
     vectors: Annotated[
         Path | None, typer.Option(help="Vectors of the corpus, from `paraloom encode`; default: encode it now.")
     ] = None,
+    as_json: options.Json = False,
 ) -> None:
     """Print the sentences nearest to each query: query, rank, cosine, row and sentence, between tabs.
 
     Example: `echo "Where is the station?" | paraloom search english sentences.txt -k 3`
     """
     for hit in workflows.search_lines(encoder, corpus, queries, k=k, vectors=vectors):
+        if as_json:
+            typer.echo(json.dumps(hit._asdict(), ensure_ascii=False))
+            continue
         typer.echo(f"{hit.query}\t{hit.rank}\t{hit.cosine:.4f}\t{hit.row}\t{hit.sentence}")
 
 
@@ -232,6 +249,8 @@ def mine(
         given = {name: value for name, value in settings.items() if value is not None}
         count = workflows.mine_lines(encoder, corpus, output, vectors=vectors, seed=seed, **given)
         typer.echo(json.dumps({"pairs": count}) if as_json else f"{count:,} pairs in {output}")
+        if not as_json:
+            conclude(output, "score {output} --with overlap,length -o scored.parquet", counted=True)
         return
     _refuse(
         {"--above": above, "--below": below, "--vectors": vectors}, "is for paraphrases in one text, not for --with"
@@ -242,6 +261,8 @@ def mine(
         encoder, corpus, target, output, retrieval=retrieval, index=index, gold=gold, seed=seed, **given
     )
     typer.echo(json.dumps(mined.to_dict()) if as_json else f"{mined.format()}\nin {output}")
+    if not as_json:
+        conclude(output, "train translator --bitext {output} -o translator", counted=True)
 
 
 def _refuse(given: dict[str, object], reason: str) -> None:

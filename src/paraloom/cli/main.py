@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import errno
+import io
+import sys
 import warnings
 from collections.abc import Callable
 from functools import wraps
@@ -16,6 +19,8 @@ from paraloom.cli import (
     encoders,
     evaluate,
     experiments,
+    explore,
+    look,
     options,
     pages,
     pairs,
@@ -27,11 +32,13 @@ from paraloom.cli import (
     variants,
     watching,
 )
+from paraloom.cli.output import start_clock
 from paraloom.cli.protection import protected
 from paraloom.cli.renamed import RenamedCommands, RenamedOptions
 from paraloom.core.arrow import start_without_pandas
-from paraloom.core.errors import ParaloomError
+from paraloom.core.errors import ParaloomError, printable
 from paraloom.core.events import emit
+from paraloom.core.optional import installable, missing_extra
 from paraloom.core.version import __version__
 
 app = typer.Typer(
@@ -45,7 +52,7 @@ app = typer.Typer(
 )
 
 PANELS: dict[str, options.Commands] = {
-    "Start and run": {**runs.COMMANDS, **pages.COMMANDS, **stages.COMMANDS},
+    "Start and run": {**runs.COMMANDS, **look.COMMANDS, **pages.COMMANDS, **explore.COMMANDS, **stages.COMMANDS},
     "Paraphrase pairs": {**pairs.COMMANDS, **scores.COMMANDS},
     "Encoders": encoders.COMMANDS,
     "Translation": {**translators.COMMANDS, **augment.COMMANDS, **variants.COMMANDS},
@@ -76,11 +83,26 @@ def _guarded(command: Callable[..., None]) -> Callable[..., None]:
     @wraps(command)
     def run(*arguments: Any, **options: Any) -> None:
         start_without_pandas()
+        start_clock()
         try:
             with watching.signals_as_interrupts():
                 command(*arguments, **options)
         except ParaloomError as error:
-            typer.echo(f"paraloom: {error}", err=True)
+            typer.echo(f"paraloom: {installable(str(error))}", err=True)
+            raise typer.Exit(1) from None
+        except ImportError as error:
+            if (missing := missing_extra(error)) is None:
+                raise
+            typer.echo(f"paraloom: {installable(str(missing))}", err=True)
+            raise typer.Exit(1) from None
+        except RecursionError:
+            typer.echo("paraloom: the input is nested too deeply.", err=True)
+            raise typer.Exit(1) from None
+        except OSError as error:
+            if error.errno == errno.EPIPE:
+                raise  # The reader of the output is gone; click ends quietly.
+            where = f"{printable(str(error.filename))}: " if error.filename is not None else ""
+            typer.echo(f"paraloom: {where}{error.strerror or error}.", err=True)
             raise typer.Exit(1) from None
         except KeyboardInterrupt as stop:
             typer.echo(f"\nparaloom: {str(stop) or 'interrupted; the same command again resumes'}", err=True)
@@ -111,7 +133,8 @@ def _print_version(wanted: bool) -> None:
 @app.callback()
 def _options(
     version: Annotated[
-        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version and exit.")
+        bool,
+        typer.Option("--version", "-V", callback=_print_version, is_eager=True, help="Print the version and exit."),
     ] = False,
 ) -> None:
     pass
@@ -120,7 +143,10 @@ def _options(
 def main() -> None:
     """Run the command; exit status 0 done, 1 the data or the run is at fault, 2 the call is, from 129 interrupted."""
     warnings.showwarning = _warn  # type: ignore[assignment]
-    app()
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        # Names of files may be no UTF-8; data are written as bytes.
+        sys.stdout.reconfigure(errors="backslashreplace")
+    app(prog_name="paraloom")
 
 
 def _warn(message: Warning | str, *location: object) -> None:

@@ -22,6 +22,52 @@ class OnErrorChoice(StrEnum):
     reject = "reject"
 
 
+def complete_translator(incomplete: str) -> list[str]:
+    """Names of bundled and cached translators that begin so."""
+    return _models("translator", incomplete)
+
+
+def complete_encoder(incomplete: str) -> list[str]:
+    """Names of bundled encoders that begin so.
+
+    >>> complete_encoder("english-")
+    ['english-small']
+    """
+    return _models("encoder", incomplete)
+
+
+def complete_decoding(incomplete: str) -> list[str]:
+    """Decodings that begin so."""
+    known = ("beam:5", "beam:12", "greedy", "sampling", "topk:10", "nucleus:0.95", "nucleus:0.95,nbest=3", "mbr:chrf")
+    return [text for text in known if text.startswith(incomplete)]
+
+
+def complete_preset(incomplete: str) -> list[str]:
+    """Presets of `filter` that begin so."""
+    return [preset for preset in ("strict", "balanced", "loose") if preset.startswith(incomplete)]
+
+
+def complete_scores(incomplete: str) -> list[str]:
+    """Lists of scores and groups whose last name begins so.
+
+    >>> complete_scores("overlap,ble")
+    ['overlap,bleu1']
+    """
+    before, comma, last = incomplete.rpartition(",")
+    names = [*workflows.GROUPS, *workflows.SCORES]
+    return [f"{before}{comma}{name}" for name in names if name.startswith(last)]
+
+
+def complete_stage(incomplete: str) -> list[str]:
+    """Kinds of stages that begin so."""
+    return [stage.use for stage in workflows.describe_stages() if stage.use.startswith(incomplete)]
+
+
+def _models(kind: str, incomplete: str) -> list[str]:
+    models = workflows.list_models()
+    return [model.name for model in models if model.kind == kind and model.name.startswith(incomplete)]
+
+
 Output = Annotated[str, typer.Option("--output", "-o", help="Where to write; the suffix decides the format.")]
 Folder = Annotated[str, typer.Option("--output", "-o", help="The folder to write.")]
 Seed = Annotated[int, typer.Option(help="Seed of every random choice.")]
@@ -52,15 +98,24 @@ Pairs = Annotated[
     ),
 ]
 Translator = Annotated[
-    str, typer.Option(help="A bundled name such as de-en, a folder, or a Hugging Face name such as OWNER/MODEL.")
+    str,
+    typer.Option(
+        help="A bundled name such as de-en, a folder, or a Hugging Face name such as OWNER/MODEL.",
+        autocompletion=complete_translator,
+    ),
 ]
 Encoder = Annotated[
-    str, typer.Argument(help="A bundled name such as english, a folder, or a sentence-transformers model.")
+    str,
+    typer.Argument(
+        help="A bundled name such as english, a folder, or a sentence-transformers model.",
+        autocompletion=complete_encoder,
+    ),
 ]
 Decode = Annotated[
     str,
     typer.Option(
-        help="beam:5, sampling, topk:10, nucleus:0.95, mbr:chrf; settings follow commas: nucleus:0.95,nbest=3."
+        help="beam:5, sampling, topk:10, nucleus:0.95, mbr:chrf; settings follow commas: nucleus:0.95,nbest=3.",
+        autocompletion=complete_decoding,
     ),
 ]
 

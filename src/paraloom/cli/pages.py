@@ -13,14 +13,21 @@ from paraloom.core.errors import ConfigError
 
 
 def report(
-    run_folder: Annotated[Path, typer.Argument(metavar="RUN", help="Folder of a run.")],
+    sources: Annotated[
+        list[str], typer.Argument(metavar="RUN|FILE...", help="The folder of a run; or files of pairs, one or more.")
+    ],
     output: Annotated[Path, typer.Option("--output", "-o", help="The page to write.")] = Path("report.html"),
 ) -> None:
-    """Write one self-contained HTML page about a run.
+    """Write one self-contained HTML page about a run, or about files that commands wrote.
 
     Example: `paraloom report runs/german -o german.html`
+
+    Example: `paraloom report scored.parquet kept.parquet -o pairs.html`
     """
-    typer.echo(f"{reports.write_report(run_folder, output)}")
+    if len(sources) == 1 and Path(sources[0]).is_dir() and not (Path(sources[0]) / "corpus.json").is_file():
+        typer.echo(f"{reports.write_report(sources[0], output)}")
+        return
+    typer.echo(f"{reports.write_files_report(sources, output)}")
 
 
 def documents(

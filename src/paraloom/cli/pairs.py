@@ -13,6 +13,7 @@ import paraloom.report as reports
 from paraloom import workflows
 from paraloom.bundled import PARAPHRASE_MODEL
 from paraloom.cli import options
+from paraloom.cli.output import conclude, print_run
 from paraloom.core.errors import ConfigError
 
 
@@ -32,6 +33,7 @@ def backtranslate(
     on_error: options.OnError = options.OnErrorChoice.stop,
     language_check: options.CheckLanguages = True,
     seed: options.Seed = 1,
+    as_json: options.Json = False,
 ) -> None:
     """Pair each reference of a bitext with translations of its other side: paraphrases.
 
@@ -49,7 +51,7 @@ def backtranslate(
     )
     paraphrases = pairs.backtranslate(translator, decode=decode, side=side, check_languages=language_check)
     result = paraphrases.write(output, engine=engine, workers=workers, on_error=on_error.value)
-    typer.echo(result.format(), err=True)
+    print_run(result, output, "score {output} --with overlap,length -o scored.parquet", as_json)
 
 
 def score(
@@ -57,7 +59,11 @@ def score(
     output: options.Output,
     scores: Annotated[
         str,
-        typer.Option("--with", help="Scores or groups, separated by commas; `all`; `paraloom scores` lists them."),
+        typer.Option(
+            "--with",
+            help="Scores or groups, separated by commas; `all`; `paraloom scores` lists them.",
+            autocompletion=options.complete_scores,
+        ),
     ] = "common",
     encoder: Annotated[
         str | None,
@@ -108,6 +114,7 @@ def score(
     engine: options.Engine = "local",
     workers: options.Workers = None,
     on_error: options.OnError = options.OnErrorChoice.stop,
+    as_json: options.Json = False,
 ) -> None:
     """Add columns of scores to pairs; no row is dropped.
 
@@ -136,7 +143,7 @@ def score(
         languages=options.names(languages or ""),
     )
     result = scored.write(output, engine=engine, workers=workers, on_error=on_error.value)
-    typer.echo(result.format(), err=True)
+    print_run(result, output, 'filter {output} --where "trigram_overlap <= 0.7" -o kept.parquet', as_json)
 
 
 def filter_pairs(
@@ -147,7 +154,10 @@ def filter_pairs(
     where: Annotated[str, typer.Option(help="A condition in SQL over the columns.")] = "",
     preset: Annotated[
         str | None,
-        typer.Option(help="strict, balanced or loose: keep what is probably a paraphrase, but not a near-copy."),
+        typer.Option(
+            help="strict, balanced or loose: keep what is probably a paraphrase, but not a near-copy.",
+            autocompletion=options.complete_preset,
+        ),
     ] = None,
     encoder: Annotated[
         str | None, typer.Option(help="For a preset: compute paraphrase_score first, with this encoder.")
@@ -173,6 +183,7 @@ def filter_pairs(
     workers: options.Workers = None,
     on_error: options.OnError = options.OnErrorChoice.stop,
     seed: options.Seed = 1,
+    as_json: options.Json = False,
 ) -> None:
     """Keep the pairs that meet all criteria: preset and where, then top or decile, then sample.
 
@@ -208,7 +219,10 @@ def filter_pairs(
         paraphrase_model=paraphrase_model,
         **criteria,
     )
-    typer.echo(kept.write(output, engine=engine, workers=workers, on_error=on_error.value).format(), err=True)
+    result = kept.write(output, engine=engine, workers=workers, on_error=on_error.value)
+    print_run(result, output, "train encoder --pairs {output} -o encoder", as_json)
+    if not as_json and not result.stages[-1].counts.out:
+        typer.echo(f"\n{workflows.explain_empty_filter(result, pairs)}", err=True)
 
 
 def stats(
@@ -249,6 +263,7 @@ def lexicon(
     sample: Annotated[int, typer.Option(help="Pairs to learn from, sampled at random.")] = 500_000,
     on_error: options.OnError = options.OnErrorChoice.stop,
     seed: options.Seed = 1,
+    as_json: options.Json = False,
 ) -> None:
     """Extract a paraphrase lexicon: phrases that can replace each other, scored, with examples.
 
@@ -263,7 +278,11 @@ def lexicon(
         min_count=min_count,
         sample=sample,
     )
+    if as_json:
+        typer.echo(json.dumps({"output": output, "entries": count}))
+        return
     typer.echo(f"{count:,} entries in {output}")
+    conclude(output, counted=True)
 
 
 def tune(

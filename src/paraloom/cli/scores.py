@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from enum import StrEnum
 from typing import Annotated
 
@@ -29,6 +30,7 @@ def scores_table(
     paraphrase_model: Annotated[
         str | None, typer.Option(help="Print the card of this model instead: training pairs, weights, presets.")
     ] = None,
+    as_json: options.Json = False,
 ) -> None:
     """List the scores that `score --with` knows: name, unit, range, better values, description.
 
@@ -36,6 +38,12 @@ def scores_table(
     """
     if paraphrase_model is not None:
         typer.echo(workflows.describe_paraphrase_model(paraphrase_model), nl=False)
+        return
+    if as_json:
+        facts = ("name", "unit", "minimum", "maximum", "direction", "description")
+        rows = [{fact: getattr(row, fact) for fact in facts} for row in workflows.COLUMNS.values()]
+        listed = [row | {"needs_model": row["name"] not in workflows.SCORES} for row in rows]
+        typer.echo(json.dumps(listed, ensure_ascii=False))
         return
     table = Table("score", "unit", "range", "better", "description", box=None, header_style="bold")
     for row in workflows.COLUMNS.values():
@@ -60,13 +68,15 @@ def train_classifier(
     epochs: Annotated[int, typer.Option(help="Passes over the pairs.")] = 10,
     on_error: options.OnError = options.OnErrorChoice.stop,
     seed: options.Seed = 1,
+    as_json: options.Json = False,
 ) -> None:
     """Train a classifier of references and translations, for reference_probability.
 
     Example: `paraloom train classifier --pairs pairs.parquet -o classifier`
     """
     settings = {"kind": kind, "max_pairs": max_pairs, "negatives": negatives, "epochs": epochs}
-    print_figures(workflows.train_classifier(corpora, output, seed=seed, on_error=on_error.value, **settings))
+    result = workflows.train_classifier(corpora, output, seed=seed, on_error=on_error.value, **settings)
+    print_figures(result, "score pairs.parquet --classifier {output} -o scored.parquet", as_json)
 
 
 def train_language_model(
@@ -80,6 +90,7 @@ def train_language_model(
         typer.Option(help="kneser-ney (words, by VariKN) or witten-bell. Default: the first if VariKN is installed."),
     ] = "",
     on_error: options.OnError = options.OnErrorChoice.stop,
+    as_json: options.Json = False,
 ) -> None:
     """Train an n-gram language model, for src_perplexity or src_character_perplexity and those of tgt.
 
@@ -89,7 +100,7 @@ def train_language_model(
     result = workflows.train_language_model(
         corpora, output, columns=options.names(columns), on_error=on_error.value, **settings
     )
-    print_figures(result)
+    print_figures(result, "score pairs.parquet --language-model {output} -o scored.parquet", as_json)
 
 
 def train_word_counts(
@@ -97,12 +108,14 @@ def train_word_counts(
     output: options.Folder,
     columns: Columns = "src",
     on_error: options.OnError = options.OnErrorChoice.stop,
+    as_json: options.Json = False,
 ) -> None:
     """Count in how many sentences each word occurs, for src_idf and tgt_idf.
 
     Example: `paraloom train word-counts --pairs references.parquet --columns src -o counts`
     """
-    print_figures(workflows.train_word_counts(corpora, output, columns=options.names(columns), on_error=on_error.value))
+    result = workflows.train_word_counts(corpora, output, columns=options.names(columns), on_error=on_error.value)
+    print_figures(result, "score pairs.parquet --word-counts {output} -o scored.parquet", as_json)
 
 
 def train_paraphrase_model(
@@ -119,6 +132,7 @@ def train_paraphrase_model(
     ] = None,
     l2: Annotated[float, typer.Option(help="Weight of the squared weights.")] = 1.0,
     on_error: options.OnError = options.OnErrorChoice.stop,
+    as_json: options.Json = False,
 ) -> None:
     """Train the model behind p_paraphrase and the presets of `paraloom filter` on labeled pairs.
 
@@ -133,7 +147,7 @@ def train_paraphrase_model(
         fallbacks=groups,
         l2=l2,
     )
-    print_figures(result)
+    print_figures(result, "filter pairs.parquet --preset strict --paraphrase-model {output} -o kept.parquet", as_json)
 
 
 COMMANDS: options.Commands = {"scores": scores_table}

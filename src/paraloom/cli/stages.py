@@ -18,7 +18,12 @@ _KINDS = "source: files → corpus.  map: corpus → corpus, row by row.  fit: c
 
 
 def stages(
-    name: Annotated[str | None, typer.Argument(metavar="STAGE", help="Describe this stage and its keys.")] = None,
+    name: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="STAGE", help="Describe this stage and its keys.", autocompletion=options.complete_stage
+        ),
+    ] = None,
 ) -> None:
     """List the stages that a pipeline can have, or describe one of them and each of its keys.
 

@@ -9,18 +9,20 @@ import typer
 
 from paraloom import workflows
 from paraloom.cli import options
-from paraloom.cli.output import print_figures
+from paraloom.cli.output import print_figures, print_run
 
 
 def train_parser(
     treebank: Annotated[list[Path], typer.Argument(help="Files of bracketed trees, as in the Penn Treebank.")],
     output: options.Folder,
+    as_json: options.Json = False,
 ) -> None:
     """Read a probabilistic grammar off a treebank; prints its F1 on held-out trees.
 
     Example: `paraloom train parser wsj.mrg.gz -o parser-en`
     """
-    print_figures(workflows.train_parser(treebank, output))
+    result = workflows.train_parser(treebank, output)
+    print_figures(result, "parse pairs.parquet --parser {output} -o parsed.parquet", as_json)
 
 
 def parse(
@@ -40,6 +42,7 @@ def parse(
     engine: options.Engine = "local",
     workers: options.Workers = None,
     on_error: options.OnError = options.OnErrorChoice.stop,
+    as_json: options.Json = False,
 ) -> None:
     """Add the bracketed tree of each sentence, as columns src_parse and tgt_parse.
 
@@ -57,7 +60,7 @@ def parse(
         workers=workers,
         on_error=on_error.value,
     )
-    typer.echo(result.format(), err=True)
+    print_run(result, output, "syntax-groups {output} -o groups", as_json)
 
 
 def syntax_groups(

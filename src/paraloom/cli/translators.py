@@ -32,6 +32,7 @@ def train_translator(
     ] = "other",
     on_error: options.OnError = options.OnErrorChoice.stop,
     seed: options.Seed = 1,
+    as_json: options.Json = False,
 ) -> None:
     """Train a translator from scratch; if stopped, run it again to resume.
 
@@ -54,7 +55,7 @@ def train_translator(
         title=title,
         license=license_,
     )
-    print_figures(result)
+    print_figures(result, "translate {output} sentences.txt", as_json)
 
 
 def translate(

@@ -12,6 +12,7 @@ import typer
 import paraloom.report as reports
 from paraloom import workflows
 from paraloom.cli import options
+from paraloom.cli.output import print_run
 
 
 def variants(
@@ -49,6 +50,7 @@ def variants(
     on_error: options.OnError = options.OnErrorChoice.stop,
     language_check: options.CheckLanguages = True,
     seed: options.Seed = 1,
+    as_json: options.Json = False,
 ) -> None:
     """Translate each text in several ways, for diversity and for training, with rank, logprob and tokens of each.
 
@@ -78,7 +80,7 @@ def variants(
         check_languages=language_check,
         seed=seed,
     )
-    typer.echo(result.format(), err=True)
+    print_run(result, output, "diversity {output}", as_json)
 
 
 def diversity(

@@ -42,7 +42,7 @@ def digest(value: object) -> str:
         True
     """
     text = json.dumps(value, sort_keys=True, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
-    return hashlib.sha256(text.encode()).hexdigest()
+    return hashlib.sha256(text.encode("utf-8", "backslashreplace")).hexdigest()
 
 
 def file_digest(path: str | Path) -> str:

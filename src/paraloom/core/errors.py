@@ -4,13 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from difflib import get_close_matches
+from itertools import islice
 from pathlib import Path
+
+_MAX_CHARACTERS = 1000
+# Valid names that are listed; and names that are searched for a similar one, and characters of each.
+_MAX_KNOWN = 50
+_MAX_COMPARED = 1000
 
 
 class ParaloomError(Exception):
     """Base of all errors that are caused by the user's data, configuration, models or system.
 
-    The command line prints them and exits with status 1 (2 for a wrong command line).
+    The command line prints them and exits with status 1 (2 for a wrong command line). Messages can always be printed:
+    halves of surrogate pairs, as in names of files that are not UTF-8, are escaped, and long texts are shortened.
 
     Args:
         what: What went wrong: one clause without a full stop.
@@ -34,12 +41,13 @@ class ParaloomError(Exception):
         row: int | None = None,
         remedy: str | None = None,
     ) -> None:
+        what = printable(what)
         super().__init__(what)
         self.what = what
         self.stage = stage
-        self.file = str(file) if file is not None else None
+        self.file = _without_surrogates(str(file)) if file is not None else None
         self.row = row
-        self.remedy = remedy
+        self.remedy = printable(remedy) if remedy is not None else None
 
     def at(
         self,
@@ -59,7 +67,7 @@ class ParaloomError(Exception):
             The error itself, to be raised.
         """
         self.stage = self.stage or stage
-        self.file = self.file or (str(file) if file is not None else None)
+        self.file = self.file or (_without_surrogates(str(file)) if file is not None else None)
         self.row = self.row if self.row is not None else row
         return self
 
@@ -157,6 +165,26 @@ def _rebuild(
     return kind(what, stage=stage, file=file, row=row, remedy=remedy)
 
 
+def printable(text: str) -> str:
+    r"""Shorten a text in its middle where it has more than 1,000 characters, and escape halves of surrogate pairs.
+
+    Args:
+        text: Part of a message.
+
+    Example:
+        >>> printable("a\udcff"), len(printable("x" * 1_000_000))
+        ('a\\udcff', 1000)
+    """
+    if len(text) > _MAX_CHARACTERS:
+        end = _MAX_CHARACTERS // 4
+        text = f"{text[: _MAX_CHARACTERS - end - 3]} … {text[-end:]}"
+    return _without_surrogates(text)
+
+
+def _without_surrogates(text: str) -> str:
+    return text.encode("utf-8", "backslashreplace").decode()
+
+
 def nearest(name: str, known: list[str] | tuple[str, ...]) -> str:
     """Format a suggestion to append to "unknown X 'name'".
 
@@ -165,13 +193,15 @@ def nearest(name: str, known: list[str] | tuple[str, ...]) -> str:
         known: The valid names.
 
     Returns:
-        `"; did you mean 'x'?"` where a valid name is similar, else a list of all; "" without valid names.
+        `"; did you mean 'x'?"` where a valid name is similar, else a list of them; "" without valid names.
 
     Example:
         >>> nearest("tranlsate", ["translate", "score"])
         "; did you mean 'translate'?"
     """
-    return suggestion(name, known) or (f"; known are {', '.join(sorted(known))}" if known else "")
+    shown = sorted(known[:_MAX_KNOWN])
+    more = ", …" if len(known) > len(shown) else ""
+    return suggestion(name, known) or (f"; known are {', '.join(shown)}{more}" if known else "")
 
 
 def suggestion(name: str, known: Iterable[str]) -> str:
@@ -181,5 +211,7 @@ def suggestion(name: str, known: Iterable[str]) -> str:
         >>> suggestion("scroe", ["translate", "score"]), suggestion("x", ["translate", "score"])
         ("; did you mean 'score'?", '')
     """
-    close = get_close_matches(name, known, n=1, cutoff=0.6)
+    # Names can come out of a file: a line of a million fields has as many.
+    names = [known_name for known_name in islice(known, _MAX_COMPARED) if len(known_name) <= _MAX_COMPARED]
+    close = get_close_matches(name[:_MAX_COMPARED], names, n=1, cutoff=0.6)
     return f"; did you mean '{close[0]}'?" if close else ""

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import json
+import re
 from importlib import import_module
+from importlib.metadata import PackageNotFoundError, distribution
 from typing import Any
+from urllib.parse import unquote, urlsplit
 
 from paraloom.core.errors import MissingExtraError
 
@@ -43,3 +47,71 @@ class OptionalModule:
         value = getattr(module, attribute)
         setattr(self, attribute, value)
         return value
+
+
+EXTRAS = {
+    "faiss": "search",
+    "lingua": "language",
+    "nltk": "syntax",
+    "onnx": "onnx",
+    "onnxruntime": "cross-encoder",
+    "ray": "cluster",
+    "sacrebleu": "evaluate",
+    "sentence_transformers": "distill",
+    "sklearn": "judge",
+    "spacy": "spacy",
+    "stanza": "stanza",
+    "tokenizers": "transformer",
+    "tomotopy": "topics",
+    "torch": "train",
+    "trafilatura": "extract",
+    "transformers": "train",
+    "warcio": "extract",
+    "zstandard": "zstd",
+}
+"""Module of an optional package → the extra of paraloom that installs it."""
+
+
+def missing_extra(error: ImportError) -> MissingExtraError | None:
+    """The error for a user, where the import of an optional package failed; None for another module.
+
+    Example:
+        >>> print(missing_extra(ModuleNotFoundError("No module named 'torch'", name="torch")))
+        the package 'torch' is not installed.
+        Run: pip install 'paraloom[train]'
+    """
+    package = (error.name or "").partition(".")[0]
+    if package not in EXTRAS:
+        return None
+    return MissingExtraError(
+        f"the package '{package}' is not installed", remedy=f"Run: pip install 'paraloom[{EXTRAS[package]}]'"
+    )
+
+
+def installable(message: str, origin: str | None = None) -> str:
+    """A message whose `pip install 'paraloom[…]'` works where paraloom was installed from a folder or a wheel.
+
+    Args:
+        message: The message.
+        origin: Content of the installation's direct_url.json (PEP 610); by default that of this installation.
+
+    Example:
+        >>> origin = '{"url": "file:///src/paraloom", "dir_info": {"editable": true}}'
+        >>> installable("Run: pip install 'paraloom[train]'", origin)
+        "Run: pip install -e '/src/paraloom[train]'"
+    """
+    if "paraloom[" not in message:
+        return message
+    try:
+        stated = origin if origin is not None else distribution("paraloom").read_text("direct_url.json")
+        record = json.loads(stated or "")
+        address, editable = str(record["url"]), record.get("dir_info", {}).get("editable", False)
+    except (PackageNotFoundError, ValueError, KeyError, TypeError, AttributeError):
+        return message
+    if address.startswith("file://") and "dir_info" in record:
+        folder = unquote(urlsplit(address).path)
+        return _REQUIREMENT.sub(rf"pip install {'-e ' if editable else ''}'{folder}[\1]'", message)
+    return _REQUIREMENT.sub(rf"pip install 'paraloom[\1] @ {address}'", message)
+
+
+_REQUIREMENT = re.compile(r"pip install '?paraloom\[([\w,-]+)\]'?")

@@ -1,8 +1,9 @@
-"""Shows the progress of long work on stderr: a bar on a terminal, one line per minute in a log."""
+"""Shows the progress of long work on stderr: a bar on a terminal, a line every 15 seconds in a log."""
 
 from __future__ import annotations
 
 import sys
+import threading
 import time
 from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
@@ -18,8 +19,11 @@ Advance: TypeAlias = Callable[[int], None]
 ProgressCallback: TypeAlias = Callable[[Any], None]
 """Called by a task while it runs: with a ProgressState, or with the number of rows finished since the last call."""
 
-_LOG_INTERVAL = 60.0
+_LOG_INTERVAL = 15.0
 """Seconds between two lines of a log."""
+
+_FIRST_LINE = 2.0
+"""Seconds until the first line of a log: shorter work prints none."""
 
 _REPORT_INTERVAL = 0.2
 """Seconds between two calls of a callback."""
@@ -139,7 +143,8 @@ def show_progress(start: ProgressState) -> Generator[ProgressCallback, None, Non
         with _bar(start) as show:
             yield _observed(show)
     else:
-        yield _observed(_log_lines(start))
+        with _log_lines(start) as show:
+            yield _observed(show)
 
 
 @contextmanager
@@ -180,22 +185,54 @@ def _bar(start: ProgressState) -> Generator[ProgressCallback, None, None]:
         bar.update(task, description=start.label, total=1, completed=1, state=last, took=time.monotonic() - started)
 
 
-def _log_lines(start: ProgressState) -> ProgressCallback:
-    """Print a line for each minute; short work prints none."""
-    printed = since = time.monotonic()
-    before = start
+@contextmanager
+def _log_lines(start: ProgressState) -> Generator[ProgressCallback, None, None]:
+    """Print a line after two seconds, then every 15, also while nothing is reported; shorter work prints none.
 
-    def show(state: ProgressState) -> None:
-        nonlocal printed, since, before
+    The rate is that of all the work so far in this part, from its first report on: what comes before is loading, which
+    says nothing about the time that is left.
+    """
+    state = before = start
+    began = since = time.monotonic()
+    due = began + _FIRST_LINE
+    counting = False
+    lock, stopped = threading.Lock(), threading.Event()
+
+    def print_if_due() -> None:
+        nonlocal due
         now = time.monotonic()
-        if not state.continues(before):
-            before, since = state, now
-        elif now - printed >= _LOG_INTERVAL and now > since:
-            parts = _figures(state, (state.done - before.done) / (now - since))
-            print(f"{state.label}: {', '.join(parts)}", file=sys.stderr, flush=True)
-            before, since, printed = state, now, now
+        if now < due:
+            return
+        took = now - since
+        parts = _figures(state, (state.done - before.done) / took if counting and took > 0 else None)
+        if not counting:
+            parts.append(f"{format_duration(now - began)} so far")
+        print(f"{state.label}: {', '.join(parts)}", file=sys.stderr, flush=True)
+        due = now + _LOG_INTERVAL
 
-    return show
+    def show(new: ProgressState) -> None:
+        nonlocal state, before, since, began, counting
+        with lock:
+            if not new.continues(state):
+                began, counting = time.monotonic(), False
+            if not counting:
+                counting = new.continues(state) and new.done > state.done
+                before, since = new, time.monotonic()
+            state = new
+            print_if_due()
+
+    def watch() -> None:
+        while not stopped.wait(1):
+            with lock:
+                print_if_due()
+
+    watcher = threading.Thread(target=watch, daemon=True)
+    watcher.start()
+    try:
+        yield show
+    finally:
+        stopped.set()
+        watcher.join()
 
 
 def _figures(state: ProgressState, speed: float | None) -> list[str]:

@@ -169,6 +169,14 @@ class CorpusReader(Protocol):
     def rows(self) -> int:
         """Number of rows."""
 
+    @property
+    def shards(self) -> Sequence[Path]:
+        """Its files, in order."""
+
+    @property
+    def shard_rows(self) -> Sequence[int]:
+        """Number of rows of each file."""
+
     def batches(
         self, columns: Sequence[str] | None = None, batch_rows: int = 1024, *, label: str = ""
     ) -> Iterator[pa.RecordBatch]:

@@ -27,11 +27,15 @@ class StageContext:
         inputs: Folder of each stage or path that the stage's `inputs` fields refer to: a corpus, or an artifact such
             as a translator. A field that holds a list gives `field.0`, `field.1` …; one that is None gives nothing.
         survey: What `Map.survey` returned.
+        shard: For a Map: file name of the shard that the batch is from.
+        first_row: For a Map: position of the batch's first row in that shard, from 0.
     """
 
     seed: int
     inputs: Mapping[str, Path] = field(default_factory=dict)
     survey: Json = None
+    shard: str = ""
+    first_row: int = 0
 
     def paths(self, name: str) -> tuple[Path, ...]:
         """The folders of an `inputs` field that holds a list, in order.

@@ -20,6 +20,8 @@ from paraloom.core.protocols import EncoderLike
 from paraloom.embed.average import SentenceEncoder, Vectors, normalize_vectors
 from paraloom.embed.bilingual import BITEXT_SETTINGS, check_bitext
 from paraloom.embed.config import EncoderConfig
+from paraloom.embed.export import EXPORTED, is_exported
+from paraloom.embed.onnx_encoder import OnnxEncoder, is_onnx
 from paraloom.embed.static import is_static, load_static
 from paraloom.embed.store import load_encoder, save_encoder
 from paraloom.embed.threads import available_threads
@@ -298,6 +300,10 @@ def open_encoder(model: str | Path, threads: int = 1) -> EncoderLike:
         return _trained_transformer(folder, threads)
     if is_static(folder):
         return load_static(folder, threads)
+    if is_exported(folder):
+        return load_encoder(folder / EXPORTED, threads)
+    if is_onnx(folder):
+        return OnnxEncoder(folder, threads)
     if folder.exists() and not (folder / "modules.json").is_file():
         return load_encoder(folder, threads)
     if not folder.exists():

@@ -12,7 +12,7 @@ import numpy as np
 from paraloom.core.errors import MissingExtraError
 from paraloom.core.version import __version__
 from paraloom.embed.average import Average, SentenceEncoder
-from paraloom.embed.store import CARD, exported_model_card, save_encoder
+from paraloom.embed.store import CARD, CONFIG, exported_model_card, save_encoder
 from paraloom.embed.subwords import SPACE, SubwordVocabulary
 from paraloom.io.atomic import atomic_folder
 
@@ -24,6 +24,9 @@ _TOKEN = (
     r"|[^\p{Z}\p{Cc}\p{Cf}]"
 )
 _MODULE = "modeling_paraloom.py"
+
+EXPORTED = "paraloom"
+"""Subfolder of an export with code: the encoder itself, unchanged."""
 
 
 def export_sentence_transformer(encoder: SentenceEncoder, folder: str | Path) -> bool:
@@ -56,7 +59,7 @@ def export_sentence_transformer(encoder: SentenceEncoder, folder: str | Path) ->
             _write_static(part, partial)
             kind = "sentence_transformers.sentence_transformer.modules.static_embedding.StaticEmbedding"
         else:
-            save_encoder(encoder, partial / "paraloom", {})
+            save_encoder(encoder, partial / EXPORTED, {})
             source = files("paraloom.embed").joinpath("modeling_paraloom.txt").read_text(encoding="utf-8")
             (partial / _MODULE).write_text(source, encoding="utf-8")
             kind = "modeling_paraloom.ParaloomEncoder"
@@ -65,6 +68,11 @@ def export_sentence_transformer(encoder: SentenceEncoder, folder: str | Path) ->
         _write_json(partial / "config_sentence_transformers.json", {**about, "similarity_fn_name": "cosine"})
         (partial / CARD).write_text(exported_model_card(encoder, plain=plain), encoding="utf-8")
     return plain
+
+
+def is_exported(folder: Path) -> bool:
+    """Whether a folder is an export for sentence-transformers with the encoder in it, as we load it."""
+    return (folder / "modules.json").is_file() and (folder / EXPORTED / CONFIG).is_file()
 
 
 def word_tokenizer(words: tuple[str, ...]) -> Any:

@@ -13,8 +13,8 @@ import numpy.typing as npt
 from paraloom.core.errors import ConfigError, DataError, nearest
 from paraloom.core.progress import progress
 from paraloom.embed import mining_kernels
-from paraloom.embed.average import Vectors, normalize_vectors
-from paraloom.embed.search import SearchResult, faiss_library, group_vectors, groups_of
+from paraloom.embed.average import Vectors
+from paraloom.embed.search import SearchResult, check_vectors, faiss_library, group_vectors, groups_of, unit_block
 from paraloom.embed.threads import ThreadTeam, available_threads
 
 Retrieval: TypeAlias = Literal["max", "intersection", "forward", "backward"]
@@ -141,6 +141,8 @@ def bitext_neighbors(
         raise ConfigError(f"unknown index '{index}'{nearest(index, get_args(Index))}")
     if k < 1:
         raise ConfigError(f"'k' is {k}; expected 1 or more")
+    check_vectors(source)
+    check_vectors(target)
     if source.shape[1] != target.shape[1]:
         raise DataError(
             f"the vectors of the source have {source.shape[1]} dimensions, those of the target {target.shape[1]}",
@@ -258,14 +260,7 @@ def _no_neighbors(count: int, k: int) -> SearchResult:
 
 def _unit_blocks(vectors: StoredVectors, size: int) -> Iterator[tuple[int, Vectors]]:
     for start in range(0, len(vectors), size):
-        yield start, _unit_block(vectors, slice(start, start + size))
-
-
-def _unit_block(vectors: StoredVectors, rows: Any) -> Vectors:
-    block = vectors[rows].astype(np.float32)
-    if not np.isfinite(block).all():
-        raise DataError("the vectors contain values that are not finite", remedy="Encode the text again.")
-    return normalize_vectors(block)
+        yield start, unit_block(vectors, slice(start, start + size))
 
 
 def _cluster_neighbors(queries: StoredVectors, corpus: StoredVectors, k: int, file: Path, seed: int) -> SearchResult:
@@ -287,7 +282,7 @@ def _cluster_neighbors(queries: StoredVectors, corpus: StoredVectors, k: int, fi
             count = min(wanted, len(candidates))
             for start in range(starts[group], starts[group + 1], _ROWS):
                 rows = np.sort(by_group[start : min(start + _ROWS, starts[group + 1])])
-                block = _unit_block(queries, rows)
+                block = unit_block(queries, rows)
                 if count:
                     cosines, indices = faiss.knn(block, candidates, count, metric=faiss.METRIC_INNER_PRODUCT)
                     result.cosines[rows, :count], result.rows[rows, :count] = cosines, numbers[indices]

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from paraloom.core.errors import ConfigError, MissingExtraError
+from paraloom.core.errors import ConfigError, DataError, MissingExtraError
 from paraloom.core.progress import progress
 from paraloom.core.seeds import generator
 from paraloom.embed.average import Vectors, normalize_vectors
@@ -64,6 +64,7 @@ def search(queries: Vectors, corpus: npt.NDArray[np.floating[Any]], k: int = 10)
 
     Raises:
         ConfigError: k is less than 1.
+        DataError: The vectors differ in width, are not numbers, or are not finite.
 
     Example:
         >>> search(np.float32([[1, 0]]), np.float32([[0, 1], [2, 0]]), k=1).rows.tolist()
@@ -71,14 +72,15 @@ def search(queries: Vectors, corpus: npt.NDArray[np.floating[Any]], k: int = 10)
     """
     if k < 1:
         raise ConfigError(f"'k' is {k}; expected 1 or more")
-    queries = normalize_vectors(queries.astype(np.float32, copy=False))
+    check_vectors(corpus, queries.shape[1])
+    queries = unit_block(queries, slice(None))
     best = SearchResult(
         np.full((len(queries), k), -np.inf, np.float32),
         np.full((len(queries), k), -1, np.int64),
     )
     with progress("searching", len(corpus), unit="sentences") as advance:
         for start in range(0, len(corpus), BLOCK):
-            block = normalize_vectors(corpus[start : start + BLOCK].astype(np.float32))
+            block = unit_block(corpus, slice(start, start + BLOCK))
             for first in range(0, len(queries), _QUERIES):
                 part = slice(first, first + _QUERIES)
                 _improve(SearchResult(best.cosines[part], best.rows[part]), queries[part] @ block.T, start)
@@ -130,9 +132,11 @@ def mine_pairs(
 
     Raises:
         ConfigError: An argument is out of range.
+        DataError: The vectors are not numbers, or are not finite.
         MissingExtraError: faiss is not installed.
     """
     faiss = faiss_library()
+    check_vectors(corpus)
     if not (k >= 1 and probes >= 1 and -1 <= above <= below):
         raise ConfigError(
             f"'k' is {k}, 'probes' {probes}, 'above' {above}, 'below' {below}; "
@@ -162,6 +166,55 @@ def mine_pairs(
             pairs.append((np.minimum(first, second)[kept], np.maximum(first, second)[kept], cosine[kept]))
             advance(len(queries))
     return _distinct(pairs)
+
+
+def check_vectors(vectors: npt.NDArray[Any], width: int | None = None) -> None:
+    """Check that an array holds vectors.
+
+    Args:
+        vectors: The array, such as one that was read from a file.
+        width: Expected number of dimensions; None for any.
+
+    Raises:
+        DataError: It is not `(n, d)`, its values are not real numbers, or d is not `width`.
+    """
+    remedy = "Encode the text again, with the same encoder."
+    if vectors.ndim != 2 or vectors.dtype.kind not in "fiu":
+        raise DataError(
+            f"expected an array of numbers with a row for each vector, got {vectors.dtype} of shape {vectors.shape}",
+            remedy=remedy,
+        )
+    if width is not None and vectors.shape[1] != width:
+        raise DataError(f"expected vectors of {width} dimensions, got {vectors.shape[1]}", remedy=remedy)
+
+
+def unit_block(vectors: npt.NDArray[Any], rows: slice | npt.NDArray[np.int64]) -> Vectors:
+    """Some rows of an array of vectors, divided by their norms.
+
+    Args:
+        vectors: `(n, d)`, such as a memory-mapped .npy file.
+        rows: The rows to take, k of them.
+
+    Returns:
+        float32 `(k, d)`; zero vectors stay zero.
+
+    Raises:
+        DataError: A value is not finite, or too large for a norm in float32.
+
+    Example:
+        >>> unit_block(np.float64([[3, 4], [1, np.nan]]), slice(0, 1)).round(1).tolist()
+        [[0.6000000238418579, 0.800000011920929]]
+    """
+    block = vectors[rows].astype(np.float32)
+    with np.errstate(over="ignore", invalid="ignore"):
+        bad = np.flatnonzero(~np.isfinite(np.linalg.norm(block, axis=1)))
+    if len(bad):
+        number = np.arange(len(vectors))[rows][bad[0]]
+        raise DataError(
+            f"vector {number + 1:,} contains values that are not finite, or too large",
+            remedy="Encode the text again.",
+        )
+    return normalize_vectors(block)
 
 
 class VectorGroups(NamedTuple):
@@ -204,7 +257,7 @@ def group_vectors(corpus: npt.NDArray[np.floating[Any]], file: Path, seed: int) 
         rows = order[start : start + BLOCK]
         # Read in the order in which they lie on disk.
         ranks = np.argsort(rows)
-        block = normalize_vectors(corpus[rows[ranks]].astype(np.float32))
+        block = unit_block(corpus, rows[ranks])
         stored[start + ranks] = block.astype(np.float16)
     return VectorGroups(centroids, order, bounds, stored)
 
@@ -223,7 +276,7 @@ def _centroids(corpus: npt.NDArray[np.floating[Any]], seed: int) -> Vectors:
     faiss = faiss_library()
     count = max(1, round(len(corpus) ** 0.5))
     selected = np.sort(generator(seed).permutation(len(corpus))[: _SAMPLE_PER_CENTROID * count])
-    sample = normalize_vectors(corpus[selected].astype(np.float32))
+    sample = unit_block(corpus, selected)
     means = faiss.Kmeans(corpus.shape[1], count, niter=10, spherical=True, seed=seed, min_points_per_centroid=1)
     means.train(sample)
     centroids: Vectors = means.centroids
@@ -235,7 +288,7 @@ def groups_of(corpus: npt.NDArray[np.floating[Any]], centroids: Vectors) -> npt.
     faiss = faiss_library()
     group = np.empty(len(corpus), np.int32)
     for start in range(0, len(corpus), BLOCK):
-        block = np.ascontiguousarray(normalize_vectors(corpus[start : start + BLOCK].astype(np.float32)))
+        block = np.ascontiguousarray(unit_block(corpus, slice(start, start + BLOCK)))
         _, nearest = faiss.knn(block, centroids, 1, metric=faiss.METRIC_INNER_PRODUCT)
         group[start : start + BLOCK] = nearest[:, 0]
     return group

@@ -15,6 +15,7 @@ import numpy.typing as npt
 
 from paraloom.core.digests import file_digest, folder_digest, signature
 from paraloom.core.errors import ConfigError, MissingExtraError, ModelError
+from paraloom.core.hub import require_hub
 from paraloom.embed.average import Vectors
 from paraloom.io.atomic import atomic_write
 
@@ -238,6 +239,7 @@ class SentenceTransformerEncoder:
     """
 
     def __init__(self, model: str) -> None:
+        require_hub(model)
         try:
             from sentence_transformers import SentenceTransformer
         except ImportError:
@@ -250,7 +252,7 @@ class SentenceTransformerEncoder:
             self._model = SentenceTransformer(model, device="cpu")
         except Exception as error:  # the library raises whatever its loaders raise
             raise ModelError(
-                f"sentence-transformers cannot load it: {(str(error) or repr(error)).splitlines()[0]}",
+                f"sentence-transformers cannot load it: {(str(error) or repr(error)).splitlines()[0].rstrip('.')}",
                 file=model,
                 remedy="Name a folder, a bundled encoder such as 'english', or a Hugging Face model, which needs a "
                 "network when it is first used.",

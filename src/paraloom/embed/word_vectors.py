@@ -322,8 +322,8 @@ def read_words(path: str | Path, limit: int | None = None) -> tuple[list[str], l
         without_counts = without_counts or len(fields) == 1
         if fields[0] in words:
             raise DataError(f"the word '{fields[0]}' is repeated", file=path, row=row)
-        if len(fields) > 2 or (len(fields) == 2 and not fields[1].isdigit()):
-            raise DataError(f"expected a word and its count, got '{line.strip()}'", file=path, row=row)
+        if len(fields) > 2 or (len(fields) == 2 and not (fields[1].isdecimal() and len(fields[1]) <= 18)):
+            raise DataError(f"expected a word and its count, got '{line.strip()[:60]}'", file=path, row=row)
         words[fields[0]] = int(fields[1]) if len(fields) == 2 else 0
     if not words:
         raise DataError("the file contains no words", file=path)

@@ -134,7 +134,7 @@ def read_gold_rows(path: str | Path) -> list[tuple[int, int]]:
     rows = []
     for number, line in enumerate(read_lines(path), 1):
         fields = line.split("\t")
-        if len(fields) != 2 or not all(field.strip().isdecimal() and int(field) > 0 for field in fields):
+        if len(fields) != 2 or not all(map(_is_row, fields)):
             raise DataError(
                 f"expected two row numbers, got '{line[:60]}'",
                 file=str(path),
@@ -143,6 +143,11 @@ def read_gold_rows(path: str | Path) -> list[tuple[int, int]]:
             )
         rows.append((int(fields[0]) - 1, int(fields[1]) - 1))
     return rows
+
+
+def _is_row(field: str) -> bool:
+    field = field.strip()
+    return field.isdecimal() and len(field) <= 18 and int(field) > 0
 
 
 def _figures(correct: int, kept: int, gold: int) -> tuple[float, float, float]:

@@ -21,6 +21,20 @@ Tree = Any
 _MAX_PARAGRAPHS = 500
 # Block elements of trafilatura's result, which is in TEI.
 _BLOCK_TAGS = frozenset(("ab", "body", "cell", "code", "div", "head", "item", "list", "p", "quote", "row", "table"))
+
+MAX_ATTRIBUTES = 1000
+"""Attributes of a tag at most: libxml2 compares them in quadratic time."""
+
+MAX_DEPTH = 512
+"""Elements within each other at most, as in browsers; libxml2 drops the text of some 2,000."""
+
+MAX_ELEMENTS = 250_000
+"""Elements of a page at most; a long one has some 30,000."""
+
+# A start tag; a quotation mark opens a value only after an equals sign, elsewhere it is a part of a name.
+_VALUE = r"""=\s*+(?:"[^"]*+"|'[^']*+')"""
+_LONG_TAG = re.compile(rf"<[a-zA-Z](?:{_VALUE}|[^>]){{{2 * MAX_ATTRIBUTES},}}+")
+_ATTRIBUTE = re.compile(r"[\s/]++[^\s/]")
 _SUBTAG = re.compile(r"[a-z]{2,3}")
 
 
@@ -41,6 +55,49 @@ def check_method(name: str) -> None:
         import trafilatura  # noqa: F401
     except ImportError:
         raise MissingExtraError.for_verb("extract", "extract") from None
+
+
+class PageLimitError(ValueError):
+    """A page is beyond one of the limits that bound the time and memory it takes; the message says which."""
+
+
+def check_tags(text: str) -> None:
+    """Check the number of attributes of each tag, before a page is parsed.
+
+    Args:
+        text: The decoded page.
+
+    Raises:
+        PageLimitError: A tag has more than `MAX_ATTRIBUTES`.
+    """
+    for tag in _LONG_TAG.finditer(text):
+        names = re.sub(_VALUE, "= ", tag[0])
+        if sum(1 for _ in _ATTRIBUTE.finditer(names)) > MAX_ATTRIBUTES:
+            raise PageLimitError(f"a tag has more than {MAX_ATTRIBUTES:,} attributes")
+
+
+def check_tree(tree: Tree) -> None:
+    """Check the size of a parsed page, before its text is extracted.
+
+    Args:
+        tree: The page.
+
+    Raises:
+        PageLimitError: It has more than `MAX_ELEMENTS`, or more than `MAX_DEPTH` within each other.
+    """
+    from lxml.etree import iterwalk
+
+    depth = elements = 0
+    for event, _ in iterwalk(tree, events=("start", "end")):
+        if event == "end":
+            depth -= 1
+            continue
+        depth += 1
+        elements += 1
+        if depth > MAX_DEPTH:
+            raise PageLimitError(f"more than {MAX_DEPTH:,} elements within each other")
+        if elements > MAX_ELEMENTS:
+            raise PageLimitError(f"more than {MAX_ELEMENTS:,} elements")
 
 
 def parse_html(text: str) -> Tree | None:

@@ -15,6 +15,9 @@ HTML = (".html", ".htm", ".xhtml", ".shtml")
 TEXT = (".txt",)
 ARCHIVES = (".warc", ".warc.gz")
 
+MAX_PAGE_BYTES = 16 << 20
+"""Bytes of a page at most, decompressed; larger pages are set aside. Common Crawl stops at 5 MB."""
+
 
 @dataclass(frozen=True)
 class Page:
@@ -43,12 +46,15 @@ class Page:
     status: int = 200
 
     def read(self) -> bytes:
-        """Read its bytes.
+        """Read its bytes: of a larger page, one more than `MAX_PAGE_BYTES`.
 
         Raises:
             OSError: The file cannot be read.
         """
-        return self.body if self.file is None else self.file.read_bytes()
+        if self.file is None:
+            return self.body
+        with self.file.open("rb") as stream:
+            return stream.read(MAX_PAGE_BYTES + 1)
 
 
 @dataclass(frozen=True)

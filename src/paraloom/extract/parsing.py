@@ -13,7 +13,7 @@ from paraloom.extract import html
 from paraloom.extract.boilerplate import text_hash
 from paraloom.extract.charset import DecodedPage, decode_page
 from paraloom.extract.images import ImageReference, find_images
-from paraloom.extract.pages import Page
+from paraloom.extract.pages import MAX_PAGE_BYTES, Page
 
 PARSED_PAGES = pa.schema(
     [
@@ -86,11 +86,16 @@ def parse_page(job: ParseJob) -> dict[str, Any]:
         return row | {"reason": "unreadable", "detail": error.strerror or str(error)}
     if not body.strip():
         return row | {"reason": "empty", "detail": "no bytes"}
+    if len(body) > MAX_PAGE_BYTES:
+        return row | {"reason": "size", "detail": f"more than {MAX_PAGE_BYTES >> 20} MB"}
     decoded = decode_page(body, page.charset, html=page.kind == "html")
     if decoded is None:
         return row | {"reason": "charset", "detail": "the bytes are not text in any known charset"}
     row |= {"replaced": decoded.replaced, "counted": job.counted}
-    row |= _parse_text(decoded) if page.kind == "text" else _parse_html(decoded, job, row["lang"])
+    try:
+        row |= _parse_text(decoded) if page.kind == "text" else _parse_html(decoded, job, row["lang"])
+    except html.PageLimitError as error:
+        return row | {"counted": False, "reason": "size", "detail": str(error)}
     if not row["paragraphs"]:
         row |= {"reason": "empty", "detail": "no main text"}
     elif job.method == "site":
@@ -104,9 +109,11 @@ def _parse_text(decoded: DecodedPage) -> dict[str, Any]:
 
 
 def _parse_html(decoded: DecodedPage, job: ParseJob, declared: str | None) -> dict[str, Any]:
+    html.check_tags(decoded.text)
     tree = html.parse_html(decoded.text)
     if tree is None:
         return {}
+    html.check_tree(tree)
     lang = job.lang or html.declared_language(tree) or declared
     return {
         "lang": lang,

@@ -12,12 +12,16 @@ from typing import Any, BinaryIO
 from urllib.parse import urlsplit
 
 from paraloom.core.errors import DataError, MissingExtraError
-from paraloom.extract.pages import Page
+from paraloom.extract.pages import MAX_PAGE_BYTES, Page
 from paraloom.io.compression import open_read
 
 _KINDS = {"text/html": "html", "application/xhtml+xml": "html", "text/plain": "text"}
 _RECORDS = ("response", "resource", "conversion")
 _CHUNK_BYTES = 1 << 16
+_MAX_HEAD_BYTES = 1 << 20
+# More than any file has; numbers of thousands of digits are not even converted.
+_MAX_LENGTH_DIGITS = 18
+_VERSION = re.compile(rb"WARC/\d+(\.\d+)*\s*")
 _ADDRESS = re.compile(rb"^warc-target-uri:\s*<?([^\s>]+)", re.I | re.M)
 _LENGTH = re.compile(rb"^content-length:\s*(\d+)\s*$", re.I | re.M)
 
@@ -39,7 +43,8 @@ def read_archive(path: Path) -> Iterator[Page | ArchivedImage]:
     """Read the pages and images of a WARC archive in order, one at a time.
 
     They are in records of the types response, resource and conversion; chunked and compressed HTTP responses are
-    decoded. Images with an HTTP status other than 200 are left out, pages are not.
+    decoded, up to one byte more than `pages.MAX_PAGE_BYTES`. Images of more bytes, or with an HTTP status other than
+    200, are left out, pages are not. A response without an HTTP head is a page with status 0.
 
     Args:
         path: The archive, plain or .gz (one member per record, or one for all).
@@ -79,6 +84,8 @@ class _Record:
         length = _LENGTH.search(head)
         if length is None:
             raise _not_warc(path, number, "it has no Content-Length")
+        if len(length[1].lstrip(b"0")) > _MAX_LENGTH_DIGITS:
+            raise _not_warc(path, number, "its Content-Length is out of range")
         address = _ADDRESS.search(head)
         self.address = address[1].decode("utf-8", "replace") if address else ""
         self._head = io.BytesIO(head)
@@ -110,13 +117,19 @@ class _Record:
 def _read_head(stream: BinaryIO, path: Path, number: int) -> bytes:
     """The lines of a record up to the empty one; b"" at the end of the archive."""
     lines: list[bytes] = []
+    size = 0
     while line := stream.readline(_CHUNK_BYTES):
+        size += len(line)
+        if size > _MAX_HEAD_BYTES:
+            raise _not_warc(path, number, f"its header has more than {_MAX_HEAD_BYTES >> 20} MB")
         if line.strip():
             lines.append(line)
         elif lines:
             return b"".join([*lines, line])
         if lines and not lines[0].startswith(b"WARC/"):
             raise _not_warc(path, number, "it does not start with WARC/")
+        if lines and not _VERSION.fullmatch(lines[0]):
+            raise _not_warc(path, number, "its first line is not a version of WARC, such as WARC/1.1")
     if lines:
         raise _truncated(path, number)
     return b""
@@ -151,15 +164,16 @@ def _content(loader: Any, stream: _Record) -> Page | ArchivedImage | None:
         return Page(url, _host(url), "html", status=0)
     if record.rec_type not in _RECORDS:
         return None
-    if record.rec_type == "response" and url.startswith("http") and not record.http_headers:
+    if record.rec_type == "response" and url.lower().startswith("http") and not _has_http_head(record):
         return Page(url, _host(url), "html", status=0)
     headers = record.http_headers or record.rec_headers
     mime, _, parameters = (headers.get_header("Content-Type") or "").partition(";")
     mime = mime.strip().lower()
     status = _status(record)
     if mime.startswith("image/"):
-        return ArchivedImage(url, record.content_stream().read()) if status == 200 else None
-    body = record.content_stream().read() if mime in _KINDS or not mime else b""
+        image = _read_content(record) if status == 200 else b""
+        return ArchivedImage(url, image) if status == 200 and len(image) <= MAX_PAGE_BYTES else None
+    body = _read_content(record) if mime in _KINDS or not mime else b""
     kind = _KINDS.get(mime) or ("html" if _looks_like_html(body) else None)
     if kind is None:
         return None
@@ -168,11 +182,27 @@ def _content(loader: Any, stream: _Record) -> Page | ArchivedImage | None:
     return Page(url, _host(url), kind, body=body, charset=charset, lang=lang, status=status)
 
 
+def _has_http_head(record: Any) -> bool:
+    # warcio takes the first lines of a body without a head for one.
+    return bool(record.http_headers) and str(record.http_headers.protocol).upper().startswith("HTTP/")
+
+
+def _read_content(record: Any) -> bytes:
+    """The decoded content of a record, up to one byte more than the limit: few bytes can decompress to gigabytes."""
+    stream = record.content_stream()
+    parts = []
+    left = MAX_PAGE_BYTES + 1
+    while left > 0 and (part := stream.read(min(left, _CHUNK_BYTES))):
+        parts.append(part[:left])
+        left -= len(part)
+    return b"".join(parts)
+
+
 def _status(record: Any) -> int:
     if record.rec_type != "response":
         return 200
     code = record.http_headers.get_statuscode() if record.http_headers else None
-    return int(code) if code and code.isdigit() else 0
+    return int(code) if code and len(code) == 3 and code.isdecimal() else 0
 
 
 def _looks_like_html(body: bytes) -> bool:

@@ -58,14 +58,15 @@ def atomic_write_all(paths: list[Path]) -> Iterator[list[Path]]:
     Raises:
         RunError: The disk is full, or a file cannot be written.
     """
-    # Symbolic links are followed: the file that they point to is replaced, not the link.
-    targets = [path.resolve() if path.is_symlink() else path for path in paths]
-    # A device or a named pipe (/dev/null) is written directly: a rename would replace it by a file.
-    moves = {
-        target: target.with_name(f".{target.name}.{secrets.token_hex(4)}.tmp")
-        for target in targets
-        if not target.exists() or target.is_file() or target.is_dir()
-    }
+    with unwritable_as_error(paths[0]):
+        # Symbolic links are followed: the file that they point to is replaced, not the link.
+        targets = [path.resolve() if path.is_symlink() else path for path in paths]
+        # A device or a named pipe (/dev/null) is written directly: a rename would replace it by a file.
+        moves = {
+            target: target.with_name(f".{target.name}.{secrets.token_hex(4)}.tmp")
+            for target in targets
+            if not target.exists() or target.is_file() or target.is_dir()
+        }
     created: list[Path] = []
     try:
         for target, temporary in moves.items():
@@ -73,12 +74,13 @@ def atomic_write_all(paths: list[Path]) -> Iterator[list[Path]]:
             created.append(temporary)
         with disk_full_as_error(paths[0]):
             yield [moves.get(target, target) for target in targets]
-            for temporary in moves.values():
-                _flush_to_disk(temporary)
-            for target, temporary in moves.items():
-                temporary.replace(target)
-            for folder in {target.parent for target in moves}:
-                _flush_to_disk(folder)
+            with unwritable_as_error(paths[0]):
+                for temporary in moves.values():
+                    _flush_to_disk(temporary)
+                for target, temporary in moves.items():
+                    temporary.replace(target)
+                for folder in {target.parent for target in moves}:
+                    _flush_to_disk(folder)
     finally:
         for temporary in created:
             temporary.unlink(missing_ok=True)
@@ -108,17 +110,19 @@ def atomic_folder(folder: str | Path, sentinel: str) -> Iterator[Path]:
         ['config.json']
     """
     folder = Path(folder)
-    if folder.exists() and any(folder.iterdir()) and not (folder / sentinel).is_file():
-        raise ConfigError(f"{folder} exists and holds something else", remedy="Name a new folder.")
+    with unwritable_as_error(folder):
+        if folder.exists() and any(folder.iterdir()) and not (folder / sentinel).is_file():
+            raise ConfigError(f"{folder} exists and holds something else", remedy="Name a new folder.")
     temporary, old = (folder.with_name(f".{folder.name}.{secrets.token_hex(4)}.tmp") for _ in range(2))
     try:
         with disk_full_as_error(folder):
-            with _unwritable_as_error(folder):
+            with unwritable_as_error(folder):
                 temporary.mkdir(parents=True)
             yield temporary
-        if folder.exists():
-            folder.rename(old)
-        temporary.rename(folder)
+        with unwritable_as_error(folder):
+            if folder.exists():
+                folder.rename(old)
+            temporary.rename(folder)
     finally:
         shutil.rmtree(temporary, ignore_errors=True)
         shutil.rmtree(old, ignore_errors=True)
@@ -155,16 +159,26 @@ def _create(path: Path, temporary: Path) -> None:
     """Create `temporary`, so that a path that cannot be written is noticed before the work is done."""
     if path.is_dir():
         raise RunError("cannot write: expected a file name, got a folder", file=path, remedy="Name a file in it.")
-    with disk_full_as_error(path), _unwritable_as_error(path):
+    with disk_full_as_error(path), unwritable_as_error(path):
         path.parent.mkdir(parents=True, exist_ok=True)
         temporary.touch(exist_ok=False)
 
 
 @contextmanager
-def _unwritable_as_error(path: Path) -> Iterator[None]:
+def unwritable_as_error(path: str | Path) -> Iterator[None]:
+    """Turn what the system refuses inside the block into a RunError: permissions, a read-only disk, a bad name.
+
+    Args:
+        path: The file or folder that is written, for the error.
+
+    Raises:
+        RunError: It cannot be written.
+    """
     try:
         yield
-    except (PermissionError, FileExistsError, FileNotFoundError, NotADirectoryError) as error:
+    except OSError as error:
+        if error.errno in _DISK_FULL:
+            raise
         raise RunError(
             f"cannot write: {os.strerror(error.errno or 0)}",
             file=path,

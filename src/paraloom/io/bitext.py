@@ -93,6 +93,9 @@ def read_pairs(
     """
     if batch_rows < 1:
         raise ConfigError(f"batch_rows must be 1 or more, got {batch_rows}")
+    for name, value in (("src_lang", src_lang), ("tgt_lang", tgt_lang), ("origin", origin)):
+        if value is not None and not value.isascii() and value != value.encode("utf-8", "replace").decode():
+            raise ConfigError(f"'{name}' is not valid UTF-8: {value}")
     path = str(source)
     part = _Part(skip, limit)
     options = ReadOptions(path, src_lang, tgt_lang, src_column, tgt_column, part.reporting(on_reject))

@@ -7,6 +7,7 @@ import io
 import lzma
 import sys
 import zlib
+from codecs import BOM_UTF8
 from collections.abc import Iterator
 from contextlib import contextmanager
 from difflib import get_close_matches
@@ -28,6 +29,9 @@ PIPE = "-"
 """Name of standard input where a file is read, of standard output where one is written."""
 
 _CHUNK_BYTES = 1 << 18
+# What a header may ask for: xz -9 needs 65 MB.
+_XZ_MEMORY = 1 << 30
+_XZ_MAGIC = b"\xfd7zXZ\0"
 
 
 def without_compression(path: str | Path) -> Path:
@@ -91,9 +95,65 @@ def _decompress(raw: BinaryIO, suffix: str) -> Any:
     if suffix == ".gz":
         return gzip.GzipFile(fileobj=raw, mode="rb")
     if suffix == ".xz":
-        return lzma.LZMAFile(raw)
+        return _XzStream(raw)
     # zstandard's own reader takes a truncated frame for the end of the file; Arrow's does not.
     return pa.CompressedInputStream(pa.PythonFile(raw, "r"), "zstd")
+
+
+def _xz_decompressor() -> lzma.LZMADecompressor:
+    return lzma.LZMADecompressor(lzma.FORMAT_XZ, memlimit=_XZ_MEMORY)
+
+
+class _XzStream:
+    """The content of a file of xz streams, with padding between and after them as the format allows.
+
+    LZMAFile ignores whatever follows the first stream and is not another one, and takes padding for a truncated stream.
+
+    Reference:
+        https://tukaani.org/xz/xz-file-format.txt, §2.2 (Stream Padding)
+    """
+
+    def __init__(self, raw: BinaryIO) -> None:
+        self._raw = raw
+        self._decompressor: lzma.LZMADecompressor | None = _xz_decompressor()
+        self._pending = b""
+
+    def read(self, size: int) -> bytes:
+        """The next bytes, at most `size`; b"" at the end."""
+        while True:
+            if self._decompressor is None and not self._next_stream():
+                return b""
+            assert self._decompressor is not None
+            if self._decompressor.needs_input and not self._pending:
+                self._pending = self._raw.read(_CHUNK_BYTES)
+                if not self._pending:
+                    raise EOFError("it ends within a stream")
+            data = self._decompressor.decompress(self._pending, size)
+            self._pending = b""
+            if self._decompressor.eof:
+                self._pending, self._decompressor = self._decompressor.unused_data, None
+            if data:
+                return data
+
+    def _next_stream(self) -> bool:
+        """Skip padding; whether another stream follows."""
+        padding = 0
+        while True:
+            self._pending = self._pending or self._raw.read(_CHUNK_BYTES)
+            rest = self._pending.lstrip(b"\0")
+            padding += len(self._pending) - len(rest)
+            if rest or not self._pending:
+                break
+            self._pending = b""
+        self._pending = rest
+        if padding % 4:
+            raise lzma.LZMAError("the padding after a stream is not a multiple of four bytes")
+        if not rest:
+            return False
+        if not rest.startswith(_XZ_MAGIC[: len(rest)]):
+            raise lzma.LZMAError("other data follow the end of a stream")
+        self._decompressor = _xz_decompressor()
+        return True
 
 
 @contextmanager
@@ -172,18 +232,30 @@ def read_raw_lines(path: str | Path) -> Iterator[bytes]:
     """
     with open_read(path) as stream:
         first = True
-        rest = b""
+        # The pieces of the last line: joined once, so that a long line takes linear time.
+        rest: list[bytes] = []
         while piece := stream.read(_CHUNK_BYTES):
             if first:
-                piece = piece.removeprefix(b"\xef\xbb\xbf")
+                piece = _without_mark(piece, stream)
                 first = False
-            *lines, rest = (rest + piece).split(b"\n")
-            for line in lines:
-                yield line.removesuffix(b"\r")
+            begin, *lines = piece.split(b"\n")
+            rest.append(begin)
+            if lines:
+                yield b"".join(rest).removesuffix(b"\r")
+                for line in lines[:-1]:
+                    yield line.removesuffix(b"\r")
+                rest = [lines[-1]]
         if first and str(path) != PIPE:
             raise _empty(Path(path))
-        if rest:
-            yield rest.removesuffix(b"\r")
+        if last := b"".join(rest):
+            yield last.removesuffix(b"\r")
+
+
+def _without_mark(piece: bytes, stream: BinaryIO) -> bytes:
+    """The first bytes of a stream without a byte order mark, which a pipe or a decompressor may split."""
+    while len(piece) < len(BOM_UTF8) and BOM_UTF8.startswith(piece) and (more := stream.read(1)):
+        piece += more
+    return piece.removeprefix(BOM_UTF8)
 
 
 def decode(line: bytes, path: str | Path, row: int) -> str:

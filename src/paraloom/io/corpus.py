@@ -230,7 +230,7 @@ def _read_description(folder: Path) -> tuple[str, list[dict[str, Any]]]:
         plain = all(Path(e["file"]).name == e["file"] and e["rows"] >= 0 and e["sha256"] for e in entries)
         if kind not in SCHEMAS or not entries or not plain:
             raise ValueError("invalid kind or list of shards")
-    except (ValueError, KeyError, TypeError) as error:
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise DataError(
             f"the description of the corpus is damaged ({error})", file=path, remedy="Create the corpus again."
         ) from error

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -133,6 +134,9 @@ def open_shard(path: str | Path) -> Iterator[pq.ParquetFile]:
     with _corruption_as_error(path):
         file = pq.ParquetFile(path, page_checksum_verification=True)
     with file:
+        names = file.schema_arrow.names
+        if doubled := next((name for name, count in Counter(names).items() if count > 1), None):
+            raise DataError(f"the file has the column '{doubled}' twice", file=path, remedy="Rename one of them.")
         yield file
 
 

@@ -15,6 +15,7 @@ from typing import Any
 from paraloom.bundled import BUNDLED, bundled_path
 from paraloom.core.digests import file_digest
 from paraloom.core.errors import ConfigError, MissingExtraError, ModelError, nearest
+from paraloom.core.hub import require_hub
 from paraloom.mt.subwords import END, PADDING, SUBWORD_FILES, UNKNOWN
 
 CHECKPOINT = "huggingface"
@@ -125,7 +126,7 @@ def convert(checkpoint: str | Path, folder: Path, *, precision: str = "int8", re
     except (OSError, ValueError, KeyError, RuntimeError, ImportError) as error:
         shutil.rmtree(scratch, ignore_errors=True)
         raise ModelError(
-            f"not a Marian translator: {str(error).splitlines()[0] if str(error) else repr(error)}",
+            f"not a Marian translator: {str(error).splitlines()[0].rstrip('.') if str(error) else repr(error)}",
             file=checkpoint,
             remedy="Give a folder or a Hugging Face name of a Marian model, such as Helsinki-NLP/opus-mt-de-en.",
         ) from error
@@ -205,6 +206,7 @@ def _convert_folder(checkpoint: Path, precision: str) -> Path:
 def _convert_download(name: str, precision: str) -> Path:
     folder = cache_folder() / "translators" / f"{name.replace('/', '--')}-{precision}"
     if not (folder / "model.bin").is_file():
+        require_hub(name)
         convert(name, folder, precision=precision)
     return folder
 

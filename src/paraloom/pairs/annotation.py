@@ -23,6 +23,8 @@ LABELS = {"strength": (3, 2, 1), "fluency": (3, 2, 1)}
 """The labels of a rater (PNMT §3.1). Strength: 3 same meaning, 2 roughly the same, with something important missing or
 different, 1 not the same. Fluency of the translation: 3 no grammatical errors, 2 one or two, 1 more, or no sentence."""
 
+# Other widths of these signs count, too. The empty text is in no such list.
+_FORMULA = tuple("=+-@＝＋－＠−'")
 _SHEET = ("number", "reference", "translation", *LABELS)
 _KEY = ("number", "range", "score", "trigram_overlap", "in_range")
 
@@ -86,7 +88,7 @@ def write_sheet(samples: Sequence[RangeSample], sheet: Path, *, seed: int = 1) -
     """Write a sheet of pairs in random order for a rater to label, and a key that says what each pair is.
 
     The sheet (tab-separated) shows neither score nor range, so that they cannot influence the rater. Give each rater a
-    copy of the sheet, and keep the key.
+    copy of the sheet, and keep the key. Texts that a spreadsheet would take for a formula are quoted (`quote_formula`).
 
     Args:
         samples: What `sample_ranges` returned.
@@ -113,8 +115,41 @@ def write_sheet(samples: Sequence[RangeSample], sheet: Path, *, seed: int = 1) -
         table = csv.writer(stream, delimiter="\t", lineterminator="\n")
         table.writerow(_SHEET)
         for number, index in enumerate(order, start=1):
-            table.writerow([number, *(_one_line(rows[index][1][side]) for side in ("src", "tgt")), "", ""])
+            table.writerow(
+                [number, *(quote_formula(_one_line(rows[index][1][side])) for side in ("src", "tgt")), "", ""]
+            )
     return key
+
+
+def quote_formula(text: str) -> str:
+    """Put an apostrophe before a text that a spreadsheet would compute: one that begins with =, +, - or @.
+
+    Texts that begin with an apostrophe get another one, so that `unquote_formula` gives back every text.
+
+    Args:
+        text: The text of a cell.
+
+    Reference:
+        OWASP, "CSV injection".
+
+    Example:
+        >>> quote_formula('=HYPERLINK("http://a.example")'), quote_formula("'Tis - so"), quote_formula("a = b")
+        ('\\'=HYPERLINK("http://a.example")', "''Tis - so", 'a = b')
+    """
+    return f"'{text}" if text.lstrip()[:1] in _FORMULA else text
+
+
+def unquote_formula(text: str) -> str:
+    """The text that `quote_formula` was given.
+
+    Args:
+        text: The text of a cell.
+
+    Example:
+        >>> unquote_formula("'-1"), unquote_formula("a = b")
+        ('-1', 'a = b')
+    """
+    return text[1:] if text.startswith("'") and text[1:].lstrip()[:1] in _FORMULA else text
 
 
 def summarize_ratings(sheets: Sequence[Path], key: Path) -> dict[str, Any]:

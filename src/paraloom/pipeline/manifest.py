@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from paraloom.core.digests import digest, file_digest
-from paraloom.io.atomic import disk_full_as_error
+from paraloom.io.atomic import disk_full_as_error, unwritable_as_error
 from paraloom.pipeline.counts import RowCounts
 
 JOURNAL = "manifest.jsonl"
@@ -44,7 +44,8 @@ class ShardRecord:
 class Manifest:
     """The journal in a stage's folder, one JSON object a line; of two with the same kind and name the later holds.
 
-    A line counts when it is whole.  What a kill tore in two is passed over, and that shard is done again.
+    A line counts when it is whole and what we write.  What a kill tore in two, or something else wrote, is passed over,
+    and that shard is done again.
 
     >>> import tempfile
     >>> folder = Path(tempfile.mkdtemp())
@@ -72,12 +73,14 @@ class Manifest:
         """Append a record; it is on the disk when this returns."""
         entry = {"kind": kind, "name": name, "record": dict(record)}
         line = ("\n" if self._torn else "") + json.dumps(entry, ensure_ascii=False, allow_nan=False) + "\n"
-        self.path.parent.mkdir(parents=True, exist_ok=True)
         self._torn = True  # Until the whole line is there.
-        with disk_full_as_error(self.path), self.path.open("ab") as stream:
-            stream.write(line.encode())
-            stream.flush()
-            os.fsync(stream.fileno())
+        with disk_full_as_error(self.path), unwritable_as_error(self.path):
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            with self.path.open("ab") as stream:
+                # Half of a surrogate pair, as in names that are not UTF-8, becomes an escape of JSON.
+                stream.write(line.encode("utf-8", "backslashreplace"))
+                stream.flush()
+                os.fsync(stream.fileno())
         self._torn = False
         self._records[kind, name] = entry["record"]  # type: ignore[assignment]
 
@@ -89,9 +92,44 @@ class Manifest:
     def _take(self, line: bytes) -> None:
         try:
             entry = json.loads(line)
-            self._records[entry["kind"], entry["name"]] = entry["record"]
-        except (ValueError, KeyError, TypeError):
+            kind, name, record = entry["kind"], entry["name"], entry["record"]
+            if isinstance(kind, str) and isinstance(name, str) and _is_record(kind, record):
+                self._records[kind, name] = record
+        except (ValueError, KeyError, TypeError, RecursionError):
             return
+
+
+def _is_record(kind: str, record: Any) -> bool:
+    """Whether a record has what is read of its kind, with the right types; raises KeyError or TypeError, too."""
+    if not isinstance(record, dict):
+        return False
+    if kind == "survey":
+        return isinstance(record["key"], str) and "value" in record
+    if kind == "shard":
+        shard = ShardRecord.from_dict(record)
+        texts: list[object] = [shard.name, shard.key, shard.columns]
+        return _are_measures(record) and _are_files(record) and all(isinstance(text, str) for text in texts)
+    if kind != "end":
+        return True
+    artifact = isinstance(record.get("output"), str)
+    corpus = "files" in record and _are_files(record) and isinstance(record["kind"], str) and "counts" in record
+    shards = isinstance(record.get("shards", 0), int) and isinstance(record.get("figures", {}), dict)
+    return isinstance(record["key"], str) and (artifact or corpus) and shards and _are_measures(record)
+
+
+def _are_files(record: Mapping[str, Any]) -> bool:
+    files = record["files"]
+    return isinstance(files, dict) and all(
+        isinstance(value, str) and not Path(name).is_absolute() and ".." not in Path(name).parts
+        for name, value in files.items()
+    )
+
+
+def _are_measures(record: Mapping[str, Any]) -> bool:
+    counts = record.get("counts", {})
+    RowCounts(**counts)
+    values = [*counts.values(), record["seconds"], record["memory"]]
+    return all(isinstance(value, (int, float)) and value >= 0 for value in values)
 
 
 def intact(folder: Path, files: Mapping[str, str]) -> bool:

@@ -109,7 +109,7 @@ def load_stage(use: str) -> type[Stage]:
     module, _, name = STAGES.get(use, use).partition(":")
     try:
         kind = getattr(import_module(module), name)
-    except (ImportError, AttributeError, ValueError) as error:
+    except (ImportError, AttributeError, ValueError, TypeError) as error:
         raise ConfigError(
             f"stage '{use}' cannot be loaded ({error})", remedy="Name it 'package.module:Class', importable from here."
         ) from error

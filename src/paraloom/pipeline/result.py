@@ -13,6 +13,7 @@ from paraloom.core.digests import digest
 from paraloom.core.stage import Json
 from paraloom.io.shards import read_batches
 from paraloom.pipeline.counts import RowCounts
+from paraloom.pipeline.figures import describe_figures
 
 _REASONS = 5
 """Reasons of rejection that are printed for a stage, the most frequent first."""
@@ -111,7 +112,7 @@ class RunResult:
             counts = stage.counts
             if stage.kind == "fit":
                 lines.append(f"{stage.name:<{width}}  {'':>41} {stage.seconds:>8,.1f}")
-                lines += [f"{'':<{width}}    {name}: {value}" for name, value in stage.figures.items()]
+                lines += [f"{'':<{width}}    {figure}" for figure in describe_figures(stage.figures)]
             else:
                 lines.append(
                     f"{stage.name:<{width}}  {counts.read:>11,} {counts.out:>11,} {counts.rejected:>9,} "

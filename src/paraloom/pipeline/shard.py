@@ -126,7 +126,7 @@ class ShardTask:
         return counts
 
     def _apply(self, batch: pa.RecordBatch, first: int) -> _Done:
-        context = StageContext(derive_seed(*self.seeds, self.name, first), self.inputs, self.survey)
+        context = StageContext(derive_seed(*self.seeds, self.name, first), self.inputs, self.survey, self.name, first)
         try:
             check_text(batch)
             out = self.mapping.apply(batch, context)

@@ -16,7 +16,7 @@ from typing import Any, TextIO
 
 from paraloom.core.errors import RunError
 from paraloom.core.version import __version__
-from paraloom.io.atomic import atomic_write, is_temporary
+from paraloom.io.atomic import atomic_write, disk_full_as_error, is_temporary, unwritable_as_error
 from paraloom.pipeline.definition import Step
 
 REPORT = "run.json"
@@ -35,8 +35,10 @@ def claimed(folder: Path) -> Iterator[None]:
         RunError: Another run is active there, or the folder holds something other than a run.
     """
     check(folder)
-    folder.mkdir(parents=True, exist_ok=True)
-    with (folder / _LOCK).open("a+") as lock:
+    with disk_full_as_error(folder), unwritable_as_error(folder):
+        folder.mkdir(parents=True, exist_ok=True)
+        opened = (folder / _LOCK).open("a+", encoding="utf-8")
+    with opened as lock:
         try:
             _lock(lock)
         except OSError as error:
@@ -65,10 +67,12 @@ def _lock(lock: TextIO) -> None:
 
 def check(folder: Path) -> None:
     """Check that `folder`, if it exists, is a run folder; raises RunError."""
-    if folder.exists() and not folder.is_dir():
-        raise RunError("this is a file, not a run folder", file=folder, remedy="Name another folder.")
-    foreign = folder.is_dir() and not (folder / REPORT).exists() and not (folder / _LOCK).exists()
-    if foreign and any(folder.iterdir()):
+    with unwritable_as_error(folder):
+        if folder.exists() and not folder.is_dir():
+            raise RunError("this is a file, not a run folder", file=folder, remedy="Name another folder.")
+        foreign = folder.is_dir() and not (folder / REPORT).exists() and not (folder / _LOCK).exists()
+        holds_files = foreign and any(folder.iterdir())
+    if holds_files:
         raise RunError("this folder holds something other than a run", file=folder, remedy="Name a new folder.")
 
 
@@ -91,17 +95,19 @@ def _held(folder: Path) -> tuple[str, set[str]] | None:
     try:
         held = json.loads((folder / REPORT).read_text(encoding="utf-8"))
         return str(held["name"]), {stage["name"] for stage in held["stages"]}
-    except (OSError, ValueError, KeyError, TypeError):
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
         return None
 
 
 def stage_folder(folder: Path, number: int, step: Step) -> Path:
     """`folder/20-name` for the second step, or its present folder if that has another number."""
-    wanted = folder / f"{number:02d}-{step.name}"
-    if not wanted.exists() and folder.is_dir():
+    present = folder / f"{number:02d}-{step.name}"
+    if not present.exists() and folder.is_dir():
         named = re.compile(rf"\d+-{re.escape(step.name)}")
-        return next((path for path in sorted(folder.iterdir()) if named.fullmatch(path.name)), wanted)
-    return wanted
+        present = next((path for path in sorted(folder.iterdir()) if named.fullmatch(path.name)), present)
+    if present.exists() and not present.is_dir():
+        raise RunError("expected the folder of a stage, got a file", file=present, remedy="Move the file away.")
+    return present
 
 
 def renumber(folder: Path, present: Path, number: int, step: Step) -> Path:
@@ -128,7 +134,7 @@ def sweep(folder: Path, keep: set[str]) -> None:
 def write_report(folder: Path, report: dict[str, Any]) -> None:
     """Write run.json, whole or not at all."""
     with atomic_write(folder / REPORT) as temporary:
-        temporary.write_text(json.dumps(report, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+        temporary.write_text(json.dumps(report, indent=1, ensure_ascii=False) + "\n", "utf-8", "backslashreplace")
 
 
 def versions() -> dict[str, str]:

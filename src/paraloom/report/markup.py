@@ -8,7 +8,7 @@ from typing import TypeAlias
 
 # Control characters are invalid in HTML; the page shows their Unicode control pictures instead.
 _CONTROL = {code: 0x2400 + code for code in range(32) if code not in (9, 10, 13)} | {127: 0x2421}
-_VOID = frozenset({"br", "hr", "img", "meta"})
+_VOID = frozenset({"br", "hr", "img", "input", "link", "meta"})
 
 
 class Html(str):

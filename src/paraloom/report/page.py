@@ -85,14 +85,14 @@ def style(*names: str) -> Html:
 def _page(run: RunView) -> str:
     columns = scores_of(run)
     sections = [
+        ("results", "Results", _results(run)),
+        ("augmented", "Back-translation", augmentation(run)),
+        ("best", "Pairs, best first", best_pairs(run)),
         ("pipeline", "Pipeline", _pipeline(run)),
         ("costs", "Costs of translations", translation_costs(run)),
-        ("best", "Pairs, best first", best_pairs(run)),
         ("scores", "Scores", score_cards(columns)),
         ("pairs", "Example pairs", pairs_by_score(columns)),
         ("training", "Training", _training(run)),
-        ("augmented", "Back-translation", augmentation(run)),
-        ("results", "Results", _results(run)),
         ("details", "Run details", _details(run, columns)),
     ]
     present = [(name, title, body) for name, title, body in sections if body]

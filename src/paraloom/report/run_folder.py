@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -12,6 +13,7 @@ import pyarrow as pa
 
 from paraloom.core.errors import DataError, ParaloomError
 from paraloom.io import Corpus
+from paraloom.pipeline.registry import load_stage
 
 RUN = "run.json"
 _UNSET: tuple[object, ...] = (None, "", [])
@@ -139,12 +141,25 @@ def _stage(record: Mapping[str, Any]) -> StageView:
         name=str(record["name"]),
         use=use if use != record["name"] else "",
         kind=record["kind"],
-        settings=", ".join(f"{key} = {_text(value)}" for key, value in configuration.items() if value not in _UNSET),
+        settings=", ".join(f"{key} = {_text(value)}" for key, value in _changed(use, configuration).items()),
         seconds=record.get("seconds"),
         digest=str(record.get("digest", "")),
         figures=record.get("figures") or {},
         **{key: int(counts.get(key, 0)) for key in ("read", "kept", "rejected", "failed", "out")},
     )
+
+
+def _changed(use: str, configuration: Mapping[str, Any]) -> dict[str, Any]:
+    """The settings that differ from the defaults of the stage."""
+    try:
+        defaults = {field.name: field.default for field in dataclasses.fields(load_stage(use))}
+    except (ParaloomError, ImportError, AttributeError, TypeError):
+        defaults = {}
+    return {
+        key: value
+        for key, value in configuration.items()
+        if value not in _UNSET and _text(value) != _text(defaults.get(key, dataclasses.MISSING))
+    }
 
 
 def _text(value: object) -> str:

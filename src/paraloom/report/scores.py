@@ -93,7 +93,7 @@ def score_card(column: ScoreColumn) -> Html:
         ]
     return element(
         "article",
-        element("h3", title),
+        element("h3", title, title=(scorer.reference if scorer else "") or None),
         element("p", scorer.description if scorer else column.signature.split("|")[0], class_="what"),
         element("p", meaning, class_="quiet") if meaning else None,
         chart,

@@ -328,7 +328,7 @@ def unread_columns(source: str) -> list[str]:
     try:
         first = next(iter(read_lines(source)), "")
         columns = list(json.loads(first)) if name.endswith(".jsonl") else first.split("\t")
-    except (DataError, MissingExtraError, ValueError, TypeError):
+    except (DataError, MissingExtraError, ValueError, TypeError, RecursionError):
         return []
     written = {"src", "tgt", "pair_id"} <= set(columns)
     return [column for column in columns if column not in PAIRS.names] if written else []

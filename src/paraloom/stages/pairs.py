@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import zlib
+from base64 import b64decode, b64encode
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, ClassVar, Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 import pyarrow as pa
@@ -20,7 +22,14 @@ from paraloom.io import Corpus
 from paraloom.mt import Translator
 from paraloom.mt.decoding import parse_decoding
 from paraloom.pairs.backtranslation import backtranslate, reject_empty
-from paraloom.pairs.filtering.duplicates import DuplicateConfig, find_duplicates, is_duplicate
+from paraloom.pairs.filtering.cuts import ROW_ID_COLUMNS
+from paraloom.pairs.filtering.duplicates import (
+    DuplicateConfig,
+    Duplicates,
+    find_duplicates,
+    first_copies,
+    is_duplicate,
+)
 from paraloom.pairs.filtering.filters import Criteria, preview_filter, select, survey
 from paraloom.stages.input_checks import Direction, check_translation, name_languages
 
@@ -186,7 +195,7 @@ class FindDuplicates(DuplicateConfig, Fit):
     """
 
     inputs: ClassVar[tuple[str, ...]] = ("pairs",)
-    version: ClassVar[str] = "2"
+    version: ClassVar[str] = "3"
 
     pairs: Ref
 
@@ -201,9 +210,12 @@ class FindDuplicates(DuplicateConfig, Fit):
         def read(names: Sequence[str]) -> Iterator[pa.RecordBatch]:
             return corpus.batches([name for name in names if name in known], label="comparing")
 
-        duplicates, rows = find_duplicates(read, folder / "checkpoint", self)
-        np.save(folder / "duplicates.npy", duplicates)
-        return {"rows": rows, "duplicates": len(duplicates)}
+        duplicates = find_duplicates(read, folder / "checkpoint", self)
+        np.save(folder / "duplicates.npy", duplicates.hashes)
+        np.save(folder / "repeated.npy", duplicates.repeated)
+        described = {"columns": duplicates.columns, "rows": duplicates.rows, "duplicates": duplicates.total}
+        (folder / "duplicates.json").write_text(json.dumps(described) + "\n", encoding="utf-8")
+        return {"rows": duplicates.rows, "duplicates": duplicates.total}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -221,22 +233,56 @@ class DropDuplicates(Map):
         'find-duplicates'
     """
 
-    version: ClassVar[str] = "2"
+    version: ClassVar[str] = "3"
     inputs: ClassVar[tuple[str, ...]] = ("duplicates",)
 
     duplicates: Ref
 
+    def survey(self, corpus: CorpusReader, context: StageContext) -> Json:
+        """By shard, which rows are the first ones of several that are equal, and kept: bits, compressed, in base64."""
+        duplicates = _load_duplicates(context.inputs["duplicates"])
+        if not len(duplicates.repeated):
+            return {}
+        names = [name for name in (*ROW_ID_COLUMNS, *duplicates.columns) if name in corpus.schema.names]
+        batches = corpus.batches(list(dict.fromkeys(names)), label="comparing")
+        flags = first_copies(batches, duplicates)
+        shards = {}
+        for shard, rows in zip(corpus.shards, corpus.shard_rows, strict=True):
+            parts = [np.zeros(0, np.bool_)]
+            while sum(map(len, parts)) < rows:
+                parts.append(next(flags))
+            first = np.concatenate(parts)
+            if first.any():
+                shards[shard.name] = b64encode(zlib.compress(np.packbits(first).tobytes())).decode()
+        return shards
+
     def apply(self, batch: pa.RecordBatch, context: StageContext) -> pa.RecordBatch:
         """The batch with `keep` and `reason`."""
-        duplicate = is_duplicate(batch, _hashes(context.inputs["duplicates"]))
+        first = None
+        if bits := (context.survey or {}).get(context.shard):
+            flags = np.unpackbits(np.frombuffer(zlib.decompress(b64decode(bits)), np.uint8)).astype(np.bool_)
+            first = flags[context.first_row : context.first_row + batch.num_rows]
+        duplicate = is_duplicate(batch, _duplicates(context.inputs["duplicates"]), first)
         reason = pa.array(["near-duplicate of an earlier row" if value else None for value in duplicate], pa.string())
         batch = batch.append_column(pa.field("keep", pa.bool_()), pa.array(~duplicate))
         return batch.append_column(pa.field("reason", pa.string()), reason)
 
 
-@cached_per_stage(2)
-def _hashes(folder: Path) -> Any:
-    path = folder / "duplicates.npy"
-    if not path.is_file():
-        raise ModelError("duplicates.npy not found", file=folder, remedy="Name a stage 'find-duplicates'.")
-    return np.load(path, mmap_mode="r")
+def _load_duplicates(folder: Path) -> Duplicates:
+    try:
+        described = json.loads((folder / "duplicates.json").read_text(encoding="utf-8"))
+        hashes, repeated = (
+            np.load(folder / f"{name}.npy", mmap_mode="r", allow_pickle=False) for name in ("duplicates", "repeated")
+        )
+        return Duplicates(hashes, repeated, tuple(described["columns"]), described["rows"], described["duplicates"])
+    except FileNotFoundError as error:
+        raise ModelError(
+            f"{Path(error.filename).name} not found",
+            file=folder,
+            remedy="Name a stage 'find-duplicates'; if an earlier version ran it, run it again.",
+        ) from None
+    except (ValueError, KeyError, TypeError, EOFError) as error:
+        raise ModelError(f"the duplicates cannot be read ({error})", file=folder, remedy="Find them again.") from None
+
+
+_duplicates = cached_per_stage(2)(_load_duplicates)

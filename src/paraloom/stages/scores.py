@@ -15,7 +15,7 @@ from paraloom.core.errors import ConfigError
 from paraloom.core.protocols import CorpusReader
 from paraloom.core.stage import Fit, Json, Map, Ref, StageContext
 from paraloom.core.stage_cache import cached_per_stage
-from paraloom.embed.store import load_encoder
+from paraloom.embed.encoder import open_encoder
 from paraloom.embed.transformer import SentenceTransformerEncoder
 from paraloom.io import Corpus
 from paraloom.mt import Mbr, Translator
@@ -295,7 +295,7 @@ def _model_scorers(
     scorers: list[Scorer] = []
     paths = dict(models)
     if "encoder" in paths:
-        scorers += encoder_scorers(load_encoder(paths["encoder"]), bilingual=bilingual)
+        scorers += encoder_scorers(open_encoder(paths["encoder"]), bilingual=bilingual)
     if sentence_transformer:
         scorers += encoder_scorers(SentenceTransformerEncoder(sentence_transformer), bilingual=bilingual)
     if "word_counts" in paths:

@@ -4,7 +4,7 @@ from paraloom.core.lazy import lazy_exports
 
 _MODULES = {
     "alignment": ("align_files", "aligner_config"),
-    "analysis": ("draw_sheet", "extract_lexicon", "pair_statistics", "preview_filter"),
+    "analysis": ("draw_sheet", "explain_empty_filter", "extract_lexicon", "pair_statistics", "preview_filter"),
     "augmentation": ("augment",),
     "documents": ("align_paired_documents", "pair_documents", "pivot_documents"),
     "encoders": (
@@ -29,12 +29,14 @@ _MODULES = {
         "evaluate_translator",
     ),
     "extract": ("ExtractConfig", "extract_documents"),
+    "first_rows": ("preview", "preview_output"),
     "labels": (
         "describe_paraphrase_model",
         "evaluate_lookalikes",
         "evaluate_scores",
         "train_paraphrase_model",
     ),
+    "models": ("find_model", "list_models"),
     "outputs": ("check_output", "content_digest", "files_named", "is_up_to_date", "record_output", "set_aside"),
     "pairs": ("Pairs", "as_pairs", "backtranslate", "filter_pairs", "read_pairs", "score"),
     "quickstart": ("run_quickstart",),

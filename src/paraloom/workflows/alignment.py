@@ -16,6 +16,7 @@ from paraloom.alignment.park17 import align_by_cosine
 from paraloom.alignment.sentences import AlignerConfig, TextPair, align_pair, fit_aligner
 from paraloom.core.beads import Bead, join_sentences
 from paraloom.core.errors import ConfigError, DataError, nearest
+from paraloom.core.progress import progress
 from paraloom.core.protocols import EncoderLike
 from paraloom.core.schema import PAIRS
 from paraloom.embed.encoder import open_encoder
@@ -162,7 +163,12 @@ def align_files(
     vectors = None
     if encoder is not None:
         model_ = open_encoder(encoder) if isinstance(encoder, (str, Path)) else encoder
-        vectors = model_.encode(compared[0]), model_.encode(compared[1])
+        with progress("encoding", len(compared[0]) + len(compared[1]), unit="sentences") as advance:
+            sides = []
+            for side in compared:
+                sides.append(model_.encode(side))
+                advance(len(side))
+        vectors = sides[0], sides[1]
     pair = TextPair(texts[0], texts[1], forward, backward, vectors)
     if hard_delimiter is None:
         pair = _in_pivot(pair) if pivot else pair

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import re
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from paraloom.core.errors import ConfigError
@@ -18,11 +20,15 @@ from paraloom.io.bitext import check_target
 from paraloom.pairs.annotation import sample_ranges, write_sheet
 from paraloom.pairs.filtering.filters import CriterionCount
 from paraloom.pipeline.fit import ARTIFACT
+from paraloom.pipeline.result import RunResult
 from paraloom.pipeline.shard import OnError
 from paraloom.stages.analysis import ExtractLexicon, PairStatistics
 from paraloom.stages.pairs import PreviewFilter
 from paraloom.workflows.pairs import Pairs, PairsLike, open_pairs
 from paraloom.workflows.run import run_in
+
+_COMPARISON = re.compile(r"(\w+)\s*(<=|>=|<|>)\s*[-+]?[\d.]+(?:e[-+]?\d+)?")
+"""A condition that compares one column with a number."""
 
 
 def pair_statistics(
@@ -94,6 +100,45 @@ def preview_filter(
     stage = PreviewFilter(name="found", pairs=corpus.source, where=where, **criteria)
     with _fitted(corpus, stage, seed) as folder:
         return [CriterionCount(**row) for row in _result(folder)]
+
+
+def explain_empty_filter(result: RunResult, pairs: PairsLike) -> str:
+    """Why a filter kept no pair: how many each condition rejected, and how near the pairs come to it.
+
+    Args:
+        result: The result of the filter.
+        pairs: The pairs that were filtered.
+
+    Returns:
+        A line for each condition, the one that rejected most first.
+
+    Example:
+        >>> import paraloom, tempfile
+        >>> pairs = paraloom.as_pairs([("a b c", "a b d")]).score("overlap")
+        >>> result = pairs.filter("unigram_overlap > 0.9").write(tempfile.mkdtemp() + "/kept.parquet")
+        >>> print(explain_empty_filter(result, pairs))
+        No pair was kept:
+          unigram_overlap > 0.9 rejected 1; the highest is 0.6667
+    """
+    corpus = open_pairs(pairs)
+    lines = []
+    for reason, rows in result.stages[-1].reasons.items():
+        clause = reason.removeprefix("not: ")
+        lines.append(f"  {clause} rejected {rows:,}{_nearest_value(corpus, clause)}")
+    return "\n".join(["No pair was kept:" if lines else "No pair was kept: there were none to filter.", *lines])
+
+
+def _nearest_value(pairs: Pairs, clause: str) -> str:
+    """The extreme of the column that a condition such as `chrf <= 90` compares, if it has that form."""
+    match = _COMPARISON.fullmatch(clause)
+    if match is None or match[1] not in pairs.columns:
+        return ""
+    name, extreme = match[1], "highest" if ">" in match[2] else "lowest"
+    values = [pc.min_max(batch.column(name)).as_py() for batch in pairs.batches()]
+    known = [value["max" if extreme == "highest" else "min"] for value in values if value["max"] is not None]
+    if not known or isinstance(known[0], str):
+        return ""
+    return f"; the {extreme} is {(max if extreme == 'highest' else min)(known):.4g}"
 
 
 def draw_sheet(

@@ -26,7 +26,7 @@ from paraloom.embed.spec import parse_spec
 from paraloom.embed.store import CONFIG, load_encoder, save_encoder
 from paraloom.embed.threads import available_threads
 from paraloom.embed.transformer import CONFIG as TRANSFORMER_CONFIG
-from paraloom.embed.transformer import convert_transformer, is_trained_transformer
+from paraloom.embed.transformer import convert_transformer, is_trained_transformer, is_transformer
 from paraloom.io import read_lines
 from paraloom.io.atomic import atomic_folder, atomic_write
 from paraloom.io.compression import without_compression
@@ -378,6 +378,12 @@ def export_encoder(encoder: str | Path, output: str | Path, *, onnx: bool = Fals
     folder = _encoder_folder(encoder)
     if is_trained_transformer(folder):
         return _export_transformer(folder, Path(output), onnx=onnx, int8=int8)
+    if is_transformer(folder):
+        raise ConfigError(
+            "a transformer in int8 for CTranslate2 cannot be exported",
+            file=encoder,
+            remedy="Export the encoder that `paraloom distill encoder --network transformer` trained.",
+        )
     model = load_encoder(folder)
     if int8:
         with atomic_folder(output, CONFIG) as partial:
@@ -386,9 +392,13 @@ def export_encoder(encoder: str | Path, output: str | Path, *, onnx: bool = Fals
     if onnx:
         export_onnx(model, output)
         return str(Path(output) / FILE)
-    plain = export_sentence_transformer(model, output)
-    trust = "" if plain else ", trust_remote_code=True"
-    return f"SentenceTransformer({str(output)!r}{trust})"
+    if export_sentence_transformer(model, output):
+        return f"SentenceTransformer({str(output)!r})"
+    return (
+        f"SentenceTransformer({str(output)!r}, trust_remote_code=True)  # or Encoder.load({str(output)!r})\n"
+        f"The modules of sentence-transformers cannot compute {model.spec}: the folder has code, modeling_paraloom.py, "
+        "which needs paraloom. An average of words alone, or of subwords alone, is exported without code."
+    )
 
 
 def _export_transformer(folder: Path, output: Path, *, onnx: bool, int8: bool) -> str:

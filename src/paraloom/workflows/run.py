@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import tempfile
 from collections.abc import Iterable, Sequence
@@ -119,6 +120,7 @@ def run_stages(
         try:
             result = run_pipeline(definition, work, engine=engine, workers=workers, on_error=on_error)
         except ParaloomError as error:
+            _hide_work(error, work)
             # A RunError may mean that another process is running there.
             if not isinstance(error, RunError) and not resumed and not _has_output(work):
                 shutil.rmtree(work, ignore_errors=True)
@@ -166,6 +168,14 @@ def _not_found(file: Path) -> ConfigError:
     similar = get_close_matches(file.name, names, n=3)
     remedy = f"Did you mean {' or '.join(similar)}?" if similar else "Check the name and the folder."
     return ConfigError("file not found", file=file, remedy=remedy)
+
+
+def _hide_work(error: ParaloomError, work: Path) -> None:
+    """Name the stage without its number, and no file of the work folder: the user named neither."""
+    if error.stage is not None:
+        error.stage = re.sub(r"^\d+-", "", error.stage)
+    if error.file is not None and Path(error.file).absolute().is_relative_to(work.absolute()):
+        error.file = None
 
 
 def _has_output(work: Path) -> bool:

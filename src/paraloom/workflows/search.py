@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
+from zipfile import BadZipFile
 
 import numpy as np
 import numpy.typing as npt
@@ -16,8 +17,16 @@ import numpy.typing as npt
 from paraloom.core.errors import ConfigError, DataError
 from paraloom.core.protocols import EncoderLike
 from paraloom.embed.encoder import open_encoder
-from paraloom.embed.mining import MARGIN_THRESHOLD, NEIGHBORS, Index, Retrieval, bitext_neighbors, select_pairs
-from paraloom.embed.search import lines_at, mine_pairs, search
+from paraloom.embed.mining import (
+    MARGIN_THRESHOLD,
+    NEIGHBORS,
+    Index,
+    MinedBitext,
+    Retrieval,
+    bitext_neighbors,
+    select_pairs,
+)
+from paraloom.embed.search import check_vectors, lines_at, mine_pairs, search
 from paraloom.embed.threads import available_threads
 from paraloom.evaluate.mining import MiningScore, evaluate_mining, read_gold_rows
 from paraloom.io import open_write, read_lines
@@ -60,7 +69,7 @@ def search_lines(
         `k` sentences for each query, nearest first.
 
     Raises:
-        DataError: `vectors` has another number of rows than the corpus has lines.
+        DataError: `vectors` cannot be read, or does not fit the corpus or the encoder.
     """
     texts = list(read_lines(queries))
     model = open_encoder(encoder, available_threads()) if isinstance(encoder, (str, Path)) else encoder
@@ -101,7 +110,7 @@ def mine_lines(
         Number of pairs.
 
     Raises:
-        DataError: `vectors` has another number of rows than the corpus has lines.
+        DataError: `vectors` cannot be read, or does not fit the corpus or the encoder.
     """
     _check_suffix(output)
     with _encoded_corpus(encoder, corpus, vectors) as (lines, stored):
@@ -114,7 +123,18 @@ def mine_lines(
                 if src.split() != tgt.split():
                     stream.write(f"{_one_field(src)}\t{_one_field(tgt)}\t{cosine:.4f}\n".encode())
                     count += 1
+        if not count:
+            _warn_of_no_pairs(lines, stored, above=above, below=below, seed=seed)
     return count
+
+
+def _warn_of_no_pairs(lines: Path, vectors: npt.NDArray[np.float32], *, above: float, below: float, seed: int) -> None:
+    """Say how near the nearest different lines are, where none are as near as asked for."""
+    nearest = mine_pairs(vectors, lines.parent, above=-1, below=below, k=2, seed=seed)
+    texts = zip(lines_at(lines, nearest.first), lines_at(lines, nearest.second), nearest.cosines.tolist(), strict=True)
+    closest = next((cosine for src, tgt, cosine in texts if src.split() != tgt.split()), None)
+    remedy = "" if closest is None else f"; the closest below {below:g} has {closest:.3f}; choose a lower minimum"
+    warnings.warn(f"no two lines have a cosine of {above:g} to {below:g}{remedy}", stacklevel=3)
 
 
 @dataclass(frozen=True)
@@ -209,6 +229,8 @@ def mine_translations(
                 first, second, mined.margins.tolist(), mined.cosines.tolist(), strict=True
             ):
                 stream.write(f"{_one_field(src)}\t{_one_field(tgt)}\t{margin:.4f}\t{cosine:.4f}\n".encode())
+        if not len(mined.margins):
+            _warn_of_no_translations(select_pairs(neighbors, threshold=-np.inf, retrieval=retrieval), threshold)
         score = None
         if true is not None:
             everything = select_pairs(neighbors, threshold=-np.inf, retrieval=retrieval)
@@ -226,6 +248,12 @@ def _check_suffix(output: str) -> None:
         raise ConfigError(
             f"mined pairs are tab-separated, not '{suffix}'", file=output, remedy="Name the output .tsv, or .tsv.gz."
         )
+
+
+def _warn_of_no_translations(candidates: MinedBitext, threshold: float) -> None:
+    """Say how good the best candidate is, where none is as good as asked for."""
+    best = f"; the best has {candidates.margins.max():.3f}; choose a lower threshold" if len(candidates.margins) else ""
+    warnings.warn(f"no pair has a margin of {threshold:g} or more{best}", stacklevel=3)
 
 
 class _DistinctLines(NamedTuple):
@@ -285,7 +313,7 @@ def _encoded_corpus(
         if vectors is None:
             vectors = Path(folder) / "vectors.npy"
             encode_file(encoder, str(lines), vectors)
-        stored = np.load(vectors, mmap_mode="r", allow_pickle=False)
+        stored = _load_vectors(vectors)
         if len(stored) != count:
             raise DataError(
                 f"{len(stored):,} vectors for the {count:,} lines of {corpus}",
@@ -293,6 +321,25 @@ def _encoded_corpus(
                 remedy="Encode the corpus again, or leave the vectors out.",
             )
         yield lines, stored
+
+
+def _load_vectors(file: str | Path) -> npt.NDArray[np.float32]:
+    try:
+        stored: npt.NDArray[np.float32] = np.load(file, mmap_mode="r", allow_pickle=False)
+    except (ValueError, EOFError, OSError, BadZipFile) as error:
+        reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error).rstrip(".")
+        raise DataError(
+            f"the vectors cannot be read ({reason})",
+            file=file,
+            remedy="Give a .npy file that `paraloom encode` wrote, or leave the vectors out.",
+        ) from None
+    if not isinstance(stored, np.ndarray):
+        raise DataError("expected one array, got an archive", file=file, remedy="Give a .npy file.")
+    try:
+        check_vectors(stored)
+    except DataError as error:
+        raise error.at(file=file) from None
+    return stored
 
 
 def _one_field(text: str) -> str:

@@ -19,6 +19,12 @@ from paraloom.io.shards import read_batches, write_shard
 _VECALIGN = re.compile(r"\[([\d, ]*)\]:\[([\d, ]*)\](?::(\S+))?")
 _LADDER = re.compile(r"(\d+)\s+(\d+)(?:\s+(\S+))?")
 
+MAX_SENTENCES = 10_000_000
+"""Sentences of a text at most: a ladder of 30 bytes can name more than fit in memory."""
+
+MAX_RUNG = 10_000
+"""Sentences on one side of a bead of a ladder at most."""
+
 
 @dataclass(frozen=True)
 class GoldDocument:
@@ -39,7 +45,8 @@ def read_beads(path: str | Path) -> list[Bead]:
     """Read the beads of one pair of texts.
 
     A line `[0]:[0, 1]`, with or without a cost, is vecalign's. Two numbers, with or without a score, are a rung of a
-    ladder: a bead lies between two consecutive rungs. Costs of vecalign become negative scores.
+    ladder: a bead lies between two consecutive rungs. Costs of vecalign become negative scores. Indices are below
+    10,000,000, and a bead of a ladder has at most 10,000 sentences a side.
 
     Args:
         path: A `.parquet` file of LINKS, or a text file in one of the two formats.
@@ -48,7 +55,7 @@ def read_beads(path: str | Path) -> list[Bead]:
         The beads in the order of the file.
 
     Raises:
-        DataError: A line has neither format, or a sentence is in two beads.
+        DataError: A line has neither format, an index or a bead is too large, or a sentence is in two beads.
 
     Example:
         >>> import tempfile
@@ -123,10 +130,12 @@ def links_to_beads(batch: pa.RecordBatch) -> Iterator[tuple[str, str, Bead]]:
         batch: Rows of LINKS.
 
     Raises:
-        DataError: Columns of LINKS are missing.
+        DataError: Columns of LINKS are missing, or indices are null.
     """
     require(batch.schema, LINKS)
     for row in batch.select(LINKS.names).to_pylist():
+        if any(row[side] is None or None in row[side] for side in ("src_ids", "tgt_ids")):
+            raise DataError("'src_ids' or 'tgt_ids' is null", remedy="An empty list says that a side is empty.")
         bead = Bead(tuple(row["src_ids"]), tuple(row["tgt_ids"]), float(row["score"] or 0.0))
         yield row["src_doc"], row["tgt_doc"], bead
 
@@ -146,8 +155,10 @@ def read_gold_documents(path: str | Path) -> list[GoldDocument]:
         try:
             value = json.loads(line)
             source, target = (list(map(str, value[side])) for side in ("source", "target"))
+            for sentence in (*source, *target):
+                sentence.encode()  # half of a surrogate pair is not text
             gold = [Bead(tuple(map(int, a)), tuple(map(int, b))) for a, b in value["gold"]]
-        except (ValueError, KeyError, TypeError) as error:
+        except (ValueError, KeyError, TypeError, OverflowError, RecursionError) as error:
             raise DataError(
                 f"the line is not a document with gold beads ({type(error).__name__}: {error})",
                 file=str(path),
@@ -187,12 +198,20 @@ def _read_lines(path: str | Path) -> Iterator[Bead]:
             continue
         if match := _VECALIGN.fullmatch(text):
             cost = _parse_score(match[3], path, row)
-            yield Bead(_parse_indices(match[1]), _parse_indices(match[2]), -cost if cost else 0.0)
+            source, target = (_parse_indices(match[side], path, row) for side in (1, 2))
+            yield Bead(source, target, -cost if cost else 0.0)
         elif rung := _LADDER.fullmatch(text):
-            here = (int(rung[1]), int(rung[2]))
+            here = (_parse_index(rung[1], path, row), _parse_index(rung[2], path, row))
             if before is not None:
                 if here[0] < before[0] or here[1] < before[1]:
                     raise DataError("the rungs of the ladder are not in ascending order", file=str(path), row=row)
+                if max(here[0] - before[0], here[1] - before[1]) > MAX_RUNG:
+                    raise DataError(
+                        f"the bead before this rung has more than {MAX_RUNG:,} sentences on one side",
+                        file=str(path),
+                        row=row,
+                        remedy="Align the texts in parts.",
+                    )
                 yield Bead(tuple(range(before[0], here[0])), tuple(range(before[1], here[1])), score)
             before, score = here, _parse_score(rung[3], path, row)
         else:
@@ -204,8 +223,26 @@ def _read_lines(path: str | Path) -> Iterator[Bead]:
             )
 
 
-def _parse_indices(text: str) -> tuple[int, ...]:
-    return tuple(int(index) for index in text.split(",") if index.strip())
+def _parse_indices(text: str, path: str | Path, row: int) -> tuple[int, ...]:
+    return tuple(_parse_index(index.strip(), path, row) for index in text.split(",") if index.strip())
+
+
+def _parse_index(text: str, path: str | Path, row: int) -> int:
+    if not text.isdecimal():
+        raise DataError(
+            f"expected an index, got '{text[:60]}'",
+            file=str(path),
+            row=row,
+            remedy="Write commas between indices: [0, 1].",
+        )
+    if len(text) > 9 or (index := int(text)) > MAX_SENTENCES:
+        raise DataError(
+            f"the index {text[:20]} is too large: a text has at most {MAX_SENTENCES:,} sentences",
+            file=str(path),
+            row=row,
+            remedy="Align the texts in parts.",
+        )
+    return index
 
 
 def _parse_score(text: str | None, path: str | Path, row: int) -> float:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import os
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -106,7 +107,8 @@ def file_stem(path: str) -> str:
         >>> file_stem("data/news.de-en.tsv.gz")
         'news.de-en'
     """
-    return without_compression(path).stem
+    # Columns hold valid Unicode only; names of files may be invalid.
+    return os.fsencode(without_compression(path).stem).decode("utf-8", "replace")
 
 
 def languages_in_name(stem: str) -> tuple[str, str] | None:

@@ -44,7 +44,8 @@ def read(options: ReadOptions) -> Iterator[PairRow]:
             ended = not chunk
             try:
                 units.parser.Parse(chunk, ended)
-            except expat.ExpatError as error:
+            except (expat.ExpatError, LookupError, ValueError) as error:
+                # Unknown encodings raise a LookupError, and those of several bytes a ValueError.
                 raise DataError(
                     f"the XML is invalid or truncated ({error})",
                     file=options.path,

@@ -146,7 +146,7 @@ def table_columns(options: ReadOptions, fields: list[str], below: list[str]) -> 
 
 def _columns(options: ReadOptions, fields: list[str], header: bool) -> tuple[int, int]:
     if (options.src_column is None or options.tgt_column is None) and not header and len(fields) != 2:
-        shown = "  ".join(f"{i}: {field[:40]!r}" for i, field in enumerate(fields, 1))
+        shown = "  ".join(f"{i}: {field[:40]!r}" for i, field in enumerate(fields[:10], 1))
         if len(fields) == 1:
             raise DataError(
                 f"expected two columns, got one: {shown}", file=options.path, remedy="Separate the sides by a tab."

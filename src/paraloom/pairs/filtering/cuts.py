@@ -131,7 +131,7 @@ def sort_keys(batch: pa.RecordBatch, by: str, seed: int) -> SortKeys:
         value = np.where(np.isfinite(value), value, np.nan)
     else:
         value = np.zeros(batch.num_rows)
-    return value, _row_hashes(batch.select([name for name in ROW_ID_COLUMNS if name in batch.schema.names]), seed)
+    return value, row_hashes(batch, ROW_ID_COLUMNS, seed)
 
 
 def nth_smallest(read: Callable[[], Iterable[SortKeys]], n: int, *, max_in_memory: int = 1_000_000) -> SortKey:
@@ -179,7 +179,18 @@ def nth_smallest(read: Callable[[], Iterable[SortKeys]], n: int, *, max_in_memor
     return float(value[index]), int(tiebreak[index])
 
 
-def _row_hashes(rows: pa.RecordBatch, seed: int) -> npt.NDArray[np.uint64]:
+def row_hashes(batch: pa.RecordBatch, columns: Sequence[str], seed: int) -> npt.NDArray[np.uint64]:
+    """Hash the rows of a batch by some columns.
+
+    Args:
+        batch: n rows.
+        columns: The columns; those that the batch does not have are left out.
+        seed: Seed of the hash.
+
+    Returns:
+        uint64 `(n,)`.
+    """
+    rows = batch.select([name for name in columns if name in batch.schema.names])
     parts = "".join(f", coalesce(\"{name}\"::VARCHAR, '')" for name in rows.schema.names)
     # MD5 is the same in every version and on every machine; DuckDB does not promise that of its own hash.
     hashes = evaluate_sql(rows, f"md5_number_lower(concat_ws(chr(31), '{int(seed)}'{parts}))").column(0)

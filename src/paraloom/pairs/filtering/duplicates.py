@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 import duckdb
 import numpy as np
@@ -14,7 +15,7 @@ import pyarrow.compute as pc
 
 from paraloom.core.config import Config
 from paraloom.core.errors import ConfigError
-from paraloom.pairs.filtering.cuts import ROW_ID_COLUMNS, sort_keys
+from paraloom.pairs.filtering.cuts import ROW_ID_COLUMNS, row_hashes
 from paraloom.pairs.filtering.duplicate_kernels import hash_bands, minhash
 from paraloom.pairs.filtering.held_out import without_punctuation
 from paraloom.text.buffers import Texts
@@ -73,13 +74,32 @@ def sketches(texts: Texts) -> npt.NDArray[np.uint32]:
     return minhash(lists.ids, lists.offsets, SKETCH_SIZE)
 
 
+class Duplicates(NamedTuple):
+    """The near-duplicates of a corpus; rows are known by a hash of their ids and texts, equal rows by the same one.
+
+    Args:
+        hashes: Hashes of the duplicates, uint64, ascending.
+        repeated: Those of them that the corpus also has as a row that is none: the first of several equal rows, which
+            has to be kept. uint64, ascending.
+        columns: The columns that were compared.
+        rows: Number of rows of the corpus.
+        total: Number of duplicates.
+    """
+
+    hashes: npt.NDArray[np.uint64]
+    repeated: npt.NDArray[np.uint64]
+    columns: tuple[str, ...]
+    rows: int
+    total: int = 0
+
+
 def find_duplicates(
     read: Callable[[Sequence[str]], Iterable[pa.RecordBatch]], scratch: Path, config: DuplicateConfig
-) -> tuple[npt.NDArray[np.uint64], int]:
+) -> Duplicates:
     """Find the rows that are near-duplicates of an earlier row.
 
     A row is compared with the first row of each bucket that it falls into, so some rows of a chain of small changes
-    may remain. Memory is bounded.
+    may remain; of equal texts, all but the first are found. Memory is bounded.
 
     Args:
         read: Returns the batches of a corpus with the named columns, from the start each time.
@@ -87,7 +107,7 @@ def find_duplicates(
         config: Similarity and columns.
 
     Returns:
-        Hashes of the duplicate rows, uint64, ascending (for `is_duplicate`), and the number of rows of the corpus.
+        The duplicates, for `first_copies` and `is_duplicate`.
     """
     scratch.mkdir(parents=True, exist_ok=True)
     columns = list(dict.fromkeys([*config.columns, *ROW_ID_COLUMNS]))
@@ -99,11 +119,11 @@ def find_duplicates(
             for batch in read(columns):
                 batch_sketches = sketches(_concatenate(batch, config.columns))
                 batch_sketches.tofile(sketch_file)
-                _row_hashes(batch).tofile(row_file)
+                _row_hashes(batch, config.columns).tofile(row_file)
                 _store_bands(database, batch_sketches, rows, config.similarity)
                 rows += batch.num_rows
         if not rows:
-            return np.empty(0, np.uint64), 0
+            return Duplicates(np.empty(0, np.uint64), np.empty(0, np.uint64), config.columns, 0)
         table = np.memmap(scratch / "sketches.u32", np.uint32, "r").reshape(rows, SKETCH_SIZE)
         hashes = np.memmap(scratch / "rows.u64", np.uint64, "r")
         duplicate = np.zeros(rows, np.bool_)
@@ -114,35 +134,83 @@ def find_duplicates(
         while len(chunk := _fetch(candidates)):
             similar = (table[chunk[:, 0]] == table[chunk[:, 1]]).mean(1) >= config.similarity
             duplicate[chunk[similar, 0]] = True
-        return np.sort(hashes[duplicate]), rows
+        dropped = np.unique(hashes[duplicate])
+        return Duplicates(dropped, _repeated(dropped, hashes, duplicate), config.columns, rows, int(duplicate.sum()))
     finally:
         database.close()
 
 
-def is_duplicate(batch: pa.RecordBatch, duplicates: npt.NDArray[np.uint64]) -> npt.NDArray[np.bool_]:
+def first_copies(batches: Iterable[pa.RecordBatch], duplicates: Duplicates) -> Iterator[npt.NDArray[np.bool_]]:
+    """Find the rows to keep among those that are repeated: the first one of each.
+
+    Args:
+        batches: All rows of the corpus, in order.
+        duplicates: What `find_duplicates` returned.
+
+    Yields:
+        bool `(n,)` for each batch.
+    """
+    seen = np.zeros(len(duplicates.repeated), np.bool_)
+    for batch in batches:
+        first = np.zeros(batch.num_rows, np.bool_)
+        if len(seen):
+            hashes = _row_hashes(batch, duplicates.columns)
+            repeated = np.flatnonzero(_contains(duplicates.repeated, hashes))
+            positions, indices = np.unique(np.searchsorted(duplicates.repeated, hashes[repeated]), return_index=True)
+            new = ~seen[positions]
+            first[repeated[indices[new]]] = True
+            seen[positions] = True
+        yield first
+
+
+def is_duplicate(
+    batch: pa.RecordBatch, duplicates: Duplicates, first: npt.NDArray[np.bool_] | None = None
+) -> npt.NDArray[np.bool_]:
     """Look up rows among those that `find_duplicates` found.
 
     Args:
         batch: n rows of the same corpus.
-        duplicates: Hashes that `find_duplicates` returned.
+        duplicates: What `find_duplicates` returned.
+        first: bool `(n,)`, what `first_copies` returned for these rows. Default: no row is repeated.
 
     Returns:
         bool `(n,)`.
     """
-    hashes = _row_hashes(batch)
-    positions = np.searchsorted(duplicates, hashes)
-    positions[positions == len(duplicates)] = 0
-    return duplicates[positions] == hashes if len(duplicates) else np.zeros(len(hashes), np.bool_)
+    listed = _contains(duplicates.hashes, _row_hashes(batch, duplicates.columns))
+    return listed if first is None else listed & ~first
 
 
-def _row_hashes(batch: pa.RecordBatch) -> npt.NDArray[np.uint64]:
-    return sort_keys(batch, "", 0)[1]
+def _repeated(
+    dropped: npt.NDArray[np.uint64], hashes: npt.NDArray[np.uint64], duplicate: npt.NDArray[np.bool_]
+) -> npt.NDArray[np.uint64]:
+    """Which hashes of duplicates rows that are none have, too; `hashes` may be larger than memory."""
+    repeated = [np.empty(0, np.uint64)]
+    for start in range(0, len(hashes), _FETCHED_ROWS):
+        part = slice(start, start + _FETCHED_ROWS)
+        others = np.asarray(hashes[part])[~duplicate[part]]
+        repeated.append(others[_contains(dropped, others)])
+    return np.unique(np.concatenate(repeated))
+
+
+def _contains(known: npt.NDArray[np.uint64], hashes: npt.NDArray[np.uint64]) -> npt.NDArray[np.bool_]:
+    """Whether each hash is in an ascending array."""
+    if not len(known):
+        return np.zeros(len(hashes), np.bool_)
+    positions = np.minimum(np.searchsorted(known, hashes), len(known) - 1)
+    contained: npt.NDArray[np.bool_] = known[positions] == hashes
+    return contained
+
+
+def _row_hashes(batch: pa.RecordBatch, columns: Sequence[str]) -> npt.NDArray[np.uint64]:
+    return row_hashes(batch, list(dict.fromkeys([*ROW_ID_COLUMNS, *columns])), 0)
 
 
 def _store_bands(
     database: duckdb.DuckDBPyConnection, batch_sketches: npt.NDArray[np.uint32], first_row: int, similarity: float
 ) -> None:
-    hashes = hash_bands(batch_sketches, _band_width(similarity))
+    # The last band is the whole sketch: equal texts meet in it, whatever else is in the other ones.
+    widths = (_band_width(similarity), SKETCH_SIZE)
+    hashes = np.concatenate([hash_bands(batch_sketches, width) for width in widths], axis=1)
     rows, bands = hashes.shape
     table = pa.table(
         {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -13,10 +13,57 @@ import duckdb
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from paraloom.core.errors import ConfigError
+from paraloom.core.errors import ConfigError, suggestion
 from paraloom.pairs.scoring.table import missing_column
 
-_NEEDS_OTHER_ROWS = {"WINDOW": "it contains a window function", "SUBQUERY": "it contains a subquery"}
+_FUNCTION_NAMES = (
+    # Operators, LIKE and its kin.
+    "+ - * / // % ** ^ & | << >> ~ @ || ~~ !~~ ~~* !~~* ~~~ ^@ "
+    "like_escape not_like_escape ilike_escape not_ilike_escape "
+    # Numbers.
+    "abs acos add asin atan atan2 cbrt ceil ceiling cos cot degrees divide exp fdiv floor fmod greatest isfinite isinf "
+    "isnan least ln log log10 log2 mod multiply pi pow power radians round round_even sign sin sqrt subtract tan trunc "
+    # Texts.
+    "ascii bit_length char_length character_length concat concat_ws contains damerau_levenshtein editdist3 ends_with "
+    "hamming instr jaccard jaro_similarity jaro_winkler_similarity lcase left length length_grapheme len levenshtein "
+    "lower ltrim md5 md5_number md5_number_lower md5_number_upper mismatches nfc_normalize octet_length ord position "
+    "prefix regexp_extract regexp_extract_all regexp_full_match regexp_matches regexp_replace regexp_split_to_array "
+    "replace reverse right rtrim sha256 split split_part starts_with str_split string_split string_split_regex strlen "
+    "strip_accents strpos substr substring suffix translate trim ucase unicode upper "
+    # Lists and structs.
+    "array_contains array_extract array_has array_length element_at list_avg list_contains list_count list_distinct "
+    "list_element list_extract list_has list_has_all list_has_any list_max list_min list_position list_sum list_unique "
+    "list_value row struct_extract "
+    # Undefined values.
+    "if ifnull nullif"
+)
+FUNCTIONS = frozenset(_FUNCTION_NAMES.split())
+"""Functions of DuckDB that a condition may call: their value follows from the row alone, in bounded time and memory."""
+
+_CLASSES = frozenset(
+    [
+        "BETWEEN",
+        "CASE",
+        "CAST",
+        "COLLATE",
+        "COLUMN_REF",
+        "COMPARISON",
+        "CONJUNCTION",
+        "CONSTANT",
+        "FUNCTION",
+        "OPERATOR",
+        "TYPE",
+    ]
+)
+_NOT_OF_A_ROW = {
+    "WINDOW": "it contains a window function",
+    "SUBQUERY": "it contains a subquery",
+    "STAR": "it contains a '*'",
+}
+_OPERATORS_OF_OTHER_ROWS = {"GROUPING_FUNCTION", "OPERATOR_UNPACK"}
+# Characters of a condition that a message shows at most.
+_SHOWN = 300
+_TOO_DEEP = "it is too deeply nested"
 
 
 @dataclass(frozen=True)
@@ -47,12 +94,15 @@ def condition(text: str) -> Condition:
 
     Raises:
         ConfigError: The text is not valid SQL, is more than one expression, or its value would depend on other rows or
-            on the moment: window functions, aggregates, subqueries, functions like `random()` and `now()`.
+            on the moment: window functions, aggregates, subqueries, functions that are not among `FUNCTIONS`.
 
     Example:
         >>> condition("trigram_overlap <= 0.7 and tgt_tokens between 3 and 30").clauses
         ('trigram_overlap <= 0.7', 'tgt_tokens BETWEEN 3 AND 30')
     """
+    if "\0" in text:
+        # DuckDB takes it for the end of the text.
+        raise _invalid(text, "it contains a NUL character")
     # The line break ends a comment that would otherwise hide the closing parenthesis.
     tree = _parse(f"SELECT ({text}\n)", text)
     statements = tree["statements"]
@@ -62,15 +112,16 @@ def condition(text: str) -> Condition:
     expression = node["select_list"][0]
     parts = list(_walk(expression))
     for part in parts:
-        if part["class"] in _NEEDS_OTHER_ROWS:
-            raise _invalid(text, _NEEDS_OTHER_ROWS[part["class"]])
-        if part["class"] == "STAR":
-            raise _invalid(text, "it contains a '*'")
+        if part["class"] not in _CLASSES:
+            kind = part["class"].lower().replace("_", " ")
+            raise _invalid(text, _NOT_OF_A_ROW.get(part["class"], f"it contains a {kind}"))
+        if part["type"] in _OPERATORS_OF_OTHER_ROWS:
+            raise _invalid(text, "it contains GROUPING or UNPACK")
         if part["class"] == "FUNCTION":
-            _check_function(part["function_name"], text)
+            _check_function(part, text)
     columns = {part["column_names"][0]: None for part in parts if part["class"] == "COLUMN_REF"}
     is_conjunction = expression["type"] == "CONJUNCTION_AND"
-    clauses = [_to_sql(tree, clause) for clause in (expression["children"] if is_conjunction else [expression])]
+    clauses = [_to_sql(tree, clause, text) for clause in (expression["children"] if is_conjunction else [expression])]
     return Condition(text, tuple(clauses), tuple(columns))
 
 
@@ -84,17 +135,16 @@ def check_columns(parsed: Condition, schema: pa.Schema) -> None:
     Raises:
         ConfigError: The condition names a column that the corpus does not have, or is not boolean.
     """
-    known = {name.lower() for name in schema.names}
-    for column in parsed.columns:
-        if column.lower() not in known:
-            raise missing_column(column, schema.names, f'in the condition "{parsed.text}"')
+    _find_columns(parsed, schema)
     evaluate(parsed, pa.RecordBatch.from_pylist([], schema=schema))
 
 
 def evaluate(parsed: Condition, batch: pa.RecordBatch) -> list[pa.BooleanArray]:
     """Evaluate each clause of a condition on each row.
 
-    NaN counts as null: in DuckDB, NaN is greater than every number, so undefined scores would pass lower bounds.
+    NaN counts as null: in DuckDB, NaN is greater than every number, so undefined scores would pass lower bounds. Names
+    of columns are compared as in SQL, without case; where columns differ in case only, the one spelled like in the
+    condition is meant.
 
     Args:
         parsed: The condition.
@@ -104,14 +154,10 @@ def evaluate(parsed: Condition, batch: pa.RecordBatch) -> list[pa.BooleanArray]:
         One array `(n,)` per clause: true, false, or null where it is undefined.
 
     Raises:
-        ConfigError: A clause is not boolean, or cannot be computed on a row.
+        ConfigError: A column is not found, a clause is not boolean, or it cannot be computed on a row.
     """
-    if not parsed.columns:
-        # One column is enough: only the number of rows matters.
-        batch = batch.select([0])
-    else:
-        needed = {column.lower() for column in parsed.columns}
-        batch = batch.select([name for name in batch.schema.names if name.lower() in needed])
+    # Without columns, the first one is enough: only the number of rows matters.
+    batch = batch.select(_find_columns(parsed, batch.schema) or [0])
     try:
         table = evaluate_sql(_without_nan(batch), *parsed.clauses)
     except duckdb.Error as error:
@@ -142,6 +188,24 @@ def evaluate_sql(rows: pa.RecordBatch, *expressions: str) -> pa.Table:
         return database.sql(f"SELECT {columns} FROM rows").to_arrow_table().combine_chunks()
     finally:
         database.close()
+
+
+def _find_columns(parsed: Condition, schema: pa.Schema) -> list[int]:
+    """Positions of the columns that a condition names, in the order of the schema."""
+    positions: dict[str, int] = {}
+    for column in parsed.columns:
+        same = [name for name in schema.names if name.lower() == column.lower()]
+        exact = [name for name in same if name == column] or same
+        where = f'in the condition "{parsed.text}"'
+        if not exact:
+            raise missing_column(column, schema.names, where)
+        position = schema.names.index(exact[0])
+        if len(exact) > 1 or positions.setdefault(column.lower(), position) != position:
+            raise ConfigError(
+                f"cannot tell the columns {' and '.join(same)} apart {where}",
+                remedy="Rename one of them, so that they differ in more than case.",
+            )
+    return sorted(positions.values())
 
 
 def _without_nan(batch: pa.RecordBatch) -> pa.RecordBatch:
@@ -178,7 +242,12 @@ def _database(process: int) -> duckdb.DuckDBPyConnection:
 
 
 def _parse(statement: str, text: str) -> dict[str, Any]:
-    tree: dict[str, Any] = json.loads(str(_query("SELECT json_serialize_sql(?)", statement)[0][0]))
+    try:
+        tree: dict[str, Any] = json.loads(str(_query("SELECT json_serialize_sql(?)", statement)[0][0]))
+    except RecursionError:
+        raise _invalid(text, _TOO_DEEP) from None
+    except (duckdb.Error, UnicodeEncodeError) as error:
+        raise _invalid(text, str(error).splitlines()[0].rstrip(".")) from None
     if tree["error"]:
         raise _invalid(text, tree["error_message"].splitlines()[0])
     return tree
@@ -190,31 +259,43 @@ def _has_more(node: dict[str, Any]) -> bool:
     return any(node.get(clause) for clause in clauses) or node["from_table"]["type"] != "EMPTY"
 
 
-def _walk(node: Any) -> Iterator[dict[str, Any]]:
-    """Every expression of a parse tree."""
-    if isinstance(node, dict):
-        if "class" in node:
-            yield node
-        for child in node.values():
-            yield from _walk(child)
-    elif isinstance(node, list):
-        for child in node:
-            yield from _walk(child)
+def _walk(root: Any) -> Iterator[dict[str, Any]]:
+    """Every expression of a parse tree, from left to right."""
+    pending = [root]
+    while pending:
+        node = pending.pop()
+        if isinstance(node, dict):
+            if "class" in node:
+                yield node
+            pending += reversed(node.values())
+        elif isinstance(node, list):
+            pending += reversed(node)
 
 
-def _check_function(name: str, text: str) -> None:
+def _check_function(call: Mapping[str, Any], text: str) -> None:
+    name = call["function_name"]
+    if name in FUNCTIONS:
+        parts = [call.get(key) for key in ("distinct", "filter", "export_state", "schema", "catalog")]
+        if any(parts) or (call.get("order_bys") or {}).get("orders"):
+            raise _invalid(text, f"{name} must be called without DISTINCT, FILTER, ORDER BY and schema")
+        return
+    why = f"function {name} cannot be used in it{suggestion(name, sorted(FUNCTIONS))}"
     query = "SELECT function_type, stability FROM duckdb_functions() WHERE function_name = ?"
     for kind, stability in _query(query, name):
-        if kind not in ("scalar", "macro"):
-            raise _invalid(text, f"{name} aggregates many rows, but a filter sees one row at a time")
-        if stability not in ("CONSISTENT", None):
-            raise _invalid(text, f"{name} does not give the same result each time")
+        if kind == "aggregate":
+            why = f"{name} aggregates many rows, but a filter sees one row at a time"
+        elif stability not in ("CONSISTENT", None):
+            why = f"{name} does not give the same result each time"
+    raise _invalid(text, why)
 
 
-def _to_sql(tree: dict[str, Any], expression: dict[str, Any]) -> str:
+def _to_sql(tree: dict[str, Any], expression: dict[str, Any], text: str) -> str:
     node = {**tree["statements"][0]["node"], "select_list": [expression]}
     statement = {**tree, "statements": [{**tree["statements"][0], "node": node}]}
-    sql = str(_query("SELECT json_deserialize_sql(?)", json.dumps(statement))[0][0])
+    try:
+        sql = str(_query("SELECT json_deserialize_sql(?)", json.dumps(statement))[0][0])
+    except (RecursionError, duckdb.Error):
+        raise _invalid(text, _TOO_DEEP) from None
     sql = sql.removeprefix("SELECT ").strip()
     return sql[1:-1] if sql.startswith("(") and _closes_at_end(sql) else sql
 
@@ -235,7 +316,8 @@ def _closes_at_end(sql: str) -> bool:
 
 
 def _invalid(text: str, why: str) -> ConfigError:
+    shown = text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"
     return ConfigError(
-        f'invalid condition "{text}": {why}',
+        f'invalid condition "{shown}": {why}',
         remedy="Give one SQL expression that is true or false for a row, such as: trigram_overlap <= 0.7",
     )

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Generic, Protocol, TypeVar
 
 from paraloom.core.errors import ParaloomError, RunError
+from paraloom.core.optional import missing_extra
 from paraloom.core.progress import ProgressCallback
 
 Result = TypeVar("Result")
@@ -83,8 +84,10 @@ def attempt(task: Task[Result], report: ProgressCallback) -> Outcome[Result]:
         return Outcome(error=_named(error).at(stage=task.stage, file=task.file), trace=traceback.format_exc())
 
 
-def _named(error: Exception) -> RunError:
-    """An exception that the stage did not handle, as a RunError."""
+def _named(error: Exception) -> ParaloomError:
+    """An exception that the stage did not handle, as one of ours."""
+    if isinstance(error, ImportError) and (missing := missing_extra(error)) is not None:
+        return missing
     if isinstance(error, OSError):
         reason = f"{error.strerror or error}{f' ({error.filename})' if error.filename else ''}"
         return RunError(f"system error: {reason}", remedy="Fix that, and run again: finished shards are kept.")

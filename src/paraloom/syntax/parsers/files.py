@@ -13,6 +13,7 @@ from paraloom.syntax.brackets import dependency_tree, read_tree
 
 CONLLU = (".conllu", ".conll")
 _FIELDS = 8
+_MAX_DIGITS = 100
 """Fields of a word that are read: id, form, lemma, two tags, features, head, relation."""
 
 
@@ -63,15 +64,15 @@ def _read_block(block: list[tuple[int, str]], path: str | Path) -> str | None:
             if fields[0].replace("-", "").replace(".", "").isdecimal():
                 continue
             raise DataError(f"expected the number of a word, got '{fields[0][:20]}'", file=path, row=row)
-        if len(fields) < _FIELDS or not fields[6].isdecimal():
+        if len(fields) < _FIELDS or not fields[6].isdecimal() or len(fields[6]) > _MAX_DIGITS:
             raise DataError(
                 "the line has no head of the word",
                 file=path,
                 row=row,
                 remedy="A line of CoNLL-U has ten fields separated by tabs; the seventh is the number of the head.",
             )
-        if int(fields[0]) != len(words) + 1:
-            raise DataError(f"expected word {len(words) + 1}, got word {fields[0]}", file=path, row=row)
+        if len(fields[0]) > _MAX_DIGITS or int(fields[0]) != len(words) + 1:
+            raise DataError(f"expected word {len(words) + 1}, got word {fields[0][:20]}", file=path, row=row)
         words.append(fields[1])
         heads.append(int(fields[6]))
         relations.append(fields[7])

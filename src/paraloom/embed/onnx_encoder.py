@@ -1,0 +1,124 @@
+"""Encoders that `export_onnx` wrote, run by onnxruntime."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from paraloom.core.errors import ConfigError, MissingExtraError, ModelError
+from paraloom.embed.onnx_export import FILE
+from paraloom.embed.recurrent import padded
+from paraloom.embed.subwords import UNIT as SUBWORD
+from paraloom.embed.vocabulary import Vocabulary
+
+_BATCH = 64
+
+
+class OnnxEncoder:
+    """An exported graph with its vocabularies; implements `paraloom.core.protocols.EncoderLike`.
+
+    Args:
+        folder: What `paraloom export --onnx` wrote.
+        threads: Number of threads of `encode`.
+
+    Raises:
+        ModelError: A file is missing or corrupt.
+        ConfigError: The graph reads subwords, whose model is not in the folder.
+        MissingExtraError: onnxruntime, or tokenizers for a transformer, is not installed.
+    """
+
+    def __init__(self, folder: str | Path, threads: int = 1) -> None:
+        self.folder = Path(folder)
+        try:
+            import onnxruntime
+        except ImportError:
+            raise MissingExtraError.for_verb("an encoder in ONNX format", "cross-encoder") from None
+        try:
+            config = json.loads((self.folder / "config.json").read_text(encoding="utf-8"))
+            self.dimension, self.signature = int(config["dimension"]), str(config["signature"])
+            self._inputs: dict[str, str] = dict(config["inputs"])
+            self._max_length = int(config.get("max_length", 0))
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            raise ModelError(
+                f"the configuration cannot be read ({error!r})", file=self.folder / "config.json"
+            ) from None
+        if f"{SUBWORD}_rows" in self._inputs:
+            raise ConfigError(
+                f"'{folder}' reads subwords, and an ONNX folder does not have their model",
+                remedy="Name the encoder that was exported, or export it without --onnx.",
+            )
+        self._tokenizer: Any = None
+        self._vocabularies: dict[str, Vocabulary] = {}
+        self._read_vocabularies()
+        options = onnxruntime.SessionOptions()
+        options.intra_op_num_threads = threads
+        try:
+            self._session: Any = onnxruntime.InferenceSession(
+                str(self.folder / FILE), options, providers=["CPUExecutionProvider"]
+            )
+        except Exception as error:  # onnxruntime raises classes of its own
+            raise ModelError(
+                f"onnxruntime cannot load it: {str(error).splitlines()[0]}", file=self.folder / FILE
+            ) from None
+
+    def encode(self, sentences: Sequence[str]) -> npt.NDArray[np.float32]:
+        """Encode n sentences; returns float32 `(n, d)`, equal to those of the exported encoder up to rounding."""
+        vectors = np.zeros((len(sentences), self.dimension), np.float32)
+        order = sorted(range(len(sentences)), key=lambda row: len(sentences[row]))
+        for start in range(0, len(order), _BATCH):
+            rows = order[start : start + _BATCH]
+            vectors[rows] = self._session.run(["vectors"], self._batch([sentences[row] for row in rows]))[0]
+        return vectors
+
+    def _batch(self, texts: list[str]) -> dict[str, npt.NDArray[np.int64]]:
+        if self._tokenizer is not None:
+            encodings = self._tokenizer.encode_batch(texts)
+            return {
+                "input_ids": np.array([encoding.ids for encoding in encodings], np.int64),
+                "attention_mask": np.array([encoding.attention_mask for encoding in encodings], np.int64),
+            }
+        inputs = {}
+        for name, vocabulary in self._vocabularies.items():
+            lists = vocabulary.row_lists(pa.array(texts, pa.large_string()))
+            inputs[name] = np.full((len(texts), 1), -1, np.int64)
+            if len(lists.rows):
+                rows, mask = padded(lists, np.arange(len(texts)))
+                inputs[name] = np.where(mask, rows, -1)
+        return inputs
+
+    def _read_vocabularies(self) -> None:
+        for name, file in self._inputs.items():
+            path = self.folder / Path(file).name
+            if not path.is_file():
+                raise ModelError(f"{path.name} not found", file=self.folder, remedy="Export the encoder again.")
+            if path.name == "tokenizer.json":
+                self._tokenizer = self._tokenizer or _tokenizer(path, self._max_length)
+            else:
+                entries = path.read_bytes().decode().split("\n")[:-1]
+                self._vocabularies[name] = Vocabulary(name.removesuffix("_rows"), entries)
+
+
+def is_onnx(folder: str | Path) -> bool:
+    """Whether a folder has an exported graph of an encoder."""
+    try:
+        config = json.loads((Path(folder) / "config.json").read_text(encoding="utf-8"))
+        return (Path(folder) / FILE).is_file() and {"inputs", "dimension", "signature"} <= set(config)
+    except (OSError, ValueError, TypeError):
+        return False
+
+
+def _tokenizer(path: Path, max_length: int) -> Any:
+    try:
+        from tokenizers import Tokenizer
+    except ImportError:
+        raise MissingExtraError.for_verb("a transformer in ONNX format", "transformer") from None
+    tokenizer = Tokenizer.from_str(path.read_text(encoding="utf-8"))
+    tokenizer.enable_truncation(max_length)
+    tokenizer.enable_padding()
+    return tokenizer

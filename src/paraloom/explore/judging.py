@@ -1,0 +1,213 @@
+"""Judging pairs by hand: one sheet and its key, a copy of the sheet per rater, and how far the raters agree.
+
+The files are those of `paraloom judge`: `judge table` reads them.
+"""
+
+from __future__ import annotations
+
+import csv
+import re
+import threading
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from pathlib import Path
+
+from paraloom.core.errors import ConfigError, DataError
+from paraloom.io.atomic import atomic_write
+from paraloom.pairs.annotation import LABELS
+
+MEANINGS: dict[str, dict[int, str]] = {
+    "strength": {
+        3: "same meaning",
+        2: "roughly the same: something important is missing or different",
+        1: "not the same",
+    },
+    "fluency": {
+        3: "no grammatical errors",
+        2: "one or two errors",
+        1: "more errors, or not a sentence",
+    },
+}
+"""What each label of a kind means to a rater."""
+
+_NAME = re.compile(r"[\w-]{1,40}")
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """How far two raters agree on one kind of label.
+
+    Args:
+        kind: Kind of label.
+        raters: Their names.
+        pairs: Pairs that both have labeled.
+        same: Of these, those with the same label.
+        kappa: Cohen's kappa; None where both gave the same label to all pairs, or no pair has two labels.
+    """
+
+    kind: str
+    raters: tuple[str, str]
+    pairs: int
+    same: int
+    kappa: float | None
+
+
+class RaterSheet:
+    """A rater's copy of a sheet; each label is on the disk before the next pair is shown.
+
+    Args:
+        path: The copy; created from `sheet` if it does not exist.
+        sheet: The sheet that `write_sheet` wrote.
+
+    Raises:
+        DataError: The copy is not a copy of the sheet, or a label is unknown.
+    """
+
+    def __init__(self, path: Path, sheet: Path) -> None:
+        self.path = path
+        self._columns, rows = _read(sheet)
+        self.rows = rows
+        if path.exists():
+            columns, own = _read(path)
+            shown = [name for name in self._columns if name not in LABELS]
+            is_copy = columns == self._columns and [[r[n] for n in shown] for r in own] == [
+                [r[n] for n in shown] for r in rows
+            ]
+            if not is_copy:
+                raise DataError(
+                    f"not a copy of {sheet.name}", file=path, remedy="Give another name, or move the file away."
+                )
+            self.rows = own
+        for line, row in enumerate(self.rows, start=2):
+            for kind, values in LABELS.items():
+                if row[kind] and row[kind] not in map(str, values):
+                    raise DataError(f"line {line}: {kind} is '{row[kind]}'", file=path, remedy="Correct the label.")
+
+    @property
+    def labeled(self) -> int:
+        """Pairs that have all labels."""
+        return sum(all(row[kind] for kind in LABELS) for row in self.rows)
+
+    def next_index(self, after: int = -1) -> int | None:
+        """The first pair after an index, or else from the start, that lacks a label; None if none does."""
+        indices = [*range(after + 1, len(self.rows)), *range(min(after + 1, len(self.rows)))]
+        return next((i for i in indices if not all(self.rows[i][kind] for kind in LABELS)), None)
+
+    def missing(self, index: int) -> str | None:
+        """The first kind of label that a pair lacks."""
+        return next((kind for kind in LABELS if not self.rows[index][kind]), None)
+
+    def set(self, index: int, kind: str, value: int | None) -> None:
+        """Give a label to a pair, or take it away, and write the sheet.
+
+        Args:
+            index: The pair, from 0.
+            kind: Kind of label.
+            value: The label; None to take it away.
+
+        Raises:
+            ConfigError: The pair, kind or label is unknown.
+        """
+        if not 0 <= index < len(self.rows) or kind not in LABELS or not (value is None or value in LABELS[kind]):
+            raise ConfigError(f"unknown label '{value}' of '{kind}' for pair {index + 1}")
+        self.rows[index] = {**self.rows[index], kind: "" if value is None else str(value)}
+        with atomic_write(self.path) as temporary, temporary.open("w", encoding="utf-8", newline="") as stream:
+            table = csv.writer(stream, delimiter="\t", lineterminator="\n")
+            table.writerow(self._columns)
+            table.writerows([[row[name] for name in self._columns] for row in self.rows])
+
+
+class Judging:
+    """One sheet and the copies of its raters, which are beside it: `sheet.tsv`, `sheet.ada.tsv` …
+
+    Args:
+        sheet: The sheet.
+    """
+
+    def __init__(self, sheet: Path) -> None:
+        self.sheet = sheet
+        self.key = sheet.with_name(f"{sheet.name}.key.tsv")
+        self.lock = threading.Lock()
+
+    @property
+    def exists(self) -> bool:
+        """Whether the sheet has been drawn."""
+        return self.sheet.is_file()
+
+    def path_of(self, rater: str) -> Path:
+        """The file of a rater; raises ConfigError if the name cannot be part of a file name."""
+        if not _NAME.fullmatch(rater) or rater == "key":
+            raise ConfigError(
+                f"invalid name '{rater[:50]}'", remedy="Use up to 40 letters, digits, hyphens and underscores."
+            )
+        return self.sheet.with_name(f"{self.sheet.stem}.{rater}{self.sheet.suffix}")
+
+    def open(self, rater: str) -> RaterSheet:
+        """The sheet of a rater, a new one for a new name."""
+        return RaterSheet(self.path_of(rater), self.sheet)
+
+    def raters(self) -> list[str]:
+        """Names of all raters who have given a label."""
+        pattern = re.compile(rf"{re.escape(self.sheet.stem)}\.({_NAME.pattern}){re.escape(self.sheet.suffix)}")
+        names = [pattern.fullmatch(path.name) for path in sorted(self.sheet.parent.iterdir()) if path.is_file()]
+        return [match[1] for match in names if match and match[1] != "key"]
+
+    def agreement(self) -> list[Agreement]:
+        """The agreement of every two raters, on the pairs that both have labeled so far."""
+        sheets = {rater: self.open(rater).rows for rater in self.raters()}
+        return [
+            _compare(kind, (first, second), sheets[first], sheets[second])
+            for first, second in combinations(sheets, 2)
+            for kind in LABELS
+        ]
+
+
+def cohen_kappa(first: Sequence[object], second: Sequence[object]) -> float | None:
+    """Cohen's kappa of two raters: the agreement beyond chance, as a share of what chance leaves.
+
+    Args:
+        first: The labels of one rater.
+        second: Those of the other, for the same pairs.
+
+    Returns:
+        From −1 to 1, where 0 is chance; None without labels, and where chance alone explains all.
+
+    Example:
+        >>> cohen_kappa([1, 1, 2, 2], [1, 1, 2, 1])
+        0.5
+    """
+    n = len(first)
+    if n == 0:
+        return None
+    observed = sum(a == b for a, b in zip(first, second, strict=True)) / n
+    expected = sum(sum(a == value for a in first) * sum(b == value for b in second) for value in {*first, *second}) / (
+        n * n
+    )
+    return None if expected == 1 else (observed - expected) / (1 - expected)
+
+
+def _compare(
+    kind: str, raters: tuple[str, str], first: Sequence[dict[str, str]], second: Sequence[dict[str, str]]
+) -> Agreement:
+    labels = [(a[kind], b[kind]) for a, b in zip(first, second, strict=True) if a[kind] and b[kind]]
+    same = sum(a == b for a, b in labels)
+    kappa = cohen_kappa([a for a, _ in labels], [b for _, b in labels])
+    return Agreement(kind, raters, len(labels), same, kappa)
+
+
+def _read(path: Path) -> tuple[list[str], list[dict[str, str]]]:
+    with path.open(encoding="utf-8-sig", newline="") as stream:
+        table = csv.DictReader(stream, delimiter="\t")
+        columns = list(table.fieldnames or [])
+        wanted = ("number", "reference", "translation", *LABELS)
+        if not set(wanted) <= set(columns):
+            raise DataError(
+                f"not a sheet of pairs; expected the columns {', '.join(wanted)}",
+                file=path,
+                remedy="Name a sheet that `paraloom judge sample` wrote, or a new file.",
+            )
+        rows = [{name: (row[name] or "").strip() for name in columns} for row in table]
+    if not rows:
+        raise DataError("the sheet has no pairs", file=path, remedy="Draw another one: paraloom judge sample.")
+    return columns, rows

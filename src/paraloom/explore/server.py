@@ -1,0 +1,197 @@
+"""The HTTP server: on this machine only, behind a random token, for requests that name it as their host."""
+
+from __future__ import annotations
+
+import hmac
+import secrets
+import sys
+import traceback
+from http import HTTPStatus
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+from urllib.parse import parse_qs, urlencode, urlsplit
+
+from paraloom.core.errors import ConfigError
+from paraloom.explore.app import Answer, App
+from paraloom.explore.layout import POLICY
+from paraloom.report.markup import element, join
+
+ADDRESS = "127.0.0.1"
+
+_HEADERS = {
+    "Content-Security-Policy": POLICY,
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+    "Referrer-Policy": "same-origin",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Cache-Control": "no-store",
+}
+_MAX_BODY = 65_536
+
+
+class ExploreServer(ThreadingHTTPServer):
+    """Serves the pages of one app to the browser of this machine.
+
+    Args:
+        app: The pages.
+        port: Port to listen on; 0 for any free one.
+
+    Attributes:
+        token: What a request must prove to know: in the first address, afterwards in a cookie.
+
+    Raises:
+        OSError: The port is in use.
+    """
+
+    daemon_threads = True
+    # A second server on the same port would get a part of the requests.
+    allow_reuse_port = False
+
+    def __init__(self, app: App, port: int = 0) -> None:
+        super().__init__((ADDRESS, port), _Handler)
+        self.app = app
+        self.token = secrets.token_urlsafe(24)
+
+    @property
+    def port(self) -> int:
+        """The port that it listens on."""
+        return int(self.server_address[1])
+
+    @property
+    def url(self) -> str:
+        """The address to open first, with the token."""
+        return f"http://{ADDRESS}:{self.port}/?token={self.token}"
+
+    @property
+    def cookie(self) -> str:
+        """Name of the cookie; cookies do not tell ports apart."""
+        return f"paraloom_explore_{self.port}"
+
+    def hosts(self) -> frozenset[str]:
+        """Values of `Host` that are answered: a name that an attacker points to this machine is not."""
+        return frozenset({f"{ADDRESS}:{self.port}", f"localhost:{self.port}"})
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """A browser that closes a connection early is not worth a message."""
+        if not isinstance(sys.exc_info()[1], (BrokenPipeError, ConnectionResetError)):
+            super().handle_error(request, client_address)
+
+
+def start_server(app: App, port: int = 0) -> ExploreServer:
+    """Start to listen; `serve_forever` answers.
+
+    Args:
+        app: The pages.
+        port: Port to listen on; 0 for any free one.
+
+    Raises:
+        ConfigError: The port is in use or not allowed.
+    """
+    try:
+        return ExploreServer(app, port)
+    except (OSError, OverflowError) as error:
+        raise ConfigError(f"port {port} cannot be used ({error})", remedy="Give another --port.") from None
+
+
+class _Handler(BaseHTTPRequestHandler):
+    server: ExploreServer
+    server_version = "paraloom"
+    sys_version = ""
+    protocol_version = "HTTP/1.1"
+    timeout = 60
+
+    def do_GET(self) -> None:
+        self._respond(with_body=True)
+
+    def do_HEAD(self) -> None:
+        self._respond(with_body=False)
+
+    def do_POST(self) -> None:
+        form = self._form()
+        if isinstance(form, Answer):
+            self._send(form)
+        else:
+            self._respond(with_body=True, form=form)
+
+    def log_message(self, format: str, *args: Any) -> None:
+        """Requests are not logged."""
+
+    def _respond(self, *, with_body: bool, form: dict[str, list[str]] | None = None) -> None:
+        try:
+            answer = self._refusal(form is not None) or self._answer(form)
+        except Exception:
+            traceback.print_exc(file=sys.stderr)
+            answer = _plain("The page failed; the terminal shows why.", HTTPStatus.INTERNAL_SERVER_ERROR)
+        self._send(answer, with_body=with_body)
+
+    def _answer(self, form: dict[str, list[str]] | None) -> Answer:
+        parts = urlsplit(self.path)
+        if form is not None:
+            return self.server.app.post(parts.path, form)
+        query = parse_qs(parts.query, max_num_fields=500)
+        if "token" in query:
+            # The token leaves the address, so that it does not end up in bookmarks and screenshots.  A redirect would
+            # not do: after a link from elsewhere, browsers send strict cookies with the next request of the page only.
+            rest = [(key, value) for key, values in query.items() if key != "token" for value in values]
+            target = "/" + parts.path.lstrip("/") + ("?" + urlencode(rest) if rest else "")
+            refresh = element("meta", http_equiv="refresh", content=f"0; url={target}")
+            return Answer(join(refresh, element("a", "Continue", href=target)).encode(), sets_cookie=True)
+        return self.server.app.get(parts.path, query)
+
+    def _refusal(self, changes: bool) -> Answer | None:
+        """Why the request is refused, None if it is not."""
+        if self.headers.get("Host", "").lower() not in self.server.hosts():
+            return _plain("This page is served to this machine only.", HTTPStatus.FORBIDDEN)
+        origin = self.headers.get("Origin")
+        if changes and origin not in {f"http://{host}" for host in self.server.hosts()}:
+            return _plain("Forms of other pages are not accepted.", HTTPStatus.FORBIDDEN)
+        if not self._knows_token():
+            return _plain(
+                "Open the address that `paraloom explore` printed: it has a token that this one lacks.",
+                HTTPStatus.FORBIDDEN,
+            )
+        return None
+
+    def _knows_token(self) -> bool:
+        try:
+            given = parse_qs(urlsplit(self.path).query, max_num_fields=500).get("token", [])[:1]
+        except ValueError:
+            given = []
+        # Not by http.cookies: it gives up at cookies of other servers of this machine that it finds odd.
+        cookies = (cookie.strip().partition("=") for cookie in self.headers.get("Cookie", "").split(";"))
+        given += [value for name, _, value in cookies if name == self.server.cookie]
+        expected = self.server.token.encode()
+        return any(hmac.compare_digest(value.encode(), expected) for value in given)
+
+    def _form(self) -> dict[str, list[str]] | Answer:
+        try:
+            length = int(self.headers.get("Content-Length", ""))
+        except ValueError:
+            length = -1
+        if not 0 <= length <= _MAX_BODY:
+            self.close_connection = True
+            return _plain("The form is too long.", HTTPStatus.REQUEST_ENTITY_TOO_LARGE)
+        try:
+            return parse_qs(self.rfile.read(length).decode(), keep_blank_values=True, max_num_fields=500)
+        except ValueError:
+            return _plain("The form cannot be read.", HTTPStatus.BAD_REQUEST)
+
+    def _send(self, answer: Answer, *, with_body: bool = True) -> None:
+        self.send_response(answer.status)
+        for name, value in _HEADERS.items():
+            self.send_header(name, value)
+        if answer.location:
+            self.send_header("Location", answer.location)
+        if answer.sets_cookie:
+            cookie = f"{self.server.cookie}={self.server.token}; Path=/; HttpOnly; SameSite=Strict"
+            self.send_header("Set-Cookie", cookie)
+        self.send_header("Content-Type", answer.kind)
+        self.send_header("Content-Length", str(len(answer.body)))
+        self.end_headers()
+        if with_body:
+            self.wfile.write(answer.body)
+
+
+def _plain(text: str, status: HTTPStatus) -> Answer:
+    return Answer(text.encode(), int(status), "text/plain; charset=utf-8")

@@ -1,0 +1,61 @@
+"""Figures that stages report, in words."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+_MEANINGS = {
+    "violations": ("pairs that still violate the margin", True),
+    "loss": ("loss in the last epoch", False),
+    "dev": ("on development text", False),
+    "f1": ("F1", False),
+    "bleu": ("BLEU", False),
+    "chrf": ("chrF", False),
+}
+"""Name of a figure → what it is, and whether it is a share of 1 that is printed in percent."""
+
+
+def describe_figures(figures: Mapping[str, Any]) -> list[str]:
+    """A line for each figure; those without a value are left out.
+
+    Args:
+        figures: Name → number, text, or further figures.
+
+    Example:
+        >>> describe_figures({"pairs": {"read": 317, "too_long": 0}, "violations": 0.8894, "dev": {}, "steps": 4000})
+        ['pairs: 317 read, 0 too long', 'pairs that still violate the margin: 88.9 %', 'steps: 4,000']
+    """
+    lines = []
+    for name, value in figures.items():
+        label, share = _MEANINGS.get(name, (name.replace("_", " "), False))
+        if isinstance(value, Mapping):
+            text = ", ".join(_figure(key, part) for key, part in value.items() if part not in (None, {}, []))
+        elif isinstance(value, list | tuple):
+            text = ", ".join(map(_value, value))
+        elif share and isinstance(value, float):
+            text = f"{value:.1%}".replace("%", " %")
+        else:
+            text = "" if value is None else _value(value)
+        if text:
+            lines.append(f"{label}: {text}")
+    return lines
+
+
+def _figure(name: str, value: Any) -> str:
+    """One of several figures: a count before its name, another number after it.
+
+    Example:
+        >>> _figure("too_long", 3), _figure("pearson", 0.81234)
+        ('3 too long', 'pearson 0.8123')
+    """
+    label = name.replace("_", " ")
+    if isinstance(value, Mapping):
+        return f"{label} ({', '.join(_figure(key, part) for key, part in value.items())})"
+    return f"{value:,} {label}" if isinstance(value, int) else f"{label} {_value(value)}"
+
+
+def _value(value: Any) -> str:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return str(value)
+    return f"{value:,}" if isinstance(value, int) else f"{value:.4g}"
