@@ -203,7 +203,7 @@ def test_a_script_that_uses_the_whole_api(tmp_path: Path) -> None:
 
 
 def test_objects_say_what_they_are() -> None:
-    assert repr(paraloom.Encoder.load("english")).startswith("Encoder('english', dimension=400")
+    assert repr(paraloom.Encoder.load("english")).startswith("Encoder('english', dimension=512")
     assert "de → en" in repr(paraloom.Translator.load("de-en"))
     assert repr(paraloom.as_pairs([("a", "b")])) == "Pairs(InMemoryPairs)"
 

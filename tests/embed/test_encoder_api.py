@@ -99,7 +99,7 @@ def test_similarity_is_the_matrix_of_cosines(english: Encoder) -> None:
         assert similarity.dtype == np.float32
         np.testing.assert_allclose(similarity, expected, atol=1e-6)
     np.testing.assert_allclose(english.similarity(SENTENCES[0], b), expected[:1], atol=1e-6)
-    with pytest.raises(DataError, match="same dimension, got 3 and 400"):
+    with pytest.raises(DataError, match="same dimension, got 3 and 512"):
         english.similarity(np.ones((2, 3), np.float32), SENTENCES)
 
 
@@ -137,7 +137,7 @@ def test_static_models_are_loaded_and_copied(tmp_path: Path) -> None:
 
 
 def test_repr_says_what_it_is(english: Encoder) -> None:
-    assert repr(english) == f"Encoder('english', dimension=400, signature='{english.signature}')"
+    assert repr(english) == f"Encoder('english', dimension=512, signature='{english.signature}')"
     assert repr(Encoder(LengthEncoder())) == "Encoder(dimension=1, signature='length')"
 
 

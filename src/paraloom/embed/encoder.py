@@ -55,7 +55,7 @@ class Encoder:
     Example:
         >>> encoder = Encoder.load("english")
         >>> encoder.encode(["A cat sleeps.", "A dog runs."]).shape
-        (2, 400)
+        (2, 512)
         >>> int(encoder.similarity(["A cat sleeps."], ["The cat is asleep.", "Stocks fell."]).argmax())
         0
     """
@@ -82,7 +82,7 @@ class Encoder:
 
         Example:
             >>> Encoder.load("english").dimension
-            400
+            512
         """
         return cls(open_encoder(name, threads or available_threads()), str(name))
 
@@ -145,7 +145,7 @@ class Encoder:
 
         Example:
             >>> Encoder.load("english").signature.split("|")[:3]
-            ['encoder', 'spec:word,trigram', 'dimension:400']
+            ['encoder', 'spec:word,trigram', 'dimension:512']
         """
         return self.model.signature
 
@@ -180,9 +180,9 @@ class Encoder:
         Example:
             >>> encoder = Encoder.load("english")
             >>> encoder.encode("A dog runs.").shape
-            (400,)
+            (512,)
             >>> encoder.encode([]).shape
-            (0, 400)
+            (0, 512)
         """
         if batch_size < 1:
             raise ConfigError(f"'batch_size' is {batch_size}; expected 1 or more")

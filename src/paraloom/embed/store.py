@@ -93,7 +93,7 @@ def load_encoder(folder: str | Path, threads: int = 1) -> SentenceEncoder:
 
     Example:
         >>> load_encoder("english").dimension
-        400
+        512
     """
     folder = _resolve(folder)
     config = _read_config(folder)
