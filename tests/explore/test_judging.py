@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -141,3 +142,17 @@ def test_files_that_are_not_copies_are_refused(app: App) -> None:
     judging.sheet.write_text("a\tb\n1\t2\n")
     with pytest.raises(DataError, match="not a sheet"):
         judging.open("cleo")
+
+
+def test_texts_are_shown_as_they_are_and_quoted_in_the_files(tmp_path: Path) -> None:
+    (tmp_path / "formulas.tsv").write_text("src\ttgt\tscore\n=1+1\t'tis so\t0.5\n")
+    library = Library(tmp_path / "formulas.tsv")
+    try:
+        app = App(library)
+        post(app, "/judge/draw", by="score", count=1)
+        page = app.get("/judge/pair", {"rater": ["ada"]}).body.decode()
+        assert "'=1+1" in library.judging.sheet.read_text()
+    finally:
+        library.close()
+    text = re.sub("<[^>]*>", "", page)
+    assert "'=1+1" not in text and "=1+1" in text and "''tis" not in text
