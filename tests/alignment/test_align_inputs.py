@@ -147,7 +147,7 @@ def test_the_command_takes_delimiter_lexicon_and_method(paraloom: Command, tmp_p
     verb = ["align", "sentences", "a.de", "a.en", "--hard-delimiter", ".EOA"]
     lexicon = ["--lexicon", "lexicon.tsv"]
     for options in (lexicon, ["--method", "park17"]):
-        status, _, message = paraloom(*verb, *options, "-o", "out.vecalign")
+        status, _, message = paraloom(*verb, *options, "-o", "out.vecalign", "--force")
         assert status == 0, message
         assert ((1,), (1,)) in [(bead.source, bead.target) for bead in read_beads(tmp_path / "out.vecalign")]
     assert paraloom(*verb, *lexicon, "-o", "out.tsv")[0] == 0

@@ -104,7 +104,7 @@ def test_two_texts_are_aligned_by_their_translations_into_a_third_language(paral
         ("aa c", "bb y"),
         ("aa d", "bb z"),
     ]
-    status, _, message = paraloom("align", "sentences", "a", "b", *options, "-o", "o.tsv")
+    status, _, message = paraloom("align", "sentences", "a", "b", *options, "-o", "p.tsv")
     assert status != 0 and "pivot" in message
 
 

@@ -74,8 +74,8 @@ REFUSED = {
 }
 """Where a bundled name is understood, but the model does not have what the command needs."""
 
-OTHERS = {"evaluate comet --model", "reproduce --encoder"}
-"""A COMET model; a command whose tables take minutes."""
+OTHERS = {"evaluate comet --model", "explore --encoder", "reproduce --encoder"}
+"""A COMET model; a command that serves until it is stopped; one whose tables take minutes."""
 
 SLOW = {
     "align documents --translator",

@@ -234,7 +234,10 @@ def test_the_command_prints_counts_and_does_not_overwrite_a_corpus(tmp_path: Pat
     assert status == 0 and "pages: 3 read = 3 documents + 0 rejected" in err
     before = {path: path.read_bytes() for path in (tmp_path / "out").iterdir()}
     status, _, err = paraloom("extract", "museum", "-o", "out", "--workers", "1")
-    assert status == 1 and "already holds a corpus" in err
+    assert status == 0 and "up to date" in err
+    site(tmp_path / "gallery", 2)
+    status, _, err = paraloom("extract", "gallery", "-o", "out", "--workers", "1")
+    assert status == 1 and "--force" in err
     assert before == {path: path.read_bytes() for path in (tmp_path / "out").iterdir()}
     status, out, _ = paraloom("extract", "museum", "-o", "again", "--workers", "1", "--json")
     assert status == 0 and json.loads(out)["documents"] == 3

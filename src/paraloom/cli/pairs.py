@@ -222,7 +222,7 @@ def filter_pairs(
     result = kept.write(output, engine=engine, workers=workers, on_error=on_error.value)
     print_run(result, output, "train encoder --pairs {output} -o encoder", as_json)
     if not as_json and not result.stages[-1].counts.out:
-        typer.echo(f"\n{workflows.explain_empty_filter(result, pairs)}", err=True)
+        typer.echo(f"\n{workflows.explain_empty_filter(result, options.pairs(pairs))}", err=True)
 
 
 def stats(
