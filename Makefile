@@ -8,6 +8,12 @@ BUNDLED := src/paraloom/bundled
 PAPERS = --sts $(PARALOOM_DATA)/sts --parser runs/parser \
     --pairs tatoeba=runs/german/120-tatoeba-back --pairs captions=runs/german/150-captions-back \
     --pairs help=runs/german/180-help-back --pairs news=runs/german/210-news-back
+ENCODER_TABLES = --sts $(PARALOOM_DATA)/sts --vectors runs/bundled-encoder/80-words-in-context/artifact \
+    --simple-wikipedia runs/simple-wikipedia.tsv \
+    --ppdb $(PARALOOM_DATA)/phrase/ppdb-lexical/ppdb-1.0-xxxl-lexical.pairs.tsv.gz \
+    --pairs news=runs/backtranslated-encoder/20-news --pairs commentary=runs/backtranslated-encoder/30-commentary \
+    --pairs europarl=runs/backtranslated-encoder/70-europarl --pairs tatoeba=runs/backtranslated-encoder/100-tatoeba \
+    --seeds 3 --epochs 3 --size 6000 -o runs/reproduce
 
 .PHONY: quickstart test test-all fuzz lint docs wheel bench reproduce clean
 
@@ -69,14 +75,18 @@ reproduce: $(VENV)/dev
 	$(BIN)/python examples/paraphrase_model.py -o runs/paraphrase-model
 	$(BIN)/python examples/selected_pairs.py -o runs/selected-pairs
 	$(BIN)/paraloom train parser $(PARALOOM_DATA)/treebank/nltk-ptb-sample/wsj_0001-0199.mrg.gz -o runs/parser
-	$(BIN)/paraloom reproduce w17-5 w17-6 w17-7 w17-8 w17-9 w17-10 w17-12 pnmt-1 pnmt-5 $(PAPERS) \
-	    --epochs 5 --seeds 3 -o runs/reproduce
-	$(BIN)/paraloom reproduce w17-4 pnmt-6 pnmt-8 pnmt-scrambling $(PAPERS) --epochs 3 --seeds 1 -o runs/encoders
+	$(BIN)/paraloom reproduce w17-8 w17-9 w17-10 pnmt-1 $(PAPERS) --epochs 5 --seeds 3 -o runs/reproduce-german
 	$(BIN)/python examples/backtranslated_encoder.py --bundled runs/bundled-de-en --general runs/general-translator \
 	    -o runs/backtranslated-encoder
 	$(BIN)/python benchmarks/bilingual.py --languages cs de tr ko is --seeds 1 2 3 -o runs/bilingual
 ifdef TEACHER  # the folder of a sentence-transformers model, such as all-MiniLM-L6-v2
 	$(BIN)/paraloom run examples/bundled-encoder.toml -o runs/bundled-encoder
+	cd $(PARALOOM_DATA)/simplewiki && { gzip -dc kauchak-v2-dev.normal-simple.tsv.gz; \
+	    cat wikilarge.valid.normal-simple.tsv wikismall.valid.normal-simple.tsv; } > $(CURDIR)/runs/simple-wikipedia.tsv
+	$(BIN)/paraloom reproduce w17-4 pnmt-4 pnmt-6 pnmt-7 pnmt-scrambling $(ENCODER_TABLES) --recurrent-size 1000
+	$(BIN)/paraloom reproduce pnmt-8 pnmt-9 pnmt-10 $(ENCODER_TABLES) --recurrent-size 600
+	$(BIN)/paraloom reproduce w17-5 w17-6 w17-7 w17-12 w17-13 pnmt-5 $(ENCODER_TABLES) --recurrent-size 0 \
+	    --tuning-size 1500
 	GERMAN=runs/german $(BIN)/paraloom run examples/english-encoder.toml -o runs/english-encoder
 	ENGLISH=runs/english-encoder $(BIN)/paraloom run examples/english-curve.toml -o runs/english-curve
 	$(BIN)/paraloom run examples/phrases.toml -o runs/phrases
