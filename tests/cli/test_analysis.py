@@ -55,7 +55,7 @@ def test_models_for_scores_are_trained_and_used(paraloom: Command, scored: Path,
     assert paraloom("train", "word-counts", "--pairs", scored, "-o", "counts")[0] == 0
     assert paraloom("train", "language-model", "--pairs", scored, "-o", "lm")[0] == 0
     status, out, _ = paraloom("train", "classifier", "--pairs", scored, "-o", "judge", "--kind", "avg", "--epochs", 2)
-    assert status == 0 and "reference_accuracy" in out
+    assert status == 0 and "reference accuracy" in out
     options = ["--word-counts", "counts", "--language-model", "lm", "--classifier", "judge"]
     fresh = tmp_path / "plain.parquet"
     pq.write_table(pq.read_table(scored / "part-00000.parquet").drop_columns(["paraphrase_score"]), fresh)

@@ -106,7 +106,7 @@ def test_train_translator_and_translate(paraloom: Command, tmp_path: Path) -> No
         "--vocab-size",
         80,
     )
-    assert status == 0 and "development_loss" in out
+    assert status == 0 and "development loss" in out
     assert (tmp_path / "kal-en" / "README.md").read_text().count("kal → en") == 1
     costs = json.loads((tmp_path / "kal-en" / "costs.json").read_text())
     assert costs["sentences"] == 3 and costs["text"] == "3 development pairs"

@@ -68,7 +68,7 @@ def test_phrase_encoders_are_trained_and_evaluated(paraloom, tmp_path):
     (tmp_path / "vectors.txt").write_text("\n".join(rows) + "\n")
     status, out, err = paraloom("train", "phrases", "ppdb-mine", "--vectors", "vectors.txt", "--epochs", 2, "-o", "p")
     assert status == 0, err
-    assert '"identical": 1' in out
+    assert "1 identical" in out
     assert load_encoder(tmp_path / "p").encode(["big nounaa"]).shape == (1, 8)
     status, _, err = paraloom("train", "phrases", "ppdb-mine", "-o", "other")
     assert (status, "expected either 'vectors' or 'teacher'" in err) == (1, True)
@@ -86,7 +86,7 @@ def test_an_encoder_and_word_vectors_are_distilled(paraloom, tmp_path):
         "distill", "encoder", teacher, "text.txt", "--steps", 30, "--dimension", 8, "-o", "student"
     )
     assert status == 0, err
-    assert '"used": 9' in out
+    assert "9 used" in out
     assert load_encoder(tmp_path / "student").encode(["a dog"]).shape == (1, 16)
     (tmp_path / "words").write_text("dog 5\ncat 4\nrun 1\n")
     status, out, err = paraloom("distill", "words", teacher, "words", "--dimension", 2, "-o", "vectors")

@@ -220,13 +220,21 @@ def test_exit_status_2(call: list[str], paraloom: Command) -> None:
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_exit_status_of_an_interruption(
-    number: signal.Signals, paraloom: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    number: signal.Signals,
+    paraloom: Command,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    request: pytest.FixtureRequest,
 ) -> None:
     def receive(*arguments: object, **options: object) -> None:
         os.kill(os.getpid(), number)
         time.sleep(10)
 
     monkeypatch.setattr(workflows, "translate_file", receive)
+    before = signal.getsignal(number)
+    if before is signal.SIG_IGN:  # whoever runs the tests began them with `nohup`
+        signal.signal(number, signal.SIG_DFL)
+        request.addfinalizer(lambda: signal.signal(number, before))
     note = "echo $PARALOOM_STATE $PARALOOM_EXIT_CODE > end.txt"
     status, _, err = paraloom("translate", "de-en", "in.txt", "--on-end", note)
     assert status == 128 + number and "the same command again resumes" in err

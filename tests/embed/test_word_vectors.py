@@ -218,7 +218,7 @@ def test_the_width_of_vectors(tmp_path: Path) -> None:
     assert vector_width(write(tmp_path / "header.txt.gz", "1 3\ndog 1 2 3\n")) == 3
     np.save(tmp_path / "array.npy", np.zeros((2, 5), np.float32))
     assert vector_width(tmp_path / "array.npy") == 5
-    for name, text, message in (("empty.txt", "1 3\n", "no vectors"), ("bad.npy", "text", "not an array of vectors")):
+    for name, text, message in (("empty.txt", "1 3\n", "no vectors"), ("bad.npy", "text", "not an array of numbers")):
         with pytest.raises(DataError, match=message):
             vector_width(write(tmp_path / name, text))
 

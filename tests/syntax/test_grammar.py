@@ -222,8 +222,8 @@ def test_the_commands_train_and_parse(treebank: Path, tmp_path: Path) -> None:
     assert all(table.column("tgt_parse").to_pylist())
     # The statistics include the trees.
     (tmp_path / "pairs.tsv").write_text("src\ttgt\nIt sleeps.\tThe dog sleeps.\nIt sleeps.\tSleep.\n")
-    call("parse", tmp_path / "pairs.tsv", "--parser", tmp_path / "parser", "-o", tmp_path / "parsed.parquet")
-    assert "parse entropy" in call("stats", tmp_path / "parsed.parquet")
+    call("parse", tmp_path / "pairs.tsv", "--parser", tmp_path / "parser", "-o", tmp_path / "second.parquet")
+    assert "parse entropy" in call("stats", tmp_path / "second.parquet")
 
 
 def test_the_real_treebank_is_parsed(data: Path) -> None:

@@ -350,7 +350,9 @@ def test_a_command_replaces_only_a_model_of_its_kind(
     (tmp_path / "thesis").mkdir()
     (tmp_path / "thesis" / "thesis.tex").write_text("years of work")
     status, _, err = paraloom("train", "parser", "trees.mrg", "-o", "thesis")
-    assert status == 1 and "thesis: the folder holds something else" in err and "Name a new folder" in err
+    assert status == 1 and "thesis: the output exists already" in err
+    status, _, err = paraloom("train", "parser", "trees.mrg", "-o", "thesis", "--force")
+    assert status == 1 and "thesis" in err
     assert [path.name for path in (tmp_path / "thesis").iterdir()] == ["thesis.tex"]
     assert paraloom("train", "parser", "trees.mrg", "-o", "trees.mrg")[0] == 1
     assert (tmp_path / "trees.mrg").read_text() == "(S (NP x) (VP y))\n"

@@ -249,11 +249,11 @@ def test_the_command_parses_with_spacy(
     (tmp_path / "pairs.tsv").write_text("src\ttgt\nx\tThe dog sleeps .\ny\tGo home !\n")
     parsed = ("-o", "parsed.parquet", "--columns", "tgt", "--workers", 1)
     for name in (spacy_folder, f"spacy:{spacy_folder}"):
-        status, _, err = paraloom("parse", "pairs.tsv", "--parser", name, *parsed)
+        status, _, err = paraloom("parse", "pairs.tsv", "--parser", name, *parsed, "--force")
         assert status == 0, err
         trees = pq.read_table(tmp_path / "parsed.parquet").column("tgt_parse").to_pylist()
         assert [root_production(tree) for tree in trees] == ["root -> nsubj punct", "root -> advmod punct"]
-    status, _, err = paraloom("parse", "pairs.tsv", "--parser", "spacy:en_none_such", *parsed)
+    status, _, err = paraloom("parse", "pairs.tsv", "--parser", "spacy:en_none_such", *parsed, "--force")
     assert status == 1 and "spacy download" in err
 
 

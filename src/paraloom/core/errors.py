@@ -44,7 +44,7 @@ class ParaloomError(Exception):
         what = printable(what)
         super().__init__(what)
         self.what = what
-        self.stage = stage
+        self.stage = printable(stage) if stage is not None else None
         self.file = _without_surrogates(str(file)) if file is not None else None
         self.row = row
         self.remedy = printable(remedy) if remedy is not None else None
@@ -66,7 +66,7 @@ class ParaloomError(Exception):
         Returns:
             The error itself, to be raised.
         """
-        self.stage = self.stage or stage
+        self.stage = self.stage or (printable(stage) if stage is not None else None)
         self.file = self.file or (_without_surrogates(str(file)) if file is not None else None)
         self.row = self.row if self.row is not None else row
         return self

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
-from typing import NamedTuple
+from tokenize import TokenError
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -103,10 +104,7 @@ def _read_array(path: Path, row_of: Mapping[str, int], dimension: int | None) ->
             remedy=f"Write one word per line, in the order of the rows, into '{listed}'.",
         )
     words = list(read_lines(listed))
-    try:
-        vectors = np.load(path, mmap_mode="r", allow_pickle=False)
-    except (ValueError, EOFError) as error:
-        raise DataError(f"not an array of numbers: {error}", file=path) from None
+    vectors = _load_array(path)
     if vectors.ndim != 2 or len(vectors) != len(words) or vectors.dtype.kind not in "fiu":
         raise DataError(
             f"expected {len(words)} rows of numbers, one for each line of '{listed.name}', "
@@ -165,14 +163,21 @@ def vector_width(path: str | Path) -> int:
     """
     path = vectors_file(path)
     if path.suffix == ".npy":
-        try:
-            return int(np.load(path, mmap_mode="r", allow_pickle=False).shape[1])
-        except (ValueError, EOFError, IndexError) as error:
-            raise DataError(f"not an array of vectors: {error}", file=path) from None
+        vectors = _load_array(path)
+        if vectors.ndim != 2:
+            raise DataError(f"expected an array of two dimensions, got {vectors.ndim}", file=path)
+        return int(vectors.shape[1])
     for number, line in enumerate(islice(read_lines(path), 2), 1):
         if number > 1 or not _is_header(line):
             return len(line.split()) - 1
     raise DataError("the file has no vectors", file=path)
+
+
+def _load_array(path: Path) -> npt.NDArray[Any]:
+    try:
+        return np.load(path, mmap_mode="r", allow_pickle=False)
+    except (ValueError, EOFError, TokenError) as error:  # the last one for a header that is cut off
+        raise DataError(f"not an array of numbers: {error}", file=path) from None
 
 
 def vectors_file(path: str | Path) -> Path:

@@ -116,13 +116,20 @@ def define_steps(stages: Iterable[Stage], base: Path) -> tuple[Step, ...]:
     return tuple(steps)
 
 
+def _exists(path: Path) -> bool:
+    try:
+        return path.exists()
+    except OSError:  # a name that is too long for the file system
+        return False
+
+
 def _step(stage: Stage, use: str, earlier: Sequence[Step], base: Path) -> Step:
     name = stage.name or re.split(r"[:.]", use)[-1]  # of package.module:function.<locals>.Class the last part
     if not _NAME.fullmatch(name):
         raise ConfigError(f"key 'name' must be letters, digits, - and _, not {name!r}")
     if name in (step.name for step in earlier):
         raise ConfigError("an earlier stage has this name", remedy="Give each stage a unique name.")
-    missing = next((path for path in stage.files() if not path.exists()), None)
+    missing = next((path for path in stage.files() if not _exists(path)), None)
     if missing is not None:
         raise ConfigError(f"file '{missing}' not found", remedy=f"Relative paths are resolved against {base}.")
     source = _source(stage, earlier, base) if isinstance(stage, Map) else None

@@ -25,9 +25,9 @@ _FUNCTION_NAMES = (
     "isnan least ln log log10 log2 mod multiply pi pow power radians round round_even sign sin sqrt subtract tan trunc "
     # Texts.
     "ascii bit_length char_length character_length concat concat_ws contains damerau_levenshtein editdist3 ends_with "
-    "hamming instr jaccard jaro_similarity jaro_winkler_similarity lcase left length length_grapheme len levenshtein "
-    "lower ltrim md5 md5_number md5_number_lower md5_number_upper mismatches nfc_normalize octet_length ord position "
-    "prefix regexp_extract regexp_extract_all regexp_full_match regexp_matches regexp_replace regexp_split_to_array "
+    "hamming hash instr jaccard jaro_similarity jaro_winkler_similarity lcase left length length_grapheme len "
+    "levenshtein lower ltrim md5 md5_number md5_number_lower md5_number_upper mismatches nfc_normalize octet_length ord "
+    "position prefix regexp_extract regexp_extract_all regexp_full_match regexp_matches regexp_replace regexp_split_to_array "
     "replace reverse right rtrim sha256 split split_part starts_with str_split string_split string_split_regex strlen "
     "strip_accents strpos substr substring suffix translate trim ucase unicode upper "
     # Lists and structs.
