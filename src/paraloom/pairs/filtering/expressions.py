@@ -26,10 +26,10 @@ _FUNCTION_NAMES = (
     # Texts.
     "ascii bit_length char_length character_length concat concat_ws contains damerau_levenshtein editdist3 ends_with "
     "hamming hash instr jaccard jaro_similarity jaro_winkler_similarity lcase left length length_grapheme len "
-    "levenshtein lower ltrim md5 md5_number md5_number_lower md5_number_upper mismatches nfc_normalize octet_length ord "
-    "position prefix regexp_extract regexp_extract_all regexp_full_match regexp_matches regexp_replace regexp_split_to_array "
-    "replace reverse right rtrim sha256 split split_part starts_with str_split string_split string_split_regex strlen "
-    "strip_accents strpos substr substring suffix translate trim ucase unicode upper "
+    "levenshtein lower ltrim md5 md5_number md5_number_lower md5_number_upper mismatches nfc_normalize octet_length "
+    "ord position prefix regexp_extract regexp_extract_all regexp_full_match regexp_matches regexp_replace "
+    "regexp_split_to_array replace reverse right rtrim sha256 split split_part starts_with str_split string_split "
+    "string_split_regex strlen strip_accents strpos substr substring suffix translate trim ucase unicode upper "
     # Lists and structs.
     "array_contains array_extract array_has array_length element_at list_avg list_contains list_count list_distinct "
     "list_element list_extract list_has list_has_all list_has_any list_max list_min list_position list_sum list_unique "
