@@ -85,7 +85,7 @@ MISTAKES = [
     Mistake(
         "missing extra",
         "train translator --bitext mine.tsv --dev mine.tsv -o model",
-        ("packages that are not installed", "pip install"),
+        ("not installed", "pip install"),
         missing="torch",
     ),
     Mistake(

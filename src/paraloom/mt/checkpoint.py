@@ -110,6 +110,7 @@ def convert(checkpoint: str | Path, folder: Path, *, precision: str = "int8", re
     """
     if precision not in PRECISIONS:
         raise ConfigError(f"unknown precision '{precision}'{nearest(precision, PRECISIONS)}")
+    require_hub(checkpoint)
     try:
         import torch  # noqa: F401
         from ctranslate2.converters import TransformersConverter
@@ -206,7 +207,6 @@ def _convert_folder(checkpoint: Path, precision: str) -> Path:
 def _convert_download(name: str, precision: str) -> Path:
     folder = cache_folder() / "translators" / f"{name.replace('/', '--')}-{precision}"
     if not (folder / "model.bin").is_file():
-        require_hub(name)
         convert(name, folder, precision=precision)
     return folder
 

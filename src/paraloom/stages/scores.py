@@ -16,7 +16,6 @@ from paraloom.core.protocols import CorpusReader
 from paraloom.core.stage import Fit, Json, Map, Ref, StageContext
 from paraloom.core.stage_cache import cached_per_stage
 from paraloom.embed.encoder import open_encoder
-from paraloom.embed.transformer import SentenceTransformerEncoder
 from paraloom.io import Corpus
 from paraloom.mt import Mbr, Translator
 from paraloom.pairs.scoring.classifier import Classifier, ClassifierConfig
@@ -297,7 +296,7 @@ def _model_scorers(
     if "encoder" in paths:
         scorers += encoder_scorers(open_encoder(paths["encoder"]), bilingual=bilingual)
     if sentence_transformer:
-        scorers += encoder_scorers(SentenceTransformerEncoder(sentence_transformer), bilingual=bilingual)
+        scorers += encoder_scorers(open_encoder(sentence_transformer), bilingual=bilingual)
     if "word_counts" in paths:
         scorers += idf_scorers(DocumentFrequencies.load(paths["word_counts"]))
     if "language_model" in paths:
