@@ -45,7 +45,7 @@ class ParaloomError(Exception):
         super().__init__(what)
         self.what = what
         self.stage = printable(stage) if stage is not None else None
-        self.file = _without_surrogates(str(file)) if file is not None else None
+        self.file = printable(str(file)) if file is not None else None
         self.row = row
         self.remedy = printable(remedy) if remedy is not None else None
 
@@ -67,7 +67,7 @@ class ParaloomError(Exception):
             The error itself, to be raised.
         """
         self.stage = self.stage or (printable(stage) if stage is not None else None)
-        self.file = self.file or (_without_surrogates(str(file)) if file is not None else None)
+        self.file = self.file or (printable(str(file)) if file is not None else None)
         self.row = self.row if self.row is not None else row
         return self
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -129,7 +130,7 @@ def open_shard(path: str | Path) -> Iterator[pq.ParquetFile]:
     Raises:
         DataError: The file is missing, truncated or corrupt.
     """
-    if not Path(path).is_file():
+    if not os.path.isfile(path):  # noqa: PTH113 (is_file raises for names that are too long)
         raise DataError("file not found", file=path, remedy="Restore it from a copy, or create its corpus again.")
     with _corruption_as_error(path):
         file = pq.ParquetFile(path, page_checksum_verification=True)
