@@ -38,8 +38,11 @@ class Browser:
         self._address = address
 
     def open(self, url: str) -> None:
-        """Go to an address, and wait until the page is loaded."""
+        """Go to an address, and wait until the page is loaded and painted: keys before the first frame are dropped."""
         self._call("POST", "/url", {"url": url})
+        # A window that the system does not draw has no frames.
+        painted = "const d = arguments[0]; setTimeout(d, 3000); requestAnimationFrame(() => requestAnimationFrame(d));"
+        self._call("POST", "/execute/async", {"script": painted, "args": []})
 
     @property
     def url(self) -> str:

@@ -113,6 +113,7 @@ def test_1_the_printed_address_opens_the_table_and_hostile_texts_stay_text(
 
 def test_2_a_search_counts_while_it_is_typed_and_the_address_is_the_state(visit: Browser) -> None:
     visit.press("/")
+    visit.wait("document.activeElement.name === 'search'")
     visit.press(*"garden")
     expected = sum("garden" in row["src"] + "\n" + row["tgt"] for row in toy_pairs().to_pylist())
     visit.wait("document.querySelector('#total').innerText.startsWith(arguments[0])", str(expected))
@@ -124,6 +125,7 @@ def test_2_a_search_counts_while_it_is_typed_and_the_address_is_the_state(visit:
 
 def test_3_a_wrong_condition_explains_itself_and_a_right_one_filters(pairs: ExploreServer, visit: Browser) -> None:
     visit.press("w")
+    visit.wait("document.activeElement.name === 'where'")
     visit.press(*"qualty > 0.5")
     visit.wait("document.querySelector('[role=alert]')?.innerText.includes('quality')")
     visit.type("input[name=where]", "quality > 0.5")
