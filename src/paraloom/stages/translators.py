@@ -23,12 +23,13 @@ from paraloom.evaluate.row_groups import evaluate_groups, read_row_ranges, row_g
 from paraloom.evaluate.translation import evaluate_translation
 from paraloom.io import Corpus
 from paraloom.io.compression import read_lines
-from paraloom.mt.checkpoint import CHECKPOINT, convert, write_card
+from paraloom.mt.checkpoint import CHECKPOINT, convert
 from paraloom.mt.config import TranslatorConfig
 from paraloom.mt.costs import COST_DECODING, CostDistribution, write_costs
 from paraloom.mt.data import mixture_sizes, repeat_to
 from paraloom.mt.decoding import parse_decoding
 from paraloom.mt.training import train_translator
+from paraloom.mt.model_card import write_card
 from paraloom.mt.translator import Translator, best_translations, best_variants
 from paraloom.pairs.filtering.held_out import is_held_out
 from paraloom.text.normalize import normalize

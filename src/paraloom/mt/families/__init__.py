@@ -6,7 +6,7 @@ A new family is one module with one object, one line in `FAMILIES` and one for e
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
 from typing import Any, Protocol
@@ -49,6 +49,10 @@ class Family(Protocol):
     def name(self) -> str:
         """Its name in `FAMILIES`."""
 
+    @property
+    def title(self) -> str:
+        """Its name in errors."""
+
     def fits(self, folder: Path) -> bool:
         """Whether a checkpoint of one of its model types belongs to it; only small files are looked at.
 
@@ -56,8 +60,36 @@ class Family(Protocol):
             folder: Has config.json and the files of the tokenizer; the weights may be missing.
         """
 
+    def check_files(self, checkpoint: str | Path, names: Sequence[str]) -> None:
+        """Check that a checkpoint has a tokenizer.
+
+        Args:
+            checkpoint: For the error.
+            names: Its files.
+
+        Raises:
+            ModelError: A file is missing; names it.
+        """
+
+    def check_precision(self, precision: str) -> None:
+        """Check that it runs in a number format.
+
+        Args:
+            precision: One of `paraloom.mt.checkpoint.PRECISIONS`.
+
+        Raises:
+            ConfigError: It does not.
+        """
+
+    def default_precision(self, kind: str) -> str:
+        """The number format that suits a kind of device.
+
+        Args:
+            kind: 'cpu' or 'cuda'.
+        """
+
     def convert(self, checkpoint: Path, folder: Path, precision: str) -> None:
-        """Write a folder that `load` reads, with `FOLDER_FILE` in it.
+        """Write a folder for CTranslate2, with `FOLDER_FILE` in it.
 
         Args:
             checkpoint: Folder with config.json, safetensors and the files of the tokenizer.
@@ -65,12 +97,16 @@ class Family(Protocol):
             precision: Number format of the weights.
         """
 
+
+class LoadingFamily(Family, Protocol):
+    """A family whose models run in another way than on `paraloom.mt.Translator`, and that loads them itself."""
+
     def load(self, folder: Path, **options: Any) -> TranslatorLike:
         """Load a translator.
 
         Args:
             folder: A converted folder.
-            **options: The keyword arguments of `paraloom.mt.Translator`, `decoding` among them.
+            **options: The keyword arguments of `paraloom.mt.Translator.load`, `precision` left out.
         """
 
 
@@ -141,7 +177,10 @@ def checkpoint_family(folder: Path) -> Family:
 
 
 def folder_settings(folder: Path) -> dict[str, Any]:
-    """translator.json of a converted folder; empty if it has none, as folders of Marian models that CTranslate2 wrote.
+    """translator.json of a converted folder.
+
+    A folder that CTranslate2 wrote without it is recognized by its vocabulary, if it has a tokenizer; else it is one of
+    a Marian model.
 
     Args:
         folder: Of a translator.
@@ -151,9 +190,28 @@ def folder_settings(folder: Path) -> dict[str, Any]:
     """
     path = folder / FOLDER_FILE
     if not path.is_file():
-        return {}
+        return _recognized(folder)
     try:
         settings: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
         return settings | {"family": str(settings["family"])}
     except (ValueError, KeyError, TypeError):
         raise ModelError(f"{FOLDER_FILE} is damaged", file=folder, remedy="Convert the model again.") from None
+
+
+_GERMAN = {"deu_Latn": "nllb", "__de__": "m2m100", "de_DE": "mbart50", "<2de>": "madlad"}
+"""The token of a language that every model of a family has → its name."""
+
+
+def _recognized(folder: Path) -> dict[str, Any]:
+    settings: dict[str, Any] = {"family": "marian"}
+    vocabulary = folder / "shared_vocabulary.json"
+    tokenizers = ("tokenizer.json", "sentencepiece.bpe.model")
+    if not vocabulary.is_file() or not any((folder / name).is_file() for name in tokenizers):
+        return settings
+    tokens = set(json.loads(vocabulary.read_text(encoding="utf-8")))
+    for token, name in _GERMAN.items():
+        if token in tokens:
+            before = [] if name == "madlad" else ["{source}"]
+            special = ["<s>", "<pad>", "</s>", "<unk>"]
+            return {"family": name, "before": before, "after": ["</s>"], "prefix": [], "special": special}
+    return settings
