@@ -207,7 +207,9 @@ def _save(
     with torch.no_grad():
         for name, parameter in model.named_parameters():
             if parameter.dim() > 1:  # far from uniform, so that rounding decides nothing, nor the input of a layer
-                parameter.normal_(0, 0.1 if "shared" in name or "embed" in name else 0.6)
+                parameter.normal_(0, 0.5 if "shared" in name or "embed" in name or "lm_head" in name else 1.0)
+        if model.config.model_type == "marian":  # CTranslate2 starts from a zero embedding, as Marian does
+            model.model.shared.weight[model.config.pad_token_id] = 0
     model.save_pretrained(folder)
 
 

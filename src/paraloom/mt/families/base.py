@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
+import numpy as np
 import sentencepiece
 
 from paraloom.core.errors import ConfigError, MissingExtraError, ModelError
@@ -28,7 +29,13 @@ VOCABULARIES = ("shared_vocabulary.json", "source_vocabulary.json")
 """The vocabulary of a model in the folders that CTranslate2 writes: one of both sides, or one of each."""
 
 _AGAIN = "Download the checkpoint again, with all files of its tokenizer."
+_NAMELESS = "madeupword"
 _EXAMPLE = "This is a sentence."
+_MAX_DIFFERENCE = {"float32": 0.02, "float16": 0.2, "bfloat16": 0.5}
+"""What a precision may change in the mean log-probability of a token, in nats."""
+
+_MAX_DIFFERENCE_INT8 = 3.0
+"""With weights in int8 or int16: of small random models, too."""
 
 
 class Codec(Protocol):
@@ -146,7 +153,7 @@ class EncoderDecoder:
         tokens = _vocabulary(tokenizer, config.vocab_size, self._added_tokens(tokenizer))
         languages = self.languages(tokens)
         self._check_languages(checkpoint, tokenizer, tokens, languages)
-        _run_converter(checkpoint, folder, precision, tokenizer, tokens)
+        model = _run_converter(checkpoint, folder, precision, tokenizer, tokens)
         self._check_vocabulary(checkpoint, folder, tokens)
         if hasattr(tokenizer, "backend_tokenizer"):
             tokenizer.backend_tokenizer.save(str(folder / TOKENIZER_FILE))
@@ -154,7 +161,7 @@ class EncoderDecoder:
             (folder / SENTENCEPIECE_FILE).write_bytes((checkpoint / SENTENCEPIECE_FILE).read_bytes())
         settings = {"family": self.name, "precision": precision, **self.settings(checkpoint, tokenizer, languages)}
         write_settings(folder, settings)
-        self._check_use(folder, languages)
+        self._check_use(folder, languages, model, tokens)
 
     def languages(self, tokens: Sequence[str]) -> dict[str, str]:
         """The codes of the languages that a model has, and the token of each.
@@ -246,26 +253,38 @@ class EncoderDecoder:
                 remedy="Install the versions of ctranslate2 and transformers that constraints.txt has.",
             )
 
-    def _check_use(self, folder: Path, languages: Mapping[str, str]) -> None:
-        """Translate one line: a finite score, and not only unknown words."""
+    def _check_use(self, folder: Path, languages: Mapping[str, str], model: Any, tokens: Sequence[str]) -> None:
+        """Translate one line, and compare its probability with that of the checkpoint."""
         import ctranslate2
+        import torch
 
         pair = [*languages][:2] * 2 if languages else [None, None]
         codec = self.open(folder, pair[0], pair[1])
         engine = ctranslate2.Translator(str(folder), device="cpu", inter_threads=1, intra_threads=1)
-        (result,) = engine.translate_batch(
-            codec.encode([_EXAMPLE]),
-            target_prefix=[list(codec.prefix)] if codec.prefix else None,
-            beam_size=1,
-            max_decoding_length=16,
-            return_scores=True,
-        )
-        tokens = result.hypotheses[0][len(codec.prefix) :]
-        if not math.isfinite(result.scores[0]) or (tokens and set(tokens) <= {"<unk>"}):
+        source, prefix = codec.encode([_EXAMPLE])[0], list(codec.prefix)
+        result = engine.translate_batch(
+            [source], target_prefix=[prefix], beam_size=1, max_decoding_length=16, return_scores=True
+        )[0]
+        translation = result.hypotheses[0]
+        (scored,) = engine.score_batch([source], [translation])
+        logprobs = np.asarray(scored.log_probs[:-1][len(prefix) :])
+        index = {token: number for number, token in enumerate(tokens)}
+        ids = [
+            torch.tensor([[index.get(token, index["<unk>"]) for token in row]]) for row in (source, translation)
+        ]
+        start = torch.tensor([[model.config.decoder_start_token_id]])
+        with torch.no_grad():
+            logits = model.float()(input_ids=ids[0], decoder_input_ids=torch.cat([start, ids[1][:, :-1]], 1)).logits
+        expected = logits.log_softmax(-1)[0].gather(1, ids[1][0][:, None])[len(prefix) :, 0].numpy()
+        allowed = _MAX_DIFFERENCE.get(folder_settings(folder)["precision"], _MAX_DIFFERENCE_INT8)
+        only_unknown = bool(translation[len(prefix) :]) and set(translation[len(prefix) :]) <= {"<unk>"}
+        same = len(expected) == 0 or abs(float(logprobs.mean() - expected.mean())) <= allowed
+        if not math.isfinite(result.scores[0]) or only_unknown or not same:
             raise ModelError(
-                f"the converted model does not translate '{_EXAMPLE}'",
+                f"the converted model does not translate '{_EXAMPLE}' as the checkpoint does",
                 file=folder,
-                remedy="Choose another precision, such as float32; if it does not help, the checkpoint is damaged.",
+                remedy="Choose another precision, such as float32; if it does not help, install the versions of "
+                "ctranslate2 and transformers that constraints.txt has.",
             )
 
 
@@ -343,7 +362,10 @@ class SentencePieceCodec:
 
     def decode(self, rows: Sequence[Sequence[str]]) -> list[str]:
         """Texts, without special tokens."""
-        kept = [[token for token in row if token not in self._special] for row in rows]
+        # Rows of the embeddings without a token have names that no text has.
+        kept = [
+            [token for token in row if token not in self._special and not token.startswith(_NAMELESS)] for row in rows
+        ]
         return [self._pieces.decode(row).strip() if row else "" for row in kept]
 
 
@@ -386,14 +408,15 @@ def _codec(
 
 def _vocabulary(tokenizer: Any, size: int, added: Mapping[str, int]) -> list[str]:
     """The token of every row of the embeddings; rows without one get a name that no text has."""
-    tokens = [f"madeupword{index}" for index in range(size)]
+    tokens = [f"{_NAMELESS}{index}" for index in range(size)]
     for token, index in {**tokenizer.get_vocab(), **added}.items():
         if index < size:
             tokens[index] = token
     return tokens
 
 
-def _run_converter(checkpoint: Path, folder: Path, precision: str, tokenizer: Any, tokens: Sequence[str]) -> None:
+def _run_converter(checkpoint: Path, folder: Path, precision: str, tokenizer: Any, tokens: Sequence[str]) -> Any:
+    """Convert the weights; returns the model of transformers."""
     from ctranslate2.converters import TransformersConverter
 
     class Vocabulary:
@@ -417,12 +440,20 @@ def _run_converter(checkpoint: Path, folder: Path, precision: str, tokenizer: An
             if (encoder := getattr(getattr(model, "model", None), "encoder", None)) is not None:
                 model.config.normalize_before = hasattr(encoder, "layer_norm")
                 model.config.normalize_embedding = hasattr(encoder, "layernorm_embedding")
+            # It scales the outputs of T5 where embeddings are tied, which transformers 5 says of all models.
+            if hasattr(model.config, "scale_decoder_outputs"):
+                model.config.tie_word_embeddings = model.config.scale_decoder_outputs
+            elif model.config.model_type == "mt5":
+                model.config.tie_word_embeddings = False
+            loaded.append(model)
             return model
 
         def load_tokenizer(self, *_: Any, **__: Any) -> Vocabulary:
             return Vocabulary()
 
+    loaded: list[Any] = []
     Converter(str(checkpoint)).convert(str(folder), quantization=precision, force=True)
+    return loaded[0]
 
 
 def _read(path: Path) -> dict[str, Any]:
