@@ -186,9 +186,9 @@ def test_t5_does_not_run_in_float16(checkpoint: Callable[[str], Path], kind: str
 def test_precisions(checkpoint: Callable[[str], Path]) -> None:
     with pytest.raises(ConfigError, match="unknown precision 'int9'"):
         load(checkpoint, "nllb", precision="int9")
-    assert json.loads((load(checkpoint, "nllb", precision="auto").folder / "translator.json").read_text())[
-        "precision"
-    ] == ("int8")
+    for kind in ("nllb", "t5"):
+        settings = json.loads((load(checkpoint, kind, precision="auto").folder / "translator.json").read_text())
+        assert settings["precision"] == "int8"
     assert set(PRECISIONS) >= {"int8", "int8_float16", "float16", "bfloat16", "float32"}
 
 
@@ -247,26 +247,19 @@ def test_language_tokens_that_the_tokenizer_lacks(checkpoint: Callable[[str], Pa
 def test_a_model_that_was_converted_wrong(
     checkpoint: Callable[[str], Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    import transformers
+    from ctranslate2.converters.transformers import T5Loader
 
-    # As with CTranslate2 and transformers 5 alone: outputs scaled as if embeddings were tied.
-    monkeypatch.setattr(transformers.T5Config, "scale_decoder_outputs", True, raising=False)
-    original = transformers.T5ForConditionalGeneration.from_pretrained
+    original = T5Loader.get_model_spec
 
-    def untied(*arguments: Any, **options: Any) -> Any:
-        model = original(*arguments, **options)
-        forward = model.forward
-        model.config.scale_decoder_outputs = False
-        model.forward = lambda **inputs: forward(**inputs)
-        model.lm_head.weight.data *= 9
-        state = model.lm_head.weight
-        model.forward = lambda **inputs: SimpleNamespace(logits=forward(**inputs).logits / 9)
-        assert state is model.lm_head.weight
-        return model
+    def scaled(loader: T5Loader, model: Any) -> Any:
+        # As ctranslate2 and transformers 5 do it together: outputs scaled as if embeddings were tied.
+        model.config.tie_word_embeddings = True
+        return original(loader, model)
 
-    monkeypatch.setattr(transformers.T5ForConditionalGeneration, "from_pretrained", untied)
-    with pytest.raises(ModelError, match="does not translate"):
+    monkeypatch.setattr(T5Loader, "get_model_spec", scaled)
+    with pytest.raises(ModelError, match=r"does not score 'This is a sentence.' as the checkpoint does: -\d"):
         convert(checkpoint("madlad"), tmp_path / "model", precision="float32")
+    assert not (tmp_path / "model").exists()
 
 
 def test_long_lines(checkpoint: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch) -> None:
