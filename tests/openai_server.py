@@ -60,10 +60,10 @@ class OpenAIServer:
 
 
 def sentence(body: dict[str, Any]) -> str:
-    """The sentence of a request: what follows the blank line of the prompt."""
+    """The sentence, or the numbered lines, of a request: what follows the last blank line of the prompt."""
     prompt: str = body["messages"][-1]["content"] if "messages" in body else body["prompt"]
     match = re.search(r": (.*)\n\w+:$", prompt)
-    return match[1] if match else prompt.split("\n\n", 1)[-1]
+    return match[1] if match else prompt.rsplit("\n\n", 1)[-1]
 
 
 @contextmanager

@@ -45,6 +45,7 @@ class AnswerStore:
 
     def __init__(self, path: Path | None = None) -> None:
         self.path = path
+        self._pending = dict.fromkeys(COUNTERS, 0)
         with self._errors():
             if path is not None:
                 path.parent.mkdir(parents=True, exist_ok=True)
@@ -79,12 +80,9 @@ class AnswerStore:
             output_tokens: Tokens of the answer.
         """
         text = json.dumps(answer, ensure_ascii=False)
+        self._add(answers=1, input_tokens=input_tokens, output_tokens=output_tokens)
         with self._errors(), self._transaction():
             self._connection.execute("insert or replace into answers values (?, ?)", (digest, text))
-            added = (("answers", 1), ("input_tokens", input_tokens), ("output_tokens", output_tokens))
-            self._connection.executemany(
-                "update counters set value = value + ? where name = ?", [(value, name) for name, value in added]
-            )
 
     def take_request(self, max_requests: int = 0, max_tokens: int = 0, *, repeated: bool = False) -> str | None:
         """Count a request that is about to be sent, unless a budget is used up, by whichever worker and run.
@@ -97,16 +95,16 @@ class AnswerStore:
         Returns:
             Which budget is used up, 'requests' or 'tokens'; None where the request may be sent.
         """
+        if not max_requests and not max_tokens:
+            self._add(requests=1, retries=int(repeated))  # written with its answer
+            return None
         with self._errors(), self._transaction():
             totals = self.totals()
             if max_requests and totals["requests"] >= max_requests:
                 return "requests"
             if max_tokens and totals["input_tokens"] + totals["output_tokens"] >= max_tokens:
                 return "tokens"
-            names = ("requests", "retries") if repeated else ("requests",)
-            self._connection.executemany(
-                "update counters set value = value + 1 where name = ?", [(name,) for name in names]
-            )
+            self._add(requests=1, retries=int(repeated))
         return None
 
     def fail(self, row: str, reason: str) -> int:
@@ -138,7 +136,7 @@ class AnswerStore:
         """The counts, by the names in `COUNTERS`."""
         with self._errors():
             counted = dict(self._connection.execute("select name, value from counters").fetchall())
-        return {name: int(counted[name]) for name in COUNTERS}
+        return {name: int(counted[name]) + self._pending[name] for name in COUNTERS}
 
     def fact(self, name: str) -> Any:
         """A JSON value that was kept by name, None if there is none."""
@@ -153,6 +151,8 @@ class AnswerStore:
 
     def sync(self) -> None:
         """Write what was kept to the disk for good (fsync)."""
+        with self._errors(), self._transaction():
+            pass
         if self.path is None:
             return
         for path in (self.path.with_name(f"{self.path.name}-wal"), self.path):
@@ -167,13 +167,24 @@ class AnswerStore:
 
     @contextmanager
     def _transaction(self) -> Iterator[None]:
+        """A transaction, at whose end the counts of this process are added to those of all."""
         self._connection.execute("begin immediate")
         try:
             yield
+            added = {name: value for name, value in self._pending.items() if value}
+            self._connection.executemany(
+                "update counters set value = value + ? where name = ?", [(value, name) for name, value in added.items()]
+            )
         except BaseException:
             self._connection.execute("rollback")
             raise
         self._connection.execute("commit")
+        for name, value in added.items():
+            self._pending[name] -= value
+
+    def _add(self, **counts: int) -> None:
+        for name, value in counts.items():
+            self._pending[name] += value
 
     @contextmanager
     def _errors(self) -> Iterator[None]:

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
 from paraloom.core.digests import signature
 from paraloom.core.errors import DataError
 from paraloom.core.protocols import TranslatorLike, Variant
+
+TranslatingFunction: TypeAlias = Callable[[list[str]], Sequence[str] | Sequence[Sequence[str]]]
+"""Takes a list of n texts, and returns a list of n translations, or of n lists of translations."""
 
 
 class CallableTranslator:
@@ -29,7 +32,7 @@ class CallableTranslator:
 
     def __init__(
         self,
-        function: Callable[[list[str]], Sequence[str] | Sequence[Sequence[str]]],
+        function: TranslatingFunction,
         *,
         source: str | None = None,
         target: str | None = None,

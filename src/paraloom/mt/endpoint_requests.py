@@ -9,6 +9,7 @@ import math
 import os
 import random
 import re
+import tempfile
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
@@ -400,7 +401,9 @@ class _Slots:
     """
 
     def __init__(self, path: Path | None, count: int) -> None:
-        self._path = None if path is None else path.with_name(f"{path.name}-slots")
+        # Not the file of answers itself: SQLite would lose its own locks when this one is closed.
+        name = None if path is None else f"paraloom-{os.getuid()}-{digest(str(path.absolute()))[:16]}.slots"
+        self._path = None if name is None else Path(tempfile.gettempdir()) / name
         self._count = count
         self._held: set[int] = set()
         self._file: int | None = None

@@ -6,7 +6,7 @@ import re
 from string import Formatter
 
 from paraloom.core.errors import ConfigError, nearest
-from paraloom.text.language_names import language_code, language_name
+from paraloom.text.language_names import known_language, language_code, language_name
 
 CHAT = "chat"
 PARAPHRASE = "paraphrase"
@@ -61,7 +61,7 @@ def find_prompt(prompt: str, source: str | None, target: str | None, *, plain: b
         'German: {text}\\nEnglish:'
     """
     if not prompt:
-        same = bool(source) and language_code(source) == language_code(target)
+        same = bool(source) and _code(source) == _code(target)
         prompt = PARAPHRASE if same and not plain else PLAIN if plain else CHAT
     if "{" not in prompt and prompt not in PROMPTS:
         raise ConfigError(
@@ -81,7 +81,7 @@ def find_prompt(prompt: str, source: str | None, target: str | None, *, plain: b
             raise ConfigError(f"the prompt names the {side} language", remedy=f"Give it with {option}, such as de.")
     values: dict[str, str] = {}
     for side, language in (("source", source), ("target", target)):
-        code = language_code(language) or ""
+        code = _code(language)
         values |= {side: language_name(code), f"{side}_code": code}
     return _fill(template, values | {"text": "{text}"})
 
@@ -138,6 +138,11 @@ def read_lines(answer: str, count: int) -> list[str] | None:
 
 
 _LINE = re.compile(r"(\d{1,6})[.):]\s*(.*)")
+
+
+def _code(language: str | None) -> str:
+    """The code of a language that is given by a code or in English."""
+    return known_language(language or "") or language_code(language) or ""
 
 
 def _fields(template: str) -> list[str]:

@@ -14,6 +14,7 @@ from paraloom.core.stage import Ref, Stage
 from paraloom.diversity_metrics.names import NAMES, NOTE
 from paraloom.io import Corpus
 from paraloom.io.compression import without_compression
+from paraloom.mt.endpoint import EndpointTranslator
 from paraloom.mt.translator import Translator
 from paraloom.pipeline.fit import ARTIFACT
 from paraloom.pipeline.result import RunResult
@@ -34,7 +35,7 @@ _BITEXT = (".tsv", ".jsonl", ".parquet", ".tmx")
 
 def translate_variants(
     source: str | Path,
-    translators: Translator | str | Path | Sequence[Translator | str | Path],
+    translators: Translator | EndpointTranslator | str | Path | Sequence[Translator | EndpointTranslator | str | Path],
     output: str | Path,
     *,
     decode: str = "",
