@@ -189,7 +189,7 @@ def test_a_hanging_request_is_repeated(server: OpenAIServer) -> None:
 
     server.fault = hang
     assert model.translate("Tschüss")[0].text == "TSCHÜSS"
-    assert WAITS == [0.0]
+    assert WAITS[0] == 0.0
 
 
 def test_a_bad_answer_is_asked_for_again_then_rejected(server: OpenAIServer) -> None:

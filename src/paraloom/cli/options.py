@@ -106,8 +106,10 @@ Translator = Annotated[
     ),
 ]
 Model = Annotated[str | None, typer.Option(help="Of an endpoint: name of the model.")]
-From = Annotated[str | None, typer.Option("--from", help="Of an endpoint: source language, such as de.")]
-To = Annotated[str | None, typer.Option("--to", help="Of an endpoint: target language, such as en.")]
+From = Annotated[
+    str | None, typer.Option("--from", help="Of a language model or endpoint: source language, such as de.")
+]
+To = Annotated[str | None, typer.Option("--to", help="Of a language model or endpoint: target language, such as en.")]
 Concurrency = Annotated[
     int | None, typer.Option(help="Of an endpoint: requests in flight at a time, of all processes. Default: 8.")
 ]
@@ -124,8 +126,9 @@ Endpoint = Annotated[
     list[str] | None,
     typer.Option(
         metavar="KEY=VALUE",
-        help="Of an endpoint, repeatable: prompt, system, lines_per_request, attempts, max_ratio, answer_tokens, "
-        "extra_body, api_key_env, retries, timeout, input_price, output_price, answers.",
+        help="Of a language model or endpoint, repeatable: prompt, system, attempts, max_ratio, answer_tokens; of an "
+        "endpoint alone: lines_per_request, extra_body, api_key_env, retries, timeout, input_price, output_price, "
+        "answers.",
     ),
 ]
 Encoder = Annotated[

@@ -1,4 +1,4 @@
-"""Opens the translator of a folder, of whichever kind: a converted model, a model behind an endpoint."""
+"""Opens the translator of a folder, of whichever kind: a converted translator or language model, an endpoint."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from pathlib import Path
 from paraloom.core.protocols import TranslatorLike
 from paraloom.mt.decoding import Decoding
 from paraloom.mt.endpoint import ENDPOINT_FILE, EndpointTranslator
+from paraloom.mt.language_model import LANGUAGE_MODEL_FILE, LanguageModelTranslator
 from paraloom.mt.translator import Translator
 
 
@@ -28,6 +29,8 @@ def open_translator(folder: str | Path, decode: str | Decoding) -> TranslatorLik
     translator: TranslatorLike
     if (Path(folder) / ENDPOINT_FILE).is_file():
         translator = EndpointTranslator.load(folder, decode)
+    elif (Path(folder) / LANGUAGE_MODEL_FILE).is_file():
+        translator = LanguageModelTranslator(folder, decode)
     else:
         translator = Translator.load(folder, decode=decode, check_costs=False)  # stages compare costs themselves
     return translator

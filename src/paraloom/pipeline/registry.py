@@ -18,6 +18,7 @@ STAGES: dict[str, str] = {
     "train-translator": "paraloom.stages.translators:TrainTranslator",
     "load-translator": "paraloom.stages.translators:LoadTranslator",
     "load-endpoint": "paraloom.stages.endpoints:LoadEndpoint",
+    "load-language-model": "paraloom.stages.endpoints:LoadLanguageModel",
     "backtranslate": "paraloom.stages.pairs:BackTranslate",
     "translate-variants": "paraloom.stages.variants:TranslateVariants",
     "read-variants": "paraloom.stages.variants:ReadVariants",

@@ -1,4 +1,4 @@
-"""Translators behind HTTP endpoints, as users name them on the command line."""
+"""Language models as translators, behind HTTP endpoints or in folders, as users name them on the command line."""
 
 from __future__ import annotations
 
@@ -13,6 +13,12 @@ from paraloom.core.protocols import TranslatorLike, Variant
 from paraloom.core.seeds import spawn_seed
 from paraloom.io.compression import PIPE
 from paraloom.mt.endpoint import EndpointConfig, EndpointTranslator, is_endpoint
+from paraloom.mt.language_model import (
+    LanguageModelConfig,
+    LanguageModelTranslator,
+    is_language_model,
+    load_language_model,
+)
 from paraloom.workflows.outputs import files_named
 
 ANSWERS = ".answers.sqlite"
@@ -35,8 +41,8 @@ SETTINGS = tuple(f.name for f in fields(EndpointConfig) if f.name not in _OWN_OP
 
 def named_translator(
     translator: str, *, output: str = PIPE, settings: Sequence[str] = (), **options: Any
-) -> str | EndpointTranslator:
-    """A translator as the command line names it: an endpoint by its address, any other by its name.
+) -> str | EndpointTranslator | LanguageModelTranslator:
+    """A translator as the command line names it: an endpoint by its address, any other by its name or folder.
 
     Args:
         translator: An address such as `http://127.0.0.1:8000/v1`, a name, or a folder.
@@ -45,11 +51,11 @@ def named_translator(
         **options: Fields of `EndpointConfig` that have options of their own; None leaves one out.
 
     Returns:
-        The endpoint; or the name, as it is.
+        The endpoint; the language model, of a folder that has one; or the name, as it is.
 
     Raises:
-        ConfigError: An option of endpoints is given with another translator; the model or a language is missing; or a
-            setting is unknown, or cannot be read.
+        ConfigError: An option of language models or endpoints is given with another translator; the model or a
+            language is missing; or a setting is unknown, or cannot be read.
 
     Example:
         >>> named_translator("de-en")
@@ -60,12 +66,23 @@ def named_translator(
         30.0
     """
     given = {name: value for name, value in options.items() if value is not None}
+    if is_language_model(translator):
+        given |= dict(_setting(text) for text in settings)
+        known = [f.name for f in fields(LanguageModelConfig)]
+        for name in given:
+            if name not in known:
+                raise ConfigError(
+                    f"'{_OWN_OPTIONS.get(name, name)}' is for an endpoint, not for the language model '{translator}'",
+                    remedy=f"Language models have --from, --to and --endpoint with {', '.join(known[2:])}.",
+                )
+        return load_language_model(translator, **given)
     if not is_endpoint(translator):
         wrong = [_OWN_OPTIONS[name] for name in given] or ["--endpoint"] * bool(settings)
         if wrong:
             raise ConfigError(
-                f"{wrong[0]} is for a translator behind an HTTP endpoint, not for '{translator}'",
-                remedy="Give its address as the translator, such as http://127.0.0.1:8000/v1, or leave the option out.",
+                f"{wrong[0]} is for language models and endpoints, not for '{translator}'",
+                remedy="Name an address such as http://127.0.0.1:8000/v1 or the folder of a language model as the "
+                "translator, or leave the option out.",
             )
         return translator
     if "model" not in given:

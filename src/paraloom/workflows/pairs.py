@@ -21,6 +21,7 @@ from paraloom.embed.encoder import Encoder
 from paraloom.io import Corpus, write_table
 from paraloom.mt.callable_translator import TranslatingFunction, as_translator
 from paraloom.mt.endpoint import EndpointTranslator
+from paraloom.mt.language_model import LanguageModelTranslator
 from paraloom.mt.translator import Translator
 from paraloom.pairs.backtranslation import pair_translations, reject_empty
 from paraloom.pairs.scoring.models import encoder_scorers, without_bilingual
@@ -260,7 +261,8 @@ class Pairs:
         if not loads_by_folder(translator):
             return self._in_process(_translation(as_translator(translator), decode, side_, check_languages))
         stages, reference, own_decoding = translator_stages(
-            cast("Translator | EndpointTranslator | str | Path", translator), name=self._unique("translator")
+            cast("Translator | EndpointTranslator | LanguageModelTranslator | str | Path", translator),
+            name=self._unique("translator"),
         )
         stage = BackTranslate(
             translator=reference,

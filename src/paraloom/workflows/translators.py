@@ -26,11 +26,12 @@ from paraloom.mt.callable_translator import as_translator
 from paraloom.mt.checkpoint import bundled_translators
 from paraloom.mt.decoding import Beam, Decoding, describe_decoding, parse_decoding
 from paraloom.mt.endpoint import ENDPOINT_FILE, EndpointTranslator, is_endpoint
+from paraloom.mt.language_model import LANGUAGE_MODEL_FILE, LanguageModelTranslator
 from paraloom.mt.loading import is_ready, open_translator
 from paraloom.mt.translator import Translator, translate_stream
 from paraloom.pipeline.result import RunResult
 from paraloom.pipeline.shard import OnError
-from paraloom.stages.endpoints import LoadEndpoint
+from paraloom.stages.endpoints import LoadEndpoint, LoadLanguageModel
 from paraloom.stages.input_checks import Direction, SampledRows
 from paraloom.stages.input_checks import check_languages as check_sample
 from paraloom.stages.translators import LoadTranslator, TrainTranslator
@@ -43,7 +44,7 @@ CHUNK = 500
 
 
 def translator_stages(
-    translator: Translator | EndpointTranslator | str | Path, *, name: str = "translator"
+    translator: Translator | EndpointTranslator | LanguageModelTranslator | str | Path, *, name: str = "translator"
 ) -> tuple[list[Stage], Ref, str | None]:
     """The stages that bring a translator in, what later stages refer to, and the translator's own decoding.
 
@@ -74,6 +75,11 @@ def translator_stages(
     if isinstance(translator, EndpointTranslator):
         endpoint = LoadEndpoint(name=name, **asdict(translator.config))
         return [endpoint], endpoint, describe_decoding(translator.decoding)
+    if isinstance(translator, LanguageModelTranslator):
+        model = LoadLanguageModel(
+            name=name, model=str(translator.checkpoint), precision=translator.precision, **asdict(translator.config)
+        )
+        return [model], model, describe_decoding(translator.decoding)
     path, text = Path(translator), str(translator)
     if is_endpoint(text):
         raise ConfigError(
@@ -106,11 +112,13 @@ def loads_by_folder(translator: object) -> bool:
     if isinstance(translator, Translator):
         plain = Translator(translator.folder)
         return (translator.source, translator.target, translator.device) == (plain.source, plain.target, plain.device)
+    if isinstance(translator, LanguageModelTranslator):
+        return translator.checkpoint is not None and translator.device == "cpu"
     return isinstance(translator, (str, Path, EndpointTranslator))
 
 
 def all_translator_stages(
-    translators: Sequence[Translator | EndpointTranslator | str | Path],
+    translators: Sequence[Translator | EndpointTranslator | LanguageModelTranslator | str | Path],
 ) -> tuple[list[Stage], tuple[Ref, ...]]:
     """The stages that bring several translators in, and a reference to each."""
     stages: list[Stage] = []
@@ -229,7 +237,7 @@ def translate_file(
         check_target(output)
     model = loaded if loaded is not None else _opened(translator, decoding)
     if loaded is not None and (decode or nbest is not None):
-        if not isinstance(loaded, (Translator, EndpointTranslator)):
+        if not isinstance(loaded, (Translator, EndpointTranslator, LanguageModelTranslator)):
             raise ConfigError(f"{type(loaded).__name__} decodes in its own way", remedy="Leave out decode and nbest.")
         model = loaded.with_decoding(decoding)
     if decoding.nbest > 1 and not table:
@@ -273,7 +281,7 @@ def translate_file(
 
 def _opened(translator: Any, decoding: Decoding) -> TranslatorLike:
     """A translator by its name or folder."""
-    if (Path(translator) / ENDPOINT_FILE).is_file():
+    if any((Path(translator) / name).is_file() for name in (ENDPOINT_FILE, LANGUAGE_MODEL_FILE)):
         return open_translator(translator, decoding)
     model: TranslatorLike = Translator.load(translator, decode=decoding)
     return model
