@@ -70,7 +70,7 @@ def make_checkpoint(folder: Path, kind: str, *, chat: bool = True) -> Path:
 
 def greedy(folder: Path, prompt: str, length: int) -> str:
     """What transformers generates."""
-    tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
+    tokenizer = transformers.PreTrainedTokenizerFast.from_pretrained(folder)
     model = transformers.AutoModelForCausalLM.from_pretrained(folder, dtype=torch.float32, attn_implementation="eager")
     ids = tokenizer(prompt, add_special_tokens=False, return_tensors="pt").input_ids
     out = model.generate(ids, do_sample=False, max_new_tokens=length, eos_token_id=[3, 2], pad_token_id=0)

@@ -12,7 +12,6 @@ import typer
 
 from paraloom import workflows
 from paraloom.core.progress import format_duration
-from paraloom.mt.endpoint import EndpointTranslator
 from paraloom.pipeline.figures import describe_figures
 
 if TYPE_CHECKING:
@@ -63,8 +62,9 @@ def print_run(result: RunResult, output: str | Path, then: str, as_json: bool) -
 
 def print_usage(translator: object) -> None:
     """What an endpoint was asked, on stderr; nothing for another translator."""
-    if isinstance(translator, EndpointTranslator):
-        typer.echo(f"endpoint: {translator.usage().format()}", err=True)
+    usage = getattr(translator, "usage", None)
+    if usage is not None:
+        typer.echo(f"endpoint: {usage().format()}", err=True)
 
 
 def print_figures(result: RunResult, then: str = "", as_json: bool = False) -> None:

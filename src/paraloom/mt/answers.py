@@ -12,7 +12,7 @@ MIN_RATIO_BYTES = 60
 """Lines and answers of which neither is longer are exempt from the bound on the ratio of lengths."""
 
 
-class Answer(NamedTuple):
+class CheckedAnswer(NamedTuple):
     """An answer that was checked.
 
     Args:
@@ -24,7 +24,7 @@ class Answer(NamedTuple):
     reason: str = ""
 
 
-def check_answer(source: str, answer: str, *, cut: bool = False, max_ratio: float = MAX_RATIO) -> Answer:
+def check_answer(source: str, answer: str, *, cut: bool = False, max_ratio: float = MAX_RATIO) -> CheckedAnswer:
     """Remove what a model thought and the label before its answer, and check that one line is left that can be one.
 
     Args:
@@ -39,15 +39,15 @@ def check_answer(source: str, answer: str, *, cut: bool = False, max_ratio: floa
 
     Example:
         >>> check_answer("Guten Morgen", "<think>Easy.</think>\\n\\nGood morning")
-        Answer(text='Good morning', reason='')
+        CheckedAnswer(text='Good morning', reason='')
         >>> check_answer("Guten Morgen", "Good morning\\n\\nNote: a greeting.").reason
         'more than one line'
     """
     text = without_thinking(answer)
     if text is None:
-        return Answer(answer.strip(), "thinking without an end")
+        return CheckedAnswer(answer.strip(), "thinking without an end")
     text = _without_quotes(source, _without_label(source, text))
-    return Answer(text, _fault(source, text, cut, max_ratio))
+    return CheckedAnswer(text, _fault(source, text, cut, max_ratio))
 
 
 def without_thinking(answer: str) -> str | None:

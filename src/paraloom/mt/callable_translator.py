@@ -116,4 +116,4 @@ def as_translator(translator: object) -> TranslatorLike:
         return translator  # type: ignore[return-value]
     if callable(translator) and not isinstance(translator, type):
         return CallableTranslator(translator)
-    raise TypeError(f"expected a translator, a function, a name or folder, got {type(translator).__name__}")
+    raise TypeError(f"expected a translator, its name or folder, or a function, got {type(translator).__name__}")

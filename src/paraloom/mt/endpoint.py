@@ -253,6 +253,9 @@ class EndpointTranslator:
             config: The configuration.
             decode: How it decodes.
             capabilities: What the server supports; probed with the first request by default.
+
+        Returns:
+            The translator.
         """
         translator = cls.__new__(cls)
         translator._setup(config, decode)
@@ -277,6 +280,9 @@ class EndpointTranslator:
         Args:
             folder: Its folder.
             decode: How it decodes.
+
+        Returns:
+            The translator.
 
         Raises:
             ModelError: The folder has no such translator.
@@ -346,6 +352,9 @@ class EndpointTranslator:
 
         Args:
             decode: A decoding, or its text such as 'nucleus:0.95,nbest=3'.
+
+        Returns:
+            Another translator.
         """
         return EndpointTranslator.of(self.config, decode, self._capabilities)
 
@@ -391,7 +400,11 @@ class EndpointTranslator:
         return variants
 
     def usage(self) -> EndpointUsage:
-        """What was asked so far, by all workers and runs that share the file of answers."""
+        """Count what was asked so far, by all workers and runs that share the file of answers.
+
+        Returns:
+            Requests, tokens, cost and failures.
+        """
         store = self._answers()
         totals = store.totals()
         price = self.config.input_price * totals["input_tokens"] + self.config.output_price * totals["output_tokens"]
@@ -419,7 +432,7 @@ class EndpointTranslator:
             self._store = AnswerStore(Path(self.config.answers) if self.config.answers else None)
         return self._store
 
-    def client(self) -> EndpointClient:
+    def _open_client(self) -> EndpointClient:
         """The client of this translator, for use in its event loop."""
         if self._client is None:
             _warn_of_open_key(self.config)
@@ -428,7 +441,7 @@ class EndpointTranslator:
             self._client = EndpointClient(RequestPolicy(config.request_url, **shared), self._answers())
         return self._client
 
-    def payload(self, prompt: str, *, answer_tokens: int) -> dict[str, Any]:
+    def _payload(self, prompt: str, *, answer_tokens: int) -> dict[str, Any]:
         """The body of a request, without what its decoding adds.
 
         Args:
@@ -458,7 +471,7 @@ class EndpointTranslator:
         name = f"capabilities of {digest([self.config.request_url, self.config.model, self.config.extra_body])}"
         if (kept := store.fact(name)) is not None:
             return Capabilities(**kept)
-        client = self.client()
+        client = self._open_client()
         client = EndpointClient(replace(client.policy, retries=max(2, client.policy.retries)), store)
         try:
             known = await _probe(self, client)
@@ -486,7 +499,7 @@ class _Batch:
         self.known = known
         self.texts = texts
         self.seed = seed
-        self.client = translator.client()
+        self.client = translator._open_client()
         self.count = decoding.nbest
         self.variants: list[list[Variant]] = [[Variant("", 0.0, 0)] for _ in texts]
         self.error: ParaloomError | None = None
@@ -598,7 +611,7 @@ class _Batch:
     def _payload(self, prompt: str, texts: list[str], *, numbered: bool = False) -> dict[str, Any]:
         # A token has a byte or more, and a translation has rarely twice the characters of its source.
         tokens = sum(self.config.answer_tokens or 64 + 2 * len(text) for text in texts)
-        body = self.translator.payload(prompt, answer_tokens=tokens)
+        body = self.translator._payload(prompt, answer_tokens=tokens)
         if self.known.logprobs and not numbered:
             body["logprobs"] = True if self.config.api == "chat" else 1
         return body
@@ -620,7 +633,7 @@ class _Batch:
 async def _probe(translator: EndpointTranslator, client: EndpointClient) -> Capabilities:
     """What a server supports: several choices, log-probabilities, seeds."""
     chat = translator.config.api == "chat"
-    plain = translator.payload(_PROBE, answer_tokens=translator.config.answer_tokens or _PROBE_TOKENS)
+    plain = translator._payload(_PROBE, answer_tokens=translator.config.answer_tokens or _PROBE_TOKENS)
     plain["temperature"] = 1.0
     length_key = "max_tokens"
     try:
