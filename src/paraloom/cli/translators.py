@@ -9,7 +9,7 @@ import typer
 
 from paraloom import workflows
 from paraloom.cli import options
-from paraloom.cli.output import print_figures
+from paraloom.cli.output import print_figures, print_usage
 
 
 def train_translator(
@@ -59,15 +59,16 @@ def train_translator(
 
 
 def translate(
-    model: Annotated[
+    translator: Annotated[
         str,
         typer.Argument(
-            help="A bundled name such as de-en, a folder, or a Hugging Face name such as Helsinki-NLP/opus-mt-de-en."
+            help="A bundled name such as de-en, a folder, a Hugging Face name such as Helsinki-NLP/opus-mt-de-en, or "
+            "the address of an endpoint such as http://127.0.0.1:8000/v1."
         ),
     ],
     source: Annotated[str, typer.Argument(metavar="[IN]", help="A sentence per line; - is standard input.")] = "-",
     output: options.Output = "-",
-    decode: options.Decode = "beam:5",
+    decode: options.OwnDecode = None,
     nbest: Annotated[
         int | None,
         typer.Option(help="Translations per sentence; several are written as row, rank, logprob, tokens, text."),
@@ -75,13 +76,35 @@ def translate(
     threads: Annotated[int | None, typer.Option(help="Cores; default: all. The result is the same.")] = None,
     language_check: options.CheckLanguages = True,
     seed: options.Seed = 1,
+    model: options.Model = None,
+    from_: options.From = None,
+    to: options.To = None,
+    concurrency: options.Concurrency = None,
+    max_requests: options.MaxRequests = None,
+    max_tokens: options.MaxTokens = None,
+    max_failures: options.MaxFailures = None,
+    endpoint: options.Endpoint = None,
 ) -> None:
     """Translate lines of text.
 
     Example: `echo "Ein Hund schläft." | paraloom translate de-en`
+
+    Example: `paraloom translate http://127.0.0.1:8000/v1 news.de -o news.en --model qwen3 --from de --to en`
     """
+    named = workflows.named_translator(
+        translator,
+        output=output,
+        settings=endpoint or (),
+        model=model,
+        source=from_,
+        target=to,
+        concurrency=concurrency,
+        max_requests=max_requests,
+        max_tokens=max_tokens,
+        max_failures=max_failures,
+    )
     workflows.translate_file(
-        model,
+        named,
         source,
         output,
         decode=decode,
@@ -90,6 +113,7 @@ def translate(
         check_languages=language_check,
         seed=seed,
     )
+    print_usage(named)
 
 
 COMMANDS: options.Commands = {"translate": translate}

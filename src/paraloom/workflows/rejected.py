@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import chain, islice
 from pathlib import Path
 from typing import Any
@@ -16,6 +16,8 @@ from paraloom.io.formats import moses
 from paraloom.pipeline.definition import Definition
 from paraloom.pipeline.result import RunResult, StageResult
 from paraloom.stages.bitext import UNREAD, ReadPairs, ReadScoredPairs
+from paraloom.stages.pairs import BackTranslate
+from paraloom.stages.variants import TranslateVariants
 
 SUFFIX = ".rejected.jsonl"
 """End of the name of the file beside an output."""
@@ -58,6 +60,10 @@ def rejected_rows(definition: Definition, result: RunResult) -> Iterator[dict[st
     for step, stage in zip(definition.steps, result.stages, strict=False):
         if isinstance(step.stage, (ReadPairs, ReadScoredPairs)):
             yield from _unread(str(step.stage.source), stage)
+        if isinstance(step.stage, (BackTranslate, TranslateVariants)) and "requests" in stage.figures:
+            for row in _rows(stage, "rejected"):
+                where = {"stage": step.name, "pair_id": row["pair_id"]}
+                yield {**where, "reason": row["reason"], "text": str(row.get("pivot", row.get("original")) or "")}
         for row in _rows(stage, "failed"):
             texts = [str(row[name]) for name in ("src", "tgt", "text") if row.get(name) is not None]
             where = {"stage": step.name, "pair_id": row.get("pair_id")}
@@ -72,7 +78,22 @@ def report_rejected(definition: Definition, result: RunResult, output: str | Pat
         result: Its result, whose folders still exist.
         output: What was written; None or '-' only warns.
     """
-    rows = rejected_rows(definition, result)
+    _report(rejected_rows(definition, result), output)
+
+
+def report_rejected_lines(rows: Iterable[dict[str, Any]], source: str, output: str) -> None:
+    """The same for lines of a text that have no translation.
+
+    Args:
+        rows: `row`, `reason` and `text` of each.
+        source: The text.
+        output: What was written.
+    """
+    file = "standard input" if source == PIPE else source
+    _report(({"file": file, **row} for row in rows), output)
+
+
+def _report(rows: Iterator[dict[str, Any]], output: str | Path | None) -> None:
     first = list(islice(rows, _SHOWN_ROWS))
     path = None if output is None or str(output) == PIPE else rejected_file(output)
     if not first:
@@ -89,7 +110,7 @@ def report_rejected(definition: Definition, result: RunResult, output: str | Pat
                 count += 1
     shown = "; ".join(_described(row) for row in first) + (" …" if count > len(first) else "")
     rejected = "1 row was" if count == 1 else f"{count:,} rows were"
-    warnings.warn(f"{rejected} rejected{'' if path is None else f', see {path}'}: {shown}", stacklevel=3)
+    warnings.warn(f"{rejected} rejected{'' if path is None else f', see {path}'}: {shown}", stacklevel=4)
 
 
 def _unread(source: str, stage: StageResult) -> Iterator[dict[str, Any]]:
