@@ -1,4 +1,4 @@
-"""Untrained checkpoints of every family of translators, with the files that such a folder has on the Hugging Face hub."""
+"""Untrained checkpoints of every family of translators, with the files that such folders have on the hub."""
 
 from __future__ import annotations
 
@@ -95,7 +95,11 @@ def _t5(folder: Path, changes: dict[str, Any]) -> None:
         f"translation_en_to_{code}": {"prefix": f"translate English to {name}: "}
         for code, name in (("de", "German"), ("fr", "French"), ("ro", "Romanian"))
     }
-    settings = {"decoder_start_token_id": 0, "task_specific_params": {"summarization": {"prefix": "summarize: "}, **prefixes}, **_T5}
+    settings = {
+        "decoder_start_token_id": 0,
+        "task_specific_params": {"summarization": {"prefix": "summarize: "}, **prefixes},
+        **_T5,
+    }
     size = len(_pieces(folder / "spiece.model")) + 100 + 28
     _save(folder, T5ForConditionalGeneration, T5Config, size, settings | changes, width={})
 
@@ -107,7 +111,9 @@ def _mt5(folder: Path, changes: dict[str, Any]) -> None:
     _json(folder / "special_tokens_map.json", {"eos_token": "</s>", "unk_token": "<unk>", "pad_token": "<pad>"})
     _tokenizer_config(folder, "T5Tokenizer", extra_ids=0, additional_special_tokens=None)
     size = len(_pieces(folder / "spiece.model")) + 12
-    _save(folder, MT5ForConditionalGeneration, MT5Config, size, {"decoder_start_token_id": 0, **_T5} | changes, width={})
+    _save(
+        folder, MT5ForConditionalGeneration, MT5Config, size, {"decoder_start_token_id": 0, **_T5} | changes, width={}
+    )
 
 
 def _madlad(folder: Path, changes: dict[str, Any]) -> None:
@@ -205,9 +211,12 @@ def _save(
 
     model = model_class(config_class(vocab_size=size, **(width | settings))).eval()
     with torch.no_grad():
+        width = model.config.d_model
         for name, parameter in model.named_parameters():
             if parameter.dim() > 1:  # far from uniform, so that rounding decides nothing, nor the input of a layer
-                parameter.normal_(0, 0.5 if "shared" in name or "embed" in name or "lm_head" in name else 1.0)
+                parameter.normal_(
+                    0, 0.5 if "shared" in name or "embed" in name or "lm_head" in name else (32 / width) ** 0.5
+                )
         if model.config.model_type == "marian":  # CTranslate2 starts from a zero embedding, as Marian does
             model.model.shared.weight[model.config.pad_token_id] = 0
     model.save_pretrained(folder)

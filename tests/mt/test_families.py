@@ -1,4 +1,4 @@
-"""Families of translators: equal to transformers' own decoding, language tokens, long lines, memory, bad checkpoints."""
+"""Families of translators: as transformers decodes them, language tokens, long lines, memory, bad checkpoints."""
 
 from __future__ import annotations
 
@@ -15,10 +15,12 @@ import pytest
 from tiny_translators import KINDS, SENTENCES, write_checkpoint
 
 from paraloom.core.errors import ConfigError, DataError, ModelError
+from paraloom.core.stage import StageContext
 from paraloom.mt import Translator
 from paraloom.mt.checkpoint import PRECISIONS, convert
 from paraloom.mt.families import FAMILIES, MODEL_TYPES, checkpoint_family, family_names, get_family
 from paraloom.mt.families.base import read_vocabulary
+from paraloom.stages.translators import LoadTranslator
 
 pytest.importorskip("torch", reason="conversion needs torch: pip install 'paraloom[train]'")
 pytest.importorskip("transformers", reason="conversion needs transformers: pip install 'paraloom[train]'")
@@ -39,7 +41,11 @@ LANGUAGES: dict[str, dict[str, str]] = {
 PROMPTS = {"marian": ">>fra<< ", "madlad": "<2zh_Hant> ", "t5": "translate English to French: "}
 
 PAIRS = {
-    "m2m100": [("de", "en", "__de__", "__en__"), ("zho", "pt-BR", "__zh__", "__pt__"), ("nso", "sr", "__ns__", "__sr__")],
+    "m2m100": [
+        ("de", "en", "__de__", "__en__"),
+        ("zho", "pt-BR", "__zh__", "__pt__"),
+        ("nso", "sr", "__ns__", "__sr__"),
+    ],
     "nllb": [
         ("de", "en", "deu_Latn", "eng_Latn"),
         ("zh-TW", "Kurdish (Northern)", "zho_Hant", "kmr_Latn"),
@@ -266,12 +272,12 @@ def test_long_lines(checkpoint: Callable[[str], Path], monkeypatch: pytest.Monke
     long = " ".join(f"{sentence}." for sentence in SENTENCES)
     translator = load(checkpoint, "nllb", decode="beam:2,nbest=2")
     monkeypatch.setattr(translator._codec, "max_source", 24)
-    (short,), joined = translator.translate(SENTENCES[:1], decode="greedy"), translator.translate([long, SENTENCES[0]])
-    assert [variant.pieces for variant in (*short, *joined[0], *joined[1])] == [1, len(SENTENCES), len(SENTENCES), 1, 1]
+    (short,), whole = translator.translate(SENTENCES[:1], decode="greedy"), translator.translate([long, SENTENCES[0]])
+    assert [variant.pieces for variant in (*short, *whole[0], *whole[1])] == [1, len(SENTENCES), len(SENTENCES), 1, 1]
     parts = translator.translate([f"{sentence}." for sentence in SENTENCES])
-    assert joined[0][1].text == " ".join(part[1].text for part in parts if part[1].text)
-    assert joined[0][0].logprob == pytest.approx(sum(part[0].logprob for part in parts), abs=1e-3)
-    assert joined[0][0].tokens == sum(part[0].tokens for part in parts)
+    assert whole[0][1].text == " ".join(part[1].text for part in parts if part[1].text)
+    assert whole[0][0].logprob == pytest.approx(sum(part[0].logprob for part in parts), abs=1e-3)
+    assert whole[0][0].tokens == sum(part[0].tokens for part in parts)
 
     translator.long = "reject"
     (rejected,) = translator.translate([long])[0]
@@ -308,8 +314,8 @@ def test_out_of_memory_halves_the_batch(checkpoint: Callable[[str], Path], monke
 
     monkeypatch.setattr(translator, "_engine", Small())
     with pytest.warns(UserWarning, match="batches of 160 subwords"):
-        found = translator.translate(SENTENCES)
-    assert [variants[0].text for variants in found] == [variants[0].text for variants in expected]
+        smaller = translator.translate(SENTENCES)
+    assert [variants[0].text for variants in smaller] == [variants[0].text for variants in expected]
     assert sizes[:3] == [640, 320, 160] and set(sizes[2:]) == {160}
 
 
@@ -318,6 +324,43 @@ def test_a_folder_that_ctranslate2_wrote_is_recognized(checkpoint: Callable[[str
     (Path(shutil.copytree(translator.folder, tmp_path / "bare")) / "translator.json").unlink()
     other = Translator.load(tmp_path / "bare", source="de", target="en")
     assert other.translate(SENTENCES[:3]) == translator.translate(SENTENCES[:3])
+
+
+def test_commands_name_languages(
+    checkpoint: Callable[[str], Path], paraloom: Callable[..., tuple[int, str, str]], tmp_path: Path
+) -> None:
+    folder = checkpoint("nllb")
+    (tmp_path / "in.txt").write_text("\n".join(SENTENCES[:4]) + "\n")
+    options = ("--from", "deu", "--to", "en", "--decode", "greedy", "--no-language-check")
+    status, out, err = paraloom("translate", folder, "in.txt", *options, "--precision", "float32")
+    assert status == 0, err
+    expected = [group[0].text for group in load(checkpoint, "nllb", decode="greedy").translate(SENTENCES[:4])]
+    assert out.splitlines() == expected
+    (tmp_path / "pairs.de-en.tsv").write_text("".join(f"{text}\tno\n" for text in SENTENCES[:4]))
+    arguments = ("pairs.de-en.tsv", "--translator", folder, *options, "--precision", "float32", "--engine", "inline")
+    status, out, err = paraloom("backtranslate", *arguments, "-o", "out.jsonl")
+    assert status == 0, err
+    rows = [json.loads(line) for line in (tmp_path / "out.jsonl").read_text().splitlines()]
+    assert [(row["tgt"], row["pieces"]) for row in rows] == [(text, 1) for text in expected]
+    status, _, err = paraloom("translate", folder, "in.txt", "--from", "de", "--to", "xx")
+    assert status == 1 and "unknown target language 'xx' of NLLB-200" in err
+    status, _, err = paraloom("translate", folder, "in.txt", *options, "--device", "cuda:9")
+    assert status == 1 and "GPU 9 of device 'cuda:9' not found" in err
+
+
+def test_a_stage_keeps_the_languages(checkpoint: Callable[[str], Path], tmp_path: Path) -> None:
+    for name in ("one", "two"):  # the second one out of the cache
+        (tmp_path / name).mkdir()
+        stage = LoadTranslator(model=str(checkpoint("nllb")), source="de", target="zh-TW", long="reject")
+        assert stage.fit(tmp_path / name, StageContext(seed=1))["target"] == "zho_Hant"
+        translator = Translator.load(tmp_path / name)
+        assert (translator._codec.prefix, translator.long) == (("zho_Hant",), "reject")
+    bundled = LoadTranslator(model="de-en", long="truncate")
+    (tmp_path / "three").mkdir()
+    bundled.fit(tmp_path / "three", StageContext(seed=1))
+    assert Translator.load(tmp_path / "three").long == "truncate"
+    with pytest.raises(ConfigError, match="unknown treatment"):
+        LoadTranslator(model="de-en", long="cut")
 
 
 def test_the_registry_is_whole() -> None:

@@ -24,7 +24,11 @@ def test_the_codes_of_each_family_are_in_the_table() -> None:
     from transformers.models.mbart50.tokenization_mbart50 import FAIRSEQ_LANGUAGE_CODES as MBART50
     from transformers.models.nllb.tokenization_nllb import FAIRSEQ_LANGUAGE_CODES as NLLB
 
-    for model, column, codes in (("NLLB", "flores", NLLB), ("M2M", "m2m100", M2M100["m2m100"]), ("mB", "mbart50", MBART50)):
+    for model, column, codes in (
+        ("NLLB", "flores", NLLB),
+        ("M2M", "m2m100", M2M100["m2m100"]),
+        ("mB", "mbart50", MBART50),
+    ):
         rows = {getattr(language, column): language for language in all_languages()}
         assert set(codes) <= set(rows)
         tokens = {code: f"<{code}>" for code in codes}
@@ -35,8 +39,18 @@ def test_the_codes_of_each_family_are_in_the_table() -> None:
 
 @pytest.mark.parametrize(
     ("text", "flores"),
-    [("DE", "deu_Latn"), ("pt_BR", "por_Latn"), ("no", "nob_Latn"), ("zh", "zho_Hans"), ("zh-Hant", "zho_Hant")]
-    + [("ara", "arb_Arab"), ("iw", "heb_Hebr"), ("sqi", "als_Latn"), ("ckb", "ckb_Arab"), ("Norwegian (Nynorsk)", "nno_Latn")],
+    [
+        ("DE", "deu_Latn"),
+        ("pt_BR", "por_Latn"),
+        ("no", "nob_Latn"),
+        ("zh", "zho_Hans"),
+        ("zh-Hant", "zho_Hant"),
+        ("ara", "arb_Arab"),
+        ("iw", "heb_Hebr"),
+        ("sqi", "als_Latn"),
+        ("ckb", "ckb_Arab"),
+        ("Norwegian (Nynorsk)", "nno_Latn"),
+    ],
 )
 def test_languages_by_other_codes(text: str, flores: str) -> None:
     language = find_language(text)

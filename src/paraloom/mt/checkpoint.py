@@ -40,10 +40,10 @@ def find_translator(
     """Find the CTranslate2 folder of a translator, converting a checkpoint if necessary.
 
     Args:
-        model: A folder that training or CTranslate2 wrote, a folder with a checkpoint of a supported family (config.json
-            and safetensors of transformers), the name of a bundled translator such as `de-en`, or a Hugging Face name
-            such as `facebook/nllb-200-distilled-600M`, whose checkpoint is converted, or which CTranslate2 converted
-            already. A folder takes precedence over a name. A Hugging Face model is downloaded by huggingface_hub unless
+        model: A folder that training or CTranslate2 wrote, a folder with a checkpoint of a supported family
+            (config.json and safetensors of transformers), the name of a bundled translator such as `de-en`, or a
+            Hugging Face name such as `facebook/nllb-200-distilled-600M`, whose checkpoint is converted, or which
+            CTranslate2 converted already. A folder takes precedence over a name. A Hugging Face model is downloaded by huggingface_hub unless
             its cache has it; nothing else accesses a network.
         precision: Number format of converted weights, one of `PRECISIONS`, or 'auto'. Converted models are kept in
             `cache_folder`; a folder that is already converted keeps its own precision.
@@ -135,7 +135,7 @@ def convert(checkpoint: str | Path, folder: Path, *, precision: str = "int8", re
     Raises:
         ConfigError: Unknown precision, or one that the model does not work in.
         ModelError: The checkpoint is of a kind that is not supported, incomplete or pickled, it cannot be downloaded,
-            or there is no space for it.
+            or the disk has no space for it.
         MissingExtraError: torch or transformers is not installed.
     """
     check_precision(precision)
@@ -200,6 +200,19 @@ def quiet() -> Iterator[None]:
 def bundled_translators() -> list[str]:
     """Names of the bundled translators."""
     return [name for name in BUNDLED if (folder := bundled_path(name)) and (folder / "model.bin").is_file()]
+
+
+def copy_file(source: Path, target: Path) -> None:
+    """Copy a file that does not change any more: as a second name of it, where both are on one disk.
+
+    Args:
+        source: The file.
+        target: Where to; does not exist.
+    """
+    try:
+        os.link(source.resolve(), target)
+    except OSError:
+        shutil.copyfile(source, target)
 
 
 def is_checkpoint(folder: Path) -> bool:

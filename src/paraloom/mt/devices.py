@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import os
 import re
 from typing import NamedTuple
@@ -77,6 +78,59 @@ def parse_device(text: str) -> Device:
             remedy="Write --device cpu, or auto for a GPU if there is one; CTranslate2 needs the CUDA libraries.",
         )
     return Device("cuda", indices)
+
+
+def use_device(device: str | None) -> Device | None:
+    """Let translators that are loaded without a device run on this one, also in processes that are started later.
+
+    Args:
+        device: As `parse_device` reads it; None changes nothing.
+
+    Raises:
+        ConfigError: Unknown device, or a GPU that this machine does not have.
+
+    Returns:
+        The device, None where none is given.
+    """
+    if device is None:
+        return None
+    parsed = parse_device(device)
+    os.environ[DEVICE_VARIABLE] = str(parsed)
+    return parsed
+
+
+def precision_on(device: Device | None, precision: str | None) -> str | None:
+    """The precision to ask for: what suits a GPU that was named, unless a precision was named, too.
+
+    Args:
+        device: What `use_device` returned.
+        precision: What was named.
+
+    Example:
+        >>> precision_on(Device("cuda"), None), precision_on(None, None), precision_on(Device("cuda"), "int8")
+        ('auto', None, 'int8')
+    """
+    return precision or ("auto" if device is not None and device.kind != "cpu" else None)
+
+
+def workers_on(device: Device | None, workers: int | None) -> int | None:
+    """Number of worker processes: one for each GPU that was named, unless a number was named, too.
+
+    Args:
+        device: What `use_device` returned.
+        workers: What was named.
+
+    Example:
+        >>> workers_on(Device("cuda", (0, 1)), None), workers_on(Device("cpu"), None), workers_on(None, 3)
+        (2, None, 3)
+    """
+    return workers or (len(device.indices) if device is not None and device.kind != "cpu" else None)
+
+
+def worker_number() -> int:
+    """Number of this worker process, from 0, so that each of several takes another GPU; 0 in a main process."""
+    identity = multiprocessing.current_process()._identity  # type: ignore[attr-defined]
+    return int(identity[-1]) - 1 if identity else 0
 
 
 def gpu_count() -> int:

@@ -78,8 +78,8 @@ def check_weights(checkpoint: str | Path, names: Sequence[str]) -> None:
         file=checkpoint,
         remedy="If you trust it, save it once as safetensors, and name the new folder: "
         f"AutoModelForSeq2SeqLM.from_pretrained('{checkpoint}').save_pretrained('FOLDER'), then copy the files of the "
-        "tokenizer there. On the hub, https://huggingface.co/spaces/safetensors/convert does it for you; name its branch "
-        "as revision, such as refs/pr/1.",
+        "tokenizer there. On the hub, https://huggingface.co/spaces/safetensors/convert does it for you; name its "
+        "branch as revision, such as refs/pr/1.",
     )
 
 

@@ -146,8 +146,8 @@ def _nearest(text: str, language: Language | None, codes: Mapping[str, str]) -> 
             spelled.setdefault(_key(form), f"{code} ({known.name})" if known else code)
     wanted = [_key(text), *((_key(language.name), _key(language.flores)) if language else ())]
     close = [match for name in wanted for match in get_close_matches(name, spelled, n=_NEAREST, cutoff=0.5)]
-    found = list(dict.fromkeys(spelled[name] for name in close)) or list(dict.fromkeys(spelled.values()))
-    return found[:_NEAREST]
+    names = list(dict.fromkeys(spelled[name] for name in close)) or list(dict.fromkeys(spelled.values()))
+    return names[:_NEAREST]
 
 
 def _key(text: str) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from typing import Literal, TypeAlias, get_args
+from typing import Literal, TypeAlias, cast, get_args
 
 from paraloom.core.errors import ConfigError, nearest
 
@@ -24,17 +24,21 @@ Measure: TypeAlias = Callable[[list[str]], list[int]]
 _Span: TypeAlias = tuple[int, int]
 
 
-def check_long(long: str) -> None:
+def check_long(long: str) -> Long:
     """Check an option `long`.
 
     Args:
         long: Its value.
 
+    Returns:
+        The value.
+
     Raises:
         ConfigError: It is none of `LONG`.
     """
-    if long not in LONG:
-        raise ConfigError(f"unknown treatment of long lines '{long}'{nearest(long, LONG)}")
+    if long in LONG:
+        return cast(Long, long)
+    raise ConfigError(f"unknown treatment of long lines '{long}'{nearest(long, LONG)}")
 
 
 def split_text(text: str, limit: int, measure: Measure) -> list[str]:
@@ -98,9 +102,9 @@ def _packed(parts: list[_Span], limit: int, lengths: Callable[[Sequence[_Span]],
         if total == length:
             groups.append([])
         groups[-1].append(part)
-    joined = [(group[0][0], group[-1][1]) for group in groups]
+    wholes = [(group[0][0], group[-1][1]) for group in groups]
     packed: list[_Span] = []
-    for group, whole, length in zip(groups, joined, lengths(joined), strict=True):
+    for group, whole, length in zip(groups, wholes, lengths(wholes), strict=True):
         # Subwords of a whole are hardly ever more than those of its parts.
         packed += [whole] if length <= limit else group
     return packed

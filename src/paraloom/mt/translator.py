@@ -26,7 +26,7 @@ from paraloom.mt.checkpoint import AUTO, check_precision, find_translator
 from paraloom.mt.config import TranslatorConfig
 from paraloom.mt.costs import COST_DECODING, CostMonitor, read_costs
 from paraloom.mt.decoding import Beam, Decoding, Mbr, describe_decoding, parse_decoding
-from paraloom.mt.devices import default_device, parse_device
+from paraloom.mt.devices import default_device, parse_device, worker_number
 from paraloom.mt.families import folder_settings, get_family
 from paraloom.mt.families.base import VOCABULARIES, Codec, EncoderDecoder
 from paraloom.mt.families.marian import SUBWORD_MODELS
@@ -49,6 +49,9 @@ GPU_TOKENS = 16_384
 MIN_BATCH_TOKENS = 64
 """Below this, halving a batch does not help."""
 
+_MAX_AROUND = 64
+"""Subwords of language tokens and prompts around a text."""
+
 _seeding = threading.Lock()
 
 
@@ -59,8 +62,8 @@ class Translator:
     use several, use `translate_stream` or `best_translations`, or a pipeline.
 
     Args:
-        folder: Model folder: model.bin, config.json and the vocabulary as CTranslate2 writes them, with the files of the
-            tokenizer: source.spm and target.spm, or those that `load` puts beside a converted model.
+        folder: Model folder: model.bin, config.json and the vocabulary as CTranslate2 writes them, with the files of
+            the tokenizer: source.spm and target.spm, or those that `load` puts beside a converted model.
         decoding: How it translates by default, as a `Decoding` or as text such as 'beam:12,nbest=3'.
         source: Source language: a code of ISO 639-1, -2 or -3 or of FLORES-200, or the model's own. Checked against the
             model card, where that names one.
@@ -68,7 +71,7 @@ class Translator:
         device: 'cpu', 'cuda' or 'cuda:0,1' (GPUs), 'auto' (GPUs if there are any). Default: $PARALOOM_DEVICE, or 'cpu'.
         long: What happens to a text that is longer than the model takes: 'split' it at sentences, then at clauses,
             translate the parts and join them; 'truncate' it, with a warning; 'reject' it: its only variant is empty and
-            has a `reason`; or 'error'.
+            has a `reason`; or 'error'. Default: what the folder says, or 'split'.
         check_costs: Warn, once, if what it translates costs more than its development text did, and translations are
             likely to be wrong. Needs costs.json in the folder, as training writes it.
 
@@ -91,16 +94,16 @@ class Translator:
         source: str | None = None,
         target: str | None = None,
         device: str | None = None,
-        long: Long = "split",
+        long: Long | None = None,
         check_costs: bool = True,
     ) -> None:
-        check_long(long)
         self.folder = Path(folder)
         self.decoding: Decoding = Beam() if decoding is None else _as_decoding(decoding)
         self.device = str(parse_device(device or default_device()))
-        self.long = long
         _check_folder(self.folder)
-        family = get_family(folder_settings(self.folder)["family"])
+        settings = folder_settings(self.folder)
+        self.long: Long = check_long(long or settings.get("long", "split"))
+        family = get_family(settings["family"])
         if not isinstance(family, EncoderDecoder):
             raise ModelError(f"not an encoder–decoder but of the family {family.title}", file=self.folder)
         self._codec: Codec = family.open(self.folder, source, target)
@@ -123,17 +126,17 @@ class Translator:
         device: str | None = None,
         precision: str = AUTO,
         revision: str | None = None,
-        long: Long = "split",
+        long: Long | None = None,
         check_costs: bool = True,
     ) -> Translator:
         """Load a translator by folder or name.
 
         Args:
-            model: A folder that `save`, training or CTranslate2 wrote; a folder with a checkpoint of transformers (Marian,
-                NLLB-200, M2M100, mBART-50, T5, mT5, MADLAD-400, BART, PEGASUS); the name of a bundled translator
-                (`de-en`); or a Hugging Face name such as `Helsinki-NLP/opus-mt-de-en`. A checkpoint is converted once and
-                kept in the cache ($PARALOOM_CACHE, or ~/.cache/paraloom). Only a Hugging Face name that is not in the
-                cache is downloaded.
+            model: A folder that `save`, training or CTranslate2 wrote; a folder with a checkpoint of transformers
+                (Marian, NLLB-200, M2M100, mBART-50, T5, mT5, MADLAD-400, BART, PEGASUS); the name of a bundled
+                translator (`de-en`); or a Hugging Face name such as `Helsinki-NLP/opus-mt-de-en`. A checkpoint is
+                converted once and kept in the cache ($PARALOOM_CACHE, or ~/.cache/paraloom). Only a Hugging Face name
+                that is not in the cache is downloaded.
             source: Source language, if the model has several: 'de', 'deu', 'deu_Latn', 'German' or the model's code.
             target: Target language, if the model has several.
             decode: How it translates by default, such as 'beam:12,nbest=3', 'sampling' or 'nucleus:0.95'.
@@ -143,6 +146,7 @@ class Translator:
                 or, for T5, bfloat16 on GPUs. A folder that is already converted keeps its own.
             revision: Branch, tag or commit of a Hugging Face model.
             long: 'split', 'truncate', 'reject' or 'error': what happens to a text that is longer than the model takes.
+                Default: 'split'.
             check_costs: Warn, once, about text that the translator is likely to translate wrong.
 
         Returns:
@@ -241,7 +245,7 @@ class Translator:
     @property
     def _has_languages(self) -> bool:
         """Whether the languages decide what it translates, so that they belong to its signature."""
-        return folder_settings(self.folder)["family"] != "marian"
+        return bool(folder_settings(self.folder)["family"] != "marian")
 
     def __repr__(self) -> str:
         vocabulary = next(path for name in VOCABULARIES if (path := self.folder / name).is_file())
@@ -340,10 +344,9 @@ class Translator:
     def _parts(self, texts: Sequence[str]) -> list[list[str]] | None:
         """The parts of each text, none of one that is rejected; None if every text is taken as it is."""
         limit = self._codec.max_source
-        around = len(self._codec.encode(["a"])[0])
         # No tokenizer makes more subwords than there are bytes.
-        long = [row for row, text in enumerate(texts) if len(text) + around > limit // 4]
-        long = [row for row in long if len(texts[row].encode()) + around > limit]
+        long = [row for row, text in enumerate(texts) if 4 * len(text) + _MAX_AROUND > limit]
+        long = [row for row in long if len(texts[row].encode()) + _MAX_AROUND > limit]
         lengths = self._lengths([texts[row] for row in long])
         long = [row for row, length in zip(long, lengths, strict=True) if length > limit]
         if not long:
@@ -375,11 +378,11 @@ class Translator:
         if not groups:
             return [Variant("", nan, 0, reason=f"longer than {self._codec.max_source} subwords")]
         space = "" if language_of(self.target) in WITHOUT_SPACES else " "
-        joined = []
+        variants = []
         for rank in range(max(map(len, groups))):
             row = [group[min(rank, len(group) - 1)] for group in groups]
             utilities = [variant.utility for variant in row if variant.utility is not None]
-            joined.append(
+            variants.append(
                 Variant(
                     space.join(variant.text for variant in row if variant.text),
                     sum(variant.logprob for variant in row),
@@ -389,7 +392,7 @@ class Translator:
                     pieces=len(row),
                 )
             )
-        return joined
+        return variants
 
     def _decoded(
         self, texts: Sequence[str], decoding: Decoding, seed: int, batch_tokens: int | None
@@ -567,7 +570,7 @@ class Translator:
             return ctranslate2.Translator(
                 str(self.folder),
                 device=device.kind,
-                device_index=device.indices[0],
+                device_index=device.indices[worker_number() % len(device.indices)],
                 inter_threads=1,
                 intra_threads=1,
             )

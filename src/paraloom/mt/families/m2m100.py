@@ -1,4 +1,4 @@
-"""M2M100 and SMaLL-100's shape: 100 languages, as tokens `__de__` before the source and at the start of translations."""
+"""M2M100: 100 languages, as tokens `__de__` before the source and at the start of translations."""
 
 from __future__ import annotations
 

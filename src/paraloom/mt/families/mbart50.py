@@ -12,7 +12,7 @@ from paraloom.mt.families.base import EncoderDecoder
 
 @dataclass(frozen=True)
 class MultilingualBart(EncoderDecoder):
-    """Its decoder starts at the end of sentence, and goes on with the language."""
+    """Its decoder starts with the end of sentence, followed by the language."""
 
     def convert(self, checkpoint: Path, folder: Path, precision: str) -> None:
         """Convert a checkpoint of mBART-50.

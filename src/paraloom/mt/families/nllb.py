@@ -11,7 +11,7 @@ from paraloom.mt.families.base import EncoderDecoder
 
 @dataclass(frozen=True)
 class Nllb(EncoderDecoder):
-    """Told from M2M100, which has the same configuration, by its tokenizer."""
+    """Differs from M2M100, which has the same configuration, by its tokenizer."""
 
     def fits(self, folder: Path) -> bool:
         """Whether the tokenizer is NLLB's."""
