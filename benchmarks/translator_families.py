@@ -72,7 +72,8 @@ def ours(folder: Path, kind: str, lines: list[str], beams: int, precision: str, 
     """Decoding of all lines by Paraloom."""
     languages: dict[str, Any] = LANGUAGES.get(kind, {})
     translator = FixedLength.load(folder, decode=f"beam:{beams}", precision=precision, check_costs=False, **languages)
-    chunks = [lines[start : start + 200] for start in range(0, len(lines), 200)]
+    size = min(200, -(-len(lines) // (2 * cores)))
+    chunks = [lines[start : start + size] for start in range(0, len(lines), size)]
     return lambda: list(translate_stream(translator, chunks, threads=cores))
 
 

@@ -43,8 +43,8 @@ def find_translator(
         model: A folder that training or CTranslate2 wrote, a folder with a checkpoint of a supported family
             (config.json and safetensors of transformers), the name of a bundled translator such as `de-en`, or a
             Hugging Face name such as `facebook/nllb-200-distilled-600M`, whose checkpoint is converted, or which
-            CTranslate2 converted already. A folder takes precedence over a name. A Hugging Face model is downloaded by huggingface_hub unless
-            its cache has it; nothing else accesses a network.
+            CTranslate2 converted already. A folder takes precedence over a name. A Hugging Face model is downloaded by
+            huggingface_hub unless its cache has it; nothing else accesses a network.
         precision: Number format of converted weights, one of `PRECISIONS`, or 'auto'. Converted models are kept in
             `cache_folder`; a folder that is already converted keeps its own precision.
         device: 'cpu' or 'cuda': what 'auto' is chosen for.
