@@ -9,7 +9,7 @@ import typer
 
 from paraloom import workflows
 from paraloom.cli import options
-from paraloom.cli.output import print_figures
+from paraloom.cli.output import as_written, conclude, print_figures
 
 
 def train_translator(
@@ -74,13 +74,17 @@ def translate(
     ] = None,
     threads: Annotated[int | None, typer.Option(help="Cores; default: all. The result is the same.")] = None,
     language_check: options.CheckLanguages = True,
+    on_error: options.OnLine = options.OnErrorChoice.stop,
     seed: options.Seed = 1,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print figures as JSON; without -o, each translation as a line of JSON.")
+    ] = False,
 ) -> None:
     """Translate lines of text.
 
     Example: `echo "Ein Hund schläft." | paraloom translate de-en`
     """
-    workflows.translate_file(
+    count = workflows.translate_file(
         model,
         source,
         output,
@@ -88,8 +92,15 @@ def translate(
         nbest=nbest,
         threads=threads,
         check_languages=language_check,
+        on_error=on_error.value,
+        json_lines=as_json,
         seed=seed,
     )
+    if as_json and output != "-":
+        typer.echo(as_written(output, lines=count))
+        return
+    table = workflows.without_compression(output).suffix in workflows.READERS
+    conclude(output, "" if table else "evaluate translation {output} references.txt")
 
 
 COMMANDS: options.Commands = {"translate": translate}

@@ -11,10 +11,12 @@ from typing import Any
 
 from paraloom.core.errors import DataError
 from paraloom.io import open_write, read_batches, read_lines
-from paraloom.io.compression import PIPE
+from paraloom.io.compression import PIPE, decode, read_raw_lines
 from paraloom.io.formats import moses
+from paraloom.io.formats.base import raw_text
 from paraloom.pipeline.definition import Definition
 from paraloom.pipeline.result import RunResult, StageResult
+from paraloom.pipeline.shard import OnError
 from paraloom.stages.bitext import UNREAD, ReadPairs, ReadScoredPairs
 
 SUFFIX = ".rejected.jsonl"
@@ -72,7 +74,63 @@ def report_rejected(definition: Definition, result: RunResult, output: str | Pat
         result: Its result, whose folders still exist.
         output: What was written; None or '-' only warns.
     """
-    rows = rejected_rows(definition, result)
+    _write_rejected(rejected_rows(definition, result), output)
+
+
+class RejectedLines:
+    """Lines of text files that are not UTF-8: rejected, or an error that names the option.
+
+    A rejected line is read as an empty one, so that all others keep their row.
+
+    Args:
+        on_error: 'stop' at such a line, or 'reject' it.
+
+    Attributes:
+        rows: The rejected lines: file, row, reason and text.
+        numbers: Their rows, from 1.
+
+    Example:
+        >>> import tempfile
+        >>> file = Path(tempfile.mkdtemp(), "lines.txt")
+        >>> _ = file.write_bytes(b"Good morning.\\nCaf\\xe9.\\n")
+        >>> rejected = RejectedLines("reject")
+        >>> list(rejected.read(str(file))), rejected.rows[0]["row"]
+        (['Good morning.', ''], 2)
+    """
+
+    def __init__(self, on_error: OnError) -> None:
+        self.on_error = on_error
+        self.rows: list[dict[str, Any]] = []
+        self.numbers: set[int] = set()
+
+    def read(self, source: str) -> Iterator[str]:
+        """The lines of a file; '-' is standard input.
+
+        Raises:
+            DataError: The file cannot be read, or a line is not UTF-8 and is not to be rejected.
+        """
+        for row, line in enumerate(read_raw_lines(source), 1):
+            try:
+                text = decode(line, source, row)
+            except DataError as error:
+                if self.on_error == "stop":
+                    error.remedy = f"{(error.remedy or '').rstrip('.')}; or leave such lines out: --on-error reject."
+                    raise error.at(file=_name(source)) from None
+                self.rows.append({"file": _name(source), "row": row, "reason": error.what, "text": raw_text(line)})
+                self.numbers.add(row)
+                text = ""
+            yield text
+
+    def report(self, output: str | Path | None) -> None:
+        """Write the rejected lines beside the output, and warn with the first of them; nothing if there are none."""
+        _write_rejected(iter(self.rows), output)
+
+
+def _name(source: str) -> str:
+    return "standard input" if source == PIPE else _shown(source)
+
+
+def _write_rejected(rows: Iterator[dict[str, Any]], output: str | Path | None) -> None:
     first = list(islice(rows, _SHOWN_ROWS))
     path = None if output is None or str(output) == PIPE else rejected_file(output)
     if not first:
