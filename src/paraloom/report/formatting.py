@@ -23,12 +23,9 @@ def label(name: str) -> str:
     """The name of a column or figure as a reader expects it.
 
     Example:
-        >>> label("dev_loss"), label("bleu1"), label("src_tokens")
-        ('dev loss', 'BLEU+1', 'tokens, first side')
+        >>> label("dev_loss"), label("bleu1")
+        ('dev loss', 'BLEU+1')
     """
-    for prefix, side in (("src_", "first side"), ("tgt_", "second side")):
-        if name.startswith(prefix):
-            return f"{label(name.removeprefix(prefix))}, {side}"
     return " ".join(_SPELLINGS.get(word.lower(), word) for word in name.replace("_", " ").split())
 
 
