@@ -40,9 +40,12 @@ class Browser:
     def open(self, url: str) -> None:
         """Go to an address, and wait until the page is loaded and painted: keys before the first frame are dropped."""
         self._call("POST", "/url", {"url": url})
-        # A window that the system does not draw has no frames.
-        painted = "const d = arguments[0]; setTimeout(d, 3000); requestAnimationFrame(() => requestAnimationFrame(d));"
-        self._call("POST", "/execute/async", {"script": painted, "args": []})
+        # Not one asynchronous script: it would be lost if the page goes on to another address. The time is for a window
+        # that the system does not draw, which has no frames.
+        self.wait(
+            "window.painted || void (window.watched ??= setTimeout(() => (window.painted = true), 3000) &&"
+            " requestAnimationFrame(() => requestAnimationFrame(() => (window.painted = true))))"
+        )
 
     @property
     def url(self) -> str:

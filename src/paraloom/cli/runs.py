@@ -16,6 +16,7 @@ import paraloom.report as reports
 from paraloom import workflows
 from paraloom.cli import options
 from paraloom.cli.output import as_written, conclude, outlook, print_result
+from paraloom.pipeline.estimate import read_estimate
 
 
 def quickstart(
@@ -43,6 +44,11 @@ def run(
     workers: options.Workers = None,
     until: Annotated[str | None, typer.Option(help="Last stage to run.")] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Print what would be done, and why.")] = False,
+    estimate: Annotated[
+        bool, typer.Option("--plan", help="Measure on samples what it will take: time, memory, disk of each stage.")
+    ] = False,
+    plan_rows: Annotated[int, typer.Option(help="Rows of each sample for --plan.", min=60)] = 2000,
+    plan_for: Annotated[int | None, typer.Option(help="With --plan: as if this many rows were read.", min=1)] = None,
     on_error: options.OnError = options.OnErrorChoice.stop,
     address: Annotated[str | None, typer.Option(help="Address of a Ray cluster; default: one started here.")] = None,
     seed: Annotated[int | None, typer.Option(help="Seed; default: the pipeline's own.")] = None,
@@ -60,12 +66,22 @@ def run(
         planned = loaded.plan(folder, until=until)
         typer.echo(json.dumps([asdict(stage) for stage in planned], default=str) if as_json else outlook(planned))
         return
+    if estimate:
+        forecast = loaded.estimate(workers=workers, until=until, rows=plan_rows)
+        if plan_for is None:
+            forecast.save(folder)
+        else:
+            forecast = forecast.scaled(plan_for / max(1, forecast.input_rows))
+        typer.echo(json.dumps(forecast.to_dict()) if as_json else forecast.format())
+        return
     result = loaded.run(folder, engine=engine, workers=workers, until=until, on_error=on_error.value, address=address)
     page = reports.write_report(folder, folder / "report.html")
+    expected = read_estimate(folder)
     if as_json:
         typer.echo(json.dumps(result.to_dict()))
     else:
-        typer.echo(f"{result.format()}\nReport: {page}")
+        comparison = expected.compare(result) if expected else ""
+        typer.echo("\n\n".join(part for part in (result.format(), comparison, f"Report: {page}") if part))
         conclude(folder, "explore {output}")
 
 

@@ -301,11 +301,13 @@ def format_duration(seconds: float) -> str:
         seconds: The duration, 0 or more.
 
     Example:
-        >>> format_duration(42), format_duration(125), format_duration(7384)
-        ('42 s', '2 min 05 s', '2 h 03 min')
+        >>> format_duration(42), format_duration(125), format_duration(7384), format_duration(1_000_000)
+        ('42 s', '2 min 05 s', '2 h 03 min', '11 d 13 h')
     """
     minutes, rest = divmod(round(seconds), 60)
     hours = minutes // 60
+    if hours >= 48:
+        return f"{hours // 24} d {hours % 24:02d} h"
     if hours:
         return f"{hours} h {minutes % 60:02d} min"
     return f"{minutes} min {rest:02d} s" if minutes else f"{rest} s"

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from paraloom.core.stage import Stage
 from paraloom.pipeline.definition import Definition, define_steps
+from paraloom.pipeline.estimate import Estimate, estimate_run
 from paraloom.pipeline.event_log import log_to
 from paraloom.pipeline.plan import StagePlan, plan
 from paraloom.pipeline.result import RunResult
@@ -143,6 +144,32 @@ class Pipeline:
             For each stage, whether it is done or to be run, and why.
         """
         return plan(self.definition, folder, until=until)
+
+    def estimate(self, *, workers: int | None = None, until: str | None = None, rows: int = 2000) -> Estimate:
+        """Measure on samples what `run` will take: time, memory and disk of each stage.
+
+        Args:
+            workers: Number of processes; default: one per core.
+            until: Name of the last stage to run.
+            rows: Rows of the larger of two samples of each input, at least.
+
+        Returns:
+            The estimate, with the time on other numbers of workers.
+
+        Raises:
+            ConfigError: `rows` is less than 60, or there is no such stage.
+            ParaloomError: A stage fails on the sample.
+
+        Example:
+            >>> import paraloom, tempfile
+            >>> path = Path(tempfile.mkdtemp()) / "pairs.tsv"
+            >>> _ = path.write_text("".join(f"word {n}\\tword {n + 1}\\n" for n in range(300)))
+            >>> stages = [paraloom.stages.ReadPairs(source=path), paraloom.stages.Score(scores=("length",))]
+            >>> estimate = paraloom.Pipeline(stages).estimate(workers=1, rows=100)
+            >>> [(stage.name, stage.units, stage.rows) for stage in estimate.stages]
+            [('read-pairs', 300, 300), ('score', 300, 300)]
+        """
+        return estimate_run(self.definition, workers=workers, until=until, rows=rows)
 
     def to_toml(self) -> str:
         """Write the pipeline as TOML, which `from_toml` reads.

@@ -1,0 +1,339 @@
+"""A forecast of a run: time, memory and disk of each stage for all rows, measured on two samples of them."""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+import time
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from typing import Any, Literal
+
+from paraloom.core.errors import ConfigError, ParaloomError
+from paraloom.core.progress import format_duration
+from paraloom.core.stage import Fit, Stage
+from paraloom.io.atomic import atomic_write
+from paraloom.pipeline.definition import Definition, Step
+from paraloom.pipeline.result import RunResult, StageResult
+from paraloom.pipeline.runner import run_pipeline
+from paraloom.pipeline.sampling import Sample, inputs_of, on_samples, sample_inputs
+from paraloom.pipeline.store import claimed
+
+ESTIMATE = "estimate.json"
+"""Name of the file in a run folder that holds what was expected of the run."""
+
+_STEPS = 90
+"""Updates of a training on the larger sample."""
+
+
+@dataclass(frozen=True)
+class StageEstimate:
+    """What a stage will take.
+
+    Args:
+        name: Name of the stage.
+        kind: 'source', 'map' or 'fit'.
+        units: Rows that it will read, or updates of a training; 0 where neither is known.
+        rows: Rows that it will write.
+        seconds_once: Seconds whatever the number of rows, such as the loading of a model; once per worker.
+        seconds_all: Seconds of work on all rows, on one core.
+        memory: Peak of its largest worker on the sample, in bytes.
+        disk: Bytes that it will write.
+        measured: Units of the larger sample.
+        is_fixed: Whether the units are updates, whose number does not depend on the rows.
+    """
+
+    name: str
+    kind: Literal["source", "map", "fit"]
+    units: int
+    rows: int
+    seconds_once: float
+    seconds_all: float
+    memory: int
+    disk: int
+    measured: int
+    is_fixed: bool = False
+
+    def seconds(self, workers: int) -> float:
+        """Wall time, in seconds, with a number of worker processes, which share out the work of maps only."""
+        return self.seconds_once + self.seconds_all / (workers if self.kind == "map" else 1)
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """What a run will take.
+
+    Args:
+        pipeline: Name of the pipeline.
+        workers: Worker processes that it was measured with.
+        stages: Each stage, in order.
+        seconds: How long the measurement took.
+    """
+
+    pipeline: str
+    workers: int
+    stages: tuple[StageEstimate, ...] = field(default_factory=tuple)
+    seconds: float = 0.0
+
+    def wall_seconds(self, workers: int | None = None) -> float:
+        """Wall time of the whole run, in seconds.
+
+        Args:
+            workers: Worker processes, on as many cores like those of this machine; default: as measured.
+
+        Example:
+            >>> stage = StageEstimate("score", "map", 1000, 1000, 2.0, 100.0, 0, 0, 100)
+            >>> estimate = Estimate("example", 2, (stage,))
+            >>> estimate.wall_seconds(), estimate.wall_seconds(100)
+            (52.0, 3.0)
+        """
+        return sum(stage.seconds(workers or self.workers) for stage in self.stages)
+
+    def scaled(self, factor: float) -> Estimate:
+        """The estimate for a number of times as many rows.
+
+        Args:
+            factor: The factor.
+
+        Example:
+            >>> stage = StageEstimate("score", "map", 1000, 1000, 2.0, 100.0, 0, 0, 100)
+            >>> Estimate("example", 2, (stage,)).scaled(10).wall_seconds()
+            502.0
+        """
+
+        def scale(stage: StageEstimate) -> StageEstimate:
+            if stage.is_fixed:
+                return stage
+            return replace(
+                stage,
+                units=round(stage.units * factor),
+                rows=round(stage.rows * factor),
+                seconds_all=stage.seconds_all * factor,
+                disk=stage.disk if stage.kind == "fit" else round(stage.disk * factor),
+            )
+
+        return replace(self, stages=tuple(scale(stage) for stage in self.stages))
+
+    @property
+    def input_rows(self) -> int:
+        """Rows of all files that are read."""
+        return sum(stage.units for stage in self.stages if stage.kind == "source")
+
+    @property
+    def disk(self) -> int:
+        """Bytes that the run folder will have."""
+        return sum(stage.disk for stage in self.stages)
+
+    @property
+    def memory(self) -> int:
+        """Memory of all workers of the largest stage together, in bytes, as far as the samples showed it."""
+        return max((s.memory * (self.workers if s.kind == "map" else 1) for s in self.stages), default=0)
+
+    def format(self) -> str:
+        """A table with a line for each stage, the totals, and the time on more workers.
+
+        Returns:
+            The lines.
+        """
+        width = max(len("stage"), *(len(stage.name) for stage in self.stages))
+        lines = [
+            f"{'stage':<{width}}  {'rows in':>13} {'rows out':>13} {'rate':>10} {'time':>12} {'memory':>8} {'disk':>8}"
+        ]
+        for stage in self.stages:
+            rate = f"{stage.units / stage.seconds_all:,.0f}/s" if stage.seconds_all > 0 and stage.units else ""
+            lines.append(
+                f"{stage.name:<{width}}  {f'{stage.units:,}' if stage.units else '':>13} "
+                f"{f'{stage.rows:,}' if stage.rows else '':>13} {rate:>10} "
+                f"{format_duration(stage.seconds(self.workers)):>12} {_size(stage.memory):>8} {_size(stage.disk):>8}"
+            )
+        lines.append(
+            f"{'whole run':<{width}}  {'':>13} {'':>13} {'':>10} {format_duration(self.wall_seconds()):>12} "
+            f"{_size(self.memory):>8} {_size(self.disk):>8}"
+        )
+        others = [count for count in (1, 8, 32, 100) if count != self.workers]
+        times = ", ".join(f"{count}: {format_duration(self.wall_seconds(count))}" for count in others)
+        lines.append(f"Rates are of one core. With {self.workers} workers as above; with other numbers: {times}.")
+        lines.append(f"Measured on samples in {format_duration(self.seconds)}; trainings on at most {_STEPS} updates.")
+        return "\n".join(lines)
+
+    def compare(self, result: RunResult) -> str:
+        """What was expected beside what a run took, for the stages that ran from beginning to end.
+
+        Args:
+            result: A finished run of the same pipeline.
+
+        Returns:
+            A table in seconds of work; '' if no stage ran whole.
+        """
+        expected = {stage.name: stage for stage in self.stages}
+        whole = [s for s in result.stages if s.name in expected and s.written == max(1, s.shards)]
+        if not whole:
+            return ""
+        width = max(len("stage"), *(len(stage.name) for stage in whole))
+        lines = [f"{'stage':<{width}}  {'expected, s':>12} {'took, s':>12}  ratio"]
+        pairs = [(stage.name, _work(expected[stage.name], self.workers), stage.seconds) for stage in whole]
+        pairs.append(("together", sum(pair[1] for pair in pairs), sum(pair[2] for pair in pairs)))
+        for name, before, after in pairs:
+            ratio = f"{after / before:5.2f}" if before > 0 else ""
+            lines.append(f"{name:<{width}}  {before:>12,.1f} {after:>12,.1f}  {ratio}")
+        return "\n".join(lines)
+
+    def to_dict(self) -> dict[str, Any]:
+        """All figures, as json.dumps takes them.
+
+        Returns:
+            The fields, and `wall_seconds`, `memory` and `disk` of the whole.
+        """
+        totals = {"wall_seconds": self.wall_seconds(), "memory": self.memory, "disk": self.disk}
+        return {**asdict(self), "stages": [asdict(stage) for stage in self.stages], **totals}
+
+    def save(self, folder: Path) -> None:
+        """Write it into a run folder, where the run will find it.
+
+        Args:
+            folder: The run folder.
+        """
+        with claimed(folder), atomic_write(folder / ESTIMATE) as temporary:
+            temporary.write_text(json.dumps(self.to_dict(), indent=1), encoding="utf-8")
+
+
+def read_estimate(folder: Path) -> Estimate | None:
+    """The estimate in a run folder, None if there is none that can be read."""
+    try:
+        saved = json.loads((folder / ESTIMATE).read_text(encoding="utf-8"))
+        stages = tuple(StageEstimate(**stage) for stage in saved["stages"])
+        return Estimate(saved["pipeline"], saved["workers"], stages, saved["seconds"])
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+
+
+def estimate_run(
+    definition: Definition, *, workers: int | None = None, until: str | None = None, rows: int = 2000
+) -> Estimate:
+    """Run a pipeline on two samples of its inputs in a temporary folder, and extend both to all rows by a line.
+
+    Every input is read once, to count it and to take rows from all over it. What a stage takes is a constant, such as
+    the loading of its models, and a part that grows with its rows, or with the updates of a training: two samples, one
+    of a third of the rows, tell them apart.
+
+    Args:
+        definition: The pipeline.
+        workers: Worker processes; default: one per core.
+        until: Name of the last stage.
+        rows: Rows of the larger sample of each input, at least.
+
+    Returns:
+        Time, memory and disk of each stage.
+
+    Raises:
+        ConfigError: `rows` is less than 60.
+        ParaloomError: A stage fails on the sample.
+    """
+    if rows < 60:
+        raise ConfigError("a sample needs 60 rows", remedy="Ask for more.")
+    started = time.monotonic()
+    workers = workers or os.cpu_count() or 1
+    steps = definition.until(until)
+    samples = sample_inputs(definition, steps, rows)
+    thirds = {name: sample.third() for name, sample in samples.items()}
+    with tempfile.TemporaryDirectory(prefix="paraloom-estimate-") as folder:
+        small = _measure(definition, steps, thirds, Path(folder) / "small", workers, _STEPS // 3)
+        large = _measure(definition, steps, samples, Path(folder) / "large", workers, _STEPS)
+    stages: list[StageEstimate] = []
+    for step in steps:
+        stages.append(_extend(step, stages, samples, small, large, workers))
+    return Estimate(definition.name, workers, tuple(stages), time.monotonic() - started)
+
+
+@dataclass(frozen=True)
+class _Measured:
+    """A run on samples.
+
+    Args:
+        stages: Stages by their names.
+        units: Rows or updates that each had.
+        disk: Bytes in the folder of each.
+    """
+
+    stages: Mapping[str, StageResult]
+    units: Mapping[str, int]
+    disk: Mapping[str, int]
+
+
+def _measure(
+    definition: Definition,
+    steps: tuple[Step, ...],
+    samples: Mapping[str, Sample],
+    folder: Path,
+    workers: int,
+    num_steps: int,
+) -> _Measured:
+    smaller = on_samples(definition, steps, samples, num_steps=num_steps, num_shards=2 * workers)
+    try:
+        result = run_pipeline(smaller, folder, workers=workers)
+    except ParaloomError as error:
+        error.add_note("This happened on a sample of the rows. If they are too few, ask for more with --plan-rows.")
+        raise
+    stages = {stage.name: stage for stage in result.stages}
+    units = {}
+    for step in smaller.steps:
+        counted = [stages[name].counts.out for name in inputs_of(step) if name in stages]
+        units[step.name] = _updates(step.stage) or (sum(counted) if counted else stages[step.name].counts.read)
+    disk = {name: sum(f.stat().st_size for f in s.folder.rglob("*") if f.is_file()) for name, s in stages.items()}
+    return _Measured(stages, units, disk)
+
+
+def _extend(
+    step: Step,
+    before: list[StageEstimate],
+    samples: Mapping[str, Sample],
+    small: _Measured,
+    large: _Measured,
+    workers: int,
+) -> StageEstimate:
+    rows_of = {stage.name: stage.rows for stage in before} | {n: s.rows for n, s in samples.items() if n != step.name}
+    result, first, second = large.stages[step.name], small.units[step.name], large.units[step.name]
+    sample = samples.get(step.name)
+    known = [rows_of[name] for name in inputs_of(step) if name in rows_of]
+    units = _updates(step.stage) or (sample.rows if sample is not None else sum(known))
+    times = small.stages[step.name].seconds, result.seconds
+    # A time that falls when there is more to do shows no more than its size.
+    rate = (times[1] - times[0]) / (second - first) if second > first and times[1] > times[0] else 0.0
+    once = max(0.0, times[1] - rate * second)
+    if not rate and units > second > 0 and result.kind != "fit":
+        rate, once = times[1] / second, 0.0
+    share = units / second if second else 1.0
+    is_fit = isinstance(step.stage, Fit)
+    return StageEstimate(
+        name=step.name,
+        kind="fit" if is_fit else "source" if sample is not None else result.kind,
+        units=units,
+        rows=0 if is_fit else round(result.counts.out * share),
+        seconds_once=once / (workers if result.kind == "map" else 1),
+        seconds_all=rate * units + (sample.seconds if sample is not None else 0.0),
+        memory=result.memory,
+        disk=large.disk[step.name] if is_fit else round(large.disk[step.name] * share),
+        measured=second,
+        is_fixed=_updates(step.stage) > 0,
+    )
+
+
+def _updates(stage: Stage) -> int:
+    """Updates of a training whose number is a setting, else 0."""
+    steps = getattr(stage, "steps", None)
+    return steps if isinstance(stage, Fit) and isinstance(steps, int) else 0
+
+
+def _work(stage: StageEstimate, workers: int) -> float:
+    """Seconds over all workers, as results count them."""
+    return stage.seconds_once * (workers if stage.kind == "map" else 1) + stage.seconds_all
+
+
+def _size(count: int) -> str:
+    for unit in ("B", "kB", "MB", "GB"):
+        if count < 1000:
+            return f"{count:.0f} {unit}" if unit in ("B", "kB") else f"{count:.1f} {unit}"
+        count /= 1000  # type: ignore[assignment]
+    return f"{count:.1f} TB"

@@ -1,0 +1,167 @@
+"""What a run will take: samples from all over the inputs, and lines through two of them."""
+
+from __future__ import annotations
+
+import json
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+from commands import Command
+
+from paraloom import Pipeline
+from paraloom.core.errors import ConfigError
+from paraloom.core.stage import Stage
+from paraloom.io import Corpus
+from paraloom.pipeline.counts import RowCounts
+from paraloom.pipeline.estimate import (
+    Estimate,
+    StageEstimate,
+    _extend,
+    _Measured,
+    read_estimate,
+)
+from paraloom.pipeline.result import RunResult, StageResult
+from paraloom.pipeline.sampling import on_samples, sample_inputs
+from paraloom.stages import DistillTransformer, Filter, ReadPairs, Score
+
+
+def write_pairs(folder: Path, rows: int) -> Path:
+    path = folder / "pairs.de-en.tsv"
+    path.write_text("".join(f"source {row}\ttarget {row}\n" for row in range(rows)), encoding="utf-8")
+    return path
+
+
+def sampled(stages: list[Stage], rows: int) -> tuple[Any, Any]:
+    definition = Pipeline(stages).definition
+    return definition, sample_inputs(definition, definition.steps, rows)
+
+
+def numbers(sample: Any) -> list[int]:
+    return [int(text.split()[1]) for block in sample.blocks for text in block.column("src").to_pylist()]
+
+
+@pytest.mark.parametrize(("total", "rows"), [(1, 100), (59, 60), (100, 100), (5_000, 100), (12_345, 200)])
+def test_a_sample_is_spread_over_all_rows_and_counts_them(tmp_path: Path, total: int, rows: int) -> None:
+    _, samples = sampled([ReadPairs(source=write_pairs(tmp_path, total))], rows)
+    sample = samples["read-pairs"]
+    chosen = numbers(sample)
+    assert sample.rows == total
+    assert chosen == sorted(set(chosen))
+    assert min(rows, total) <= len(chosen) <= max(2 * rows, 60)
+    largest = max(b - a for a, b in pairwise(chosen)) if total > 1 else 1
+    assert largest <= 10 * total / rows + 1, "no part of the input is left out"
+    assert set(numbers(sample.third())) <= set(chosen)
+    if total > rows:
+        assert sample.third().sampled == pytest.approx(sample.sampled / 3, abs=20)
+
+
+def test_a_corpus_outside_of_the_run_is_sampled_too(tmp_path: Path) -> None:
+    read = Pipeline([ReadPairs(source=write_pairs(tmp_path, 1000))]).run(tmp_path / "run", engine="inline")
+    corpus = read.stages[0].folder
+    definition, samples = sampled([Score(input=corpus, scores=("length",))], 60)
+    assert samples[str(corpus)].rows == Corpus.open(corpus).rows == 1000
+    smaller = on_samples(definition, definition.steps, samples, num_steps=10, num_shards=2)
+    assert [step.name for step in smaller.steps] == ["input-1", "score"]
+    assert smaller.steps[1].source == "input-1"
+
+
+def test_filters_draw_the_same_share_and_trainings_have_few_updates(tmp_path: Path) -> None:
+    stages: list[Stage] = [ReadPairs(source=write_pairs(tmp_path, 8000)), Filter(sample=4000)]
+    definition, samples = sampled(stages, 100)
+    smaller = on_samples(definition, definition.steps, samples, num_steps=10, num_shards=2)
+    assert smaller.steps[1].stage.sample == round(samples["read-pairs"].sampled / 2)  # type: ignore[attr-defined]
+
+    training = DistillTransformer(sentences=(tmp_path,), teacher=tmp_path, steps=6000)
+    definition = Pipeline([training]).definition
+    smaller = on_samples(definition, definition.steps, {}, num_steps=10, num_shards=2)
+    assert smaller.steps[0].stage.steps == 10  # type: ignore[attr-defined]
+
+
+def result(name: str, read: int, out: int, seconds: float, kind: Any = "map") -> StageResult:
+    counts = RowCounts(read=read, kept=out, rejected=read - out, out=out)
+    return StageResult(name, Path("10-" + name), kind, "0", counts, seconds=seconds, memory=100)
+
+
+def test_a_line_through_two_samples(tmp_path: Path) -> None:
+    # 4 s for each of 2 workers, and 0.01 s a row: 11 s for 300 rows, 17 s for 900.  Two rows of three are kept.
+    definition, samples = sampled([ReadPairs(source=write_pairs(tmp_path, 9000)), Filter(where="true")], 900)
+    step = definition.steps[1]
+    small = _Measured({"filter": result("filter", 300, 200, 11.0)}, {"filter": 300}, {"filter": 1000})
+    large = _Measured({"filter": result("filter", 900, 600, 17.0)}, {"filter": 900}, {"filter": 3000})
+    estimate = _extend(step, [], samples, small, large, workers=2)
+    assert (estimate.units, estimate.rows, estimate.disk) == (9000, 6000, 30_000)
+    assert estimate.seconds_once == pytest.approx(4.0)
+    assert estimate.seconds_all == pytest.approx(90.0)
+    assert estimate.seconds(2) == pytest.approx(49.0)
+    assert estimate.seconds(10) == pytest.approx(13.0)
+
+
+def test_a_time_that_does_not_grow_counts_as_a_rate(tmp_path: Path) -> None:
+    definition, samples = sampled([ReadPairs(source=write_pairs(tmp_path, 9000)), Filter(where="true")], 900)
+    small = _Measured({"filter": result("filter", 300, 300, 2.0)}, {"filter": 300}, {"filter": 0})
+    large = _Measured({"filter": result("filter", 900, 900, 1.8)}, {"filter": 900}, {"filter": 0})
+    estimate = _extend(definition.steps[1], [], samples, small, large, workers=2)
+    assert (estimate.seconds_once, estimate.seconds_all) == (0.0, pytest.approx(18.0))
+
+
+def test_the_work_of_maps_is_shared_out_and_that_of_trainings_is_not() -> None:
+    mapping = StageEstimate("translate", "map", 100, 100, 1.0, 80.0, 10, 5, 10)
+    training = StageEstimate("train", "fit", 100, 0, 2.0, 60.0, 30, 7, 10)
+    estimate = Estimate("example", 4, (mapping, training))
+    assert estimate.wall_seconds() == 1 + 20 + 2 + 60
+    assert estimate.wall_seconds(8) == 1 + 10 + 2 + 60
+    assert (estimate.memory, estimate.disk) == (40, 12)
+
+
+def test_more_rows_take_more_time_but_not_more_updates() -> None:
+    reading = StageEstimate("read", "source", 100, 100, 0.0, 1.0, 10, 50, 10)
+    training = StageEstimate("train", "fit", 6000, 0, 2.0, 60.0, 30, 7, 10, is_fixed=True)
+    estimate = Estimate("example", 4, (reading, training)).scaled(100)
+    assert estimate.input_rows == 10_000
+    assert estimate.wall_seconds() == 100 + 62
+    assert estimate.disk == 5007
+
+
+def test_expected_beside_taken(tmp_path: Path) -> None:
+    mapping = StageEstimate("translate", "map", 100, 100, 1.0, 80.0, 10, 5, 10)
+    estimate = Estimate("example", 4, (mapping,))
+    took = StageResult("translate", Path("10"), "map", "0", seconds=42.0, shards=2, written=2)
+    lines = estimate.compare(RunResult(tmp_path, (took,))).splitlines()
+    assert lines[1].split() == ["translate", "84.0", "42.0", "0.50"]
+    resumed = StageResult("translate", Path("10"), "map", "0", seconds=42.0, shards=2, written=1)
+    assert estimate.compare(RunResult(tmp_path, (resumed,))) == ""
+
+
+def test_the_command_prints_it_and_the_run_compares(paraloom: Command, tmp_path: Path) -> None:
+    write_pairs(tmp_path, 500)
+    pipeline = tmp_path / "pipeline.toml"
+    pipeline.write_text(
+        'name = "small"\n[[stage]]\nuse = "read-pairs"\nsource = "pairs.de-en.tsv"\n'
+        '[[stage]]\nuse = "score"\nscores = ["length"]\n'
+    )
+    arguments = ["run", str(pipeline), "-o", str(tmp_path / "run"), "--workers", "1"]
+    status, output, errors = paraloom(*arguments, "--plan", "--plan-rows", "100")
+    assert status == 0, errors
+    assert "whole run" in output and "With 1 workers" in output
+    saved = read_estimate(tmp_path / "run")
+    assert saved is not None and [stage.units for stage in saved.stages] == [500, 500]
+    status, output, errors = paraloom(*arguments)
+    assert status == 0, errors
+    assert "expected, s" in output
+    _, output, _ = paraloom(*arguments, "--plan", "--plan-rows", "100", "--json")
+    assert json.loads(output)["stages"][1]["units"] == 500
+
+
+def test_too_few_rows_and_failures_on_the_sample_are_named(tmp_path: Path) -> None:
+    pipeline = Pipeline([ReadPairs(source=write_pairs(tmp_path, 100)), Filter(where="srk <> ''")])
+    with pytest.raises(ConfigError, match="60 rows"):
+        pipeline.estimate(rows=10)
+    with pytest.raises(ConfigError, match="srk"):
+        pipeline.estimate(rows=100, workers=1)
+
+
+def test_a_damaged_estimate_is_none(tmp_path: Path) -> None:
+    (tmp_path / "estimate.json").write_text('{"stages": [{}]}')
+    assert read_estimate(tmp_path) is None
