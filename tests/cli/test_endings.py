@@ -116,7 +116,7 @@ def test_reproduce(paraloom: Command, scored: Path, monkeypatch: pytest.MonkeyPa
     assert "Next: paraloom tune scored.parquet --sts sts" in err
     status, out, err = paraloom(*call, "--json")
     figures = json.loads(out)
-    assert (figures["summary"], [made["name"] for made in figures["tables"]]) == (
+    assert (figures["summary"], [table["name"] for table in figures["tables"]]) == (
         "Of 1 order, 1 is confirmed.",
         ["w17-9"],
     )

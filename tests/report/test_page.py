@@ -169,7 +169,7 @@ def test_other_folders_are_errors(tmp_path: Path, content: str | None, message: 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
 @pytest.mark.parametrize(
-    ("color", "beside", "least"),
+    ("color", "beside", "required"),
     [
         # WCAG 2.2, success criterion 1.4.3: a contrast of 4.5 to 1 for text; 1.4.11: 3 to 1 for what a chart shows.
         *((color, "paper", 4.5) for color in ("ink", "quiet", "kept", "rejected", "failed")),
@@ -177,7 +177,7 @@ def test_other_folders_are_errors(tmp_path: Path, content: str | None, message: 
         ("pale", "kept", 3),
     ],
 )
-def test_there_is_enough_contrast(theme: str, color: str, beside: str, least: float) -> None:
+def test_there_is_enough_contrast(theme: str, color: str, beside: str, required: float) -> None:
     style = (Path(paraloom.report.__file__).parent / "style.css").read_text(encoding="utf-8")
     palettes = [
         dict(re.findall(r"--([a-z]+): #([0-9a-f]{6})", block)) for block in style.split("prefers-color-scheme")[:2]
@@ -190,7 +190,7 @@ def test_there_is_enough_contrast(theme: str, color: str, beside: str, least: fl
         return sum(weight * c for weight, c in zip((0.2126, 0.7152, 0.0722), linear, strict=True))
 
     light, dark = sorted((luminance(color), luminance(beside)), reverse=True)
-    assert (light + 0.05) / (dark + 0.05) >= least
+    assert (light + 0.05) / (dark + 0.05) >= required
 
 
 def test_the_other_part_of_a_split_is_held_back_not_rejected(tmp_path: Path) -> None:

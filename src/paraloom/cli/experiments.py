@@ -93,18 +93,20 @@ def reproduce(
         workers=workers,
         seed=seed,
     )
-    made = []
+    finished = []
     for table in reproduced:
-        made.append(table)
+        finished.append(table)
         typer.echo(table.format(), err=as_json)  # as it comes: a table takes minutes
     summary = papers.summarize_verdicts(output)
     if as_json:
-        typer.echo(as_written(output, summary=summary, tables=[table.to_dict() for table in made]))
+        typer.echo(as_written(output, summary=summary, tables=[table.to_dict() for table in finished]))
         return
     if summary:
         typer.echo(f"{output}: {summary}")
-    rows = sum(len(table.rows) for table in made)
-    typer.echo(f"\n{len(made)} table{'' if len(made) == 1 else 's'} with {rows} rows, as .md and .json", err=True)
+    rows = sum(len(table.rows) for table in finished)
+    typer.echo(
+        f"\n{len(finished)} table{'' if len(finished) == 1 else 's'} with {rows} rows, as .md and .json", err=True
+    )
     then = f"tune {shlex.quote(next(iter(sources.values())))} --sts {shlex.quote(str(sts))}" if sources else ""
     conclude(output, then or f"explore {shlex.quote(str(loop))}", rows=False)
 

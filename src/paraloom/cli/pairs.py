@@ -338,7 +338,7 @@ def _use_of_selection(tuning: workflows.Tuning, tuned: workflows.TuningResult) -
     pairs = shlex.quote(tuning.pairs)
     if not tuned.beats_random:
         return f"train encoder --pairs {pairs} -o encoder"
-    settings = next(each.settings for each in tuning.candidates() if each.label == tuned.winner)
+    settings = next(candidate.settings for candidate in tuning.candidates() if candidate.label == tuned.winner)
     criteria = " ".join(f"--{name} {shlex.quote(str(value))}" for name, value in settings.items())
     return f"filter {pairs} {criteria} -o kept.parquet"
 
