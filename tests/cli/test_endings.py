@@ -112,7 +112,7 @@ def test_reproduce(paraloom: Command, scored: Path, monkeypatch: pytest.MonkeyPa
     status, out, err = paraloom(*call)
     assert status == 0, err
     assert "Of 1 order" in out
-    assert "1 table with 1 rows" in err and "Written in " in err and ": tables" in err
+    assert "1 table with 1 row" in err and "Written in " in err and ": tables" in err
     assert "Next: paraloom tune scored.parquet --sts sts" in err
     status, out, err = paraloom(*call, "--json")
     figures = json.loads(out)

@@ -104,9 +104,8 @@ def reproduce(
     if summary:
         typer.echo(f"{output}: {summary}")
     rows = sum(len(table.rows) for table in finished)
-    typer.echo(
-        f"\n{len(finished)} table{'' if len(finished) == 1 else 's'} with {rows} rows, as .md and .json", err=True
-    )
+    count = f"{len(finished)} table{'' if len(finished) == 1 else 's'}"
+    typer.echo(f"\n{count} with {rows} row{'' if rows == 1 else 's'}, as .md and .json", err=True)
     then = f"tune {shlex.quote(next(iter(sources.values())))} --sts {shlex.quote(str(sts))}" if sources else ""
     conclude(output, then or f"explore {shlex.quote(str(loop))}", rows=False)
 
