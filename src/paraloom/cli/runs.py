@@ -16,7 +16,6 @@ import paraloom.report as reports
 from paraloom import workflows
 from paraloom.cli import options
 from paraloom.cli.output import as_written, conclude, outlook, print_result
-from paraloom.pipeline.estimate import read_estimate
 
 
 def quickstart(
@@ -76,7 +75,7 @@ def run(
         return
     result = loaded.run(folder, engine=engine, workers=workers, until=until, on_error=on_error.value, address=address)
     page = reports.write_report(folder, folder / "report.html")
-    expected = read_estimate(folder)
+    expected = loaded.estimate_in(folder)
     if as_json:
         typer.echo(json.dumps(result.to_dict()))
     else:
