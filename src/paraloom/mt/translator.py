@@ -17,7 +17,7 @@ import numpy as np
 
 from paraloom.core.digests import file_digest, signature
 from paraloom.core.errors import ConfigError, ModelError, RunError, nearest
-from paraloom.core.progress import progress
+from paraloom.core.progress import loading, progress
 from paraloom.core.protocols import Variant
 from paraloom.core.seeds import generator, spawn_seed
 from paraloom.mt.checkpoint import find_translator, read_card
@@ -133,8 +133,9 @@ class Translator:
             >>> Translator.load("de-en", decode="nucleus:0.95").decoding
             Nucleus(p=0.95, nbest=1, temperature=1.0, within=0, shortlist=0)
         """
-        folder = find_translator(model, precision=precision)
-        return cls(folder, decode, source=source, target=target, device=device, check_costs=check_costs)
+        with loading(f"the translator {model}"):
+            folder = find_translator(model, precision=precision)
+            return cls(folder, decode, source=source, target=target, device=device, check_costs=check_costs)
 
     def save(self, folder: str | Path) -> Path:
         """Copy the model to another folder, from which `load` reads it.
