@@ -60,6 +60,7 @@ EXTRAS = frozenset(
         "datasets",
         "lxml",
         "huggingface_hub",
+        "httpx",
     ]
 )
 """Packages of the extras: a module that needs one at its top is imported where it is used."""

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from paraloom.evaluate.sts import evaluate_sts as evaluate_sts
     from paraloom.evaluate.translation import evaluate_translation as evaluate_translation
     from paraloom.mt.config import TranslatorConfig as TranslatorConfig
+    from paraloom.mt.endpoint import EndpointTranslator as EndpointTranslator
     from paraloom.mt.translator import Translator as Translator
     from paraloom.pipeline.pipeline import Pipeline as Pipeline
     from paraloom.pipeline.result import RunResult as RunResult
@@ -56,6 +57,7 @@ _EXPORTS = {
     "Encoder": "paraloom.embed.encoder",
     "EncoderConfig": "paraloom.embed.config",
     "EncoderLike": "paraloom.core.protocols",
+    "EndpointTranslator": "paraloom.mt.endpoint",
     "MissingExtraError": "paraloom.core.errors",
     "ModelError": "paraloom.core.errors",
     "Pairs": "paraloom.workflows.pairs",

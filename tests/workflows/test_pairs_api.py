@@ -327,7 +327,7 @@ def test_an_object_that_returns_nothing_or_does_not_translate_is_an_error() -> N
 
     with pytest.raises(DataError, match=r"the translator returned nothing for 'Ein Hund schläft\.'"):
         backtranslate(TUPLES, Silent()).to_list()
-    with pytest.raises(TypeError, match="expected a translator, its name or folder, got int"):
+    with pytest.raises(TypeError, match="expected a translator, its name or folder, or a function, got int"):
         backtranslate(TUPLES, 5)  # type: ignore[arg-type]
 
 

@@ -104,8 +104,35 @@ Pairs = Annotated[
 Translator = Annotated[
     str,
     typer.Option(
-        help="A bundled name such as de-en, a folder, or a Hugging Face name such as OWNER/MODEL.",
+        help="A bundled name such as de-en, a folder, a Hugging Face name such as OWNER/MODEL, or the address of an "
+        "endpoint such as http://127.0.0.1:8000/v1.",
         autocompletion=complete_translator,
+    ),
+]
+Model = Annotated[str | None, typer.Option(help="Of an endpoint: name of the model.")]
+From = Annotated[
+    str | None, typer.Option("--from", help="Of a language model or endpoint: source language, such as de.")
+]
+To = Annotated[str | None, typer.Option("--to", help="Of a language model or endpoint: target language, such as en.")]
+Concurrency = Annotated[
+    int | None, typer.Option(help="Of an endpoint: requests in flight at a time, of all processes. Default: 8.")
+]
+MaxRequests = Annotated[
+    int | None, typer.Option(help="Of an endpoint: stop after this many requests, resumed runs included.")
+]
+MaxTokens = Annotated[
+    int | None, typer.Option(help="Of an endpoint: stop after this many tokens of prompts and answers.")
+]
+MaxFailures = Annotated[
+    int | None, typer.Option(help="Of an endpoint: rows without a translation before the run stops. Default: 100.")
+]
+Endpoint = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="KEY=VALUE",
+        help="Of a language model or endpoint, repeatable: prompt, system, attempts, max_ratio, answer_tokens; of an "
+        "endpoint alone: lines_per_request, extra_body, api_key_env, retries, timeout, input_price, output_price, "
+        "answers.",
     ),
 ]
 Encoder = Annotated[
@@ -119,6 +146,14 @@ Decode = Annotated[
     str,
     typer.Option(
         help="beam:5, sampling, topk:10, nucleus:0.95, mbr:chrf; settings follow commas: nucleus:0.95,nbest=3.",
+        autocompletion=complete_decoding,
+    ),
+]
+OwnDecode = Annotated[
+    str | None,
+    typer.Option(
+        help="beam:5, sampling, topk:10, nucleus:0.95, mbr:chrf; settings follow commas: nucleus:0.95,nbest=3. "
+        "Default: beam:5; greedy for an endpoint.",
         autocompletion=complete_decoding,
     ),
 ]

@@ -76,6 +76,13 @@ def print_run(result: RunResult, output: str | Path, then: str, as_json: bool) -
     conclude(output, then)
 
 
+def print_usage(translator: object) -> None:
+    """What an endpoint was asked, on stderr; nothing for another translator."""
+    usage = getattr(translator, "usage", None)
+    if usage is not None:
+        typer.echo(f"endpoint: {usage().format()}", err=True)
+
+
 def print_figures(result: RunResult, then: str = "", as_json: bool = False) -> None:
     """The figures of the model that a command trained, in words, then `conclude`."""
     figures = result.stages[-1].figures

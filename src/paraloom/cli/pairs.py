@@ -14,7 +14,7 @@ import paraloom.report as reports
 from paraloom import workflows
 from paraloom.bundled import PARAPHRASE_MODEL
 from paraloom.cli import options
-from paraloom.cli.output import as_written, conclude, print_run, suggest, time_taken
+from paraloom.cli.output import as_written, conclude, print_run, print_usage, suggest, time_taken
 from paraloom.core.errors import ConfigError
 
 
@@ -22,13 +22,21 @@ def backtranslate(
     bitext: options.Pairs,
     translator: options.Translator,
     output: options.Output,
-    decode: options.Decode = "beam:5",
+    decode: options.OwnDecode = None,
     side: Annotated[str, typer.Option(help="The side to translate: src or tgt; the other is the reference.")] = "src",
     src_lang: options.SrcLang = None,
     tgt_lang: options.TgtLang = None,
     src_column: options.SrcColumn = None,
     tgt_column: options.TgtColumn = None,
     shard_rows: Annotated[int, typer.Option(help="Rows that a worker processes at a time.")] = 500,
+    model: options.Model = None,
+    from_: options.From = None,
+    to: options.To = None,
+    concurrency: options.Concurrency = None,
+    max_requests: options.MaxRequests = None,
+    max_tokens: options.MaxTokens = None,
+    max_failures: options.MaxFailures = None,
+    endpoint: options.Endpoint = None,
     engine: options.Engine = "local",
     workers: options.Workers = None,
     on_error: options.OnError = options.OnErrorChoice.stop,
@@ -39,7 +47,22 @@ def backtranslate(
     """Pair each reference of a bitext with translations of its other side: paraphrases.
 
     Example: `paraloom backtranslate train.de train.en --translator de-en --decode beam:12 -o pairs.parquet`
+
+    Example: `paraloom backtranslate train.tsv --translator http://127.0.0.1:8000/v1 --model qwen3 --from de --to en
+    -o pairs.parquet`
     """
+    named = workflows.named_translator(
+        translator,
+        output=output,
+        settings=endpoint or (),
+        model=model,
+        source=from_,
+        target=to,
+        concurrency=concurrency,
+        max_requests=max_requests,
+        max_tokens=max_tokens,
+        max_failures=max_failures,
+    )
     pairs = paraloom.read_pairs(
         options.pairs(bitext),
         src_lang=src_lang,
@@ -50,8 +73,9 @@ def backtranslate(
         shard_rows=shard_rows,
         seed=seed,
     )
-    paraphrases = pairs.backtranslate(translator, decode=decode, side=side, check_languages=language_check)
+    paraphrases = pairs.backtranslate(named, decode=decode, side=side, check_languages=language_check)
     result = paraphrases.write(output, engine=engine, workers=workers, on_error=on_error.value)
+    print_usage(named)
     print_run(result, output, "score {output} --with overlap,length -o scored.parquet", as_json)
 
 

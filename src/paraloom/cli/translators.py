@@ -9,7 +9,7 @@ import typer
 
 from paraloom import workflows
 from paraloom.cli import options
-from paraloom.cli.output import as_written, conclude, print_figures
+from paraloom.cli.output import as_written, conclude, print_figures, print_usage
 
 
 def train_translator(
@@ -59,15 +59,16 @@ def train_translator(
 
 
 def translate(
-    model: Annotated[
+    translator: Annotated[
         str,
         typer.Argument(
-            help="A bundled name such as de-en, a folder, or a Hugging Face name such as Helsinki-NLP/opus-mt-de-en."
+            help="A bundled name such as de-en, a folder, a Hugging Face name such as Helsinki-NLP/opus-mt-de-en, or "
+            "the address of an endpoint such as http://127.0.0.1:8000/v1."
         ),
     ],
     source: Annotated[str, typer.Argument(metavar="[IN]", help="A sentence per line; - is standard input.")] = "-",
     output: options.Output = "-",
-    decode: options.Decode = "beam:5",
+    decode: options.OwnDecode = None,
     nbest: Annotated[
         int | None,
         typer.Option(help="Translations per sentence; several are written as row, rank, logprob, tokens, text."),
@@ -76,6 +77,14 @@ def translate(
     language_check: options.CheckLanguages = True,
     on_error: options.OnLine = options.OnErrorChoice.stop,
     seed: options.Seed = 1,
+    model: options.Model = None,
+    from_: options.From = None,
+    to: options.To = None,
+    concurrency: options.Concurrency = None,
+    max_requests: options.MaxRequests = None,
+    max_tokens: options.MaxTokens = None,
+    max_failures: options.MaxFailures = None,
+    endpoint: options.Endpoint = None,
     as_json: Annotated[
         bool, typer.Option("--json", help="Print figures as JSON; without -o, each translation as a line of JSON.")
     ] = False,
@@ -83,9 +92,23 @@ def translate(
     """Translate lines of text.
 
     Example: `echo "Ein Hund schläft." | paraloom translate de-en`
+
+    Example: `paraloom translate http://127.0.0.1:8000/v1 news.de -o news.en --model qwen3 --from de --to en`
     """
+    named = workflows.named_translator(
+        translator,
+        output=output,
+        settings=endpoint or (),
+        model=model,
+        source=from_,
+        target=to,
+        concurrency=concurrency,
+        max_requests=max_requests,
+        max_tokens=max_tokens,
+        max_failures=max_failures,
+    )
     count = workflows.translate_file(
-        model,
+        named,
         source,
         output,
         decode=decode,
@@ -96,6 +119,7 @@ def translate(
         json_lines=as_json,
         seed=seed,
     )
+    print_usage(named)
     if as_json and output != "-":
         typer.echo(as_written(output, lines=count))
         return

@@ -12,7 +12,7 @@ import typer
 import paraloom.report as reports
 from paraloom import workflows
 from paraloom.cli import options
-from paraloom.cli.output import print_run
+from paraloom.cli.output import print_run, print_usage
 
 
 def variants(
@@ -25,7 +25,10 @@ def variants(
     ],
     translator: Annotated[
         list[str],
-        typer.Option(help="A bundled name, a folder, or a Hugging Face name. Repeatable: all their outputs."),
+        typer.Option(
+            help="A bundled name, a folder, a Hugging Face name, or the address of an endpoint. Repeatable: all their "
+            "outputs."
+        ),
     ],
     output: options.Output,
     method: Annotated[
@@ -49,6 +52,14 @@ def variants(
     workers: options.Workers = None,
     on_error: options.OnError = options.OnErrorChoice.stop,
     language_check: options.CheckLanguages = True,
+    model: options.Model = None,
+    from_: options.From = None,
+    to: options.To = None,
+    concurrency: options.Concurrency = None,
+    max_requests: options.MaxRequests = None,
+    max_tokens: options.MaxTokens = None,
+    max_failures: options.MaxFailures = None,
+    endpoint: options.Endpoint = None,
     seed: options.Seed = 1,
     as_json: options.Json = False,
 ) -> None:
@@ -60,9 +71,24 @@ def variants(
 
     Example: `paraloom variants english.txt --translator en-is --lang en --outputs 3 -o variants`
     """
+    named = [
+        workflows.named_translator(
+            name,
+            output=output,
+            settings=endpoint or (),
+            model=model,
+            source=from_,
+            target=to,
+            concurrency=concurrency,
+            max_requests=max_requests,
+            max_tokens=max_tokens,
+            max_failures=max_failures,
+        )
+        for name in translator
+    ]
     result = workflows.translate_variants(
         options.pairs(source),
-        translator,
+        named,
         output,
         decode=decode,
         method=method or "",
@@ -80,6 +106,8 @@ def variants(
         check_languages=language_check,
         seed=seed,
     )
+    for one in named:
+        print_usage(one)
     print_run(result, output, "diversity {output}", as_json)
 
 

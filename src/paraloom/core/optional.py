@@ -51,6 +51,7 @@ class OptionalModule:
 
 EXTRAS = {
     "faiss": "search",
+    "httpx": "endpoint",
     "lingua": "language",
     "nltk": "syntax",
     "onnx": "onnx",

@@ -16,11 +16,12 @@ class Variant(NamedTuple):
 
     Args:
         text: Detokenized text.
-        logprob: Natural log of p(text | source), summed over its tokens; 0 or less.
+        logprob: Natural log of p(text | source), summed over its tokens; 0 or less; NaN where it is unknown.
         tokens: Number of subwords that were scored, the end of the sentence included; 1 or more. The translation cost
             of W17 §5.4 is `-logprob / tokens`, in nats per token, lower is better.
         cut: Whether the decoder stopped the translation before its end, as it does with one that repeats itself.
         utility: Expected utility, 0 to 100, of a translation that minimum Bayes risk decoding chose; else None.
+        reason: Why the translator rejected the translation; None where it did not.
 
     Example:
         >>> variant = Variant("Good morning", -2.0, 4)
@@ -33,6 +34,7 @@ class Variant(NamedTuple):
     tokens: int
     cut: bool = False
     utility: float | None = None
+    reason: str | None = None
 
 
 @runtime_checkable

@@ -191,6 +191,14 @@ class Map(Stage):
         """
         return {}
 
+    def final_figures(self, context: StageContext) -> Mapping[str, Json]:
+        """Figures for run.json that are known when all rows are processed, such as what was paid for.
+
+        Args:
+            context: Seed and inputs.
+        """
+        return {}
+
     def apply(self, batch: pa.RecordBatch, context: StageContext) -> pa.RecordBatch:
         """Process one batch, which has at least one row. Load heavy things lazily, once per worker.
 

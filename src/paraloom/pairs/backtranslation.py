@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import isnan
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -112,11 +113,12 @@ def pair_translations(
     return pa.RecordBatch.from_arrays([values for _, values in columns], schema=pa.schema([f for f, _ in columns]))
 
 
-def reject_empty(pairs: pa.RecordBatch) -> pa.RecordBatch:
+def reject_empty(pairs: pa.RecordBatch, variants: Sequence[Sequence[Variant]] = ()) -> pa.RecordBatch:
     """Mark the pairs whose translation is empty, to be rejected.
 
     Args:
         pairs: PAIRS, n rows.
+        variants: Their translations, in lists, which may have reasons of their own.
 
     Returns:
         The pairs with `keep` (bool) and `reason` (string, null where kept).
@@ -128,6 +130,10 @@ def reject_empty(pairs: pa.RecordBatch) -> pa.RecordBatch:
     """
     empty = pc.equal(pc.utf8_length(pc.utf8_trim_whitespace(pairs.column("tgt"))), 0)
     reason = pc.if_else(empty, "empty translation", pa.scalar(None, pa.string()))
+    own = pa.array([variant.reason for group in variants for variant in group], pa.string())
+    if len(own) > own.null_count:
+        reason = pc.coalesce(own, reason)
+        empty = pc.is_valid(reason)
     return pairs.append_column(pa.field("keep", pa.bool_()), pc.invert(empty)).append_column(
         pa.field("reason", pa.string()), reason
     )
@@ -140,8 +146,8 @@ class FlatVariants(NamedTuple):
         source: Index of the sentence of each variant, int32 `(m,)`.
         rank: Rank of each variant among those of its sentence, from 0.
         text: Texts.
-        logprob: Log-probabilities, float32.
-        tokens: Numbers of subwords, int32.
+        logprob: Log-probabilities, float32; null where they are unknown (NaN).
+        tokens: Numbers of subwords, int32; null where log-probabilities are unknown.
         cut: Whether the decoder stopped each variant before its end.
     """
 
@@ -170,7 +176,7 @@ def flatten_variants(variants: Sequence[Sequence[Variant]]) -> FlatVariants:
         source,
         pa.array(rank),
         pa.array([variant.text for variant in flat], pa.string()),
-        pa.array([variant.logprob for variant in flat], pa.float32()),
-        pa.array([variant.tokens for variant in flat], pa.int32()),
+        pa.array([variant.logprob for variant in flat], pa.float32(), from_pandas=True),
+        pa.array([None if isnan(variant.logprob) else variant.tokens for variant in flat], pa.int32()),
         pa.array([variant.cut for variant in flat], pa.bool_()),
     )

@@ -75,7 +75,8 @@ def map_shards(mapping: Map, state: State, seeds: Seeds, engine: Engine, on_erro
     with progress(state.label, corpus.rows, done=done) as advance, closing(engine.run(tasks, advance)) as records:
         for record in records:
             shards.enter(record)
-    return shards.close(figures), shards.written
+    context = StageContext(derive_seed(*seeds), state.inputs)
+    return shards.close({**figures, **mapping.final_figures(context)}), shards.written
 
 
 def fit(fitting: Fit, state: State, seeds: Seeds, engine: Engine) -> Closed:

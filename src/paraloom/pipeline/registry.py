@@ -17,6 +17,8 @@ STAGES: dict[str, str] = {
     "read-scored-pairs": "paraloom.stages.bitext:ReadScoredPairs",
     "train-translator": "paraloom.stages.translators:TrainTranslator",
     "load-translator": "paraloom.stages.translators:LoadTranslator",
+    "load-endpoint": "paraloom.stages.endpoints:LoadEndpoint",
+    "load-language-model": "paraloom.stages.endpoints:LoadLanguageModel",
     "backtranslate": "paraloom.stages.pairs:BackTranslate",
     "translate-variants": "paraloom.stages.variants:TranslateVariants",
     "read-variants": "paraloom.stages.variants:ReadVariants",

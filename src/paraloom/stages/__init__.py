@@ -39,6 +39,8 @@ if TYPE_CHECKING:
     from paraloom.stages.encoders import EvaluateSts as EvaluateSts
     from paraloom.stages.encoders import QuantizeEncoder as QuantizeEncoder
     from paraloom.stages.encoders import TrainEncoder as TrainEncoder
+    from paraloom.stages.endpoints import LoadEndpoint as LoadEndpoint
+    from paraloom.stages.endpoints import LoadLanguageModel as LoadLanguageModel
     from paraloom.stages.labels import EvaluateScores as EvaluateScores
     from paraloom.stages.labels import LabelPairs as LabelPairs
     from paraloom.stages.labels import MakeLookalikes as MakeLookalikes
@@ -95,6 +97,7 @@ _MODULES = {
         "QuantizeEncoder",
         "TrainEncoder",
     ),
+    "endpoints": ("LoadEndpoint", "LoadLanguageModel"),
     "labels": (
         "EvaluateScores",
         "LabelPairs",

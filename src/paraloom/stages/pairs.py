@@ -12,6 +12,7 @@ from typing import ClassVar, Literal
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from paraloom.core.errors import ConfigError, DataError, ModelError, nearest
 from paraloom.core.protocols import CorpusReader, TranslatorLike
@@ -19,9 +20,9 @@ from paraloom.core.schema import PAIRS
 from paraloom.core.stage import Fit, Json, Map, Ref, StageContext
 from paraloom.core.stage_cache import cached_per_stage
 from paraloom.io import Corpus
-from paraloom.mt import Translator
 from paraloom.mt.decoding import parse_decoding
-from paraloom.pairs.backtranslation import backtranslate, reject_empty
+from paraloom.mt.loading import open_translator
+from paraloom.pairs.backtranslation import pair_translations, reject_empty
 from paraloom.pairs.filtering.cuts import ROW_ID_COLUMNS
 from paraloom.pairs.filtering.duplicates import (
     DuplicateConfig,
@@ -31,6 +32,7 @@ from paraloom.pairs.filtering.duplicates import (
     is_duplicate,
 )
 from paraloom.pairs.filtering.filters import Criteria, preview_filter, select, survey
+from paraloom.stages.endpoints import endpoint_usage
 from paraloom.stages.input_checks import Direction, check_translation, name_languages
 
 
@@ -96,13 +98,24 @@ class BackTranslate(Map):
         """The pairs of one batch of bitext; the translator is loaded once per worker."""
         translator = _translator(context.inputs["translator"], self.decode)
         batch = name_languages(batch, Direction.of(translator), self.side)
-        return reject_empty(backtranslate(batch, translator, side=self.side, seed=context.seed, method=self.decode))
+        variants = translator.translate(pc.fill_null(batch.column(self.side), "").to_pylist(), seed=context.seed)
+        pairs = pair_translations(
+            batch,
+            variants,
+            self.decode,
+            reference="tgt" if self.side == "src" else "src",
+            signature=translator.signature,
+        )
+        return reject_empty(pairs, variants)
+
+    def final_figures(self, context: StageContext) -> Mapping[str, Json]:
+        """Requests and tokens, where the translator is an endpoint."""
+        return endpoint_usage([context.inputs["translator"]])
 
 
 @cached_per_stage(2)
 def _translator(folder: Path, decode: str) -> TranslatorLike:
-    translator: TranslatorLike = Translator.load(folder, decode=decode, check_costs=False)
-    return translator
+    return open_translator(folder, decode)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -22,11 +22,12 @@ from paraloom.core.stage import Json, Map, Ref, Source, StageContext
 from paraloom.core.stage_cache import cached_per_stage
 from paraloom.io.compression import decode, read_raw_lines, without_compression
 from paraloom.io.shards import open_shard, read_batches
-from paraloom.mt import Translator
-from paraloom.mt.decoding import parse_decoding
+from paraloom.mt.decoding import Decoding, parse_decoding
+from paraloom.mt.loading import open_translator
 from paraloom.mt.presets import method
 from paraloom.pairs.variants import ORIGINALS, TrainingPairs, training_pairs, variant_rows
 from paraloom.stages.bitext import held_out
+from paraloom.stages.endpoints import endpoint_usage
 from paraloom.stages.input_checks import check_translation
 
 
@@ -117,7 +118,16 @@ class TranslateVariants(Map):
         ]
         variants = [_merged(of_text) for of_text in zip(*translations, strict=True)]
         signature = " + ".join(translator.signature for translator in translators)
-        return variant_rows(originals, variants, self.method or self.decode, signature=signature)
+        rows = variant_rows(originals, variants, self.method or self.decode, signature=signature)
+        reasons = pa.array([variant.reason for group in variants for variant in group], pa.string())
+        if len(reasons) == reasons.null_count:
+            return rows
+        rows = rows.append_column(pa.field("keep", pa.bool_()), pc.is_null(reasons))
+        return rows.append_column(pa.field("reason", pa.string()), reasons)
+
+    def final_figures(self, context: StageContext) -> Mapping[str, Json]:
+        """Requests and tokens, where translators are endpoints."""
+        return endpoint_usage(context.paths("translator"))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -184,9 +194,8 @@ def _merged(of_translators: Sequence[Sequence[Variant]]) -> list[Variant]:
 
 
 @cached_per_stage(8)
-def _translator(folder: Path, decoding: object) -> TranslatorLike:
-    translator: TranslatorLike = Translator.load(folder, decode=decoding, check_costs=False)  # type: ignore[arg-type]
-    return translator
+def _translator(folder: Path, decoding: Decoding) -> TranslatorLike:
+    return open_translator(folder, decoding)
 
 
 _REQUIRED = ("pair_id", "text")

@@ -16,6 +16,7 @@ _MODULES = {
         "train_encoder",
         "train_phrases",
     ),
+    "endpoints": ("answers_file", "named_translator"),
     "evaluate": (
         "compare_on_similarity",
         "evaluate_alignment_files",

@@ -19,6 +19,9 @@ from paraloom.core.stage import Map, Ref, Source, Stage
 from paraloom.embed.average import SentenceEncoder
 from paraloom.embed.encoder import Encoder
 from paraloom.io import Corpus, write_table
+from paraloom.mt.callable_translator import TranslatingFunction, as_translator
+from paraloom.mt.endpoint import EndpointTranslator
+from paraloom.mt.language_model import LanguageModelTranslator
 from paraloom.mt.translator import Translator
 from paraloom.pairs.backtranslation import pair_translations, reject_empty
 from paraloom.pairs.scoring.models import encoder_scorers, without_bilingual
@@ -217,7 +220,7 @@ class Pairs:
 
     def backtranslate(
         self,
-        translator: Translator | TranslatorLike | str | Path,
+        translator: Translator | TranslatorLike | TranslatingFunction | str | Path,
         *,
         decode: str | None = None,
         side: str = "src",
@@ -227,7 +230,8 @@ class Pairs:
 
         Args:
             translator: A translator, its name (bundled, or of Hugging Face) or folder; or any object whose method
-                `translate(sentences, *, seed)` returns lists of `paraloom.Variant`, which is called in this process.
+                `translate(sentences, *, seed)` returns lists of `paraloom.Variant`, or a function from a list of texts
+                to a list of translations, or of lists of them: these are called in this process.
             decode: How to decode, such as ``"beam:12"``; default: the translator's own, or ``"beam:5"``. An object of
                 another class than `paraloom.Translator` decodes in its own way.
             side: The side that is translated, 'src' or 'tgt'.
@@ -240,7 +244,7 @@ class Pairs:
 
         Raises:
             ConfigError: The translator is not found, or `side` is unknown.
-            TypeError: `translator` is not a translator, a name or a folder.
+            TypeError: `translator` is not a translator, a function, a name or a folder.
             DataError: Once rows are needed: the languages of the pairs do not fit the translator.
 
         Reference:
@@ -255,11 +259,10 @@ class Pairs:
             raise ConfigError(f"'side' must be 'src' or 'tgt', not {side!r}")
         side_ = cast('Literal["src", "tgt"]', side)
         if not loads_by_folder(translator):
-            if not hasattr(translator, "translate"):
-                raise TypeError(f"expected a translator, its name or folder, got {type(translator).__name__}")
-            return self._in_process(_translation(cast(TranslatorLike, translator), decode, side_, check_languages))
+            return self._in_process(_translation(as_translator(translator), decode, side_, check_languages))
         stages, reference, own_decoding = translator_stages(
-            cast("Translator | str | Path", translator), name=self._unique("translator")
+            cast("Translator | EndpointTranslator | LanguageModelTranslator | str | Path", translator),
+            name=self._unique("translator"),
         )
         stage = BackTranslate(
             translator=reference,
@@ -554,7 +557,7 @@ def _may_be_path(text: str) -> bool:
 
 def backtranslate(
     pairs: PairsLike,
-    translator: Translator | TranslatorLike | str | Path,
+    translator: Translator | TranslatorLike | TranslatingFunction | str | Path,
     *,
     decode: str | None = None,
     side: str = "src",
@@ -564,7 +567,7 @@ def backtranslate(
 
     Args:
         pairs: Bitext, in any form that `as_pairs` takes.
-        translator: A translator, its name or folder.
+        translator: A translator, its name or folder, or a function from texts to translations.
         decode: How to decode, such as ``"beam:12,nbest=3"``; default: the translator's own, or ``"beam:5"``.
         side: The side that is translated, 'src' or 'tgt'.
         check_languages: Fail if the languages of a sample do not fit the translator.
@@ -679,6 +682,6 @@ def _translation(
             if not group:
                 raise DataError(f"the translator returned nothing for {batch.column(side)[row].as_py()!r}")
         paired = pair_translations(batch, variants, decode or signature, reference=reference, signature=signature)
-        return reject_empty(paired.drop_columns(["_source"]))
+        return reject_empty(paired.drop_columns(["_source"]), variants)
 
     return compute

@@ -18,6 +18,8 @@ from paraloom.pipeline.definition import Definition
 from paraloom.pipeline.result import RunResult, StageResult
 from paraloom.pipeline.shard import OnError
 from paraloom.stages.bitext import UNREAD, ReadPairs, ReadScoredPairs
+from paraloom.stages.pairs import BackTranslate
+from paraloom.stages.variants import TranslateVariants
 
 SUFFIX = ".rejected.jsonl"
 """End of the name of the file beside an output."""
@@ -60,6 +62,10 @@ def rejected_rows(definition: Definition, result: RunResult) -> Iterator[dict[st
     for step, stage in zip(definition.steps, result.stages, strict=False):
         if isinstance(step.stage, (ReadPairs, ReadScoredPairs)):
             yield from _unread(str(step.stage.source), stage)
+        if isinstance(step.stage, (BackTranslate, TranslateVariants)) and "requests" in stage.figures:
+            for row in _rows(stage, "rejected"):
+                where = {"stage": step.name, "pair_id": row["pair_id"]}
+                yield {**where, "reason": row["reason"], "text": str(row.get("pivot", row.get("original")) or "")}
         for row in _rows(stage, "failed"):
             texts = [str(row[name]) for name in ("src", "tgt", "text") if row.get(name) is not None]
             where = {"stage": step.name, "pair_id": row.get("pair_id")}
@@ -121,6 +127,19 @@ class RejectedLines:
                 text = ""
             yield text
 
+    def add(self, source: str, row: int, reason: str, text: str) -> None:
+        """Reject a line that was read, such as one without a translation.
+
+        Args:
+            source: Its file.
+            row: Its row, from 1.
+            reason: Why.
+            text: The line.
+        """
+        if row not in self.numbers:
+            self.rows.append({"file": _name(source), "row": row, "reason": reason, "text": text})
+            self.numbers.add(row)
+
     def report(self, output: str | Path | None) -> None:
         """Write the rejected lines beside the output, and warn with the first of them; nothing if there are none."""
         _write_rejected(iter(self.rows), output)
@@ -147,7 +166,7 @@ def _write_rejected(rows: Iterator[dict[str, Any]], output: str | Path | None) -
                 count += 1
     shown = "; ".join(_described(row) for row in first) + (" …" if count > len(first) else "")
     rejected = "1 row was" if count == 1 else f"{count:,} rows were"
-    warnings.warn(f"{rejected} rejected{'' if path is None else f', see {path}'}: {shown}", stacklevel=3)
+    warnings.warn(f"{rejected} rejected{'' if path is None else f', see {path}'}: {shown}", stacklevel=4)
 
 
 def _unread(source: str, stage: StageResult) -> Iterator[dict[str, Any]]:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
+from functools import partial
 from itertools import chain, islice
 from pathlib import Path
 from typing import Any
@@ -16,20 +18,26 @@ import pyarrow as pa
 from paraloom.bundled import bundled_path
 from paraloom.core.errors import ConfigError, DataError
 from paraloom.core.progress import progress
-from paraloom.core.protocols import Variant
+from paraloom.core.protocols import TranslatorLike, Variant
 from paraloom.core.schema import VARIANTS
 from paraloom.core.stage import Ref, Stage
 from paraloom.io import write_table
 from paraloom.io.bitext import check_target
 from paraloom.io.compression import PIPE, open_write
+from paraloom.mt.callable_translator import as_translator
 from paraloom.mt.checkpoint import bundled_translators
-from paraloom.mt.decoding import Beam, describe_decoding, parse_decoding
+from paraloom.mt.decoding import Beam, Decoding, describe_decoding, parse_decoding
+from paraloom.mt.endpoint import ENDPOINT_FILE, EndpointTranslator, is_endpoint
+from paraloom.mt.language_model import LANGUAGE_MODEL_FILE, LanguageModelTranslator
+from paraloom.mt.loading import is_ready, open_translator
 from paraloom.mt.translator import Translator, translate_stream
 from paraloom.pipeline.result import RunResult
 from paraloom.pipeline.shard import OnError
+from paraloom.stages.endpoints import LoadEndpoint, LoadLanguageModel
 from paraloom.stages.input_checks import Direction, SampledRows
 from paraloom.stages.input_checks import check_languages as check_sample
 from paraloom.stages.translators import LoadTranslator, TrainTranslator
+from paraloom.workflows.endpoints import translate_chunks
 from paraloom.workflows.rejected import RejectedLines
 from paraloom.workflows.run import as_list, input_stages, run_stages
 
@@ -38,16 +46,16 @@ CHUNK = 500
 
 
 def translator_stages(
-    translator: Translator | str | Path, *, name: str = "translator"
+    translator: Translator | EndpointTranslator | LanguageModelTranslator | str | Path, *, name: str = "translator"
 ) -> tuple[list[Stage], Ref, str | None]:
     """The stages that bring a translator in, what later stages refer to, and the translator's own decoding.
 
     Args:
-        translator: A loaded translator, the name of a bundled one, a folder, or a name of Hugging Face.
+        translator: A loaded translator, an endpoint, the name of a bundled one, a folder, or a name of Hugging Face.
         name: Name of the stage that loads it.
 
     Returns:
-        No stage where the translator is a folder that is ready for use, else one `LoadTranslator`; a reference to it;
+        No stage where the translator is a folder that is ready for use, else one that loads it; a reference to it;
         and the decoding string that a loaded translator came with.
 
     Raises:
@@ -66,11 +74,25 @@ def translator_stages(
                 remedy="Call its method translate, or Pairs.backtranslate: they run in this process.",
             )
         return [], translator.folder.absolute(), describe_decoding(translator.decoding)
+    if isinstance(translator, EndpointTranslator):
+        endpoint = LoadEndpoint(name=name, **asdict(translator.config))
+        return [endpoint], endpoint, describe_decoding(translator.decoding)
+    if isinstance(translator, LanguageModelTranslator):
+        model = LoadLanguageModel(
+            name=name, model=str(translator.checkpoint), precision=translator.precision, **asdict(translator.config)
+        )
+        return [model], model, describe_decoding(translator.decoding)
     path, text = Path(translator), str(translator)
+    if is_endpoint(text):
+        raise ConfigError(
+            f"the endpoint {text} needs the name of a model, and languages",
+            remedy="In Python write paraloom.EndpointTranslator(URL, MODEL, source=…, target=…); in a shell --model, "
+            "--from and --to.",
+        )
     bundled = bundled_path(text)
     if bundled is not None and not path.exists():
         return [], bundled, None
-    if (path / "model.bin").is_file():
+    if is_ready(path):
         return [], path.absolute(), None
     if path.is_dir() or (text.count("/") == 1 and not path.parent.exists()):
         stage = LoadTranslator(name=name, model=text)
@@ -92,10 +114,14 @@ def loads_by_folder(translator: object) -> bool:
     if isinstance(translator, Translator):
         plain = Translator(translator.folder)
         return (translator.source, translator.target, translator.device) == (plain.source, plain.target, plain.device)
-    return isinstance(translator, (str, Path))
+    if isinstance(translator, LanguageModelTranslator):
+        return translator.checkpoint is not None and translator.device == "cpu"
+    return isinstance(translator, (str, Path, EndpointTranslator))
 
 
-def all_translator_stages(translators: Sequence[Translator | str | Path]) -> tuple[list[Stage], tuple[Ref, ...]]:
+def all_translator_stages(
+    translators: Sequence[Translator | EndpointTranslator | LanguageModelTranslator | str | Path],
+) -> tuple[list[Stage], tuple[Ref, ...]]:
     """The stages that bring several translators in, and a reference to each."""
     stages: list[Stage] = []
     references: list[Ref] = []
@@ -166,11 +192,11 @@ def train_translator(
 
 
 def translate_file(
-    translator: Translator | str | Path,
+    translator: Translator | TranslatorLike | str | Path,
     source: str,
     output: str,
     *,
-    decode: str = "beam:5",
+    decode: str | None = None,
     nbest: int | None = None,
     threads: int | None = None,
     check_languages: bool = True,
@@ -186,10 +212,12 @@ def translate_file(
     VARIANTS (.tsv, .jsonl, .parquet), with the number of the line, from 1, as `pair_id`.
 
     Args:
-        translator: A translator, its name or folder.
+        translator: A translator, its name or folder; or any object with `translate`, or a function from texts to
+            translations, which is called in this process. Lines that it does not translate are empty, and listed in
+            `OUTPUT.rejected.jsonl`.
         source: A sentence per line; '-' is standard input.
         output: Where to; '-' is standard output.
-        decode: How to decode.
+        decode: How to decode; default: the own decoding of a loaded translator, or 'beam:5'.
         nbest: Translations per line; default: what `decode` says.
         threads: Cores; default: all. The result is the same.
         check_languages: Fail if the first lines are in a language that the translator does not read.
@@ -206,7 +234,9 @@ def translate_file(
         DataError: A line is not UTF-8; or the first lines are in another language than the one that the translator
             translates from.
     """
-    decoding = parse_decoding(decode)
+    loaded = None if isinstance(translator, (str, Path)) else as_translator(translator)
+    decoding = parse_decoding(decode) if decode else getattr(loaded, "decoding", Beam())
+    method = decode or ("beam:5" if loaded is None else describe_decoding(decoding))
     if nbest is not None:
         if isinstance(decoding, Beam):
             decoding = replace(decoding, size=max(nbest, decoding.size))
@@ -215,7 +245,11 @@ def translate_file(
     table = json_lines or any(f".{kind}" in output for kind in ("tsv", "csv", "jsonl", "parquet"))
     if table and not json_lines:
         check_target(output)
-    model = translator if isinstance(translator, Translator) else Translator.load(translator, decode=decoding)
+    model = loaded if loaded is not None else _opened(translator, decoding)
+    if loaded is not None and (decode or nbest is not None):
+        if not isinstance(loaded, (Translator, EndpointTranslator, LanguageModelTranslator)):
+            raise ConfigError(f"{type(loaded).__name__} decodes in its own way", remedy="Leave out decode and nbest.")
+        model = loaded.with_decoding(decoding)
     if decoding.nbest > 1 and not table:
         raise ConfigError(
             f"{decoding.nbest} translations per line do not fit a text file", remedy="Name an output such as out.tsv."
@@ -232,13 +266,18 @@ def translate_file(
     def results() -> Iterator[list[list[Variant]]]:
         nonlocal count, empty
         with progress("translating", unit="lines") as advance:
-            for chunk in translate_stream(model, chunks, threads=cores, seed=seed):
+            translations = (
+                translate_stream(model, chunks, threads=cores, seed=seed)
+                if isinstance(model, Translator)
+                else translate_chunks(model, chunks, partial(rejected.add, source), seed=seed)
+            )
+            for chunk in translations:
                 yield chunk
                 count += len(chunk)
                 empty += sum(bool(variants[0].tokens) and not variants[0].text.strip() for variants in chunk)
                 advance(len(chunk))
 
-    rows = _variants(results(), decode, rejected)
+    rows = _variants(results(), method, rejected)
     if json_lines:
         with open_write(output) as stream:
             for batch in rows:
@@ -255,7 +294,15 @@ def translate_file(
     return count
 
 
-def _check_language(lines: Sequence[str], model: Translator, source: str) -> None:
+def _opened(translator: Any, decoding: Decoding) -> TranslatorLike:
+    """A translator by its name or folder."""
+    if any((Path(translator) / name).is_file() for name in (ENDPOINT_FILE, LANGUAGE_MODEL_FILE)):
+        return open_translator(translator, decoding)
+    model: TranslatorLike = Translator.load(translator, decode=decoding)
+    return model
+
+
+def _check_language(lines: Sequence[str], model: TranslatorLike, source: str) -> None:
     """Fail if lines are in a language that a translator does not read."""
     sample = SampledRows([str(number) for number in range(1, len(lines) + 1)], {"text": list(lines)})
     try:
@@ -277,12 +324,13 @@ def _chunks(lines: Iterable[str], size: int) -> Iterator[list[str]]:
 def _variants(results: Iterable[list[list[Variant]]], method: str, rejected: RejectedLines) -> Iterator[pa.RecordBatch]:
     line = 0
     for chunk in results:
-        rows: list[tuple[str, int, str, str, float, int]] = []
+        rows: list[tuple[str, int, str, str, float | None, int | None]] = []
         for variants in chunk:
             line += 1
             if line in rejected.numbers:
                 continue
             for rank, variant in enumerate(variants):
-                rows.append((str(line), rank, variant.text, method, variant.logprob, variant.tokens))
+                cost = (None, None) if math.isnan(variant.logprob) else (variant.logprob, variant.tokens)
+                rows.append((str(line), rank, variant.text, method, *cost))
         columns: list[Sequence[object]] = list(zip(*rows, strict=True)) if rows else [() for _ in VARIANTS]
         yield pa.record_batch([pa.array(c, f.type) for c, f in zip(columns, VARIANTS, strict=True)], schema=VARIANTS)

@@ -7,13 +7,15 @@ import re
 from collections.abc import Mapping, Sequence
 from itertools import chain, count
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 from paraloom.core.errors import ConfigError
 from paraloom.core.stage import Ref, Stage
 from paraloom.diversity_metrics.names import NAMES, NOTE
 from paraloom.io import Corpus
 from paraloom.io.compression import without_compression
+from paraloom.mt.endpoint import EndpointTranslator
+from paraloom.mt.language_model import LanguageModelTranslator
 from paraloom.mt.translator import Translator
 from paraloom.pipeline.fit import ARTIFACT
 from paraloom.pipeline.result import RunResult
@@ -32,9 +34,12 @@ PARSES = "text_parse"
 _BITEXT = (".tsv", ".jsonl", ".parquet", ".tmx")
 
 
+AnyTranslator: TypeAlias = Translator | EndpointTranslator | LanguageModelTranslator | str | Path
+
+
 def translate_variants(
     source: str | Path,
-    translators: Translator | str | Path | Sequence[Translator | str | Path],
+    translators: AnyTranslator | Sequence[AnyTranslator],
     output: str | Path,
     *,
     decode: str = "",

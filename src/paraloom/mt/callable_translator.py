@@ -1,0 +1,119 @@
+"""Any Python function from texts to translations as a translator."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any, TypeAlias
+
+from paraloom.core.digests import signature
+from paraloom.core.errors import DataError
+from paraloom.core.protocols import TranslatorLike, Variant
+
+TranslatingFunction: TypeAlias = Callable[[list[str]], Sequence[str] | Sequence[Sequence[str]]]
+"""Takes a list of n texts, and returns a list of n translations, or of n lists of translations."""
+
+
+class CallableTranslator:
+    """A translator that calls a function; the log-probabilities of its translations are unknown (NaN).
+
+    Args:
+        function: Takes a list of n texts, and returns a list of n translations, or of n lists of translations.
+        source: Source language, None where it is unknown.
+        target: Target language.
+
+    Raises:
+        TypeError: It is not a function.
+
+    Example:
+        >>> CallableTranslator(lambda texts: [text.upper() for text in texts]).translate(["hallo"])[0][0].text
+        'HALLO'
+    """
+
+    def __init__(
+        self,
+        function: TranslatingFunction,
+        *,
+        source: str | None = None,
+        target: str | None = None,
+    ) -> None:
+        if not callable(function):
+            raise TypeError(f"expected a function, got {type(function).__name__}")
+        self.function = function
+        self.source = source
+        self.target = target
+        self.name = getattr(function, "__qualname__", type(function).__name__)
+
+    @property
+    def signature(self) -> str:
+        """The name of the function: what it does is not known."""
+        return signature("function", function=self.name)
+
+    def translate(self, sentences: Sequence[str], *, seed: int = 0) -> list[list[Variant]]:
+        """Call the function once with all sentences that have text.
+
+        Args:
+            sentences: n sentences.
+            seed: Not used.
+
+        Returns:
+            For each its variants, one where the function returns texts; an empty sentence has one empty variant.
+
+        Raises:
+            DataError: The function returned another number of translations than it was given texts, no translation of
+                a text, or something else than texts.
+        """
+        rows = [row for row, text in enumerate(sentences) if text.strip()]
+        texts = [sentences[row] for row in rows]
+        variants = [[Variant("", 0.0, 0)] for _ in sentences]
+        if not texts:
+            return variants
+        results = self._listed(self.function(list(texts)))
+        if len(results) != len(texts):
+            raise DataError(
+                f"the translator {self.name} returned {len(results)} translations of {len(texts)} texts",
+                remedy="It must return one for each text, in their order.",
+            )
+        for row, result in zip(rows, results, strict=True):
+            variants[row] = [Variant(text, math.nan, 1) for text in self._texts(result, sentences[row])]
+        return variants
+
+    def _listed(self, results: Any) -> list[Any]:
+        if isinstance(results, (str, bytes)) or not hasattr(results, "__iter__"):
+            raise DataError(
+                f"the translator {self.name} returned {type(results).__name__}, expected a list of texts",
+                remedy="It must return one text, or one list of texts, for each text.",
+            )
+        return list(results)
+
+    def _texts(self, result: Any, sentence: str) -> list[str]:
+        texts = [result] if isinstance(result, str) else list(result) if hasattr(result, "__iter__") else [result]
+        for text in texts:
+            if not isinstance(text, str):
+                raise DataError(
+                    f"the translator {self.name} returned {type(text).__name__} for {sentence!r}, expected text",
+                    remedy="It must return one text, or one list of texts, for each text.",
+                )
+        if not texts:
+            raise DataError(f"the translator {self.name} returned nothing for {sentence!r}")
+        return texts
+
+
+def as_translator(translator: object) -> TranslatorLike:
+    """A translator, or a function as one.
+
+    Args:
+        translator: An object with `translate`, or a function.
+
+    Raises:
+        TypeError: It is neither.
+
+    Example:
+        >>> as_translator(lambda texts: texts).translate(["a"])[0][0].text
+        'a'
+    """
+    if hasattr(translator, "translate"):
+        return translator  # type: ignore[return-value]
+    if callable(translator) and not isinstance(translator, type):
+        return CallableTranslator(translator)
+    raise TypeError(f"expected a translator, its name or folder, or a function, got {type(translator).__name__}")

@@ -1,0 +1,441 @@
+"""Requests to an endpoint that speaks the OpenAI protocol: bounded, repeated, budgeted, with answers that are kept."""
+
+from __future__ import annotations
+
+import asyncio
+import fcntl
+import json
+import math
+import os
+import random
+import re
+import tempfile
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from paraloom.core.digests import digest
+from paraloom.core.errors import ConfigError, ParaloomError, RunError
+from paraloom.core.optional import OptionalModule
+from paraloom.mt.answer_store import AnswerStore
+
+httpx = OptionalModule("httpx", "a translator behind an HTTP endpoint", "endpoint")
+
+MAX_WAIT = 60.0
+"""Seconds between two attempts at most, unless the server asks for more."""
+
+MAX_RETRY_AFTER = 600.0
+"""Seconds that a server may ask to wait at most."""
+
+MISCOUNTS = 3
+"""How often a request is sent whose answer does not have the lines that were asked for."""
+
+_TRANSIENT = frozenset([408, 409, 425, 429])
+_CONNECT_SECONDS = 10.0
+_SLOT_SECONDS = 0.01
+
+
+class Choice(NamedTuple):
+    """One of the answers to a request.
+
+    Args:
+        text: What the model wrote.
+        logprob: Natural log of its probability, a sum over its tokens; NaN where the server does not say it.
+        tokens: Number of these tokens, 1 or more.
+        cut: Whether it was stopped at its maximum length.
+    """
+
+    text: str
+    logprob: float
+    tokens: int
+    cut: bool
+
+
+class RowError(Exception):
+    """A request that was not answered, after all attempts, or that the server refuses; the message says why."""
+
+
+@dataclass(frozen=True)
+class RequestPolicy:
+    """How requests are sent, which does not change what is answered.
+
+    Args:
+        url: Where they are sent to.
+        api_key_env: Environment variable with the key; without it, requests have none.
+        concurrency: Requests that wait for an answer at a time.
+        retries: How often a request is repeated after a fault of the server or the connection.
+        timeout: Seconds after which a request without an answer is repeated.
+        max_requests: Requests in all; 0 for no bound.
+        max_tokens: Tokens, of prompts and answers, after which none is sent; 0 for no bound.
+    """
+
+    url: str
+    api_key_env: str = "PARALOOM_API_KEY"
+    concurrency: int = 8
+    retries: int = 6
+    timeout: float = 120.0
+    max_requests: int = 0
+    max_tokens: int = 0
+
+
+class EndpointClient:
+    """Sends requests from one event loop, keeps their answers, and answers what was asked before without a request.
+
+    Args:
+        policy: How requests are sent.
+        store: Where answers are kept, shared with other workers of the run.
+        sleep: Waits between attempts; for tests.
+    """
+
+    def __init__(
+        self, policy: RequestPolicy, store: AnswerStore, *, sleep: Callable[[float], Any] = asyncio.sleep
+    ) -> None:
+        self.policy = policy
+        self.store = store
+        self._sleep = sleep
+        self._client: Any = None
+        self._asked: dict[str, asyncio.Future[list[Choice]]] = {}
+        self._slots = _Slots(store.path, policy.concurrency)
+
+    async def answer(
+        self,
+        payload: Mapping[str, Any],
+        *,
+        salt: str = "",
+        accept: Callable[[list[Choice]], bool] | None = None,
+    ) -> list[Choice]:
+        """The choices that answer a request; equal requests are sent once.
+
+        Args:
+            payload: The body of the request.
+            salt: Tells requests apart that are equal but must have answers of their own.
+            accept: Whether choices have the lines that were asked for; else the request is repeated `MISCOUNTS` times.
+
+        Raises:
+            RowError: It was not answered.
+            ParaloomError: No request can be answered: the budget is used up, the key is wrong …
+        """
+        key = digest([self.policy.url, payload, salt])
+        kept = self.store.get(key)
+        if kept is not None:
+            return [_from_kept(values) for values in kept["choices"]]
+        if key in self._asked:
+            return await self._asked[key]
+        future: asyncio.Future[list[Choice]] = asyncio.get_running_loop().create_future()
+        self._asked[key] = future
+        try:
+            choices = await self._new_answer(key, payload, accept)
+        except BaseException as error:
+            future.set_exception(error if isinstance(error, (RowError, ParaloomError)) else RowError("interrupted"))
+            future.exception()  # nobody may be waiting for it
+            raise
+        finally:
+            del self._asked[key]
+        future.set_result(choices)
+        return choices
+
+    async def _new_answer(
+        self, key: str, payload: Mapping[str, Any], accept: Callable[[list[Choice]], bool] | None
+    ) -> list[Choice]:
+        count = int(payload.get("n", 1))
+        for attempt in range(1, MISCOUNTS + 1):
+            choices, usage = await self.send(payload, count, repeated=attempt > 1)
+            accepted = accept is None or accept(choices)
+            last = accepted or attempt == MISCOUNTS
+            # An answer that is not accepted counts, too; the last one is kept, so that it is not paid for again.
+            self.store.put(
+                key if last else f"{key}/{attempt}",
+                {"choices": [_to_kept(choice) for choice in choices]},
+                input_tokens=usage[0],
+                output_tokens=usage[1],
+            )
+            if last:
+                return choices
+        raise AssertionError("the last attempt returns")
+
+    async def probe(self, payload: Mapping[str, Any]) -> list[Choice]:
+        """The choices that answer a request, however many; it is sent, whether it was answered before or not.
+
+        Args:
+            payload: The body of the request.
+
+        Raises:
+            RowError: It was not answered, or is refused.
+            ParaloomError: No request can be answered.
+        """
+        choices, usage = await self.send(payload, None)
+        kept = {"choices": [_to_kept(choice) for choice in choices]}
+        self.store.put(digest(["probe", payload]), kept, input_tokens=usage[0], output_tokens=usage[1])
+        return choices
+
+    async def send(
+        self, payload: Mapping[str, Any], count: int | None, *, repeated: bool = False
+    ) -> tuple[list[Choice], tuple[int, int]]:
+        """Send a request until it is answered.
+
+        Args:
+            payload: The body of the request.
+            count: Choices that the answer must have; None takes any number.
+            repeated: Whether it was sent before.
+
+        Returns:
+            The choices, and the tokens of prompt and answer.
+
+        Raises:
+            RowError: It was not answered, or is refused.
+            ParaloomError: No request can be answered.
+        """
+        async with self._slots.one():
+            for attempt in range(self.policy.retries + 1):
+                used_up = self.store.take_request(
+                    self.policy.max_requests, self.policy.max_tokens, repeated=repeated or attempt > 0
+                )
+                if used_up:
+                    raise self._budget_error(used_up)
+                wait: float | None = None
+                try:
+                    async with asyncio.timeout(self.policy.timeout):
+                        response = await self._http().post(self.policy.url, json=payload, headers=self._headers())
+                    fault, wait = self._fault(response)
+                    if fault is None:
+                        return read_choices(response.content, count)
+                except TimeoutError:
+                    fault = f"no answer within {self.policy.timeout:g} seconds"
+                except ValueError as error:
+                    fault = str(error)
+                except httpx.HTTPError as error:
+                    fault = self._redacted(f"{type(error).__name__}: {error}".rstrip(": "))
+                if attempt < self.policy.retries:
+                    await self._sleep(_backoff(attempt) if wait is None else wait * random.uniform(1.0, 1.1))
+        raise RowError(f"no answer after {self.policy.retries + 1} attempts: {fault}")
+
+    async def close(self) -> None:
+        """Close connections."""
+        if self._client is not None:
+            await self._client.aclose()
+            self._client = None
+        self._slots.close()
+
+    def _http(self) -> Any:
+        if self._client is None:
+            limit = self.policy.concurrency
+            self._client = httpx.AsyncClient(
+                timeout=httpx.Timeout(self.policy.timeout, connect=min(_CONNECT_SECONDS, self.policy.timeout)),
+                limits=httpx.Limits(max_connections=limit, max_keepalive_connections=limit),
+            )
+        return self._client
+
+    def _headers(self) -> dict[str, str]:
+        key = os.environ.get(self.policy.api_key_env, "").strip()
+        return {"Authorization": f"Bearer {key}"} if key else {}
+
+    def _fault(self, response: Any) -> tuple[str | None, float | None]:
+        """What is wrong with a response, None if nothing is, and the seconds that the server asks to wait.
+
+        Raises RowError for a refused request, ParaloomError where no other request can succeed, either.
+        """
+        status = int(response.status_code)
+        if status == 200:
+            return None, None
+        if 300 <= status < 400:
+            raise ConfigError(
+                f"the endpoint redirects (HTTP {status})", file=self.policy.url, remedy="Give the address itself."
+            )
+        if status in (401, 403):
+            raise ConfigError(
+                f"the endpoint refuses the key (HTTP {status})",
+                file=self.policy.url,
+                remedy=f"Set the environment variable {self.policy.api_key_env} to a valid key.",
+            )
+        message = self._redacted(_message(response.content))
+        if status == 404:
+            raise ConfigError(
+                f"the endpoint does not know the model or the path (HTTP 404{message})",
+                file=self.policy.url,
+                remedy="Check --model, and that the address ends like http://HOST:PORT/v1.",
+            )
+        if "insufficient_quota" in message:
+            raise RunError(
+                f"the account has no credit (HTTP {status}{message})",
+                file=self.policy.url,
+                remedy="Add credit, then run the same command again: answers that came are kept.",
+            )
+        fault = f"HTTP {status}{message}"
+        if status not in _TRANSIENT and status < 500:
+            raise RowError(f"the endpoint refuses the request: {fault}")
+        return fault, _retry_after(response.headers.get("retry-after"))
+
+    def _redacted(self, text: str) -> str:
+        """A text of the server without the key, should it repeat it."""
+        key = os.environ.get(self.policy.api_key_env, "").strip()
+        return _KEYS.sub("***", text.replace(key, "***") if key else text)
+
+    def _budget_error(self, budget: str) -> RunError:
+        totals = self.store.totals()
+        used = (
+            f"{totals['requests']:,} requests"
+            if budget == "requests"
+            else f"{totals['input_tokens'] + totals['output_tokens']:,} tokens"
+        )
+        return RunError(
+            f"the budget is used up after {used}",
+            remedy=f"Raise --max-{budget} and run the same command again: answers that came are kept.",
+        )
+
+
+_KEYS = re.compile(r"\b(?:sk|hf|gsk|xai|pk|key)[-_][\w*-]{6,}")
+
+
+def read_choices(body: bytes, count: int | None) -> tuple[list[Choice], tuple[int, int]]:
+    """Read the answer to a request, of either kind.
+
+    Args:
+        body: The JSON.
+        count: Choices that there must be; None takes any number.
+
+    Returns:
+        The choices, and the tokens of prompt and answer, 0 where the server does not say them.
+
+    Raises:
+        ValueError: It is not such an answer.
+
+    Example:
+        >>> body = b'{"choices": [{"message": {"content": "Yes."}, "finish_reason": "stop"}]}'
+        >>> read_choices(body, 1)[0][0].text
+        'Yes.'
+    """
+    try:
+        value = json.loads(body)
+        usage = value.get("usage") or {}
+        tokens = int(usage.get("prompt_tokens") or 0), int(usage.get("completion_tokens") or 0)
+        rows = sorted(value["choices"], key=lambda choice: choice.get("index") or 0)
+        choices = [_choice(row, tokens[1] if len(rows) == 1 else 0) for row in rows]
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        raise ValueError(f"the answer is not that of a chat or completion ({type(error).__name__})") from None
+    if count is not None and len(choices) != count:
+        raise ValueError(f"the answer has {len(choices)} choices, expected {count}")
+    if not choices:
+        raise ValueError("the answer has no choices")
+    return choices, tokens
+
+
+def _choice(row: Mapping[str, Any], completion_tokens: int) -> Choice:
+    if "message" in row:
+        message = row["message"]
+        content = message.get("content")
+        if isinstance(content, list):
+            content = "".join(str(part.get("text", "")) for part in content)
+        text = content if content is not None else message.get("refusal") or ""
+    else:
+        text = row["text"]
+    if not isinstance(text, str):
+        raise TypeError("the content is not text")
+    logprobs = _logprobs(row.get("logprobs"))
+    cut = row.get("finish_reason") == "length"
+    if not logprobs:
+        return Choice(text, math.nan, max(1, completion_tokens), cut)
+    return Choice(text, math.fsum(logprobs), len(logprobs), cut)
+
+
+def _logprobs(value: Any) -> list[float]:
+    """The log-probability of each token, in the form of chats or of completions; empty where they are not given."""
+    if not value:
+        return []
+    tokens = value.get("content")
+    numbers = [token["logprob"] for token in tokens] if tokens else value.get("token_logprobs") or []
+    return [float(number) for number in numbers] if all(number is not None for number in numbers) else []
+
+
+def _to_kept(choice: Choice) -> list[Any]:
+    return [choice.text, None if math.isnan(choice.logprob) else choice.logprob, choice.tokens, choice.cut]
+
+
+def _from_kept(values: Sequence[Any]) -> Choice:
+    text, logprob, tokens, cut = values
+    return Choice(text, math.nan if logprob is None else logprob, tokens, cut)
+
+
+def _message(body: bytes) -> str:
+    """What an error response says, after a colon, shortened."""
+    text = body[:2000].decode("utf-8", "replace")
+    with suppress(ValueError, AttributeError, TypeError):
+        error = json.loads(body).get("error", {})
+        parts = (error.get("code"), error.get("message")) if isinstance(error, dict) else (error,)
+        text = " ".join(str(part) for part in parts if part) or text
+    short = " ".join(text.split())[:200]
+    return f": {short}" if short else ""
+
+
+def _backoff(attempt: int) -> float:
+    """Seconds before the next attempt: twice as long each time, with jitter, so that clients do not come together."""
+    return random.uniform(0.5, 1.0) * min(MAX_WAIT, 0.5 * 2.0**attempt)
+
+
+def _retry_after(value: str | None) -> float | None:
+    """The seconds of a Retry-After header, a number or a date; None where there is none that can be read.
+
+    >>> _retry_after("3"), _retry_after("soon")
+    (3.0, None)
+    """
+    if not value:
+        return None
+    try:
+        seconds = float(value)
+    except ValueError:
+        try:
+            date = parsedate_to_datetime(value)
+        except ValueError:
+            return None
+        seconds = (date.replace(tzinfo=date.tzinfo or UTC) - datetime.now(UTC)).total_seconds()
+    return min(MAX_RETRY_AFTER, max(0.0, seconds)) if math.isfinite(seconds) else None
+
+
+class _Slots:
+    """Bounds the requests of all workers of a run on this machine by locks on the bytes of a file.
+
+    The operating system releases the locks of a process that ends, however that happens.
+    """
+
+    def __init__(self, path: Path | None, count: int) -> None:
+        # Not the file of answers itself: SQLite would lose its own locks when this one is closed.
+        name = None if path is None else f"paraloom-{os.getuid()}-{digest(str(path.absolute()))[:16]}.slots"
+        self._path = None if name is None else Path(tempfile.gettempdir()) / name
+        self._count = count
+        self._held: set[int] = set()
+        self._file: int | None = None
+
+    @asynccontextmanager
+    async def one(self) -> AsyncIterator[None]:
+        """Wait for a slot, and hold it in the block."""
+        while (slot := self._take()) is None:
+            await asyncio.sleep(_SLOT_SECONDS * random.uniform(0.5, 1.5))
+        try:
+            yield
+        finally:
+            self._held.discard(slot)
+            if self._file is not None:
+                fcntl.lockf(self._file, fcntl.LOCK_UN, 1, slot)
+
+    def close(self) -> None:
+        if self._file is not None:
+            os.close(self._file)
+            self._file = None
+
+    def _take(self) -> int | None:
+        if self._path is not None and self._file is None:
+            self._file = os.open(self._path, os.O_RDWR | os.O_CREAT, 0o644)
+        for slot in range(self._count):
+            if slot in self._held:
+                continue
+            if self._file is not None:
+                try:
+                    fcntl.lockf(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB, 1, slot)
+                except OSError:
+                    continue
+            self._held.add(slot)
+            return slot
+        return None

@@ -1,0 +1,41 @@
+"""Opens the translator of a folder, of whichever kind: a converted translator or language model, an endpoint."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from paraloom.core.protocols import TranslatorLike
+from paraloom.mt.decoding import Decoding
+from paraloom.mt.endpoint import ENDPOINT_FILE, EndpointTranslator
+from paraloom.mt.language_model import LANGUAGE_MODEL_FILE, LanguageModelTranslator
+from paraloom.mt.translator import Translator
+
+
+def open_translator(folder: str | Path, decode: str | Decoding) -> TranslatorLike:
+    """Open the translator of a folder, for a stage.
+
+    Args:
+        folder: What a stage, training or `save` wrote, or the name of a bundled translator.
+        decode: How it decodes.
+
+    Raises:
+        ModelError: The folder has no translator.
+        ConfigError: A translator of this kind does not decode in this way.
+
+    Example:
+        >>> open_translator("de-en", "greedy").translate(["Guten Morgen"])[0][0].text
+        'Good morning'
+    """
+    translator: TranslatorLike
+    if (Path(folder) / ENDPOINT_FILE).is_file():
+        translator = EndpointTranslator.load(folder, decode)
+    elif (Path(folder) / LANGUAGE_MODEL_FILE).is_file():
+        translator = LanguageModelTranslator(folder, decode)
+    else:
+        translator = Translator.load(folder, decode=decode, check_costs=False)  # stages compare costs themselves
+    return translator
+
+
+def is_ready(folder: Path) -> bool:
+    """Whether a folder has a translator that needs no conversion."""
+    return any((folder / name).is_file() for name in ("model.bin", ENDPOINT_FILE))

@@ -1,0 +1,160 @@
+"""Prompts that ask a language model for a translation, by name, and the numbered form for several lines at a time."""
+
+from __future__ import annotations
+
+import re
+from string import Formatter
+
+from paraloom.core.errors import ConfigError, nearest
+from paraloom.text.language_names import known_language, language_code, language_name
+
+CHAT = "chat"
+PARAPHRASE = "paraphrase"
+PLAIN = "plain"
+
+PROMPTS = {
+    CHAT: (
+        "Translate the following sentence from {source} into {target}. "
+        "Answer with the translation alone, on one line.\n\n{text}"
+    ),
+    PARAPHRASE: (
+        "Say the following {source} sentence in other words, with the same meaning. "
+        "Answer with one {source} sentence alone, on one line.\n\n{text}"
+    ),
+    PLAIN: "{source}: {text}\n{target}:",
+    "tower": "Translate the following text from {source} into {target}.\n{source}: {text}\n{target}:",
+    "translategemma": (
+        "You are a professional {source} ({source_code}) to {target} ({target_code}) translator. Your goal is to "
+        "accurately convey the meaning and nuances of the original {source} text while adhering to {target} grammar, "
+        "vocabulary, and cultural sensitivities. Produce only the {target} translation, without any additional "
+        "explanations or commentary. Please translate the following {source} text into {target}:\n\n\n{text}"
+    ),
+}
+"""Name of a prompt → its text."""
+
+_NUMBERED = (
+    "Each of the {count} numbered lines is one input. "
+    "Answer with {count} lines that have the same numbers, and nothing else."
+)
+_FIELDS = ("text", "source", "target", "source_code", "target_code")
+
+
+def find_prompt(prompt: str, source: str | None, target: str | None, *, plain: bool = False) -> str:
+    """The text of a prompt.
+
+    Args:
+        prompt: A name in `PROMPTS`, or a text with `{text}` in it, and perhaps `{source}`, `{target}` (English names
+            of the languages), `{source_code}` and `{target_code}`. Empty: 'paraphrase' where both languages are the
+            same, else 'plain' or 'chat'.
+        source: Source language: a code or an English name.
+        target: Target language.
+        plain: Whether the model completes text instead of answering messages.
+
+    Returns:
+        The text with the languages in it, and `{text}`.
+
+    Raises:
+        ConfigError: Unknown name or field, `{text}` is missing, or a language that the prompt names is not given.
+
+    Example:
+        >>> find_prompt("plain", "de", "en")
+        'German: {text}\\nEnglish:'
+    """
+    if not prompt:
+        same = bool(source) and _code(source) == _code(target)
+        prompt = PARAPHRASE if same and not plain else PLAIN if plain else CHAT
+    if "{" not in prompt and prompt not in PROMPTS:
+        raise ConfigError(
+            f"unknown prompt '{prompt}'{nearest(prompt, list(PROMPTS))}",
+            remedy="Name one of them, or write a text with {text} in it.",
+        )
+    template = PROMPTS.get(prompt, prompt)
+    fields = _fields(template)
+    for field in fields:
+        if field not in _FIELDS:
+            raise ConfigError(f"unknown field '{{{field}}}' of a prompt{nearest(field, _FIELDS)}")
+    if "text" not in fields:
+        raise ConfigError("the prompt has no {text}", remedy="Write {text} where the sentence goes.")
+    for side, language in (("source", source), ("target", target)):
+        if not language and {side, f"{side}_code"} & set(fields):
+            option = "--from" if side == "source" else "--to"
+            raise ConfigError(f"the prompt names the {side} language", remedy=f"Give it with {option}, such as de.")
+    values: dict[str, str] = {}
+    for side, language in (("source", source), ("target", target)):
+        code = _code(language)
+        values |= {side: language_name(code), f"{side}_code": code}
+    return _fill(template, values | {"text": "{text}"})
+
+
+def prompt_for(template: str, text: str) -> str:
+    """The prompt for one sentence.
+
+    Args:
+        template: What `find_prompt` returned.
+        text: The sentence.
+
+    Example:
+        >>> prompt_for("German: {text}\\nEnglish:", "Ein Hund {text}.")
+        'German: Ein Hund {text}.\\nEnglish:'
+    """
+    return template.replace("{text}", text, 1)
+
+
+def prompt_for_lines(template: str, texts: list[str]) -> str:
+    """The prompt for several sentences, which are numbered from 1.
+
+    Args:
+        template: What `find_prompt` returned.
+        texts: The sentences.
+
+    Example:
+        >>> print(prompt_for_lines("Translate:\\n{text}", ["Ja.", "Nein."]))
+        Each of the 2 numbered lines is one input. Answer with 2 lines that have the same numbers, and nothing else.
+        <BLANKLINE>
+        Translate:
+        1. Ja.
+        2. Nein.
+    """
+    numbered = "\n".join(f"{number}. {text}" for number, text in enumerate(texts, start=1))
+    return f"{_NUMBERED.format(count=len(texts))}\n\n{prompt_for(template, numbered)}"
+
+
+def read_lines(answer: str, count: int) -> list[str] | None:
+    """The lines of an answer to `prompt_for_lines`, None unless they are numbered from 1 to `count`.
+
+    Args:
+        answer: The answer, without what a model thought.
+        count: Sentences that were asked for.
+
+    Example:
+        >>> read_lines("1. Yes.\\n2) No.", 2), read_lines("1. Yes.", 2), read_lines("1. Yes.\\n3. No.", 2)
+        (['Yes.', 'No.'], None, None)
+    """
+    matches = [_LINE.fullmatch(line.strip()) for line in answer.splitlines() if line.strip()]
+    lines = [(int(match[1]), match[2]) for match in matches if match]
+    if len(lines) != len(matches) or [number for number, _ in lines] != list(range(1, count + 1)):
+        return None
+    return [text for _, text in lines]
+
+
+_LINE = re.compile(r"(\d{1,6})[.):]\s*(.*)")
+
+
+def _code(language: str | None) -> str:
+    """The code of a language that is given by a code or in English."""
+    return known_language(language or "") or language_code(language) or ""
+
+
+def _fields(template: str) -> list[str]:
+    try:
+        return [field for _, field, _, _ in Formatter().parse(template) if field is not None]
+    except ValueError as error:
+        raise ConfigError(
+            f"the prompt cannot be read ({error})", remedy="Write braces around names of fields only."
+        ) from None
+
+
+def _fill(template: str, values: dict[str, str]) -> str:
+    return "".join(
+        literal + (values[field] if field is not None else "") for literal, field, _, _ in Formatter().parse(template)
+    )

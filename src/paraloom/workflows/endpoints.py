@@ -1,0 +1,148 @@
+"""Language models as translators, behind HTTP endpoints or in folders, as users name them on the command line."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+from paraloom.core.config import type_hints
+from paraloom.core.errors import ConfigError, nearest
+from paraloom.core.protocols import TranslatorLike, Variant
+from paraloom.core.seeds import spawn_seed
+from paraloom.io.compression import PIPE
+from paraloom.mt.endpoint import EndpointConfig, EndpointTranslator, is_endpoint
+from paraloom.mt.language_model import (
+    LanguageModelConfig,
+    LanguageModelTranslator,
+    is_language_model,
+    load_language_model,
+)
+from paraloom.workflows.outputs import files_named
+
+ANSWERS = ".answers.sqlite"
+"""End of the name of the file of answers beside an output."""
+
+_OWN_OPTIONS = {
+    "model": "--model",
+    "source": "--from",
+    "target": "--to",
+    "concurrency": "--concurrency",
+    "max_requests": "--max-requests",
+    "max_tokens": "--max-tokens",
+    "max_failures": "--max-failures",
+}
+"""Field → its own option; `--endpoint KEY=VALUE` sets the others."""
+
+SETTINGS = tuple(f.name for f in fields(EndpointConfig) if f.name not in _OWN_OPTIONS and f.name != "url")
+"""What `--endpoint KEY=VALUE` sets."""
+
+
+def named_translator(
+    translator: str, *, output: str = PIPE, settings: Sequence[str] = (), **options: Any
+) -> str | EndpointTranslator | LanguageModelTranslator:
+    """A translator as the command line names it: an endpoint by its address, any other by its name or folder.
+
+    Args:
+        translator: An address such as `http://127.0.0.1:8000/v1`, a name, or a folder.
+        output: What is written: answers are kept in a file beside it, unless a setting names another.
+        settings: Further fields of `EndpointConfig`, as KEY=VALUE.
+        **options: Fields of `EndpointConfig` that have options of their own; None leaves one out.
+
+    Returns:
+        The endpoint; the language model, of a folder that has one; or the name, as it is.
+
+    Raises:
+        ConfigError: An option of language models or endpoints is given with another translator; the model or a
+            language is missing; or a setting is unknown, or cannot be read.
+
+    Example:
+        >>> named_translator("de-en")
+        'de-en'
+        >>> named_translator(
+        ...     "http://127.0.0.1:8000/v1", model="m", source="de", target="en", settings=["timeout=30"]
+        ... ).config.timeout
+        30.0
+    """
+    given = {name: value for name, value in options.items() if value is not None}
+    if is_language_model(translator):
+        given |= dict(_setting(text) for text in settings)
+        known = [f.name for f in fields(LanguageModelConfig)]
+        for name in given:
+            if name not in known:
+                raise ConfigError(
+                    f"'{_OWN_OPTIONS.get(name, name)}' is for an endpoint, not for the language model '{translator}'",
+                    remedy=f"Language models have --from, --to and --endpoint with {', '.join(known[2:])}.",
+                )
+        return load_language_model(translator, **given)
+    if not is_endpoint(translator):
+        wrong = [_OWN_OPTIONS[name] for name in given] or ["--endpoint"] * bool(settings)
+        if wrong:
+            raise ConfigError(
+                f"{wrong[0]} is for language models and endpoints, not for '{translator}'",
+                remedy="Name an address such as http://127.0.0.1:8000/v1 or the folder of a language model as the "
+                "translator, or leave the option out.",
+            )
+        return translator
+    if "model" not in given:
+        raise ConfigError("the model of the endpoint is missing", remedy="Name it as the server does: --model NAME.")
+    given |= dict(_setting(text) for text in settings)
+    if "answers" not in given and output != PIPE:
+        given["answers"] = str(answers_file(output))
+    return EndpointTranslator(translator, **given)
+
+
+def answers_file(output: str | Path) -> Path:
+    """The file beside an output that keeps the answers of an endpoint: a repeated command pays for none of them.
+
+    Example:
+        >>> answers_file("out/pairs.tsv").name, answers_file("kept.{de,en}").name
+        ('pairs.tsv.answers.sqlite', 'kept.de.answers.sqlite')
+    """
+    path = files_named(str(output).rstrip("/"))[0]
+    return path.with_name(path.name + ANSWERS).absolute()
+
+
+def translate_chunks(
+    model: TranslatorLike, chunks: Iterable[list[str]], reject: Callable[[int, str, str], None], *, seed: int = 0
+) -> Iterator[list[list[Variant]]]:
+    """Translate chunk after chunk in this process, with a translator that uses cores and connections itself.
+
+    Args:
+        model: The translator.
+        chunks: Lists of lines.
+        reject: Called with row, from 1, reason and text of each line without a translation.
+        seed: Chunk i is translated with a seed derived from this and i.
+
+    Yields:
+        The variants of each chunk, in order; of a line without a translation one that is empty.
+    """
+    line = 0
+    for position, chunk in enumerate(chunks):
+        groups = []
+        for text, variants in zip(chunk, model.translate(chunk, seed=spawn_seed(seed, position) % 2**31), strict=True):
+            line += 1
+            good = [variant for variant in variants if not variant.reason]
+            if not good:
+                reject(line, str(variants[0].reason), text)
+            groups.append(good or variants[:1])
+        yield groups
+
+
+def _setting(text: str) -> tuple[str, Any]:
+    """KEY=VALUE as a field of `EndpointConfig` and its value."""
+    name, equals, value = text.partition("=")
+    name = name.strip().replace("-", "_")
+    if name in _OWN_OPTIONS:
+        raise ConfigError(f"'{name}' has an option of its own", remedy=f"Write {_OWN_OPTIONS[name]} instead.")
+    if name not in SETTINGS or not equals:
+        raise ConfigError(
+            f"unknown setting '{text}' of an endpoint{nearest(name, SETTINGS)}", remedy="Write KEY=VALUE."
+        )
+    kind = type_hints(EndpointConfig)[name]
+    try:
+        return name, kind(value)
+    except ValueError:
+        wanted = "a whole number" if kind is int else "a number"
+        raise ConfigError(f"setting '{name}' of an endpoint: expected {wanted}, got '{value}'") from None
