@@ -40,7 +40,7 @@ class Browser:
     def open(self, url: str) -> None:
         """Go to an address, and wait until the page is loaded and painted: keys before the first frame are dropped."""
         self._call("POST", "/url", {"url": url})
-        # Not one asynchronous script: it would be lost if the page goes on to another address. The time is for a window
+        # Not one asynchronous script: it would be lost if the page opens another one. The time is for a window
         # that the system does not draw, which has no frames.
         self.wait(
             "window.painted || void (window.watched ??= setTimeout(() => (window.painted = true), 3000) &&"

@@ -44,7 +44,8 @@ def paraloom(
 
     monkeypatch.chdir(tmp_path)
     # Lines of progress depend on how busy the machine is.
-    monkeypatch.setattr("paraloom.core.progress._FIRST_LINE", 3600)
+    for seconds in ("_FIRST_LINE", "_LOADING_LINE"):
+        monkeypatch.setattr(f"paraloom.core.progress.{seconds}", 3600)
 
     def run(*arguments: object) -> tuple[int, str, str]:
         monkeypatch.setattr(sys, "argv", ["paraloom", *map(str, arguments)])

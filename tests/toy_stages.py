@@ -13,6 +13,7 @@ from typing import ClassVar, Literal
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from safetensors import SafetensorError
 
 from paraloom.core.errors import DataError
 from paraloom.core.progress import progress
@@ -173,7 +174,7 @@ class Above(Map):
 class Faulty(Map):
     """Fails at sentence `at`, in the way that `how` names."""
 
-    how: Literal["data", "batch", "lose", "bug", "die", "kill", "columns", "full"]
+    how: Literal["data", "batch", "lose", "bug", "die", "kill", "columns", "full", "full-library"]
     at: int = 50
 
     def apply(self, batch: pa.RecordBatch, context: StageContext) -> pa.RecordBatch:
@@ -196,6 +197,8 @@ class Faulty(Map):
                 os.kill(os.getpid(), signal.SIGKILL)
             case "full":
                 raise OSError(28, os.strerror(28))
+            case "full-library":
+                raise SafetensorError("Error while serializing: I/O error: No space left on device (os error 28)")
         return batch.append_column("more", pa.array(numbers))
 
 

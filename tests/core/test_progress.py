@@ -15,6 +15,7 @@ from paraloom.core.progress import (
     ProgressState,
     disable_progress,
     format_duration,
+    loading,
     progress,
     report_progress_to,
     show_progress,
@@ -126,6 +127,31 @@ def test_work_that_reports_nothing_still_logs(monkeypatch: pytest.MonkeyPatch) -
         assert printed.wait(30)
     assert log.getvalue().startswith("learning to align: 0/3 texts, ")
     assert "so far" in log.getvalue()
+
+
+@pytest.mark.parametrize("terminal", [True, False])
+def test_slow_loading_says_what_is_loaded(terminal: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    log = stderr(monkeypatch, terminal=terminal)
+    monkeypatch.setattr(module, "_LOADING_LINE", 0.0)
+    monkeypatch.setattr(module, "_LOG_INTERVAL", 0.0)
+    printed = threading.Event()
+    monkeypatch.setattr(log, "flush", lambda: printed.set() if "so far" in log.getvalue() else None, raising=False)
+    with loading("the encoder english"), loading("its inner parts"):
+        assert printed.wait(30)
+    assert log.getvalue().startswith("loading the encoder english …\nloading the encoder english: 0 s so far\n")
+    assert "inner parts" not in log.getvalue()
+
+
+def test_loading_is_silent_if_short_in_workers_and_while_progress_is_shown(monkeypatch: pytest.MonkeyPatch) -> None:
+    log = stderr(monkeypatch, terminal=False)
+    with loading("a model"):
+        pass
+    monkeypatch.setattr(module, "_LOADING_LINE", 0.0)
+    with progress("encoding"), loading("a model"):
+        time.sleep(0.05)
+    with report_progress_to(lambda state: None), loading("a model"):
+        time.sleep(0.05)
+    assert log.getvalue() == ""
 
 
 def test_log_lines_of_several_parts(clock: Callable[[float], None], monkeypatch: pytest.MonkeyPatch) -> None:

@@ -96,7 +96,7 @@ def test_a_table_of_selections(paraloom: Command, pairs: Path, sts: Path) -> Non
     assert status == 0, err
     assert "| AVG, paper | 65.5 | 66.0 |" in out and "| AVG, ours |" in out and "GRAN, ours" not in out
     assert "| AVG, untrained |" in out and "| overlap |" in out
-    assert "Selected for toy: random random (50 pairs), tuned length tgt_tokens" in out
+    assert "Selected for toy: random (50 pairs), tuned length tgt_tokens" in out
     assert "tables: Of 1 order of the papers" in out
 
 

@@ -6,14 +6,17 @@ import errno
 import resource
 from pathlib import Path
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from safetensors import SafetensorError
+from safetensors.numpy import save_file
 
 from paraloom.core.errors import ConfigError, DataError, RunError
 from paraloom.core.schema import PAIRS, add_column, signature_of
 from paraloom.io import Corpus, read_batches, read_shard, seal_corpus, write_corpus, write_shard
-from paraloom.io.atomic import atomic_write, atomic_write_all
+from paraloom.io.atomic import atomic_folder, atomic_write, atomic_write_all, disk_full_as_error
 
 
 def pairs(start: int, count: int) -> pa.RecordBatch:
@@ -171,6 +174,33 @@ def test_full_disk_on_flush(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     with pytest.raises(RunError, match="the disk is full"), atomic_write(tmp_path / "a") as temporary:
         temporary.write_text("new")
     assert {path.name: path.read_text() for path in tmp_path.iterdir()} == {"a": "old"}
+
+
+def test_full_disk_in_a_library(tmp_path: Path) -> None:
+    """safetensors, in Rust, raises a class of its own: the number is in its message alone."""
+    old = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (2000, old[1]))
+    try:
+        with (
+            pytest.raises(RunError, match=r"model: cannot write: the disk is full \(File too large\)") as caught,
+            atomic_folder(tmp_path / "model", "config.json") as temporary,
+        ):
+            save_file({"weights": np.zeros(10_000)}, temporary / "model.safetensors")
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, old)
+    assert isinstance(caught.value.__cause__, SafetensorError)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("number", [errno.ENOSPC, errno.EDQUOT, errno.EFBIG])
+def test_full_disk_by_its_number_in_a_message(number: int, tmp_path: Path) -> None:
+    with pytest.raises(RunError, match="the disk is full"), disk_full_as_error(tmp_path):
+        raise SafetensorError(f"Error while serializing: I/O error: any text (os error {number})")
+
+
+def test_other_errors_of_libraries_stay(tmp_path: Path) -> None:
+    with pytest.raises(SafetensorError), atomic_write(tmp_path / "model"):
+        raise SafetensorError("Error while serializing: I/O error: Is a directory (os error 21)")
 
 
 def test_several_files_are_renamed_together(tmp_path: Path) -> None:

@@ -22,6 +22,13 @@ FAULTS = [
     ("lose", RunError, 1, "row counts do not add up", "this is a bug of the stage"),
     ("bug", RunError, None, "ZeroDivisionError: division by zero", "please report it"),
     ("full", RunError, None, "system error: No space left on device", "Fix that, and run again"),
+    (
+        "full-library",
+        RunError,
+        None,
+        "system error: No space left on device (Safetens",
+        "Fix that, and run again",
+    ),
     ("columns", RunError, None, "its columns differ from those of part-00000.parquet: more int64", "bug of the stage"),
 ]
 

@@ -16,7 +16,7 @@ from paraloom.core.stage import Stage
 from paraloom.io import Corpus
 from paraloom.pipeline.counts import RowCounts
 from paraloom.pipeline.estimate import (
-    Estimate,
+    RunEstimate,
     StageEstimate,
     _extend,
     _Measured,
@@ -109,7 +109,7 @@ def test_a_time_that_does_not_grow_counts_as_a_rate(tmp_path: Path) -> None:
 def test_the_work_of_maps_is_shared_out_and_that_of_trainings_is_not() -> None:
     mapping = StageEstimate("translate", "map", 100, 100, 1.0, 80.0, 10, 5, 10)
     training = StageEstimate("train", "fit", 100, 0, 2.0, 60.0, 30, 7, 10)
-    estimate = Estimate("example", 4, (mapping, training))
+    estimate = RunEstimate("example", 4, (mapping, training))
     assert estimate.wall_seconds() == 1 + 20 + 2 + 60
     assert estimate.wall_seconds(8) == 1 + 10 + 2 + 60
     assert (estimate.memory, estimate.disk) == (40, 12)
@@ -118,7 +118,7 @@ def test_the_work_of_maps_is_shared_out_and_that_of_trainings_is_not() -> None:
 def test_more_rows_take_more_time_but_not_more_updates() -> None:
     reading = StageEstimate("read", "source", 100, 100, 0.0, 1.0, 10, 50, 10)
     training = StageEstimate("train", "fit", 6000, 0, 2.0, 60.0, 30, 7, 10, is_fixed=True)
-    estimate = Estimate("example", 4, (reading, training)).scaled(100)
+    estimate = RunEstimate("example", 4, (reading, training)).scaled(100)
     assert estimate.input_rows == 10_000
     assert estimate.wall_seconds() == 100 + 62
     assert estimate.disk == 5007
@@ -126,7 +126,7 @@ def test_more_rows_take_more_time_but_not_more_updates() -> None:
 
 def test_expected_beside_taken(tmp_path: Path) -> None:
     mapping = StageEstimate("translate", "map", 100, 100, 1.0, 80.0, 10, 5, 10)
-    estimate = Estimate("example", 4, (mapping,))
+    estimate = RunEstimate("example", 4, (mapping,))
     took = StageResult("translate", Path("10"), "map", "0", seconds=42.0, shards=2, written=2)
     lines = estimate.compare(RunResult(tmp_path, (took,))).splitlines()
     assert lines[1].split() == ["translate", "84.0", "42.0", "0.50"]

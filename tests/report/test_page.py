@@ -168,9 +168,16 @@ def test_other_folders_are_errors(tmp_path: Path, content: str | None, message: 
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
-@pytest.mark.parametrize("color", ["ink", "quiet", "kept", "rejected", "failed"])
-def test_text_has_enough_contrast(theme: str, color: str) -> None:
-    # WCAG 2.2, success criterion 1.4.3: a contrast of 4.5 to 1.
+@pytest.mark.parametrize(
+    ("color", "beside", "required"),
+    [
+        # WCAG 2.2, success criterion 1.4.3: a contrast of 4.5 to 1 for text; 1.4.11: 3 to 1 for what a chart shows.
+        *((color, "paper", 4.5) for color in ("ink", "quiet", "kept", "rejected", "failed")),
+        ("before", "paper", 3),
+        ("pale", "kept", 3),
+    ],
+)
+def test_there_is_enough_contrast(theme: str, color: str, beside: str, required: float) -> None:
     style = (Path(paraloom.report.__file__).parent / "style.css").read_text(encoding="utf-8")
     palettes = [
         dict(re.findall(r"--([a-z]+): #([0-9a-f]{6})", block)) for block in style.split("prefers-color-scheme")[:2]
@@ -182,5 +189,25 @@ def test_text_has_enough_contrast(theme: str, color: str) -> None:
         linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in channels]
         return sum(weight * c for weight, c in zip((0.2126, 0.7152, 0.0722), linear, strict=True))
 
-    light, dark = sorted((luminance(color), luminance("paper")), reverse=True)
-    assert (light + 0.05) / (dark + 0.05) >= 4.5
+    light, dark = sorted((luminance(color), luminance(beside)), reverse=True)
+    assert (light + 0.05) / (dark + 0.05) >= required
+
+
+def test_the_other_part_of_a_split_is_held_back_not_rejected(tmp_path: Path) -> None:
+    import paraloom as library
+
+    pairs = [(f"a {number}", f"the {number}") for number in range(40)]
+    library.as_pairs(pairs).write(tmp_path / "pairs.parquet", engine="inline")
+    text = '[[stage]]\nuse = "read-pairs"\nsource = "pairs.parquet"\n[[stage]]\nuse = "split"\nshare = 0.4\n'
+    (tmp_path / "toy.toml").write_text(f'name = "toy"\n{text}', encoding="utf-8")
+    library.Pipeline.from_toml(tmp_path / "toy.toml").run(tmp_path / "run", engine="inline")
+    page = write_report(tmp_path / "run", tmp_path / "page.html").read_text(encoding="utf-8")
+    assert " held back (" in page and "Held back: " in page and 'class="split held-back"' in page
+    assert "row-line held-back" in page and 'class="split rejected"' not in page
+
+
+def test_words_of_translations_are_not_marked() -> None:
+    sides = {"src": "ein Hund", "tgt": "a dog"}
+    assert "<mark>" not in str(pair({**sides, "src_lang": "de", "tgt_lang": "en"}))
+    assert "<mark>" in str(pair({**sides, "src_lang": "en", "tgt_lang": "en"}))
+    assert "<mark>" in str(pair({**sides, "src_lang": "und", "tgt_lang": "en"}))

@@ -12,7 +12,7 @@ import typer
 from paraloom import workflows
 from paraloom.cli import options
 from paraloom.cli.evaluate import Method
-from paraloom.cli.output import conclude
+from paraloom.cli.output import as_written, conclude
 
 
 def extract(
@@ -105,6 +105,7 @@ def align_sentences(
     src_lang: options.SrcLang = None,
     tgt_lang: options.TgtLang = None,
     seed: options.Seed = 1,
+    as_json: options.Json = False,
 ) -> None:
     """Align two texts sentence by sentence, many to many; translations help, and a lexicon is learned from the texts.
 
@@ -126,7 +127,11 @@ def align_sentences(
         workflows.align_paired_documents(
             source, target, documents, output, encoder=encoder, max_bead_size=max_bead_size, pivot=pivot, seed=seed
         )
-        conclude(output)
+        if as_json and output != "-":
+            written = workflows.preview_output(output)
+            typer.echo(as_written(output, rows=None if written is None else written.rows))
+        else:
+            conclude(output)
         return
     counts = workflows.align_files(
         source,
@@ -143,6 +148,9 @@ def align_sentences(
         pivot=pivot,
         languages=(src_lang, tgt_lang),
     )
+    if as_json and output != "-":
+        typer.echo(as_written(output, **counts.to_dict()))
+        return
     typer.echo(counts.format(), err=True)
     links = output.endswith((".vecalign", ".ladder", ".parquet"))
     conclude(output, "" if links else "train translator --bitext {output} -o translator")
@@ -173,6 +181,7 @@ def align_documents(
     max_candidates: Annotated[int, typer.Option(help="Maximum number of documents that one is compared with.")] = 16,
     rounds: Annotated[int, typer.Option(help="Rounds of aligning confident pairs to learn a lexicon.")] = 2,
     seed: options.Seed = 1,
+    as_json: options.Json = False,
 ) -> None:
     """Pair documents of two languages by words, pictures, lengths and topics, never by their names.
 
@@ -198,6 +207,9 @@ def align_documents(
         max_candidates=max_candidates,
         rounds=rounds,
     )
+    if as_json and output != "-":
+        typer.echo(as_written(output, **figures))
+        return
     read = figures["documents"]
     typer.echo(f"{figures['pairs']:,} pairs of {read[0]:,} and {read[1]:,} documents in {output}", err=True)
     texts = shlex.join([source, target])
@@ -213,6 +225,7 @@ def align_pivot(
         ),
     ],
     output: options.Output,
+    as_json: options.Json = False,
 ) -> None:
     """Check pairs of documents with further languages and add missing ones: documents with the same counterpart match.
 
@@ -229,6 +242,9 @@ def align_pivot(
             raise typer.BadParameter(f"expected two files separated by a comma, got '{text}'", param_hint="--pivot")
         pivots.append((there, back))
     figures = workflows.pivot_documents(pairs, pivots, output)
+    if as_json and output != "-":
+        typer.echo(as_written(output, **figures))
+        return
     typer.echo(
         f"{figures['read']:,} pairs read, {figures['dropped']:,} dropped, {figures['added']:,} added: "
         f"{figures['pairs']:,} in {output}",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -12,7 +13,7 @@ import paraloom.experiments as papers
 import paraloom.report as reports
 from paraloom import workflows
 from paraloom.cli import options
-from paraloom.cli.output import print_run
+from paraloom.cli.output import as_written, conclude, print_run
 
 
 def augment(
@@ -75,7 +76,7 @@ def augment(
         "a text; an experiment sets it in its file" if experiment else "an EXPERIMENT.toml",
     )
     if experiment:
-        _experiment(Path(text), output, small, dry_run, engine, workers)
+        _experiment(Path(text), output, small, dry_run, engine, workers, as_json)
         return
     if not translator:
         raise typer.BadParameter("name the translator from the text's language", param_hint="--translator")
@@ -107,15 +108,23 @@ def _refuse(given: Mapping[str, object], kind: str) -> None:
             raise typer.BadParameter(f"{name} is for {kind}")
 
 
-def _experiment(path: Path, output: str | None, small: bool, dry_run: bool, engine: str, workers: int | None) -> None:
+def _experiment(
+    path: Path, output: str | None, small: bool, dry_run: bool, engine: str, workers: int | None, as_json: bool
+) -> None:
     name, seed, experiment = papers.read_experiment(path, small=small)
     papers.experiment_pipeline(path, name, seed, experiment)  # reports what is wrong before anything runs
     typer.echo(papers.cost_statement(experiment), err=True)
     if dry_run:
         return
     folder = Path(output) if output else Path("runs") / name
-    papers.run_experiment(path, folder, small=small, engine=engine, workers=workers, report=typer.echo)
-    typer.echo(f"Report: {reports.write_report(folder, folder / 'report.html')}")
+    report = partial(typer.echo, err=as_json)
+    result = papers.run_experiment(path, folder, small=small, engine=engine, workers=workers, report=report)
+    page = reports.write_report(folder, folder / "report.html")
+    if as_json:
+        typer.echo(as_written(folder, report=page, methods=[row.to_dict() for row in result.methods]))
+        return
+    typer.echo(f"Report: {page}")
+    conclude(folder, "explore {output}", rows=False)
 
 
 COMMANDS: options.Commands = {"augment": augment}

@@ -11,7 +11,7 @@ import typer
 
 from paraloom import workflows
 from paraloom.cli import options
-from paraloom.cli.output import conclude, print_figures
+from paraloom.cli.output import as_written, conclude, print_figures
 
 
 def train_encoder(
@@ -150,13 +150,14 @@ def encode(
         Path,
         typer.Option("--output", "-o", help="Vectors: .npy, float32 (lines, d), or .parquet with the text."),
     ] = Path("vectors.npy"),
+    on_error: options.OnLine = options.OnErrorChoice.stop,
     as_json: options.Json = False,
 ) -> None:
     """Encode lines of text as vectors.
 
     Example: `paraloom encode english sentences.txt -o vectors.npy`
     """
-    count = workflows.encode_file(encoder, source, output)
+    count = workflows.encode_file(encoder, source, output, on_error=on_error.value)
     if as_json:
         typer.echo(json.dumps({"output": str(output), "vectors": count}))
         return
@@ -231,6 +232,7 @@ def mine(
     vectors: Annotated[
         Path | None, typer.Option(help="Vectors of the text, from `paraloom encode`; for paraphrases.")
     ] = None,
+    on_error: options.OnLine = options.OnErrorChoice.stop,
     seed: options.Seed = 1,
     as_json: options.Json = False,
 ) -> None:
@@ -247,7 +249,9 @@ def mine(
         _refuse({"--threshold": threshold, "--gold": gold}, "is for translations: name the other text by --with")
         settings: dict[str, Any] = {"above": above, "below": below, "k": k}
         given = {name: value for name, value in settings.items() if value is not None}
-        count = workflows.mine_lines(encoder, corpus, output, vectors=vectors, seed=seed, **given)
+        count = workflows.mine_lines(
+            encoder, corpus, output, vectors=vectors, on_error=on_error.value, seed=seed, **given
+        )
         typer.echo(json.dumps({"pairs": count}) if as_json else f"{count:,} pairs in {output}")
         if not as_json:
             conclude(output, "score {output} --with overlap,length -o scored.parquet", counted=True)
@@ -258,7 +262,16 @@ def mine(
     settings = {"threshold": threshold, "k": k}
     given = {name: value for name, value in settings.items() if value is not None}
     mined = workflows.mine_translations(
-        encoder, corpus, target, output, retrieval=retrieval, index=index, gold=gold, seed=seed, **given
+        encoder,
+        corpus,
+        target,
+        output,
+        retrieval=retrieval,
+        index=index,
+        gold=gold,
+        on_error=on_error.value,
+        seed=seed,
+        **given,
     )
     typer.echo(json.dumps(mined.to_dict()) if as_json else f"{mined.format()}\nin {output}")
     if not as_json:
@@ -278,6 +291,7 @@ def export(
     int8: Annotated[
         bool, typer.Option("--int8", help="Write an encoder in int8 instead: a quarter of the size; `encode` reads it.")
     ] = False,
+    as_json: options.Json = False,
 ) -> None:
     """Export an encoder as a folder for sentence-transformers, or as an ONNX graph, with the same vectors.
 
@@ -285,7 +299,8 @@ def export(
 
     Example: `paraloom export student --int8 -o student-int8`
     """
-    typer.echo(workflows.export_encoder(encoder, output, onnx=onnx, int8=int8))
+    use = workflows.export_encoder(encoder, output, onnx=onnx, int8=int8)
+    typer.echo(as_written(output, use=use) if as_json else use)
 
 
 COMMANDS: options.Commands = {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 from typing import Annotated
 
@@ -9,6 +10,7 @@ import typer
 
 import paraloom.experiments as papers
 from paraloom.cli import options
+from paraloom.cli.output import as_written, conclude
 
 
 def reproduce(
@@ -61,6 +63,7 @@ def reproduce(
     devices: Annotated[str, typer.Option(help="Where recurrent networks compute: cpu, cuda or cuda:0,cuda:1.")] = "cpu",
     workers: options.Workers = None,
     seed: options.Seed = 1,
+    as_json: options.Json = False,
 ) -> None:
     """Make the papers' tables from your own pairs, next to the published figures; if stopped, run it again to resume.
 
@@ -90,11 +93,21 @@ def reproduce(
         workers=workers,
         seed=seed,
     )
+    finished = []
     for table in reproduced:
-        typer.echo(table.format())
+        finished.append(table)
+        typer.echo(table.format(), err=as_json)  # as it comes: a table takes minutes
     summary = papers.summarize_verdicts(output)
+    if as_json:
+        typer.echo(as_written(output, summary=summary, tables=[table.to_dict() for table in finished]))
+        return
     if summary:
         typer.echo(f"{output}: {summary}")
+    rows = sum(len(table.rows) for table in finished)
+    count = f"{len(finished)} table{'' if len(finished) == 1 else 's'}"
+    typer.echo(f"\n{count} with {rows} row{'' if rows == 1 else 's'}, as .md and .json", err=True)
+    then = f"tune {shlex.quote(next(iter(sources.values())))} --sts {shlex.quote(str(sts))}" if sources else ""
+    conclude(output, then or f"explore {shlex.quote(str(loop))}", rows=False)
 
 
 COMMANDS: options.Commands = {"reproduce": reproduce}

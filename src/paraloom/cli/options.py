@@ -85,6 +85,10 @@ OnError = Annotated[
         help="Stop at a row that cannot be read or processed, or reject it into OUTPUT.rejected.jsonl, with the reason."
     ),
 ]
+OnLine = Annotated[
+    OnErrorChoice,
+    typer.Option(help="Stop at a line that is not UTF-8, or reject it into OUTPUT.rejected.jsonl, with the reason."),
+]
 Force = Annotated[bool, typer.Option("--force", help="Replace the output if it exists, even if it is up to date.")]
 SrcLang = Annotated[str | None, typer.Option(help="Language of the source side, such as de.")]
 TgtLang = Annotated[str | None, typer.Option(help="Language of the target side, such as en.")]

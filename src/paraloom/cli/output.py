@@ -27,18 +27,19 @@ def start_clock() -> None:
     _started = time.monotonic()
 
 
-def conclude(output: str | Path, then: str = "", *, counted: bool = False) -> None:
+def conclude(output: str | Path, then: str = "", *, counted: bool = False, rows: bool = True) -> None:
     """What was written and how long it took, its first rows, and the next likely command; on stderr.
 
     Args:
         output: What was written; nothing is printed of standard output.
         then: The next command, after `paraloom`; `{output}` stands for what was written.
         counted: Whether the command printed the number of rows itself.
+        rows: Whether the rows of what was written are its result; those of a folder of many trainings are not.
     """
     if str(output) == "-":
         return
-    took = format_duration(time.monotonic() - _started)
-    written = workflows.preview_output(output)
+    took = time_taken()
+    written = workflows.preview_output(output) if rows else None
     if written is None or written.about:
         typer.echo(f"\nWritten in {took}: {output}", err=True)
     else:
@@ -47,8 +48,23 @@ def conclude(output: str | Path, then: str = "", *, counted: bool = False) -> No
         if written.shown:
             typer.echo(f"\n{written.format()}", err=True)
     if then and not (written is not None and written.rows == 0):
-        command = f"paraloom {then.replace('{output}', shlex.quote(str(output)))}"
-        typer.echo(f"\nNext: {command}", err=True)
+        suggest(then.replace("{output}", shlex.quote(str(output))))
+
+
+def suggest(command: str) -> None:
+    """The next likely command, after `paraloom`, on stderr."""
+    typer.echo(f"\nNext: paraloom {command}", err=True)
+
+
+def time_taken() -> str:
+    """How long the command took until now, in words."""
+    return format_duration(time.monotonic() - _started)
+
+
+def as_written(output: str | Path, **figures: Any) -> str:
+    """What a command prints with --json after it wrote something: the path, the seconds, and the figures."""
+    seconds = round(time.monotonic() - _started, 1)
+    return json.dumps({"output": str(output), "seconds": seconds, **figures}, ensure_ascii=False, default=str)
 
 
 def print_run(result: RunResult, output: str | Path, then: str, as_json: bool) -> None:

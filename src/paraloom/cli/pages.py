@@ -9,6 +9,7 @@ import typer
 
 import paraloom.report as reports
 from paraloom.cli import options
+from paraloom.cli.output import as_written
 from paraloom.core.errors import ConfigError
 
 
@@ -17,6 +18,7 @@ def report(
         list[str], typer.Argument(metavar="RUN|FILE...", help="The folder of a run; or files of pairs, one or more.")
     ],
     output: Annotated[Path, typer.Option("--output", "-o", help="The page to write.")] = Path("report.html"),
+    as_json: options.Json = False,
 ) -> None:
     """Write one self-contained HTML page about a run, or about files that commands wrote.
 
@@ -25,9 +27,10 @@ def report(
     Example: `paraloom report scored.parquet kept.parquet -o pairs.html`
     """
     if len(sources) == 1 and Path(sources[0]).is_dir() and not (Path(sources[0]) / "corpus.json").is_file():
-        typer.echo(f"{reports.write_report(sources[0], output)}")
-        return
-    typer.echo(f"{reports.write_files_report(sources, output)}")
+        page = reports.write_report(sources[0], output)
+    else:
+        page = reports.write_files_report(sources, output)
+    typer.echo(as_written(page) if as_json else str(page))
 
 
 def documents(
@@ -46,6 +49,7 @@ def documents(
     ] = False,
     seed: options.Seed = 1,
     output: Annotated[Path, typer.Option("--output", "-o", help="The page to write.")] = Path("documents.html"),
+    as_json: options.Json = False,
 ) -> None:
     """Write one self-contained HTML page that lists aligned documents and shows them side by side, with their pictures.
 
@@ -65,6 +69,9 @@ def documents(
         seed=seed,
         everything=everything,
     )
+    if as_json:
+        typer.echo(as_written(output, shown=len(page.shown), pairs=len(page.pairs)))
+        return
     typer.echo(f"{len(page.shown):,} of {len(page.pairs):,} pairs in {output}", err=True)
     if everything:
         typer.echo(f"all {len(page.pairs):,} pairs in {output.with_name(output.stem + '-pairs')}", err=True)

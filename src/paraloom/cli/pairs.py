@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -13,7 +14,7 @@ import paraloom.report as reports
 from paraloom import workflows
 from paraloom.bundled import PARAPHRASE_MODEL
 from paraloom.cli import options
-from paraloom.cli.output import conclude, print_run, print_usage
+from paraloom.cli.output import as_written, conclude, print_run, print_usage, suggest, time_taken
 from paraloom.core.errors import ConfigError
 
 
@@ -237,7 +238,8 @@ def filter_pairs(
         )
     if preview:
         counts = workflows.preview_filter(options.pairs(pairs), where, seed=seed, on_error=on_error.value, **criteria)
-        typer.echo(workflows.format_preview(counts))
+        rows = [vars(count) for count in counts]
+        typer.echo(json.dumps(rows, ensure_ascii=False) if as_json else workflows.format_preview(counts))
         return
     if not output:
         raise ConfigError("an output is missing", remedy="Give -o, or --preview to count only.")
@@ -336,6 +338,7 @@ def tune(
     workers: options.Workers = None,
     on_error: options.OnError = options.OnErrorChoice.stop,
     seed: options.Seed = 1,
+    as_json: options.Json = False,
 ) -> None:
     """Find the filter whose pairs train the best encoder, against random pairs; if stopped, run it again to resume.
 
@@ -354,7 +357,22 @@ def tune(
         bad_rows=on_error.value,
     )
     tuned = workflows.tune(tuning, output, workers=workers, seed=seed)
-    typer.echo(f"{tuned.format()}\nReport: {reports.write_report(output, output / 'report.html')}")
+    page = reports.write_report(output, output / "report.html")
+    if as_json:
+        typer.echo(as_written(output, report=page, **tuned.to_dict()))
+        return
+    typer.echo(f"{tuned.format()}\nReport: {page}")
+    conclude(output, _use_of_selection(tuning, tuned), rows=False)
+
+
+def _use_of_selection(tuning: workflows.Tuning, tuned: workflows.TuningResult) -> str:
+    """The command that keeps the best selection; if it is not known to beat random pairs, one that trains on all."""
+    pairs = shlex.quote(tuning.pairs)
+    if not tuned.beats_random:
+        return f"train encoder --pairs {pairs} -o encoder"
+    settings = next(candidate.settings for candidate in tuning.candidates() if candidate.label == tuned.winner)
+    criteria = " ".join(f"--{name} {shlex.quote(str(value))}" for name, value in settings.items())
+    return f"filter {pairs} {criteria} -o kept.parquet"
 
 
 def judge_sample(
@@ -364,13 +382,18 @@ def judge_sample(
     count: Annotated[int, typer.Option(help="Pairs from each range.")] = 100,
     on_error: options.OnError = options.OnErrorChoice.stop,
     seed: options.Seed = 1,
+    as_json: options.Json = False,
 ) -> None:
     """Sample pairs from each range of a score into a sheet for annotators.
 
     Example: `paraloom judge sample scored.parquet -o sheet.tsv`
     """
     key = workflows.draw_sheet(options.pairs(pairs), output, by=by, count=count, seed=seed, on_error=on_error.value)
+    if as_json:
+        typer.echo(as_written(output, key=key, pairs=workflows.preview(output, 1).rows))
+        return
     typer.echo(f"Give each annotator a copy of {output}; keep {key}.")
+    conclude(output, f"judge table rater1.tsv rater2.tsv --key {shlex.quote(str(key))}")
 
 
 def judge_table(
@@ -397,6 +420,9 @@ def judge_table(
     for kind, kappa in table["agreement"].items():
         value = "undefined, all labels are the same" if kappa is None else f"{kappa:.2f}"
         typer.echo(f"Cohen's kappa of {kind}: {value}")
+    judged, raters = sum(row["judged"] for row in rows), table["raters"]
+    typer.echo(f"\n{judged:,} pairs by {raters} rater{'' if raters == 1 else 's'}, {time_taken()}", err=True)
+    suggest("filter scored.parquet --where 'paraphrase_score > 0.7' -o kept.parquet")
 
 
 def _estimate(value: dict[str, float] | None) -> str:

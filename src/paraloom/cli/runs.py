@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import shlex
+from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -12,13 +15,13 @@ import paraloom
 import paraloom.report as reports
 from paraloom import workflows
 from paraloom.cli import options
-from paraloom.cli.output import outlook, print_result
-from paraloom.pipeline.estimate import read_estimate
+from paraloom.cli.output import as_written, conclude, outlook, print_result
 
 
 def quickstart(
     folder: Annotated[Path, typer.Argument(help="Folder of the run.")] = Path("quickstart"),
     workers: options.Workers = None,
+    as_json: options.Json = False,
 ) -> None:
     """Run the whole chain on the bundled German–English sample, then write the report. Offline, minutes.
 
@@ -26,7 +29,11 @@ def quickstart(
     """
     result = workflows.run_quickstart(folder, workers=workers)
     page = reports.write_report(folder, folder / "report.html")
+    if as_json:
+        typer.echo(as_written(folder, report=page, **result.to_dict(), **result.run.to_dict()))
+        return
     typer.echo(f"{result.run.format()}\n\n{result.format()}\nReport: {page}")
+    conclude(folder, "explore {output}")
 
 
 def run(
@@ -55,7 +62,8 @@ def run(
         loaded = loaded.with_seed(seed)
     folder = output or Path("runs") / loaded.name
     if dry_run:
-        typer.echo(outlook(loaded.plan(folder, until=until)))
+        planned = loaded.plan(folder, until=until)
+        typer.echo(json.dumps([asdict(stage) for stage in planned], default=str) if as_json else outlook(planned))
         return
     if estimate:
         forecast = loaded.estimate(workers=workers, until=until, rows=plan_rows)
@@ -67,12 +75,13 @@ def run(
         return
     result = loaded.run(folder, engine=engine, workers=workers, until=until, on_error=on_error.value, address=address)
     page = reports.write_report(folder, folder / "report.html")
-    expected = read_estimate(folder)
+    expected = loaded.estimate_in(folder)
     if as_json:
         typer.echo(json.dumps(result.to_dict()))
     else:
         comparison = expected.compare(result) if expected else ""
         typer.echo("\n\n".join(part for part in (result.format(), comparison, f"Report: {page}") if part))
+        conclude(folder, "explore {output}")
 
 
 def status(
@@ -92,14 +101,20 @@ def selftrain(
     ],
     output: Annotated[Path | None, typer.Option("--output", "-o", help="Run folder; default: runs/NAME.")] = None,
     workers: options.Workers = None,
+    as_json: options.Json = False,
 ) -> None:
     """Let a translator and an aligner improve each other: align, train on the result, align again (PARK17).
 
     Example: `paraloom selftrain examples/selftrain.toml -o runs/korean`
     """
     folder = output or Path("runs") / workflows.read_loop(loop)[0]
-    workflows.selftrain(loop, folder, workers=workers, report=typer.echo)
-    typer.echo(f"Report: {reports.write_report(folder, folder / 'report.html')}")
+    rounds = workflows.selftrain(loop, folder, workers=workers, report=partial(typer.echo, err=as_json))
+    page = reports.write_report(folder, folder / "report.html")
+    if as_json:
+        typer.echo(as_written(folder, report=page, rounds=rounds))
+        return
+    typer.echo(f"Report: {page}")
+    conclude(folder, f"reproduce all --loop {{output}} -o {shlex.quote(f'{folder}-tables')}", rows=False)
 
 
 COMMANDS: options.Commands = {"quickstart": quickstart, "run": run, "status": status}

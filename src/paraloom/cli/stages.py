@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import re
+from dataclasses import asdict
 from typing import Annotated
 
 import typer
@@ -24,11 +26,16 @@ def stages(
             metavar="STAGE", help="Describe this stage and its keys.", autocompletion=options.complete_stage
         ),
     ] = None,
+    as_json: options.Json = False,
 ) -> None:
     """List the stages that a pipeline can have, or describe one of them and each of its keys.
 
     Example: `paraloom stages train-translator`
     """
+    if as_json:
+        described = [workflows.describe_stage(name)] if name is not None else workflows.describe_stages()
+        typer.echo(json.dumps([_as_dict(stage) for stage in described], ensure_ascii=False))
+        return
     console = Console(highlight=False)
     if name is not None:
         _describe(name, console)
@@ -56,6 +63,13 @@ def _describe(name: str, console: Console) -> None:
     if reference := stage.docstring.sections.get("Reference"):
         console.print(Text("\nReference", style="bold"))
         console.print(Padding(Text(_plain(reference)), (0, 0, 0, 2), expand=False))
+
+
+def _as_dict(stage: workflows.StageDescription) -> dict[str, object]:
+    keys = [asdict(key) for key in stage.keys]
+    return {"use": stage.use, "kind": stage.kind, "name": stage.name, "keys": keys} | {
+        "description": [_plain(paragraph) for paragraph in stage.docstring.paragraphs]
+    }
 
 
 def _plain(text: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
 
@@ -9,7 +10,7 @@ import typer
 
 from paraloom import workflows
 from paraloom.cli import options
-from paraloom.cli.output import print_figures, print_run
+from paraloom.cli.output import as_written, print_figures, print_run
 
 
 def train_parser(
@@ -69,12 +70,16 @@ def syntax_groups(
     groups: Annotated[int, typer.Option(help="Number of groups.")] = 3,
     min_rows: Annotated[int, typer.Option(help="Minimum number of rows of a group; smaller groups are merged.")] = 0,
     column: Annotated[str, typer.Option(help="The column of the parses.")] = "tgt_parse",
+    as_json: options.Json = False,
 ) -> None:
     """Find the largest groups of pairs whose parses have the same root production, to fine-tune translators on.
 
     Example: `paraloom syntax-groups parsed.parquet -o groups`
     """
     result = workflows.find_syntax_groups(parsed, output, groups=groups, min_rows=min_rows, column=column)
+    if as_json:
+        typer.echo(as_written(output, **asdict(result)))
+        return
     typer.echo(f"{'group':>5} {'rows':>10} {'share':>7}  root production")
     for group in result.groups:
         typer.echo(f"{group.group:>5} {group.rows:>10,} {group.rows / result.rows:>7.1%}  {group.name}")

@@ -9,7 +9,7 @@ import typer
 
 from paraloom import workflows
 from paraloom.cli import options
-from paraloom.cli.output import print_figures, print_usage
+from paraloom.cli.output import as_written, conclude, print_figures, print_usage
 
 
 def train_translator(
@@ -75,6 +75,7 @@ def translate(
     ] = None,
     threads: Annotated[int | None, typer.Option(help="Cores; default: all. The result is the same.")] = None,
     language_check: options.CheckLanguages = True,
+    on_error: options.OnLine = options.OnErrorChoice.stop,
     seed: options.Seed = 1,
     model: options.Model = None,
     from_: options.From = None,
@@ -87,6 +88,9 @@ def translate(
     max_tokens: options.MaxTokens = None,
     max_failures: options.MaxFailures = None,
     endpoint: options.Endpoint = None,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print figures as JSON; without -o, each translation as a line of JSON.")
+    ] = False,
 ) -> None:
     """Translate lines of text.
 
@@ -111,7 +115,7 @@ def translate(
         max_tokens=max_tokens,
         max_failures=max_failures,
     )
-    workflows.translate_file(
+    count = workflows.translate_file(
         named,
         source,
         output,
@@ -119,9 +123,16 @@ def translate(
         nbest=nbest,
         threads=threads,
         check_languages=language_check,
+        on_error=on_error.value,
+        json_lines=as_json,
         seed=seed,
     )
     print_usage(named)
+    if as_json and output != "-":
+        typer.echo(as_written(output, lines=count))
+        return
+    table = workflows.without_compression(output).suffix in workflows.READERS
+    conclude(output, "" if table else "evaluate translation {output} references.txt")
 
 
 COMMANDS: options.Commands = {"translate": translate}

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from difflib import get_close_matches
 from itertools import islice
 from pathlib import Path
 
 _MAX_CHARACTERS = 1000
+# How Rust's standard library ends the message of a system error.
+_OS_ERROR = re.compile(r"\(os error (\d{1,9})\)")
 # Valid names that are listed; and names that are searched for a similar one, and characters of each.
 _MAX_KNOWN = 50
 _MAX_COMPARED = 1000
@@ -163,6 +166,30 @@ def _rebuild(
     kind: type[ParaloomError], what: str, stage: str | None, file: str | None, row: int | None, remedy: str | None
 ) -> ParaloomError:
     return kind(what, stage=stage, file=file, row=row, remedy=remedy)
+
+
+def system_errno(error: BaseException) -> int | None:
+    """The system's number of an error, also where a library written in Rust has it in its message only.
+
+    Args:
+        error: Any exception.
+
+    Returns:
+        The number as in `errno`; None if the error does not come from the system.
+
+    Example:
+        >>> system_errno(OSError(28, "No space left on device"))
+        28
+        >>> system_errno(Exception("I/O error: No space left on device (os error 28)"))
+        28
+        >>> system_errno(ValueError("28"))
+    """
+    if isinstance(error, ParaloomError):
+        return None
+    if isinstance(error, OSError) and error.errno is not None:
+        return error.errno
+    named = _OS_ERROR.search(str(error))
+    return int(named[1]) if named else None
 
 
 def printable(text: str) -> str:

@@ -25,6 +25,9 @@ _LOG_INTERVAL = 15.0
 _FIRST_LINE = 2.0
 """Seconds until the first line of a log: shorter work prints none."""
 
+_LOADING_LINE = 1.5
+"""Seconds until a line says what is being loaded."""
+
 _REPORT_INTERVAL = 0.2
 """Seconds between two calls of a callback."""
 
@@ -52,6 +55,8 @@ class ProgressState:
 
 _callback: ProgressCallback | None = None
 _observers: tuple[ProgressCallback, ...] = ()
+_visible = False
+"""Whether something is shown already, which says that the program is at work."""
 
 
 def disable_progress() -> None:
@@ -139,12 +144,54 @@ def show_progress(start: ProgressState) -> Generator[ProgressCallback, None, Non
         observer(start)
     if _callback is not None:
         yield _observed(_callback)
-    elif sys.stderr.isatty():
-        with _bar(start) as show:
-            yield _observed(show)
     else:
-        with _log_lines(start) as show:
+        with (_bar if sys.stderr.isatty() else _log_lines)(start) as show, _shown():
             yield _observed(show)
+
+
+@contextmanager
+def loading(what: str) -> Iterator[None]:
+    """Say on stderr what the block loads, if that takes longer than a second and a half; then every 15 seconds again.
+
+    Nothing is printed in workers, or while other progress is shown.
+
+    Args:
+        what: What is loaded, such as 'the encoder english'.
+
+    Example:
+        >>> with loading("the encoder english"):
+        ...     pass
+    """
+    if _callback is not None or _visible:
+        yield
+        return
+    stream, began, stopped = sys.stderr, time.monotonic(), threading.Event()
+
+    def watch() -> None:
+        if stopped.wait(_LOADING_LINE):
+            return
+        print(f"loading {what} …", file=stream, flush=True)
+        while not stopped.wait(_LOG_INTERVAL):
+            print(f"loading {what}: {format_duration(time.monotonic() - began)} so far", file=stream, flush=True)
+
+    watcher = threading.Thread(target=watch, daemon=True)
+    watcher.start()
+    try:
+        with _shown():
+            yield
+    finally:
+        stopped.set()
+        watcher.join()
+
+
+@contextmanager
+def _shown() -> Iterator[None]:
+    global _visible
+    before, _visible = _visible, True
+    try:
+        yield
+    finally:
+        _visible = before
 
 
 @contextmanager

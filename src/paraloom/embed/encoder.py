@@ -15,7 +15,7 @@ import pyarrow as pa
 from paraloom.bundled import BUNDLED, bundled_path
 from paraloom.core.config import check_keys
 from paraloom.core.errors import ConfigError, DataError, MissingExtraError, ModelError
-from paraloom.core.progress import progress
+from paraloom.core.progress import loading, progress
 from paraloom.core.protocols import EncoderLike
 from paraloom.embed.average import SentenceEncoder, Vectors, normalize_vectors
 from paraloom.embed.bilingual import BITEXT_SETTINGS, check_bitext
@@ -291,6 +291,11 @@ def open_encoder(model: str | Path, threads: int = 1) -> EncoderLike:
         ModelError: The model is not found, or a file of it is missing or corrupt.
         ConfigError: The model needs the sentence-transformers library, which is not installed.
     """
+    with loading(f"the encoder {model}"):
+        return _open(model, threads)
+
+
+def _open(model: str | Path, threads: int) -> EncoderLike:
     folder = Path(model)
     if not folder.exists():
         folder = bundled_path(str(model)) or folder

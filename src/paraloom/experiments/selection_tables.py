@@ -136,7 +136,8 @@ def tuned_filters(*grids: str) -> Callable[[Study, str], ReproducedTable]:
         selected = [
             f"{key}: "
             + ", ".join(
-                f"{column} {candidate.label} ({trained.pairs(f'AVG, {key}, {candidate.label}'):,} pairs)"
+                f"{column if candidate.label == RANDOM else f'{column} {candidate.label}'} "
+                f"({trained.pairs(f'AVG, {key}, {candidate.label}'):,} pairs)"
                 for column, candidate in zip(PAPERS[name].columns, candidates, strict=True)
             )
             for key, candidates in chosen.items()

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from paraloom.core.errors import ConfigError, RunError
+from paraloom.core.errors import ConfigError, RunError, system_errno
 
 # EFBIG: a limit on file sizes, which to the user is a full disk too.
 _DISK_FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
@@ -145,11 +145,13 @@ def disk_full_as_error(path: str | Path) -> Iterator[None]:
     """
     try:
         yield
-    except OSError as error:
-        if error.errno not in _DISK_FULL:
+    except Exception as error:
+        # Not OSError alone: safetensors and other libraries raise classes of their own.
+        number = system_errno(error)
+        if number not in _DISK_FULL:
             raise
         raise RunError(
-            f"cannot write: the disk is full ({os.strerror(error.errno)})",
+            f"cannot write: the disk is full ({os.strerror(number)})",
             file=path,
             remedy="Free space there, or write to another disk, and run again; no partial file was left.",
         ) from error

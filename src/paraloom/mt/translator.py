@@ -13,13 +13,13 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from itertools import islice
 from math import nan
 from pathlib import Path
-from typing import Any, overload
+from typing import Any, cast, overload
 
 import numpy as np
 
 from paraloom.core.digests import file_digest, signature
 from paraloom.core.errors import ConfigError, DataError, ModelError, RunError
-from paraloom.core.progress import progress
+from paraloom.core.progress import loading, progress
 from paraloom.core.protocols import Variant
 from paraloom.core.seeds import generator, spawn_seed
 from paraloom.mt.checkpoint import AUTO, check_precision, find_translator
@@ -103,9 +103,7 @@ class Translator:
         _check_folder(self.folder)
         settings = folder_settings(self.folder)
         self.long: Long = check_long(long or settings.get("long", "split"))
-        family = get_family(settings["family"])
-        if not isinstance(family, EncoderDecoder):
-            raise ModelError(f"not an encoder–decoder but of the family {family.title}", file=self.folder)
+        family = cast(EncoderDecoder, get_family(settings["family"]))
         self._codec: Codec = family.open(self.folder, source, target)
         self.source, self.target = self._codec.source, self._codec.target
         self._engine: Any = None
@@ -164,14 +162,10 @@ class Translator:
         """
         check_precision(precision)
         where = parse_device(device or default_device())
-        folder = find_translator(model, precision=precision, device=where.kind, revision=revision)
-        languages = {"source": source, "target": target}
-        family = None if cls is not Translator else _other_family(folder)
-        if family is not None:
-            options = {**languages, "decode": decode, "device": str(where), "long": long, "check_costs": check_costs}
-            other: Translator = family.load(folder, **options)
-            return other
-        return cls(folder, decode, **languages, device=str(where), long=long, check_costs=check_costs)
+        with loading(f"the translator {model}"):
+            folder = find_translator(model, precision=precision, device=where.kind, revision=revision)
+            languages = {"source": source, "target": target}
+            return cls(folder, decode, **languages, device=str(where), long=long, check_costs=check_costs)
 
     def save(self, folder: str | Path) -> Path:
         """Copy the model to another folder, from which `load` reads it.
@@ -751,14 +745,6 @@ def _as_texts(sentences: Any) -> list[str]:
         if not isinstance(text, str):
             raise TypeError(f"{expected}, got {type(text).__name__} at index {row}")
     return list(sentences)
-
-
-def _other_family(folder: Path) -> Any:
-    """The family of a folder if it does not run on `Translator`; None if it does."""
-    if not folder.is_dir():
-        return None
-    family = get_family(folder_settings(folder)["family"])
-    return None if isinstance(family, EncoderDecoder) else family
 
 
 def _check_folder(folder: Path) -> None:

@@ -18,7 +18,7 @@ from paraloom.io.atomic import atomic_write
 from paraloom.pipeline.definition import Definition, Step
 from paraloom.pipeline.result import RunResult, StageResult
 from paraloom.pipeline.runner import run_pipeline
-from paraloom.pipeline.sampling import Sample, inputs_of, on_samples, sample_inputs
+from paraloom.pipeline.sampling import InputSample, inputs_of, on_samples, sample_inputs
 from paraloom.pipeline.store import claimed
 
 ESTIMATE = "estimate.json"
@@ -62,7 +62,7 @@ class StageEstimate:
 
 
 @dataclass(frozen=True)
-class Estimate:
+class RunEstimate:
     """What a run will take.
 
     Args:
@@ -85,13 +85,13 @@ class Estimate:
 
         Example:
             >>> stage = StageEstimate("score", "map", 1000, 1000, 2.0, 100.0, 0, 0, 100)
-            >>> estimate = Estimate("example", 2, (stage,))
+            >>> estimate = RunEstimate("example", 2, (stage,))
             >>> estimate.wall_seconds(), estimate.wall_seconds(100)
             (52.0, 3.0)
         """
         return sum(stage.seconds(workers or self.workers) for stage in self.stages)
 
-    def scaled(self, factor: float) -> Estimate:
+    def scaled(self, factor: float) -> RunEstimate:
         """The estimate for a number of times as many rows.
 
         Args:
@@ -99,7 +99,7 @@ class Estimate:
 
         Example:
             >>> stage = StageEstimate("score", "map", 1000, 1000, 2.0, 100.0, 0, 0, 100)
-            >>> Estimate("example", 2, (stage,)).scaled(10).wall_seconds()
+            >>> RunEstimate("example", 2, (stage,)).scaled(10).wall_seconds()
             502.0
         """
 
@@ -199,19 +199,19 @@ class Estimate:
             temporary.write_text(json.dumps(self.to_dict(), indent=1), encoding="utf-8")
 
 
-def read_estimate(folder: Path) -> Estimate | None:
+def read_estimate(folder: Path) -> RunEstimate | None:
     """The estimate in a run folder, None if there is none that can be read."""
     try:
         saved = json.loads((folder / ESTIMATE).read_text(encoding="utf-8"))
         stages = tuple(StageEstimate(**stage) for stage in saved["stages"])
-        return Estimate(saved["pipeline"], saved["workers"], stages, saved["seconds"])
+        return RunEstimate(saved["pipeline"], saved["workers"], stages, saved["seconds"])
     except (OSError, ValueError, KeyError, TypeError):
         return None
 
 
 def estimate_run(
     definition: Definition, *, workers: int | None = None, until: str | None = None, rows: int = 2000
-) -> Estimate:
+) -> RunEstimate:
     """Run a pipeline on two samples of its inputs in a temporary folder, and extend both to all rows by a line.
 
     Every input is read once, to count it and to take rows from all over it. What a stage takes is a constant, such as
@@ -244,7 +244,7 @@ def estimate_run(
     stages: list[StageEstimate] = []
     for step in steps:
         stages.append(_extend(step, stages, samples, small, large, workers))
-    return Estimate(definition.name, workers, tuple(stages), time.monotonic() - started)
+    return RunEstimate(definition.name, workers, tuple(stages), time.monotonic() - started)
 
 
 @dataclass(frozen=True)
@@ -265,7 +265,7 @@ class _Measured:
 def _measure(
     definition: Definition,
     steps: tuple[Step, ...],
-    samples: Mapping[str, Sample],
+    samples: Mapping[str, InputSample],
     folder: Path,
     workers: int,
     num_steps: int,
@@ -288,7 +288,7 @@ def _measure(
 def _extend(
     step: Step,
     before: list[StageEstimate],
-    samples: Mapping[str, Sample],
+    samples: Mapping[str, InputSample],
     small: _Measured,
     large: _Measured,
     workers: int,

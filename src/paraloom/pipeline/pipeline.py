@@ -9,7 +9,7 @@ from pathlib import Path
 
 from paraloom.core.stage import Stage
 from paraloom.pipeline.definition import Definition, define_steps
-from paraloom.pipeline.estimate import Estimate, estimate_run
+from paraloom.pipeline.estimate import RunEstimate, estimate_run, read_estimate
 from paraloom.pipeline.event_log import log_to
 from paraloom.pipeline.plan import StagePlan, plan
 from paraloom.pipeline.result import RunResult
@@ -145,7 +145,7 @@ class Pipeline:
         """
         return plan(self.definition, folder, until=until)
 
-    def estimate(self, *, workers: int | None = None, until: str | None = None, rows: int = 2000) -> Estimate:
+    def estimate(self, *, workers: int | None = None, until: str | None = None, rows: int = 2000) -> RunEstimate:
         """Measure on samples what `run` will take: time, memory and disk of each stage.
 
         Args:
@@ -157,7 +157,7 @@ class Pipeline:
             The estimate, with the time on other numbers of workers.
 
         Raises:
-            ConfigError: `rows` is less than 60, or there is no such stage.
+            ConfigError: `rows` is less than 60, or the pipeline has no stage of this name.
             ParaloomError: A stage fails on the sample.
 
         Example:
@@ -170,6 +170,18 @@ class Pipeline:
             [('read-pairs', 300, 300), ('score', 300, 300)]
         """
         return estimate_run(self.definition, workers=workers, until=until, rows=rows)
+
+    def estimate_in(self, folder: str | Path) -> RunEstimate | None:
+        """The estimate that `paraloom run --plan` left in a run folder.
+
+        Args:
+            folder: Run folder.
+
+        Returns:
+            The estimate, None if the folder has none of this pipeline.
+        """
+        estimate = read_estimate(Path(folder))
+        return estimate if estimate is not None and estimate.pipeline == self.name else None
 
     def to_toml(self) -> str:
         """Write the pipeline as TOML, which `from_toml` reads.

@@ -22,7 +22,7 @@ _BLOCK = 10
 
 
 @dataclass(frozen=True)
-class Sample:
+class InputSample:
     """Rows of an input.
 
     Args:
@@ -42,18 +42,18 @@ class Sample:
         """Number of sampled rows."""
         return sum(block.num_rows for block in self.blocks)
 
-    def third(self) -> Sample:
+    def third(self) -> InputSample:
         """Every third block."""
         return replace(self, blocks=self.blocks[1::3] or self.blocks)
 
 
 @dataclass(frozen=True, kw_only=True)
-class SampledRows(Source):
+class SampledInput(Source):
     """The rows of a sample, in place of the stage or the corpus that they are from."""
 
     in_memory: ClassVar[tuple[str, ...]] = ("sample",)
 
-    sample: Sample
+    sample: InputSample
 
     @property
     def output_schema(self) -> str:  # type: ignore[override]
@@ -68,7 +68,7 @@ class SampledRows(Source):
         yield from self.sample.blocks
 
 
-def sample_inputs(definition: Definition, steps: Sequence[Step], rows: int) -> dict[str, Sample]:
+def sample_inputs(definition: Definition, steps: Sequence[Step], rows: int) -> dict[str, InputSample]:
     """Read every input of a pipeline once, and keep rows that are spread over all of it.
 
     Args:
@@ -79,7 +79,7 @@ def sample_inputs(definition: Definition, steps: Sequence[Step], rows: int) -> d
     Returns:
         Name of a stage that reads files, or path of a corpus outside of the run → its sample.
     """
-    samples: dict[str, Sample] = {}
+    samples: dict[str, InputSample] = {}
     for step in steps:
         if _reads_files(step):
             context = StageContext(
@@ -96,7 +96,12 @@ def sample_inputs(definition: Definition, steps: Sequence[Step], rows: int) -> d
 
 
 def on_samples(
-    definition: Definition, steps: Sequence[Step], samples: Mapping[str, Sample], *, num_steps: int, num_shards: int
+    definition: Definition,
+    steps: Sequence[Step],
+    samples: Mapping[str, InputSample],
+    *,
+    num_steps: int,
+    num_shards: int,
 ) -> Definition:
     """The same pipeline on samples of its inputs.
 
@@ -143,7 +148,7 @@ def _outside_corpora(step: Step) -> list[Path]:
     return [Path(name) for name in inputs_of(step) if (Path(name) / "corpus.json").is_file()]
 
 
-def _sample(batches: Iterable[pa.RecordBatch], kind: str, rows: int, label: str) -> Sample:
+def _sample(batches: Iterable[pa.RecordBatch], kind: str, rows: int, label: str) -> InputSample:
     """Keep every k-th block of rows; k doubles whenever there are more than twice as many as asked for."""
     kept: list[tuple[int, pa.RecordBatch]] = []
     count, stride = 0, 1
@@ -166,15 +171,15 @@ def _sample(batches: Iterable[pa.RecordBatch], kind: str, rows: int, label: str)
         raise DataError(f"stage {label} has no rows to sample", remedy="Name files with rows.")
     # Slices refer to the whole batches that they are from, which are not to be kept in memory.
     together = pa.Table.from_batches([block for _, block in kept]).combine_chunks()
-    return Sample(count, kind, tuple(together.to_batches(max_chunksize=_BLOCK)), time.monotonic() - started)
+    return InputSample(count, kind, tuple(together.to_batches(max_chunksize=_BLOCK)), time.monotonic() - started)
 
 
-def _step(name: str, sample: Sample, num_shards: int) -> Step:
+def _step(name: str, sample: InputSample, num_shards: int) -> Step:
     shard_rows = max(1, -(-sample.sampled // num_shards))
-    return Step(name, "sampled-rows", SampledRows(name=name, sample=sample, shard_rows=shard_rows))
+    return Step(name, "sampled-rows", SampledInput(name=name, sample=sample, shard_rows=shard_rows))
 
 
-def _shares(steps: Sequence[Step], samples: Mapping[str, Sample]) -> dict[str, float]:
+def _shares(steps: Sequence[Step], samples: Mapping[str, InputSample]) -> dict[str, float]:
     """Share of its rows that each step gets, by the samples that they come from."""
     origins: dict[str, frozenset[str]] = {}
     shares = {}

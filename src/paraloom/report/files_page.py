@@ -47,7 +47,10 @@ def write_files_report(files: Sequence[str | Path], output: str | Path) -> Path:
         'report.html'
     """
     with tempfile.TemporaryDirectory() as scratch:
-        sections = [_section(str(file), Path(scratch) / f"{number}.parquet") for number, file in enumerate(files)]
+        sections = [
+            _section(str(file), Path(scratch) / f"{number}.parquet", titled=len(files) > 1)
+            for number, file in enumerate(files)
+        ]
     title = ", ".join(Path(file).name for file in files)
     head = element(
         "head",
@@ -64,14 +67,14 @@ def write_files_report(files: Sequence[str | Path], output: str | Path) -> Path:
     return Path(output)
 
 
-def _section(file: str, scratch: Path) -> Html:
+def _section(file: str, scratch: Path, *, titled: bool) -> Html:
     shown = preview(file, _SHOWN)
     shards, columns = _table(file, shown, scratch)
     scores = [ScoreColumn(name, signature, shards, None) for name, signature in columns.items()]
     cards = score_cards(scores)
     return element(
         "section",
-        element("h2", Path(file).name),
+        element("h2", Path(file).name if titled else "Rows"),
         element("p", f"{shown.count}. {_SHOWN if len(shown.shown) == _SHOWN else 'All'} of them:", class_="intro"),
         _rows(shown),
         element("h3", "Scores") if cards else None,

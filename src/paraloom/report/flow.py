@@ -31,7 +31,7 @@ def flow(run: RunView, rejected: Mapping[str, list[Sample]], failed: Mapping[str
             "div",
             _heading(stage),
             _counts(stage),
-            _reasons("Rejected", rejected.get(stage.folder, []), stage.read),
+            _reasons("Held back" if _holds_back(stage) else "Rejected", rejected.get(stage.folder, []), stage.read),
             _reasons("Failed", failed.get(stage.folder, []), stage.read),
             class_="stage-text",
         )
@@ -39,6 +39,11 @@ def flow(run: RunView, rejected: Mapping[str, list[Sample]], failed: Mapping[str
     for name in run.pending:
         items.append(element("li", element("div"), _pending(name), class_="stage pending"))
     return element("ol", items, class_="flow")
+
+
+def _holds_back(stage: StageView) -> bool:
+    """Whether the rows that a stage does not keep are set apart for another use, not rejected: the parts of a split."""
+    return (stage.use or stage.name) == "split"
 
 
 def _heading(stage: StageView) -> Part:
@@ -65,7 +70,8 @@ def _counts(stage: StageView) -> Part:
             items.append(_count(stage.read, "in", ""))
         items.append(_count(stage.kept, "kept" if stage.kind == "map" else "read", "kept"))
         if stage.rejected:
-            items.append(_count(stage.rejected, f"rejected ({share(stage.rejected, stage.read)})", "rejected"))
+            what, split = ("held back", "held-back") if _holds_back(stage) else ("rejected", "rejected")
+            items.append(_count(stage.rejected, f"{what} ({share(stage.rejected, stage.read)})", split))
         if stage.failed:
             items.append(_count(stage.failed, f"failed ({share(stage.failed, stage.read)})", "failed"))
         if stage.out != stage.kept:
@@ -78,7 +84,7 @@ def _count(n: int, what: str, split: str) -> Html:
 
 
 def _reasons(title: str, samples: list[Sample], read: int) -> Part:
-    """Rejected or failed rows by reason, the most frequent first, with examples."""
+    """Rejected, held-back or failed rows by reason, the most frequent first, with examples."""
     if not samples:
         return None
     total = sum(sample.total for sample in samples)
@@ -108,7 +114,7 @@ def _reasons(title: str, samples: list[Sample], read: int) -> Part:
         element("summary", f"{title}: {count(total)} rows by reason, with examples"),
         table(heads, rows, caption=f"{title} rows by reason", hidden_caption=True, class_="reasons"),
         element("div", examples, class_="examples") if examples else None,
-        class_=f"split {title.lower()}",
+        class_=f"split {title.lower().replace(' ', '-')}",
     )
 
 
@@ -132,7 +138,8 @@ def _diagram(stage: StageView, rows: int, largest: int) -> Html:
         elif line < min(incoming, outgoing):
             curves.append(_path(f"M{x} 0V100", "kept"))
         elif line < incoming:
-            split = "failed" if line >= incoming - failed else "rejected"
+            left_out = "held-back" if _holds_back(stage) else "rejected"
+            split = "failed" if line >= incoming - failed else left_out
             curves.append(_path(f"M{x} 0V20C{x} 55 {(x + 100) / 2:.1f} 72 100 78", split))
         else:
             parent = _x(line % max(1, incoming))

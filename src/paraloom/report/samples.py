@@ -23,7 +23,7 @@ _SHORT_NAMES = {
 
 
 def pair(row: Mapping[str, Any], note: str = "") -> Html:
-    """One pair, with its main scores and a note below it.
+    """One pair, with its main scores and a note below it; differing words are marked if both sides are in one language.
 
     Args:
         row: A row with `src` and `tgt`; language codes and scores are shown where present.
@@ -33,7 +33,10 @@ def pair(row: Mapping[str, Any], note: str = "") -> Html:
         >>> str(pair({"src": "a dog", "tgt": "a cat"}))[:74]
         '<figure class="pair"><p class="side"><bdi>a <mark>dog</mark></bdi></p><p c'
     """
-    src, tgt = differences(str(row.get("src") or ""), str(row.get("tgt") or ""))
+    texts = [str(row.get(side) or "") for side in ("src", "tgt")]
+    languages = {row.get("src_lang"), row.get("tgt_lang")} - {None, "", "und"}
+    # Nearly all words of a translation differ.
+    src, tgt = differences(*texts) if len(languages) < 2 else (join([text]) for text in texts)
     scores = [f"{short} {number(row[name])}" for name, short in _SHORT_NAMES.items() if row.get(name) is not None]
     caption: list[Part] = [element("span", note, class_="note") if note else None, " · ".join(scores)]
     return element(

@@ -78,7 +78,7 @@ def score_cards(columns: Sequence[ScoreColumn]) -> Part:
 def score_card(column: ScoreColumn) -> Html:
     """One score: what it means, its histogram, and its quantiles before and after filtering."""
     scorer = COLUMNS.get(column.name)
-    title = label(column.name)
+    title = score_name(column.name)
     meaning = ", ".join(filter(None, [scorer.unit, _BETTER[scorer.direction]])) if scorer else ""
     edges = histogram_edges(column.before, column.name)
     if edges is None:
@@ -93,13 +93,39 @@ def score_card(column: ScoreColumn) -> Html:
         ]
     return element(
         "article",
-        element("h3", title, title=(scorer.reference if scorer else "") or None),
+        element("h3", title, title=column_tooltip(column.name)),
         element("p", scorer.description if scorer else column.signature.split("|")[0], class_="what"),
         element("p", meaning, class_="quiet") if meaning else None,
         chart,
         class_="score",
         id=f"score-{column.name}",
     )
+
+
+def score_name(name: str) -> str:
+    """The plain name of a score.
+
+    Example:
+        >>> score_name("src_tokens"), score_name("trigram_overlap")
+        ('tokens, first side', 'trigram overlap')
+    """
+    for prefix, side in (("src_", "first side"), ("tgt_", "second side")):
+        if name.startswith(prefix):
+            return f"{label(name.removeprefix(prefix))}, {side}"
+    return label(name)
+
+
+def column_tooltip(name: str) -> str:
+    """What a column is called in conditions, and the paper that defines it, for the tooltip of its plain name.
+
+    Example:
+        >>> column_tooltip("bleu1")
+        'Column bleu1. Nakov et al. 2012; Wieting et al. 2017, §5.7'
+        >>> column_tooltip("of_my_own")
+        'Column of_my_own'
+    """
+    scorer = COLUMNS.get(name)
+    return f"Column {name}. {scorer.reference}" if scorer and scorer.reference else f"Column {name}"
 
 
 def pairs_by_score(columns: Sequence[ScoreColumn]) -> Part:
@@ -116,7 +142,7 @@ def pairs_by_score(columns: Sequence[ScoreColumn]) -> Part:
         samples = samples_by_range(column.before, column.name, bounds)
         if any(sample.rows for sample in samples):
             total = sum(sample.total for sample in samples)
-            parts.append(element("h3", f"By {label(column.name)}"))
+            parts.append(element("h3", f"By {score_name(column.name)}", title=column_tooltip(column.name)))
             parts.append(by_range(column.name, bounds, samples, total))
     if not parts:
         return None

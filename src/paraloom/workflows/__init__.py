@@ -47,7 +47,7 @@ _MODULES = {
     "status": ("run_status",),
     "syntax": ("add_parses", "find_syntax_groups", "train_parser"),
     "translators": ("train_translator", "translate_file"),
-    "tuning": ("Tuning", "tune"),
+    "tuning": ("Tuning", "TuningResult", "tune"),
     "variants": ("format_diversity", "measure_diversity", "translate_variants"),
 }
 _DOMAIN = {
@@ -55,6 +55,7 @@ _DOMAIN = {
     "GROUPS": "paraloom.pairs.scoring.table",
     "READERS": "paraloom.io.bitext",
     "SCORES": "paraloom.pairs.scoring.table",
+    "StageDescription": "paraloom.pipeline.stage_docs",
     "describe_stage": "paraloom.pipeline.stage_docs",
     "describe_stages": "paraloom.pipeline.stage_docs",
     "precision_on": "paraloom.mt.devices",

@@ -175,7 +175,8 @@ def draw_sheet(
         raise ConfigError(
             f"column '{by}' not found", remedy="Add it: `paraloom score PAIRS --encoder ENCODER -o SCORED.parquet`."
         )
-    kept = [name for name in ("pair_id", "rank", "src", "tgt", by, "trigram_overlap") if name in names]
+    columns = dict.fromkeys(("pair_id", "rank", "src", "tgt", by, "trigram_overlap"))
+    kept = [name for name in columns if name in names]
     rows = (batch.select(kept) for batch in batches.batches())
     return write_sheet(sample_ranges(rows, by=by, count=count, seed=seed), Path(sheet), seed=seed)
 

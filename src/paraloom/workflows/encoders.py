@@ -37,6 +37,7 @@ from paraloom.stages.distillation import DistillEncoder, DistillTransformer, Dis
 from paraloom.stages.encoders import TrainEncoder
 from paraloom.stages.phrases import TrainPhrases
 from paraloom.stages.sentences import Encode, LoadEncoder, ReadSentences
+from paraloom.workflows.rejected import RejectedLines
 from paraloom.workflows.run import as_list, input_stages, run_stages
 
 CHUNK = 10_000
@@ -300,7 +301,9 @@ def teacher_stages(teacher: str, name: str = "") -> tuple[list[Stage], Ref]:
     return [stage], stage
 
 
-def encode_file(encoder: EncoderLike | str | Path, source: str, output: str | Path) -> int:
+def encode_file(
+    encoder: EncoderLike | str | Path, source: str, output: str | Path, *, on_error: OnError = "stop"
+) -> int:
     """Write the vectors of the lines of a file, streaming.
 
     Args:
@@ -308,12 +311,15 @@ def encode_file(encoder: EncoderLike | str | Path, source: str, output: str | Pa
         source: A sentence per line; '-' is standard input.
         output: A .npy file, float32 (lines, d), which can be memory-mapped, or a .parquet file with the columns `text`
             and `vector`. It appears whole or not at all.
+        on_error: 'stop' at a line that is not UTF-8, or 'reject' it into OUTPUT.rejected.jsonl; its vector is that of
+            an empty line.
 
     Returns:
         Number of lines.
 
     Raises:
         ConfigError: The output has another suffix.
+        DataError: A line is not UTF-8.
     """
     path = Path(output)
     if path.suffix not in (".npy", ".parquet"):
@@ -321,17 +327,22 @@ def encode_file(encoder: EncoderLike | str | Path, source: str, output: str | Pa
             f"unknown format '{path.suffix}' of vectors", file=path, remedy="Name the output .npy or .parquet."
         )
     model = open_encoder(encoder, available_threads()) if isinstance(encoder, (str, Path)) else encoder
+    rejected = RejectedLines(on_error)
+    chunks = _chunks(rejected.read(source))
     if path.suffix == ".parquet":
-        return _to_parquet(model, source, path)
+        count = _to_parquet(model, chunks, path)
+        rejected.report(path)
+        return count
     count = 0
     with atomic_write(path) as temporary, temporary.open("wb") as stream, progress("encoding", unit="lines") as advance:
         _header(stream, 0, model.dimension)
-        for lines in _chunks(read_lines(source)):
+        for lines in chunks:
             model.encode(lines).astype("<f4", copy=False).tofile(stream)
             count += len(lines)
             advance(len(lines))
         stream.seek(0)
         _header(stream, count, model.dimension)
+    rejected.report(path)
     return count
 
 
@@ -439,7 +450,7 @@ def _is_lines(source: str) -> bool:
     return Path(source).is_file() and without_compression(source).suffix in (".txt", ".en", "")
 
 
-def _to_parquet(model: EncoderLike, source: str, output: Path) -> int:
+def _to_parquet(model: EncoderLike, chunks: Iterable[list[str]], output: Path) -> int:
     schema = pa.schema([("text", pa.string()), ("vector", pa.list_(pa.float32(), model.dimension))])
     count = 0
     with (
@@ -447,7 +458,7 @@ def _to_parquet(model: EncoderLike, source: str, output: Path) -> int:
         pq.ParquetWriter(temporary, schema) as writer,
         progress("encoding", unit="lines") as advance,
     ):
-        for lines in _chunks(read_lines(source)):
+        for lines in chunks:
             vectors = pa.FixedSizeListArray.from_arrays(pa.array(model.encode(lines).ravel()), model.dimension)
             writer.write_batch(pa.record_batch([pa.array(lines, pa.string()), vectors], schema=schema))
             count += len(lines)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
@@ -123,14 +123,14 @@ def answers_file(output: str | Path) -> Path:
 
 
 def translate_chunks(
-    model: TranslatorLike, chunks: Iterable[list[str]], rejected: list[dict[str, Any]], *, seed: int = 0
+    model: TranslatorLike, chunks: Iterable[list[str]], reject: Callable[[int, str, str], None], *, seed: int = 0
 ) -> Iterator[list[list[Variant]]]:
     """Translate chunk after chunk in this process, with a translator that uses cores and connections itself.
 
     Args:
         model: The translator.
         chunks: Lists of lines.
-        rejected: Lines without a translation are appended here: `row`, from 1, `reason` and `text`.
+        reject: Called with row, from 1, reason and text of each line without a translation.
         seed: Chunk i is translated with a seed derived from this and i.
 
     Yields:
@@ -143,7 +143,7 @@ def translate_chunks(
             line += 1
             good = [variant for variant in variants if not variant.reason]
             if not good:
-                rejected.append({"row": line, "reason": variants[0].reason, "text": text})
+                reject(line, str(variants[0].reason), text)
             groups.append(good or variants[:1])
         yield groups
 

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import json
 import warnings
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
 from paraloom.core.errors import DataError
 from paraloom.io import open_write, read_batches, read_lines
-from paraloom.io.compression import PIPE
+from paraloom.io.compression import PIPE, decode, read_raw_lines
 from paraloom.io.formats import moses
+from paraloom.io.formats.base import raw_text
 from paraloom.pipeline.definition import Definition
 from paraloom.pipeline.result import RunResult, StageResult
+from paraloom.pipeline.shard import OnError
 from paraloom.stages.bitext import UNREAD, ReadPairs, ReadScoredPairs
 from paraloom.stages.pairs import BackTranslate
 from paraloom.stages.variants import TranslateVariants
@@ -78,22 +80,76 @@ def report_rejected(definition: Definition, result: RunResult, output: str | Pat
         result: Its result, whose folders still exist.
         output: What was written; None or '-' only warns.
     """
-    _report(rejected_rows(definition, result), output)
+    _write_rejected(rejected_rows(definition, result), output)
 
 
-def report_rejected_lines(rows: Iterable[dict[str, Any]], source: str, output: str) -> None:
-    """The same for lines of a text that have no translation.
+class RejectedLines:
+    """Lines of text files that are not UTF-8: rejected, or an error that names the option.
+
+    A rejected line is read as an empty one, so that all others keep their row.
 
     Args:
-        rows: `row`, `reason` and `text` of each.
-        source: The text.
-        output: What was written.
+        on_error: 'stop' at such a line, or 'reject' it.
+
+    Attributes:
+        rows: The rejected lines: file, row, reason and text.
+        numbers: Their rows, from 1.
+
+    Example:
+        >>> import tempfile
+        >>> file = Path(tempfile.mkdtemp(), "lines.txt")
+        >>> _ = file.write_bytes(b"Good morning.\\nCaf\\xe9.\\n")
+        >>> rejected = RejectedLines("reject")
+        >>> list(rejected.read(str(file))), rejected.rows[0]["row"]
+        (['Good morning.', ''], 2)
     """
-    file = "standard input" if source == PIPE else source
-    _report(({"file": file, **row} for row in rows), output)
+
+    def __init__(self, on_error: OnError) -> None:
+        self.on_error = on_error
+        self.rows: list[dict[str, Any]] = []
+        self.numbers: set[int] = set()
+
+    def read(self, source: str) -> Iterator[str]:
+        """The lines of a file; '-' is standard input.
+
+        Raises:
+            DataError: The file cannot be read, or a line is not UTF-8 and is not to be rejected.
+        """
+        for row, line in enumerate(read_raw_lines(source), 1):
+            try:
+                text = decode(line, source, row)
+            except DataError as error:
+                if self.on_error == "stop":
+                    error.remedy = f"{(error.remedy or '').rstrip('.')}; or leave such lines out: --on-error reject."
+                    raise error.at(file=_name(source)) from None
+                self.rows.append({"file": _name(source), "row": row, "reason": error.what, "text": raw_text(line)})
+                self.numbers.add(row)
+                text = ""
+            yield text
+
+    def add(self, source: str, row: int, reason: str, text: str) -> None:
+        """Reject a line that was read, such as one without a translation.
+
+        Args:
+            source: Its file.
+            row: Its row, from 1.
+            reason: Why.
+            text: The line.
+        """
+        if row not in self.numbers:
+            self.rows.append({"file": _name(source), "row": row, "reason": reason, "text": text})
+            self.numbers.add(row)
+
+    def report(self, output: str | Path | None) -> None:
+        """Write the rejected lines beside the output, and warn with the first of them; nothing if there are none."""
+        _write_rejected(iter(self.rows), output)
 
 
-def _report(rows: Iterator[dict[str, Any]], output: str | Path | None) -> None:
+def _name(source: str) -> str:
+    return "standard input" if source == PIPE else _shown(source)
+
+
+def _write_rejected(rows: Iterator[dict[str, Any]], output: str | Path | None) -> None:
     first = list(islice(rows, _SHOWN_ROWS))
     path = None if output is None or str(output) == PIPE else rejected_file(output)
     if not first:

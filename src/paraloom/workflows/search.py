@@ -32,7 +32,9 @@ from paraloom.evaluate.mining import MiningScore, evaluate_mining, read_gold_row
 from paraloom.io import open_write, read_lines
 from paraloom.io.bitext import READERS
 from paraloom.io.compression import without_compression
+from paraloom.pipeline.shard import OnError
 from paraloom.workflows.encoders import encode_file
+from paraloom.workflows.rejected import RejectedLines
 
 
 class Hit(NamedTuple):
@@ -92,6 +94,7 @@ def mine_lines(
     below: float = 0.99,
     k: int = 5,
     vectors: str | Path | None = None,
+    on_error: OnError = "stop",
     seed: int = 1,
 ) -> int:
     """Mine a file of sentences for paraphrases: pairs of lines that are near to each other, but not the same.
@@ -104,16 +107,18 @@ def mine_lines(
         below: Maximum cosine.
         k: Maximum number of pairs per sentence.
         vectors: Vectors of the corpus, a .npy file of `encode_file`. Default: the corpus is encoded.
+        on_error: 'stop' at a line that is not UTF-8, or 'reject' it into OUTPUT.rejected.jsonl.
         seed: Seed of the index of a large corpus.
 
     Returns:
         Number of pairs.
 
     Raises:
-        DataError: `vectors` cannot be read, or does not fit the corpus or the encoder.
+        DataError: A line is not UTF-8; or `vectors` cannot be read, or does not fit the corpus or the encoder.
     """
     _check_suffix(output)
-    with _encoded_corpus(encoder, corpus, vectors) as (lines, stored):
+    rejected = RejectedLines(on_error)
+    with _encoded_corpus(encoder, corpus, vectors, rejected) as (lines, stored):
         mined = mine_pairs(stored, lines.parent, above=above, below=below, k=k, seed=seed)
         first, second = lines_at(lines, mined.first), lines_at(lines, mined.second)
         count = 0
@@ -125,6 +130,7 @@ def mine_lines(
                     count += 1
         if not count:
             _warn_of_no_pairs(lines, stored, above=above, below=below, seed=seed)
+    rejected.report(output)
     return count
 
 
@@ -184,6 +190,7 @@ def mine_translations(
     retrieval: Retrieval = "max",
     index: Index = "auto",
     gold: str | Path | None = None,
+    on_error: OnError = "stop",
     seed: int = 1,
 ) -> MinedLines:
     """Mine two texts for sentences that are translations of each other; each sentence is in one pair at most.
@@ -202,6 +209,7 @@ def mine_translations(
         index: 'exact', 'clusters' (with faiss, for millions of lines) or 'auto'.
         gold: File of true pairs for precision, recall, F1 and the best threshold: the row of the source and of the
             target, from 1, between tabs.
+        on_error: 'stop' at a line that is not UTF-8, or 'reject' it into OUTPUT.rejected.jsonl.
         seed: Seed of the clusters.
 
     Returns:
@@ -209,7 +217,7 @@ def mine_translations(
 
     Raises:
         ConfigError: A setting is unknown or out of range.
-        DataError: A text has no sentences, or `gold` cannot be read.
+        DataError: A line is not UTF-8, a text has no sentences, or `gold` cannot be read.
 
     Reference:
         Artetxe and Schwenk 2019, "Margin-based parallel corpus mining with multilingual sentence embeddings".
@@ -217,8 +225,12 @@ def mine_translations(
     _check_suffix(output)
     true = None if gold is None else read_gold_rows(gold)
     model = open_encoder(encoder, available_threads()) if isinstance(encoder, (str, Path)) else encoder
+    rejected = RejectedLines(on_error)
     with tempfile.TemporaryDirectory() as folder:
-        sides = [_encode_distinct(model, path, Path(folder) / name) for path, name in ((source, "a"), (target, "b"))]
+        sides = [
+            _encode_distinct(model, path, Path(folder) / name, rejected)
+            for path, name in ((source, "a"), (target, "b"))
+        ]
         vectors = [np.load(side.vectors, mmap_mode="r", allow_pickle=False) for side in sides]
         neighbors = bitext_neighbors(vectors[0], vectors[1], k=k, index=index, scratch=Path(folder), seed=seed)
         mined = select_pairs(neighbors, threshold=threshold, retrieval=retrieval)
@@ -231,6 +243,7 @@ def mine_translations(
                 stream.write(f"{_one_field(src)}\t{_one_field(tgt)}\t{margin:.4f}\t{cosine:.4f}\n".encode())
         if not len(mined.margins):
             _warn_of_no_translations(select_pairs(neighbors, threshold=-np.inf, retrieval=retrieval), threshold)
+        rejected.report(output)
         score = None
         if true is not None:
             everything = select_pairs(neighbors, threshold=-np.inf, retrieval=retrieval)
@@ -270,12 +283,12 @@ class _DistinctLines(NamedTuple):
     rows: npt.NDArray[np.int64]
 
 
-def _encode_distinct(model: EncoderLike, source: str, stem: Path) -> _DistinctLines:
+def _encode_distinct(model: EncoderLike, source: str, stem: Path, rejected: RejectedLines) -> _DistinctLines:
     lines, vectors = stem.with_suffix(".txt"), stem.with_suffix(".npy")
     numbers: dict[str, int] = {}
     rows = []
     with lines.open("w", encoding="utf-8", newline="\n") as stream:
-        for line in read_lines(source):
+        for line in rejected.read(source):
             if line not in numbers:
                 numbers[line] = len(numbers)
                 stream.write(f"{line}\n")
@@ -300,14 +313,14 @@ def _distinct_rows(side: _DistinctLines, rows: list[int], file: str | Path | Non
 
 @contextmanager
 def _encoded_corpus(
-    encoder: EncoderLike | str | Path, corpus: str, vectors: str | Path | None
+    encoder: EncoderLike | str | Path, corpus: str, vectors: str | Path | None, rejected: RejectedLines | None = None
 ) -> Iterator[tuple[Path, npt.NDArray[np.float32]]]:
     """The corpus as an uncompressed file of lines, and its vectors, memory-mapped."""
     with tempfile.TemporaryDirectory() as folder:
         lines = Path(folder) / "lines.txt"
         count = 0
         with lines.open("w", encoding="utf-8", newline="\n") as stream:
-            for line in read_lines(corpus):
+            for line in read_lines(corpus) if rejected is None else rejected.read(corpus):
                 stream.write(f"{line}\n")
                 count += 1
         if vectors is None:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import math
 import os
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, replace
+from functools import partial
 from itertools import chain, islice
 from pathlib import Path
 from typing import Any
@@ -19,9 +21,9 @@ from paraloom.core.progress import progress
 from paraloom.core.protocols import TranslatorLike, Variant
 from paraloom.core.schema import VARIANTS
 from paraloom.core.stage import Ref, Stage
-from paraloom.io import read_lines, write_table
+from paraloom.io import write_table
 from paraloom.io.bitext import check_target
-from paraloom.io.compression import open_write
+from paraloom.io.compression import PIPE, open_write
 from paraloom.mt.callable_translator import as_translator
 from paraloom.mt.checkpoint import bundled_translators
 from paraloom.mt.decoding import Beam, Decoding, describe_decoding, parse_decoding
@@ -36,7 +38,7 @@ from paraloom.stages.input_checks import Direction, SampledRows
 from paraloom.stages.input_checks import check_languages as check_sample
 from paraloom.stages.translators import LoadTranslator, TrainTranslator
 from paraloom.workflows.endpoints import translate_chunks
-from paraloom.workflows.rejected import report_rejected_lines
+from paraloom.workflows.rejected import RejectedLines
 from paraloom.workflows.run import as_list, input_stages, run_stages
 
 CHUNK = 500
@@ -208,6 +210,8 @@ def translate_file(
     nbest: int | None = None,
     threads: int | None = None,
     check_languages: bool = True,
+    on_error: OnError = "stop",
+    json_lines: bool = False,
     seed: int = 1,
 ) -> int:
     """Translate the lines of a file, streaming, on all cores.
@@ -227,6 +231,9 @@ def translate_file(
         nbest: Translations per line; default: what `decode` says.
         threads: Cores; default: all. The result is the same.
         check_languages: Fail if the first lines are in a language that the translator does not read.
+        on_error: 'stop' at a line that is not UTF-8, or 'reject' it into OUTPUT.rejected.jsonl: its translation is an
+            empty line of a text file, and left out of a table.
+        json_lines: Write VARIANTS as JSON Lines to standard output.
         seed: Seed of sampling.
 
     Returns:
@@ -234,16 +241,19 @@ def translate_file(
 
     Raises:
         ConfigError: Several translations per line, and `output` is not a table.
-        DataError: The first lines are in another language than the one that the translator translates from.
+        DataError: A line is not UTF-8; or the first lines are in another language than the one that the translator
+            translates from.
     """
     loaded = None if isinstance(translator, (str, Path, LoadTranslator)) else as_translator(translator)
     decoding = parse_decoding(decode) if decode else getattr(loaded, "decoding", Beam())
+    method = decode or ("beam:5" if loaded is None else describe_decoding(decoding))
     if nbest is not None:
         if isinstance(decoding, Beam):
             decoding = replace(decoding, size=max(nbest, decoding.size))
         decoding = replace(decoding, nbest=nbest)
-    table = any(f".{kind}" in output for kind in ("tsv", "csv", "jsonl", "parquet"))
-    if table:
+    json_lines = json_lines and output == PIPE
+    table = json_lines or any(f".{kind}" in output for kind in ("tsv", "csv", "jsonl", "parquet"))
+    if table and not json_lines:
         check_target(output)
     model = loaded if loaded is not None else _opened(translator, decoding)
     if loaded is not None and (decode or nbest is not None):
@@ -256,8 +266,8 @@ def translate_file(
         )
     cores = threads or os.cpu_count() or 1
     count = empty = 0
-    rejected: list[dict[str, Any]] = []
-    chunks = _chunks(read_lines(source), CHUNK)
+    rejected = RejectedLines(on_error)
+    chunks = _chunks(rejected.read(source), CHUNK)
     if check_languages:
         first = next(chunks, [])
         _check_language(first, model, source)
@@ -269,7 +279,7 @@ def translate_file(
             translations = (
                 translate_stream(model, chunks, threads=cores, seed=seed)
                 if isinstance(model, Translator)
-                else translate_chunks(model, chunks, rejected, seed=seed)
+                else translate_chunks(model, chunks, partial(rejected.add, source), seed=seed)
             )
             for chunk in translations:
                 yield chunk
@@ -277,13 +287,18 @@ def translate_file(
                 empty += sum(bool(variants[0].tokens) and not variants[0].text.strip() for variants in chunk)
                 advance(len(chunk))
 
-    if table:
-        write_table(_variants(results(), decode or describe_decoding(decoding)), output)
+    rows = _variants(results(), method, rejected)
+    if json_lines:
+        with open_write(output) as stream:
+            for batch in rows:
+                stream.writelines(f"{json.dumps(row, ensure_ascii=False)}\n".encode() for row in batch.to_pylist())
+    elif table:
+        write_table(rows, output)
     else:
         with open_write(output) as stream:
             for chunk in results():
                 stream.write("".join(f"{variants[0].text}\n" for variants in chunk).encode())
-    report_rejected_lines(rejected, source, output)
+    rejected.report(output)
     if empty:
         warnings.warn(f"{empty:,} of {count:,} lines have an empty translation", stacklevel=2)
     return count
@@ -321,16 +336,16 @@ def _chunks(lines: Iterable[str], size: int) -> Iterator[list[str]]:
         yield chunk
 
 
-def _variants(results: Iterable[list[list[Variant]]], method: str) -> Iterator[pa.RecordBatch]:
+def _variants(results: Iterable[list[list[Variant]]], method: str, rejected: RejectedLines) -> Iterator[pa.RecordBatch]:
     line = 0
     for chunk in results:
         rows: list[tuple[str, int, str, str, float | None, int | None]] = []
         for variants in chunk:
             line += 1
+            if line in rejected.numbers:
+                continue
             for rank, variant in enumerate(variants):
-                if not variant.reason:
-                    unknown = math.isnan(variant.logprob)
-                    cost = (None, None) if unknown else (variant.logprob, variant.tokens)
-                    rows.append((str(line), rank, variant.text, method, *cost))
+                cost = (None, None) if math.isnan(variant.logprob) else (variant.logprob, variant.tokens)
+                rows.append((str(line), rank, variant.text, method, *cost))
         columns: list[Sequence[object]] = list(zip(*rows, strict=True)) if rows else [() for _ in VARIANTS]
         yield pa.record_batch([pa.array(c, f.type) for c, f in zip(columns, VARIANTS, strict=True)], schema=VARIANTS)

@@ -80,6 +80,12 @@ class TuningResult:
     winner: str
     verdict: list[dict[str, Any]]
 
+    @property
+    def beats_random(self) -> bool:
+        """Whether the best selection is known to be better than random pairs: the interval is above zero."""
+        difference = next(row["difference"] for row in self.verdict if row["selection"] == self.winner)
+        return bool(difference.get("low", -1) > 0)
+
     def to_dict(self) -> dict[str, Any]:
         """All rows, and the sentence that sums them up."""
         return {
@@ -118,7 +124,7 @@ class TuningResult:
         if "untrained_test_pearson" in row:
             gain = row["test_pearson"] - row["untrained_test_pearson"]
             start = f" Against the untrained encoder that its trainings started from it is {gain:+.2f}."
-        if difference.get("low", -1) > 0:
+        if self.beats_random:
             return f"{self.winner} beats random selection: {figures}.{start}"
         return (
             "No selection is known to beat random selection. The best on the development task, "

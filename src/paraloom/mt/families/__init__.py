@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from paraloom.core.errors import ModelError, nearest
-from paraloom.core.protocols import TranslatorLike
 
 FAMILIES: dict[str, str] = {
     "marian": "paraloom.mt.families.marian:MARIAN",
@@ -95,18 +94,6 @@ class Family(Protocol):
             checkpoint: Folder with config.json, safetensors and the files of the tokenizer.
             folder: New; removed by the caller if this fails.
             precision: Number format of the weights.
-        """
-
-
-class LoadingFamily(Family, Protocol):
-    """A family whose models run in another way than on `paraloom.mt.Translator`, and that loads them itself."""
-
-    def load(self, folder: Path, **options: Any) -> TranslatorLike:
-        """Load a translator.
-
-        Args:
-            folder: A converted folder.
-            **options: The keyword arguments of `paraloom.mt.Translator.load`, `precision` left out.
         """
 
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import traceback
 from collections.abc import Generator, Iterable
 from dataclasses import dataclass
 from typing import Generic, Protocol, TypeVar
 
-from paraloom.core.errors import ParaloomError, RunError
+from paraloom.core.errors import ParaloomError, RunError, system_errno
 from paraloom.core.optional import missing_extra
 from paraloom.core.progress import ProgressCallback
 
@@ -91,6 +92,11 @@ def _named(error: Exception) -> ParaloomError:
     if isinstance(error, OSError):
         reason = f"{error.strerror or error}{f' ({error.filename})' if error.filename else ''}"
         return RunError(f"system error: {reason}", remedy="Fix that, and run again: finished shards are kept.")
+    if (number := system_errno(error)) is not None:
+        return RunError(
+            f"system error: {os.strerror(number)} ({type(error).__name__}: {error})",
+            remedy="Fix that, and run again: finished shards are kept.",
+        )
     return RunError(
         f"{type(error).__name__}: {error}" if str(error) else type(error).__name__,
         remedy="This is a bug of the stage, not of the data: please report it. Finished shards are kept.",

@@ -1,0 +1,205 @@
+"""What commands print at their end: figures as JSON, summaries; and lines of text that commands leave out."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from cli_commands import commands, options
+from commands import Command
+
+import paraloom as library
+import paraloom.experiments as papers
+import paraloom.report as reports
+from paraloom import workflows
+from paraloom.experiments.published import PAPERS
+from paraloom.experiments.tables import ReproducedTable
+from paraloom.pipeline.result import RunResult
+from paraloom.workflows.quickstart import Quickstart
+
+WITHOUT_JSON = {"help": "prints the text of --help", "explore": "serves a page until it is stopped"}
+
+
+def test_all_commands_have_json() -> None:
+    assert {name for name, command in commands().items() if "--json" not in options(command)} == set(WITHOUT_JSON)
+
+
+@pytest.fixture
+def scored(tmp_path: Path) -> Path:
+    words = ["dog", "cat", "cow", "pig", "hen", "fox"]
+    pairs = [(f"the {a} sees the {b}", f"the {a} looks at a {c}") for a in words for b in words for c in words[:2]]
+    library.as_pairs(pairs).score(["trigram_overlap"]).write(tmp_path / "scored.parquet", engine="inline")
+    return tmp_path / "scored.parquet"
+
+
+def test_judge(paraloom: Command, scored: Path) -> None:
+    sample = ("judge", "sample", "scored.parquet", "--by", "trigram_overlap", "--count", 2)
+    status, out, err = paraloom(*sample, "-o", "sheet.tsv")
+    assert status == 0, err
+    assert "keep sheet.tsv.key.tsv" in out
+    rows = len((scored.parent / "sheet.tsv").read_text(encoding="utf-8").splitlines()) - 1
+    assert f"{rows} rows in sheet.tsv" in err and "the first of them" in err
+    assert "Next: paraloom judge table rater1.tsv rater2.tsv --key sheet.tsv.key.tsv" in err
+    figures = json.loads(paraloom(*sample, "-o", "other.tsv", "--json")[1])
+    assert (figures["output"], figures["key"], figures["pairs"]) == ("other.tsv", "other.tsv.key.tsv", rows)
+    assert figures["seconds"] >= 0
+    lines = (scored.parent / "sheet.tsv").read_text(encoding="utf-8").splitlines()
+    labeled = [lines[0], *(line.rstrip("\t") + "\t3\t2" for line in lines[1:])]
+    (scored.parent / "one.tsv").write_text("\n".join(labeled) + "\n", encoding="utf-8")
+    status, _, err = paraloom("judge", "table", "one.tsv", "--key", "sheet.tsv.key.tsv")
+    assert status == 0 and f"{rows} pairs by 1 rater, " in err and "Next: paraloom filter" in err
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> RunResult:
+    """A run of two stages, in the folder `run`."""
+    text = '[[stage]]\nuse = "read-pairs"\nsource = "a.tsv"\n[[stage]]\nuse = "score"\nscores = ["length"]\n'
+    (tmp_path / "a.tsv").write_text("a dog\tthe dog\na cat\tthe cat\n", encoding="utf-8")
+    (tmp_path / "toy.toml").write_text(f'name = "toy"\n{text}', encoding="utf-8")
+    return library.Pipeline.from_toml(tmp_path / "toy.toml").run(tmp_path / "run", engine="inline")
+
+
+def test_quickstart(paraloom: Command, run: RunResult, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(workflows, "run_quickstart", lambda *_, **__: Quickstart(run, 40.0, 50.0, 2, 1))
+    status, out, err = paraloom("quickstart", "run")
+    assert status == 0, err
+    assert "The filter kept 1 of 2 paraphrases" in out and "Report: run/report.html" in out
+    assert "2 pairs in run, " in err and "src  a dog" in err and "Next: paraloom explore run" in err
+    figures = json.loads(paraloom("quickstart", "run", "--json")[1])
+    assert (figures["kept"], figures["report"], figures["digest"]) == (1, "run/report.html", run.digest)
+    assert [stage["name"] for stage in figures["stages"]] == ["read-pairs", "score"]
+
+
+def test_a_run_ends_like_other_commands(paraloom: Command, run: RunResult) -> None:
+    status, _, err = paraloom("run", "toy.toml", "-o", "run")
+    assert status == 0 and "2 pairs in run, " in err and "Next: paraloom explore run" in err
+    plan = json.loads(paraloom("run", "toy.toml", "-o", "run", "--dry-run", "--json")[1])
+    assert [stage["state"] for stage in plan] == ["done", "done"]
+
+
+@pytest.mark.parametrize(
+    ("low", "then"),
+    [
+        (0.5, "filter scored.parquet --where 'src_tokens > 5' -o kept.parquet"),
+        (-0.5, "train encoder --pairs scored.parquet -o encoder"),
+    ],
+)
+def test_tune(
+    paraloom: Command, scored: Path, low: float, then: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    difference = {"mean": 1.0, "low": low, "high": 2.0}
+    verdict = [
+        {"selection": "src_tokens > 5", "pairs": 3, "difference": difference},
+        {"selection": "random", "pairs": 3},
+    ]
+    tuned = workflows.TuningResult([], "src_tokens > 5", verdict)
+    monkeypatch.setattr(workflows, "tune", lambda *_, **__: tuned)
+    monkeypatch.setattr(reports, "write_report", lambda _, page: page)
+    call = ("tune", "scored.parquet", "--sts", tmp_path, "--grid", "src_tokens > 5", "-o", "tuned")
+    status, out, err = paraloom(*call)
+    assert status == 0, err
+    assert "src_tokens > 5" in out and "Written in " in err and f"Next: paraloom {then}" in err
+    figures = json.loads(paraloom(*call, "--json")[1])
+    assert (figures["winner"], figures["output"]) == ("src_tokens > 5", "tuned")
+
+
+def test_reproduce(paraloom: Command, scored: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    table = ReproducedTable("w17-9", PAPERS["w17-9"], [("ours", [1.0, 2.0, 3.0, 4.0])], "")
+    monkeypatch.setattr(papers, "reproduce_tables", lambda *_, **__: iter([table]))
+    monkeypatch.setattr(papers, "summarize_verdicts", lambda _: "Of 1 order, 1 is confirmed.")
+    call = ("reproduce", "w17-9", "--pairs", "news=scored.parquet", "--sts", "sts", "-o", "tables")
+    status, out, err = paraloom(*call)
+    assert status == 0, err
+    assert "Of 1 order" in out
+    assert "1 table with 1 row" in err and "Written in " in err and ": tables" in err
+    assert "Next: paraloom tune scored.parquet --sts sts" in err
+    status, out, err = paraloom(*call, "--json")
+    figures = json.loads(out)
+    assert (figures["summary"], [table["name"] for table in figures["tables"]]) == (
+        "Of 1 order, 1 is confirmed.",
+        ["w17-9"],
+    )
+
+
+def test_alignment_as_json(paraloom: Command, tmp_path: Path) -> None:
+    (tmp_path / "a.de").write_text("Haus 1\nHund 22\nKatze 333\n", encoding="utf-8")
+    (tmp_path / "a.en").write_text("house 1\ndog 22\ncat 333\n", encoding="utf-8")
+    status, out, err = paraloom("align", "sentences", "a.de", "a.en", "-o", "a.tsv", "--json")
+    assert status == 0, err
+    figures = json.loads(out)
+    assert (figures["output"], figures["beads"], figures["aligned"]) == ("a.tsv", 3, [3, 3])
+    # A pair confirmed by a third language.
+    (tmp_path / "de-en.tsv").write_text("d1\te1\n", encoding="utf-8")
+    (tmp_path / "cs-de.tsv").write_text("c1\td1\n", encoding="utf-8")
+    (tmp_path / "cs-en.tsv").write_text("c1\te1\n", encoding="utf-8")
+    call = ("align", "pivot", "de-en.tsv", "--pivot", "cs-de.tsv,cs-en.tsv", "-o", "checked.tsv", "--json")
+    status, out, err = paraloom(*call)
+    assert status == 0, err
+    assert json.loads(out)["pairs"] == 1
+
+
+def test_pages_stages_and_previews_as_json(paraloom: Command, scored: Path) -> None:
+    assert json.loads(paraloom("report", "scored.parquet", "-o", "page.html", "--json")[1])["output"] == "page.html"
+    stages = {stage["use"]: stage for stage in json.loads(paraloom("stages", "--json")[1])}
+    assert stages["filter"]["kind"] == "map" and "where" in {key["name"] for key in stages["filter"]["keys"]}
+    assert json.loads(paraloom("stages", "filter", "--json")[1]) == [stages["filter"]]
+    call = ("filter", "scored.parquet", "--where", "trigram_overlap > 2", "--preview", "--json")
+    assert json.loads(paraloom(*call)[1])[0]["alone"] == 0
+
+
+LINES = b"Guten Morgen.\nDas Caf\xe9 ist zu.\nDer Hund schl\xc3\xa4ft.\n"
+
+
+@pytest.fixture
+def lines(tmp_path: Path) -> Path:
+    (tmp_path / "lines.txt").write_bytes(LINES)
+    return tmp_path / "lines.txt"
+
+
+CALLS = {
+    "text": ("translate", "de-en", "lines.txt", "-o", "out.txt"),
+    "table": ("translate", "de-en", "lines.txt", "-o", "out.tsv"),
+    "vectors": ("encode", "english", "lines.txt", "-o", "out.npy"),
+    "vectors with text": ("encode", "english", "lines.txt", "-o", "out.parquet"),
+    "mine": ("mine", "english", "lines.txt", "-o", "out.tsv", "--above", "-1"),
+    "mine translations": ("mine", "english", "lines.txt", "--with", "lines.txt", "-o", "out.tsv", "--threshold", "0"),
+}
+
+
+@pytest.mark.parametrize("call", CALLS.values(), ids=CALLS)
+def test_lines_that_are_not_utf8(paraloom: Command, lines: Path, call: tuple[str, ...]) -> None:
+    if "mine" in call:
+        pytest.importorskip("faiss", reason="mining needs faiss: pip install 'paraloom[search]'")
+    status, _, err = paraloom(*call)
+    assert status == 1
+    assert "lines.txt, row 2" in err and "byte 0xe9 at 7" in err and "--on-error reject" in err
+    status, _, err = paraloom(*call, "--on-error", "reject")
+    assert status == 0, err
+    name = Path(call[call.index("-o") + 1])
+    rejected = lines.with_name(f"{name if name.suffix in ('.txt', '.npy') else name.stem}.rejected.jsonl")
+    rows = [json.loads(line) for line in rejected.read_text(encoding="utf-8").splitlines()]
+    assert {(row["file"], row["row"], row["text"]) for row in rows} == {("lines.txt", 2, "Das Caf\\xe9 ist zu.")}
+    assert "not valid UTF-8" in rows[0]["reason"] and rejected.name in err
+
+
+def test_other_lines_keep_their_row(paraloom: Command, lines: Path) -> None:
+    for name in ("out.txt", "out.tsv"):
+        status, _, err = paraloom("translate", "de-en", "lines.txt", "-o", name, "--on-error", "reject")
+        assert (status == 0 and "out.rejected.jsonl" in err) or "out.txt.rejected.jsonl" in err
+    translations = (lines.parent / "out.txt").read_text(encoding="utf-8").split("\n")
+    assert [bool(text) for text in translations] == [True, False, True, False]
+    table = [line.split("\t") for line in (lines.parent / "out.tsv").read_text(encoding="utf-8").splitlines()]
+    column = table[0].index("pair_id")
+    assert [row[column] for row in table[1:]] == ["1", "3"]
+
+
+def test_translations_end_with_a_summary_or_are_json(paraloom: Command, tmp_path: Path) -> None:
+    (tmp_path / "de.txt").write_text("Guten Morgen.\n", encoding="utf-8")
+    status, out, err = paraloom("translate", "de-en", "de.txt", "-o", "en.txt")
+    assert (status, out) == (0, "")
+    assert "1 line in en.txt" in err and "Next: paraloom evaluate translation en.txt references.txt" in err
+    figures = json.loads(paraloom("translate", "de-en", "de.txt", "-o", "other.txt", "--json")[1])
+    assert (figures["output"], figures["lines"]) == ("other.txt", 1)
+    (row,) = map(json.loads, paraloom("translate", "de-en", "de.txt", "--json")[1].splitlines())
+    assert row["pair_id"] == "1" and row["text"] == (tmp_path / "en.txt").read_text(encoding="utf-8").strip()
