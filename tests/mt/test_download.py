@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import json
-import multiprocessing
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
@@ -13,7 +13,6 @@ import pytest
 from tiny_translators import write_checkpoint
 
 from paraloom.core.errors import ModelError
-from paraloom.mt import Translator
 from paraloom.mt.download import download
 
 pytest.importorskip("torch", reason="conversion needs torch: pip install 'paraloom[train]'")
@@ -28,12 +27,12 @@ def served(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., lis
         asked: list[Any] = []
 
         def folder(revision: str | None, patterns: list[str]) -> str:
-            place = tmp_path / f"branch-{revision or 'main'}".replace("/", "-")
-            place.mkdir(exist_ok=True)
+            branch = tmp_path / f"branch-{revision or 'main'}".replace("/", "-")
+            branch.mkdir(exist_ok=True)
             for name, text in branches[revision].items():
                 if any(Path(name).match(pattern) for pattern in patterns):
-                    (place / name).write_text(text)
-            return str(place)
+                    (branch / name).write_text(text)
+            return str(branch)
 
         def one(name: str, file: str, revision: str | None = None) -> str:
             asked.append((file, revision))
@@ -109,17 +108,21 @@ def test_errors_of_the_hub(served: Callable[..., list[Any]], monkeypatch: pytest
         download("owner/model")
 
 
-def load(folder: Path, languages: dict[str, str]) -> str:
-    """What a process of its own does."""
-    translator = Translator.load(folder, precision="float32", check_costs=False, **languages)  # type: ignore[arg-type]
-    return json.dumps([str(translator.folder), translator.translate(["rako"])[0][0].text])
+SCRIPT = """
+import sys
+from paraloom.mt import Translator
+translator = Translator.load(sys.argv[1], source="de", target="en", precision="float32", check_costs=False)
+print(translator.folder, translator.translate(["rako"])[0][0].text)
+"""
 
 
 @pytest.mark.slow
 def test_two_processes_convert_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PARALOOM_CACHE", str(tmp_path / "cache"))
     folder = write_checkpoint("nllb", tmp_path / "model")
-    with multiprocessing.get_context("spawn").Pool(2) as pool:
-        one, other = pool.starmap(load, [(folder, {"source": "de", "target": "en"})] * 2)
-    assert one == other
+    command = [sys.executable, "-c", SCRIPT, str(folder)]
+    started = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True) for _ in range(2)]
+    one, other = (process.communicate(timeout=120)[0] for process in started)
+    assert [process.returncode for process in started] == [0, 0]
+    assert one == other and "translators" in one
     assert len([path for path in (tmp_path / "cache" / "translators").iterdir() if path.is_dir()]) == 1

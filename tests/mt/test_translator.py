@@ -152,7 +152,7 @@ def test_empty_and_very_long_sentences(toy_translator: Path) -> None:
 def test_a_beam_stops_at_a_length_that_depends_on_the_source(endless: Path, decode: str) -> None:
     short, long = "rako gor", " ".join(["rako"] * 300)
     variants = [group[0] for group in Translator.load(endless, decode=decode).translate([short, long, short])]
-    pieces = len(Translator.load(endless)._subwords.encode([short])[0])
+    pieces = len(Translator.load(endless)._codec.encode([short])[0])
     limit = 24 * -(-pieces // 8) + 16
     assert [variant.tokens for variant in variants] == [limit, 256, limit]
     assert all(variant.cut for variant in variants)
@@ -180,7 +180,7 @@ def test_a_shortlist_of_the_whole_vocabulary_changes_no_translation(exact: Path,
 
 def test_words_that_a_shortlist_lacks_are_not_used(exact: Path, tmp_path: Path) -> None:
     translator = Translator.load(exact, decode="greedy")
-    rows = translator._subwords.encode(SOURCES)
+    rows = translator._codec.encode(SOURCES)
     hypotheses = [result.hypotheses[0] for result in translator._loaded().translate_batch(rows, beam_size=1)]
     piece = next(piece for hypothesis in hypotheses for piece in hypothesis)
     folder = with_shortlist(exact, tmp_path / "less", without=piece)
