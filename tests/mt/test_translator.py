@@ -151,7 +151,9 @@ def test_empty_and_very_long_sentences(toy_translator: Path) -> None:
 @pytest.mark.parametrize("decode", ["greedy", "beam:3"])
 def test_a_beam_stops_at_a_length_that_depends_on_the_source(endless: Path, decode: str) -> None:
     short, long = "rako gor", " ".join(["rako"] * 300)
-    variants = [group[0] for group in Translator.load(endless, decode=decode).translate([short, long, short])]
+    with pytest.warns(UserWarning, match="are truncated"):
+        groups = Translator.load(endless, decode=decode, long="truncate").translate([short, long, short])
+    variants = [group[0] for group in groups]
     pieces = len(Translator.load(endless)._codec.encode([short])[0])
     limit = 24 * -(-pieces // 8) + 16
     assert [variant.tokens for variant in variants] == [limit, 256, limit]
