@@ -115,6 +115,16 @@ def test_the_work_of_maps_is_shared_out_and_that_of_trainings_is_not() -> None:
     assert (estimate.memory, estimate.disk) == (40, 12)
 
 
+def test_shards_are_not_divided() -> None:
+    # One shard and a fifth: the second worker has little to do, further ones nothing.
+    mapping = StageEstimate("translate", "map", 6000, 6000, 1.0, 60.0, 10, 5, 10, shards=1.2)
+    assert mapping.seconds(1) == pytest.approx(61.0)
+    assert mapping.seconds(2) == mapping.seconds(8) == pytest.approx(51.0)
+    # Eleven shards, of which two workers do six and five.
+    mapping = StageEstimate("translate", "map", 6000, 6000, 1.0, 60.0, 10, 5, 10, shards=11)
+    assert mapping.seconds(2) == pytest.approx(1 + 60 * 6 / 11)
+
+
 def test_more_rows_take_more_time_but_not_more_updates() -> None:
     reading = StageEstimate("read", "source", 100, 100, 0.0, 1.0, 10, 50, 10)
     training = StageEstimate("train", "fit", 6000, 0, 2.0, 60.0, 30, 7, 10, is_fixed=True)
@@ -130,6 +140,8 @@ def test_expected_beside_taken(tmp_path: Path) -> None:
     took = StageResult("translate", Path("10"), "map", "0", seconds=42.0, shards=2, written=2)
     lines = estimate.compare(RunResult(tmp_path, (took,))).splitlines()
     assert lines[1].split() == ["translate", "84.0", "42.0", "0.50"]
+    on_the_clock = estimate.compare(RunResult(tmp_path, (took,)), 10.5).splitlines()[-1]
+    assert on_the_clock.split()[-3:] == ["21.0", "10.5", "0.50"]
     resumed = StageResult("translate", Path("10"), "map", "0", seconds=42.0, shards=2, written=1)
     assert estimate.compare(RunResult(tmp_path, (resumed,))) == ""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import tempfile
 import time
@@ -13,7 +14,7 @@ from typing import Any, Literal
 
 from paraloom.core.errors import ConfigError, ParaloomError
 from paraloom.core.progress import format_duration
-from paraloom.core.stage import Fit, Stage
+from paraloom.core.stage import Fit, Source, Stage
 from paraloom.io.atomic import atomic_write
 from paraloom.pipeline.definition import Definition, Step
 from paraloom.pipeline.result import RunResult, StageResult
@@ -43,6 +44,7 @@ class StageEstimate:
         disk: Bytes that it will write.
         measured: Units of the larger sample.
         is_fixed: Whether the units are updates, whose number does not depend on the rows.
+        shards: Shards of its input, the last one as the part of a shard that it is; 0 where they are not known.
     """
 
     name: str
@@ -55,10 +57,15 @@ class StageEstimate:
     disk: int
     measured: int
     is_fixed: bool = False
+    shards: float = 0.0
 
     def seconds(self, workers: int) -> float:
-        """Wall time, in seconds, with a number of worker processes, which share out the work of maps only."""
-        return self.seconds_once + self.seconds_all / (workers if self.kind == "map" else 1)
+        """Wall time, in seconds, with a number of worker processes, which share out the shards of maps only."""
+        if self.kind != "map":
+            return self.seconds_once + self.seconds_all
+        rounds = math.ceil(math.ceil(self.shards) / workers)
+        share = min(1.0, rounds / self.shards) if self.shards else 1 / workers
+        return self.seconds_once + self.seconds_all * share
 
 
 @dataclass(frozen=True)
@@ -112,6 +119,7 @@ class RunEstimate:
                 rows=round(stage.rows * factor),
                 seconds_all=stage.seconds_all * factor,
                 disk=stage.disk if stage.kind == "fit" else round(stage.disk * factor),
+                shards=stage.shards * factor,
             )
 
         return replace(self, stages=tuple(scale(stage) for stage in self.stages))
@@ -158,23 +166,26 @@ class RunEstimate:
         lines.append(f"Measured on samples in {format_duration(self.seconds)}; trainings on at most {_STEPS} updates.")
         return "\n".join(lines)
 
-    def compare(self, result: RunResult) -> str:
+    def compare(self, result: RunResult, wall_seconds: float | None = None) -> str:
         """What was expected beside what a run took, for the stages that ran from beginning to end.
 
         Args:
             result: A finished run of the same pipeline.
+            wall_seconds: How long the run took, if all of it ran now.
 
         Returns:
-            A table in seconds of work; '' if no stage ran whole.
+            A table: of stages seconds of work, summed over workers, at the end those on the clock; '' if no stage ran
+            whole.
         """
         expected = {stage.name: stage for stage in self.stages}
         whole = [s for s in result.stages if s.name in expected and s.written == max(1, s.shards)]
         if not whole:
             return ""
-        width = max(len("stage"), *(len(stage.name) for stage in whole))
+        width = max(len("on the clock"), *(len(stage.name) for stage in whole))
         lines = [f"{'stage':<{width}}  {'expected, s':>12} {'took, s':>12}  ratio"]
         pairs = [(stage.name, _work(expected[stage.name], self.workers), stage.seconds) for stage in whole]
-        pairs.append(("together", sum(pair[1] for pair in pairs), sum(pair[2] for pair in pairs)))
+        if wall_seconds is not None and len(whole) == len(self.stages):
+            pairs.append(("on the clock", self.wall_seconds(), wall_seconds))
         for name, before, after in pairs:
             ratio = f"{after / before:5.2f}" if before > 0 else ""
             lines.append(f"{name:<{width}}  {before:>12,.1f} {after:>12,.1f}  {ratio}")
@@ -317,7 +328,15 @@ def _extend(
         disk=large.disk[step.name] if is_fit else round(large.disk[step.name] * share),
         measured=second,
         is_fixed=_updates(step.stage) > 0,
+        shards=_shards(step, before, samples, units),
     )
+
+
+def _shards(step: Step, before: list[StageEstimate], samples: Mapping[str, InputSample], rows: int) -> float:
+    if isinstance(step.stage, Source):
+        return rows / step.stage.shard_rows
+    known = {name: sample.shards for name, sample in samples.items()} | {s.name: s.shards for s in before}
+    return known.get(str(step.source), 0.0)
 
 
 def _updates(stage: Stage) -> int:
