@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import os
+import statistics
 import tempfile
 import time
 from collections.abc import Mapping
@@ -17,6 +18,7 @@ from paraloom.core.progress import format_duration
 from paraloom.core.stage import Fit, Source, Stage
 from paraloom.io.atomic import atomic_write
 from paraloom.pipeline.definition import Definition, Step
+from paraloom.pipeline.manifest import Manifest
 from paraloom.pipeline.result import RunResult, StageResult
 from paraloom.pipeline.runner import run_pipeline
 from paraloom.pipeline.sampling import InputSample, inputs_of, on_samples, sample_inputs
@@ -266,11 +268,13 @@ class _Measured:
         stages: Stages by their names.
         units: Rows or updates that each had.
         disk: Bytes in the folder of each.
+        row_seconds: Of each map: seconds a row, the median of its shards.
     """
 
     stages: Mapping[str, StageResult]
     units: Mapping[str, int]
     disk: Mapping[str, int]
+    row_seconds: Mapping[str, float] = field(default_factory=dict)
 
 
 def _measure(
@@ -281,7 +285,7 @@ def _measure(
     workers: int,
     num_steps: int,
 ) -> _Measured:
-    smaller = on_samples(definition, steps, samples, num_steps=num_steps, num_shards=2 * workers)
+    smaller = on_samples(definition, steps, samples, num_steps=num_steps, num_shards=5 * workers)
     try:
         result = run_pipeline(smaller, folder, workers=workers)
     except ParaloomError as error:
@@ -293,7 +297,16 @@ def _measure(
         counted = [stages[name].counts.out for name in inputs_of(step) if name in stages]
         units[step.name] = _updates(step.stage) or (sum(counted) if counted else stages[step.name].counts.read)
     disk = {name: sum(f.stat().st_size for f in s.folder.rglob("*") if f.is_file()) for name, s in stages.items()}
-    return _Measured(stages, units, disk)
+    maps = [stage for stage in result.stages if stage.kind == "map"]
+    return _Measured(stages, units, disk, {stage.name: _row_seconds(stage) for stage in maps})
+
+
+def _row_seconds(stage: StageResult) -> float:
+    """Seconds a row of the median shard: the first ones of each worker, which load the models, are above it."""
+    manifest = Manifest(stage.folder)
+    names = [file.name for file in stage.folder.glob("*.parquet")]
+    records = [record for name in names if (record := manifest.shard(name)) is not None and record.counts.read]
+    return statistics.median(record.seconds / record.counts.read for record in records) if records else 0.0
 
 
 def _extend(
@@ -309,12 +322,11 @@ def _extend(
     sample = samples.get(step.name)
     known = [rows_of[name] for name in inputs_of(step) if name in rows_of]
     units = _updates(step.stage) or (sample.rows if sample is not None else sum(known))
-    times = small.stages[step.name].seconds, result.seconds
-    # A time that falls when there is more to do shows no more than its size.
-    rate = (times[1] - times[0]) / (second - first) if second > first and times[1] > times[0] else 0.0
-    once = max(0.0, times[1] - rate * second)
-    if not rate and units > second > 0 and result.kind != "fit":
-        rate, once = times[1] / second, 0.0
+    if step.name in large.row_seconds:
+        rate = large.row_seconds[step.name]
+        once = max(0.0, result.seconds - rate * second)
+    else:
+        rate, once = _line(small.stages[step.name].seconds, result.seconds, first, second, units, result.kind)
     share = units / second if second else 1.0
     is_fit = isinstance(step.stage, Fit)
     return StageEstimate(
@@ -330,6 +342,15 @@ def _extend(
         is_fixed=_updates(step.stage) > 0,
         shards=_shards(step, before, samples, units),
     )
+
+
+def _line(before: float, after: float, first: int, second: int, units: int, kind: str) -> tuple[float, float]:
+    """Seconds a unit, and seconds whatever their number, of two measurements."""
+    if second > first and after > before:
+        rate = (after - before) / (second - first)
+        return rate, max(0.0, after - rate * second)
+    # A time that does not grow shows no more than its size: for a source, whose work is its rows, that of a row.
+    return (after / second, 0.0) if kind == "source" and units > second > 0 else (0.0, after)
 
 
 def _shards(step: Step, before: list[StageEstimate], samples: Mapping[str, InputSample], rows: int) -> float:
