@@ -145,7 +145,7 @@ def test_order_and_company_change_nothing(toy_translator: Path) -> None:
 def test_empty_and_very_long_sentences(toy_translator: Path) -> None:
     empty, blank, long = Translator.load(toy_translator).translate(["", " \t ", "rako " * 2000])
     assert empty[0] == blank[0] == Variant("", 0.0, 0)
-    assert 1 <= long[0].tokens <= 256
+    assert long[0].pieces > 1 and long[0].tokens > 256
 
 
 @pytest.mark.parametrize("decode", ["greedy", "beam:3"])

@@ -153,12 +153,13 @@ def test_a_multilingual_model_is_told_the_target_language(tmp_path: Path, monkey
     pieces = json.loads(vocabulary.read_text(encoding="utf-8"))
     pieces[-3:-1] = [">>fra<<", ">>spa<<"]
     vocabulary.write_text(json.dumps(pieces), encoding="utf-8")
-    with pytest.raises(ConfigError, match="unknown target language 'fre'; did you mean 'fra'"):
-        Translator.load(folder, target="fre")
+    with pytest.raises(ConfigError, match="unknown target language 'fro'; did you mean 'fra'"):
+        Translator.load(folder, target="fro")
+    assert Translator.load(folder, target="fre")._codec.encode(["Guten"])[0][0] == ">>fra<<"  # ISO 639-2
     translator = Translator.load(folder, target="fra")
     rows: list[list[str]] = []
-    encode = translator._subwords.encode
-    monkeypatch.setattr(translator._subwords, "encode", lambda sentences: rows.extend(encode(sentences)) or rows)
+    encode = translator._codec._subwords.encode
+    monkeypatch.setattr(translator._codec._subwords, "encode", lambda sentences: rows.extend(encode(sentences)) or rows)
     translator.translate(["Guten Morgen", ">>spa<< Guten Morgen"])
     assert [row[0] for row in rows] == [">>fra<<", ">>spa<<"]
 

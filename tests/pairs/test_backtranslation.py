@@ -41,9 +41,9 @@ def test_each_reference_is_paired_with_each_of_its_translations(bitext: pa.Recor
     assert pairs.drop_columns(["logprob"]).to_pylist() == [
         dict(zip(pairs.drop_columns(["logprob"]).schema.names, row, strict=True))
         for row in [
-            ("p1", "one two", "eins zwei/0/7", "en", "en", "toy", 0, 2, "toy:2", "eins zwei", "de", 0),
-            ("p1", "one two", "eins zwei/1/7", "en", "en", "toy", 1, 3, "toy:2", "eins zwei", "de", 0),
-            ("p3", "three", "drei/0/7", "en", "en", "toy", 0, 2, "toy:2", "drei", "de", 2),
+            ("p1", "one two", "eins zwei/0/7", "en", "en", "toy", 0, 2, 1, "toy:2", "eins zwei", "de", 0),
+            ("p1", "one two", "eins zwei/1/7", "en", "en", "toy", 1, 3, 1, "toy:2", "eins zwei", "de", 0),
+            ("p3", "three", "drei/0/7", "en", "en", "toy", 0, 2, 1, "toy:2", "drei", "de", 2),
         ]
     ]
     assert pairs.column("logprob").to_pylist() == [-1.5, -3.0, -1.5]

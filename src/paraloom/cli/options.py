@@ -111,9 +111,30 @@ Translator = Annotated[
 ]
 Model = Annotated[str | None, typer.Option(help="Of an endpoint: name of the model.")]
 From = Annotated[
-    str | None, typer.Option("--from", help="Of a language model or endpoint: source language, such as de.")
+    str | None,
+    typer.Option(
+        "--from", help="Source language, of a translator with several: a code of ISO 639 or FLORES-200, such as de."
+    ),
 ]
-To = Annotated[str | None, typer.Option("--to", help="Of a language model or endpoint: target language, such as en.")]
+To = Annotated[str | None, typer.Option("--to", help="Target language, of a translator with several, such as en.")]
+Precision = Annotated[
+    str | None,
+    typer.Option(
+        help="Number format that a checkpoint is converted to: int8, int8_float16, float16, bfloat16, float32 … "
+        "Default: int8 on processors, float16 or bfloat16 on GPUs."
+    ),
+]
+Long = Annotated[
+    str | None,
+    typer.Option(
+        help="Lines that are longer than the model takes: split (at sentences, then clauses; default), truncate, "
+        "reject, error."
+    ),
+]
+Device = Annotated[
+    str | None,
+    typer.Option(help="cpu (default), cuda, cuda:0,1, or auto: GPUs if there are any. Default: $PARALOOM_DEVICE."),
+]
 Concurrency = Annotated[
     int | None, typer.Option(help="Of an endpoint: requests in flight at a time, of all processes. Default: 8.")
 ]

@@ -32,6 +32,9 @@ def backtranslate(
     model: options.Model = None,
     from_: options.From = None,
     to: options.To = None,
+    precision: options.Precision = None,
+    long: options.Long = None,
+    device: options.Device = None,
     concurrency: options.Concurrency = None,
     max_requests: options.MaxRequests = None,
     max_tokens: options.MaxTokens = None,
@@ -51,6 +54,7 @@ def backtranslate(
     Example: `paraloom backtranslate train.tsv --translator http://127.0.0.1:8000/v1 --model qwen3 --from de --to en
     -o pairs.parquet`
     """
+    used = workflows.use_device(device)
     named = workflows.named_translator(
         translator,
         output=output,
@@ -58,6 +62,8 @@ def backtranslate(
         model=model,
         source=from_,
         target=to,
+        precision=workflows.precision_on(used, precision),
+        long=long,
         concurrency=concurrency,
         max_requests=max_requests,
         max_tokens=max_tokens,
@@ -74,7 +80,9 @@ def backtranslate(
         seed=seed,
     )
     paraphrases = pairs.backtranslate(named, decode=decode, side=side, check_languages=language_check)
-    result = paraphrases.write(output, engine=engine, workers=workers, on_error=on_error.value)
+    result = paraphrases.write(
+        output, engine=engine, workers=workflows.workers_on(used, workers), on_error=on_error.value
+    )
     print_usage(named)
     print_run(result, output, "score {output} --with overlap,length -o scored.parquet", as_json)
 

@@ -80,6 +80,9 @@ def translate(
     model: options.Model = None,
     from_: options.From = None,
     to: options.To = None,
+    precision: options.Precision = None,
+    long: options.Long = None,
+    device: options.Device = None,
     concurrency: options.Concurrency = None,
     max_requests: options.MaxRequests = None,
     max_tokens: options.MaxTokens = None,
@@ -93,8 +96,11 @@ def translate(
 
     Example: `echo "Ein Hund schläft." | paraloom translate de-en`
 
+    Example: `paraloom translate facebook/nllb-200-distilled-600M news.cs -o news.en --from cs --to en`
+
     Example: `paraloom translate http://127.0.0.1:8000/v1 news.de -o news.en --model qwen3 --from de --to en`
     """
+    used = workflows.use_device(device)
     named = workflows.named_translator(
         translator,
         output=output,
@@ -102,6 +108,8 @@ def translate(
         model=model,
         source=from_,
         target=to,
+        precision=workflows.precision_on(used, precision),
+        long=long,
         concurrency=concurrency,
         max_requests=max_requests,
         max_tokens=max_tokens,

@@ -55,6 +55,9 @@ def variants(
     model: options.Model = None,
     from_: options.From = None,
     to: options.To = None,
+    precision: options.Precision = None,
+    long: options.Long = None,
+    device: options.Device = None,
     concurrency: options.Concurrency = None,
     max_requests: options.MaxRequests = None,
     max_tokens: options.MaxTokens = None,
@@ -71,6 +74,7 @@ def variants(
 
     Example: `paraloom variants english.txt --translator en-is --lang en --outputs 3 -o variants`
     """
+    used = workflows.use_device(device)
     named = [
         workflows.named_translator(
             name,
@@ -79,6 +83,8 @@ def variants(
             model=model,
             source=from_,
             target=to,
+            precision=workflows.precision_on(used, precision),
+            long=long,
             concurrency=concurrency,
             max_requests=max_requests,
             max_tokens=max_tokens,
@@ -101,7 +107,7 @@ def variants(
         src_column=options.column(src_column),
         tgt_column=options.column(tgt_column),
         engine=engine,
-        workers=workers,
+        workers=workflows.workers_on(used, workers),
         on_error=on_error.value,
         check_languages=language_check,
         seed=seed,

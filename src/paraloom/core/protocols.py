@@ -21,7 +21,8 @@ class Variant(NamedTuple):
             of W17 §5.4 is `-logprob / tokens`, in nats per token, lower is better.
         cut: Whether the decoder stopped the translation before its end, as it does with one that repeats itself.
         utility: Expected utility, 0 to 100, of a translation that minimum Bayes risk decoding chose; else None.
-        reason: Why the translator rejected the translation; None where it did not.
+        reason: Why there is no translation, where a translator rejected what it got; else None.
+        pieces: Number of parts that the source was translated in, because it is longer than the model takes; else 1.
 
     Example:
         >>> variant = Variant("Good morning", -2.0, 4)
@@ -35,6 +36,7 @@ class Variant(NamedTuple):
     cut: bool = False
     utility: float | None = None
     reason: str | None = None
+    pieces: int = 1
 
 
 @runtime_checkable

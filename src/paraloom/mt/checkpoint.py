@@ -1,13 +1,15 @@
-"""Translators on disk: found by folder or name, converted to CTranslate2, cached, described by a model card."""
+"""Translators on disk: found by folder or name, converted to CTranslate2 once, and cached."""
 
 from __future__ import annotations
 
+import fcntl
+import hashlib
 import json
 import os
 import re
 import shutil
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -15,28 +17,41 @@ from typing import Any
 from paraloom.bundled import BUNDLED, bundled_path
 from paraloom.core.digests import file_digest
 from paraloom.core.errors import ConfigError, MissingExtraError, ModelError, nearest
-from paraloom.core.hub import require_hub
+from paraloom.io.atomic import disk_full_as_error, unwritable_as_error
+from paraloom.mt.download import PICKLES, WEIGHTS, check_weights, download
+from paraloom.mt.families import checkpoint_family
 from paraloom.mt.subwords import END, PADDING, SUBWORD_FILES, UNKNOWN
 
 CHECKPOINT = "huggingface"
 """Subfolder of a translator that Paraloom trained, with its Hugging Face checkpoint."""
 
-PRECISIONS = ("int8", "int16", "float32", "float16", "bfloat16", "int8_float32")
-"""Number formats of converted weights."""
+PRECISIONS = ("int8", "int8_float16", "int8_bfloat16", "int8_float32", "int16", "float16", "bfloat16", "float32")
+"""Number formats of converted weights; int8_float16 has weights in int8 and computes the rest in float16."""
+
+AUTO = "auto"
+"""The precision that suits the device: int8 on processors, float16 or, for T5, bfloat16 on GPUs."""
+
+_BYTES = {"int16": 2, "float16": 2, "bfloat16": 2, "float32": 4}
 
 
-def find_translator(model: str | Path, *, precision: str = "int8") -> Path:
+def find_translator(
+    model: str | Path, *, precision: str = AUTO, device: str = "cpu", revision: str | None = None
+) -> Path:
     """Find the CTranslate2 folder of a translator, converting a checkpoint if necessary.
 
     Args:
-        model: A folder that training or CTranslate2 wrote, a folder with a Marian checkpoint (config.json and
-            safetensors of transformers), the name of a bundled translator such as `de-en`, or a Hugging Face name such
-            as `Helsinki-NLP/opus-mt-de-en`. A folder takes precedence over a name. A Hugging Face model is downloaded
-            by huggingface_hub unless its cache has it; nothing else accesses a network.
-        precision: Number format of converted weights, one of `PRECISIONS`. Converted models are kept in
+        model: A folder that training or CTranslate2 wrote, a folder with a checkpoint of a supported family
+            (config.json and safetensors of transformers), the name of a bundled translator such as `de-en`, or a
+            Hugging Face name such as `facebook/nllb-200-distilled-600M`, whose checkpoint is converted, or which
+            CTranslate2 converted already. A folder takes precedence over a name. A Hugging Face model is downloaded by
+            huggingface_hub unless its cache has it; nothing else accesses a network.
+        precision: Number format of converted weights, one of `PRECISIONS`, or 'auto'. Converted models are kept in
             `cache_folder`; a folder that is already converted keeps its own precision.
+        device: 'cpu' or 'cuda': what 'auto' is chosen for.
+        revision: Branch, tag or commit of a Hugging Face model.
 
     Raises:
+        ConfigError: Unknown precision, or one that the model does not work in.
         ModelError: The model was not found, or cannot be converted.
 
     Example:
@@ -48,20 +63,34 @@ def find_translator(model: str | Path, *, precision: str = "int8") -> Path:
         paraloom.core.errors.ModelError: no/such/folder: model folder not found.
         Check the path, or name a bundled translator (de-en, en-de) or a model of Hugging Face as OWNER/NAME.
     """
+    check_precision(precision)
     folder = Path(model)
     if folder.is_dir():
-        return _convert_folder(folder, precision) if _is_checkpoint(folder) else folder
+        return _convert_folder(folder, precision, device) if is_checkpoint(folder) else folder
     bundled = bundled_path(str(model))
     if bundled is not None:
         return bundled
     if re.fullmatch(r"[\w.-]+/[\w.-]+", str(model)) and not folder.parent.exists():
-        return _convert_download(str(model), precision)
+        return _convert_download(str(model), precision, device, revision)
     raise ModelError(
         "model folder not found",
         file=model,
         remedy=f"Check the path, or name a bundled translator ({', '.join(bundled_translators())}) "
         "or a model of Hugging Face as OWNER/NAME.",
     )
+
+
+def check_precision(precision: str) -> None:
+    """Check a precision.
+
+    Args:
+        precision: One of `PRECISIONS`, or 'auto'.
+
+    Raises:
+        ConfigError: It is none of them.
+    """
+    if precision not in (AUTO, *PRECISIONS):
+        raise ConfigError(f"unknown precision '{precision}'{nearest(precision, [AUTO, *PRECISIONS])}")
 
 
 def cache_folder() -> Path:
@@ -93,46 +122,63 @@ def save_checkpoint(model: Any, folder: Path, subwords: Path) -> None:
 
 
 def convert(checkpoint: str | Path, folder: Path, *, precision: str = "int8", revision: str | None = None) -> None:
-    """Convert a Marian checkpoint into a CTranslate2 folder with its subwords.
+    """Convert a checkpoint into a CTranslate2 folder with its tokenizer, and check that it translates.
 
     The folder appears complete or not at all.
 
     Args:
-        checkpoint: A folder, or a Hugging Face name.
+        checkpoint: A folder, or a Hugging Face name, of which only config.json is downloaded to see what it is.
         folder: Where the converted model goes; replaced if it exists.
-        precision: Number format of the weights, on disk and in memory; one of `PRECISIONS`.
+        precision: Number format of the weights, on disk and in memory; one of `PRECISIONS`, or 'auto' for a processor.
         revision: Branch, tag or commit of a Hugging Face model.
 
     Raises:
-        ConfigError: Unknown precision.
-        ModelError: The checkpoint is not a Marian model, or cannot be downloaded.
+        ConfigError: Unknown precision, or one that the model does not work in.
+        ModelError: The checkpoint is of a kind that is not supported, incomplete or pickled, it cannot be downloaded,
+            or the disk has no space for it.
         MissingExtraError: torch or transformers is not installed.
     """
-    if precision not in PRECISIONS:
-        raise ConfigError(f"unknown precision '{precision}'{nearest(precision, PRECISIONS)}")
-    require_hub(checkpoint)
+    check_precision(precision)
+    local = Path(checkpoint)
+    if not local.is_dir():
+        local = download(str(checkpoint), revision)
+    if not is_checkpoint(local) and (local / "model.bin").is_file():
+        shutil.copytree(local, folder, dirs_exist_ok=True)
+        return
+    family = checkpoint_family(local)
+    check_weights(local, [path.name for path in local.iterdir()])
+    if precision == AUTO:
+        precision = family.default_precision("cpu")
+    family.check_precision(precision)
     try:
         import torch  # noqa: F401
-        from ctranslate2.converters import TransformersConverter
+        import transformers  # noqa: F401
     except ImportError:
         raise MissingExtraError.for_verb("converting a Hugging Face checkpoint", "train") from None
     scratch = folder.with_name(folder.name + ".part")
     shutil.rmtree(scratch, ignore_errors=True)
     scratch.parent.mkdir(parents=True, exist_ok=True)
+    _check_space(local, scratch.parent, precision)
     try:
-        with quiet():
-            converter = TransformersConverter(str(checkpoint), revision=revision)
-            converter.convert(str(scratch), quantization=precision, force=True)
-        _copy_subwords(checkpoint, scratch, revision)
-    except (OSError, ValueError, KeyError, RuntimeError, ImportError) as error:
+        with quiet(), _conversion_errors(checkpoint, family.title), disk_full_as_error(scratch.parent):
+            family.convert(local, scratch, precision)
+        shutil.rmtree(folder, ignore_errors=True)
+        scratch.rename(folder)
+    finally:
         shutil.rmtree(scratch, ignore_errors=True)
+
+
+@contextmanager
+def _conversion_errors(checkpoint: str | Path, title: str) -> Iterator[None]:
+    """What transformers and CTranslate2 raise about a checkpoint, as a ModelError."""
+    try:
+        yield
+    except (OSError, ValueError, KeyError, RuntimeError, ImportError, AttributeError, TypeError, IndexError) as error:
         raise ModelError(
-            f"not a Marian translator: {str(error).splitlines()[0].rstrip('.') if str(error) else repr(error)}",
+            f"not a {title} translator: {str(error).splitlines()[0].rstrip('.') if str(error) else repr(error)}",
             file=checkpoint,
-            remedy="Give a folder or a Hugging Face name of a Marian model, such as Helsinki-NLP/opus-mt-de-en.",
+            remedy="transformers or CTranslate2 did not accept it: check that the checkpoint is complete.",
         ) from error
-    shutil.rmtree(folder, ignore_errors=True)
-    scratch.rename(folder)
 
 
 @contextmanager
@@ -151,71 +197,89 @@ def quiet() -> Iterator[None]:
             logging.enable_progress_bar()
 
 
-def write_card(folder: Path, *, title: str, facts: Mapping[str, object], text: str) -> None:
-    """Write README.md, the model card: Hugging Face's front matter, a description, and a table of facts.
-
-    Args:
-        folder: Of the model.
-        title: Heading of the card.
-        facts: Rows of the table; `license` also goes into the front matter.
-        text: What the model is for.
-    """
-    rows = "\n".join(f"| {name} | {value} |" for name, value in facts.items())
-    front = f"---\nlicense: {facts.get('license', 'other')}\ntags:\n- translation\n- paraloom\n---\n"
-    (folder / "README.md").write_text(
-        f"{front}\n# {title}\n\n{text}\n\n| | |\n| --- | --- |\n{rows}\n", encoding="utf-8"
-    )
-
-
-def read_card(folder: Path) -> dict[str, str]:
-    """The table of facts of a model card; empty if the folder has none.
-
-    Example:
-        >>> read_card(find_translator("de-en"))["languages"]
-        'de → en'
-    """
-    path = folder / "README.md"
-    lines = path.read_text(encoding="utf-8").splitlines() if path.is_file() else []
-    cells = [[cell.strip() for cell in line.strip("|").split("|", 1)] for line in lines if line.startswith("|")]
-    return {row[0]: row[1] for row in cells if len(row) == 2 and row[0].strip("- ")}
-
-
 def bundled_translators() -> list[str]:
     """Names of the bundled translators."""
     return [name for name in BUNDLED if (folder := bundled_path(name)) and (folder / "model.bin").is_file()]
 
 
-def _is_checkpoint(folder: Path) -> bool:
-    return not (folder / "model.bin").is_file() and any(
-        (folder / name).is_file() for name in ("model.safetensors", "pytorch_model.bin")
-    )
+def copy_file(source: Path, target: Path) -> None:
+    """Copy a file that does not change any more: as a second name of it, where both are on one disk.
+
+    Args:
+        source: The file.
+        target: Where to; does not exist.
+    """
+    try:
+        os.link(source.resolve(), target)
+    except OSError:
+        shutil.copyfile(source, target)
 
 
-def _convert_folder(checkpoint: Path, precision: str) -> Path:
-    if not (checkpoint / "model.safetensors").is_file():
+def is_checkpoint(folder: Path) -> bool:
+    """Whether a folder has weights of transformers, and none of CTranslate2.
+
+    Args:
+        folder: Any folder.
+    """
+    names = (*WEIGHTS, *PICKLES)
+    return not (folder / "model.bin").is_file() and any((folder / name).is_file() for name in names)
+
+
+def _convert_folder(checkpoint: Path, precision: str, device: str) -> Path:
+    family = checkpoint_family(checkpoint)
+    check_weights(checkpoint, [path.name for path in checkpoint.iterdir()])
+    if precision == AUTO:
+        precision = family.default_precision(device)
+    # Not by the name of the folder: another model may come to lie in it.
+    kinds = (".safetensors", ".spm", ".model", ".json", ".txt")
+    files = sorted(path for path in checkpoint.iterdir() if path.suffix in kinds)
+    digest = hashlib.sha256("".join(f"{path.name} {file_digest(path)}\n" for path in files).encode()).hexdigest()
+    return _cached(checkpoint, f"{digest[:16]}-{precision}", precision)
+
+
+def _convert_download(name: str, precision: str, device: str, revision: str | None) -> Path:
+    stem = name.replace("/", "--") + (f"@{revision.replace('/', '--')}" if revision else "")
+    defaults = ("int8",) if device == "cpu" else ("float16", "bfloat16")
+    for known in defaults if precision == AUTO else (precision,):
+        if ((folder := _translators() / f"{stem}-{known}") / "model.bin").is_file():
+            return folder  # without a question to the hub
+    local = download(name, revision)
+    if not is_checkpoint(local):
+        return local
+    if precision == AUTO:
+        precision = checkpoint_family(local).default_precision(device)
+    return _cached(local, f"{stem}-{precision}", precision)
+
+
+def _cached(checkpoint: Path, name: str, precision: str) -> Path:
+    """Convert a checkpoint into the cache, unless it is there; another process that converts it is waited for."""
+    folder = _translators() / name
+    if (folder / "model.bin").is_file():
+        return folder
+    with unwritable_as_error(_translators()), disk_full_as_error(_translators()):
+        _translators().mkdir(parents=True, exist_ok=True)
+        lock = (_translators() / f"{name}.lock").open("w")
+    with lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not (folder / "model.bin").is_file():
+            convert(checkpoint, folder, precision=precision)
+    return folder
+
+
+def _translators() -> Path:
+    return cache_folder() / "translators"
+
+
+def _check_space(checkpoint: Path, folder: Path, precision: str) -> None:
+    """Fail before an hour of work, rather than after it."""
+    size = sum(path.stat().st_size for path in checkpoint.glob("*.safetensors"))
+    stored = json.loads((checkpoint / "config.json").read_text(encoding="utf-8"))
+    half = "16" in str(stored.get("dtype") or stored.get("torch_dtype"))
+    needed = size // (2 if half else 4) * _BYTES.get(precision, 1)
+    free = shutil.disk_usage(folder).free
+    if needed > free:
         raise ModelError(
-            "model.safetensors not found; pytorch_model.bin is pickled, and reading it could run code",
-            file=checkpoint,
-            remedy="Save it once with safetensors: MarianMTModel.from_pretrained(...).save_pretrained(...).",
+            f"the converted model takes about {needed / 2**30:.1f} GiB, and {free / 2**30:.1f} GiB are free",
+            file=folder,
+            remedy="Free space there, or name another folder for converted models: PARALOOM_CACHE=/path.",
         )
-    folder = cache_folder() / "translators" / f"{file_digest(checkpoint / 'model.safetensors')[:16]}-{precision}"
-    if not (folder / "model.bin").is_file():
-        convert(checkpoint, folder, precision=precision)
-    return folder
-
-
-def _convert_download(name: str, precision: str) -> Path:
-    folder = cache_folder() / "translators" / f"{name.replace('/', '--')}-{precision}"
-    if not (folder / "model.bin").is_file():
-        convert(name, folder, precision=precision)
-    return folder
-
-
-def _copy_subwords(checkpoint: str | Path, folder: Path, revision: str | None) -> None:
-    for name in ("source.spm", "target.spm"):
-        local = Path(checkpoint) / name
-        if not local.is_file():
-            from huggingface_hub import hf_hub_download
-
-            local = Path(hf_hub_download(str(checkpoint), name, revision=revision))
-        shutil.copyfile(local, folder / name)

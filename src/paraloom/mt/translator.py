@@ -4,43 +4,53 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import shutil
 import threading
+import warnings
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from itertools import islice
+from math import nan
 from pathlib import Path
-from typing import Any, overload
+from typing import Any, cast, overload
 
 import numpy as np
 
 from paraloom.core.digests import file_digest, signature
-from paraloom.core.errors import ConfigError, ModelError, RunError, nearest
+from paraloom.core.errors import ConfigError, DataError, ModelError, RunError
 from paraloom.core.progress import loading, progress
 from paraloom.core.protocols import Variant
 from paraloom.core.seeds import generator, spawn_seed
-from paraloom.mt.checkpoint import find_translator, read_card
+from paraloom.mt.checkpoint import AUTO, check_precision, find_translator
 from paraloom.mt.config import TranslatorConfig
 from paraloom.mt.costs import COST_DECODING, CostMonitor, read_costs
 from paraloom.mt.decoding import Beam, Decoding, Mbr, describe_decoding, parse_decoding
+from paraloom.mt.devices import default_device, parse_device, worker_number
+from paraloom.mt.families import folder_settings, get_family
+from paraloom.mt.families.base import VOCABULARIES, Codec, EncoderDecoder
+from paraloom.mt.families.marian import SUBWORD_MODELS
+from paraloom.mt.languages import language_of
 from paraloom.mt.shortlist import SHORTLIST_FILE
-from paraloom.mt.subwords import END, UNKNOWN, Subwords, has_language_tag
+from paraloom.mt.splitting import WITHOUT_SPACES, Long, check_long, split_text
+from paraloom.mt.subwords import END, UNKNOWN
 from paraloom.text.normalize import normalize
 from paraloom.text.utility import expected_utility
 
-ENGINE_FILES = ("model.bin", "config.json", "source.spm", "target.spm")
-"""What every translator folder has, besides shared_vocabulary.json or source_vocabulary.json."""
-
-VOCABULARIES = ("shared_vocabulary.json", "source_vocabulary.json")
-
-MAX_LENGTH = 256
-"""Subwords of a sentence that are translated, and of a translation; the rest of a longer sentence is ignored."""
+ENGINE_FILES = ("model.bin", "config.json")
+"""What every translator folder has, besides a vocabulary and the files of its tokenizer."""
 
 CHUNK = 200
 """Sentences of a text in memory that a core takes at a time: enough to sort by length, few enough to share out."""
 
-DEVICES = ("cpu", "cuda", "auto")
+GPU_TOKENS = 16_384
+"""Subwords of all hypotheses that a GPU decodes at a time; fewer after it ran out of memory."""
+
+MIN_BATCH_TOKENS = 64
+"""Below this, halving a batch does not help."""
+
+_MAX_AROUND = 64
+"""Subwords of language tokens and prompts around a text."""
 
 _seeding = threading.Lock()
 
@@ -52,18 +62,23 @@ class Translator:
     use several, use `translate_stream` or `best_translations`, or a pipeline.
 
     Args:
-        folder: Model folder: model.bin, config.json and the vocabulary as CTranslate2 writes them, with source.spm and
-            target.spm.
+        folder: Model folder: model.bin, config.json and the vocabulary as CTranslate2 writes them, with the files of
+            the tokenizer: source.spm and target.spm, or those that `load` puts beside a converted model.
         decoding: How it translates by default, as a `Decoding` or as text such as 'beam:12,nbest=3'.
-        source: Source language. Checked against the model card, where that names one.
-        target: Target language; multilingual Marian models translate into it.
-        device: 'cpu', 'cuda' or 'auto' (a GPU if there is one).
+        source: Source language: a code of ISO 639-1, -2 or -3 or of FLORES-200, or the model's own. Checked against the
+            model card, where that names one.
+        target: Target language; multilingual models translate into it.
+        device: 'cpu', 'cuda' or 'cuda:0,1' (GPUs), 'auto' (GPUs if there are any). Default: $PARALOOM_DEVICE, or 'cpu'.
+        long: What happens to a text that is longer than the model takes: 'split' it at sentences, then at clauses,
+            translate the parts and join them; 'truncate' it, with a warning; 'reject' it: its only variant is empty and
+            has a `reason`; or 'error'. Default: what the folder says, or 'split'.
         check_costs: Warn, once, if what it translates costs more than its development text did, and translations are
             likely to be wrong. Needs costs.json in the folder, as training writes it.
 
     Raises:
         ModelError: A file is missing from the folder, or costs.json is damaged.
-        ConfigError: The model does not translate from `source` or into `target`, or an unknown decoding or device.
+        ConfigError: The model does not translate from `source` or into `target`, needs a language that is not named, or
+            an unknown decoding, device or value of `long`, or a GPU that is not there.
 
     Example:
         >>> translator = Translator.load("de-en")
@@ -78,18 +93,22 @@ class Translator:
         *,
         source: str | None = None,
         target: str | None = None,
-        device: str = "cpu",
+        device: str | None = None,
+        long: Long | None = None,
         check_costs: bool = True,
     ) -> None:
-        if device not in DEVICES:
-            raise ConfigError(f"unknown device '{device}'{nearest(device, DEVICES)}")
         self.folder = Path(folder)
         self.decoding: Decoding = Beam() if decoding is None else _as_decoding(decoding)
-        self.device = device
+        self.device = str(parse_device(device or default_device()))
         _check_folder(self.folder)
-        self.source, self.target, self._tag = _languages(self.folder, source, target)
-        self._subwords = Subwords(self.folder)
+        settings = folder_settings(self.folder)
+        self.long: Long = check_long(long or settings.get("long", "split"))
+        family = cast(EncoderDecoder, get_family(settings["family"]))
+        self._codec: Codec = family.open(self.folder, source, target)
+        self.source, self.target = self._codec.source, self._codec.target
         self._engine: Any = None
+        self._batch_tokens: int | None = None
+        self._warned = False
         self.costs = read_costs(self.folder)
         """Costs on its development text (`paraloom.mt.costs`); None if the folder does not have them."""
         self._monitor = CostMonitor(self.costs) if check_costs and self.costs is not None else None
@@ -102,40 +121,51 @@ class Translator:
         source: str | None = None,
         target: str | None = None,
         decode: str | Decoding = "beam:5",
-        device: str = "cpu",
-        precision: str = "int8",
+        device: str | None = None,
+        precision: str = AUTO,
+        revision: str | None = None,
+        long: Long | None = None,
         check_costs: bool = True,
     ) -> Translator:
         """Load a translator by folder or name.
 
         Args:
-            model: A folder that `save`, training or CTranslate2 wrote; a folder with a Marian checkpoint of
-                transformers; the name of a bundled translator (`de-en`); or a Hugging Face name such as
-                `Helsinki-NLP/opus-mt-de-en`. A checkpoint is converted once and kept in the cache ($PARALOOM_CACHE, or
-                ~/.cache/paraloom). Only a Hugging Face name that is not in the cache is downloaded.
-            source: Source language, if the model has several.
-            target: Target language, if the model has several, as the model writes it (`deu` for `>>deu<<`).
+            model: A folder that `save`, training or CTranslate2 wrote; a folder with a checkpoint of transformers
+                (Marian, NLLB-200, M2M100, mBART-50, T5, mT5, MADLAD-400, BART, PEGASUS); the name of a bundled
+                translator (`de-en`); or a Hugging Face name such as `Helsinki-NLP/opus-mt-de-en`. A checkpoint is
+                converted once and kept in the cache ($PARALOOM_CACHE, or ~/.cache/paraloom). Only a Hugging Face name
+                that is not in the cache is downloaded.
+            source: Source language, if the model has several: 'de', 'deu', 'deu_Latn', 'German' or the model's code.
+            target: Target language, if the model has several.
             decode: How it translates by default, such as 'beam:12,nbest=3', 'sampling' or 'nucleus:0.95'.
-            device: 'cpu', 'cuda' or 'auto'.
-            precision: Number format that a checkpoint is converted to: 'int8', 'int16', 'float32', 'float16',
-                'bfloat16' or 'int8_float32'. A folder that is already converted keeps its own.
+            device: 'cpu', 'cuda', 'cuda:0,1' or 'auto'. Default: $PARALOOM_DEVICE, or 'cpu'.
+            precision: Number format that a checkpoint is converted to: 'int8', 'int8_float16', 'int8_bfloat16',
+                'int8_float32', 'int16', 'float16', 'bfloat16' or 'float32'. 'auto' is int8 on processors, and float16
+                or, for T5, bfloat16 on GPUs. A folder that is already converted keeps its own.
+            revision: Branch, tag or commit of a Hugging Face model.
+            long: 'split', 'truncate', 'reject' or 'error': what happens to a text that is longer than the model takes.
+                Default: 'split'.
             check_costs: Warn, once, about text that the translator is likely to translate wrong.
 
         Returns:
             The translator.
 
         Raises:
-            ModelError: The model was not found, or its folder is incomplete.
-            ConfigError: Unknown decoding, device, precision or language.
+            ModelError: The model was not found, is of a kind that is not supported, or its folder is incomplete.
+            ConfigError: Unknown decoding, device, precision or language, or a GPU that is not there.
             MissingExtraError: A checkpoint has to be converted, and torch or transformers is not installed.
 
         Example:
             >>> Translator.load("de-en", decode="nucleus:0.95").decoding
             Nucleus(p=0.95, nbest=1, temperature=1.0, within=0, shortlist=0)
+            >>> Translator.load("facebook/nllb-200-distilled-600M", source="de", target="en")  # doctest: +SKIP
         """
+        check_precision(precision)
+        where = parse_device(device or default_device())
         with loading(f"the translator {model}"):
-            folder = find_translator(model, precision=precision)
-            return cls(folder, decode, source=source, target=target, device=device, check_costs=check_costs)
+            folder = find_translator(model, precision=precision, device=where.kind, revision=revision)
+            languages = {"source": source, "target": target}
+            return cls(folder, decode, **languages, device=str(where), long=long, check_costs=check_costs)
 
     def save(self, folder: str | Path) -> Path:
         """Copy the model to another folder, from which `load` reads it.
@@ -180,7 +210,10 @@ class Translator:
             As `signature`, with this decoding.
         """
         model = file_digest(self.folder / "model.bin")[:12]
-        return signature("translator", model=model, decode=describe_decoding(_as_decoding(decode)))
+        # Models of one pair of languages, and lines that are split, as ever since, are not worth a word.
+        languages = {"languages": f"{self.source}-{self.target}"} if self._has_languages else {}
+        long = {} if self.long == "split" else {"long": self.long}
+        return signature("translator", model=model, decode=describe_decoding(_as_decoding(decode)), **languages, **long)
 
     def with_decoding(self, decode: str | Decoding) -> Translator:
         """The same model with another default decoding and an engine of its own.
@@ -195,11 +228,18 @@ class Translator:
             >>> Translator.load("de-en").with_decoding("greedy").decoding.size
             1
         """
-        other = Translator(
-            self.folder, decode, source=self.source, target=self.target, device=self.device, check_costs=False
-        )
-        other._monitor = self._monitor
+        return self._copy(decode, self.device)
+
+    def _copy(self, decode: str | Decoding, device: str) -> Translator:
+        languages = {"source": self.source, "target": self.target}
+        other = Translator(self.folder, decode, **languages, device=device, long=self.long, check_costs=False)
+        other._monitor, other._batch_tokens = self._monitor, self._batch_tokens
         return other
+
+    @property
+    def _has_languages(self) -> bool:
+        """Whether the languages decide what it translates, so that they belong to its signature."""
+        return bool(folder_settings(self.folder)["family"] != "marian")
 
     def __repr__(self) -> str:
         vocabulary = next(path for name in VOCABULARIES if (path := self.folder / name).is_file())
@@ -248,9 +288,9 @@ class Translator:
     ) -> list[Variant] | list[list[Variant]]:
         """Translate sentences.
 
-        They are normalized, decoded in batches of similar length, and returned in their order. At most `MAX_LENGTH`
-        subwords of a sentence are read and generated; a beam stops at about three times the length of its source. A
-        warning, once, says if they cost more than the translator's development text did.
+        They are normalized, decoded in batches of similar length, and returned in their order. One that is longer than
+        the model takes is split (see `long`). A beam stops at about three times the length of its source. A warning,
+        once, says if they cost more than the translator's development text did.
 
         Args:
             sentences: A list of texts (or a tuple, an array, an Arrow or pandas column), or one text.
@@ -265,12 +305,14 @@ class Translator:
             For each text its variants: best first for a beam and for minimum Bayes risk, in random order for samples.
             Each has `text`, `logprob` (natural logarithm of p(text | source), a sum over tokens), `tokens` (subwords,
             the end of sentence included), `cut` (it was stopped at the maximum length) and `utility` (of `mbr`, else
-            None). An empty text has one empty variant of probability 1 and no tokens. For one text, its list of
-            variants alone.
+            None), `pieces` (parts that a long text was translated in, whose sums and joined texts these are) and
+            `reason` (why a text was rejected). An empty text has one empty variant of probability 1 and no tokens. For
+            one text, its list of variants alone.
 
         Raises:
             TypeError: `sentences` is not a text or a sequence of texts.
             ConfigError: Unknown decoding, or a value of it is out of range.
+            DataError: A text is longer than the model takes, and `long` is 'error'.
 
         Example:
             >>> translator = Translator.load("de-en")
@@ -284,14 +326,72 @@ class Translator:
             return self.translate([sentences], decode=decode, seed=seed, batch_tokens=batch_tokens)[0]
         decoding = self.decoding if decode is None else _as_decoding(decode)
         texts: list[str] = normalize(_as_texts(sentences)).to_pylist()
-        variants = self._decoded(texts, decoding, seed, batch_tokens)
+        parts = self._parts(texts)
+        if parts is None:
+            variants = self._decoded(texts, decoding, seed, batch_tokens)
+        else:
+            flat = iter(self._decoded([part for row in parts for part in row], decoding, seed, batch_tokens))
+            variants = [self._joined(list(islice(flat, len(row)))) for row in parts]
         self._observe(decoding, texts, variants)
+        return variants
+
+    def _parts(self, texts: Sequence[str]) -> list[list[str]] | None:
+        """The parts of each text, none of one that is rejected; None if every text is taken as it is."""
+        limit = self._codec.max_source
+        # No tokenizer makes more subwords than there are bytes.
+        long = [row for row, text in enumerate(texts) if 4 * len(text) + _MAX_AROUND > limit]
+        long = [row for row in long if len(texts[row].encode()) + _MAX_AROUND > limit]
+        lengths = self._lengths([texts[row] for row in long])
+        long = [row for row, length in zip(long, lengths, strict=True) if length > limit]
+        if not long:
+            return None
+        if self.long == "error":
+            raise DataError(
+                f"the text has {max(lengths)} subwords, and the model takes {limit}",
+                row=long[0] + 1,
+                remedy="Translate long lines with --long split, truncate or reject.",
+            )
+        if self.long == "truncate":
+            if not self._warned:
+                cut = f"'{texts[long[0]][:60]}…'"
+                warnings.warn(f"lines of more than {limit} subwords are truncated, such as {cut}", stacklevel=3)
+            self._warned = True
+            return None
+        parts = [[text] for text in texts]
+        for row in long:
+            parts[row] = [] if self.long == "reject" else split_text(texts[row], limit, self._lengths)
+        return parts
+
+    def _lengths(self, texts: list[str]) -> list[int]:
+        return [len(row) for row in self._codec.encode(texts)]
+
+    def _joined(self, groups: Sequence[Sequence[Variant]]) -> list[Variant]:
+        """The variants of a text from those of its parts: the first of each together, the second of each …"""
+        if len(groups) == 1:
+            return list(groups[0])
+        if not groups:
+            return [Variant("", nan, 0, reason=f"longer than {self._codec.max_source} subwords")]
+        space = "" if language_of(self.target) in WITHOUT_SPACES else " "
+        variants = []
+        for rank in range(max(map(len, groups))):
+            row = [group[min(rank, len(group) - 1)] for group in groups]
+            utilities = [variant.utility for variant in row if variant.utility is not None]
+            variants.append(
+                Variant(
+                    space.join(variant.text for variant in row if variant.text),
+                    sum(variant.logprob for variant in row),
+                    sum(variant.tokens for variant in row),
+                    any(variant.cut for variant in row),
+                    sum(utilities) / len(utilities) if utilities else None,
+                    pieces=len(row),
+                )
+            )
         return variants
 
     def _decoded(
         self, texts: Sequence[str], decoding: Decoding, seed: int, batch_tokens: int | None
     ) -> list[list[Variant]]:
-        """The variants of normalized texts."""
+        """The variants of normalized texts that the model takes."""
         if isinstance(decoding, Mbr):
             samples = self._decoded(texts, decoding.proposal, seed, batch_tokens)
             beam = Beam(decoding.beam, shortlist=decoding.shortlist) if decoding.beam else None
@@ -300,20 +400,36 @@ class Translator:
         nonempty = [row for row, text in enumerate(texts) if text]
         variants = [[Variant("", 0.0, 0)] for _ in texts]
         if nonempty:
-            rows = [
-                _truncate(pieces) for pieces in self._subwords.encode([self._tagged(texts[row]) for row in nonempty])
-            ]
+            limit = self._codec.max_source
+            rows = [_truncate(pieces, limit) for pieces in self._codec.encode([texts[row] for row in nonempty])]
             options = self.engine_options(decoding)
             if batch_tokens is not None:
                 options["max_batch_size"] = batch_tokens
-            engine = self._seeded(seed) if decoding.random else self._loaded()
-            for max_length, indices in _by_max_length(decoding, rows):
-                options["max_decoding_length"] = max_length
-                results = _guarded(engine.translate_batch, [rows[index] for index in indices], **options)
+            for max_length, indices in _by_max_length(decoding, rows, self._codec.max_target):
+                options["max_decoding_length"] = max_length + len(self._codec.prefix)
+                results = self._run(decoding, seed, [rows[index] for index in indices], options)
                 groups = self._variants(decoding, results, seed, max_length)
                 for index, group in zip(indices, groups, strict=True):
                     variants[nonempty[index]] = group
         return variants
+
+    def _run(self, decoding: Decoding, seed: int, rows: list[list[str]], options: dict[str, Any]) -> list[Any]:
+        """Decode rows of tokens; where memory is too small for a batch, with half of it, as often as it takes."""
+        prefix = [list(self._codec.prefix)] * len(rows) if self._codec.prefix else None
+        while True:
+            if self._batch_tokens is not None:
+                options["max_batch_size"] = min(options["max_batch_size"], self._batch_tokens)
+            # Samples need the seed at their start, so a failed attempt must not have used it.
+            engine = self._seeded(seed) if decoding.random else self._loaded()
+            try:
+                results: list[Any] = _guarded(engine.translate_batch, rows, prefix, **options)
+                return results
+            except RunError as error:
+                half = options["max_batch_size"] // 2
+                if "out of memory" not in error.what.lower() or half < MIN_BATCH_TOKENS:
+                    raise
+                self._batch_tokens = half
+                warnings.warn(f"out of memory: decoding continues with batches of {half} subwords", stacklevel=2)
 
     def score(self, sources: Sequence[str], targets: Sequence[str]) -> list[tuple[float, int]]:
         """Score given translations.
@@ -329,21 +445,35 @@ class Translator:
         Raises:
             TypeError: An argument is not a sequence of texts.
 
+        A pair with a side that is longer than the model takes has no log-probability, but NaN.
+
         Example:
             >>> [(good, _), (bad, _)] = Translator.load("de-en").score(["Hallo."] * 2, ["Hello.", "Goodbye."])
             >>> good > bad
             True
         """
-        pieces = self._subwords.encode_target(normalize(_as_texts(targets)).to_pylist())
+        prefix = list(self._codec.prefix)
+        rows = self._codec.encode(normalize(_as_texts(sources)).to_pylist())
+        pieces = [[*prefix, *row] for row in self._codec.encode_target(normalize(_as_texts(targets)).to_pylist())]
+        positions = self._codec.max_positions
+        fits = [
+            row
+            for row, (one, other) in enumerate(zip(rows, pieces, strict=True))
+            if positions is None or max(len(one), len(other) + 1) <= positions
+        ]
+        scores = [(nan, len(row) + 1 - len(prefix)) for row in pieces]
         # CTranslate2 adds the end of sentence itself.
         results = _guarded(
             self._loaded().score_batch,
-            self._subwords.encode([self._tagged(text) for text in normalize(_as_texts(sources)).to_pylist()]),
-            [row[:-1] for row in pieces],
+            [rows[row] for row in fits],
+            [pieces[row] for row in fits],
             max_batch_size=2048,
             batch_type="tokens",
         )
-        return [(float(sum(result.log_probs)), len(result.log_probs)) for result in results]
+        for row, result in zip(fits, results, strict=True):
+            own = result.log_probs[len(prefix) :]
+            scores[row] = (float(sum(own)), len(own))
+        return scores
 
     def engine_options(self, decode: str | Decoding | None = None) -> dict[str, Any]:
         """Keyword arguments of ctranslate2's translate_batch for a decoding, batching included.
@@ -369,11 +499,12 @@ class Translator:
         # Few hypotheses at a time keep the working set in the cache: fastest around 1,500 tokens. With a shortlist,
         # fewer sentences are faster, because a batch scores every word that any of them allows.
         limit = 192 if decoding.shortlist else 640
+        size = max(64, min(limit, 1536 // hypotheses)) if self.device == "cpu" else max(64, GPU_TOKENS // hypotheses)
         return {
             **options,
-            "max_batch_size": max(64, min(limit, 1536 // hypotheses)),
+            "max_batch_size": size,
             "batch_type": "tokens",
-            "max_decoding_length": MAX_LENGTH,
+            "max_decoding_length": self._codec.max_target,
             "return_scores": True,
         }
 
@@ -388,18 +519,17 @@ class Translator:
             plain._monitor = None
             self._monitor.add(plain.translate([text for text in texts if text.strip()][:missing]))
 
-    def _tagged(self, text: str) -> str:
-        return f"{self._tag} {text}" if self._tag and not has_language_tag(text) else text
-
     def _variants(
-        self, decoding: Decoding, results: Iterable[Any], seed: int, max_length: int
+        self, decoding: Decoding, results: Sequence[Any], seed: int, max_length: int
     ) -> Iterator[list[Variant]]:
         penalty = decoding.options()["length_penalty"]
         order = generator(seed)
-        texts = iter(self._subwords.decode([hypothesis for result in results for hypothesis in result.hypotheses]))
-        for result in results:
+        skipped = len(self._codec.prefix)
+        groups = [[hypothesis[skipped:] for hypothesis in result.hypotheses] for result in results]
+        texts = iter(self._codec.decode([hypothesis for group in groups for hypothesis in group]))
+        for hypotheses, result in zip(groups, results, strict=True):
             variants = []
-            for hypothesis, score in zip(result.hypotheses, result.scores, strict=True):
+            for hypothesis, score in zip(hypotheses, result.scores, strict=True):
                 # The end of sentence was scored, too, unless the maximum length came before it.
                 cut = len(hypothesis) >= max_length
                 tokens = len(hypothesis) + (not cut)
@@ -430,7 +560,14 @@ class Translator:
         import ctranslate2
 
         try:
-            return ctranslate2.Translator(str(self.folder), device=self.device, inter_threads=1, intra_threads=1)
+            device = parse_device(self.device)
+            return ctranslate2.Translator(
+                str(self.folder),
+                device=device.kind,
+                device_index=device.indices[worker_number() % len(device.indices)],
+                inter_threads=1,
+                intra_threads=1,
+            )
         except (RuntimeError, ValueError) as error:
             raise ModelError(
                 f"CTranslate2 cannot load the model: {error}",
@@ -488,13 +625,16 @@ def translate_stream(
     Args:
         translator: Each thread gets a copy of it.
         chunks: Lists of sentences; at most 2 × `threads` of them are in memory.
-        threads: Cores. Their number does not change the translations.
+        threads: Cores. Their number does not change the translations. On GPUs, each of them has one copy instead.
         seed: Chunk i is translated with a seed derived from this and i.
 
     Yields:
         The variants of each chunk, in order.
     """
-    idle = deque(translator.with_decoding(translator.decoding) for _ in range(threads))
+    gpus = [str(part) for part in parse_device(translator.device).parts() if part.kind != "cpu"]
+    devices = gpus or [translator.device] * threads
+    threads = len(devices)
+    idle = deque(translator._copy(translator.decoding, device) for device in devices)
     for copy in idle:
         copy._monitor = None  # results are compared below, in their order
 
@@ -561,25 +701,27 @@ def best_variants(translator: Translator, sentences: Sequence[str]) -> list[Vari
     return best
 
 
-def _by_max_length(decoding: Decoding, rows: Sequence[Sequence[str]]) -> Iterator[tuple[int, list[int]]]:
+def _by_max_length(
+    decoding: Decoding, rows: Sequence[Sequence[str]], max_target: int
+) -> Iterator[tuple[int, list[int]]]:
     """Maximum subwords of a translation, and the indices of the sentences that it applies to.
 
     The beam of a weak translator repeats itself until it is stopped: a few such sentences would take longer than all
     others. Samples end by themselves, and they depend on what is in their batch, as a shortlist does.
     """
     if decoding.random or decoding.shortlist:
-        yield MAX_LENGTH, list(range(len(rows)))
+        yield max_target, list(range(len(rows)))
         return
     groups: dict[int, list[int]] = {}
     for index, pieces in enumerate(rows):
         # Three times the source length, rounded up to a multiple of eight, and sixteen.
-        limit = min(MAX_LENGTH, 3 * 8 * -(-len(pieces) // 8) + 16)
+        limit = min(max_target, 3 * 8 * -(-len(pieces) // 8) + 16)
         groups.setdefault(limit, []).append(index)
     yield from groups.items()
 
 
-def _truncate(pieces: list[str]) -> list[str]:
-    return [*pieces[: MAX_LENGTH - 1], END] if len(pieces) > MAX_LENGTH else pieces
+def _truncate(pieces: list[str], limit: int) -> list[str]:
+    return [*pieces[: limit - 1], pieces[-1]] if len(pieces) > limit else pieces
 
 
 def _as_decoding(decode: str | Decoding) -> Decoding:
@@ -605,33 +747,6 @@ def _as_texts(sentences: Any) -> list[str]:
     return list(sentences)
 
 
-def _languages(folder: Path, source: str | None, target: str | None) -> tuple[str | None, str | None, str]:
-    """Source and target language, None if unknown, and the tag that makes a multilingual model translate into it."""
-    known = [side.strip() for side in read_card(folder).get("languages", "").split("→")]
-    if len(known) != 2:
-        match = re.search(r"opus-mt-([a-z]{2,3})-([a-z]{2,3})(?![a-zA-Z])", folder.name)
-        known = list(match.groups()) if match else []
-    tag = f">>{target}<<"
-    tags = _language_tags(folder) if target else []
-    if target and tags:
-        if tag not in tags:
-            raise ConfigError(f"unknown target language '{target}'{nearest(target, [name[2:-2] for name in tags])}")
-        return source or (known[0] if known else None), target, tag
-    for side, given, own in zip(("source", "target"), (source, target), known, strict=False):
-        if given and given != own:
-            raise ConfigError(
-                f"the model in {folder} translates {known[0]} → {known[1]}, not with {side} language '{given}'"
-            )
-    return source or (known[0] if known else None), target or (known[1] if known else None), ""
-
-
-def _language_tags(folder: Path) -> list[str]:
-    """Pieces such as `>>deu<<` in the source vocabulary."""
-    path = next(path for name in VOCABULARIES if (path := folder / name).is_file())
-    pieces = json.loads(path.read_text(encoding="utf-8"))
-    return [piece for piece in pieces if piece.startswith(">>") and piece.endswith("<<")]
-
-
 def _check_folder(folder: Path) -> None:
     remedy = "Name the folder of a translator; if this is one, copy the whole folder again."
     if not folder.is_dir():
@@ -639,6 +754,10 @@ def _check_folder(folder: Path) -> None:
     for name in ENGINE_FILES:
         if not (folder / name).is_file():
             raise ModelError(f"not a translator: {name} not found", file=folder, remedy=remedy)
+    if folder_settings(folder)["family"] == "marian":
+        for name in SUBWORD_MODELS:
+            if not (folder / name).is_file():
+                raise ModelError(f"not a translator: {name} not found", file=folder, remedy=remedy)
     if not any((folder / name).is_file() for name in VOCABULARIES):
         raise ModelError("not a translator: shared_vocabulary.json not found", file=folder, remedy=remedy)
     try:

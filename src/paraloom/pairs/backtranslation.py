@@ -15,6 +15,9 @@ from paraloom.core.errors import DataError
 from paraloom.core.protocols import TranslatorLike, Variant
 from paraloom.core.schema import PAIRS, require
 
+PIECES = pa.field("pieces", pa.int32())
+"""Further column of translations: how many parts a long text was translated in."""
+
 
 def backtranslate(
     batch: pa.RecordBatch,
@@ -81,7 +84,8 @@ def pair_translations(
     Returns:
         PAIRS with the reference as `src` and the translation as `tgt`, both in the language of the reference, `pair_id`
         and `origin` kept, and the columns `rank` (int32, 0 is the best), `logprob` (float32, nats), `tokens` (int32,
-        subwords), `method`, `pivot` and `pivot_lang` (the sentence that was translated, and its language), and
+        subwords), `pieces` (int32, parts that a long sentence was translated in, else 1), `method`, `pivot` and
+        `pivot_lang` (the sentence that was translated, and its language), and
         `_source` (int32, row of `pairs`). A row without variants gives no pair.
 
     Raises:
@@ -105,6 +109,7 @@ def pair_translations(
         (pa.field("rank", pa.int32()), flat.rank),
         (pa.field("logprob", pa.float32(), metadata=metadata), flat.logprob),
         (pa.field("tokens", pa.int32(), metadata=metadata), flat.tokens),
+        (PIECES, flat.pieces),
         (pa.field("method", pa.string()), pa.array([method] * len(flat.text), pa.string())),
         (pa.field("pivot", pa.string()), of_pairs.column(pivot)),
         (pa.field("pivot_lang", pa.string()), of_pairs.column(f"{pivot}_lang")),
@@ -149,6 +154,7 @@ class FlatVariants(NamedTuple):
         logprob: Log-probabilities, float32; null where they are unknown (NaN).
         tokens: Numbers of subwords, int32; null where log-probabilities are unknown.
         cut: Whether the decoder stopped each variant before its end.
+        pieces: Numbers of parts that the sentences were translated in, int32.
     """
 
     source: npt.NDArray[np.int32]
@@ -157,6 +163,7 @@ class FlatVariants(NamedTuple):
     logprob: pa.Array
     tokens: pa.Array
     cut: pa.Array
+    pieces: pa.Array
 
 
 def flatten_variants(variants: Sequence[Sequence[Variant]]) -> FlatVariants:
@@ -179,4 +186,5 @@ def flatten_variants(variants: Sequence[Sequence[Variant]]) -> FlatVariants:
         pa.array([variant.logprob for variant in flat], pa.float32(), from_pandas=True),
         pa.array([None if isnan(variant.logprob) else variant.tokens for variant in flat], pa.int32()),
         pa.array([variant.cut for variant in flat], pa.bool_()),
+        pa.array([variant.pieces for variant in flat], pa.int32()),
     )

@@ -15,7 +15,7 @@ from paraloom.core.config import Config
 from paraloom.core.errors import ConfigError, DataError
 from paraloom.core.protocols import Variant
 from paraloom.core.schema import PAIRS, VARIANTS, require
-from paraloom.pairs.backtranslation import flatten_variants
+from paraloom.pairs.backtranslation import PIECES, flatten_variants
 from paraloom.pairs.filtering.held_out import IN_HELD_OUT, HeldOut
 from paraloom.pairs.scoring.repetition import repeats
 from paraloom.text.buffers import code_points
@@ -51,8 +51,9 @@ def variant_rows(
         signature: Signature of the translator or translators, for the metadata of the columns that they produced.
 
     Returns:
-        VARIANTS with the columns of the original (so that a pair can be made of a single row), `cut`, `repeated`
-        (whether an earlier variant of the same text has the same words) and `_source` (int32, row of `originals`).
+        VARIANTS with the columns of the original (so that a pair can be made of a single row), `cut`, `pieces`,
+        `repeated` (whether an earlier variant of the same text has the same words) and `_source` (int32, row of
+        `originals`).
 
     Raises:
         DataError: There are not as many lists as rows.
@@ -70,6 +71,7 @@ def variant_rows(
         (pa.field("logprob", pa.float32(), metadata=metadata), flat.logprob),
         (pa.field("tokens", pa.int32(), metadata=metadata), flat.tokens),
         (pa.field(CUT, pa.bool_()), flat.cut),
+        (PIECES, flat.pieces),
         *((ORIGINALS.field(name), of_originals.column(name)) for name in ("original", "original_lang", "origin")),
         (ORIGINALS.field("repeated"), pa.array(_repeated(flat.source, flat.text), pa.bool_())),
         (pa.field(_SOURCE, pa.int32()), pa.array(flat.source)),

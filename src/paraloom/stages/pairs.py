@@ -66,7 +66,7 @@ class BackTranslate(Map):
     """
 
     inputs: ClassVar[tuple[str, ...]] = ("translator",)
-    version: ClassVar[str] = "5"
+    version: ClassVar[str] = "6"
     output_schema: ClassVar[str] = "PAIRS"
     input_columns: ClassVar[tuple[str, ...]] = tuple(PAIRS.names)
     rows: ClassVar[Literal["same", "many"]] = "many"

@@ -23,11 +23,16 @@ from paraloom.evaluate.row_groups import evaluate_groups, read_row_ranges, row_g
 from paraloom.evaluate.translation import evaluate_translation
 from paraloom.io import Corpus
 from paraloom.io.compression import read_lines
-from paraloom.mt.checkpoint import CHECKPOINT, convert, write_card
+from paraloom.mt.checkpoint import CHECKPOINT, check_precision, convert, copy_file, find_translator
 from paraloom.mt.config import TranslatorConfig
 from paraloom.mt.costs import COST_DECODING, CostDistribution, write_costs
 from paraloom.mt.data import mixture_sizes, repeat_to
 from paraloom.mt.decoding import parse_decoding
+from paraloom.mt.devices import default_device, parse_device
+from paraloom.mt.families import FOLDER_FILE, folder_settings
+from paraloom.mt.families.base import write_settings
+from paraloom.mt.model_card import write_card
+from paraloom.mt.splitting import check_long
 from paraloom.mt.training import train_translator
 from paraloom.mt.translator import Translator, best_translations, best_variants
 from paraloom.pairs.filtering.held_out import is_held_out
@@ -186,15 +191,21 @@ class TrainTranslator(TranslatorConfig, Fit):
 
 @dataclass(frozen=True, kw_only=True)
 class LoadTranslator(Fit):
-    """Converts a Marian translator from Hugging Face to CTranslate2, for decoding.
+    """Brings in a translator: converts a checkpoint to CTranslate2, and notes what it translates from and into.
 
     Args:
-        model: A Hugging Face name such as `Helsinki-NLP/opus-mt-de-en`, downloaded unless it is in the local cache, or
-            a folder with such a checkpoint.
+        model: A Hugging Face name such as `facebook/nllb-200-distilled-600M`, downloaded unless it is in the local
+            cache; a folder with such a checkpoint; or a translator that is ready: a folder, or the name of a bundled
+            one.
         revision: Branch, tag or commit of the model. Default: its main branch.
-        precision: Precision of the weights; see `paraloom.mt.checkpoint.PRECISIONS`.
+        precision: Precision of the weights; see `paraloom.mt.checkpoint.PRECISIONS`. 'auto' is what suits the device.
+        source: Source language, of a model that has several.
+        target: Target language, of a model that has several.
+        long: What happens to lines that are longer than the model takes: 'split', 'truncate', 'reject' or 'error'.
 
     Raises:
+        ConfigError: When it runs: the model does not have a language, or does not work in this precision.
+        ModelError: When it runs: models of this kind are not supported.
         MissingExtraError: When it runs: transformers is not installed.
 
     Example:
@@ -202,17 +213,33 @@ class LoadTranslator(Fit):
         'int8'
     """
 
+    optional_fields: ClassVar[tuple[str, ...]] = ("source", "target", "long")
+
     model: str
     revision: str | None = None
     precision: str = "int8"
+    source: str | None = None
+    target: str | None = None
+    long: str = "split"
+
+    def validate(self) -> None:
+        check_precision(self.precision)
+        check_long(self.long)
 
     def fit(self, folder: Path, context: StageContext) -> dict[str, Json]:
-        """Convert the checkpoint into the artifact."""
-        engine = folder / "checkpoint" / "engine"
-        convert(self.model, engine, precision=self.precision, revision=self.revision)
-        for path in sorted(engine.iterdir()):
-            path.replace(folder / path.name)
-        return {"model": self.model, "weights": file_digest(folder / "model.bin")[:12]}
+        """Convert the checkpoint, unless the cache has it, and put the model into the artifact."""
+        kind = parse_device(default_device()).kind
+        engine = find_translator(self.model, precision=self.precision, device=kind, revision=self.revision)
+        for path in sorted(path for path in engine.iterdir() if path.is_file()):
+            copy_file(path, folder / path.name)
+        settings = {"source": self.source, "target": self.target, "long": None if self.long == "split" else self.long}
+        given = {name: value for name, value in settings.items() if value is not None}
+        if given:
+            (folder / FOLDER_FILE).unlink(missing_ok=True)  # it may be linked to the cache
+            write_settings(folder, folder_settings(engine) | given)
+        translator = Translator(folder, check_costs=False)  # fails now if a language is missing
+        languages: dict[str, Json] = {"source": translator.source, "target": translator.target} if given else {}
+        return {"model": self.model, "weights": file_digest(folder / "model.bin")[:12], **languages}
 
 
 def _sides(corpora: list[Corpus], select: Callable[[str], bool]) -> Iterator[Sides]:

@@ -63,7 +63,7 @@ class TranslateVariants(Map):
     """
 
     inputs: ClassVar[tuple[str, ...]] = ("translator",)
-    version: ClassVar[str] = "2"
+    version: ClassVar[str] = "3"
     output_schema: ClassVar[str] = "VARIANTS"
     rows: ClassVar[Literal["same", "many"]] = "many"
 

@@ -19,6 +19,7 @@ from paraloom.mt.language_model import (
     is_language_model,
     load_language_model,
 )
+from paraloom.stages.translators import LoadTranslator
 from paraloom.workflows.outputs import files_named
 
 ANSWERS = ".answers.sqlite"
@@ -32,8 +33,13 @@ _OWN_OPTIONS = {
     "max_requests": "--max-requests",
     "max_tokens": "--max-tokens",
     "max_failures": "--max-failures",
+    "precision": "--precision",
+    "long": "--long",
 }
 """Field → its own option; `--endpoint KEY=VALUE` sets the others."""
+
+_TRANSLATOR_OPTIONS = ("source", "target", "precision", "long")
+"""Fields of `LoadTranslator` that have options."""
 
 SETTINGS = tuple(f.name for f in fields(EndpointConfig) if f.name not in _OWN_OPTIONS and f.name != "url")
 """What `--endpoint KEY=VALUE` sets."""
@@ -41,17 +47,18 @@ SETTINGS = tuple(f.name for f in fields(EndpointConfig) if f.name not in _OWN_OP
 
 def named_translator(
     translator: str, *, output: str = PIPE, settings: Sequence[str] = (), **options: Any
-) -> str | EndpointTranslator | LanguageModelTranslator:
+) -> str | LoadTranslator | EndpointTranslator | LanguageModelTranslator:
     """A translator as the command line names it: an endpoint by its address, any other by its name or folder.
 
     Args:
         translator: An address such as `http://127.0.0.1:8000/v1`, a name, or a folder.
         output: What is written: answers are kept in a file beside it, unless a setting names another.
         settings: Further fields of `EndpointConfig`, as KEY=VALUE.
-        **options: Fields of `EndpointConfig` that have options of their own; None leaves one out.
+        **options: Fields of `EndpointConfig` or `LoadTranslator` that have options of their own; None leaves one out.
 
     Returns:
-        The endpoint; the language model, of a folder that has one; or the name, as it is.
+        The endpoint; the language model, of a folder that has one; the stage that loads another translator with these
+        options; or, without any, the name as it is.
 
     Raises:
         ConfigError: An option of language models or endpoints is given with another translator; the model or a
@@ -77,20 +84,31 @@ def named_translator(
                 )
         return load_language_model(translator, **given)
     if not is_endpoint(translator):
-        wrong = [_OWN_OPTIONS[name] for name in given] or ["--endpoint"] * bool(settings)
+        wrong = [_OWN_OPTIONS[name] for name in given if name not in _TRANSLATOR_OPTIONS]
+        wrong += ["--endpoint"] * bool(settings)
         if wrong:
             raise ConfigError(
                 f"{wrong[0]} is for language models and endpoints, not for '{translator}'",
                 remedy="Name an address such as http://127.0.0.1:8000/v1 or the folder of a language model as the "
                 "translator, or leave the option out.",
             )
-        return translator
+        return LoadTranslator(model=_absolute(translator), **given) if given else translator
+    if wrong := [_OWN_OPTIONS[name] for name in ("precision", "long") if name in given]:
+        raise ConfigError(
+            f"{wrong[0]} is for models on this machine, not for the endpoint '{translator}'",
+            remedy="Leave the option out.",
+        )
     if "model" not in given:
         raise ConfigError("the model of the endpoint is missing", remedy="Name it as the server does: --model NAME.")
     given |= dict(_setting(text) for text in settings)
     if "answers" not in given and output != PIPE:
         given["answers"] = str(answers_file(output))
     return EndpointTranslator(translator, **given)
+
+
+def _absolute(translator: str) -> str:
+    """A folder as a run can find it from anywhere; a name as it is."""
+    return str(Path(translator).absolute()) if Path(translator).is_dir() else translator
 
 
 def answers_file(output: str | Path) -> Path:

@@ -37,6 +37,7 @@ from paraloom.stages.input_checks import Direction, SampledRows, name_languages
 from paraloom.stages.input_checks import check_languages as check_sample
 from paraloom.stages.pairs import BackTranslate, DropDuplicates, Filter, FindDuplicates
 from paraloom.stages.scores import Score
+from paraloom.stages.translators import LoadTranslator
 from paraloom.workflows.memory import Compute, InProcess, pairs_from_data
 from paraloom.workflows.outputs import check_output
 from paraloom.workflows.rejected import report_rejected
@@ -220,7 +221,7 @@ class Pairs:
 
     def backtranslate(
         self,
-        translator: Translator | TranslatorLike | TranslatingFunction | str | Path,
+        translator: Translator | LoadTranslator | TranslatorLike | TranslatingFunction | str | Path,
         *,
         decode: str | None = None,
         side: str = "src",
@@ -261,7 +262,7 @@ class Pairs:
         if not loads_by_folder(translator):
             return self._in_process(_translation(as_translator(translator), decode, side_, check_languages))
         stages, reference, own_decoding = translator_stages(
-            cast("Translator | EndpointTranslator | LanguageModelTranslator | str | Path", translator),
+            cast("Translator | LoadTranslator | EndpointTranslator | LanguageModelTranslator | str | Path", translator),
             name=self._unique("translator"),
         )
         stage = BackTranslate(

@@ -46,12 +46,15 @@ CHUNK = 500
 
 
 def translator_stages(
-    translator: Translator | EndpointTranslator | LanguageModelTranslator | str | Path, *, name: str = "translator"
+    translator: Translator | LoadTranslator | EndpointTranslator | LanguageModelTranslator | str | Path,
+    *,
+    name: str = "translator",
 ) -> tuple[list[Stage], Ref, str | None]:
     """The stages that bring a translator in, what later stages refer to, and the translator's own decoding.
 
     Args:
-        translator: A loaded translator, an endpoint, the name of a bundled one, a folder, or a name of Hugging Face.
+        translator: A loaded translator, a stage that loads one, an endpoint, the name of a bundled one, a folder, or a
+            name of Hugging Face.
         name: Name of the stage that loads it.
 
     Returns:
@@ -82,6 +85,9 @@ def translator_stages(
             name=name, model=str(translator.checkpoint), precision=translator.precision, **asdict(translator.config)
         )
         return [model], model, describe_decoding(translator.decoding)
+    if isinstance(translator, LoadTranslator):
+        loading = replace(translator, name=name)
+        return [loading], loading, None
     path, text = Path(translator), str(translator)
     if is_endpoint(text):
         raise ConfigError(
@@ -112,15 +118,19 @@ def loads_by_folder(translator: object) -> bool:
         (True, True)
     """
     if isinstance(translator, Translator):
-        plain = Translator(translator.folder)
-        return (translator.source, translator.target, translator.device) == (plain.source, plain.target, plain.device)
+        try:
+            plain = Translator(translator.folder)
+        except ConfigError:  # it needs languages that the folder does not name
+            return False
+        own, loaded = ((one.source, one.target, one.device, one.long) for one in (translator, plain))
+        return own == loaded
     if isinstance(translator, LanguageModelTranslator):
         return translator.checkpoint is not None and translator.device == "cpu"
-    return isinstance(translator, (str, Path, EndpointTranslator))
+    return isinstance(translator, (str, Path, LoadTranslator, EndpointTranslator))
 
 
 def all_translator_stages(
-    translators: Sequence[Translator | EndpointTranslator | LanguageModelTranslator | str | Path],
+    translators: Sequence[Translator | LoadTranslator | EndpointTranslator | LanguageModelTranslator | str | Path],
 ) -> tuple[list[Stage], tuple[Ref, ...]]:
     """The stages that bring several translators in, and a reference to each."""
     stages: list[Stage] = []
@@ -192,7 +202,7 @@ def train_translator(
 
 
 def translate_file(
-    translator: Translator | TranslatorLike | str | Path,
+    translator: Translator | LoadTranslator | TranslatorLike | str | Path,
     source: str,
     output: str,
     *,
@@ -234,7 +244,7 @@ def translate_file(
         DataError: A line is not UTF-8; or the first lines are in another language than the one that the translator
             translates from.
     """
-    loaded = None if isinstance(translator, (str, Path)) else as_translator(translator)
+    loaded = None if isinstance(translator, (str, Path, LoadTranslator)) else as_translator(translator)
     decoding = parse_decoding(decode) if decode else getattr(loaded, "decoding", Beam())
     method = decode or ("beam:5" if loaded is None else describe_decoding(decoding))
     if nbest is not None:
@@ -295,7 +305,12 @@ def translate_file(
 
 
 def _opened(translator: Any, decoding: Decoding) -> TranslatorLike:
-    """A translator by its name or folder."""
+    """A translator by its name or folder, or as a stage would load it."""
+    if isinstance(translator, LoadTranslator):
+        fields = ("source", "target", "revision", "precision", "long")
+        options = {name: getattr(translator, name) for name in fields}
+        loaded: TranslatorLike = Translator.load(translator.model, decode=decoding, **options)
+        return loaded
     if any((Path(translator) / name).is_file() for name in (ENDPOINT_FILE, LANGUAGE_MODEL_FILE)):
         return open_translator(translator, decoding)
     model: TranslatorLike = Translator.load(translator, decode=decoding)

@@ -23,6 +23,7 @@ from paraloom.pipeline.shard import OnError
 from paraloom.stages.diversity import MeasureDiversity
 from paraloom.stages.sentences import ReadSentences
 from paraloom.stages.syntax import Parse
+from paraloom.stages.translators import LoadTranslator
 from paraloom.stages.variants import ReadVariants, TranslateVariants, columns_of_file
 from paraloom.workflows.run import as_list, input_stages, run_in, run_stages
 from paraloom.workflows.syntax import parser_fields
@@ -34,7 +35,7 @@ PARSES = "text_parse"
 _BITEXT = (".tsv", ".jsonl", ".parquet", ".tmx")
 
 
-AnyTranslator: TypeAlias = Translator | EndpointTranslator | LanguageModelTranslator | str | Path
+AnyTranslator: TypeAlias = Translator | LoadTranslator | EndpointTranslator | LanguageModelTranslator | str | Path
 
 
 def translate_variants(

@@ -1,0 +1,143 @@
+"""Where models run: the processor or GPUs, and the number formats that suit them."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import re
+from typing import NamedTuple
+
+from paraloom.core.errors import ConfigError, nearest
+
+DEVICE_VARIABLE = "PARALOOM_DEVICE"
+"""Environment variable with the device of translators that are loaded without one; worker processes inherit it."""
+
+DEVICES = ("auto", "cpu", "cuda")
+
+
+class Device(NamedTuple):
+    """A processor, or GPUs of one machine.
+
+    Args:
+        kind: 'cpu' or 'cuda'.
+        indices: Numbers of the GPUs; (0,) for the processor.
+    """
+
+    kind: str
+    indices: tuple[int, ...] = (0,)
+
+    def __str__(self) -> str:
+        if self.kind == "cpu" or self.indices == (0,):
+            return self.kind
+        return f"{self.kind}:{','.join(map(str, self.indices))}"
+
+    def parts(self) -> list[Device]:
+        """Each GPU by itself.
+
+        Example:
+            >>> [str(part) for part in Device("cuda", (0, 1)).parts()]
+            ['cuda', 'cuda:1']
+        """
+        return [Device(self.kind, (index,)) for index in self.indices]
+
+
+def default_device() -> str:
+    """$PARALOOM_DEVICE, or 'cpu'."""
+    return os.environ.get(DEVICE_VARIABLE) or "cpu"
+
+
+def parse_device(text: str) -> Device:
+    """Read a device as options name it, and check that it is there.
+
+    Args:
+        text: 'cpu'; 'cuda', the first GPU; 'cuda:0,1', several; or 'auto', all GPUs if there are any, else the
+            processor.
+
+    Raises:
+        ConfigError: Unknown device, or a GPU that this machine does not have.
+
+    Example:
+        >>> parse_device("cpu")
+        Device(kind='cpu', indices=(0,))
+    """
+    match = re.fullmatch(r"(auto|cpu)|cuda(?::(\d+(?:,\d+)*))?", text.strip())
+    if match is None:
+        raise ConfigError(
+            f"unknown device '{text}'{nearest(text, DEVICES)}", remedy="Devices: auto, cpu, cuda, cuda:0,1."
+        )
+    if text.strip() == "cpu":
+        return Device("cpu")
+    count = gpu_count()
+    if match[1]:
+        return Device("cuda", tuple(range(count))) if count else Device("cpu")
+    indices = tuple(dict.fromkeys(int(index) for index in (match[2] or "0").split(",")))
+    if absent := [index for index in indices if index >= count]:
+        there = f"this machine has {count} GPU{'s' * (count != 1)}, numbered from 0" if count else "no GPU is available"
+        raise ConfigError(
+            f"GPU {', '.join(map(str, absent))} of device '{text}' not found: {there}",
+            remedy="Write --device cpu, or auto for a GPU if there is one; CTranslate2 needs the CUDA libraries.",
+        )
+    return Device("cuda", indices)
+
+
+def use_device(device: str | None) -> Device | None:
+    """Let translators that are loaded without a device run on this one, also in processes that are started later.
+
+    Args:
+        device: As `parse_device` reads it; None changes nothing.
+
+    Raises:
+        ConfigError: Unknown device, or a GPU that this machine does not have.
+
+    Returns:
+        The device, None where none is given.
+    """
+    if device is None:
+        return None
+    parsed = parse_device(device)
+    os.environ[DEVICE_VARIABLE] = str(parsed)
+    return parsed
+
+
+def precision_on(device: Device | None, precision: str | None) -> str | None:
+    """The precision to ask for: what suits a GPU that was named, unless a precision was named, too.
+
+    Args:
+        device: What `use_device` returned.
+        precision: What was named.
+
+    Example:
+        >>> precision_on(Device("cuda"), None), precision_on(None, None), precision_on(Device("cuda"), "int8")
+        ('auto', None, 'int8')
+    """
+    return precision or ("auto" if device is not None and device.kind != "cpu" else None)
+
+
+def workers_on(device: Device | None, workers: int | None) -> int | None:
+    """Number of worker processes: one for each GPU that was named, unless a number was named, too.
+
+    Args:
+        device: What `use_device` returned.
+        workers: What was named.
+
+    Example:
+        >>> workers_on(Device("cuda", (0, 1)), None), workers_on(Device("cpu"), None), workers_on(None, 3)
+        (2, None, 3)
+    """
+    return workers or (len(device.indices) if device is not None and device.kind != "cpu" else None)
+
+
+def worker_number() -> int:
+    """Number of this worker process, from 0, so that each of several takes another GPU; 0 in a main process."""
+    identity = multiprocessing.current_process()._identity  # type: ignore[attr-defined]
+    return int(identity[-1]) - 1 if identity else 0
+
+
+def gpu_count() -> int:
+    """Number of GPUs that CTranslate2 can use; 0 without CUDA."""
+    import ctranslate2
+
+    try:
+        return int(ctranslate2.get_cuda_device_count())
+    except (RuntimeError, ValueError):
+        return 0

@@ -1,0 +1,95 @@
+"""Marian: OPUS-MT and what Paraloom trains, of one pair of languages or with `>>fra<<` before the source."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from paraloom.core.errors import ConfigError, nearest
+from paraloom.mt.families import folder_settings
+from paraloom.mt.families.base import SOURCE_LIMIT, Codec, EncoderDecoder, read_vocabulary
+from paraloom.mt.languages import find_language, same_language
+from paraloom.mt.model_card import read_card
+from paraloom.mt.subwords import Subwords, has_language_tag
+
+SUBWORD_MODELS = ("source.spm", "target.spm")
+
+
+class MarianCodec:
+    """The SentencePiece models of both sides, and the tag of the target language.
+
+    Args:
+        folder: Has source.spm and target.spm.
+        source: Source language, None if unknown.
+        target: Target language.
+        tag: Such as `>>deu<<`; '' for models of one pair.
+    """
+
+    prefix: tuple[str, ...] = ()
+    max_source = SOURCE_LIMIT
+    max_target = SOURCE_LIMIT
+    max_positions: int | None = None
+
+    def __init__(self, folder: Path, source: str | None, target: str | None, tag: str) -> None:
+        self.source, self.target, self._tag = source, target, tag
+        self._subwords = Subwords(folder)
+
+    def encode(self, texts: Sequence[str]) -> list[list[str]]:
+        """Source pieces, with tag and end; a text may bring its own tag."""
+        tagged = [f"{self._tag} {text}" if self._tag and not has_language_tag(text) else text for text in texts]
+        return self._subwords.encode(tagged)
+
+    def encode_target(self, texts: Sequence[str]) -> list[list[str]]:
+        """Target pieces, without end."""
+        return [row[:-1] for row in self._subwords.encode_target(list(texts))]
+
+    def decode(self, rows: Sequence[Sequence[str]]) -> list[str]:
+        """Texts."""
+        return self._subwords.decode([list(row) for row in rows])
+
+
+@dataclass(frozen=True)
+class Marian(EncoderDecoder):
+    """Marian models."""
+
+    def convert(self, checkpoint: Path, folder: Path, precision: str) -> None:
+        """Convert a checkpoint; see `EncoderDecoder.convert`."""
+        from ctranslate2.converters import TransformersConverter
+
+        self.check_files(checkpoint, [path.name for path in checkpoint.iterdir()])
+        TransformersConverter(str(checkpoint)).convert(str(folder), quantization=precision, force=True)
+        for name in SUBWORD_MODELS:
+            shutil.copyfile(checkpoint / name, folder / name)
+
+    def open(self, folder: Path, source: str | None, target: str | None) -> Codec:
+        """See `EncoderDecoder.open`; the languages of the model card are the default."""
+        settings = folder_settings(folder)
+        source, target = source or settings.get("source"), target or settings.get("target")
+        return MarianCodec(folder, *_languages(folder, source, target))
+
+
+def _languages(folder: Path, source: str | None, target: str | None) -> tuple[str | None, str | None, str]:
+    """Source and target language, None if unknown, and the tag that makes a multilingual model translate into it."""
+    known = [side.strip() for side in read_card(folder).get("languages", "").split("→")]
+    if len(known) != 2:
+        match = re.search(r"opus-mt-([a-z]{2,3})-([a-z]{2,3})(?![a-zA-Z])", folder.name)
+        known = list(match.groups()) if match else []
+    tags = [piece[2:-2] for piece in read_vocabulary(folder) if piece.startswith(">>") and piece.endswith("<<")]
+    if target and tags:
+        language = find_language(target)
+        form = next((form for form in (target, *(language.forms if language else ())) if form in tags), None)
+        if form is None:
+            raise ConfigError(f"unknown target language '{target}'{nearest(target, tags)}")
+        return source or (known[0] if known else None), target, f">>{form}<<"
+    for side, given, own in zip(("source", "target"), (source, target), known, strict=False):
+        if given and not same_language(given, own):
+            raise ConfigError(
+                f"the model in {folder} translates {known[0]} → {known[1]}, not with {side} language '{given}'"
+            )
+    return source or (known[0] if known else None), target or (known[1] if known else None), ""
+
+
+MARIAN = Marian("marian", "Marian", tuple((name,) for name in (*SUBWORD_MODELS, "vocab.json")))

@@ -1,0 +1,113 @@
+"""Texts that are longer than a model takes, in parts: at sentences, then at clauses, then at words."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from typing import Literal, TypeAlias, cast, get_args
+
+from paraloom.core.errors import ConfigError, nearest
+
+Long: TypeAlias = Literal["error", "split", "truncate", "reject"]
+"""What happens to a text that is longer than the model takes."""
+
+LONG: tuple[str, ...] = get_args(Long)
+
+_SENTENCE = re.compile(r"(?<=[.!?…])[\"'»”’)\]]*\s+|(?<=[。！？；।۔])[\"'»”’）」』]*\s*")
+_CLAUSE = re.compile(r"(?<=[,;:–—])\s+|\s+(?=[–—-]\s)|(?<=[，、：،])\s*")
+_WORD = re.compile(r"\s+")
+
+WITHOUT_SPACES = frozenset({"zh", "yue", "ja", "th", "lo", "km", "my", "bo", "dz"})
+"""Languages, by their shortest codes, whose sentences and words are not separated by spaces."""
+
+Measure: TypeAlias = Callable[[list[str]], list[int]]
+_Span: TypeAlias = tuple[int, int]
+
+
+def check_long(long: str) -> Long:
+    """Check an option `long`.
+
+    Args:
+        long: Its value.
+
+    Returns:
+        The value.
+
+    Raises:
+        ConfigError: It is none of `LONG`.
+    """
+    if long in LONG:
+        return cast(Long, long)
+    raise ConfigError(f"unknown treatment of long lines '{long}'{nearest(long, LONG)}")
+
+
+def split_text(text: str, limit: int, measure: Measure) -> list[str]:
+    """Split a text into parts that a model takes.
+
+    Every sentence is a part of its own, because translators are trained on sentences. One that is still too long is cut
+    at clauses, and those at words or, without any space, at characters; as many as fit stay together.
+
+    Args:
+        text: Normalized text.
+        limit: Maximum length of a part.
+        measure: Lengths of texts, such as numbers of subwords.
+
+    Returns:
+        The parts, without the space between them; nothing else is lost. The text itself if it fits.
+
+    Example:
+        >>> words = lambda texts: [len(text.split()) for text in texts]
+        >>> split_text("He came. He saw, he conquered, he left.", 4, words)
+        ['He came.', 'He saw, he conquered,', 'he left.']
+        >>> split_text("He came in.", 1, words)
+        ['He', 'came', 'in.']
+    """
+    if measure([text])[0] <= limit:
+        return [text]
+
+    def lengths(spans: Sequence[_Span]) -> list[int]:
+        return measure([text[start:end].strip() for start, end in spans])
+
+    def split(span: _Span, level: int) -> list[_Span]:
+        cut = _cut(text, span, level)
+        parts: list[_Span] = []
+        for part, length in zip(cut, lengths(cut), strict=True):
+            whole = length <= limit or part[1] - part[0] == 1
+            parts += [part] if whole else split(part, min(level + 1, len(_SEPARATORS)))
+        return parts if level == 0 else _packed(parts, limit, lengths)
+
+    return [text[start:end].strip() for start, end in split((0, len(text)), 0)]
+
+
+def _cut(text: str, span: _Span, level: int) -> list[_Span]:
+    """The parts of a span that end where its separators do; beyond the last kind of separators, two halves."""
+    start, end = span
+    if level == len(_SEPARATORS):
+        middle = (start + end) // 2
+        return [(start, middle), (middle, end)]
+    parts = []
+    for match in _SEPARATORS[level].finditer(text, start, end):
+        parts.append((start, match.end()))
+        start = match.end()
+    parts.append((start, end))
+    return [(start, end) for start, end in parts if text[start:end].strip()]
+
+
+def _packed(parts: list[_Span], limit: int, lengths: Callable[[Sequence[_Span]], list[int]]) -> list[_Span]:
+    """Neighbors together, as far as they fit."""
+    groups: list[list[_Span]] = []
+    total = 0
+    for part, length in zip(parts, lengths(parts), strict=True):
+        total = total + length if groups and total + length <= limit else length
+        if total == length:
+            groups.append([])
+        groups[-1].append(part)
+    wholes = [(group[0][0], group[-1][1]) for group in groups]
+    packed: list[_Span] = []
+    for group, whole, length in zip(groups, wholes, lengths(wholes), strict=True):
+        # Subwords of a whole are hardly ever more than those of its parts.
+        packed += [whole] if length <= limit else group
+    return packed
+
+
+_SEPARATORS = (_SENTENCE, _CLAUSE, _WORD)
