@@ -5,7 +5,7 @@
 The models are random ones of a size between the tiny and the real: what is compared is the work, not the translations.
 Both decode the same lines in float32 to the same number of tokens on the same cores; generate in batches of 64 lines
 sorted by length. Loading does not count. The two alternate, and the ratio is the median over rounds; int8 is what
-Paraloom uses on processors unless told otherwise, and is printed beside.
+Paraloom uses on processors by default, and is printed beside.
 """
 
 from __future__ import annotations

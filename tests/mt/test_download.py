@@ -28,12 +28,12 @@ def served(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., lis
         asked: list[Any] = []
 
         def folder(revision: str | None, patterns: list[str]) -> str:
-            place = tmp_path / f"branch-{revision or 'main'}".replace("/", "-")
-            place.mkdir(exist_ok=True)
+            branch = tmp_path / f"branch-{revision or 'main'}".replace("/", "-")
+            branch.mkdir(exist_ok=True)
             for name, text in branches[revision].items():
                 if any(Path(name).match(pattern) for pattern in patterns):
-                    (place / name).write_text(text)
-            return str(place)
+                    (branch / name).write_text(text)
+            return str(branch)
 
         def one(name: str, file: str, revision: str | None = None) -> str:
             asked.append((file, revision))
