@@ -19,9 +19,12 @@ from paraloom.pipeline.estimate import (
     RunEstimate,
     StageEstimate,
     _extend,
+    _line,
     _Measured,
+    _row_seconds,
     read_estimate,
 )
+from paraloom.pipeline.manifest import Manifest, ShardRecord
 from paraloom.pipeline.result import RunResult, StageResult
 from paraloom.pipeline.sampling import on_samples, sample_inputs
 from paraloom.stages import DistillTransformer, Filter, ReadPairs, Score
@@ -84,12 +87,12 @@ def result(name: str, read: int, out: int, seconds: float, kind: Any = "map") ->
     return StageResult(name, Path("10-" + name), kind, "0", counts, seconds=seconds, memory=100)
 
 
-def test_a_line_through_two_samples(tmp_path: Path) -> None:
-    # 4 s for each of 2 workers, and 0.01 s a row: 11 s for 300 rows, 17 s for 900.  Two rows of three are kept.
+def test_seconds_of_a_row_and_seconds_for_models(tmp_path: Path) -> None:
+    # 0.01 s a row in the median shard; 17 s for 900 rows leave 4 s for each of 2 workers.  Two rows of three are kept.
     definition, samples = sampled([ReadPairs(source=write_pairs(tmp_path, 9000)), Filter(where="true")], 900)
     step = definition.steps[1]
     small = _Measured({"filter": result("filter", 300, 200, 11.0)}, {"filter": 300}, {"filter": 1000})
-    large = _Measured({"filter": result("filter", 900, 600, 17.0)}, {"filter": 900}, {"filter": 3000})
+    large = _Measured({"filter": result("filter", 900, 600, 17.0)}, {"filter": 900}, {"filter": 3000}, {"filter": 0.01})
     estimate = _extend(step, [], samples, small, large, workers=2)
     assert (estimate.units, estimate.rows, estimate.disk) == (9000, 6000, 30_000)
     assert estimate.seconds_once == pytest.approx(4.0)
@@ -98,12 +101,22 @@ def test_a_line_through_two_samples(tmp_path: Path) -> None:
     assert estimate.seconds(10) == pytest.approx(13.0)
 
 
-def test_a_time_that_does_not_grow_counts_as_a_rate(tmp_path: Path) -> None:
-    definition, samples = sampled([ReadPairs(source=write_pairs(tmp_path, 9000)), Filter(where="true")], 900)
-    small = _Measured({"filter": result("filter", 300, 300, 2.0)}, {"filter": 300}, {"filter": 0})
-    large = _Measured({"filter": result("filter", 900, 900, 1.8)}, {"filter": 900}, {"filter": 0})
-    estimate = _extend(definition.steps[1], [], samples, small, large, workers=2)
-    assert (estimate.seconds_once, estimate.seconds_all) == (0.0, pytest.approx(18.0))
+def test_a_line_through_two_samples() -> None:
+    assert _line(11.0, 17.0, 300, 900, 9000, "fit") == (pytest.approx(0.01), pytest.approx(8.0))
+    assert _line(2.0, 1.8, 300, 900, 9000, "fit") == (0.0, 1.8)
+    assert _line(2.0, 1.8, 300, 900, 9000, "source") == (pytest.approx(0.002), 0.0)
+    assert _line(2.0, 1.8, 900, 900, 900, "source") == (0.0, 1.8)
+
+
+def test_loading_a_model_does_not_count_as_the_work_of_rows(tmp_path: Path) -> None:
+    shards = {"part-00000.parquet": 5.0, "part-00001.parquet": 1.0, "part-00002.parquet": 1.2}
+    manifest = Manifest(tmp_path)
+    for name, seconds in shards.items():
+        (tmp_path / name).touch()
+        counts = RowCounts(read=100, kept=100, out=100)
+        manifest.put("shard", ShardRecord(name, "k", {}, "", counts, seconds, 0).as_dict(), name)
+    stage = StageResult("score", tmp_path, "map", "0")
+    assert _row_seconds(stage) == pytest.approx(0.012)
 
 
 def test_the_work_of_maps_is_shared_out_and_that_of_trainings_is_not() -> None:
@@ -113,6 +126,16 @@ def test_the_work_of_maps_is_shared_out_and_that_of_trainings_is_not() -> None:
     assert estimate.wall_seconds() == 1 + 20 + 2 + 60
     assert estimate.wall_seconds(8) == 1 + 10 + 2 + 60
     assert (estimate.memory, estimate.disk) == (40, 12)
+
+
+def test_shards_are_not_divided() -> None:
+    # One shard and a fifth: the second worker has little to do, further ones nothing.
+    mapping = StageEstimate("translate", "map", 6000, 6000, 1.0, 60.0, 10, 5, 10, shards=1.2)
+    assert mapping.seconds(1) == pytest.approx(61.0)
+    assert mapping.seconds(2) == mapping.seconds(8) == pytest.approx(51.0)
+    # Eleven shards, of which two workers do six and five.
+    mapping = StageEstimate("translate", "map", 6000, 6000, 1.0, 60.0, 10, 5, 10, shards=11)
+    assert mapping.seconds(2) == pytest.approx(1 + 60 * 6 / 11)
 
 
 def test_more_rows_take_more_time_but_not_more_updates() -> None:
@@ -130,6 +153,8 @@ def test_expected_beside_taken(tmp_path: Path) -> None:
     took = StageResult("translate", Path("10"), "map", "0", seconds=42.0, shards=2, written=2)
     lines = estimate.compare(RunResult(tmp_path, (took,))).splitlines()
     assert lines[1].split() == ["translate", "84.0", "42.0", "0.50"]
+    on_the_clock = estimate.compare(RunResult(tmp_path, (took,)), 10.5).splitlines()[-1]
+    assert on_the_clock.split()[-3:] == ["21.0", "10.5", "0.50"]
     resumed = StageResult("translate", Path("10"), "map", "0", seconds=42.0, shards=2, written=1)
     assert estimate.compare(RunResult(tmp_path, (resumed,))) == ""
 

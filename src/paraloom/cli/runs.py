@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shlex
+import time
 from dataclasses import asdict
 from functools import partial
 from pathlib import Path
@@ -73,13 +74,15 @@ def run(
             forecast = forecast.scaled(plan_for / max(1, forecast.input_rows))
         typer.echo(json.dumps(forecast.to_dict()) if as_json else forecast.format())
         return
+    started = time.monotonic()
     result = loaded.run(folder, engine=engine, workers=workers, until=until, on_error=on_error.value, address=address)
+    seconds = time.monotonic() - started
     page = reports.write_report(folder, folder / "report.html")
     expected = loaded.estimate_in(folder)
     if as_json:
         typer.echo(json.dumps(result.to_dict()))
     else:
-        comparison = expected.compare(result) if expected else ""
+        comparison = expected.compare(result, seconds) if expected else ""
         typer.echo("\n\n".join(part for part in (result.format(), comparison, f"Report: {page}") if part))
         conclude(folder, "explore {output}")
 

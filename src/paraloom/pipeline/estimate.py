@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import math
 import os
+import statistics
 import tempfile
 import time
 from collections.abc import Mapping
@@ -13,9 +15,10 @@ from typing import Any, Literal
 
 from paraloom.core.errors import ConfigError, ParaloomError
 from paraloom.core.progress import format_duration
-from paraloom.core.stage import Fit, Stage
+from paraloom.core.stage import Fit, Source, Stage
 from paraloom.io.atomic import atomic_write
 from paraloom.pipeline.definition import Definition, Step
+from paraloom.pipeline.manifest import Manifest
 from paraloom.pipeline.result import RunResult, StageResult
 from paraloom.pipeline.runner import run_pipeline
 from paraloom.pipeline.sampling import InputSample, inputs_of, on_samples, sample_inputs
@@ -43,6 +46,7 @@ class StageEstimate:
         disk: Bytes that it will write.
         measured: Units of the larger sample.
         is_fixed: Whether the units are updates, whose number does not depend on the rows.
+        shards: Shards of its input, the last one as the part of a shard that it is; 0 where they are not known.
     """
 
     name: str
@@ -55,10 +59,15 @@ class StageEstimate:
     disk: int
     measured: int
     is_fixed: bool = False
+    shards: float = 0.0
 
     def seconds(self, workers: int) -> float:
-        """Wall time, in seconds, with a number of worker processes, which share out the work of maps only."""
-        return self.seconds_once + self.seconds_all / (workers if self.kind == "map" else 1)
+        """Wall time, in seconds, with a number of worker processes, which share out the shards of maps only."""
+        if self.kind != "map":
+            return self.seconds_once + self.seconds_all
+        rounds = math.ceil(math.ceil(self.shards) / workers)
+        share = min(1.0, rounds / self.shards) if self.shards else 1 / workers
+        return self.seconds_once + self.seconds_all * share
 
 
 @dataclass(frozen=True)
@@ -112,6 +121,7 @@ class RunEstimate:
                 rows=round(stage.rows * factor),
                 seconds_all=stage.seconds_all * factor,
                 disk=stage.disk if stage.kind == "fit" else round(stage.disk * factor),
+                shards=stage.shards * factor,
             )
 
         return replace(self, stages=tuple(scale(stage) for stage in self.stages))
@@ -158,23 +168,26 @@ class RunEstimate:
         lines.append(f"Measured on samples in {format_duration(self.seconds)}; trainings on at most {_STEPS} updates.")
         return "\n".join(lines)
 
-    def compare(self, result: RunResult) -> str:
+    def compare(self, result: RunResult, wall_seconds: float | None = None) -> str:
         """What was expected beside what a run took, for the stages that ran from beginning to end.
 
         Args:
             result: A finished run of the same pipeline.
+            wall_seconds: How long the run took, if all of it ran now.
 
         Returns:
-            A table in seconds of work; '' if no stage ran whole.
+            A table: of stages seconds of work, summed over workers, at the end those on the clock; '' if no stage ran
+            whole.
         """
         expected = {stage.name: stage for stage in self.stages}
         whole = [s for s in result.stages if s.name in expected and s.written == max(1, s.shards)]
         if not whole:
             return ""
-        width = max(len("stage"), *(len(stage.name) for stage in whole))
+        width = max(len("on the clock"), *(len(stage.name) for stage in whole))
         lines = [f"{'stage':<{width}}  {'expected, s':>12} {'took, s':>12}  ratio"]
         pairs = [(stage.name, _work(expected[stage.name], self.workers), stage.seconds) for stage in whole]
-        pairs.append(("together", sum(pair[1] for pair in pairs), sum(pair[2] for pair in pairs)))
+        if wall_seconds is not None and len(whole) == len(self.stages):
+            pairs.append(("on the clock", self.wall_seconds(), wall_seconds))
         for name, before, after in pairs:
             ratio = f"{after / before:5.2f}" if before > 0 else ""
             lines.append(f"{name:<{width}}  {before:>12,.1f} {after:>12,.1f}  {ratio}")
@@ -255,11 +268,13 @@ class _Measured:
         stages: Stages by their names.
         units: Rows or updates that each had.
         disk: Bytes in the folder of each.
+        row_seconds: Of each map: seconds a row, the median of its shards.
     """
 
     stages: Mapping[str, StageResult]
     units: Mapping[str, int]
     disk: Mapping[str, int]
+    row_seconds: Mapping[str, float] = field(default_factory=dict)
 
 
 def _measure(
@@ -270,7 +285,7 @@ def _measure(
     workers: int,
     num_steps: int,
 ) -> _Measured:
-    smaller = on_samples(definition, steps, samples, num_steps=num_steps, num_shards=2 * workers)
+    smaller = on_samples(definition, steps, samples, num_steps=num_steps, num_shards=5 * workers)
     try:
         result = run_pipeline(smaller, folder, workers=workers)
     except ParaloomError as error:
@@ -282,7 +297,16 @@ def _measure(
         counted = [stages[name].counts.out for name in inputs_of(step) if name in stages]
         units[step.name] = _updates(step.stage) or (sum(counted) if counted else stages[step.name].counts.read)
     disk = {name: sum(f.stat().st_size for f in s.folder.rglob("*") if f.is_file()) for name, s in stages.items()}
-    return _Measured(stages, units, disk)
+    maps = [stage for stage in result.stages if stage.kind == "map"]
+    return _Measured(stages, units, disk, {stage.name: _row_seconds(stage) for stage in maps})
+
+
+def _row_seconds(stage: StageResult) -> float:
+    """Seconds a row of the median shard: the first ones of each worker, which load the models, are above it."""
+    manifest = Manifest(stage.folder)
+    names = [file.name for file in stage.folder.glob("*.parquet")]
+    records = [record for name in names if (record := manifest.shard(name)) is not None and record.counts.read]
+    return statistics.median(record.seconds / record.counts.read for record in records) if records else 0.0
 
 
 def _extend(
@@ -298,12 +322,11 @@ def _extend(
     sample = samples.get(step.name)
     known = [rows_of[name] for name in inputs_of(step) if name in rows_of]
     units = _updates(step.stage) or (sample.rows if sample is not None else sum(known))
-    times = small.stages[step.name].seconds, result.seconds
-    # A time that falls when there is more to do shows no more than its size.
-    rate = (times[1] - times[0]) / (second - first) if second > first and times[1] > times[0] else 0.0
-    once = max(0.0, times[1] - rate * second)
-    if not rate and units > second > 0 and result.kind != "fit":
-        rate, once = times[1] / second, 0.0
+    if step.name in large.row_seconds:
+        rate = large.row_seconds[step.name]
+        once = max(0.0, result.seconds - rate * second)
+    else:
+        rate, once = _line(small.stages[step.name].seconds, result.seconds, first, second, units, result.kind)
     share = units / second if second else 1.0
     is_fit = isinstance(step.stage, Fit)
     return StageEstimate(
@@ -317,7 +340,24 @@ def _extend(
         disk=large.disk[step.name] if is_fit else round(large.disk[step.name] * share),
         measured=second,
         is_fixed=_updates(step.stage) > 0,
+        shards=_shards(step, before, samples, units),
     )
+
+
+def _line(before: float, after: float, first: int, second: int, units: int, kind: str) -> tuple[float, float]:
+    """Seconds a unit, and seconds whatever their number, of two measurements."""
+    if second > first and after > before:
+        rate = (after - before) / (second - first)
+        return rate, max(0.0, after - rate * second)
+    # A time that does not grow shows no more than its size: for a source, whose work is its rows, that of a row.
+    return (after / second, 0.0) if kind == "source" and units > second > 0 else (0.0, after)
+
+
+def _shards(step: Step, before: list[StageEstimate], samples: Mapping[str, InputSample], rows: int) -> float:
+    if isinstance(step.stage, Source):
+        return rows / step.stage.shard_rows
+    known = {name: sample.shards for name, sample in samples.items()} | {s.name: s.shards for s in before}
+    return known.get(str(step.source), 0.0)
 
 
 def _updates(stage: Stage) -> int:

@@ -30,12 +30,14 @@ class InputSample:
         kind: Schema of the rows, such as PAIRS.
         blocks: Blocks of the sampled rows, in order.
         seconds: How long it took to read the whole input.
+        shards: Shards of a corpus; 0 of other inputs.
     """
 
     rows: int
     kind: str
     blocks: tuple[pa.RecordBatch, ...]
     seconds: float = 0.0
+    shards: int = 0
 
     @property
     def sampled(self) -> int:
@@ -91,7 +93,8 @@ def sample_inputs(definition: Definition, steps: Sequence[Step], rows: int) -> d
         for corpus in _outside_corpora(step):
             if str(corpus) not in samples:
                 opened = Corpus.open(corpus)
-                samples[str(corpus)] = _sample(opened.batches(), opened.kind, rows, corpus.name)
+                sample = _sample(opened.batches(), opened.kind, rows, corpus.name)
+                samples[str(corpus)] = replace(sample, shards=len(opened.shards))
     return samples
 
 
