@@ -34,6 +34,20 @@ def test_swapped_sides_are_an_error_with_the_fix(paraloom: Command, folder: Path
     assert (folder / "pairs.tsv").read_text(encoding="utf-8").count("\n") >= 80
 
 
+def test_a_line_that_is_too_long_is_split_or_rejected(paraloom: Command, folder: Path) -> None:
+    (folder / "long.de").write_text("Der Hund läuft durch den Park. " * 80 + "\nEin Hund läuft.\n", encoding="utf-8")
+    assert paraloom("translate", "de-en", "long.de", "-o", "split.txt")[0] == 0
+    first, second = (folder / "split.txt").read_text(encoding="utf-8").splitlines()
+    assert first.count(".") >= 80 and second
+    status, _, _ = paraloom("translate", "de-en", "long.de", "-o", "out.txt", "--long", "reject")
+    assert status == 0
+    assert (folder / "out.txt").read_text(encoding="utf-8").splitlines()[0] == ""
+    (row,) = (folder / "out.txt.rejected.jsonl").read_text(encoding="utf-8").splitlines()
+    assert json.loads(row)["row"] == 1 and "256 subwords" in json.loads(row)["reason"]
+    status, _, err = paraloom("translate", "de-en", "long.de", "-o", "none.txt", "--long", "error")
+    assert status == 1 and "row 1" in err and not (folder / "none.txt").exists()
+
+
 def test_text_of_another_language_is_an_error(paraloom: Command, folder: Path) -> None:
     status, _, err = paraloom("translate", "de-en", "mine.en", "-o", "out.txt")
     assert status == 1 and not (folder / "out.txt").exists()

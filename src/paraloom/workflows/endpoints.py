@@ -122,24 +122,38 @@ def answers_file(output: str | Path) -> Path:
     return path.with_name(path.name + ANSWERS).absolute()
 
 
-def translate_chunks(
-    model: TranslatorLike, chunks: Iterable[list[str]], reject: Callable[[int, str, str], None], *, seed: int = 0
-) -> Iterator[list[list[Variant]]]:
+def translate_chunks(model: TranslatorLike, chunks: Iterable[list[str]], seed: int) -> Iterator[list[list[Variant]]]:
     """Translate chunk after chunk in this process, with a translator that uses cores and connections itself.
 
     Args:
         model: The translator.
         chunks: Lists of lines.
-        reject: Called with row, from 1, reason and text of each line without a translation.
         seed: Chunk i is translated with a seed derived from this and i.
+
+    Yields:
+        The variants of each chunk, in order.
+    """
+    for position, chunk in enumerate(chunks):
+        yield model.translate(chunk, seed=spawn_seed(seed, position) % 2**31)
+
+
+def without_rejected(
+    chunks: Iterable[list[str]], translated: Iterable[list[list[Variant]]], reject: Callable[[int, str, str], None]
+) -> Iterator[list[list[Variant]]]:
+    """Leave out variants that have a reason for being rejected.
+
+    Args:
+        chunks: Lists of lines.
+        translated: Their variants.
+        reject: Called with row, from 1, reason and text of each line without a translation.
 
     Yields:
         The variants of each chunk, in order; of a line without a translation one that is empty.
     """
     line = 0
-    for position, chunk in enumerate(chunks):
+    for chunk, of_chunk in zip(chunks, translated, strict=True):
         groups = []
-        for text, variants in zip(chunk, model.translate(chunk, seed=spawn_seed(seed, position) % 2**31), strict=True):
+        for text, variants in zip(chunk, of_chunk, strict=True):
             line += 1
             good = [variant for variant in variants if not variant.reason]
             if not good:

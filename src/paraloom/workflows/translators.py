@@ -9,7 +9,7 @@ import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, replace
 from functools import partial
-from itertools import chain, islice
+from itertools import chain, islice, tee
 from pathlib import Path
 from typing import Any
 
@@ -37,7 +37,7 @@ from paraloom.stages.endpoints import LoadEndpoint, LoadLanguageModel
 from paraloom.stages.input_checks import Direction, SampledRows
 from paraloom.stages.input_checks import check_languages as check_sample
 from paraloom.stages.translators import LoadTranslator, TrainTranslator
-from paraloom.workflows.endpoints import translate_chunks
+from paraloom.workflows.endpoints import translate_chunks, without_rejected
 from paraloom.workflows.rejected import RejectedLines
 from paraloom.workflows.run import as_list, input_stages, run_stages
 
@@ -276,12 +276,13 @@ def translate_file(
     def results() -> Iterator[list[list[Variant]]]:
         nonlocal count, empty
         with progress("translating", unit="lines") as advance:
+            texts, to_translate = tee(chunks)
             translations = (
-                translate_stream(model, chunks, threads=cores, seed=seed)
+                translate_stream(model, to_translate, threads=cores, seed=seed)
                 if isinstance(model, Translator)
-                else translate_chunks(model, chunks, partial(rejected.add, source), seed=seed)
+                else translate_chunks(model, to_translate, seed)
             )
-            for chunk in translations:
+            for chunk in without_rejected(texts, translations, partial(rejected.add, source)):
                 yield chunk
                 count += len(chunk)
                 empty += sum(bool(variants[0].tokens) and not variants[0].text.strip() for variants in chunk)
