@@ -40,12 +40,12 @@ class Browser:
     def open(self, url: str) -> None:
         """Go to an address, and wait until the page is loaded and painted: keys before the first frame are dropped."""
         self._call("POST", "/url", {"url": url})
-        # Not one asynchronous script: it would be lost if the page opens another one. The time is for a window
-        # that the system does not draw, which has no frames.
-        self.wait(
-            "window.painted || void (window.watched ??= setTimeout(() => (window.painted = true), 3000) &&"
-            " requestAnimationFrame(() => requestAnimationFrame(() => (window.painted = true))))"
-        )
+        # Not one asynchronous script: it would be lost if the page opens another one. Pages without scripts and windows
+        # that the system does not draw have no frames to wait for.
+        watch = "window.watched ??= requestAnimationFrame(() => requestAnimationFrame(() => (window.painted = true)))"
+        end = time.monotonic() + 3
+        while time.monotonic() < end and not self.run(f"{watch}; return window.painted"):
+            time.sleep(0.03)
 
     @property
     def url(self) -> str:

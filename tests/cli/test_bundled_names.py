@@ -42,7 +42,7 @@ CASES: dict[str, tuple[object, ...]] = {
     "search encoder": ("english", "en.txt", "en.txt"),
     "mine encoder": ("english", "en.txt", "-o", "o.tsv", "--above", -1),
     "export encoder": ("english", "-o", "o"),
-    "translate model": ("de-en", "de.txt", "-o", "o.txt"),
+    "translate translator": ("de-en", "de.txt", "-o", "o.txt"),
     "augment --translator": ("de.txt", "--translator", "de-en", "-o", "o.tsv", "--method", "base", "--outputs", 1),
     "variants --translator": ("de.txt", "--translator", "de-en", "-o", "o.tsv", *INLINE),
     "align sentences --translator": ("de.txt", "en.txt", "--translator", "de-en", "-o", "o.vecalign"),
@@ -74,8 +74,10 @@ REFUSED = {
 }
 """Where a bundled name is understood, but the model does not have what the command needs."""
 
-OTHERS = {"evaluate comet --model", "explore --encoder", "reproduce --encoder"}
-"""A COMET model; a command that serves until it is stopped; one whose tables take minutes."""
+OTHERS = {"evaluate comet --model", "explore --encoder", "reproduce --encoder"} | {
+    f"{command} --model" for command in ("translate", "backtranslate", "variants")
+}
+"""A COMET model; a command that serves until it is stopped; one whose tables take minutes; models of a server."""
 
 SLOW = {
     "align documents --translator",
