@@ -19,6 +19,10 @@ class TrainablePart(Protocol):
     """A part of an encoder during training."""
 
     @property
+    def dimension(self) -> int:
+        """d."""
+
+    @property
     def state(self) -> dict[str, npt.NDArray[np.float32]]:
         """Parameters and Adam's moments by name: the arrays themselves, which checkpoints write and read back into."""
 
@@ -60,7 +64,7 @@ class TrainablePart(Protocol):
         """Multiply the vectors by their weights, which are 1 from then on."""
 
     def frozen(self) -> Part:
-        """The part for inference; it shares the parameters."""
+        """The part for inference. It may share the parameters, or be a copy of the whole table: not for every step."""
 
 
 class TrainableAverage:
@@ -103,6 +107,10 @@ class TrainableAverage:
         self._relative_rate = relative_learning_rate
         self._rates = root_mean_squares(table) if relative_learning_rate else self._ones.copy()
         self._slots = np.full(len(table), -1, np.int32)
+
+    @property
+    def dimension(self) -> int:
+        return self.table.shape[1]
 
     @property
     def state(self) -> dict[str, npt.NDArray[np.float32]]:

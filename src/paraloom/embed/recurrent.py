@@ -163,6 +163,10 @@ class TrainableRecurrent:
         self._moments = [(torch.zeros_like(weight), torch.zeros_like(weight)) for weight in self._weights]
 
     @property
+    def dimension(self) -> int:
+        return self.table.shape[1]
+
+    @property
     def state(self) -> dict[str, npt.NDArray[np.float32]]:
         names = [name for name, _ in self.network.named_parameters()]
         moments = {

@@ -131,7 +131,7 @@ class Learner:
     @property
     def dimension(self) -> int:
         """Dimension of each part."""
-        return next(iter(self.parts.values())).frozen().dimension
+        return next(iter(self.parts.values())).dimension
 
     @property
     def tensors(self) -> dict[str, npt.NDArray[np.float32]]:
@@ -139,7 +139,7 @@ class Learner:
         return {f"{name}.{key}": tensor for name, part in self.parts.items() for key, tensor in part.state.items()}
 
     def encoder(self) -> SentenceEncoder:
-        """The encoder in its present state; it shares the parameters."""
+        """The encoder in its present state."""
         return SentenceEncoder(self.spec, {name: part.frozen() for name, part in self.parts.items()}, self.team.threads)
 
     def take(self, sentences: npt.NDArray[np.int64]) -> dict[str, RowLists]:
