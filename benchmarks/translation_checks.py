@@ -24,7 +24,8 @@ from paraloom.core.errors import DataError
 from paraloom.core.protocols import Variant
 from paraloom.evaluate.translation import evaluate_translation
 from paraloom.mt.costs import HIGH_SHARE, CostDistribution, cost_warning
-from paraloom.mt.translator import Translator, best_variants
+from paraloom.mt.streams import best_variants
+from paraloom.mt.translator import Translator
 from paraloom.pairs.filtering.held_out import is_held_out
 from paraloom.stages.input_checks import Direction, SampledRows, check_languages
 from paraloom.text.normalize import normalize

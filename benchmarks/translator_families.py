@@ -28,7 +28,7 @@ from toy_language import bitext
 
 from paraloom.mt import Translator
 from paraloom.mt.decoding import Decoding
-from paraloom.mt.translator import translate_stream
+from paraloom.mt.streams import translate_stream
 
 LANGUAGES: dict[str, dict[str, str]] = {
     "marian": {"target": "fr"},

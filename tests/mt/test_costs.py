@@ -13,7 +13,7 @@ from paraloom.core.errors import ModelError
 from paraloom.core.protocols import Variant
 from paraloom.mt import Translator
 from paraloom.mt.costs import BIN_WIDTH, CostDistribution, CostMonitor, cost_warning, read_costs, write_costs
-from paraloom.mt.translator import translate_stream
+from paraloom.mt.streams import translate_stream
 
 SENTENCES = [f"Das ist Satz {number}." for number in range(120)]
 

@@ -16,7 +16,7 @@ from paraloom.core.errors import ModelError
 from paraloom.core.protocols import TranslatorLike, Variant
 from paraloom.mt import Translator, translate_stream
 from paraloom.mt.checkpoint import convert
-from paraloom.mt.translator import best_translations
+from paraloom.mt.streams import best_translations
 
 SOURCES = [source for source, _ in bitext(60, seed=11)]
 
@@ -110,7 +110,7 @@ def test_the_number_of_threads_changes_nothing(toy_translator: Path, decode: str
 
 
 def test_best_translations_keep_their_order(exact: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("paraloom.mt.translator.CHUNK", 7)
+    monkeypatch.setattr("paraloom.mt.streams.CHUNK", 7)
     translator = Translator.load(exact)
     assert best_translations(translator, SOURCES) == best(translator)
     assert best_translations(translator, []) == []

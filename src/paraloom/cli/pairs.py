@@ -15,9 +15,11 @@ from paraloom import workflows
 from paraloom.bundled import PARAPHRASE_MODEL
 from paraloom.cli import options
 from paraloom.cli.output import as_written, conclude, print_run, print_usage, suggest, time_taken
+from paraloom.cli.translator_options import TranslatorOptions, translating
 from paraloom.core.errors import ConfigError
 
 
+@translating
 def backtranslate(
     bitext: options.Pairs,
     translator: options.Translator,
@@ -29,17 +31,7 @@ def backtranslate(
     src_column: options.SrcColumn = None,
     tgt_column: options.TgtColumn = None,
     shard_rows: Annotated[int, typer.Option(help="Rows that a worker processes at a time.")] = 500,
-    model: options.Model = None,
-    from_: options.From = None,
-    to: options.To = None,
-    precision: options.Precision = None,
-    long: options.Long = None,
-    device: options.Device = None,
-    concurrency: options.Concurrency = None,
-    max_requests: options.MaxRequests = None,
-    max_tokens: options.MaxTokens = None,
-    max_failures: options.MaxFailures = None,
-    endpoint: options.Endpoint = None,
+    translation: TranslatorOptions = TranslatorOptions(),  # noqa: B008
     engine: options.Engine = "local",
     workers: options.Workers = None,
     on_error: options.OnError = options.OnErrorChoice.stop,
@@ -54,21 +46,7 @@ def backtranslate(
     Example: `paraloom backtranslate train.tsv --translator http://127.0.0.1:8000/v1 --model qwen3 --from de --to en
     -o pairs.parquet`
     """
-    used = workflows.use_device(device)
-    named = workflows.named_translator(
-        translator,
-        output=output,
-        settings=endpoint or (),
-        model=model,
-        source=from_,
-        target=to,
-        precision=workflows.precision_on(used, precision),
-        long=long,
-        concurrency=concurrency,
-        max_requests=max_requests,
-        max_tokens=max_tokens,
-        max_failures=max_failures,
-    )
+    named = translation.named(translator, output)
     pairs = paraloom.read_pairs(
         options.pairs(bitext),
         src_lang=src_lang,
@@ -80,9 +58,7 @@ def backtranslate(
         seed=seed,
     )
     paraphrases = pairs.backtranslate(named, decode=decode, side=side, check_languages=language_check)
-    result = paraphrases.write(
-        output, engine=engine, workers=workflows.workers_on(used, workers), on_error=on_error.value
-    )
+    result = paraphrases.write(output, engine=engine, workers=translation.workers(workers), on_error=on_error.value)
     print_usage(named)
     print_run(result, output, "score {output} --with overlap,length -o scored.parquet", as_json)
 

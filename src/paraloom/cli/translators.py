@@ -10,6 +10,7 @@ import typer
 from paraloom import workflows
 from paraloom.cli import options
 from paraloom.cli.output import as_written, conclude, print_figures, print_usage
+from paraloom.cli.translator_options import TranslatorOptions, translating
 
 
 def train_translator(
@@ -58,6 +59,7 @@ def train_translator(
     print_figures(result, "translate {output} sentences.txt", as_json)
 
 
+@translating
 def translate(
     translator: Annotated[
         str,
@@ -77,17 +79,7 @@ def translate(
     language_check: options.CheckLanguages = True,
     on_error: options.OnLine = options.OnErrorChoice.stop,
     seed: options.Seed = 1,
-    model: options.Model = None,
-    from_: options.From = None,
-    to: options.To = None,
-    precision: options.Precision = None,
-    long: options.Long = None,
-    device: options.Device = None,
-    concurrency: options.Concurrency = None,
-    max_requests: options.MaxRequests = None,
-    max_tokens: options.MaxTokens = None,
-    max_failures: options.MaxFailures = None,
-    endpoint: options.Endpoint = None,
+    translation: TranslatorOptions = TranslatorOptions(),  # noqa: B008
     as_json: Annotated[
         bool, typer.Option("--json", help="Print figures as JSON; without -o, each translation as a line of JSON.")
     ] = False,
@@ -100,21 +92,7 @@ def translate(
 
     Example: `paraloom translate http://127.0.0.1:8000/v1 news.de -o news.en --model qwen3 --from de --to en`
     """
-    used = workflows.use_device(device)
-    named = workflows.named_translator(
-        translator,
-        output=output,
-        settings=endpoint or (),
-        model=model,
-        source=from_,
-        target=to,
-        precision=workflows.precision_on(used, precision),
-        long=long,
-        concurrency=concurrency,
-        max_requests=max_requests,
-        max_tokens=max_tokens,
-        max_failures=max_failures,
-    )
+    named = translation.named(translator, output)
     count = workflows.translate_file(
         named,
         source,

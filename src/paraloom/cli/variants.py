@@ -13,8 +13,10 @@ import paraloom.report as reports
 from paraloom import workflows
 from paraloom.cli import options
 from paraloom.cli.output import print_run, print_usage
+from paraloom.cli.translator_options import TranslatorOptions, translating
 
 
+@translating
 def variants(
     source: Annotated[
         list[str],
@@ -52,17 +54,7 @@ def variants(
     workers: options.Workers = None,
     on_error: options.OnError = options.OnErrorChoice.stop,
     language_check: options.CheckLanguages = True,
-    model: options.Model = None,
-    from_: options.From = None,
-    to: options.To = None,
-    precision: options.Precision = None,
-    long: options.Long = None,
-    device: options.Device = None,
-    concurrency: options.Concurrency = None,
-    max_requests: options.MaxRequests = None,
-    max_tokens: options.MaxTokens = None,
-    max_failures: options.MaxFailures = None,
-    endpoint: options.Endpoint = None,
+    translation: TranslatorOptions = TranslatorOptions(),  # noqa: B008
     seed: options.Seed = 1,
     as_json: options.Json = False,
 ) -> None:
@@ -74,24 +66,7 @@ def variants(
 
     Example: `paraloom variants english.txt --translator en-is --lang en --outputs 3 -o variants`
     """
-    used = workflows.use_device(device)
-    named = [
-        workflows.named_translator(
-            name,
-            output=output,
-            settings=endpoint or (),
-            model=model,
-            source=from_,
-            target=to,
-            precision=workflows.precision_on(used, precision),
-            long=long,
-            concurrency=concurrency,
-            max_requests=max_requests,
-            max_tokens=max_tokens,
-            max_failures=max_failures,
-        )
-        for name in translator
-    ]
+    named = [translation.named(name, output) for name in translator]
     result = workflows.translate_variants(
         options.pairs(source),
         named,
@@ -107,7 +82,7 @@ def variants(
         src_column=options.column(src_column),
         tgt_column=options.column(tgt_column),
         engine=engine,
-        workers=workflows.workers_on(used, workers),
+        workers=translation.workers(workers),
         on_error=on_error.value,
         check_languages=language_check,
         seed=seed,

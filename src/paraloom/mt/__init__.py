@@ -2,7 +2,8 @@
 
 from paraloom.mt.config import TranslatorConfig
 from paraloom.mt.decoding import Beam, Decoding, Mbr, Nucleus, Sampling, TopK, parse_decoding
-from paraloom.mt.translator import Translator, best_translations, translate_stream
+from paraloom.mt.streams import best_translations, translate_stream
+from paraloom.mt.translator import Translator
 
 __all__ = [
     "Beam",

@@ -280,6 +280,23 @@ def parse_decoding(text: str) -> Decoding:
     return decoding
 
 
+def as_decoding(decode: str | Decoding) -> Decoding:
+    """A decoding as it is, or the one that a text describes.
+
+    Args:
+        decode: A decoding, or its text.
+
+    Raises:
+        ConfigError: The text does not describe one.
+        TypeError: It is neither.
+    """
+    if isinstance(decode, str):
+        return parse_decoding(decode)
+    if isinstance(decode, Decoding):
+        return decode
+    raise TypeError(f"'decode' must be text such as 'beam:5', or a Decoding, got {type(decode).__name__}")
+
+
 def describe_decoding(decoding: Decoding) -> str:
     """Write a decoding with all its fields, as `parse_decoding` reads it; for signatures.
 

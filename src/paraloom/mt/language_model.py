@@ -19,8 +19,8 @@ from paraloom.core.seeds import derive_seed
 from paraloom.mt.answers import MAX_RATIO, check_answer
 from paraloom.mt.checkpoint import PRECISIONS, cache_folder, quiet
 from paraloom.mt.decoding import Beam, Decoding, Mbr, Sampling, describe_decoding, parse_decoding
+from paraloom.mt.minimum_risk import minimum_risk
 from paraloom.mt.prompts import find_prompt, prompt_for
-from paraloom.mt.translator import minimum_risk
 from paraloom.text.language_names import known_language
 from paraloom.text.normalize import normalize
 

@@ -92,6 +92,15 @@ def load_model(checkpoint: Path) -> Any:
         return MarianMTModel.from_pretrained(checkpoint)
 
 
+_ACTIVATIONS = {
+    "relu": functional.relu,
+    "swish": functional.silu,
+    "silu": functional.silu,
+    "gelu": functional.gelu,
+}
+"""Names of transformers for activations of the feed-forward layers."""
+
+
 @dataclass(frozen=True)
 class Shape:
     """The sizes of a network that its forward pass depends on."""
@@ -101,6 +110,7 @@ class Shape:
     encoder_layers: int
     decoder_layers: int
     activation: str
+    scale_embedding: bool = True
 
     @classmethod
     def from_config(cls, config: Any) -> Shape:
@@ -111,6 +121,7 @@ class Shape:
             config.encoder_layers,
             config.decoder_layers,
             config.activation_function,
+            config.scale_embedding,
         )
 
 
@@ -150,14 +161,7 @@ class Forward:
         Returns:
             float32 (b, t, d_model).
         """
-        bias = torch.zeros(source.shape, device=source.device).masked_fill_(~source_mask, -1e9)[:, None, None, :]
-        memory = self._embed(source)
-        for layer in range(self.shape.encoder_layers):
-            name = f"model.encoder.layers.{layer}"
-            memory = self._add_norm(
-                memory, self._self_attention(f"{name}.self_attn", memory, bias), f"{name}.self_attn_layer_norm"
-            )
-            memory = self._add_norm(memory, self._feed_forward(name, memory), f"{name}.final_layer_norm")
+        memory, bias = self.encode(source, source_mask)
         future = torch.full((target.shape[1], target.shape[1]), -1e9, device=target.device).triu_(1)
         state = self._embed(target)
         for layer in range(self.shape.decoder_layers):
@@ -173,9 +177,31 @@ class Forward:
             state = self._add_norm(state, self._feed_forward(name, state), f"{name}.final_layer_norm")
         return state
 
-    def _embed(self, words: Tensor) -> Tensor:
-        vectors = functional.embedding(words, self.parameters[EMBEDDING]) * math.sqrt(self.shape.d_model)
-        return self._drop(vectors + self.positions[: words.shape[1]])
+    def encode(self, source: Tensor, source_mask: Tensor) -> tuple[Tensor, Tensor]:
+        """Compute the last hidden states of the encoder.
+
+        Args:
+            source: int64 (b, s), padded.
+            source_mask: bool (b, s), False at padding.
+
+        Returns:
+            The states, float32 (b, s, d_model), and what is added to the scores of attention to them, (b, 1, 1, s).
+        """
+        bias = torch.zeros(source.shape, device=source.device).masked_fill_(~source_mask, -1e9)[:, None, None, :]
+        memory = self._embed(source)
+        for layer in range(self.shape.encoder_layers):
+            name = f"model.encoder.layers.{layer}"
+            memory = self._add_norm(
+                memory, self._self_attention(f"{name}.self_attn", memory, bias), f"{name}.self_attn_layer_norm"
+            )
+            memory = self._add_norm(memory, self._feed_forward(name, memory), f"{name}.final_layer_norm")
+        return memory, bias
+
+    def _embed(self, words: Tensor, start: int = 0) -> Tensor:
+        vectors = functional.embedding(words, self.parameters[EMBEDDING])
+        if self.shape.scale_embedding:
+            vectors = vectors * math.sqrt(self.shape.d_model)
+        return self._drop(vectors + self.positions[start : start + words.shape[1]])
 
     def _self_attention(self, name: str, states: Tensor, bias: Tensor) -> Tensor:
         query, key, value = self._project(name, states, "qkv")
@@ -203,7 +229,7 @@ class Forward:
 
     def _feed_forward(self, name: str, states: Tensor) -> Tensor:
         hidden = self._linear(f"{name}.fc1", states)
-        hidden = functional.relu(hidden) if self.shape.activation == "relu" else functional.silu(hidden)
+        hidden = _ACTIVATIONS[self.shape.activation](hidden)
         return self._linear(f"{name}.fc2", hidden)
 
     def _linear(self, name: str, states: Tensor) -> Tensor:

@@ -7,6 +7,8 @@ from collections.abc import Callable, Sequence
 from typing import Literal, TypeAlias, cast, get_args
 
 from paraloom.core.errors import ConfigError, nearest
+from paraloom.core.protocols import Variant
+from paraloom.mt.languages import language_of
 
 Long: TypeAlias = Literal["error", "split", "truncate", "reject"]
 """What happens to a text that is longer than the model takes."""
@@ -77,6 +79,34 @@ def split_text(text: str, limit: int, measure: Measure) -> list[str]:
         return parts if level == 0 else _packed(parts, limit, lengths)
 
     return [text[start:end].strip() for start, end in split((0, len(text)), 0)]
+
+
+def join_variants(groups: Sequence[Sequence[Variant]], target: str | None) -> list[Variant]:
+    """The variants of a text from those of its parts: the first of each together, the second of each …
+
+    Args:
+        groups: Variants of each part, at least one part.
+        target: Language of the variants.
+
+    Returns:
+        Variants whose texts are joined, with spaces where the language has them, and whose log-probabilities are sums.
+    """
+    space = "" if language_of(target) in WITHOUT_SPACES else " "
+    variants = []
+    for rank in range(max(map(len, groups))):
+        row = [group[min(rank, len(group) - 1)] for group in groups]
+        utilities = [variant.utility for variant in row if variant.utility is not None]
+        variants.append(
+            Variant(
+                space.join(variant.text for variant in row if variant.text),
+                sum(variant.logprob for variant in row),
+                sum(variant.tokens for variant in row),
+                any(variant.cut for variant in row),
+                sum(utilities) / len(utilities) if utilities else None,
+                pieces=len(row),
+            )
+        )
+    return variants
 
 
 def _cut(text: str, span: _Span, level: int) -> list[_Span]:

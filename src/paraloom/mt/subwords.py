@@ -122,8 +122,9 @@ class Subwords:
 
     def decode(self, rows: list[list[str]]) -> list[str]:
         """Join target pieces into text."""
-        texts: list[str] = self._target.decode(rows)
-        return texts
+        # SentencePiece takes a batch whose first row is empty for numbers.
+        texts = iter(self._target.decode([row for row in rows if row]))
+        return [next(texts) if row else "" for row in rows]
 
 
 def has_language_tag(sentence: str) -> bool:

@@ -3,45 +3,32 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
-import threading
 import warnings
-from collections import deque
-from collections.abc import Iterable, Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from collections.abc import Iterator, Sequence
 from itertools import islice
 from math import nan
 from pathlib import Path
 from typing import Any, cast, overload
 
-import numpy as np
-
 from paraloom.core.digests import file_digest, signature
 from paraloom.core.errors import ConfigError, DataError, ModelError, RunError
-from paraloom.core.progress import loading, progress
+from paraloom.core.progress import loading
 from paraloom.core.protocols import Variant
-from paraloom.core.seeds import generator, spawn_seed
+from paraloom.core.seeds import generator
 from paraloom.mt.checkpoint import AUTO, check_precision, find_translator
 from paraloom.mt.config import TranslatorConfig
 from paraloom.mt.costs import COST_DECODING, CostMonitor, read_costs
-from paraloom.mt.decoding import Beam, Decoding, Mbr, describe_decoding, parse_decoding
-from paraloom.mt.devices import default_device, parse_device, worker_number
+from paraloom.mt.decoding import Beam, Decoding, Mbr, as_decoding, describe_decoding
+from paraloom.mt.devices import default_device, parse_device
+from paraloom.mt.engine import by_max_length, check_folder, guarded, new_engine, seeded_engine
 from paraloom.mt.families import folder_settings, get_family
 from paraloom.mt.families.base import VOCABULARIES, Codec, EncoderDecoder
-from paraloom.mt.families.marian import SUBWORD_MODELS
-from paraloom.mt.languages import language_of
+from paraloom.mt.minimum_risk import minimum_risk
 from paraloom.mt.shortlist import SHORTLIST_FILE
-from paraloom.mt.splitting import WITHOUT_SPACES, Long, check_long, split_text
-from paraloom.mt.subwords import END, UNKNOWN
+from paraloom.mt.splitting import Long, check_long, join_variants, split_text
+from paraloom.mt.texts import as_texts
 from paraloom.text.normalize import normalize
-from paraloom.text.utility import expected_utility
-
-ENGINE_FILES = ("model.bin", "config.json")
-"""What every translator folder has, besides a vocabulary and the files of its tokenizer."""
-
-CHUNK = 200
-"""Sentences of a text in memory that a core takes at a time: enough to sort by length, few enough to share out."""
 
 GPU_TOKENS = 16_384
 """Subwords of all hypotheses that a GPU decodes at a time; fewer after it ran out of memory."""
@@ -51,8 +38,6 @@ MIN_BATCH_TOKENS = 64
 
 _MAX_AROUND = 64
 """Subwords of language tokens and prompts around a text."""
-
-_seeding = threading.Lock()
 
 
 class Translator:
@@ -98,9 +83,9 @@ class Translator:
         check_costs: bool = True,
     ) -> None:
         self.folder = Path(folder)
-        self.decoding: Decoding = Beam() if decoding is None else _as_decoding(decoding)
+        self.decoding: Decoding = Beam() if decoding is None else as_decoding(decoding)
         self.device = str(parse_device(device or default_device()))
-        _check_folder(self.folder)
+        check_folder(self.folder)
         settings = folder_settings(self.folder)
         self.long: Long = check_long(long or settings.get("long", "split"))
         family = cast(EncoderDecoder, get_family(settings["family"]))
@@ -213,7 +198,7 @@ class Translator:
         # Models of one pair of languages, and lines that are split, as ever since, are not worth a word.
         languages = {"languages": f"{self.source}-{self.target}"} if self._has_languages else {}
         long = {} if self.long == "split" else {"long": self.long}
-        return signature("translator", model=model, decode=describe_decoding(_as_decoding(decode)), **languages, **long)
+        return signature("translator", model=model, decode=describe_decoding(as_decoding(decode)), **languages, **long)
 
     def with_decoding(self, decode: str | Decoding) -> Translator:
         """The same model with another default decoding and an engine of its own.
@@ -234,6 +219,19 @@ class Translator:
         languages = {"source": self.source, "target": self.target}
         other = Translator(self.folder, decode, **languages, device=device, long=self.long, check_costs=False)
         other._monitor, other._batch_tokens = self._monitor, self._batch_tokens
+        return other
+
+    def copy_on(self, device: str) -> Translator:
+        """A copy on another device that does not compare costs: `observe` compares what copies translated.
+
+        Args:
+            device: 'cpu', 'cuda' or 'cuda:1'.
+
+        Returns:
+            Another translator.
+        """
+        other = self._copy(self.decoding, device)
+        other._monitor = None
         return other
 
     @property
@@ -324,15 +322,15 @@ class Translator:
         """
         if isinstance(sentences, str):
             return self.translate([sentences], decode=decode, seed=seed, batch_tokens=batch_tokens)[0]
-        decoding = self.decoding if decode is None else _as_decoding(decode)
-        texts: list[str] = normalize(_as_texts(sentences)).to_pylist()
+        decoding = self.decoding if decode is None else as_decoding(decode)
+        texts: list[str] = normalize(as_texts(sentences)).to_pylist()
         parts = self._parts(texts)
         if parts is None:
             variants = self._decoded(texts, decoding, seed, batch_tokens)
         else:
             flat = iter(self._decoded([part for row in parts for part in row], decoding, seed, batch_tokens))
             variants = [self._joined(list(islice(flat, len(row)))) for row in parts]
-        self._observe(decoding, texts, variants)
+        self.observe(decoding, texts, variants)
         return variants
 
     def _parts(self, texts: Sequence[str]) -> list[list[str]] | None:
@@ -366,27 +364,11 @@ class Translator:
         return [len(row) for row in self._codec.encode(texts)]
 
     def _joined(self, groups: Sequence[Sequence[Variant]]) -> list[Variant]:
-        """The variants of a text from those of its parts: the first of each together, the second of each …"""
         if len(groups) == 1:
             return list(groups[0])
         if not groups:
             return [Variant("", nan, 0, reason=f"longer than {self._codec.max_source} subwords")]
-        space = "" if language_of(self.target) in WITHOUT_SPACES else " "
-        variants = []
-        for rank in range(max(map(len, groups))):
-            row = [group[min(rank, len(group) - 1)] for group in groups]
-            utilities = [variant.utility for variant in row if variant.utility is not None]
-            variants.append(
-                Variant(
-                    space.join(variant.text for variant in row if variant.text),
-                    sum(variant.logprob for variant in row),
-                    sum(variant.tokens for variant in row),
-                    any(variant.cut for variant in row),
-                    sum(utilities) / len(utilities) if utilities else None,
-                    pieces=len(row),
-                )
-            )
-        return variants
+        return join_variants(groups, self.target)
 
     def _decoded(
         self, texts: Sequence[str], decoding: Decoding, seed: int, batch_tokens: int | None
@@ -405,7 +387,7 @@ class Translator:
             options = self.engine_options(decoding)
             if batch_tokens is not None:
                 options["max_batch_size"] = batch_tokens
-            for max_length, indices in _by_max_length(decoding, rows, self._codec.max_target):
+            for max_length, indices in by_max_length(decoding, rows, self._codec.max_target):
                 options["max_decoding_length"] = max_length + len(self._codec.prefix)
                 results = self._run(decoding, seed, [rows[index] for index in indices], options)
                 groups = self._variants(decoding, results, seed, max_length)
@@ -420,9 +402,9 @@ class Translator:
             if self._batch_tokens is not None:
                 options["max_batch_size"] = min(options["max_batch_size"], self._batch_tokens)
             # Samples need the seed at their start, so a failed attempt must not have used it.
-            engine = self._seeded(seed) if decoding.random else self._loaded()
+            engine = seeded_engine(self.folder, self.device, seed) if decoding.random else self._loaded()
             try:
-                results: list[Any] = _guarded(engine.translate_batch, rows, prefix, **options)
+                results: list[Any] = guarded(engine.translate_batch, rows, prefix, **options)
                 return results
             except RunError as error:
                 half = options["max_batch_size"] // 2
@@ -453,8 +435,8 @@ class Translator:
             True
         """
         prefix = list(self._codec.prefix)
-        rows = self._codec.encode(normalize(_as_texts(sources)).to_pylist())
-        pieces = [[*prefix, *row] for row in self._codec.encode_target(normalize(_as_texts(targets)).to_pylist())]
+        rows = self._codec.encode(normalize(as_texts(sources)).to_pylist())
+        pieces = [[*prefix, *row] for row in self._codec.encode_target(normalize(as_texts(targets)).to_pylist())]
         positions = self._codec.max_positions
         fits = [
             row
@@ -463,7 +445,7 @@ class Translator:
         ]
         scores = [(nan, len(row) + 1 - len(prefix)) for row in pieces]
         # CTranslate2 adds the end of sentence itself.
-        results = _guarded(
+        results = guarded(
             self._loaded().score_batch,
             [rows[row] for row in fits],
             [pieces[row] for row in fits],
@@ -487,7 +469,7 @@ class Translator:
         Raises:
             ModelError: The decoding needs a shortlist, and the model has none.
         """
-        decoding = self.decoding if decode is None else _as_decoding(decode)
+        decoding = self.decoding if decode is None else as_decoding(decode)
         options = decoding.options()
         if decoding.shortlist and not (self.folder / SHORTLIST_FILE).is_file():
             raise ModelError(
@@ -508,8 +490,14 @@ class Translator:
             "return_scores": True,
         }
 
-    def _observe(self, decoding: Decoding, texts: Sequence[str], variants: Sequence[Sequence[Variant]]) -> None:
-        """Compare costs with those of the development text: like with like, so samples are not what is compared."""
+    def observe(self, decoding: Decoding, texts: Sequence[str], variants: Sequence[Sequence[Variant]]) -> None:
+        """Compare costs with those of the development text, and warn, once, if they are far higher.
+
+        Args:
+            decoding: How the texts were decoded. Like is compared with like, so samples are not what is compared.
+            texts: Texts.
+            variants: Their variants.
+        """
         if self._monitor is None:
             return
         if not decoding.random:
@@ -541,235 +529,9 @@ class Translator:
 
     def _loaded(self) -> Any:
         if self._engine is None:
-            self._engine = self._new_engine()
+            self._engine = new_engine(self.folder, self.device)
         return self._engine
-
-    def _seeded(self, seed: int) -> Any:
-        # An engine reads the seed only once: its thread makes its generator at the first random draw. So each seed gets
-        # a new engine, and makes that first draw here, where no other thread can change the seed.
-        import ctranslate2
-
-        with _seeding:
-            ctranslate2.set_random_seed(seed % 2**31)
-            engine = self._new_engine()
-            # A lone end of sentence would count as empty, and draw nothing.
-            engine.translate_batch([[UNKNOWN, END]], sampling_topk=0, max_decoding_length=1)
-        return engine
-
-    def _new_engine(self) -> Any:
-        import ctranslate2
-
-        try:
-            device = parse_device(self.device)
-            return ctranslate2.Translator(
-                str(self.folder),
-                device=device.kind,
-                device_index=device.indices[worker_number() % len(device.indices)],
-                inter_threads=1,
-                intra_threads=1,
-            )
-        except (RuntimeError, ValueError) as error:
-            raise ModelError(
-                f"CTranslate2 cannot load the model: {error}",
-                file=self.folder,
-                remedy="Train or convert the model again.",
-            ) from None
-
-
-def minimum_risk(
-    samples: Sequence[Sequence[Variant]], further: Sequence[Sequence[Variant]], decoding: Mbr
-) -> list[list[Variant]]:
-    """Choose the translations with the highest expected utility.
-
-    Args:
-        samples: n lists of samples: candidates, and what they are compared with.
-        further: n lists of further candidates.
-        decoding: Metric, and how many translations to choose.
-
-    Returns:
-        n lists of at most `decoding.nbest` variants of distinct texts, best first, with their `utility`; of equal
-        utilities, the more likely variant is first. An empty sentence, which has no tokens, keeps its one variant.
-
-    Example:
-        >>> samples = [[Variant("a cat", -1.0, 3), Variant("a dog", -2.0, 3), Variant("the cat", -3.0, 3)]]
-        >>> minimum_risk(samples, [[]], Mbr(samples=3))[0][0].text  # has most in common with the others
-        'the cat'
-    """
-    candidates: list[list[Variant]] = []
-    for drawn, added in zip(samples, further, strict=True):
-        distinct: dict[str, Variant] = {}
-        for variant in sorted([*drawn, *added], key=lambda variant: -variant.logprob):
-            # The same text may have been generated in other subwords: the likeliest represent it.
-            distinct.setdefault(variant.text, variant)
-        candidates.append(list(distinct.values()))
-    texts, references = ([[variant.text for variant in group] for group in groups] for groups in (candidates, samples))
-    chosen: list[list[Variant]] = []
-    for group, values in zip(candidates, expected_utility(texts, references, decoding.metric), strict=True):
-        if not group[0].tokens:
-            chosen.append(group[:1])
-            continue
-        best = np.argsort(-values, kind="stable")[: decoding.nbest].tolist()
-        chosen.append([group[index]._replace(utility=float(values[index])) for index in best])
-    return chosen
-
-
-def translate_stream(
-    translator: Translator,
-    chunks: Iterable[Sequence[str]],
-    *,
-    threads: int,
-    seed: int = 0,
-) -> Iterator[list[list[Variant]]]:
-    """Translate chunk after chunk on several cores.
-
-    Args:
-        translator: Each thread gets a copy of it.
-        chunks: Lists of sentences; at most 2 × `threads` of them are in memory.
-        threads: Cores. Their number does not change the translations. On GPUs, each of them has one copy instead.
-        seed: Chunk i is translated with a seed derived from this and i.
-
-    Yields:
-        The variants of each chunk, in order.
-    """
-    gpus = [str(part) for part in parse_device(translator.device).parts() if part.kind != "cpu"]
-    devices = gpus or [translator.device] * threads
-    threads = len(devices)
-    idle = deque(translator._copy(translator.decoding, device) for device in devices)
-    for copy in idle:
-        copy._monitor = None  # results are compared below, in their order
-
-    def work(position: int, chunk: Sequence[str]) -> list[list[Variant]]:
-        own = idle.popleft()
-        try:
-            return own.translate(chunk, seed=spawn_seed(seed, position) % 2**31)
-        finally:
-            idle.append(own)
-
-    waiting: deque[tuple[Sequence[str], Future[list[list[Variant]]]]] = deque()
-
-    def first() -> list[list[Variant]]:
-        chunk, future = waiting.popleft()
-        variants = future.result()
-        translator._observe(translator.decoding, chunk, variants)
-        return variants
-
-    pool = ThreadPoolExecutor(threads)
-    try:
-        for position, chunk in enumerate(chunks):
-            waiting.append((chunk, pool.submit(work, position, chunk)))
-            if len(waiting) >= 2 * threads:
-                yield first()
-        while waiting:
-            yield first()
-    finally:
-        pool.shutdown(wait=True, cancel_futures=True)
-
-
-def best_translations(translator: Translator, sentences: Sequence[str]) -> list[str]:
-    """Translate a text that fits into memory, on all cores and with a progress bar.
-
-    Args:
-        translator: The translator.
-        sentences: The text, a list of sentences.
-
-    Returns:
-        The first variant of each sentence, in order.
-
-    Example:
-        >>> best_translations(Translator.load("de-en"), ["Guten Morgen", "Ich bin müde."])
-        ['Good morning', "I'm tired."]
-    """
-    return [variant.text for variant in best_variants(translator, sentences)]
-
-
-def best_variants(translator: Translator, sentences: Sequence[str]) -> list[Variant]:
-    """The same with log-probabilities.
-
-    Args:
-        translator: The translator.
-        sentences: The text, a list of sentences.
-
-    Returns:
-        The first variant of each sentence, in order.
-    """
-    best: list[Variant] = []
-    chunks = (sentences[start : start + CHUNK] for start in range(0, len(sentences), CHUNK))
-    with progress("translating", len(sentences), unit="sentences") as advance:
-        for groups in translate_stream(translator, chunks, threads=os.cpu_count() or 1):
-            best += [variants[0] for variants in groups]
-            advance(len(groups))
-    return best
-
-
-def _by_max_length(
-    decoding: Decoding, rows: Sequence[Sequence[str]], max_target: int
-) -> Iterator[tuple[int, list[int]]]:
-    """Maximum subwords of a translation, and the indices of the sentences that it applies to.
-
-    The beam of a weak translator repeats itself until it is stopped: a few such sentences would take longer than all
-    others. Samples end by themselves, and they depend on what is in their batch, as a shortlist does.
-    """
-    if decoding.random or decoding.shortlist:
-        yield max_target, list(range(len(rows)))
-        return
-    groups: dict[int, list[int]] = {}
-    for index, pieces in enumerate(rows):
-        # Three times the source length, rounded up to a multiple of eight, and sixteen.
-        limit = min(max_target, 3 * 8 * -(-len(pieces) // 8) + 16)
-        groups.setdefault(limit, []).append(index)
-    yield from groups.items()
 
 
 def _truncate(pieces: list[str], limit: int) -> list[str]:
     return [*pieces[: limit - 1], pieces[-1]] if len(pieces) > limit else pieces
-
-
-def _as_decoding(decode: str | Decoding) -> Decoding:
-    if isinstance(decode, str):
-        return parse_decoding(decode)
-    if isinstance(decode, Decoding):
-        return decode
-    raise TypeError(f"'decode' must be text such as 'beam:5', or a Decoding, got {type(decode).__name__}")
-
-
-def _as_texts(sentences: Any) -> list[str]:
-    """A sequence or column of texts as a list; TypeError for anything else."""
-    expected = "'sentences' must be a text or a sequence of texts"
-    for method in ("to_pylist", "tolist", "to_list"):  # Arrow, NumPy and pandas, polars
-        if hasattr(sentences, method):
-            sentences = getattr(sentences, method)()
-            break
-    if not isinstance(sentences, Sequence) or isinstance(sentences, (str, bytes, bytearray)):
-        raise TypeError(f"{expected}, got {type(sentences).__name__}")
-    for row, text in enumerate(sentences):
-        if not isinstance(text, str):
-            raise TypeError(f"{expected}, got {type(text).__name__} at index {row}")
-    return list(sentences)
-
-
-def _check_folder(folder: Path) -> None:
-    remedy = "Name the folder of a translator; if this is one, copy the whole folder again."
-    if not folder.is_dir():
-        raise ModelError("model folder not found", file=folder, remedy="Check the path.")
-    for name in ENGINE_FILES:
-        if not (folder / name).is_file():
-            raise ModelError(f"not a translator: {name} not found", file=folder, remedy=remedy)
-    if folder_settings(folder)["family"] == "marian":
-        for name in SUBWORD_MODELS:
-            if not (folder / name).is_file():
-                raise ModelError(f"not a translator: {name} not found", file=folder, remedy=remedy)
-    if not any((folder / name).is_file() for name in VOCABULARIES):
-        raise ModelError("not a translator: shared_vocabulary.json not found", file=folder, remedy=remedy)
-    try:
-        json.loads((folder / "config.json").read_text(encoding="utf-8"))
-    except ValueError:
-        raise ModelError("config.json is not valid JSON", file=folder, remedy=remedy) from None
-
-
-def _guarded(call: Any, *arguments: Any, **options: Any) -> Any:
-    try:
-        return call(*arguments, **options)
-    except (RuntimeError, ValueError) as error:
-        raise RunError(
-            f"decoding failed: {error}", remedy="Check that the model folder is complete and that memory suffices."
-        ) from None

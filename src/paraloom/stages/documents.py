@@ -30,7 +30,8 @@ from paraloom.evaluate.alignment import AlignmentScore, score_documents
 from paraloom.io import Corpus
 from paraloom.io.formats.alignments import GoldDocument, read_gold_documents
 from paraloom.mt.decoding import parse_decoding
-from paraloom.mt.translator import Translator, best_translations
+from paraloom.mt.streams import best_translations
+from paraloom.mt.translator import Translator
 
 PAIRS_FILE = "pairs.tsv"
 """File in the artifacts of `align-documents` and `pivot-documents`, with a pair of documents per line."""

@@ -10,7 +10,8 @@ from typing import ClassVar
 from paraloom.core.config import base_config
 from paraloom.core.digests import file_digest
 from paraloom.core.stage import Fit, Json, StageContext
-from paraloom.mt.endpoint import ENDPOINT_FILE, EndpointConfig, EndpointTranslator
+from paraloom.mt.endpoint import ENDPOINT_FILE, EndpointTranslator
+from paraloom.mt.endpoint_config import EndpointConfig
 from paraloom.mt.language_model import LANGUAGE_MODEL_FILE, LanguageModelConfig, convert_language_model
 
 ANSWERS = "answers.sqlite"
@@ -24,8 +25,8 @@ class LoadEndpoint(EndpointConfig, Fit):
     What the server supports is probed with a few short requests. Answers are kept in a file beside the artifact, shared
     by all workers: a run that resumes pays for none of them twice. Workers on several machines need a local disk each.
 
-    For the fields see :class:`~paraloom.mt.endpoint.EndpointConfig`. Those that do not change translations (budgets,
-    concurrency, prices …) can be changed, and the run resumes.
+    For the fields see :class:`~paraloom.mt.endpoint_config.EndpointConfig`. Those that do not change translations
+    (budgets, concurrency, prices …) can be changed, and the run resumes.
 
     Raises:
         ConfigError: A value is out of range; or, when it runs, the server refuses the key or does not know the model.

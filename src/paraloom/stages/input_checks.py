@@ -16,7 +16,8 @@ from paraloom.core.seeds import generator
 from paraloom.core.stage import Json
 from paraloom.io.bitext import UNKNOWN
 from paraloom.mt.costs import COST_DECODING, COST_SAMPLE, MIN_SENTENCES, CostDistribution, cost_warning
-from paraloom.mt.translator import Translator, best_variants
+from paraloom.mt.streams import best_variants
+from paraloom.mt.translator import Translator
 from paraloom.text.function_words import known_function_words, likeness, sample_language
 from paraloom.text.language_names import language_code, language_name
 from paraloom.text.normalize import normalize

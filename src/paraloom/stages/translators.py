@@ -33,8 +33,9 @@ from paraloom.mt.families import FOLDER_FILE, folder_settings
 from paraloom.mt.families.base import write_settings
 from paraloom.mt.model_card import write_card
 from paraloom.mt.splitting import check_long
+from paraloom.mt.streams import best_translations, best_variants
 from paraloom.mt.training import train_translator
-from paraloom.mt.translator import Translator, best_translations, best_variants
+from paraloom.mt.translator import Translator
 from paraloom.pairs.filtering.held_out import is_held_out
 from paraloom.text.normalize import normalize
 

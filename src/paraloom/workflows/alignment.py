@@ -24,7 +24,8 @@ from paraloom.io import read_lines, write_pairs
 from paraloom.io.compression import PIPE, without_compression
 from paraloom.io.formats.alignments import write_beads
 from paraloom.io.formats.base import file_stem, languages_in_name, origin_in_name
-from paraloom.mt.translator import Translator, best_translations
+from paraloom.mt.streams import best_translations
+from paraloom.mt.translator import Translator
 from paraloom.workflows.run import as_list
 
 METHODS: dict[str, dict[str, Any]] = {

@@ -12,7 +12,8 @@ from paraloom.core.errors import ConfigError, nearest
 from paraloom.core.protocols import TranslatorLike, Variant
 from paraloom.core.seeds import spawn_seed
 from paraloom.io.compression import PIPE
-from paraloom.mt.endpoint import EndpointConfig, EndpointTranslator, is_endpoint
+from paraloom.mt.endpoint import EndpointTranslator
+from paraloom.mt.endpoint_config import EndpointConfig, is_endpoint
 from paraloom.mt.language_model import (
     LanguageModelConfig,
     LanguageModelTranslator,

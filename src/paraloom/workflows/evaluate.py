@@ -24,7 +24,8 @@ from paraloom.evaluate.translation import TranslationResult, evaluate_translatio
 from paraloom.io import read_lines
 from paraloom.io.formats.alignments import read_beads, read_gold_documents
 from paraloom.mt.costs import COST_DECODING, MIN_SENTENCES, CostDistribution, write_costs
-from paraloom.mt.translator import Translator, best_variants
+from paraloom.mt.streams import best_variants
+from paraloom.mt.translator import Translator
 from paraloom.pipeline.shard import OnError
 from paraloom.stages.documents import score_aligner
 from paraloom.stages.encoders import average_vectors_of, open_starts

@@ -27,10 +27,12 @@ from paraloom.io.compression import PIPE, open_write
 from paraloom.mt.callable_translator import as_translator
 from paraloom.mt.checkpoint import bundled_translators
 from paraloom.mt.decoding import Beam, Decoding, describe_decoding, parse_decoding
-from paraloom.mt.endpoint import ENDPOINT_FILE, EndpointTranslator, is_endpoint
+from paraloom.mt.endpoint import ENDPOINT_FILE, EndpointTranslator
+from paraloom.mt.endpoint_config import is_endpoint
 from paraloom.mt.language_model import LANGUAGE_MODEL_FILE, LanguageModelTranslator
 from paraloom.mt.loading import is_ready, open_translator
-from paraloom.mt.translator import Translator, translate_stream
+from paraloom.mt.streams import translate_stream
+from paraloom.mt.translator import Translator
 from paraloom.pipeline.result import RunResult
 from paraloom.pipeline.shard import OnError
 from paraloom.stages.endpoints import LoadEndpoint, LoadLanguageModel

@@ -14,6 +14,7 @@ from paraloom.mt.families.base import SOURCE_LIMIT, Codec, EncoderDecoder, read_
 from paraloom.mt.languages import find_language, same_language
 from paraloom.mt.model_card import read_card
 from paraloom.mt.subwords import Subwords, has_language_tag
+from paraloom.mt.subwords import read_vocabulary as pieces_by_id
 
 SUBWORD_MODELS = ("source.spm", "target.spm")
 
@@ -68,16 +69,34 @@ class Marian(EncoderDecoder):
         """See `EncoderDecoder.open`; the languages of the model card are the default."""
         settings = folder_settings(folder)
         source, target = source or settings.get("source"), target or settings.get("target")
-        return MarianCodec(folder, *_languages(folder, source, target))
+        return MarianCodec(folder, *_languages(folder, source, target, read_vocabulary(folder)))
 
 
-def _languages(folder: Path, source: str | None, target: str | None) -> tuple[str | None, str | None, str]:
+def open_checkpoint(checkpoint: Path, source: str | None, target: str | None) -> MarianCodec:
+    """The codec of a checkpoint that is not converted.
+
+    Args:
+        checkpoint: Folder of a Marian checkpoint of transformers; one that Paraloom trained has its model card in the
+            folder above.
+        source: Source language; default: what the model card says.
+        target: Target language.
+
+    Raises:
+        ConfigError: The model does not translate from `source` or into `target`.
+    """
+    card = checkpoint.parent if checkpoint.name == "huggingface" else checkpoint
+    return MarianCodec(checkpoint, *_languages(card, source, target, pieces_by_id(checkpoint)))
+
+
+def _languages(
+    folder: Path, source: str | None, target: str | None, vocabulary: Sequence[str]
+) -> tuple[str | None, str | None, str]:
     """Source and target language, None if unknown, and the tag that makes a multilingual model translate into it."""
     known = [side.strip() for side in read_card(folder).get("languages", "").split("→")]
     if len(known) != 2:
         match = re.search(r"opus-mt-([a-z]{2,3})-([a-z]{2,3})(?![a-zA-Z])", folder.name)
         known = list(match.groups()) if match else []
-    tags = [piece[2:-2] for piece in read_vocabulary(folder) if piece.startswith(">>") and piece.endswith("<<")]
+    tags = [piece[2:-2] for piece in vocabulary if piece.startswith(">>") and piece.endswith("<<")]
     if target and tags:
         language = find_language(target)
         form = next((form for form in (target, *(language.forms if language else ())) if form in tags), None)

@@ -1,0 +1,210 @@
+"""The requests for one batch of sentences: prompts, checks of the answers, and asking again."""
+
+from __future__ import annotations
+
+import asyncio
+import math
+from typing import Any
+
+from paraloom.core.digests import digest
+from paraloom.core.errors import ParaloomError, RunError
+from paraloom.core.protocols import Variant
+from paraloom.core.seeds import derive_seed, spawn_seed
+from paraloom.mt.answer_store import AnswerStore
+from paraloom.mt.answers import check_answer, without_thinking
+from paraloom.mt.decoding import Beam, Decoding, Nucleus, Sampling, describe_decoding
+from paraloom.mt.endpoint_config import EndpointConfig, further_keys
+from paraloom.mt.endpoint_probe import Capabilities
+from paraloom.mt.endpoint_requests import Choice, EndpointClient, RowError
+from paraloom.mt.prompts import find_prompt, prompt_for, prompt_for_lines, read_lines
+
+_RETRY_TEMPERATURE = 0.5
+
+
+class EndpointBatch:
+    """The translation of one batch of sentences by one decoding.
+
+    Args:
+        config: What is asked, and how.
+        decoding: How the server decodes.
+        known: What it supports.
+        client: Sends the requests.
+        store: Keeps which rows succeeded and failed.
+        texts: Normalized sentences.
+        seed: Of random decodings.
+    """
+
+    def __init__(
+        self,
+        config: EndpointConfig,
+        decoding: Decoding,
+        known: Capabilities,
+        client: EndpointClient,
+        store: AnswerStore,
+        texts: list[str],
+        seed: int,
+    ) -> None:
+        self.config = config
+        self.decoding = decoding
+        self.known = known
+        self.client = client
+        self.store = store
+        self.texts = texts
+        self.seed = seed
+        self.prompt = prompt_of(config)
+        self.count = decoding.nbest
+        self.variants: list[list[Variant]] = [[Variant("", 0.0, 0)] for _ in texts]
+        self.error: ParaloomError | None = None
+
+    async def translate(self) -> list[list[Variant]]:
+        """The variants of all sentences. After an error, requests in flight are still waited for, and kept."""
+        rows = [row for row, text in enumerate(self.texts) if text]
+        size = self.config.lines_per_request
+        waiting = iter([rows[start : start + size] for start in range(0, len(rows), size)])
+
+        async def work() -> None:
+            for group in waiting:
+                if self.error is not None:
+                    return
+                try:
+                    await (self._group(group) if len(group) > 1 else self._row(group[0]))
+                except ParaloomError as error:
+                    self.error = self.error or error
+
+        await asyncio.gather(*(work() for _ in range(self.config.concurrency)))
+        if self.error is not None:
+            raise self.error
+        return self.variants
+
+    async def _group(self, rows: list[int]) -> None:
+        """Translate several sentences by one request; those without a good answer one by one."""
+        texts = [self.texts[row] for row in rows]
+        payload = self._payload(prompt_for_lines(self.prompt, texts), texts, numbered=True)
+
+        def lines(choice: Choice) -> list[str] | None:
+            answer = without_thinking(choice.text)
+            return None if answer is None or choice.cut else read_lines(answer, len(texts))
+
+        try:
+            choices = await self._choices(payload, self.count, rows[0], 0, accept=lines)
+        except RowError:
+            choices = []
+        answers = [numbered for choice in choices if (numbered := lines(choice)) is not None]
+        for position, row in enumerate(rows):
+            checked = [self._checked(self.texts[row], Choice(lines[position], math.nan, 1, False)) for lines in answers]
+            if len(checked) == self.count and not any(variant.reason for variant in checked):
+                self.variants[row] = checked
+                self.store.succeed(self._name(row))
+            else:
+                await self._row(row)
+
+    async def _row(self, row: int) -> None:
+        """Translate one sentence; what does not pass the checks is asked for again."""
+        text = self.texts[row]
+        payload = self._payload(prompt_for(self.prompt, text), [text])
+        good: list[Variant] = []
+        bad: list[Variant] = []
+        for attempt in range(self.config.attempts):
+            missing = self.count - len(good)
+            try:
+                choices = await self._choices(payload, missing, row, attempt)
+            except RowError as error:
+                bad = [Variant("", math.nan, 0, reason=str(error))] * missing
+                break
+            checked = [self._checked(text, choice) for choice in choices]
+            good += [variant for variant in checked if not variant.reason]
+            bad = [variant for variant in checked if variant.reason]
+            if not bad:
+                break
+        self.variants[row] = [*good, *bad]
+        if good:
+            self.store.succeed(self._name(row))
+            return
+        failures = self.store.fail(self._name(row), str(bad[0].reason))
+        if failures > self.config.max_failures:
+            raise RunError(
+                f"{failures:,} rows have no translation; the last one: {bad[0].reason}",
+                remedy="Look at the prompt and the server, then run the same command again; or raise --max-failures.",
+            )
+
+    async def _choices(
+        self, payload: dict[str, Any], count: int, row: int, attempt: int, *, accept: Any = None
+    ) -> list[Choice]:
+        """Choices that answer one prompt, by one request if the server can, else by one for each."""
+        whole = self.known.n or count == 1
+        accepts = None if accept is None else lambda choices: all(accept(choice) is not None for choice in choices)
+        choices: list[Choice] = []
+        for number in range(1 if whole else count):
+            body, salt = self._decoded(payload, row, attempt, number)
+            if whole and count > 1:
+                body["n"] = count
+            choices += await self.client.answer(body, salt=salt, accept=accepts)
+        return choices
+
+    def _decoded(self, payload: dict[str, Any], row: int, attempt: int, number: int) -> tuple[dict[str, Any], str]:
+        """The body of a request with its decoding, and a salt that stands for the seed if the server takes none."""
+        body = dict(payload)
+        greedy = isinstance(self.decoding, Beam)
+        if greedy and attempt == 0:
+            return body | {"temperature": 0.0}, ""
+        if greedy:
+            # The same text, asked in the same way, would get the same answer, wherever it occurs.
+            seed = derive_seed("attempt", self.texts[row], attempt)
+            body["temperature"] = _RETRY_TEMPERATURE
+        else:
+            assert isinstance(self.decoding, (Sampling, Nucleus))
+            seed = spawn_seed(self.seed, row, attempt, number) % 2**31
+            body["temperature"] = self.decoding.temperature
+            if isinstance(self.decoding, Nucleus):
+                body["top_p"] = self.decoding.p
+        return (body | {"seed": seed}, "") if self.known.seed else (body, str(seed))
+
+    def _payload(self, prompt: str, texts: list[str], *, numbered: bool = False) -> dict[str, Any]:
+        # A token has a byte or more, and a translation has rarely twice the characters of its source.
+        tokens = sum(self.config.answer_tokens or 64 + 2 * len(text) for text in texts)
+        body = request_body(self.config, prompt, tokens, length_key=self.known.length_key)
+        if self.known.logprobs and not numbered:
+            body["logprobs"] = True if self.config.api == "chat" else 1
+        return body
+
+    def _checked(self, text: str, choice: Choice) -> Variant:
+        """The variant that a choice is; with a reason where it does not pass the checks."""
+        answer = check_answer(text, choice.text, cut=choice.cut, max_ratio=self.config.max_ratio)
+        if answer.reason:
+            return Variant("", math.nan, 0, reason=answer.reason)
+        # The log-probability is that of the whole answer: it holds only where nothing was removed from it.
+        whole = answer.text == choice.text.strip()
+        return Variant(answer.text, choice.logprob if whole else math.nan, choice.tokens)
+
+    def _name(self, row: int) -> str:
+        """Names a row among those that failed."""
+        return digest([self.texts[row], self.seed, row, describe_decoding(self.decoding)])
+
+
+def request_body(config: EndpointConfig, prompt: str, answer_tokens: int, *, length_key: str) -> dict[str, Any]:
+    """The body of a request, without what its decoding adds.
+
+    Args:
+        config: What is asked, and how.
+        prompt: The prompt.
+        answer_tokens: Maximum tokens of the answer.
+        length_key: Name of that maximum.
+    """
+    body: dict[str, Any] = {"model": config.model, length_key: answer_tokens}
+    if config.api == "chat":
+        system = [{"role": "system", "content": config.system}] if config.system else []
+        body["messages"] = [*system, {"role": "user", "content": prompt}]
+    else:
+        body["prompt"] = f"{config.system}\n{prompt}" if config.system else prompt
+        if config.lines_per_request == 1:
+            body["stop"] = ["\n"]
+    return body | further_keys(config.extra_body)
+
+
+def prompt_of(config: EndpointConfig) -> str:
+    """The prompt of an endpoint, with the languages in it, and `{text}`.
+
+    Args:
+        config: What is asked, and how.
+    """
+    return find_prompt(config.prompt, config.source, config.target, plain=config.api == "completions")

@@ -1,0 +1,75 @@
+"""What the server of an endpoint supports, found out by short requests."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from paraloom.mt.endpoint_config import EndpointConfig
+from paraloom.mt.endpoint_requests import Choice, EndpointClient, RowError
+
+_PROBE = "Answer with the name of any animal, and nothing else."
+_PROBE_TOKENS = 16
+_PROBES = 3
+
+
+class Capabilities(NamedTuple):
+    """What a server supports, as it was probed.
+
+    Args:
+        n: Several choices for one request.
+        logprobs: Log-probabilities of tokens; without them the cost of a translation is null.
+        seed: Equal seeds give equal answers.
+        length_key: Name of the maximum length in a request.
+    """
+
+    n: bool = False
+    logprobs: bool = False
+    seed: bool = False
+    length_key: str = "max_tokens"
+
+
+async def probe_capabilities(
+    config: EndpointConfig, client: EndpointClient, payload: Callable[[str, int], dict[str, Any]]
+) -> Capabilities:
+    """Ask a server short questions to see what it supports: several choices, log-probabilities, seeds.
+
+    Args:
+        config: What is asked, and how.
+        client: Sends the requests.
+        payload: Prompt, and maximum tokens of the answer → body of a request.
+
+    Raises:
+        RowError: The server does not answer.
+    """
+    chat = config.api == "chat"
+    plain = payload(_PROBE, config.answer_tokens or _PROBE_TOKENS)
+    plain["temperature"] = 1.0
+    length_key = "max_tokens"
+    try:
+        await client.probe(plain)
+    except RowError as error:
+        if "max_completion_tokens" not in str(error):
+            raise
+        length_key = "max_completion_tokens"
+        plain[length_key] = plain.pop("max_tokens")
+        await client.probe(plain)
+
+    async def answers(**further: Any) -> list[Choice]:
+        try:
+            return await client.probe(plain | further)
+        except RowError:
+            return []
+
+    several = logprobs = False
+    for _ in range(_PROBES):  # a fault on the way may have cost an answer one of its choices
+        several = several or len(await answers(n=2)) == 2
+        logprobs = logprobs or any(
+            not math.isnan(choice.logprob) for choice in await answers(logprobs=True if chat else 1)
+        )
+        if several and logprobs:
+            break
+    first, second = await answers(seed=1), await answers(seed=1)
+    seed = [choice.text for choice in first] == [choice.text for choice in second] != []
+    return Capabilities(several, logprobs, seed, length_key)

@@ -1,0 +1,48 @@
+"""Minimum Bayes risk: the translations with the highest expected utility among samples."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from paraloom.core.protocols import Variant
+from paraloom.mt.decoding import Mbr
+from paraloom.text.utility import expected_utility
+
+
+def minimum_risk(
+    samples: Sequence[Sequence[Variant]], further: Sequence[Sequence[Variant]], decoding: Mbr
+) -> list[list[Variant]]:
+    """Choose the translations with the highest expected utility.
+
+    Args:
+        samples: n lists of samples: candidates, and what they are compared with.
+        further: n lists of further candidates.
+        decoding: Metric, and how many translations to choose.
+
+    Returns:
+        n lists of at most `decoding.nbest` variants of distinct texts, best first, with their `utility`; of equal
+        utilities, the more likely variant is first. An empty sentence, which has no tokens, keeps its one variant.
+
+    Example:
+        >>> samples = [[Variant("a cat", -1.0, 3), Variant("a dog", -2.0, 3), Variant("the cat", -3.0, 3)]]
+        >>> minimum_risk(samples, [[]], Mbr(samples=3))[0][0].text  # has most in common with the others
+        'the cat'
+    """
+    candidates: list[list[Variant]] = []
+    for drawn, added in zip(samples, further, strict=True):
+        distinct: dict[str, Variant] = {}
+        for variant in sorted([*drawn, *added], key=lambda variant: -variant.logprob):
+            # The same text may have been generated in other subwords: the likeliest represent it.
+            distinct.setdefault(variant.text, variant)
+        candidates.append(list(distinct.values()))
+    texts, references = ([[variant.text for variant in group] for group in groups] for groups in (candidates, samples))
+    chosen: list[list[Variant]] = []
+    for group, values in zip(candidates, expected_utility(texts, references, decoding.metric), strict=True):
+        if not group[0].tokens:
+            chosen.append(group[:1])
+            continue
+        best = np.argsort(-values, kind="stable")[: decoding.nbest].tolist()
+        chosen.append([group[index]._replace(utility=float(values[index])) for index in best])
+    return chosen

@@ -1,0 +1,103 @@
+"""Translation on several cores or GPUs: chunk after chunk, the same at any number of them."""
+
+from __future__ import annotations
+
+import os
+from collections import deque
+from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+
+from paraloom.core.progress import progress
+from paraloom.core.protocols import Variant
+from paraloom.core.seeds import spawn_seed
+from paraloom.mt.devices import parse_device
+from paraloom.mt.translator import Translator
+
+CHUNK = 200
+"""Sentences of a text in memory that a core takes at a time: enough to sort by length, few enough to share out."""
+
+
+def translate_stream(
+    translator: Translator,
+    chunks: Iterable[Sequence[str]],
+    *,
+    threads: int,
+    seed: int = 0,
+) -> Iterator[list[list[Variant]]]:
+    """Translate chunk after chunk on several cores.
+
+    Args:
+        translator: Each thread gets a copy of it.
+        chunks: Lists of sentences; at most 2 × `threads` of them are in memory.
+        threads: Cores. Their number does not change the translations. On GPUs, each of them has one copy instead.
+        seed: Chunk i is translated with a seed derived from this and i.
+
+    Yields:
+        The variants of each chunk, in order.
+    """
+    gpus = [str(part) for part in parse_device(translator.device).parts() if part.kind != "cpu"]
+    devices = gpus or [translator.device] * threads
+    threads = len(devices)
+    idle = deque(translator.copy_on(device) for device in devices)
+
+    def work(position: int, chunk: Sequence[str]) -> list[list[Variant]]:
+        own = idle.popleft()
+        try:
+            return own.translate(chunk, seed=spawn_seed(seed, position) % 2**31)
+        finally:
+            idle.append(own)
+
+    waiting: deque[tuple[Sequence[str], Future[list[list[Variant]]]]] = deque()
+
+    def first() -> list[list[Variant]]:
+        chunk, future = waiting.popleft()
+        variants = future.result()
+        translator.observe(translator.decoding, chunk, variants)  # in their order, whatever the copy
+        return variants
+
+    pool = ThreadPoolExecutor(threads)
+    try:
+        for position, chunk in enumerate(chunks):
+            waiting.append((chunk, pool.submit(work, position, chunk)))
+            if len(waiting) >= 2 * threads:
+                yield first()
+        while waiting:
+            yield first()
+    finally:
+        pool.shutdown(wait=True, cancel_futures=True)
+
+
+def best_translations(translator: Translator, sentences: Sequence[str]) -> list[str]:
+    """Translate a text that fits into memory, on all cores and with a progress bar.
+
+    Args:
+        translator: The translator.
+        sentences: The text, a list of sentences.
+
+    Returns:
+        The first variant of each sentence, in order.
+
+    Example:
+        >>> best_translations(Translator.load("de-en"), ["Guten Morgen", "Ich bin müde."])
+        ['Good morning', "I'm tired."]
+    """
+    return [variant.text for variant in best_variants(translator, sentences)]
+
+
+def best_variants(translator: Translator, sentences: Sequence[str]) -> list[Variant]:
+    """The same with log-probabilities.
+
+    Args:
+        translator: The translator.
+        sentences: The text, a list of sentences.
+
+    Returns:
+        The first variant of each sentence, in order.
+    """
+    best: list[Variant] = []
+    chunks = (sentences[start : start + CHUNK] for start in range(0, len(sentences), CHUNK))
+    with progress("translating", len(sentences), unit="sentences") as advance:
+        for groups in translate_stream(translator, chunks, threads=os.cpu_count() or 1):
+            best += [variants[0] for variants in groups]
+            advance(len(groups))
+    return best
