@@ -56,12 +56,15 @@ def test_a_network_step_by_step_computes_what_transformers_does(members: list[Pa
     with torch.no_grad():
         model = MarianMTModel.from_pretrained(members[0]).eval()
         output = model(source, attention_mask=mask, decoder_input_ids=torch.cat([start, target], 1))
-        expected = output.logits[..., : network.padding].log_softmax(-1)
+        logits = output.logits[..., : network.padding]
+        expected, whole = logits.clone(), logits.log_softmax(-1)
+        expected[:, 0, 0] = -torch.inf  # no translation is empty
+        expected = expected.log_softmax(-1)
     state = network.start(source, mask)
     for position, words in enumerate([start[:, 0], *target.unbind(1)]):
         torch.testing.assert_close(network.step(words, state), expected[:, position], atol=1e-4, rtol=1e-4)
     scores = network.score(source, mask, target)
-    torch.testing.assert_close(scores, expected[:, :3].gather(2, target[..., None])[..., 0], atol=1e-4, rtol=1e-4)
+    torch.testing.assert_close(scores, whole[:, :3].gather(2, target[..., None])[..., 0], atol=1e-4, rtol=1e-4)
 
 
 @pytest.mark.parametrize(
@@ -91,7 +94,10 @@ def _reference(members: list[Path], source: list[int], beam: Beam, max_length: i
     def next_words(words: list[int]) -> Any:
         inputs = {"input_ids": torch.tensor([source]), "decoder_input_ids": torch.tensor([[pad, *words]])}
         with torch.no_grad():
-            return sum(m(**inputs).logits[0, -1, :pad].log_softmax(-1) for m in models) / len(models)
+            logits = torch.stack([model(**inputs).logits[0, -1, :pad] for model in models])
+        if not words:
+            logits[:, 0] = -torch.inf
+        return logits.log_softmax(-1).mean(0)
 
     alive: list[tuple[list[int], float]] = [([], 0.0)]
     done: list[tuple[list[int], float]] = []

@@ -8,14 +8,17 @@ import os
 import shutil
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
 from toy_language import TOY_CONFIG, toy_bitext
 
 from paraloom.core.digests import file_digest
-from paraloom.core.errors import ConfigError, DataError, ModelError
+from paraloom.core.errors import ConfigError, DataError, ModelError, RunError
 from paraloom.mt.config import TranslatorConfig
 from paraloom.mt.data import Examples, encode_examples
 from paraloom.mt.subwords import train_subwords
@@ -26,7 +29,7 @@ pytest.importorskip("transformers", reason="training needs transformers: pip ins
 
 import torch
 
-from paraloom.mt.trainer import Trainer
+from paraloom.mt.trainer import BatchSchedule, Trainer
 
 WEIGHTS = "huggingface/model.safetensors"
 SHORT = replace(TOY_CONFIG, steps=4, evaluate_every=2, batch_tokens=200)
@@ -179,8 +182,163 @@ def test_a_loss_that_is_not_finite_is_an_error(tmp_path: Path, monkeypatch: pyte
 
 
 def test_a_missing_device_is_an_error(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match="device 'cuda:77' not found; available: cpu"):
+    with pytest.raises(ConfigError, match="GPU 77 of device 'cuda:77' not found"):
         Trainer(replace(SHORT, device="cuda:77"), 80)
+
+
+def _examples(folder: Path) -> Examples:
+    pairs = list(toy_bitext(60))
+    train_subwords((text for sides in pairs for side in sides for text in side), folder, vocab_size=80)
+    return encode_examples(pairs, folder, folder / "ids")
+
+
+def _after(updates: list[object], examples: Examples, **changes: Any) -> dict[str, torch.Tensor]:
+    """The weights after some updates in float32, without dropout."""
+    config = replace(SHORT, dropout=0.0, training_precision="float32", warmup_steps=1, cooldown_share=0.0, **changes)
+    trainer = Trainer(config, 80, seed=3)
+    with ThreadPoolExecutor(2) as pool:
+        for update in updates:
+            trainer.update(update, examples, pool)  # type: ignore[arg-type]
+    return trainer.parameters
+
+
+def _distance(weights: dict[str, torch.Tensor], expected: dict[str, torch.Tensor], examples: Examples) -> float:
+    """How far weights are from those that are expected, as a share of what training changed."""
+    start = _after([], examples)
+
+    def norm(one: dict[str, torch.Tensor], other: dict[str, torch.Tensor]) -> float:
+        return math.sqrt(sum(float((one[name] - other[name]).square().sum()) for name in one))
+
+    return norm(weights, expected) / norm(expected, start)
+
+
+def test_accumulated_batches_are_one_large_batch(tmp_path: Path) -> None:
+    examples = _examples(tmp_path)
+    parts = [np.arange(0, 11), np.arange(11, 16), np.arange(16, 30)]
+    whole = np.arange(30)
+    accumulated = _after([parts, parts], examples)
+    at_once = _after([whole, whole], examples)
+    assert _distance(accumulated, at_once, examples) < 0.01
+    assert _distance(_after([parts[0], parts[0]], examples), at_once, examples) > 0.1
+
+
+def test_the_schedule_groups_batches_and_resumes_within_an_epoch(tmp_path: Path) -> None:
+    examples = _examples(tmp_path)
+    plain = Trainer(replace(SHORT, subword_sampling=0.0), 80)
+    grouped = Trainer(replace(SHORT, subword_sampling=0.0, accumulate=2), 80)
+    one, two = (BatchSchedule(examples, lambda *_: examples, trainer) for trainer in (plain, grouped))
+    count = len(two.next()[0])
+    assert count == 2
+    batches = [*one.next()[0], *one.next()[0]]
+    again = Trainer(replace(SHORT, subword_sampling=0.0, accumulate=2), 80)
+    first, _ = BatchSchedule(examples, lambda *_: examples, again).next()
+    assert [part.tolist() for part in first] == [part.tolist() for part in batches]
+    per_epoch = len(again.plan)
+    sizes = []
+    while again.epoch == 0:
+        sizes.append(len(BatchSchedule(examples, lambda *_: examples, again).next()[0]))
+    assert 2 + sum(sizes[:-1]) == per_epoch
+
+
+def test_copies_on_several_devices_train_as_one_does(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two slices whose weights are copies, as on two GPUs, against two that share them."""
+    examples = _examples(tmp_path)
+    whole = np.arange(30)
+    shared = _after([whole] * 3, examples, threads=2)
+    to = torch.Tensor.to
+
+    def copying(self: torch.Tensor, *arguments: Any, **options: Any) -> torch.Tensor:
+        result = to(self, *arguments, **options)
+        return result.clone() if arguments == (torch.device("cpu"),) and self.is_leaf else result
+
+    monkeypatch.setattr(torch.Tensor, "to", copying)
+    copied = _after([whole] * 3, examples, threads=2)
+    assert all(torch.equal(shared[name], copied[name]) for name in shared)
+
+
+@pytest.mark.parametrize("failures", [1, 2])
+def test_out_of_memory_halves_the_batch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, failures: int) -> None:
+    examples = _examples(tmp_path)
+    whole = np.arange(30)
+    expected = _after([whole, whole], examples)
+    states, left = Trainer._states, [failures]
+
+    def failing(self: Trainer, parameters: Any, part: Any, *arguments: Any) -> Any:
+        if left[0] and 29 in part.tolist():
+            left[0] -= 1
+            raise torch.OutOfMemoryError("CUDA out of memory")
+        return states(self, parameters, part, *arguments)
+
+    monkeypatch.setattr(Trainer, "_states", failing)
+    with pytest.warns(UserWarning, match=f"training continues with batches of {-(-30 // 2**failures)} pairs at a time"):
+        weights = _after([whole, whole], examples)
+    assert _distance(weights, expected, examples) < 0.01
+
+
+def test_memory_that_is_too_small_for_a_pair_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def failing(*arguments: Any) -> Any:
+        raise torch.OutOfMemoryError("CUDA out of memory")
+
+    monkeypatch.setattr(Trainer, "_states", failing)
+    with pytest.warns(UserWarning), pytest.raises(RunError, match="too small for a single pair"):
+        _after([np.arange(5)], _examples(tmp_path))
+
+
+@pytest.mark.slow
+def test_an_interrupted_training_that_accumulates_and_averages_ends_with_the_same_bytes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    config = replace(SHORT, steps=8, evaluate_every=2, dropout=0.1, accumulate=2, average_last=2)
+    train(tmp_path / "whole", config)
+    update = Trainer.update
+
+    def interrupted(self: Trainer, *arguments: object) -> float:
+        if self.step == 5:
+            raise KeyboardInterrupt
+        return update(self, *arguments)  # type: ignore[arg-type]
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Trainer, "update", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            train(tmp_path / "resumed", config)
+    train(tmp_path / "resumed", config)
+    for name in (WEIGHTS, "model.bin", "curve.jsonl"):
+        assert file_digest(tmp_path / "whole" / name) == file_digest(tmp_path / "resumed" / name)
+
+
+def test_the_weights_of_the_last_evaluations_are_averaged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    saved: list[dict[str, torch.Tensor]] = []
+    evaluate = Trainer.evaluate
+
+    def recorded(self: Trainer, *arguments: object) -> dict[str, float]:
+        saved.append({name: value.clone() for name, value in self.parameters.items()})
+        return evaluate(self, *arguments)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(Trainer, "evaluate", recorded)
+    train(tmp_path / "x", replace(SHORT, steps=6, average_last=2))
+    kept = tensors(tmp_path / "x")
+    assert len(saved) == 3
+    for name, value in saved[-1].items():
+        if name in kept:
+            torch.testing.assert_close(kept[name], (value + saved[-2][name]) / 2)
+    assert len(list((tmp_path / "x" / "checkpoint").glob("weights-*"))) == 2
+
+
+@pytest.mark.skipif(torch.cuda.device_count() < 2, reason="needs two GPUs")
+def test_two_gpus_train_as_one_does(tmp_path: Path) -> None:
+    examples = _examples(tmp_path)
+    whole = np.arange(30)
+    one, two = (_after([whole] * 3, examples, device=device) for device in ("cuda:0", "cuda:0,1"))
+    assert _distance({name: value.to("cuda:0") for name, value in two.items()}, one, examples) < 0.01
+
+
+def test_settings_out_of_range_are_refused() -> None:
+    with pytest.raises(ConfigError, match="unknown training_precision 'bfloat61'"):
+        TranslatorConfig(training_precision="bfloat61")
+    with pytest.raises(ConfigError, match="'accumulate' must be at least 1"):
+        TranslatorConfig(accumulate=0)
+    with pytest.raises(ConfigError, match="'average_last' must be 0 or more"):
+        TranslatorConfig(average_last=-1)
 
 
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")

@@ -23,6 +23,17 @@ def train_translator(
     init_from: Annotated[Path | None, typer.Option(help="A translator of Paraloom to start from.")] = None,
     steps: Annotated[int, typer.Option(help="Number of updates; the progress bar shows the time left.")] = 1600,
     vocab_size: Annotated[int, typer.Option(help="Size of the joint sub-word vocabulary.")] = 8000,
+    device: options.Device = None,
+    training_precision: Annotated[
+        str,
+        typer.Option(help="What the network computes in: float32, bfloat16, or auto (bfloat16 where hardware has it)."),
+    ] = "auto",
+    accumulate: Annotated[
+        int, typer.Option(help="Batches for one update: as one that is so many times as large, in the memory of one.")
+    ] = 1,
+    average_last: Annotated[
+        int, typer.Option(help="Average the weights of this many evaluations, the last ones; 0: keep the best.")
+    ] = 0,
     src_lang: options.SrcLang = None,
     tgt_lang: options.TgtLang = None,
     src_column: options.SrcColumn = None,
@@ -38,7 +49,10 @@ def train_translator(
     """Train a translator from scratch; if stopped, run it again to resume.
 
     Example: `paraloom train translator --bitext 'train.{cs,en}' --dev 'val.{cs,en}' -o cs-en`
+
+    Example: `paraloom train translator --bitext 'train.{cs,en}' --device cuda:0,1 --accumulate 4 -o cs-en`
     """
+    used = workflows.use_device(device)
     result = workflows.train_translator(
         bitext,
         output,
@@ -53,6 +67,10 @@ def train_translator(
         seed=seed,
         steps=steps,
         vocab_size=vocab_size,
+        device=str(used or "cpu"),
+        training_precision=training_precision,
+        accumulate=accumulate,
+        average_last=average_last,
         title=title,
         license=license_,
     )
@@ -64,8 +82,8 @@ def translate(
     translator: Annotated[
         str,
         typer.Argument(
-            help="A bundled name such as de-en, a folder, a Hugging Face name such as Helsinki-NLP/opus-mt-de-en, or "
-            "the address of an endpoint such as http://127.0.0.1:8000/v1."
+            help="A bundled name such as de-en, a folder, a Hugging Face name such as Helsinki-NLP/opus-mt-de-en, an "
+            "ensemble A+B, or the address of an endpoint such as http://127.0.0.1:8000/v1."
         ),
     ],
     source: Annotated[str, typer.Argument(metavar="[IN]", help="A sentence per line; - is standard input.")] = "-",
@@ -113,5 +131,27 @@ def translate(
     conclude(output, "" if table else "evaluate translation {output} references.txt")
 
 
-COMMANDS: options.Commands = {"translate": translate}
+def average_checkpoints(
+    translators: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="TRANSLATORS...", help="Two or more of one shape: folders of `train translator`, or OWNER/MODEL."
+        ),
+    ],
+    output: options.Folder,
+    precision: Annotated[str, typer.Option(help="Number format of the translator: int8, float16, float32 …")] = "int8",
+    as_json: options.Json = False,
+) -> None:
+    """Average the weights of translators into one: of one training, or of trainings from the same weights.
+
+    Example: `paraloom average-checkpoints run-1 run-2 run-3 -o average`
+    """
+    figures = workflows.average_checkpoints(translators, output, precision=precision)
+    if as_json:
+        typer.echo(as_written(output, **figures))
+        return
+    conclude(output, "translate {output} sentences.txt", rows=False)
+
+
+COMMANDS: options.Commands = {"translate": translate, "average-checkpoints": average_checkpoints}
 TRAIN: options.Commands = {"translator": train_translator}

@@ -7,9 +7,10 @@ from dataclasses import dataclass, fields
 from typing import Any, ClassVar
 
 from paraloom.core.config import Config
-from paraloom.core.errors import ConfigError
+from paraloom.core.errors import ConfigError, nearest
 
 ACTIVATIONS = ("relu", "swish")
+TRAINING_PRECISIONS = ("auto", "float32", "bfloat16")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,7 +51,14 @@ class TranslatorConfig(Config):
         patience: Evaluations without a lower development loss after which training stops; 0 never stops early.
         threads: Slices of a batch that are computed in parallel, one per core. Another number gives other weights. A
             GPU has one slice.
-        device: 'cpu', 'cuda' or 'cuda:NUMBER'. A GPU repeats its results up to their last digits only.
+        device: 'cpu', 'cuda', 'cuda:0,1' (several GPUs) or 'auto' (all GPUs, if there are any). A GPU repeats its
+            results up to their last digits only.
+        training_precision: What the network computes in: 'float32', 'bfloat16', or 'auto': bfloat16 on GPUs and on
+            processors with instructions for it. The weights and their updates stay float32.
+        accumulate: Batches of `batch_tokens` whose gradients are added up for one update: as one batch that is so many
+            times as large, in the memory of one.
+        average_last: Average the weights of this many evaluations, the last ones, instead of keeping the moving average
+            with the lowest development loss; 0 does not.
         precision: Of the converted weights; see `paraloom.mt.checkpoint.PRECISIONS`.
         keep_last: Keep the averaged weights of the last evaluation instead of those with the lowest development loss.
         special_tokens: Tokens that are never split, such as the <BT> of tagged back-translation.
@@ -107,6 +115,9 @@ class TranslatorConfig(Config):
     patience: int = 5
     threads: int = 2
     device: str = "cpu"
+    training_precision: str = "auto"
+    accumulate: int = 1
+    average_last: int = 0
     precision: str = "int8"
     keep_last: bool = False
     special_tokens: tuple[str, ...] = ()
@@ -117,7 +128,15 @@ class TranslatorConfig(Config):
             raise ConfigError(f"'d_model' must be a multiple of 'heads', got {self.d_model} and {self.heads}")
         if self.activation not in ACTIVATIONS:
             raise ConfigError(f"'activation' must be one of {', '.join(ACTIVATIONS)}, got '{self.activation}'")
-        for name in ("steps", "threads", "evaluate_every"):
+        if self.training_precision not in TRAINING_PRECISIONS:
+            raise ConfigError(
+                f"unknown training_precision '{self.training_precision}'"
+                f"{nearest(self.training_precision, TRAINING_PRECISIONS)}",
+                remedy=f"Choose one of {', '.join(TRAINING_PRECISIONS)}.",
+            )
+        if self.average_last < 0:
+            raise ConfigError(f"'average_last' must be 0 or more, got {self.average_last}")
+        for name in ("steps", "threads", "evaluate_every", "accumulate"):
             if getattr(self, name) < 1:
                 raise ConfigError(f"'{name}' must be at least 1, got {getattr(self, name)}")
         if any(not token or token.split() != [token] for token in self.special_tokens):

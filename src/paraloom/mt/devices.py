@@ -46,12 +46,13 @@ def default_device() -> str:
     return os.environ.get(DEVICE_VARIABLE) or "cpu"
 
 
-def parse_device(text: str) -> Device:
+def parse_device(text: str, gpus: int | None = None) -> Device:
     """Read a device as options name it, and check that it is there.
 
     Args:
         text: 'cpu'; 'cuda', the first GPU; 'cuda:0,1', several; or 'auto', all GPUs if there are any, else the
             processor.
+        gpus: Number of GPUs; default: those that CTranslate2 can use.
 
     Raises:
         ConfigError: Unknown device, or a GPU that this machine does not have.
@@ -67,7 +68,7 @@ def parse_device(text: str) -> Device:
         )
     if text.strip() == "cpu":
         return Device("cpu")
-    count = gpu_count()
+    count = gpu_count() if gpus is None else gpus
     if match[1]:
         return Device("cuda", tuple(range(count))) if count else Device("cpu")
     indices = tuple(dict.fromkeys(int(index) for index in (match[2] or "0").split(",")))
@@ -75,7 +76,8 @@ def parse_device(text: str) -> Device:
         there = f"this machine has {count} GPU{'s' * (count != 1)}, numbered from 0" if count else "no GPU is available"
         raise ConfigError(
             f"GPU {', '.join(map(str, absent))} of device '{text}' not found: {there}",
-            remedy="Write --device cpu, or auto for a GPU if there is one; CTranslate2 needs the CUDA libraries.",
+            remedy="Write --device cpu, or auto for a GPU if there is one; CTranslate2 needs the CUDA libraries, and "
+            "training a build of torch with CUDA.",
         )
     return Device("cuda", indices)
 

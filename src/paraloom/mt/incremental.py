@@ -8,6 +8,7 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
+from paraloom.mt.data import END_ID
 from paraloom.mt.network import EMBEDDING, Forward, Shape, load_model
 
 
@@ -82,7 +83,7 @@ class IncrementalNetwork(Forward):
 
     @torch.no_grad()
     def step(self, words: Tensor, state: DecoderState) -> Tensor:
-        """Predict the next word of each hypothesis.
+        """Predict the next word of each hypothesis. As in CTranslate2, the first one is not the end.
 
         Args:
             words: Its last word, int64 (n,).
@@ -109,6 +110,8 @@ class IncrementalNetwork(Forward):
             hidden = self._add_norm(hidden, self._feed_forward(name, hidden), f"{name}.final_layer_norm")
         state.own = own
         logits = torch.addmm(self._bias, hidden[:, 0], self._words.t())
+        if not past:
+            logits[:, END_ID] = -torch.inf
         return logits.log_softmax(-1)
 
     @torch.no_grad()

@@ -1,4 +1,4 @@
-"""Opens the translator of a folder, of whichever kind: a converted translator or language model, an endpoint."""
+"""Opens the translator of a folder, of whichever kind: converted, a language model, an ensemble, an endpoint."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from pathlib import Path
 from paraloom.core.protocols import TranslatorLike
 from paraloom.mt.decoding import Decoding
 from paraloom.mt.endpoint import ENDPOINT_FILE, EndpointTranslator
+from paraloom.mt.ensemble import ENSEMBLE_FILE, EnsembleTranslator
 from paraloom.mt.language_model import LANGUAGE_MODEL_FILE, LanguageModelTranslator
 from paraloom.mt.translator import Translator
 
@@ -29,6 +30,8 @@ def open_translator(folder: str | Path, decode: str | Decoding) -> TranslatorLik
     translator: TranslatorLike
     if (Path(folder) / ENDPOINT_FILE).is_file():
         translator = EndpointTranslator.load(folder, decode)
+    elif (Path(folder) / ENSEMBLE_FILE).is_file():
+        translator = EnsembleTranslator.open(folder, decode)
     elif (Path(folder) / LANGUAGE_MODEL_FILE).is_file():
         translator = LanguageModelTranslator(folder, decode)
     else:
@@ -38,4 +41,4 @@ def open_translator(folder: str | Path, decode: str | Decoding) -> TranslatorLik
 
 def is_ready(folder: Path) -> bool:
     """Whether a folder has a translator that needs no conversion."""
-    return any((folder / name).is_file() for name in ("model.bin", ENDPOINT_FILE))
+    return any((folder / name).is_file() for name in ("model.bin", ENDPOINT_FILE, ENSEMBLE_FILE))

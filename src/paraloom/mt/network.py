@@ -7,7 +7,7 @@ key and value in one product, a softmax over the words of the batch, and cheap d
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -92,7 +92,7 @@ def load_model(checkpoint: Path) -> Any:
         return MarianMTModel.from_pretrained(checkpoint)
 
 
-_ACTIVATIONS = {
+_ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
     "relu": functional.relu,
     "swish": functional.silu,
     "silu": functional.silu,

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Callable, Iterable
-from concurrent.futures import ThreadPoolExecutor
+import warnings
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor, wait
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -17,12 +18,13 @@ from safetensors import safe_open
 from safetensors.torch import save_file
 from torch import Tensor
 
-from paraloom.core.errors import ConfigError
+from paraloom.core.errors import ConfigError, RunError
 from paraloom.core.hardware import supports_bfloat16
 from paraloom.core.seeds import generator, spawn_seed, worker_seed
 from paraloom.mt.checkpoint import CHECKPOINT
 from paraloom.mt.config import TranslatorConfig
 from paraloom.mt.data import Examples, batches, pad
+from paraloom.mt.devices import parse_device
 from paraloom.mt.muon import Muon
 from paraloom.mt.network import (
     EMBEDDING,
@@ -34,6 +36,9 @@ from paraloom.mt.network import (
     smoothed_cross_entropy,
 )
 
+Batch: TypeAlias = npt.NDArray[np.int64] | Sequence[npt.NDArray[np.int64]]
+"""Numbers of pairs, int64; or several such arrays."""
+
 ADAM_BETAS = (0.9, 0.98)
 
 PROBE_TOKENS = 128
@@ -44,8 +49,9 @@ class Trainer:
     """Updates a translator batch by batch.
 
     On a processor, a batch is cut into `config.threads` slices, one per core, whose gradients are added in slice order:
-    the result depends on the number of slices, never on which one is ready first. A GPU computes the whole batch at
-    once, in bfloat16, and does not repeat its last digits.
+    the result depends on the number of slices, never on which one is ready first. On GPUs, each has one slice, and a
+    copy of the weights; they do not repeat their last digits. Where their memory is too small for a batch, it is
+    computed in halves, as often as it takes, whose gradients are added up.
 
     Args:
         config: Sizes and training settings.
@@ -54,7 +60,8 @@ class Trainer:
         init_from: A translator folder whose weights to start from.
 
     Raises:
-        ConfigError: `config.device` is not available.
+        ConfigError: `config.device` is not available, or the processor is to compute in bfloat16 and has no
+            instructions for that.
     """
 
     def __init__(self, config: TranslatorConfig, vocab_size: int, seed: int = 1, init_from: Path | None = None) -> None:
@@ -63,10 +70,12 @@ class Trainer:
         self.seed = seed
         self.padding = vocab_size - 1
         model = new_model(config, vocab_size, seed) if init_from is None else load_model(init_from / CHECKPOINT)
-        self.device = _find_device(config.device)
+        self._devices = _find_devices(config)
+        self.device = self._devices[0]
         self._model = model.to(self.device)
         self.shape = Shape.from_config(model.config)
-        self.positions = model.model.encoder.embed_positions.weight.detach().clone()
+        positions = model.model.encoder.embed_positions.weight.detach().clone()
+        self.positions = {device: positions.to(device) for device in self._devices}
         self.parameters: dict[str, Tensor] = {
             name: value.detach() for name, value in model.named_parameters() if "embed_positions" not in name
         }
@@ -74,17 +83,22 @@ class Trainer:
         self.best = {name: value.clone() for name, value in self.parameters.items()}
         matrices = [name for name, value in self.parameters.items() if value.dim() == 2 and name != EMBEDDING]
         self._vectors = [value for name, value in self.parameters.items() if name not in set(matrices)]
-        self._bfloat16 = self.device.type != "cpu" or supports_bfloat16()
+        self._bfloat16 = _computes_in_bfloat16(config.training_precision, self.device)
         self._muon = Muon(
             [self.parameters[name] for name in matrices], precision=torch.bfloat16 if self._bfloat16 else torch.float32
         )
         self._adam = torch.optim.Adam(self._vectors, lr=config.adam_learning_rate, betas=ADAM_BETAS, eps=1e-9)
-        slices = config.threads if self.device.type == "cpu" else 1
-        self._slices = [{n: v.detach().requires_grad_() for n, v in self.parameters.items()} for _ in range(slices)]
+        # Of slices on the first device, the weights are those of the trainer; the others have copies.
+        self._slices = [
+            {name: value.to(device).detach().requires_grad_() for name, value in self.parameters.items()}
+            for device in self._devices
+        ]
+        self._parts = 1
+        """Parts that a batch is computed in, one after the other; more after memory ran out."""
         # One for the dropout of each slice; the last one, for the sampled softmax, stays on the processor.
         self._generators = [
             torch.Generator(device).manual_seed(worker_seed(seed, i))
-            for i, device in enumerate([*[self.device] * slices, torch.device("cpu")])
+            for i, device in enumerate([*self._devices, torch.device("cpu")])
         ]
         self.step = self.epoch = self.position = self.tokens = self.evaluations_without_gain = 0
         self.seconds, self.best_loss, self._loss_sum, self._loss_count = 0.0, float("inf"), 0.0, 0
@@ -97,42 +111,69 @@ class Trainer:
         return sum(value.numel() for value in self.parameters.values())
 
     @property
+    def device_names(self) -> str:
+        """'cpu', or the GPUs, such as 'cuda:0 cuda:1'."""
+        return "cpu" if self.device.type == "cpu" else " ".join(map(str, self._devices))
+
+    @property
+    def workers(self) -> int:
+        """Threads that slices and batches of development pairs take."""
+        return max(self.config.threads, len(self._slices))
+
+    @property
     def exhausted(self) -> bool:
         """Whether the development loss has not fallen for `config.patience` evaluations."""
         return 0 < self.config.patience <= self.evaluations_without_gain
 
-    def update(self, batch: npt.NDArray[np.int64], examples: Examples, pool: ThreadPoolExecutor) -> float:
+    def update(self, batch: Batch, examples: Examples, pool: ThreadPoolExecutor) -> float:
         """Take one training step.
 
         Args:
-            batch: Numbers of the pairs, int64.
+            batch: Numbers of the pairs, int64; or several such arrays, whose gradients are added up.
             examples: The encoded pairs.
             pool: Runs the slices.
 
         Returns:
             The mean loss per token, in nats, with label smoothing.
+
+        Raises:
+            RunError: The memory of a GPU is too small for a single pair on each.
         """
-        tokens = int(examples.target_lengths[batch].sum())
-        words = self._sampled_softmax(batch, examples)
-        slices = [batch[i :: len(self._slices)] for i in range(len(self._slices))]
-        jobs = [
-            pool.submit(self._slice_loss, i, part, examples, words, tokens)
-            for i, part in enumerate(slices)
-            if len(part)
-        ]
-        results = [job.result() for job in jobs]
+        batches = [batch] if isinstance(batch, np.ndarray) else list(batch)
+        whole = np.concatenate(batches)
+        tokens = int(examples.target_lengths[whole].sum())
+        words = self._sampled_softmax(whole, examples)
+        before = [random.get_state() for random in self._generators]
+        while True:
+            try:
+                results = self._gradients(batches, examples, words, tokens, pool)
+                break
+            except torch.OutOfMemoryError:
+                largest = max(map(len, batches))
+                if self._parts >= largest:
+                    raise RunError(
+                        "the memory of the GPU is too small for a single pair of sentences",
+                        remedy="Lower max_length or the sizes of the network.",
+                    ) from None
+            # The whole step again: some of its gradients were added up, and some random numbers drawn.
+            self._parts *= 2
+            for random, state in zip(self._generators, before, strict=True):
+                random.set_state(state)
+            self._clear_gradients()
+            torch.cuda.empty_cache()
+            part = -(-largest // self._parts)
+            warnings.warn(f"out of memory: training continues with batches of {part} pairs at a time", stacklevel=2)
         loss = sum(smoothed for smoothed, _, _ in results) / tokens
         self._probe_loss += sum(plain for _, plain, _ in results)
         self._probe_count += sum(count for _, _, count in results)
-        self._gather(len(jobs), pool)
+        self._gather(pool)
         factor = self._schedule()
         for group in self._adam.param_groups:
             group["lr"] = self.config.adam_learning_rate * factor
         self._adam.step()
         self._muon.step(self.config.muon_learning_rate * factor, lambda tasks: _run(tasks, pool))
-        for slice_parameters in self._slices:
-            for value in slice_parameters.values():
-                value.grad = None
+        self._clear_gradients()
+        self._copy_to_slices()
         self.step += 1
         self.tokens += tokens
         self._loss_sum += loss
@@ -185,6 +226,23 @@ class Trainer:
                 own[name].copy_(value)
         return self._model.cpu().eval()
 
+    def save_weights(self, path: Path) -> None:
+        """Write the weights of this step, not their moving average, for an average of several steps.
+
+        Args:
+            path: The file.
+        """
+        save_file({name: value.cpu().contiguous() for name, value in self.parameters.items()}, path)
+
+    def keep(self, weights: Mapping[str, Tensor]) -> None:
+        """Take other weights for those that `model` returns.
+
+        Args:
+            weights: Tensors by name, as `save_weights` writes them.
+        """
+        for name, value in self.best.items():
+            value.copy_(weights[name])
+
     def save(self, path: Path, identity: str) -> None:
         """Write everything that `resume` needs; the file appears complete or not at all.
 
@@ -229,6 +287,7 @@ class Trainer:
         for kind, values in (("parameters", self.parameters), ("averaged", self.averaged), ("best", self.best)):
             for name, value in values.items():
                 value.copy_(tensors[f"{kind}.{name}"])
+        self._copy_to_slices()
         self._muon.load(tensors)
         numbers = metadata["progress"].split()
         self.step, self.epoch, self.position, self.tokens, self.evaluations_without_gain = map(int, numbers[:5])
@@ -236,11 +295,46 @@ class Trainer:
         for i, vector in enumerate(self._vectors):
             self._adam.state[vector] = {
                 "step": torch.tensor(float(self.step)),
-                "exp_avg": tensors[f"adam.{i}.first"],
-                "exp_avg_sq": tensors[f"adam.{i}.second"],
+                "exp_avg": tensors[f"adam.{i}.first"].to(self.device),
+                "exp_avg_sq": tensors[f"adam.{i}.second"].to(self.device),
             }
         for i, random in enumerate(self._generators):
             random.set_state(tensors[f"random.{i}"])
+
+    def _gradients(
+        self,
+        batches: Sequence[npt.NDArray[np.int64]],
+        examples: Examples,
+        words: Tensor | None,
+        tokens: int,
+        pool: ThreadPoolExecutor,
+    ) -> list[tuple[float, float, int]]:
+        """Add up the gradients of batches in the slices; what `_slice_loss` returns, of all parts."""
+        results = []
+        for batch in batches:
+            for part in range(self._parts):
+                slices = [batch[part :: self._parts][i :: len(self._slices)] for i in range(len(self._slices))]
+                jobs = [
+                    pool.submit(self._slice_loss, i, pairs, examples, words, tokens)
+                    for i, pairs in enumerate(slices)
+                    if len(pairs)
+                ]
+                wait(jobs)  # none may still run when an error of another is handled
+                results += [job.result() for job in jobs]
+        return results
+
+    def _clear_gradients(self) -> None:
+        for slice_parameters in self._slices:
+            for value in slice_parameters.values():
+                value.grad = None
+
+    def _copy_to_slices(self) -> None:
+        """Bring the copies of the weights on other devices up to date."""
+        with torch.no_grad():
+            for slice_parameters in self._slices:
+                for name, value in slice_parameters.items():
+                    if value.data_ptr() != self.parameters[name].data_ptr():
+                        value.copy_(self.parameters[name], non_blocking=True)
 
     def _slice_loss(
         self, number: int, part: npt.NDArray[np.int64], examples: Examples, words: Tensor | None, tokens: int
@@ -254,8 +348,9 @@ class Trainer:
         probe = targets[::stride]
         plain = cross_entropy(states[::stride], embedding, probe)
         if words is not None:
-            index = torch.zeros(self.padding + 1, dtype=torch.int64, device=self.device)
-            index[words] = torch.arange(len(words), device=self.device)
+            words = words.to(targets.device)
+            index = torch.zeros(self.padding + 1, dtype=torch.int64, device=targets.device)
+            index[words] = torch.arange(len(words), device=targets.device)
             embedding, targets = embedding[words], index[targets]
         loss = smoothed_cross_entropy(states, embedding, targets, self.config.label_smoothing)
         (loss / tokens).backward()
@@ -276,11 +371,12 @@ class Trainer:
         dropout: torch.Generator | None,
     ) -> tuple[Tensor, Tensor]:
         """Hidden states (n, d_model) and the words (n,) that they should predict, without padding."""
-        source = pad([examples.source(i) for i in part], self.padding).to(self.device)
-        target = pad([examples.target(i) for i in part], self.padding).to(self.device)
+        device = parameters[EMBEDDING].device
+        source = pad([examples.source(i) for i in part], self.padding).to(device)
+        target = pad([examples.target(i) for i in part], self.padding).to(device)
         decoder_input = torch.cat([torch.full_like(target[:, :1], self.padding), target[:, :-1]], 1)
-        forward = Forward(self.shape, parameters, self.positions, self.config.dropout, dropout)
-        with torch.autocast(self.device.type, torch.bfloat16, enabled=self._bfloat16):
+        forward = Forward(self.shape, parameters, self.positions[device], self.config.dropout, dropout)
+        with torch.autocast(device.type, torch.bfloat16, enabled=self._bfloat16):
             states = forward(source, source != self.padding, decoder_input)
         mask = target != self.padding
         return states[mask].float(), target[mask]
@@ -295,16 +391,17 @@ class Trainer:
         chosen[torch.randint(self.padding, (config.sampled_softmax_size,), generator=self._generators[-1])] = True
         return chosen.nonzero()[:, 0].to(self.device)
 
-    def _gather(self, slices: int, pool: ThreadPoolExecutor) -> None:
+    def _gather(self, pool: ThreadPoolExecutor) -> None:
         """Add the gradients of the slices, in order, into the parameters' own; the row of `<pad>` stays frozen."""
         names = list(self.parameters)
 
         def add(some: list[str]) -> None:
             for name in some:
-                total = self._slices[0][name].grad
-                for other in self._slices[1:slices]:
-                    total.add_(other[name].grad)  # type: ignore[union-attr, arg-type]
-                self.parameters[name].grad = total
+                gradients = (own[name].grad for own in self._slices)
+                total, *others = (gradient for gradient in gradients if gradient is not None)
+                for other in others:
+                    total.add_(other.to(total.device))
+                self.parameters[name].grad = total.to(self.device)
 
         _run([partial(add, names[0::2]), partial(add, names[1::2])], pool)
         self.parameters[EMBEDDING].grad[self.padding] = 0  # type: ignore[index]
@@ -332,8 +429,8 @@ class BatchSchedule:
         self.examples = self.plain = examples
         self.resample, self.trainer = resample, trainer
 
-    def next(self) -> tuple[npt.NDArray[np.int64], Examples]:
-        """The pair numbers of the next batch, and the examples that they refer to."""
+    def next(self) -> tuple[list[npt.NDArray[np.int64]], Examples]:
+        """The pair numbers of the next `config.accumulate` batches, fewer at the end of an epoch, and the examples."""
         trainer, config = self.trainer, self.trainer.config
         # Runs twice when the training that is resumed was stopped at the end of an epoch.
         while trainer.position >= len(trainer.plan):
@@ -341,26 +438,34 @@ class BatchSchedule:
                 trainer.epoch += 1
                 trainer.position = 0
             # The first step of the epoch, also when a training is resumed in the middle of it.
-            first_step = trainer.step - trainer.position
+            first_step = trainer.step - -(-trainer.position // config.accumulate)
             if config.subword_sampling and first_step < config.steps * (1 - config.plain_subword_share):
                 self.examples = self.resample(trainer.epoch, spawn_seed(trainer.seed, trainer.epoch))
             else:
                 self.examples = self.plain
             trainer.plan = batches(self.examples, config.batch_tokens, generator(trainer.seed, trainer.epoch))
-        batch = trainer.plan[trainer.position]
-        trainer.position += 1
-        return batch, self.examples
+        chosen = trainer.plan[trainer.position : trainer.position + config.accumulate]
+        trainer.position += len(chosen)
+        return chosen, self.examples
 
 
-def _find_device(name: str) -> torch.device:
-    """The device of that name; ConfigError if this machine does not have it."""
-    gpus = [f"cuda:{number}" for number in range(torch.cuda.device_count())]
-    if name == "cpu" or name in gpus or (name == "cuda" and gpus):
-        return torch.device(name)
-    raise ConfigError(
-        f"device '{name}' not found; available: {', '.join(['cpu', *gpus])}",
-        remedy="" if gpus else "For GPUs, install a build of torch with CUDA.",
-    )
+def _find_devices(config: TranslatorConfig) -> list[torch.device]:
+    """The device of each slice of a batch: as many as threads on a processor, one for each GPU."""
+    device = parse_device(config.device, torch.cuda.device_count())
+    if device.kind == "cpu":
+        return [torch.device("cpu")] * config.threads
+    return [torch.device("cuda", index) for index in device.indices]
+
+
+def _computes_in_bfloat16(precision: str, device: torch.device) -> bool:
+    """Whether the network computes in bfloat16; ConfigError where the processor cannot."""
+    able = device.type != "cpu" or supports_bfloat16()
+    if precision == "bfloat16" and not able:
+        raise ConfigError(
+            "this processor has no instructions for bfloat16",
+            remedy="Set training_precision = 'float32', or train on a GPU (device = 'cuda').",
+        )
+    return able and precision != "float32"
 
 
 def _perplexity(loss: float, tokens: int) -> float:

@@ -16,6 +16,7 @@ from paraloom.core.digests import digest, file_digest
 from paraloom.core.errors import ModelError
 from paraloom.core.progress import progress
 from paraloom.io.atomic import atomic_write
+from paraloom.mt.averaging import mean_weights
 from paraloom.mt.checkpoint import CHECKPOINT, convert, save_checkpoint
 from paraloom.mt.config import TranslatorConfig
 from paraloom.mt.data import Examples, SentencePairs, encode_examples
@@ -24,6 +25,9 @@ from paraloom.mt.subwords import SUBWORD_FILES, read_vocabulary, train_subwords
 
 if TYPE_CHECKING:
     from paraloom.mt.trainer import BatchSchedule, Trainer
+
+_WEIGHTS = "weights-{}.safetensors"
+"""File of the weights of a step, while they are needed for an average."""
 
 LOG = "curve.jsonl"
 """The training curve in a translator folder, a point per evaluation."""
@@ -86,7 +90,8 @@ def train_translator(
 
     trainer = Trainer(config, len(read_vocabulary(subwords)), seed, init_from)
     initial = file_digest(init_from / CHECKPOINT / "model.safetensors") if init_from else ""
-    identity = digest([asdict(config), seed, initial, len(training), int(training.ids.sum(dtype="int64"))])
+    settings = asdict(config) | {"device": trainer.device_names}  # as 'auto' may find others when it resumes
+    identity = digest([settings, seed, initial, len(training), int(training.ids.sum(dtype="int64"))])
     _run_steps(trainer, BatchSchedule(training, resample, trainer), held_out, scratch, identity)
 
     save_checkpoint(trainer.model(), folder / CHECKPOINT, subwords)
@@ -134,8 +139,11 @@ def _run_steps(trainer: Trainer, schedule: BatchSchedule, held_out: Examples, sc
     trainer.resume(state, identity)
     curve = TrainingCurve(scratch / LOG, trainer.step)
     started, seconds_before = time.monotonic(), trainer.seconds
+    if not trainer.step:
+        for stale in scratch.glob(_WEIGHTS.format("*")):
+            stale.unlink()
     with (
-        ThreadPoolExecutor(config.threads) as pool,
+        ThreadPoolExecutor(trainer.workers) as pool,
         progress("training", total=config.steps, done=trainer.step, unit="steps") as advance,
     ):
         while trainer.step < config.steps and not trainer.exhausted:
@@ -150,8 +158,19 @@ def _run_steps(trainer: Trainer, schedule: BatchSchedule, held_out: Examples, sc
             if trainer.step % config.evaluate_every == 0 or trainer.step == config.steps:
                 trainer.seconds = seconds_before + time.monotonic() - started
                 curve.write(**trainer.evaluate(held_out, pool))
+                if config.average_last:
+                    trainer.save_weights(scratch / _WEIGHTS.format(f"{trainer.step:09}"))
                 trainer.save(state, identity)
+                for stale in _last_weights(scratch, trainer.step)[: -config.average_last or None]:
+                    stale.unlink()
+    if config.average_last:
+        trainer.keep(mean_weights(_last_weights(scratch, trainer.step)[-config.average_last :]))
     trainer.seconds = seconds_before + time.monotonic() - started
+
+
+def _last_weights(scratch: Path, step: int) -> list[Path]:
+    """The files of weights of evaluations up to a step, in order."""
+    return [path for path in sorted(scratch.glob(_WEIGHTS.format("*"))) if path.name <= _WEIGHTS.format(f"{step:09}")]
 
 
 def _write_figures(trainer: Trainer, training: Examples, folder: Path, seed: int) -> dict[str, Any]:

@@ -19,6 +19,7 @@ STAGES: dict[str, str] = {
     "load-translator": "paraloom.stages.translators:LoadTranslator",
     "load-endpoint": "paraloom.stages.endpoints:LoadEndpoint",
     "load-language-model": "paraloom.stages.endpoints:LoadLanguageModel",
+    "load-ensemble": "paraloom.stages.ensembles:LoadEnsemble",
     "backtranslate": "paraloom.stages.pairs:BackTranslate",
     "translate-variants": "paraloom.stages.variants:TranslateVariants",
     "read-variants": "paraloom.stages.variants:ReadVariants",

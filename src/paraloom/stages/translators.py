@@ -76,7 +76,10 @@ class TrainTranslator(TranslatorConfig, Fit):
 
     sentinel: ClassVar[str] = "shared_vocabulary.json"
     inputs: ClassVar[tuple[str, ...]] = ("bitext", "development", "test", "init_from", "subwords_from")
-    optional_fields: ClassVar[tuple[str, ...]] = ("weights", "special_tokens", "keep_last", "device")
+    optional_fields: ClassVar[tuple[str, ...]] = (
+        *("weights", "special_tokens", "keep_last", "device"),
+        *("training_precision", "accumulate", "average_last"),
+    )
     renamed_fields: ClassVar[Mapping[str, str]] = {
         "start": "init_from",
         "subwords_of": "subwords_from",

@@ -57,6 +57,7 @@ _DOMAIN = {
     "SCORES": "paraloom.pairs.scoring.table",
     "StageDescription": "paraloom.pipeline.stage_docs",
     "describe_stage": "paraloom.pipeline.stage_docs",
+    "average_checkpoints": "paraloom.mt.averaging",
     "describe_stages": "paraloom.pipeline.stage_docs",
     "precision_on": "paraloom.mt.devices",
     "use_device": "paraloom.mt.devices",

@@ -14,12 +14,14 @@ from paraloom.core.seeds import spawn_seed
 from paraloom.io.compression import PIPE
 from paraloom.mt.endpoint import EndpointTranslator
 from paraloom.mt.endpoint_config import EndpointConfig, is_endpoint
+from paraloom.mt.ensemble import JOINER, is_ensemble
 from paraloom.mt.language_model import (
     LanguageModelConfig,
     LanguageModelTranslator,
     is_language_model,
     load_language_model,
 )
+from paraloom.stages.ensembles import LoadEnsemble
 from paraloom.stages.translators import LoadTranslator
 from paraloom.workflows.outputs import files_named
 
@@ -48,11 +50,11 @@ SETTINGS = tuple(f.name for f in fields(EndpointConfig) if f.name not in _OWN_OP
 
 def named_translator(
     translator: str, *, output: str = PIPE, settings: Sequence[str] = (), **options: Any
-) -> str | LoadTranslator | EndpointTranslator | LanguageModelTranslator:
+) -> str | LoadTranslator | LoadEnsemble | EndpointTranslator | LanguageModelTranslator:
     """A translator as the command line names it: an endpoint by its address, any other by its name or folder.
 
     Args:
-        translator: An address such as `http://127.0.0.1:8000/v1`, a name, or a folder.
+        translator: An address such as `http://127.0.0.1:8000/v1`, a name, a folder, or an ensemble A+B.
         output: What is written: answers are kept in a file beside it, unless a setting names another.
         settings: Further fields of `EndpointConfig`, as KEY=VALUE.
         **options: Fields of `EndpointConfig` or `LoadTranslator` that have options of their own; None leaves one out.
@@ -93,6 +95,8 @@ def named_translator(
                 remedy="Name an address such as http://127.0.0.1:8000/v1 or the folder of a language model as the "
                 "translator, or leave the option out.",
             )
+        if is_ensemble(translator):
+            return ensemble_stage(translator, **given)
         return LoadTranslator(model=_absolute(translator), **given) if given else translator
     if wrong := [_OWN_OPTIONS[name] for name in ("precision", "long") if name in given]:
         raise ConfigError(
@@ -105,6 +109,32 @@ def named_translator(
     if "answers" not in given and output != PIPE:
         given["answers"] = str(answers_file(output))
     return EndpointTranslator(translator, **given)
+
+
+def ensemble_stage(translator: str, **options: Any) -> LoadEnsemble:
+    """The stage that loads an ensemble.
+
+    Args:
+        translator: Its members, such as 'cs-en-1+cs-en-2'.
+        **options: `source` and `target`; an ensemble does not have the other options of a translator.
+
+    Returns:
+        The stage.
+
+    Raises:
+        ConfigError: Another option is given.
+
+    Example:
+        >>> ensemble_stage("cs-en-1+cs-en-2").models
+        ('cs-en-1', 'cs-en-2')
+    """
+    for name in options:
+        if name not in ("source", "target"):
+            raise ConfigError(
+                f"an ensemble does not have the option {_OWN_OPTIONS[name]}",
+                remedy="It computes in float32, and splits long lines.",
+            )
+    return LoadEnsemble(models=tuple(_absolute(part.strip()) for part in translator.split(JOINER)), **options)
 
 
 def _absolute(translator: str) -> str:

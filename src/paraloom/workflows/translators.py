@@ -29,6 +29,7 @@ from paraloom.mt.checkpoint import bundled_translators
 from paraloom.mt.decoding import Beam, Decoding, describe_decoding, parse_decoding
 from paraloom.mt.endpoint import ENDPOINT_FILE, EndpointTranslator
 from paraloom.mt.endpoint_config import is_endpoint
+from paraloom.mt.ensemble import ENSEMBLE_FILE, EnsembleTranslator, is_ensemble
 from paraloom.mt.language_model import LANGUAGE_MODEL_FILE, LanguageModelTranslator
 from paraloom.mt.loading import is_ready, open_translator
 from paraloom.mt.streams import translate_stream
@@ -36,10 +37,11 @@ from paraloom.mt.translator import Translator
 from paraloom.pipeline.result import RunResult
 from paraloom.pipeline.shard import OnError
 from paraloom.stages.endpoints import LoadEndpoint, LoadLanguageModel
+from paraloom.stages.ensembles import LoadEnsemble
 from paraloom.stages.input_checks import Direction, SampledRows
 from paraloom.stages.input_checks import check_languages as check_sample
 from paraloom.stages.translators import LoadTranslator, TrainTranslator
-from paraloom.workflows.endpoints import translate_chunks, without_rejected
+from paraloom.workflows.endpoints import ensemble_stage, translate_chunks, without_rejected
 from paraloom.workflows.rejected import RejectedLines
 from paraloom.workflows.run import as_list, input_stages, run_stages
 
@@ -48,7 +50,7 @@ CHUNK = 500
 
 
 def translator_stages(
-    translator: Translator | LoadTranslator | EndpointTranslator | LanguageModelTranslator | str | Path,
+    translator: Translator | LoadTranslator | LoadEnsemble | EndpointTranslator | LanguageModelTranslator | str | Path,
     *,
     name: str = "translator",
 ) -> tuple[list[Stage], Ref, str | None]:
@@ -87,10 +89,13 @@ def translator_stages(
             name=name, model=str(translator.checkpoint), precision=translator.precision, **asdict(translator.config)
         )
         return [model], model, describe_decoding(translator.decoding)
-    if isinstance(translator, LoadTranslator):
+    if isinstance(translator, (LoadTranslator, LoadEnsemble)):
         loading = replace(translator, name=name)
         return [loading], loading, None
     path, text = Path(translator), str(translator)
+    if is_ensemble(text):
+        ensemble = replace(ensemble_stage(text), name=name)
+        return [ensemble], ensemble, None
     if is_endpoint(text):
         raise ConfigError(
             f"the endpoint {text} needs the name of a model, and languages",
@@ -128,7 +133,7 @@ def loads_by_folder(translator: object) -> bool:
         return own == loaded
     if isinstance(translator, LanguageModelTranslator):
         return translator.checkpoint is not None and translator.device == "cpu"
-    return isinstance(translator, (str, Path, LoadTranslator, EndpointTranslator))
+    return isinstance(translator, (str, Path, LoadTranslator, LoadEnsemble, EndpointTranslator))
 
 
 def all_translator_stages(
@@ -204,7 +209,7 @@ def train_translator(
 
 
 def translate_file(
-    translator: Translator | LoadTranslator | TranslatorLike | str | Path,
+    translator: Translator | LoadTranslator | LoadEnsemble | TranslatorLike | str | Path,
     source: str,
     output: str,
     *,
@@ -246,7 +251,7 @@ def translate_file(
         DataError: A line is not UTF-8; or the first lines are in another language than the one that the translator
             translates from.
     """
-    loaded = None if isinstance(translator, (str, Path, LoadTranslator)) else as_translator(translator)
+    loaded = None if isinstance(translator, (str, Path, LoadTranslator, LoadEnsemble)) else as_translator(translator)
     decoding = parse_decoding(decode) if decode else getattr(loaded, "decoding", Beam())
     method = decode or ("beam:5" if loaded is None else describe_decoding(decoding))
     if nbest is not None:
@@ -259,7 +264,7 @@ def translate_file(
         check_target(output)
     model = loaded if loaded is not None else _opened(translator, decoding)
     if loaded is not None and (decode or nbest is not None):
-        if not isinstance(loaded, (Translator, EndpointTranslator, LanguageModelTranslator)):
+        if not isinstance(loaded, (Translator, EnsembleTranslator, EndpointTranslator, LanguageModelTranslator)):
             raise ConfigError(f"{type(loaded).__name__} decodes in its own way", remedy="Leave out decode and nbest.")
         model = loaded.with_decoding(decoding)
     if decoding.nbest > 1 and not table:
@@ -268,6 +273,8 @@ def translate_file(
         )
     cores = threads or os.cpu_count() or 1
     count = empty = 0
+    if isinstance(model, EnsembleTranslator):
+        model.threads = cores
     rejected = RejectedLines(on_error)
     chunks = _chunks(rejected.read(source), CHUNK)
     if check_languages:
@@ -314,7 +321,12 @@ def _opened(translator: Any, decoding: Decoding) -> TranslatorLike:
         options = {name: getattr(translator, name) for name in fields}
         loaded: TranslatorLike = Translator.load(translator.model, decode=decoding, **options)
         return loaded
-    if any((Path(translator) / name).is_file() for name in (ENDPOINT_FILE, LANGUAGE_MODEL_FILE)):
+    if isinstance(translator, str) and is_ensemble(translator):
+        translator = ensemble_stage(translator)
+    if isinstance(translator, LoadEnsemble):
+        languages = {"source": translator.source, "target": translator.target}
+        return EnsembleTranslator.load(translator.models, decode=decoding, **languages)
+    if any((Path(translator) / name).is_file() for name in (ENDPOINT_FILE, LANGUAGE_MODEL_FILE, ENSEMBLE_FILE)):
         return open_translator(translator, decoding)
     model: TranslatorLike = Translator.load(translator, decode=decoding)
     return model
