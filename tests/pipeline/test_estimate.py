@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import pytest
 from commands import Command
+from openai_server import serve
 
 from paraloom import Pipeline
 from paraloom.core.errors import ConfigError
@@ -27,7 +29,7 @@ from paraloom.pipeline.estimate import (
 from paraloom.pipeline.manifest import Manifest, ShardRecord
 from paraloom.pipeline.result import RunResult, StageResult
 from paraloom.pipeline.sampling import on_samples, sample_inputs
-from paraloom.stages import DistillTransformer, Filter, ReadPairs, Score
+from paraloom.stages import BackTranslate, DistillTransformer, Filter, LoadEndpoint, ReadPairs, Score
 
 
 def write_pairs(folder: Path, rows: int) -> Path:
@@ -177,6 +179,48 @@ def test_the_command_prints_it_and_the_run_compares(paraloom: Command, tmp_path:
     assert "expected, s" in output
     _, output, _ = paraloom(*arguments, "--plan", "--plan-rows", "100", "--json")
     assert json.loads(output)["stages"][1]["units"] == 500
+
+
+def test_requests_follow_a_line_through_both_samples(tmp_path: Path) -> None:
+    # 12 requests find out what the server supports, whatever the number of rows; then 2 a row.
+    definition, samples = sampled([ReadPairs(source=write_pairs(tmp_path, 9000)), Filter(where="true")], 900)
+    asked = {
+        rows: replace(
+            result("filter", rows, rows, 1.0),
+            figures={"requests": 12 + 2 * rows, "input_tokens": 20 * rows, "output_tokens": 0, "cost": 0.001 * rows},
+        )
+        for rows in (300, 900)
+    }
+    small = _Measured({"filter": asked[300]}, {"filter": 300}, {"filter": 0})
+    large = _Measured({"filter": asked[900]}, {"filter": 900}, {"filter": 0})
+    stage = _extend(definition.steps[1], [], samples, small, large, workers=1)
+    assert (stage.requests, stage.input_tokens, stage.output_tokens) == (18_012, 180_000, 0)
+    assert stage.cost == pytest.approx(9.0)
+    estimate = RunEstimate("example", 1, (stage,))
+    assert "filter sends 18,012 requests: 180,000 tokens in, 0 tokens out, cost 9.00." in estimate.format()
+    assert estimate.scaled(2).cost == estimate.scaled(2).to_dict()["cost"] == pytest.approx(18.0)
+    took = StageResult("filter", tmp_path, "map", "0", shards=1, written=1, figures={"requests": 18_012, "cost": 4.5})
+    lines = estimate.compare(RunResult(tmp_path, (took,))).splitlines()
+    assert lines[-2:] == [
+        "filter: requests expected 18,012, took 18,012, ratio 1.00",
+        "filter: cost expected 9.00, took 4.50, ratio 0.50",
+    ]
+
+
+@pytest.mark.slow
+def test_what_an_endpoint_will_be_asked_for_is_what_it_is_asked_for(tmp_path: Path) -> None:
+    pairs = write_pairs(tmp_path, 600)
+    with serve() as server:
+        endpoint = LoadEndpoint(
+            name="endpoint", url=server.url, model="m", source="de", target="en", input_price=5.0, output_price=10.0
+        )
+        stages = [ReadPairs(source=pairs, shard_rows=100), endpoint, BackTranslate(translator=endpoint)]
+        pipeline = Pipeline([*stages[:2], replace(stages[2], decode="greedy", check_languages=False)])
+        estimate = pipeline.estimate(workers=1, rows=90)
+        took = pipeline.run(tmp_path / "run", workers=1).stages[-1].figures
+    stage = estimate.stages[-1]
+    for name in ("requests", "input_tokens", "output_tokens", "cost"):
+        assert getattr(stage, name) == pytest.approx(took[name], rel=0.1)
 
 
 def test_too_few_rows_and_failures_on_the_sample_are_named(tmp_path: Path) -> None:

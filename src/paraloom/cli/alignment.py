@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shlex
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -12,7 +13,8 @@ import typer
 from paraloom import workflows
 from paraloom.cli import options
 from paraloom.cli.evaluate import Method
-from paraloom.cli.output import as_written, conclude
+from paraloom.cli.output import as_written, conclude, print_usage
+from paraloom.cli.translator_options import TranslatorOptions, translating
 
 
 def extract(
@@ -72,6 +74,7 @@ def extract(
         conclude(output, "align documents {output} OTHER-LANGUAGE -o pairs.tsv")
 
 
+@translating
 def align_sentences(
     source: Annotated[str, typer.Argument(metavar="SRC", help="The source text, a sentence per line.")],
     target: Annotated[str, typer.Argument(metavar="TGT", help="The target text, a sentence per line.")],
@@ -84,7 +87,10 @@ def align_sentences(
         list[str] | None,
         typer.Option(help="A translation of the target into the source's language, line by line. Repeatable."),
     ] = None,
-    translator: Annotated[str | None, typer.Option(help="Source to target: a bundled name or a folder.")] = None,
+    translator: Annotated[
+        str | None,
+        typer.Option(help="Source to target: a bundled name, a folder, OWNER/NAME, the address of an endpoint."),
+    ] = None,
     max_bead_size: Annotated[int, typer.Option(help="Maximum number of sentences on one side of a bead.")] = 3,
     method: Method = "evidence",
     lexicon: Annotated[
@@ -104,6 +110,7 @@ def align_sentences(
     ] = False,
     src_lang: options.SrcLang = None,
     tgt_lang: options.TgtLang = None,
+    translation: TranslatorOptions = TranslatorOptions(),  # noqa: B008
     seed: options.Seed = 1,
     as_json: options.Json = False,
 ) -> None:
@@ -121,6 +128,7 @@ def align_sentences(
         given |= {"--translator": translator, "--method": method != "evidence", "--lexicon": lexicon}
         given |= {"--hard-delimiter": hard_delimiter is not None}
         given |= {"--src-lang": src_lang, "--tgt-lang": tgt_lang}
+        translation.named(None, output)
         for name, value in given.items():
             if value:
                 raise typer.BadParameter(f"{name} is for two texts, not for --documents")
@@ -133,13 +141,14 @@ def align_sentences(
         else:
             conclude(output)
         return
+    named = translation.named(translator, output)
     counts = workflows.align_files(
         source,
         target,
         output,
         translations=translations or [],
         target_translations=target_translations or [],
-        translator=translator,
+        translator=named,
         max_bead_size=max_bead_size,
         method=method,
         lexicon=lexicon,
@@ -148,6 +157,7 @@ def align_sentences(
         pivot=pivot,
         languages=(src_lang, tgt_lang),
     )
+    print_usage(named)
     if as_json and output != "-":
         typer.echo(as_written(output, **counts.to_dict()))
         return
@@ -156,11 +166,15 @@ def align_sentences(
     conclude(output, "" if links else "train translator --bitext {output} -o translator")
 
 
+@translating
 def align_documents(
     source: Annotated[str, typer.Argument(metavar="SRC", help="A corpus of documents, from `extract`.")],
     target: Annotated[str, typer.Argument(metavar="TGT", help="The same in another language.")],
     output: options.Output,
-    translator: Annotated[str | None, typer.Option(help="Source to target: a bundled name or a folder.")] = None,
+    translator: Annotated[
+        str | None,
+        typer.Option(help="Source to target: a bundled name, a folder, OWNER/NAME, the address of an endpoint."),
+    ] = None,
     target_translator: Annotated[
         str | None,
         typer.Option(help="Target into a third language, as --translator does with the source; compared there."),
@@ -180,6 +194,7 @@ def align_documents(
     threshold: Annotated[float, typer.Option(help="Minimum margin or score of a pair.")] = 0.0,
     max_candidates: Annotated[int, typer.Option(help="Maximum number of documents that one is compared with.")] = 16,
     rounds: Annotated[int, typer.Option(help="Rounds of aligning confident pairs to learn a lexicon.")] = 2,
+    translation: TranslatorOptions = TranslatorOptions(),  # noqa: B008
     seed: options.Seed = 1,
     as_json: options.Json = False,
 ) -> None:
@@ -191,12 +206,14 @@ def align_documents(
 
     Example: `paraloom align documents pages.cs pages.en --encoder cs-en-encoder -o pairs.tsv`
     """
+    named = translation.named(translator, output)
+    other = replace(translation, from_=None)  # it translates into the same language, out of another one
     figures = workflows.pair_documents(
         source,
         target,
         output,
-        translator=translator,
-        target_translator=target_translator,
+        translator=named,
+        target_translator=None if target_translator is None else other.named(target_translator, output),
         encoder=encoder,
         decode=decode,
         seed=seed,
@@ -207,6 +224,7 @@ def align_documents(
         max_candidates=max_candidates,
         rounds=rounds,
     )
+    print_usage(named)
     if as_json and output != "-":
         typer.echo(as_written(output, **figures))
         return

@@ -13,9 +13,11 @@ import paraloom.experiments as papers
 import paraloom.report as reports
 from paraloom import workflows
 from paraloom.cli import options
-from paraloom.cli.output import as_written, conclude, print_run
+from paraloom.cli.output import as_written, conclude, print_run, print_usage
+from paraloom.cli.translator_options import TranslatorOptions, translating
 
 
+@translating
 def augment(
     text: Annotated[
         str,
@@ -23,7 +25,10 @@ def augment(
     ],
     translator: Annotated[
         list[str] | None,
-        typer.Option(help="From TEXT's language: a bundled name, a folder, OWNER/NAME. Repeat it for `syntax`."),
+        typer.Option(
+            help="From TEXT's language: a bundled name, a folder, OWNER/NAME, an ensemble A+B, the address of an "
+            "endpoint. Repeat it for `syntax`."
+        ),
     ] = None,
     output: Annotated[
         str | None,
@@ -56,6 +61,7 @@ def augment(
     workers: options.Workers = None,
     on_error: options.OnError = options.OnErrorChoice.stop,
     language_check: options.CheckLanguages = True,
+    translation: TranslatorOptions = TranslatorOptions(),  # noqa: B008
     seed: options.Seed = 1,
     as_json: options.Json = False,
 ) -> None:
@@ -76,15 +82,17 @@ def augment(
         "a text; an experiment sets it in its file" if experiment else "an EXPERIMENT.toml",
     )
     if experiment:
+        translation.named(None, "")  # an experiment names its translators itself
         _experiment(Path(text), output, small, dry_run, engine, workers, as_json)
         return
     if not translator:
         raise typer.BadParameter("name the translator from the text's language", param_hint="--translator")
     if output is None:
         raise typer.BadParameter("name the bitext to write", param_hint="--output")
+    named = [translation.named(name, output) for name in translator]
     result = workflows.augment(
         text,
-        translator,
+        named,
         output,
         method=method,
         outputs=outputs,
@@ -94,11 +102,13 @@ def augment(
         src_lang=src_lang,
         tgt_lang=tgt_lang,
         engine=engine,
-        workers=workers,
+        workers=translation.workers(workers),
         on_error=on_error.value,
         check_languages=language_check,
         seed=seed,
     )
+    for one in named:
+        print_usage(one)
     print_run(result, output, "train translator --bitext {output} -o translator", as_json)
 
 

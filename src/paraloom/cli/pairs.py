@@ -15,7 +15,7 @@ from paraloom import workflows
 from paraloom.bundled import PARAPHRASE_MODEL
 from paraloom.cli import options
 from paraloom.cli.output import as_written, conclude, print_run, print_usage, suggest, time_taken
-from paraloom.cli.translator_options import TranslatorOptions, translating
+from paraloom.cli.translator_options import TranslatorOptions, translating, translating_here
 from paraloom.core.errors import ConfigError
 
 
@@ -63,6 +63,7 @@ def backtranslate(
     print_run(result, output, "score {output} --with overlap,length -o scored.parquet", as_json)
 
 
+@translating_here
 def score(
     pairs: options.Pairs,
     output: options.Output,
@@ -91,11 +92,12 @@ def score(
         str | None, typer.Option(help="Adds reference_probability: a folder of `train classifier`.")
     ] = None,
     translator: Annotated[
-        str | None, typer.Option(help="Adds the costs of both sides as translations of the pivot: a name or folder.")
+        str | None,
+        typer.Option(help="Adds the costs of both sides as translations of the pivot: a name, a folder, A+B."),
     ] = None,
     reverse_translator: Annotated[
         str | None,
-        typer.Option(help="Adds scores of translating back into the language of the pivot: a name or folder."),
+        typer.Option(help="Adds scores of translating back into the language of the pivot: a name, a folder, A+B."),
     ] = None,
     agreement_samples: Annotated[
         int, typer.Option(help="Adds agreement: compares tgt with this many samples of --translator, such as 16.")
@@ -120,6 +122,7 @@ def score(
     ] = None,
     src_column: options.SrcColumn = None,
     tgt_column: options.TgtColumn = None,
+    translation: TranslatorOptions = TranslatorOptions(),  # noqa: B008
     engine: options.Engine = "local",
     workers: options.Workers = None,
     on_error: options.OnError = options.OnErrorChoice.stop,
@@ -127,10 +130,15 @@ def score(
 ) -> None:
     """Add columns of scores to pairs; no row is dropped.
 
+    --from and --to are those of --translator; --reverse-translator has them the other way around.
+
     Example: `paraloom score pairs.parquet --with overlap,bleu1,length -o scored.parquet`
 
     Example: `paraloom score train.cs-en.tsv --with bilingual --encoder cs-en -o scored.tsv`
     """
+    if translator is None and reverse_translator is None:
+        translation.named(None, output)
+    reverse = None if reverse_translator is None else translation.reversed().named(reverse_translator, output)
     scored = paraloom.read_pairs(
         options.pairs(pairs),
         src_column=options.column(src_column),
@@ -142,8 +150,8 @@ def score(
         word_counts=word_counts,
         language_model=language_model,
         classifier=classifier,
-        translator=translator,
-        reverse_translator=reverse_translator,
+        translator=None if translator is None else translation.named(translator, output),
+        reverse_translator=reverse,
         agreement_samples=agreement_samples,
         cross_encoder=cross_encoder,
         cross_encoder_file=cross_encoder_file,
@@ -151,7 +159,7 @@ def score(
         paraphrase_model=paraphrase_model,
         languages=options.names(languages or ""),
     )
-    result = scored.write(output, engine=engine, workers=workers, on_error=on_error.value)
+    result = scored.write(output, engine=engine, workers=translation.workers(workers), on_error=on_error.value)
     print_run(result, output, 'filter {output} --where "trigram_overlap <= 0.7" -o kept.parquet', as_json)
 
 

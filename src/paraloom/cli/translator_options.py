@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
-from dataclasses import dataclass, fields
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, fields, replace
 from functools import cached_property, wraps
 from typing import Any, get_type_hints
 
 from paraloom import workflows
 from paraloom.cli import options
+from paraloom.core.errors import ConfigError
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,16 +33,22 @@ class TranslatorOptions:
     def _used(self) -> Any:
         return workflows.use_device(self.device)
 
-    def named(self, translator: str, output: str) -> Any:
+    def named(self, translator: str | None, output: str) -> Any:
         """The translator of that name with these options.
 
         Args:
-            translator: A name, a folder, or the address of an endpoint.
+            translator: A name, a folder, or the address of an endpoint; None stays None, if no option is given.
             output: What is written: the answers of an endpoint are kept beside it.
 
         Raises:
-            ConfigError: The translator does not have one of the options, or the device is not there.
+            ConfigError: The translator does not have one of the options, or the device is not there; or an option is
+                given without a translator.
         """
+        if translator is None:
+            if given := [f.name for f in fields(self) if getattr(self, f.name) is not None]:
+                option = {"from_": "from"}.get(given[0], given[0]).replace("_", "-")
+                raise ConfigError(f"--{option} is for a translator", remedy="Name one, or leave the option out.")
+            return None
         return workflows.named_translator(
             translator,
             output=output,
@@ -57,6 +64,10 @@ class TranslatorOptions:
             max_failures=self.max_failures,
         )
 
+    def reversed(self) -> TranslatorOptions:
+        """The same options for a translator in the other direction."""
+        return replace(self, from_=self.to, to=self.from_)
+
     def workers(self, workers: int | None) -> int | None:
         """Number of worker processes: one for each GPU that was named, unless a number was named, too.
 
@@ -67,17 +78,34 @@ class TranslatorOptions:
         return count
 
 
+_LOCAL = ("from_", "to", "precision", "long", "device")
+"""Options of translators on this machine."""
+
+
 def translating(command: Callable[..., None]) -> Callable[..., None]:
     """The command with the options of `TranslatorOptions` in place of its parameter `translation`.
 
     Args:
         command: The function of the command; it is called with a `TranslatorOptions` as `translation`.
     """
+    return _with_options(command, [f.name for f in fields(TranslatorOptions)])
+
+
+def translating_here(command: Callable[..., None]) -> Callable[..., None]:
+    """The same without the options of endpoints, for a command that cannot use one.
+
+    Args:
+        command: The function of the command.
+    """
+    return _with_options(command, _LOCAL)
+
+
+def _with_options(command: Callable[..., None], names: Sequence[str]) -> Callable[..., None]:
     hints = get_type_hints(command, include_extras=True)
     own_hints = get_type_hints(TranslatorOptions, include_extras=True)
     own = [
-        inspect.Parameter(f.name, inspect.Parameter.KEYWORD_ONLY, default=f.default, annotation=own_hints[f.name])
-        for f in fields(TranslatorOptions)
+        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=own_hints[name])
+        for name in names
     ]
     parameters: list[inspect.Parameter] = []
     for parameter in inspect.signature(command).parameters.values():
@@ -89,7 +117,7 @@ def translating(command: Callable[..., None]) -> Callable[..., None]:
 
     @wraps(command)
     def run(**values: Any) -> None:
-        given = {f.name: values.pop(f.name) for f in fields(TranslatorOptions) if f.name in values}
+        given = {name: values.pop(name) for name in names if name in values}
         command(**values, translation=TranslatorOptions(**given))
 
     # Typer reads options from the signature, and their types from the annotations.

@@ -12,12 +12,14 @@ from paraloom.mt.language_model import LANGUAGE_MODEL_FILE, LanguageModelTransla
 from paraloom.mt.translator import Translator
 
 
-def open_translator(folder: str | Path, decode: str | Decoding) -> TranslatorLike:
+def open_translator(folder: str | Path, decode: str | Decoding, *, check_costs: bool = False) -> TranslatorLike:
     """Open the translator of a folder, for a stage.
 
     Args:
         folder: What a stage, training or `save` wrote, or the name of a bundled translator.
         decode: How it decodes.
+        check_costs: Warn, once, about text that a translator is likely to translate wrong; stages that compare costs
+            themselves do not need that.
 
     Raises:
         ModelError: The folder has no translator.
@@ -35,7 +37,7 @@ def open_translator(folder: str | Path, decode: str | Decoding) -> TranslatorLik
     elif (Path(folder) / LANGUAGE_MODEL_FILE).is_file():
         translator = LanguageModelTranslator(folder, decode)
     else:
-        translator = Translator.load(folder, decode=decode, check_costs=False)  # stages compare costs themselves
+        translator = Translator.load(folder, decode=decode, check_costs=check_costs)
     return translator
 
 

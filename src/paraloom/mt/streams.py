@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 
 from paraloom.core.progress import progress
-from paraloom.core.protocols import Variant
+from paraloom.core.protocols import TranslatorLike, Variant
 from paraloom.core.seeds import spawn_seed
 from paraloom.mt.devices import parse_device
 from paraloom.mt.translator import Translator
@@ -18,7 +18,7 @@ CHUNK = 200
 
 
 def translate_stream(
-    translator: Translator,
+    translator: TranslatorLike,
     chunks: Iterable[Sequence[str]],
     *,
     threads: int,
@@ -27,7 +27,7 @@ def translate_stream(
     """Translate chunk after chunk on several cores.
 
     Args:
-        translator: Each thread gets a copy of it.
+        translator: Each thread gets a copy of it. One that is not a `Translator` uses cores and connections itself.
         chunks: Lists of sentences; at most 2 × `threads` of them are in memory.
         threads: Cores. Their number does not change the translations. On GPUs, each of them has one copy instead.
         seed: Chunk i is translated with a seed derived from this and i.
@@ -35,6 +35,10 @@ def translate_stream(
     Yields:
         The variants of each chunk, in order.
     """
+    if not isinstance(translator, Translator):
+        for position, chunk in enumerate(chunks):
+            yield translator.translate(chunk, seed=spawn_seed(seed, position) % 2**31)
+        return
     gpus = [str(part) for part in parse_device(translator.device).parts() if part.kind != "cpu"]
     devices = gpus or [translator.device] * threads
     threads = len(devices)
@@ -67,7 +71,7 @@ def translate_stream(
         pool.shutdown(wait=True, cancel_futures=True)
 
 
-def best_translations(translator: Translator, sentences: Sequence[str]) -> list[str]:
+def best_translations(translator: TranslatorLike, sentences: Sequence[str]) -> list[str]:
     """Translate a text that fits into memory, on all cores and with a progress bar.
 
     Args:
@@ -84,7 +88,7 @@ def best_translations(translator: Translator, sentences: Sequence[str]) -> list[
     return [variant.text for variant in best_variants(translator, sentences)]
 
 
-def best_variants(translator: Translator, sentences: Sequence[str]) -> list[Variant]:
+def best_variants(translator: TranslatorLike, sentences: Sequence[str]) -> list[Variant]:
     """The same with log-probabilities.
 
     Args:

@@ -47,6 +47,10 @@ class StageEstimate:
         measured: Units of the larger sample.
         is_fixed: Whether the units are updates, whose number does not depend on the rows.
         shards: Shards of its input, the last one as the part of a shard that it is; 0 where they are not known.
+        requests: Requests that it will send to endpoints, repeated ones included.
+        input_tokens: Tokens of their prompts.
+        output_tokens: Tokens of the answers.
+        cost: Their price; 0 without prices.
     """
 
     name: str
@@ -60,6 +64,10 @@ class StageEstimate:
     measured: int
     is_fixed: bool = False
     shards: float = 0.0
+    requests: int = 0
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cost: float = 0.0
 
     def seconds(self, workers: int) -> float:
         """Wall time, in seconds, with a number of worker processes, which share out the shards of maps only."""
@@ -122,6 +130,10 @@ class RunEstimate:
                 seconds_all=stage.seconds_all * factor,
                 disk=stage.disk if stage.kind == "fit" else round(stage.disk * factor),
                 shards=stage.shards * factor,
+                requests=round(stage.requests * factor),
+                input_tokens=round(stage.input_tokens * factor),
+                output_tokens=round(stage.output_tokens * factor),
+                cost=stage.cost * factor,
             )
 
         return replace(self, stages=tuple(scale(stage) for stage in self.stages))
@@ -141,8 +153,13 @@ class RunEstimate:
         """Memory of all workers of the largest stage together, in bytes, as far as the samples showed it."""
         return max((s.memory * (self.workers if s.kind == "map" else 1) for s in self.stages), default=0)
 
+    @property
+    def cost(self) -> float:
+        """Price of all requests to endpoints; 0 without prices."""
+        return sum(stage.cost for stage in self.stages)
+
     def format(self) -> str:
-        """A table with a line for each stage, the totals, and the time on more workers.
+        """A table with a line for each stage, the totals, the requests, and the time on more workers.
 
         Returns:
             The lines.
@@ -162,6 +179,13 @@ class RunEstimate:
             f"{'whole run':<{width}}  {'':>13} {'':>13} {'':>10} {format_duration(self.wall_seconds()):>12} "
             f"{_size(self.memory):>8} {_size(self.disk):>8}"
         )
+        for stage in self.stages:
+            if stage.requests:
+                price = f", cost {stage.cost:,.2f}" if stage.cost else ", without prices"
+                lines.append(
+                    f"{stage.name} sends {stage.requests:,} requests: {stage.input_tokens:,} tokens in, "
+                    f"{stage.output_tokens:,} tokens out{price}."
+                )
         others = [count for count in (1, 8, 32, 100) if count != self.workers]
         times = ", ".join(f"{count}: {format_duration(self.wall_seconds(count))}" for count in others)
         lines.append(f"Rates are of one core. With {self.workers} workers as above; with other numbers: {times}.")
@@ -191,15 +215,17 @@ class RunEstimate:
         for name, before, after in pairs:
             ratio = f"{after / before:5.2f}" if before > 0 else ""
             lines.append(f"{name:<{width}}  {before:>12,.1f} {after:>12,.1f}  {ratio}")
+        for stage in whole:
+            lines += _compared_requests(expected[stage.name], stage)
         return "\n".join(lines)
 
     def to_dict(self) -> dict[str, Any]:
         """All figures, as json.dumps takes them.
 
         Returns:
-            The fields, and `wall_seconds`, `memory` and `disk` of the whole.
+            The fields, and `wall_seconds`, `memory`, `disk` and `cost` of the whole.
         """
-        totals = {"wall_seconds": self.wall_seconds(), "memory": self.memory, "disk": self.disk}
+        totals = {"wall_seconds": self.wall_seconds(), "memory": self.memory, "disk": self.disk, "cost": self.cost}
         return {**asdict(self), "stages": [asdict(stage) for stage in self.stages], **totals}
 
     def save(self, folder: Path) -> None:
@@ -341,7 +367,38 @@ def _extend(
         measured=second,
         is_fixed=_updates(step.stage) > 0,
         shards=_shards(step, before, samples, units),
+        **_usage(small.stages[step.name], result, first, second, units),
     )
+
+
+_USAGE = ("requests", "input_tokens", "output_tokens", "cost")
+"""Figures of stages that ask endpoints."""
+
+
+def _usage(small: StageResult, large: StageResult, first: int, second: int, units: int) -> dict[str, Any]:
+    """What a stage will ask endpoints for: the requests by which the server is probed are asked only once."""
+    usage: dict[str, Any] = {}
+    for name in _USAGE:
+        before, after = (float(stage.figures.get(name) or 0) for stage in (small, large))
+        rate = max(0.0, after - before) / (second - first) if second > first else after / max(1, second)
+        value = max(0.0, after - rate * second) + rate * units
+        usage[name] = value if name == "cost" else round(value)
+    return usage
+
+
+def _compared_requests(expected: StageEstimate, stage: StageResult) -> list[str]:
+    """Requests, tokens and cost of a stage that asks endpoints: expected, and what it took."""
+    lines = []
+    for name in _USAGE:
+        before, after = getattr(expected, name), float(stage.figures.get(name) or 0)
+        if before and after:
+            digits = 2 if name == "cost" else 0
+            label = name.replace("_", " ")
+            lines.append(
+                f"{stage.name}: {label} expected {before:,.{digits}f}, took {after:,.{digits}f}, "
+                f"ratio {after / before:.2f}"
+            )
+    return lines
 
 
 def _line(before: float, after: float, first: int, second: int, units: int, kind: str) -> tuple[float, float]:

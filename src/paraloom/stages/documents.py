@@ -21,7 +21,7 @@ from paraloom.alignment.within_documents import align_within
 from paraloom.core.beads import join_sentences
 from paraloom.core.errors import ConfigError, DataError, nearest
 from paraloom.core.progress import progress
-from paraloom.core.protocols import EncoderLike
+from paraloom.core.protocols import EncoderLike, TranslatorLike
 from paraloom.core.schema import DOCUMENTS, PAIRS, add_column
 from paraloom.core.stage import Fit, Json, Map, Ref, Source, StageContext
 from paraloom.core.stage_cache import cached_per_stage
@@ -30,8 +30,8 @@ from paraloom.evaluate.alignment import AlignmentScore, score_documents
 from paraloom.io import Corpus
 from paraloom.io.formats.alignments import GoldDocument, read_gold_documents
 from paraloom.mt.decoding import parse_decoding
+from paraloom.mt.loading import open_translator
 from paraloom.mt.streams import best_translations
-from paraloom.mt.translator import Translator
 
 PAIRS_FILE = "pairs.tsv"
 """File in the artifacts of `align-documents` and `pivot-documents`, with a pair of documents per line."""
@@ -229,7 +229,7 @@ class EvaluateAligner(Fit):
 def score_aligner(
     documents: Sequence[GoldDocument],
     config: AlignerConfig,
-    translator: Translator | None = None,
+    translator: TranslatorLike | None = None,
     method: str = "evidence",
     encoder: EncoderLike | None = None,
 ) -> AlignmentScore:
@@ -277,8 +277,8 @@ def _language(corpus: Corpus) -> str:
 
 
 @cached_per_stage(2)
-def _translator(folder: Path, decode: str) -> Translator:
-    return Translator.load(folder, decode=decode)
+def _translator(folder: Path, decode: str) -> TranslatorLike:
+    return open_translator(folder, decode, check_costs=True)
 
 
 @dataclass(frozen=True, kw_only=True)

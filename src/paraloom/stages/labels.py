@@ -16,13 +16,14 @@ import pyarrow as pa
 
 from paraloom.core.config import base_config
 from paraloom.core.errors import ConfigError, DataError, suggestion
+from paraloom.core.protocols import TranslatorLike
 from paraloom.core.schema import PAIRS
 from paraloom.core.stage import Fit, Json, Map, Ref, Source, StageContext
 from paraloom.core.stage_cache import cached_per_stage
 from paraloom.evaluate.discrimination import DiscriminationResult, evaluate_discrimination
 from paraloom.io import Corpus, read_lines
-from paraloom.mt import Translator
 from paraloom.mt.decoding import parse_decoding
+from paraloom.mt.loading import open_translator
 from paraloom.pairs.lookalikes import KINDS, make_lookalikes
 from paraloom.pairs.scoring.paraphrase_model import (
     DIFFERENCES,
@@ -319,7 +320,7 @@ class RoundTripPairs(Map):
         }
         for name, values in columns.items():
             batch = batch.set_column(batch.schema.get_field_index(name), pa.field(name, values.type), values)
-        languages = pa.array([there.target] * len(pivots), pa.string())
+        languages = pa.array([getattr(there, "target", None)] * len(pivots), pa.string())
         batch = batch.append_column(pa.field("pivot", pa.string()), pa.array(pivots, pa.string()))
         batch = batch.append_column(pa.field("pivot_lang", pa.string()), languages)
         # What `translation_cost` is computed from.
@@ -347,8 +348,8 @@ def _changes_a_fact(texts: Sequence[str], changed: Sequence[str]) -> npt.NDArray
 
 
 @cached_per_stage(4)
-def _translator(folder: Path, decode: str) -> Translator:
-    return Translator.load(folder, decode=decode, check_costs=False)
+def _translator(folder: Path, decode: str) -> TranslatorLike:
+    return open_translator(folder, decode)
 
 
 @dataclass(frozen=True, kw_only=True)

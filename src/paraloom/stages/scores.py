@@ -12,12 +12,13 @@ import pyarrow as pa
 
 from paraloom.core.config import base_config
 from paraloom.core.errors import ConfigError
-from paraloom.core.protocols import CorpusReader
+from paraloom.core.protocols import CorpusReader, ScoringTranslatorLike
 from paraloom.core.stage import Fit, Json, Map, Ref, StageContext
 from paraloom.core.stage_cache import cached_per_stage
 from paraloom.embed.encoder import open_encoder
 from paraloom.io import Corpus
-from paraloom.mt import Mbr, Translator
+from paraloom.mt import Mbr
+from paraloom.mt.loading import open_translator
 from paraloom.pairs.scoring.classifier import Classifier, ClassifierConfig
 from paraloom.pairs.scoring.classifier_training import train_classifier
 from paraloom.pairs.scoring.cross_encoder import CrossEncoder
@@ -146,8 +147,7 @@ class Score(Map):
         if not {"translator", "reverse_translator", "paraphrase_model"} & paths.keys():
             return {}
         translator, reverse = (
-            Translator.load(paths[name], check_costs=False) if name in paths else None
-            for name in ("translator", "reverse_translator")
+            _scoring_translator(paths[name]) if name in paths else None for name in ("translator", "reverse_translator")
         )
         card = ParaphraseModel.load(paths["paraphrase_model"]).card if "paraphrase_model" in paths else {}
         return check_scored_languages(
@@ -165,6 +165,18 @@ class Score(Map):
         names, bilingual = without_bilingual(self.scores)
         given = (self.sentence_transformer, bilingual, self.languages, self.agreement_samples)
         return score(batch, [*names, *_model_scorers(models, *given, *options)])
+
+
+def _scoring_translator(folder: Path) -> ScoringTranslatorLike:
+    """The translator of a folder, if it can tell how likely a given translation is."""
+    translator = open_translator(folder, "greedy")
+    if not isinstance(translator, ScoringTranslatorLike):
+        raise ConfigError(
+            "an endpoint cannot score given translations",
+            file=folder,
+            remedy="Score with a model on this machine: a translator, an ensemble, or the folder of a language model.",
+        )
+    return translator
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -304,12 +316,11 @@ def _model_scorers(
     if "classifier" in paths:
         scorers += classifier_scorers(Classifier.load(paths["classifier"]))
     forward, reverse = (
-        Translator.load(paths[name], decode="greedy", check_costs=False) if name in paths else None
-        for name in ("translator", "reverse_translator")
+        _scoring_translator(paths[name]) if name in paths else None for name in ("translator", "reverse_translator")
     )
     sampler = None
     if forward is not None and agreement_samples:
-        sampler = forward.with_decoding(Mbr(samples=agreement_samples).proposal)
+        sampler = open_translator(paths["translator"], Mbr(samples=agreement_samples).proposal)
     scorers += translation_scorers(forward, reverse, sampler=sampler)
     if "cross_encoder" in paths:
         cross_encoder = CrossEncoder.load(paths["cross_encoder"], file=cross_encoder_file, label=cross_encoder_label)

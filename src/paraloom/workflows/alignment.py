@@ -25,8 +25,8 @@ from paraloom.io.compression import PIPE, without_compression
 from paraloom.io.formats.alignments import write_beads
 from paraloom.io.formats.base import file_stem, languages_in_name, origin_in_name
 from paraloom.mt.streams import best_translations
-from paraloom.mt.translator import Translator
 from paraloom.workflows.run import as_list
+from paraloom.workflows.translators import AnyTranslator, named_model
 
 METHODS: dict[str, dict[str, Any]] = {
     "evidence": {},
@@ -91,7 +91,7 @@ def align_files(
     *,
     translations: str | Path | Sequence[str | Path] = (),
     target_translations: str | Path | Sequence[str | Path] = (),
-    translator: Translator | str | Path | None = None,
+    translator: AnyTranslator | None = None,
     max_bead_size: int = 3,
     method: str = "evidence",
     lexicon: str | Path | None = None,
@@ -152,8 +152,7 @@ def align_files(
     forward = [_translation(path, source, texts[0]) for path in as_list(translations)]
     backward = [_translation(path, target, texts[1]) for path in as_list(target_translations)]
     if translator is not None:
-        model = translator if isinstance(translator, Translator) else Translator.load(translator)
-        forward.append(best_translations(model, texts[0]))
+        forward.append(best_translations(named_model(translator, "beam:5"), texts[0]))
     words = read_lexicon(lexicon) if lexicon is not None else None
     if pivot and (len(forward), len(backward)) != (1, 1):
         raise ConfigError(

@@ -9,19 +9,18 @@ from typing import Any
 from paraloom.core.errors import ConfigError, DataError
 from paraloom.io.compression import decode, read_raw_lines, without_compression
 from paraloom.mt.presets import method as method_of
-from paraloom.mt.translator import Translator
 from paraloom.pipeline.result import RunResult
 from paraloom.pipeline.shard import OnError
 from paraloom.stages.bitext import Clean
 from paraloom.stages.sentences import ReadSentences
 from paraloom.stages.variants import TranslateVariants, VariantsToBitext
 from paraloom.workflows.run import as_list, run_stages
-from paraloom.workflows.translators import all_translator_stages
+from paraloom.workflows.translators import AnyTranslator, all_translator_stages
 
 
 def augment(
     text: str | Path,
-    translators: Translator | str | Path | Sequence[Translator | str | Path],
+    translators: AnyTranslator | Sequence[AnyTranslator],
     output: str | Path,
     *,
     method: str = "nucleus",

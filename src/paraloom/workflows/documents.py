@@ -32,7 +32,7 @@ from paraloom.stages.documents import (
     TranslateDocuments,
 )
 from paraloom.workflows.run import WORK, run_in, run_stages
-from paraloom.workflows.translators import translator_stages
+from paraloom.workflows.translators import AnyTranslator, translator_stages
 
 
 def pair_documents(
@@ -40,8 +40,8 @@ def pair_documents(
     target: str,
     output: str,
     *,
-    translator: str | Path | None = None,
-    target_translator: str | Path | None = None,
+    translator: AnyTranslator | None = None,
+    target_translator: AnyTranslator | None = None,
     encoder: str | Path | None = None,
     decode: str = "beam:1",
     seed: int = 1,

@@ -9,8 +9,7 @@ from typing import Any
 
 from paraloom.core.config import type_hints
 from paraloom.core.errors import ConfigError, nearest
-from paraloom.core.protocols import TranslatorLike, Variant
-from paraloom.core.seeds import spawn_seed
+from paraloom.core.protocols import Variant
 from paraloom.io.compression import PIPE
 from paraloom.mt.endpoint import EndpointTranslator
 from paraloom.mt.endpoint_config import EndpointConfig, is_endpoint
@@ -151,21 +150,6 @@ def answers_file(output: str | Path) -> Path:
     """
     path = files_named(str(output).rstrip("/"))[0]
     return path.with_name(path.name + ANSWERS).absolute()
-
-
-def translate_chunks(model: TranslatorLike, chunks: Iterable[list[str]], seed: int) -> Iterator[list[list[Variant]]]:
-    """Translate chunk after chunk in this process, with a translator that uses cores and connections itself.
-
-    Args:
-        model: The translator.
-        chunks: Lists of lines.
-        seed: Chunk i is translated with a seed derived from this and i.
-
-    Yields:
-        The variants of each chunk, in order.
-    """
-    for position, chunk in enumerate(chunks):
-        yield model.translate(chunk, seed=spawn_seed(seed, position) % 2**31)
 
 
 def without_rejected(

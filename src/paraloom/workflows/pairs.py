@@ -20,8 +20,6 @@ from paraloom.embed.average import SentenceEncoder
 from paraloom.embed.encoder import Encoder
 from paraloom.io import Corpus, write_table
 from paraloom.mt.callable_translator import TranslatingFunction, as_translator
-from paraloom.mt.endpoint import EndpointTranslator
-from paraloom.mt.language_model import LanguageModelTranslator
 from paraloom.mt.translator import Translator
 from paraloom.pairs.backtranslation import pair_translations, reject_empty
 from paraloom.pairs.scoring.models import encoder_scorers, without_bilingual
@@ -42,7 +40,7 @@ from paraloom.workflows.memory import Compute, InProcess, pairs_from_data
 from paraloom.workflows.outputs import check_output
 from paraloom.workflows.rejected import report_rejected
 from paraloom.workflows.run import input_stages, run_stages
-from paraloom.workflows.translators import loads_by_folder, translator_stages
+from paraloom.workflows.translators import AnyTranslator, loads_by_folder, translator_stages
 
 PairsLike: TypeAlias = "Pairs | str | Path | Iterable[tuple[str, str]] | Iterable[Mapping[str, Any]] | Any"
 """Pairs, a path, tuples (source, target), mappings with src and tgt, a DataFrame, an Arrow table or batch."""
@@ -90,8 +88,8 @@ class Pairs:
         word_counts: str | Path | None = None,
         language_model: str | Path | None = None,
         classifier: str | Path | None = None,
-        translator: Translator | str | Path | None = None,
-        reverse_translator: Translator | str | Path | None = None,
+        translator: AnyTranslator | None = None,
+        reverse_translator: AnyTranslator | None = None,
         agreement_samples: int = 0,
         cross_encoder: str | Path | None = None,
         cross_encoder_file: str = "",
@@ -262,7 +260,7 @@ class Pairs:
         if not loads_by_folder(translator):
             return self._in_process(_translation(as_translator(translator), decode, side_, check_languages))
         stages, reference, own_decoding = translator_stages(
-            cast("Translator | LoadTranslator | EndpointTranslator | LanguageModelTranslator | str | Path", translator),
+            cast(AnyTranslator, translator),
             name=self._unique("translator"),
         )
         stage = BackTranslate(

@@ -11,7 +11,7 @@ from dataclasses import asdict, replace
 from functools import partial
 from itertools import chain, islice, tee
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias, cast
 
 import pyarrow as pa
 
@@ -41,16 +41,21 @@ from paraloom.stages.ensembles import LoadEnsemble
 from paraloom.stages.input_checks import Direction, SampledRows
 from paraloom.stages.input_checks import check_languages as check_sample
 from paraloom.stages.translators import LoadTranslator, TrainTranslator
-from paraloom.workflows.endpoints import ensemble_stage, translate_chunks, without_rejected
+from paraloom.workflows.endpoints import ensemble_stage, without_rejected
 from paraloom.workflows.rejected import RejectedLines
 from paraloom.workflows.run import as_list, input_stages, run_stages
+
+AnyTranslator: TypeAlias = (
+    Translator | LoadTranslator | LoadEnsemble | EndpointTranslator | LanguageModelTranslator | str | Path
+)
+"""A translator that worker processes can load, or what loads one."""
 
 CHUNK = 500
 """Lines that a core takes at a time: enough to sort by length, few enough to share out evenly."""
 
 
 def translator_stages(
-    translator: Translator | LoadTranslator | LoadEnsemble | EndpointTranslator | LanguageModelTranslator | str | Path,
+    translator: AnyTranslator,
     *,
     name: str = "translator",
 ) -> tuple[list[Stage], Ref, str | None]:
@@ -97,11 +102,7 @@ def translator_stages(
         ensemble = replace(ensemble_stage(text), name=name)
         return [ensemble], ensemble, None
     if is_endpoint(text):
-        raise ConfigError(
-            f"the endpoint {text} needs the name of a model, and languages",
-            remedy="In Python write paraloom.EndpointTranslator(URL, MODEL, source=…, target=…); in a shell --model, "
-            "--from and --to.",
-        )
+        raise _endpoint_without_model(text)
     bundled = bundled_path(text)
     if bundled is not None and not path.exists():
         return [], bundled, None
@@ -114,6 +115,14 @@ def translator_stages(
         f"translator '{text}' not found",
         remedy=f"Name a bundled translator ({', '.join(bundled_translators())}), a folder, "
         "or a model of Hugging Face as OWNER/NAME.",
+    )
+
+
+def _endpoint_without_model(address: str) -> ConfigError:
+    return ConfigError(
+        f"the endpoint {address} needs the name of a model, and languages",
+        remedy="In Python write paraloom.EndpointTranslator(URL, MODEL, source=…, target=…); in a shell --model, "
+        "--from and --to.",
     )
 
 
@@ -137,7 +146,7 @@ def loads_by_folder(translator: object) -> bool:
 
 
 def all_translator_stages(
-    translators: Sequence[Translator | LoadTranslator | EndpointTranslator | LanguageModelTranslator | str | Path],
+    translators: Sequence[AnyTranslator],
 ) -> tuple[list[Stage], tuple[Ref, ...]]:
     """The stages that bring several translators in, and a reference to each."""
     stages: list[Stage] = []
@@ -262,7 +271,7 @@ def translate_file(
     table = json_lines or any(f".{kind}" in output for kind in ("tsv", "csv", "jsonl", "parquet"))
     if table and not json_lines:
         check_target(output)
-    model = loaded if loaded is not None else _opened(translator, decoding)
+    model = loaded if loaded is not None else named_model(translator, decoding)
     if loaded is not None and (decode or nbest is not None):
         if not isinstance(loaded, (Translator, EnsembleTranslator, EndpointTranslator, LanguageModelTranslator)):
             raise ConfigError(f"{type(loaded).__name__} decodes in its own way", remedy="Leave out decode and nbest.")
@@ -286,11 +295,7 @@ def translate_file(
         nonlocal count, empty
         with progress("translating", unit="lines") as advance:
             texts, to_translate = tee(chunks)
-            translations = (
-                translate_stream(model, to_translate, threads=cores, seed=seed)
-                if isinstance(model, Translator)
-                else translate_chunks(model, to_translate, seed)
-            )
+            translations = translate_stream(model, to_translate, threads=cores, seed=seed)
             for chunk in without_rejected(texts, translations, partial(rejected.add, source)):
                 yield chunk
                 count += len(chunk)
@@ -314,8 +319,21 @@ def translate_file(
     return count
 
 
-def _opened(translator: Any, decoding: Decoding) -> TranslatorLike:
-    """A translator by its name or folder, or as a stage would load it."""
+def named_model(translator: Any, decoding: str | Decoding) -> TranslatorLike:
+    """A translator for this process, as the command line names it.
+
+    Args:
+        translator: A name, a folder, an ensemble, a stage that loads one; or any translator, which is returned.
+        decoding: How it decodes; a translator that is loaded already keeps its own.
+
+    Raises:
+        ConfigError: It is the address of an endpoint, which needs the name of a model.
+        ModelError: It was not found.
+    """
+    if hasattr(translator, "translate"):
+        return cast(TranslatorLike, translator)
+    if is_endpoint(translator):
+        raise _endpoint_without_model(translator)
     if isinstance(translator, LoadTranslator):
         fields = ("source", "target", "revision", "precision", "long")
         options = {name: getattr(translator, name) for name in fields}

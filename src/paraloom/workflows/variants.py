@@ -7,35 +7,28 @@ import re
 from collections.abc import Mapping, Sequence
 from itertools import chain, count
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any
 
 from paraloom.core.errors import ConfigError
 from paraloom.core.stage import Ref, Stage
 from paraloom.diversity_metrics.names import NAMES, NOTE
 from paraloom.io import Corpus
 from paraloom.io.compression import without_compression
-from paraloom.mt.endpoint import EndpointTranslator
-from paraloom.mt.language_model import LanguageModelTranslator
-from paraloom.mt.translator import Translator
 from paraloom.pipeline.fit import ARTIFACT
 from paraloom.pipeline.result import RunResult
 from paraloom.pipeline.shard import OnError
 from paraloom.stages.diversity import MeasureDiversity
 from paraloom.stages.sentences import ReadSentences
 from paraloom.stages.syntax import Parse
-from paraloom.stages.translators import LoadTranslator
 from paraloom.stages.variants import ReadVariants, TranslateVariants, columns_of_file
 from paraloom.workflows.run import as_list, input_stages, run_in, run_stages
 from paraloom.workflows.syntax import parser_fields
-from paraloom.workflows.translators import all_translator_stages
+from paraloom.workflows.translators import AnyTranslator, all_translator_stages
 
 PARSES = "text_parse"
 """The column that the stage `parse` adds to variants."""
 
 _BITEXT = (".tsv", ".jsonl", ".parquet", ".tmx")
-
-
-AnyTranslator: TypeAlias = Translator | LoadTranslator | EndpointTranslator | LanguageModelTranslator | str | Path
 
 
 def translate_variants(
