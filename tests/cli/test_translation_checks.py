@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from commands import Command
+from openai_server import OpenAIServer, serve
 
 from paraloom.core.errors import ConfigError
 from paraloom.mt.translator import Translator
@@ -86,3 +87,34 @@ def test_a_folder_that_cannot_be_written_to_is_named(folder: Path, monkeypatch: 
     monkeypatch.setattr("paraloom.workflows.evaluate.write_costs", refuse)
     with pytest.raises(ConfigError, match="cannot be written to: Permission denied"):
         evaluate_translator("de-en", f"{folder}/mine.{{de,en}}", save_costs=True)
+
+
+def test_more_commands_take_the_options_of_translators(paraloom: Command, tmp_path: Path) -> None:
+    text = tmp_path / "text.txt"
+    text.write_text("Das ist ein Hund.\nDas ist eine Katze.\n", encoding="utf-8")
+    other = tmp_path / "other.txt"
+    other.write_text("This is a dog.\nThis is a cat.\n", encoding="utf-8")
+    with serve(OpenAIServer(translate=lambda line, body: line)) as server:
+        asked = ["--translator", server.url, "--model", "m", "--from", "de", "--to", "en"]
+        output = tmp_path / "bitext.tsv"
+        status, _, errors = paraloom(
+            "augment", text, *asked, "--method", "base", "--outputs", 1, "-o", output, "--no-language-check"
+        )
+        assert status == 1 and "beam search" in errors
+        status, _, errors = paraloom(
+            "augment", text, *asked, "--method", "sampling", "--outputs", 1, "-o", output, "--no-language-check"
+        )
+        assert status == 0, errors
+        assert "requests" in errors
+        status, _, errors = paraloom("align", "sentences", text, other, *asked, "-o", tmp_path / "beads.vecalign")
+        assert status == 0, errors
+        assert "requests" in errors
+        status, _, errors = paraloom("score", output, "-o", tmp_path / "scored.tsv", "--translator", server.url)
+        assert status == 1 and "cannot score given translations" in errors
+
+
+def test_options_of_translators_without_a_translator(paraloom: Command, tmp_path: Path) -> None:
+    pairs = tmp_path / "pairs.de-en.tsv"
+    pairs.write_text("Ein Hund.\tA dog.\n", encoding="utf-8")
+    status, _, errors = paraloom("score", pairs, "-o", tmp_path / "scored.tsv", "--device", "cpu")
+    assert status == 1 and "--device is for a translator" in errors

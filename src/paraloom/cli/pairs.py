@@ -136,6 +136,12 @@ def score(
 
     Example: `paraloom score train.cs-en.tsv --with bilingual --encoder cs-en -o scored.tsv`
     """
+    for name in (translator, reverse_translator):
+        if workflows.is_endpoint(name):
+            raise ConfigError(
+                f"the endpoint {name} cannot score given translations",
+                remedy="Name a translator, an ensemble or the folder of a language model.",
+            )
     if translator is None and reverse_translator is None:
         translation.named(None, output)
     reverse = None if reverse_translator is None else translation.reversed().named(reverse_translator, output)

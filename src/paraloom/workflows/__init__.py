@@ -58,6 +58,7 @@ _DOMAIN = {
     "StageDescription": "paraloom.pipeline.stage_docs",
     "describe_stage": "paraloom.pipeline.stage_docs",
     "average_checkpoints": "paraloom.mt.averaging",
+    "is_endpoint": "paraloom.mt.endpoint_config",
     "describe_stages": "paraloom.pipeline.stage_docs",
     "precision_on": "paraloom.mt.devices",
     "use_device": "paraloom.mt.devices",

@@ -330,7 +330,7 @@ def named_model(translator: Any, decoding: str | Decoding) -> TranslatorLike:
         ConfigError: It is the address of an endpoint, which needs the name of a model.
         ModelError: It was not found.
     """
-    if hasattr(translator, "translate"):
+    if not isinstance(translator, (str, Path, LoadTranslator, LoadEnsemble)):
         return cast(TranslatorLike, translator)
     if is_endpoint(translator):
         raise _endpoint_without_model(translator)
