@@ -21,6 +21,9 @@ def train_translator(
     dev: Annotated[str | None, typer.Option(help="Development pairs; default: 1,000 pairs are held out.")] = None,
     test: Annotated[str | None, typer.Option(help="Pairs whose BLEU is printed on the model card.")] = None,
     init_from: Annotated[Path | None, typer.Option(help="A translator of Paraloom to start from.")] = None,
+    subwords_from: Annotated[
+        Path | None, typer.Option(help="A translator of Paraloom whose subwords to use: for an ensemble of both.")
+    ] = None,
     steps: Annotated[int, typer.Option(help="Number of updates; the progress bar shows the time left.")] = 1600,
     vocab_size: Annotated[int, typer.Option(help="Size of the joint sub-word vocabulary.")] = 8000,
     device: options.Device = None,
@@ -59,6 +62,7 @@ def train_translator(
         development=dev,
         test=test,
         init_from=init_from,
+        subwords_from=subwords_from,
         src_lang=src_lang,
         tgt_lang=tgt_lang,
         src_column=options.column(src_column),

@@ -360,8 +360,7 @@ def check_members(checkpoints: Sequence[Path]) -> None:
                 raise ModelError(
                     f"its subwords ({name}) are not those of {checkpoints[0]}",
                     file=folder,
-                    remedy="Train the models with the same subwords: `train translator --init-from`, or the field "
-                    "subwords_from of the stage train-translator.",
+                    remedy="Train the models with the same subwords: `train translator --subwords-from`.",
                 )
 
 

@@ -166,6 +166,7 @@ def train_translator(
     development: str | Path | None = None,
     test: str | Path | None = None,
     init_from: str | Path | None = None,
+    subwords_from: str | Path | None = None,
     src_lang: str | None = None,
     tgt_lang: str | None = None,
     src_column: str | int | None = None,
@@ -182,6 +183,7 @@ def train_translator(
         development: Pairs whose loss decides when to stop; default: 1,000 pairs are held out.
         test: Pairs whose BLEU the model card reports.
         init_from: A translator of Paraloom to start from.
+        subwords_from: A translator of Paraloom whose subwords to use, so that both can be in one ensemble.
         src_lang: Language of the source side; default: from the file's name.
         tgt_lang: Language of the target side.
         src_column: Source column of a table: a name, or a number from 1.
@@ -212,6 +214,7 @@ def train_translator(
         development=None if development is None else read(development, "dev"),
         test=None if test is None else read(test, "test"),
         init_from=None if init_from is None else _folder(init_from),
+        subwords_from=None if subwords_from is None else _folder(subwords_from),
         **config,
     )
     return run_stages([*stages, training], str(output), seed=seed)
@@ -333,7 +336,7 @@ def named_model(translator: Any, decoding: str | Decoding) -> TranslatorLike:
     if not isinstance(translator, (str, Path, LoadTranslator, LoadEnsemble)):
         return cast(TranslatorLike, translator)
     if is_endpoint(translator):
-        raise _endpoint_without_model(translator)
+        raise _endpoint_without_model(str(translator))
     if isinstance(translator, LoadTranslator):
         fields = ("source", "target", "revision", "precision", "long")
         options = {name: getattr(translator, name) for name in fields}
