@@ -122,9 +122,9 @@ def test_two_members_search_by_the_average_of_their_log_probabilities(
 ) -> None:
     source = [5, 9, 7, 4, 0]
     expected = _reference(members, source, beam, 30)
-    (found,) = beam_search(networks, torch.tensor([source]), torch.ones(1, 5, dtype=torch.bool), beam, 30)
-    assert [[*one.words, 0] for one in found] == [words for words, _ in expected]
-    assert [one.logprob for one in found] == pytest.approx([score for _, score in expected], abs=1e-3)
+    (hypotheses,) = beam_search(networks, torch.tensor([source]), torch.ones(1, 5, dtype=torch.bool), beam, 30)
+    assert [[*one.words, 0] for one in hypotheses] == [words for words, _ in expected]
+    assert [one.logprob for one in hypotheses] == pytest.approx([score for _, score in expected], abs=1e-3)
 
 
 def test_scores_are_the_average_of_those_of_the_members(members: list[Path]) -> None:

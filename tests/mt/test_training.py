@@ -315,7 +315,9 @@ def test_the_weights_of_the_last_evaluations_are_averaged(tmp_path: Path, monkey
         return evaluate(self, *arguments)  # type: ignore[arg-type]
 
     monkeypatch.setattr(Trainer, "evaluate", recorded)
-    train(tmp_path / "x", replace(SHORT, steps=6, average_last=2))
+    figures = train(tmp_path / "x", replace(SHORT, steps=6, average_last=2))
+    curve = [json.loads(line)["dev_loss"] for line in (tmp_path / "x" / "curve.jsonl").read_text().splitlines()]
+    assert figures["development_loss"] not in curve  # those are of moving averages
     kept = tensors(tmp_path / "x")
     assert len(saved) == 3
     for name, value in saved[-1].items():

@@ -18,7 +18,7 @@ from paraloom.core.protocols import Variant
 from paraloom.core.seeds import spawn_seed
 from paraloom.mt.checkpoint import CHECKPOINT, copy_file
 from paraloom.mt.decoding import Beam, Decoding, Mbr, as_decoding, describe_decoding
-from paraloom.mt.devices import default_device, parse_device
+from paraloom.mt.devices import default_device, parse_device, worker_number
 from paraloom.mt.download import download
 from paraloom.mt.engine import by_max_length
 from paraloom.mt.families.base import Codec
@@ -51,7 +51,8 @@ class EnsembleTranslator:
         decode: How it decodes.
         source: Source language; default: what the model card says.
         target: Target language.
-        device: 'cpu', 'cuda' or 'cuda:1'. Default: $PARALOOM_DEVICE, or 'cpu'.
+        device: 'cpu', 'cuda' or 'cuda:0,1', of which each worker process takes another. Default: $PARALOOM_DEVICE, or
+            'cpu'.
         threads: Batches that are decoded at a time; the result is the same.
 
     Raises:
@@ -81,7 +82,8 @@ class EnsembleTranslator:
         self.decoding: Decoding = Beam() if decode is None else as_decoding(decode)
         if getattr(self.decoding, "shortlist", 0):
             raise ConfigError("an ensemble has no shortlist", remedy="Decode without shortlist=1.")
-        self.device = str(parse_device(device or default_device()).parts()[0])
+        parts = parse_device(device or default_device()).parts()
+        self.device = str(parts[worker_number() % len(parts)])
         self.threads = threads
         check_members(self.checkpoints)
         self._codec: Codec = open_checkpoint(self.checkpoints[0], source, target)

@@ -197,8 +197,7 @@ class Trainer:
             that of training is measured since the previous point, with the weights and the dropout of each step (as in
             BBH22 Figure 4), on at most `PROBE_TOKENS` tokens per slice.
         """
-        order = np.argsort(examples.target_lengths, kind="stable")
-        parts = [order[i : i + 64] for i in range(0, len(order), 64)]
+        parts = _sorted_parts(examples)
         with torch.no_grad():
             losses = list(pool.map(lambda part: self._loss(part, examples), parts))
         tokens = int(examples.target_lengths.sum())
@@ -234,14 +233,19 @@ class Trainer:
         """
         save_file({name: value.cpu().contiguous() for name, value in self.parameters.items()}, path)
 
-    def keep(self, weights: Mapping[str, Tensor]) -> None:
-        """Take other weights for those that `model` returns.
+    def keep(self, weights: Mapping[str, Tensor], examples: Examples, pool: ThreadPoolExecutor) -> None:
+        """Take other weights for those that `model` returns, and measure their development loss.
 
         Args:
             weights: Tensors by name, as `save_weights` writes them.
+            examples: The development pairs.
+            pool: Runs batches of them.
         """
         for name, value in self.best.items():
             value.copy_(weights[name])
+        with torch.no_grad():
+            losses = list(pool.map(lambda part: self._loss(part, examples, self.best), _sorted_parts(examples)))
+        self.best_loss = sum(smoothed for smoothed, _ in losses) / int(examples.target_lengths.sum())
 
     def save(self, path: Path, identity: str) -> None:
         """Write everything that `resume` needs; the file appears complete or not at all.
@@ -356,10 +360,13 @@ class Trainer:
         (loss / tokens).backward()
         return float(loss.detach()), plain, len(probe)
 
-    def _loss(self, part: npt.NDArray[np.int64], examples: Examples) -> tuple[float, float]:
-        """The loss of some pairs under the averaged weights, summed over tokens: smoothed, and plain."""
-        states, targets = self._states(self.averaged, part, examples, None)
-        embedding = self.averaged[EMBEDDING][: self.padding]
+    def _loss(
+        self, part: npt.NDArray[np.int64], examples: Examples, weights: dict[str, Tensor] | None = None
+    ) -> tuple[float, float]:
+        """The loss of some pairs under the averaged weights, or others, summed over tokens: smoothed, and plain."""
+        weights = self.averaged if weights is None else weights
+        states, targets = self._states(weights, part, examples, None)
+        embedding = weights[EMBEDDING][: self.padding]
         smoothed = smoothed_cross_entropy(states, embedding, targets, self.config.label_smoothing)
         return float(smoothed), cross_entropy(states, embedding, targets)
 
@@ -447,6 +454,12 @@ class BatchSchedule:
         chosen = trainer.plan[trainer.position : trainer.position + config.accumulate]
         trainer.position += len(chosen)
         return chosen, self.examples
+
+
+def _sorted_parts(examples: Examples) -> list[npt.NDArray[np.int64]]:
+    """Numbers of development pairs of similar length, 64 at a time."""
+    order = np.argsort(examples.target_lengths, kind="stable")
+    return [order[i : i + 64] for i in range(0, len(order), 64)]
 
 
 def _find_devices(config: TranslatorConfig) -> list[torch.device]:

@@ -164,7 +164,9 @@ def _run_steps(trainer: Trainer, schedule: BatchSchedule, held_out: Examples, sc
                 for stale in _last_weights(scratch, trainer.step)[: -config.average_last or None]:
                     stale.unlink()
     if config.average_last:
-        trainer.keep(mean_weights(_last_weights(scratch, trainer.step)[-config.average_last :]))
+        mean = mean_weights(_last_weights(scratch, trainer.step)[-config.average_last :])
+        with ThreadPoolExecutor(trainer.workers) as pool:
+            trainer.keep(mean, held_out, pool)
     trainer.seconds = seconds_before + time.monotonic() - started
 
 
