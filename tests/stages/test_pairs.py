@@ -12,6 +12,7 @@ from paraloom.core.errors import ConfigError
 from paraloom.core.schema import PAIRS
 from paraloom.io import Corpus, read_shard, write_corpus
 from paraloom.pipeline.runner import run_pipeline
+from paraloom.pipeline.status import read_status
 from paraloom.pipeline.toml import parse_pipeline
 from paraloom.stages.pairs import BackTranslate, Filter
 from paraloom.stages.scores import Score
@@ -79,6 +80,31 @@ def test_a_filter_after_scores_splits_kept_from_rejected(pairs: Path, tmp_path: 
     assert reasons.total() == ROWS - 7
     assert set(reasons) == {"not: unigram_overlap < 0.9", "not: in the sample of 7"}
     assert "keep" not in kept.schema.names
+
+
+def test_rows_that_a_sample_leaves_out_are_not_sampled_but_not_rejected(pairs: Path, tmp_path: Path) -> None:
+    text = f"""
+        [[stage]]
+        use = "filter"
+        input = "{pairs}"
+        where = "len(tgt) > 8"
+        sample = 7
+        [[stage]]
+        use = "filter"
+        name = "half"
+        sample = 0.5
+    """
+    result = run_pipeline(parse_pipeline(text, file=tmp_path / "p.toml"), tmp_path / "run", engine="inline")
+    first, second = result.with_reasons().stages
+    rejected = first.reasons["not: len(tgt) > 8"]
+    assert rejected and first.not_sampled == ROWS - 7 - rejected and second.not_sampled == second.counts.rejected > 0
+    heads, counts, reason, *_ = result.with_reasons().format().splitlines()
+    assert heads.split()[3:6] == ["rejected", "not", "sampled"]
+    assert counts.split()[1:5] == [str(ROWS), "7", str(rejected), str(first.not_sampled)]
+    assert reason.strip() == f"{rejected} rejected: not: len(tgt) > 8"
+    status = read_status(tmp_path / "run").format()
+    assert f"7 rows, {rejected} rejected, {first.not_sampled} not sampled" in status
+    assert f" rows, {second.not_sampled} not sampled" in status
 
 
 def test_an_unknown_column_is_refused_before_any_row_is_read(pairs: Path, tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ from typing import Any
 import pyarrow.compute as pc
 
 from paraloom.core.errors import ConfigError, DataError
+from paraloom.core.reasons import NOT_SAMPLED, is_not_sampled
 from paraloom.explore.layout import View, nothing, plural
 from paraloom.explore.sources import REASON, stage_folders, stage_source
 from paraloom.explore.state import ViewState
@@ -105,7 +106,9 @@ def _finished(stage: StageView) -> Html:
     name: Part = stage.folder
     if has_rows:
         name = element("a", stage.folder, href=ViewState(corpus=stage.folder).url("/pairs"))
-    rejected = f"{count(stage.rejected)} ({share(stage.rejected, stage.read)})" if stage.rejected else "0"
+    parts = {"": stage.rejected - stage.not_sampled, f" {NOT_SAMPLED}": stage.not_sampled}
+    shown = [f"{count(rows)}{what} ({share(rows, stage.read)})" for what, rows in parts.items() if rows]
+    rejected = ", ".join(shown) or "0"
     counts = [count(stage.read), count(stage.kept), rejected, count(stage.failed)] if has_rows else ["–"] * 4
     return element(
         "tr",
@@ -147,7 +150,8 @@ def _find(folder: Path, pair_id: str) -> Iterator[dict[str, Any]]:
             for batch in read_batches(path, wanted, 8192):
                 for index in pc.indices_nonzero(pc.equal(batch.column("pair_id"), pair_id)).to_pylist():
                     values = {name: batch.column(name)[index].as_py() for name in wanted}
-                    yield {**values, "status": status, "row": start + index}
+                    unsampled = status == "rejected" and is_not_sampled(values.get(REASON))
+                    yield {**values, "status": NOT_SAMPLED if unsampled else status, "row": start + index}
                     count_found += 1
                     if count_found == _MAX_FOUND:
                         return
@@ -161,7 +165,7 @@ def _trace_line(stage: str, item: dict[str, Any], state: ViewState) -> Html:
     link = ViewState(corpus=stage).url("/row", row=item["row"] + 1)
     return element(
         "li",
-        element("span", item["status"], class_=f"tag {item['status']}"),
+        element("span", item["status"], class_=f"tag {item['status'].replace(' ', '-')}"),
         element("p", str(reason), class_="quiet") if reason else None,
         [element("p", isolated(text[:600]), class_="side", dir="auto") for text in texts],
         element("a", f"row {count(item['row'] + 1)}", href=link),
