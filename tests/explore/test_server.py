@@ -17,9 +17,9 @@ from pathlib import Path
 
 import pyarrow as pa
 import pytest
-import paraloom
 from toy_pairs import HOSTILE, toy_pairs, write_toy_pairs, write_toy_run
 
+import paraloom
 from paraloom.core.errors import ConfigError, DataError
 from paraloom.explore.app import App
 from paraloom.explore.layout import POLICY

@@ -8,6 +8,8 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
+import paraloom
+from paraloom.bundled import bundled_path
 from paraloom.core.errors import ConfigError
 from paraloom.core.schema import PAIRS
 from paraloom.io import Corpus, read_shard, write_corpus
@@ -130,3 +132,21 @@ def test_a_digest_depends_on_the_settings_and_not_on_paths() -> None:
     assert Filter(sample=10).digest() != Filter(sample=11).digest()
     assert BackTranslate(translator="a").digest() == BackTranslate(translator="b").digest()
     assert BackTranslate(translator="a", decode="beam:12").digest() != BackTranslate(translator="a").digest()
+
+
+def test_scores_that_a_given_model_adds_may_be_named(pairs: Path, tmp_path: Path) -> None:
+    text = f'[[stage]]\nuse = "score"\ninput = "{pairs}"\nscores = ["paraphrase_score", "length"]\n'
+    with pytest.raises(ConfigError, match="score 'paraphrase_score' needs a model") as error:
+        parse_pipeline(text, file=tmp_path / "p.toml")
+    assert "Set 'encoder'" in str(error.value)
+    text += f'encoder = "{bundled_path("english-small")}"\n'
+    result = run_pipeline(parse_pipeline(text, file=tmp_path / "p.toml"), tmp_path / "run", engine="inline")
+    names = Corpus.open(result.stages[-1].folder).schema.names
+    assert names.count("paraphrase_score") == 1 and "tgt_tokens" in names
+    with pytest.raises(ConfigError, match="score 'paraphrase_score' needs a model"):
+        Score(scores=("bilingual", "paraphrase_score"), encoder="e")
+    assert Score(scores=("agreement",), translator="t", agreement_samples=4).scores == ("agreement",)
+    with pytest.raises(ConfigError, match="Set 'translator' and 'agreement_samples'"):
+        Score(scores=("agreement",), translator="t")
+    in_memory = paraloom.as_pairs([("a b", "a c")]).score("paraphrase_score", encoder=paraloom.Encoder.load("english"))
+    assert "paraphrase_score" in in_memory.columns

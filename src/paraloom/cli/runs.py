@@ -83,7 +83,9 @@ def run(
         typer.echo(json.dumps(result.to_dict()))
     else:
         comparison = expected.compare(result, seconds) if expected else ""
-        typer.echo("\n\n".join(part for part in (result.with_reasons().format(), comparison, f"Report: {page}") if part))
+        typer.echo(
+            "\n\n".join(part for part in (result.with_reasons().format(), comparison, f"Report: {page}") if part)
+        )
         conclude(folder, "explore {output}")
 
 

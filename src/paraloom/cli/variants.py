@@ -178,7 +178,9 @@ def diversity(
     if as_json:
         return
     count = sum(result["variants"] for result in results)
-    typer.echo(f"\n{count:,} variants measured in {time_taken()}{f': {output}' if output is not None else ''}", err=True)
+    typer.echo(
+        f"\n{count:,} variants measured in {time_taken()}{f': {output}' if output is not None else ''}", err=True
+    )
     suggest(f"head {shlex.quote(corpora[0])}")
 
 

@@ -163,7 +163,12 @@ def _row(
     cells += [
         element("td", number(values[name]), class_="n value", role="cell", data_name=label(name)) for name in columns
     ]
-    return element("tr", cells, role="row", class_=f"row {str(values.get(STATUS) or '').replace(' ', '-')}".strip() if has_status else "row")
+    return element(
+        "tr",
+        cells,
+        role="row",
+        class_=f"row {str(values.get(STATUS) or '').replace(' ', '-')}".strip() if has_status else "row",
+    )
 
 
 def status(values: Mapping[str, Any], state: ViewState) -> Part:

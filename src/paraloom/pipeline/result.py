@@ -135,7 +135,8 @@ class RunResult:
     def with_reasons(self) -> RunResult:
         """The result with the reasons of rejected rows, counted in the stages' folders."""
         counted = (
-            replace(stage, reasons=rejections(stage.folder)) if stage.counts.rejected else stage for stage in self.stages
+            replace(stage, reasons=rejections(stage.folder)) if stage.counts.rejected else stage
+            for stage in self.stages
         )
         return replace(self, stages=tuple(counted))
 

@@ -24,7 +24,7 @@ from paraloom.mt.endpoint import EndpointTranslator
 from paraloom.mt.language_model import LanguageModelTranslator
 from paraloom.mt.translator import Translator
 from paraloom.pairs.backtranslation import pair_translations, reject_empty
-from paraloom.pairs.scoring.models import encoder_scorers, without_bilingual
+from paraloom.pairs.scoring.models import PARAPHRASE_SCORE, encoder_scorers, without_bilingual
 from paraloom.pairs.scoring.paraphrase_model import ParaphraseModel
 from paraloom.pairs.scoring.table import score as score_batch
 from paraloom.pipeline.definition import Definition, define_steps
@@ -147,6 +147,8 @@ class Pairs:
                 loading += stages
         names = (scores,) if isinstance(scores, str) else tuple(scores)
         others, bilingual = without_bilingual(names)
+        if not bilingual:
+            others = tuple(name for name in others if name != PARAPHRASE_SCORE.name)
         stage = Score(
             scores=others if in_memory is not None else names,
             encoder=model,
