@@ -133,7 +133,11 @@ class RunResult:
         return "\n".join([*lines, f"digest {self.digest}"])
 
     def with_reasons(self) -> RunResult:
-        """The result with the reasons of rejected rows, counted in the stages' folders."""
+        """Count the reasons of rejected rows, in the stages' folders.
+
+        Returns:
+            The result with `reasons` of each stage.
+        """
         counted = (
             replace(stage, reasons=rejections(stage.folder)) if stage.counts.rejected else stage
             for stage in self.stages
