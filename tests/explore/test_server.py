@@ -241,6 +241,12 @@ def test_rows_that_a_sample_leaves_out_are_not_rejected(tmp_path: Path) -> None:
         library.close()
 
 
+def test_a_damaged_run_is_an_error_before_the_page_opens(tmp_path: Path) -> None:
+    (tmp_path / "run.json").write_text('{"name": 3', encoding="utf-8")
+    with pytest.raises(DataError, match=r"run\.json: cannot be read"):
+        Library(tmp_path)
+
+
 def test_a_tree_as_lists() -> None:
     assert str(tree_list("(S (NP (NN <b>)) (VP (VBZ runs) (ADVP (RB fast))))")) == (
         '<ul class="tree"><li><b>S</b><ul><li><b>NP</b><ul><li><b>NN</b> <bdi>&lt;b&gt;</bdi></li></ul></li>'
