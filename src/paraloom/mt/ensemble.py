@@ -11,12 +11,15 @@ from math import nan
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from paraloom.core.digests import file_digest, signature
 from paraloom.core.errors import ConfigError, MissingExtraError, ModelError
 from paraloom.core.progress import loading
 from paraloom.core.protocols import Variant
 from paraloom.core.seeds import spawn_seed
 from paraloom.mt.checkpoint import CHECKPOINT, copy_file
+from paraloom.mt.data import END_ID, pad
 from paraloom.mt.decoding import Beam, Decoding, Mbr, as_decoding, describe_decoding
 from paraloom.mt.devices import default_device, parse_device, worker_number
 from paraloom.mt.download import download
@@ -224,8 +227,6 @@ class EnsembleTranslator:
             For each pair the average of the members' log-probabilities of the translation, and its number of tokens,
             the end of sentence included. A side that is longer than the models take gives NaN.
         """
-        from paraloom.mt.data import END_ID
-
         rows = self._codec.encode(normalize(as_texts(sources)).to_pylist())
         translations = self._codec.encode_target(normalize(as_texts(targets)).to_pylist())
         ends = [[*row, self._pieces[END_ID]] for row in translations]
@@ -286,10 +287,6 @@ class EnsembleTranslator:
 
     def _padded(self, rows: Sequence[Sequence[str]]) -> tuple[Any, Any]:
         """Ids (n, length) and whether they are not padding."""
-        import numpy as np
-
-        from paraloom.mt.data import pad
-
         unknown, padding = self._ids[UNKNOWN], self._loaded()[0].padding
         ids = [np.array([self._ids.get(piece, unknown) for piece in row], np.int32) for row in rows]
         table = pad(ids, padding).to(self._loaded()[0].device)
