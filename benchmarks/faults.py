@@ -164,8 +164,8 @@ def lost_rows(folder: Path) -> int:
         if stage["kind"] == "map":
             root = folder / stage["folder"]
             left_out = [path for name in ("rejected", "failed") for path in (root / name).glob("*.parquet")]
-            found = Corpus.open(root).rows + sum(pq.read_metadata(path).num_rows for path in left_out)
-            lost += abs(stage["counts"]["read"] - found)
+            rows = Corpus.open(root).rows + sum(pq.read_metadata(path).num_rows for path in left_out)
+            lost += abs(stage["counts"]["read"] - rows)
     return lost
 
 

@@ -209,7 +209,7 @@ def train_span_model(
         The model of the last step.
 
     Raises:
-        DataError: There are no trees.
+        DataError: `trees` is empty.
     """
     if not trees:
         raise DataError("no trees to learn from", remedy="Check that the treebank has bracketed trees.")
