@@ -104,3 +104,11 @@ def test_values_out_of_range_are_errors() -> None:
         DuplicateConfig(similarity=0)
     with pytest.raises(ConfigError, match="'columns' is empty"):
         DuplicateConfig(columns=())
+
+
+def test_what_a_full_disk_left_is_replaced(tmp_path: Path) -> None:
+    batch = pa.RecordBatch.from_pydict({"pair_id": ["1", "2"], "src": ["a b c", "a b c"], "tgt": ["x y", "x y"]})
+    (tmp_path / "bands.duckdb").write_bytes(b"DUCK" * 900)
+    (tmp_path / "bands.duckdb.wal").write_bytes(b"cut off")
+    found = find_duplicates(lambda names: [batch.select(names)], tmp_path, DuplicateConfig())
+    assert found.total == 1
