@@ -122,8 +122,8 @@ def find_duplicates(
             for batch in read(columns):
                 batch_sketches = sketches(_concatenate(batch, config.columns))
                 # Not `tofile`, whose errors do not say that the disk is full.
-                sketch_file.write(np.ascontiguousarray(batch_sketches))
-                row_file.write(np.ascontiguousarray(_row_hashes(batch, config.columns)))
+                sketch_file.write(np.ascontiguousarray(batch_sketches).data)
+                row_file.write(np.ascontiguousarray(_row_hashes(batch, config.columns)).data)
                 _store_bands(database, batch_sketches, rows, config.similarity)
                 rows += batch.num_rows
         if not rows:
