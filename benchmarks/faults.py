@@ -194,6 +194,7 @@ def kills(scene: Scene, count: int, rng: random.Random) -> Iterator[tuple[str, O
         )
         outcomes.lost += lost_rows(folder) if (folder / "run.json").is_file() else 0
         finished += 1
+        print(f"{sum(tried.values())} kills; {outcomes.notes[-1]}", file=sys.stderr, flush=True)
         shutil.rmtree(folder, ignore_errors=True)
     outcomes.tried = sum(tried.values())
     kinds = ", ".join(f"{n} {kind}" for kind, n in sorted(tried.items()))
