@@ -8,6 +8,8 @@ import shutil
 import threading
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
+from functools import cached_property
+from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
@@ -34,6 +36,9 @@ _TOKENIZER = "tokenizer"
 _FAILED_TEMPERATURE = 0.5
 _BATCH_TOKENS = 4096
 _GROUP = 64
+
+# Sentences without a letter in common: what their prompts begin with, all prompts do.
+_UNLIKE = ("A", "zwei", "3.", "é", "\u4e2d")
 
 _seeding = threading.Lock()
 
@@ -232,11 +237,14 @@ class LanguageModelTranslator:
         options = decoding.options()
         penalty = options["length_penalty"]
         engine = self._seeded(seed % 2**31) if decoding.random else None
-        for limit, rows in self._by_limit(texts):
+        prompts = [self.prompt_tokens(text) for text in texts]
+        for limit, shared, rows in self._by_limit(texts, prompts):
+            prefix = self._shared_prompt if shared else []
             results = self._guarded(
                 "generate_batch",
-                [self.prompt_tokens(texts[row]) for row in rows],
+                [prompts[row][len(prefix) :] for row in rows],
                 engine=engine,
+                static_prompt=prefix or None,
                 max_batch_size=_BATCH_TOKENS,
                 batch_type="tokens",
                 max_length=limit,
@@ -266,14 +274,25 @@ class LanguageModelTranslator:
         whole = checked.text == written
         return Variant(checked.text, score * tokens**penalty if whole else math.nan, tokens)
 
-    def _by_limit(self, texts: list[str]) -> Iterator[tuple[int, list[int]]]:
-        """Maximum tokens of an answer, and the sentences that it applies to, similar ones together."""
-        groups: dict[int, list[int]] = {}
-        for row, text in enumerate(texts):
+    @cached_property
+    def _shared_prompt(self) -> list[str]:
+        """The tokens that prompts begin with, whatever the sentence; the engine reads them once."""
+        prompts = [self.prompt_tokens(text) for text in _UNLIKE]
+        alike = takewhile(lambda tokens: len(set(tokens)) == 1, zip(*prompts, strict=False))
+        return [tokens[0] for tokens in alike]
+
+    def _by_limit(self, texts: list[str], prompts: list[list[str]]) -> Iterator[tuple[int, bool, list[int]]]:
+        """Maximum tokens of an answer, whether the prompts begin as usual, and the sentences that this applies to."""
+        groups: dict[tuple[int, bool], list[int]] = {}
+        prefix = self._shared_prompt
+        for row, (text, prompt) in enumerate(zip(texts, prompts, strict=True)):
             # A token has a byte or more, and a translation has rarely twice the characters of its source.
             limit = self.config.answer_tokens or _GROUP * -(-(64 + 2 * len(text)) // _GROUP)
-            groups.setdefault(limit, []).append(row)
-        yield from sorted(groups.items())
+            # The first letters of a sentence may have become part of the token before them.
+            shared = bool(prefix) and len(prompt) > len(prefix) and prompt[: len(prefix)] == prefix
+            groups.setdefault((limit, shared), []).append(row)
+        for (limit, shared), rows in sorted(groups.items()):
+            yield limit, shared, rows
 
     def _seeded(self, seed: int) -> Any:
         """An engine of its own, because CTranslate2 reads its seed only at the first draw of one."""
