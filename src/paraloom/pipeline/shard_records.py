@@ -70,6 +70,7 @@ class ShardRecords:
         """
         records = [self.records[name] for name in sorted(self.records)]
         folder = self.state.folder
+        self.state.manifest.fetch({name: known for record in records for name, known in record.files.items()})
         counts = total(record.counts for record in records).check(stage=self.state.folder_name)
         files = {name: file_hash for record in records for name, file_hash in record.files.items()}
         if not counts.out:
@@ -108,6 +109,7 @@ class ShardRecords:
 
     def _difference(self, first: ShardRecord, record: ShardRecord) -> str:
         fields: list[set[str]] = []
+        self.state.manifest.fetch({**first.files, **record.files})
         for name in (first.name, record.name):
             with open_shard(Path(self.state.folder / name)) as file:
                 fields.append({f"{field.name} {field.type}" for field in file.schema_arrow})

@@ -30,6 +30,11 @@ class Cluster:
         self.address = address
         self.ours = False
 
+    @property
+    def shares_disk(self) -> bool:
+        """Whether Ray is started here; the machines of another cluster need not share a disk."""
+        return self.address is None
+
     def run(self, tasks: Iterable[Task[Result]], report: ProgressCallback) -> Generator[Result, None, None]:
         """The results as they come; see `Engine`. At most twice as many tasks as processors are submitted at a time."""
         waiting = iter(tasks)
