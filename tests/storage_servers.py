@@ -119,7 +119,7 @@ def _handler(paramiko: Any) -> Any:
 
         def stat(self, path: str) -> Any:
             try:
-                return paramiko.SFTPAttributes.from_stat(os.stat(path))
+                return paramiko.SFTPAttributes.from_stat(Path(path).stat())
             except OSError as error:
                 return paramiko.SFTPServer.convert_errno(error.errno)
 
@@ -136,20 +136,20 @@ def _handler(paramiko: Any) -> Any:
             return handle
 
         def remove(self, path: str) -> Any:
-            return code(lambda: os.remove(path))
+            return code(lambda: Path(path).unlink())
 
         def mkdir(self, path: str, attr: Any) -> Any:
-            return code(lambda: os.mkdir(path))
+            return code(lambda: Path(path).mkdir())
 
         def rename(self, old: str, new: str) -> Any:
             def move() -> None:
                 os.link(old, new)
-                os.remove(old)
+                Path(old).unlink()
 
             return code(move)
 
         def posix_rename(self, old: str, new: str) -> Any:
-            return code(lambda: os.replace(old, new))
+            return code(lambda: Path(old).replace(new))
 
     return Files
 

@@ -124,8 +124,8 @@ def coerce(value: object, annotation: Any, base: Path) -> Any:
         base: Folder that relative paths are resolved against.
 
     Returns:
-        The value: lists as tuples where a tuple is wanted, whole numbers as floats, text as a Path below `base`; of a URL, the path
-        in the cache that it was fetched to.
+        The value: lists as tuples where a tuple is wanted, whole numbers as floats, text as a Path below `base`, a URL
+        as the Path that it was fetched to.
 
     Raises:
         FieldTypeError: Says what is wanted and what was given.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import secrets
 import shutil
 import tempfile
 from collections.abc import Iterator, Mapping
@@ -26,6 +27,7 @@ EXTRA_OF_SCHEME = {
 """Scheme of a URL that can be read → the extra that installs what it needs."""
 
 _URL = re.compile(rf"^({'|'.join(EXTRA_OF_SCHEME)}):/{{1,3}}(?=[^/])")
+_BRACES = re.compile(r"\{([^{},]+),([^{},]+)\}")
 _TIMEOUT = 30
 """Seconds that a server may take to answer."""
 
@@ -161,6 +163,8 @@ def fetched(url: str | Path) -> Path:
         'text'
     """
     url = as_url(url)
+    if (braces := _BRACES.search(url)) is not None:
+        return _fetched_sides(url, braces)
     shown = redacted(url)
     file_system, path = filesystem(url)
     with storage_errors(url):
@@ -185,6 +189,24 @@ def fetched(url: str | Path) -> Path:
     if not (versioned and _is_complete(place, target)):
         _fetch(file_system, path, files, place, target.name, url)
     _origins[target] = shown
+    return target
+
+
+def _fetched_sides(url: str, braces: re.Match[str]) -> Path:
+    """Fetch both files of ``PREFIX.{de,en}``, and bring them together in one folder."""
+    before, after = url[: braces.start()], url[braces.end() :]
+    if "/" in braces.group() + after:
+        raise ConfigError(
+            "the two files must be in one folder", file=redacted(url), remedy="Write s3://bucket/folder/train.{de,en}."
+        )
+    sides = [fetched(f"{before}{side}{after}") for side in braces.groups()]
+    place = cache_folder() / "remote" / digest([[side.parent.name, side.name] for side in sides])[:24]
+    place.mkdir(parents=True, exist_ok=True)
+    for side in sides:
+        shutil.copyfile(side, temporary := place / f".{side.name}.{secrets.token_hex(4)}.tmp")
+        temporary.replace(place / side.name)
+    target = place / url.rpartition("/")[2]
+    _origins[target] = redacted(url)
     return target
 
 

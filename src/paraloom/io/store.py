@@ -1,7 +1,7 @@
 """A folder of an object storage or of a server, with the few verbs that a run needs: each object appears whole.
 
 Nothing is renamed and nothing is appended to, because object storages can do neither. What decides between writers who
-race is `create`, which writes an object only if it does not exist (S3 calls it a conditional put, ``If-None-Match: *``).
+race is `create`, which writes an object only if there is none (S3 calls it a conditional put, ``If-None-Match: *``).
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ class Store:
                 raise RunError(
                     "the storage overwrites objects that are to be created only once",
                     file=self.name,
-                    remedy="It does not support conditional writes (If-None-Match); run in a local folder, then copy it.",
+                    remedy="It has no conditional writes (If-None-Match): run in a local folder, and copy that then.",
                 )
         finally:
             self.delete(name)
@@ -161,7 +161,7 @@ class Store:
             temporary = self._temporary(system, path, content)
             try:
                 if self._scheme == "file":
-                    os.replace(temporary, path)
+                    Path(temporary).replace(path)
                 else:
                     system.ftp.posix_rename(temporary, path)
             except OSError:

@@ -480,11 +480,12 @@ class RemoteShardTask:
             return self.objects.commit_shard(self.task(advance), self.task.folder)
         with _working_folder() as folder:
             store = self.run.store
+            paths = {path: files.fetch(store) for path, files in self.paths.items()}
             task = replace(
                 self.task,
                 file=str(self.source.fetch(store)),
                 folder=folder,
-                mapping=_with_paths(self.task.mapping, {path: files.fetch(store) for path, files in self.paths.items()}),
+                mapping=_with_paths(self.task.mapping, paths),
                 inputs={name: files.fetch(store) for name, files in self.inputs.items()},
             )
             return self.objects.commit_shard(task(advance), folder)
