@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import logging
 import os
 import secrets
@@ -9,6 +10,7 @@ import socket
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -17,9 +19,12 @@ import pytest
 BUCKET = "bucket"
 
 
-@contextmanager
-def s3_server() -> Iterator[dict[str, str]]:
-    """An S3 server with an empty bucket; yields the environment variables of its clients."""
+@cache
+def s3_server() -> dict[str, str]:
+    """The environment variables of clients of an S3 server with a bucket, one server for all tests of a process.
+
+    Its clients are cached by fsspec, with the address that they were made with.
+    """
     pytest.importorskip("s3fs", reason="s3fs is not installed")
     pytest.importorskip("moto.server", reason="moto[server] is not installed")
     import boto3
@@ -42,10 +47,8 @@ def s3_server() -> Iterator[dict[str, str]]:
         aws_secret_access_key="test-secret",
         region_name="us-east-1",
     ).create_bucket(Bucket=BUCKET)
-    try:
-        yield client
-    finally:
-        server.stop()
+    atexit.register(server.stop)
+    return client
 
 
 @contextmanager

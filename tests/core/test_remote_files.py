@@ -95,7 +95,7 @@ def test_a_folder(store: Store) -> None:
 
 def test_readers(store: Store) -> None:
     """All that read a file or a corpus by its path read it by its URL."""
-    store.replace("pairs.de-en.tsv", "Hallo\tHello\n".encode())
+    store.replace("pairs.de-en.tsv", b"Hallo\tHello\n")
     store.replace("train.de", b"Hallo\n")
     store.replace("train.en", b"Hello\n")
     with open_read(f"{store.url}/train.de") as stream:

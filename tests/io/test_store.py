@@ -16,16 +16,10 @@ from paraloom.io.store import Store
 pytest.importorskip("fsspec", reason="fsspec is not installed")
 
 
-@pytest.fixture(scope="module")
-def s3() -> Iterator[dict[str, str]]:
-    with s3_server() as client:
-        yield client
-
-
 @pytest.fixture(params=["s3", "sftp", "file", "memory"])
 def store(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Store]:
     if request.param == "s3":
-        for name, value in request.getfixturevalue("s3").items():
+        for name, value in s3_server().items():
             monkeypatch.setenv(name, value)
         yield Store.open(f"s3://{BUCKET}/{tmp_path.name}")
     elif request.param == "sftp":
@@ -91,8 +85,8 @@ def test_a_storage_that_ignores_the_condition(monkeypatch: pytest.MonkeyPatch) -
         Store.open("memory://careless/run").probe()
 
 
-def test_a_bucket_without_rights(s3: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
-    for name, value in s3.items():
+def test_a_bucket_without_rights(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, value in s3_server().items():
         monkeypatch.setenv(name, value)
     with pytest.raises(RunError, match="not found") as missing:
         Store.open("s3://no-such-bucket/run").probe()

@@ -35,16 +35,10 @@ STAGES: tuple[dict[str, Any], ...] = (
 CHAIN = toml(*STAGES)
 
 
-@pytest.fixture(scope="module")
-def server() -> Iterator[dict[str, str]]:
-    with s3_server() as client:
-        yield client
-
-
 @pytest.fixture
-def s3(server: dict[str, str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> str:
+def s3(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> str:
     """URL of a run on S3 that does not exist yet."""
-    for name, value in server.items():
+    for name, value in s3_server().items():
         monkeypatch.setenv(name, value)
     return f"s3://{BUCKET}/{tmp_path.name}"
 

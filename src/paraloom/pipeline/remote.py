@@ -89,6 +89,8 @@ class RemoteRun:
 
     def is_shared(self) -> bool:
         """Whether this process sees the driver's local copy, and not just another folder at the same path."""
+        if local_copy(self.store.url) != self.folder:
+            return False
         try:
             return (self.folder / _TOKEN).read_text(encoding="ascii") == self.token
         except OSError:
