@@ -43,11 +43,11 @@ def url(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
 
 def test_a_run_in_a_bucket(url: str, tmp_path: Path, paraloom: Command) -> None:
     (tmp_path / "p.toml").write_text(PIPELINE.replace("URL", url))
-    there = ("run", "p.toml", "-o", f"{url}/run", "--workers", "1", "--json")
+    there = ("run", "p.toml", "-o", f"{url}/run", "--engine", "inline", "--json")
     status, output, message = paraloom(*there)
     assert status == 0, message
     assert paraloom("run", "p.toml", "-o", f"{url}/run", "--dry-run")[0] == 0
-    status, here, _ = paraloom("run", "p.toml", "-o", "here", "--workers", "1", "--json")
+    status, here, _ = paraloom("run", "p.toml", "-o", "here", "--engine", "inline", "--json")
     assert json.loads(output)["digest"] == json.loads(here)["digest"]
     status, output, message = paraloom("status", f"{url}/run")
     assert (status, message) == (0, "")
@@ -56,13 +56,13 @@ def test_a_run_in_a_bucket(url: str, tmp_path: Path, paraloom: Command) -> None:
 
 
 def test_inputs_and_outputs(url: str, tmp_path: Path, paraloom: Command) -> None:
-    status, _, message = paraloom("score", f"{url}/pairs.de-en.tsv.gz", "--scores", "length", "-o", "scored.tsv")
+    status, _, message = paraloom("score", f"{url}/pairs.de-en.tsv.gz", "--with", "length", "-o", "scored.tsv")
     assert status == 0, message
     assert len((tmp_path / "scored.tsv").read_text().splitlines()) == 3
-    status, _, message = paraloom("score", f"{url}/pairs.de-en.tsv.gz", "--scores", "length", "-o", f"{url}/scored.tsv")
+    status, _, message = paraloom("score", f"{url}/pairs.de-en.tsv.gz", "--with", "length", "-o", f"{url}/scored.tsv")
     assert status == 1
     assert "cannot write to a URL" in message
-    status, _, message = paraloom("score", f"{url}/pears.tsv", "--scores", "length", "-o", "other.tsv")
+    status, _, message = paraloom("score", f"{url}/pears.tsv", "--with", "length", "-o", "other.tsv")
     assert status == 1
     assert f"{url}/pears.tsv: file not found" in message
     assert not (tmp_path / "other.tsv").exists()

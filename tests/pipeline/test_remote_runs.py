@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
+import pickle
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,11 +15,13 @@ from storage_servers import BUCKET, new_password, s3_server, sftp_server
 from toy_runs import DRIVER, contents, marks_in, run, toml
 
 from paraloom.core.errors import RunError
+from paraloom.core.progress import ProgressCallback
 from paraloom.io import Corpus
 from paraloom.io.store import Store
+from paraloom.pipeline.engines.base import Inline, Result, Task, attempt
 from paraloom.pipeline.event_log import log_to
 from paraloom.pipeline.plan import plan
-from paraloom.pipeline.remote import local_copy
+from paraloom.pipeline.remote import RemoteShardTask, local_copy
 from paraloom.pipeline.result import RunResult
 from paraloom.pipeline.toml import parse_pipeline
 
@@ -242,3 +245,52 @@ def test_another_run_in_the_folder(s3: str) -> None:
     run(toml({"use": "Count"}), s3)
     with pytest.raises(RunError, match="another run, 'toy'"):
         run(toml({"use": "Bulk", "sentences": 1000}).replace('"toy"', '"other"'), s3)
+
+
+class OtherMachine(Inline):
+    """Each shard on a machine that has neither the driver's cache nor its inputs."""
+
+    shares_disk = False
+
+    def __init__(self, hidden: Sequence[Path], cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.hidden, self.cache, self.monkeypatch = hidden, cache, monkeypatch
+
+    def run(self, tasks: Iterable[Task[Result]], report: ProgressCallback) -> Generator[Result, None, None]:
+        for task in tasks:
+            if not isinstance(task, RemoteShardTask):  # A Fit runs where the driver is.
+                yield attempt(task, report).get()
+                continue
+            sent = pickle.dumps(task)
+            for path in self.hidden:
+                path.rename(path.with_name(f"{path.name}.hidden"))
+            with self.monkeypatch.context() as patch:
+                patch.setenv("PARALOOM_CACHE", str(self.cache))
+                outcome = attempt(pickle.loads(sent), report)
+            for path in self.hidden:
+                path.with_name(f"{path.name}.hidden").rename(path)
+            yield outcome.get()
+
+
+def test_a_worker_that_shares_no_disk(s3: str, machine: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It fetches the shard, what other stages made, and what the pipeline takes from outside: a corpus and a file."""
+    run(toml({"use": "Count", "sentences": 60}), tmp_path / "outside")
+    (tmp_path / "words.txt").write_text("s1\ns7\n")
+    chain = toml(
+        {"use": "Upper", "input": str(tmp_path / "outside" / "10-count")},
+        {"use": "Total", "corpora": ["upper"]},
+        {"use": "Known", "words": str(tmp_path / "words.txt"), "total": "total"},
+        {
+            "use": "Known",
+            "words": str(tmp_path / "words.txt"),
+            "total": str(tmp_path / "outside" / "10-count"),
+            "name": "again",
+        },
+    )
+    here = run(chain, tmp_path / "here")
+    hidden = [machine, tmp_path / "outside", tmp_path / "words.txt"]
+    engine = OtherMachine(hidden, tmp_path / "worker", monkeypatch)
+    monkeypatch.setattr("paraloom.pipeline.runner.make_engine", lambda *arguments: engine)
+    there = run(chain, s3, engine="ray")
+    assert there.digest == here.digest
+    assert (tmp_path / "worker" / "fetched").is_dir()
+    assert not list((tmp_path / "worker" / "work").iterdir())
