@@ -141,9 +141,9 @@ def main() -> None:
         Store(f"s3://{BUCKET}").replace("input/pairs.de-en.tsv", source)
         inputs = {"disk": str(source), "s3": f"s3://{BUCKET}/input/pairs.de-en.tsv", "sftp": f"{sftp}/{source.name}"}
 
-        def pipeline(place: str) -> Path:
-            path = work / f"{place}.toml"
-            text = PIPELINE.format(source=inputs[place], shard_rows=options.shard_rows)
+        def pipeline(storage: str) -> Path:
+            path = work / f"{storage}.toml"
+            text = PIPELINE.format(source=inputs[storage], shard_rows=options.shard_rows)
             path.write_text(text, encoding="utf-8")
             return path
 
@@ -156,15 +156,15 @@ def main() -> None:
             seconds = time.monotonic() - started
             print(f"{label:<34} {digest[:12]:<14} {seconds:>8.1f} {restarts:>9} {twice:>18}", flush=True)
 
-        def plain(place: str, folder: str, *arguments: str) -> Callable[[], tuple[str, int, int]]:
+        def plain(storage: str, folder: str, *arguments: str) -> Callable[[], tuple[str, int, int]]:
             cache = work / f"cache-{len(list(work.iterdir()))}"
-            return lambda: (Driver(pipeline(place), folder, cache, *arguments).digest(), 0, 0)
+            return lambda: (Driver(pipeline(storage), folder, cache, *arguments).digest(), 0, 0)
 
-        def killed(place: str, folder: str, *arguments: str) -> Callable[[], tuple[str, int, int]]:
+        def killed(storage: str, folder: str, *arguments: str) -> Callable[[], tuple[str, int, int]]:
             def start(attempt: int) -> Driver:
                 cache = work / f"cache-of-attempt-{attempt}"
                 shutil.rmtree(cache, ignore_errors=True)
-                return Driver(pipeline(place), folder, cache, *arguments)
+                return Driver(pipeline(storage), folder, cache, *arguments)
 
             return lambda: killed_and_resumed(start, Store(folder), options.kills)
 

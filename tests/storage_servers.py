@@ -70,13 +70,13 @@ def sftp_server(folder: Path, password: str) -> Iterator[str]:
         def get_allowed_auths(self, username: str) -> str:
             return "password"
 
-    listener = socket.create_server(("127.0.0.1", 0))
+    welcome = socket.create_server(("127.0.0.1", 0))
     transports: list[Any] = []
 
     def serve() -> None:
         while True:
             try:
-                connection, _ = listener.accept()
+                connection, _ = welcome.accept()
             except OSError:
                 return
             transport = paramiko.Transport(connection)
@@ -88,9 +88,9 @@ def sftp_server(folder: Path, password: str) -> Iterator[str]:
 
     threading.Thread(target=serve, daemon=True).start()
     try:
-        yield f"sftp://me:{password}@127.0.0.1:{listener.getsockname()[1]}{folder}"
+        yield f"sftp://me:{password}@127.0.0.1:{welcome.getsockname()[1]}{folder}"
     finally:
-        listener.close()
+        welcome.close()
         for transport in transports:
             transport.close()
 

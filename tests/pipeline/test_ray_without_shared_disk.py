@@ -104,7 +104,7 @@ def test_a_machine_is_killed(machines: Machines, tmp_path: Path) -> None:
 
 
 def test_the_driver_is_killed(machines: Machines, tmp_path: Path) -> None:
-    """The same command, from another machine, goes on from what was committed."""
+    """The same command, from another machine, resumes from what was committed."""
     driver = machines.drive("driver")
     wait_until(machines.committed, driver)
     kill(driver)

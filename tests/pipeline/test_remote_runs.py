@@ -16,12 +16,13 @@ from toy_runs import DRIVER, contents, marks_in, run, toml
 
 from paraloom.core.errors import RunError
 from paraloom.core.progress import ProgressCallback
+from paraloom.core.remote_files import local_copy
 from paraloom.io import Corpus
 from paraloom.io.store import Store
 from paraloom.pipeline.engines.base import Inline, Result, Task, attempt
 from paraloom.pipeline.event_log import log_to
 from paraloom.pipeline.plan import plan
-from paraloom.pipeline.remote import RemoteShardTask, local_copy
+from paraloom.pipeline.remote import RemoteShardTask
 from paraloom.pipeline.result import RunResult
 from paraloom.pipeline.toml import parse_pipeline
 
@@ -64,8 +65,8 @@ def url(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
     if request.param == "s3":
         yield request.getfixturevalue("s3")
     elif request.param == "sftp":
-        with sftp_server(tmp_path, new_password()) as place:
-            yield f"{place}/there"
+        with sftp_server(tmp_path, new_password()) as folder_url:
+            yield f"{folder_url}/there"
     else:
         yield f"{request.param}://{tmp_path}/there"
 
@@ -222,13 +223,13 @@ def test_damaged_objects(damage: str, s3: str, tmp_path: Path, monkeypatch: pyte
 
 def test_no_password_is_written(tmp_path: Path, machine: Path) -> None:
     password = new_password()
-    with sftp_server(tmp_path, password) as place:
-        Store.open(place).replace("lines.txt", b"a\nb\n")
-        text = toml({"use": "Lines", "path": f"{place}/lines.txt"}, {"use": "Grow"})
+    with sftp_server(tmp_path, password) as folder_url:
+        Store.open(folder_url).replace("lines.txt", b"a\nb\n")
+        text = toml({"use": "Lines", "path": f"{folder_url}/lines.txt"}, {"use": "Grow"})
         with log_to(tmp_path / "log"):
-            result = run(text, f"{place}/there")
+            result = run(text, f"{folder_url}/there")
             with pytest.raises(RunError) as failed:
-                run(toml({"use": "Count"}).replace('"toy"', '"other"'), f"{place}/there")
+                run(toml({"use": "Count"}).replace('"toy"', '"other"'), f"{folder_url}/there")
     assert password not in f"{result!r} {result.format()} {failed.value}"
     written = [path for path in tmp_path.rglob("*") if path.is_file()]
     assert len(written) > 10

@@ -17,7 +17,7 @@ import paraloom.report as reports
 from paraloom import workflows
 from paraloom.cli import options
 from paraloom.cli.output import as_written, conclude, outlook, print_result
-from paraloom.pipeline.remote import local_copy
+from paraloom.core.remote_files import local_copy
 
 
 def quickstart(

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import wraps
-from pathlib import Path, PurePosixPath
 from typing import Any
 
+from paraloom import workflows
 from paraloom.core.errors import ConfigError, redacted
-from paraloom.core.remote_files import as_url, fetched, is_url
-from paraloom.io.store import Store
-from paraloom.pipeline.remote import local_copy
-from paraloom.pipeline.status import RUN_FILE
+from paraloom.core.remote_files import as_url, is_url
 
 _WRITTEN = frozenset(["output", "log_file"])
 """Parameters that name what a command writes."""
@@ -46,17 +43,5 @@ def _local(value: Any) -> Any:
         return type(value)(_local(item) for item in value)
     if not is_url(value):
         return value
-    return type(value)(_run_or_file(as_url(value))) if isinstance(value, str) else _run_or_file(as_url(value))
-
-
-def _run_or_file(url: str) -> Path:
-    copy = local_copy(url)
-    if (copy / RUN_FILE).is_file():
-        return copy
-    if not PurePosixPath(url).suffix and Store(url).read(RUN_FILE) is not None:
-        raise ConfigError(
-            "this run has no copy on this machine",
-            file=redacted(url),
-            remedy=f"Make one with `paraloom run PIPELINE -o {redacted(url)}`, or name the folder of one stage.",
-        )
-    return fetched(url)
+    path = workflows.fetch_input(value)
+    return str(path) if isinstance(value, str) else path

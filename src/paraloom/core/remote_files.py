@@ -68,6 +68,18 @@ def cache_folder() -> Path:
     return Path(os.environ.get("PARALOOM_CACHE") or Path.home() / ".cache" / "paraloom")
 
 
+def local_copy(folder: str | Path) -> Path:
+    """Where the files of a run are on this machine: for a URL, a folder of the cache.
+
+    Example:
+        >>> local_copy("runs/german")
+        PosixPath('runs/german')
+    """
+    if not is_url(folder):
+        return Path(folder)
+    return cache_folder().absolute() / "runs" / digest(redacted(as_url(folder)))[:24]
+
+
 def filesystem(url: str) -> tuple[Any, str]:
     """The fsspec file system of a URL, and the path in it.
 
@@ -184,10 +196,10 @@ def fetched(url: str | Path) -> Path:
         raise DataError("a file below the URL has '..' in its name", file=shown, remedy="Rename it.")
     facts = {name: [_size(fact), *_content(fact)] for name, fact in files.items()}
     versioned = all(len(fact) > 1 for fact in facts.values())
-    place = cache_folder() / "remote" / digest([shown, facts if versioned else ""])[:24]
-    target = place / PurePosixPath(path).name
-    if not (versioned and _is_complete(place, target)):
-        _fetch(file_system, path, files, place, target.name, url)
+    slot = cache_folder() / "remote" / digest([shown, facts if versioned else ""])[:24]
+    target = slot / PurePosixPath(path).name
+    if not (versioned and _is_complete(slot, target)):
+        _fetch(file_system, path, files, slot, target.name, url)
     _origins[target] = shown
     return target
 
@@ -200,12 +212,12 @@ def _fetched_sides(url: str, braces: re.Match[str]) -> Path:
             "the two files must be in one folder", file=redacted(url), remedy="Write s3://bucket/folder/train.{de,en}."
         )
     sides = [fetched(f"{before}{side}{after}") for side in braces.groups()]
-    place = cache_folder() / "remote" / digest([[side.parent.name, side.name] for side in sides])[:24]
-    place.mkdir(parents=True, exist_ok=True)
+    slot = cache_folder() / "remote" / digest([[side.parent.name, side.name] for side in sides])[:24]
+    slot.mkdir(parents=True, exist_ok=True)
     for side in sides:
-        shutil.copyfile(side, temporary := place / f".{side.name}.{secrets.token_hex(4)}.tmp")
-        temporary.replace(place / side.name)
-    target = place / url.rpartition("/")[2]
+        shutil.copyfile(side, temporary := slot / f".{side.name}.{secrets.token_hex(4)}.tmp")
+        temporary.replace(slot / side.name)
+    target = slot / url.rpartition("/")[2]
     _origins[target] = redacted(url)
     return target
 
@@ -219,24 +231,24 @@ def _content(facts: Mapping[str, Any]) -> list[str]:
     return [f"{key} {facts[key]}" for key in _CONTENT_FACTS if facts.get(key) is not None]
 
 
-def _is_complete(place: Path, target: Path) -> bool:
+def _is_complete(slot: Path, target: Path) -> bool:
     """Whether the cache has all files of `target` with the bytes that were fetched."""
     try:
-        recorded = json.loads((place / _RECORD).read_text(encoding="utf-8"))
+        recorded = json.loads((slot / _RECORD).read_text(encoding="utf-8"))
         return all(file_digest(target / name if name else target) == known for name, known in recorded.items())
     except (OSError, ValueError, AttributeError):
         return False
 
 
-def _fetch(file_system: Any, path: str, files: Mapping[str, Any], place: Path, name: str, url: str) -> None:
-    """Fetch all files into a temporary folder, which then becomes `place`."""
+def _fetch(file_system: Any, path: str, files: Mapping[str, Any], slot: Path, name: str, url: str) -> None:
+    """Fetch all files into a temporary folder, which then becomes `slot`."""
     try:
-        place.parent.mkdir(parents=True, exist_ok=True)
-        temporary = Path(tempfile.mkdtemp(prefix=f".{place.name}.", suffix=".tmp", dir=place.parent))
+        slot.parent.mkdir(parents=True, exist_ok=True)
+        temporary = Path(tempfile.mkdtemp(prefix=f".{slot.name}.", suffix=".tmp", dir=slot.parent))
     except OSError as error:
         raise ConfigError(
             f"the cache cannot be written: {os.strerror(error.errno or 0)}",
-            file=place.parent,
+            file=slot.parent,
             remedy="Name another folder: PARALOOM_CACHE=/path.",
         ) from error
     try:
@@ -250,12 +262,12 @@ def _fetch(file_system: Any, path: str, files: Mapping[str, Any], place: Path, n
                 raise RunError("the file changed while it was fetched", file=redacted(url), remedy="Run again.")
             digests[below] = file_digest(target)
         (temporary / _RECORD).write_text(json.dumps(digests), encoding="utf-8")
-        shutil.rmtree(place, ignore_errors=True)
+        shutil.rmtree(slot, ignore_errors=True)
         try:
-            temporary.rename(place)
+            temporary.rename(slot)
         except OSError:
             # Another process was faster.
-            if not (place / _RECORD).is_file():
+            if not (slot / _RECORD).is_file():
                 raise
     finally:
         shutil.rmtree(temporary, ignore_errors=True)

@@ -94,12 +94,12 @@ class Store:
         with storage_errors(self._of(below)):
             system.invalidate_cache()
             try:
-                found = system.find(path, detail=True)
+                objects = system.find(path, detail=True)
             except FileNotFoundError:
                 return {}
         return {
             name.removeprefix(f"{root}/"): int(facts.get("size") or 0)
-            for name, facts in sorted(found.items())
+            for name, facts in sorted(objects.items())
             if name.startswith(f"{path}/") and not _is_temporary(name)
         }
 

@@ -28,7 +28,7 @@ from typing import Any
 from paraloom.core.digests import digest, file_digest
 from paraloom.core.errors import RunError
 from paraloom.core.progress import Advance
-from paraloom.core.remote_files import as_url, cache_folder, is_url
+from paraloom.core.remote_files import as_url, cache_folder, is_url, local_copy
 from paraloom.core.stage import Map
 from paraloom.io.atomic import atomic_write, disk_full_as_error, unwritable_as_error
 from paraloom.io.corpus import DESCRIPTION
@@ -111,18 +111,6 @@ def remote_run(url: str | Path) -> RemoteRun | None:
         return None
     store = Store.open(as_url(url))
     return RemoteRun(store, local_copy(url), secrets.token_hex(16))
-
-
-def local_copy(folder: str | Path) -> Path:
-    """Where the files of a run are on this machine: for a URL, a folder of the cache.
-
-    Example:
-        >>> local_copy("runs/german")
-        PosixPath('runs/german')
-    """
-    if not is_url(folder):
-        return Path(folder)
-    return cache_folder().absolute() / "runs" / digest(Store(as_url(folder)).name)[:24]
 
 
 @dataclass(frozen=True)
@@ -268,7 +256,7 @@ class StageObjects:
     def commit(self, kind: str, record: Mapping[str, Any], name: str = "") -> Mapping[str, Any]:
         """Write an entry, unless another writer was faster: returns the one that holds.
 
-        An answer that was lost after the entry was written is no failure: what is there is then this very entry.
+        Where an answer was lost after the entry was written, what is there is this very entry, which holds.
         """
         entry, content = self.entry(kind, record["key"], name), _json(record)
         if self.store.create(entry, content):

@@ -109,8 +109,8 @@ class Cluster:
         here = _versions()
         call = self.ray.remote(num_cpus=0, max_retries=0)(_versions)
         nodes = [node for node in self.ray.nodes() if node["Alive"]]
-        places = [NodeAffinitySchedulingStrategy(node["NodeID"], soft=False) for node in nodes]
-        asked = [call.options(scheduling_strategy=place).remote() for place in places]
+        strategies = [NodeAffinitySchedulingStrategy(node["NodeID"], soft=False) for node in nodes]
+        asked = [call.options(scheduling_strategy=strategy).remote() for strategy in strategies]
         for node, reference in zip(nodes, asked, strict=True):
             machine = node.get("NodeManagerHostname") or node["NodeID"]
             try:
