@@ -463,7 +463,8 @@ def align_documents(language: str, options: Sequence[str], work: Path) -> dict[s
             paraloom("extract", str(work / name), "-o", str(work / f"corpus-{name}"), "--lang", name, "--json")
     output = work / f"{language}-en{len(options)}.tsv"
     paraloom(
-        "align", "documents", str(work / f"corpus-{language}"), str(work / "corpus-en"), "-o", str(output), *options
+        *("align", "documents", str(work / f"corpus-{language}"), str(work / "corpus-en"), "-o", str(output)),
+        *("--force", *options),
     )
     gold = data / f"gold.documents.en-{language}.tsv"
     return paraloom("evaluate", "documents", str(output), "--gold", str(gold), "--swap", "--json")

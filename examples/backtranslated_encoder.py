@@ -65,6 +65,9 @@ ABLATION: dict[str, dict[str, Any]] = {
 
 ABLATED = 100_000
 
+PASSES = (3, 10)
+"""Numbers of epochs over all pairs, beside one."""
+
 
 def folder_of(pattern: str, runs: dict[str, Path]) -> str:
     """The folder of a corpus; the last one, where the pattern fits several."""
@@ -108,6 +111,13 @@ def encoders(sts: str) -> list[Stage]:
             TrainEncoder(name=f"encoder-{name}", pairs=(corpus,), init_from=start, **settings),
             EvaluateSts(name=f"sts-{name}", encoder=f"encoder-{name}", sts=sts),
         ]
+    for seed in SEEDS:
+        for epochs in PASSES:
+            name, settings = f"{epochs}-epochs-{seed}", {**ENCODER, "epochs": epochs}
+            stages += [
+                TrainEncoder(name=f"encoder-{name}", pairs=("likely",), init_from=f"start-{seed}", **settings),
+                EvaluateSts(name=f"sts-{name}", encoder=f"encoder-{name}", sts=sts),
+            ]
     return stages
 
 
@@ -151,6 +161,9 @@ def main() -> None:
         names = [f"{size}-{seed}" if size else f"all-{seed}" for seed in SEEDS]
         used = result.stage(f"encoder-{names[0]}").figures["pairs"]["used"]  # type: ignore[index, call-overload]
         print(row("back-translations", f"{used:,}", [by_year(result, f"sts-{name}") for name in names], start))
+    for epochs in PASSES:
+        figures = [by_year(result, f"sts-{epochs}-epochs-{seed}") for seed in SEEDS]
+        print(row(f"back-translations, {epochs} epochs", f"{used:,}", figures, start))
     for number, change in enumerate(ABLATION):
         figures = [by_year(result, f"sts-change-{number}-{SEEDS[0]}")]
         print(row(change, f"{ABLATED:,}", figures, untrained[0][-1]))

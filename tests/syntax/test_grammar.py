@@ -19,7 +19,7 @@ from nltk.tree import Tree
 
 from paraloom.syntax.grammar import Grammar
 from paraloom.syntax.parsers.grammar import MAX_WORDS, GrammarParser
-from paraloom.syntax.parseval import bracket_f1
+from paraloom.syntax.parseval import bracket_f1, evalb_f1, tag_accuracy
 from paraloom.syntax.treebank import binarize, clean, read_treebank
 
 TREES = """
@@ -192,6 +192,26 @@ def test_bracket_f1_by_hand() -> None:
     assert bracket_f1([(gold, gold)]) == 100
     # A sentence without a tree has none of the four.
     assert bracket_f1([(None, gold), (gold, gold)]) == pytest.approx(200 * 4 / 12)
+
+
+def test_evalb_f1_by_hand() -> None:
+    gold = "(TOP (S (`` ``) (NP (NN snow)) (VP (VBZ falls) (PRT (RP down))) (. .) ('' '')))"
+    # The quotes and the full stop are nobody's words: S still covers all others, as the VP does its two.
+    predicted = "(S (`` ``) (NP (NN snow)) (VP (VBZ falls) (ADVP (RB down)) (. .)) ('' ''))"
+    assert evalb_f1([(predicted, gold)]) == 100
+    assert bracket_f1([(predicted, gold)]) == pytest.approx(200 * 2 / 9)  # S and NP, of 4 and 5
+    # A constituent of punctuation alone does not count.
+    assert evalb_f1([(gold.replace("(. .)", "(X (. .))"), gold)]) == 100
+    # The VP is not found: 3 of 3 and 3 of 4.
+    whole = "(S (NP (NN snow)) (VP (VBZ falls) (PRT (RP down))))"
+    assert evalb_f1([("(S (NP (NN snow)) (VBZ falls) (PRT (RP down)))", whole)]) == pytest.approx(200 * 3 / 7)
+    assert evalb_f1([(None, gold)]) == 0
+
+
+def test_tag_accuracy_by_hand() -> None:
+    gold = "(S (NP (NN snow)) (VP (VBZ falls) (PRT (RP down))))"
+    assert tag_accuracy([("(S (NN snow) (VP (VBZ falls) (RB down)))", gold)]) == pytest.approx(100 * 2 / 3)
+    assert tag_accuracy([(None, gold), (gold, gold)]) == 50
 
 
 def test_a_missing_or_incomplete_grammar_is_refused(tmp_path: Path) -> None:

@@ -21,7 +21,7 @@ from paraloom.syntax.grammar import Grammar
 from paraloom.syntax.parsers.files import read_parses
 from paraloom.syntax.parsers.grammar import GrammarParser
 from paraloom.syntax.parsers.loading import check_name, load_parser
-from paraloom.syntax.parseval import bracket_f1
+from paraloom.syntax.parseval import bracket_f1, evalb_f1, tag_accuracy
 from paraloom.syntax.treebank import read_treebank
 
 
@@ -31,8 +31,8 @@ class TrainParser(Fit):
 
     Args:
         treebank: Files of bracketed trees (Penn Treebank format), plain or compressed.
-        held_out: Share of the trees to measure bracket F1 on, the last ones; 0 or more and below 1. The grammar that
-            is saved is trained on all trees.
+        held_out: Share of the trees to measure the accuracy on (brackets by evalb's rules and all of them, tags), the
+            last ones; 0 or more and below 1. The grammar that is saved is trained on all trees.
 
     Raises:
         ConfigError: `held_out` is out of range.
@@ -63,10 +63,12 @@ class TrainParser(Fit):
         if held:
             parser = GrammarParser(Grammar.from_trees(trees[: -len(held)]))
             parsed = [parser.parse_words(tree.leaves()) for tree in held]
-            gold = [tree.pformat(margin=2**31) for tree in held]
+            pairs = list(zip(parsed, [tree.pformat(margin=2**31) for tree in held], strict=True))
             figures |= {
                 "held_out": len(held),
-                "bracket_f1": round(bracket_f1(zip(parsed, gold, strict=True)), 2),
+                "evalb_f1": round(evalb_f1(pairs), 2),
+                "bracket_f1": round(bracket_f1(pairs), 2),
+                "tag_accuracy": round(tag_accuracy(pairs), 2),
                 "not_parsed": sum(tree is None for tree in parsed),
             }
         grammar = Grammar.from_trees(trees)

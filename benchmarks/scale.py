@@ -1,0 +1,223 @@
+"""Score and filter 10⁵, 10⁶ and 10⁷ pairs: time and memory, with 20 kills of the largest run, and beside a bare loop.
+
+    PARALOOM_DATA=… python benchmarks/scale.py --sizes 100000 1000000 10000000 --kills 20
+
+A pair is two captions of one image of Multi30k, followed by two of another: all are distinct, and made as they are
+written. The pipeline reads them, adds the common scores and that of an encoder, and filters by two conditions.
+
+Memory is the largest sum of proportional set sizes of the command and its workers (shared memory counts once), sampled
+twice a second. The largest size is run twice: in one go, and killed (SIGKILL, its process group) at random moments
+until it has been killed --kills times; both must have the same digest. The bare loop does the same work by the same
+scorers in one process, without manifests, digests and rejected rows, and takes turns with the pipeline (one worker).
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import gzip
+import itertools
+import json
+import os
+import random
+import signal
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+from memory import proportional, tree
+
+SHARD_ROWS = 50_000
+WHERE = "paraphrase_score between 0.4 and 0.95 and trigram_overlap <= 0.6"
+PIPELINE = f"""
+name = "scale"
+seed = 1
+
+[[stage]]
+name = "pairs"
+use = "read-pairs"
+source = "{{pairs}}"
+src_column = "a"
+tgt_column = "b"
+src_lang = "en"
+tgt_lang = "en"
+shard_rows = {SHARD_ROWS}
+
+[[stage]]
+name = "scored"
+use = "score"
+encoder = "english"
+
+[[stage]]
+name = "kept"
+use = "filter"
+where = "{WHERE}"
+"""
+
+
+def pairs(data: Path) -> Iterator[tuple[str, str]]:
+    """Distinct pairs of descriptions, without end."""
+    columns = []
+    for number in range(1, 6):
+        path = data / "bitext/multi30k/task2" / f"train.{number}.en.gz"
+        if not path.is_file():
+            sys.exit(f"{path} not found: set PARALOOM_DATA to the folder of real corpora")
+        columns.append(gzip.decompress(path.read_bytes()).decode().splitlines())
+    images = len(columns[0])
+    for offset in itertools.count(1):
+        for image in range(images):
+            other = (image + offset) % images
+            first, second = offset % 5, (offset + 1 + offset // 5 % 4) % 5
+            yield (
+                f"{columns[first][image]} {columns[second][other]}",
+                f"{columns[second][image]} {columns[first][other]}",
+            )
+
+
+def write_pairs(path: Path, data: Path, count: int) -> None:
+    """A tab-separated file of `count` pairs, with a header."""
+    with path.open("w", encoding="utf-8", newline="") as stream:
+        stream.write("a\tb\n")
+        for a, b in itertools.islice(pairs(data), count):
+            stream.write(f"{a.replace(chr(9), ' ')}\t{b.replace(chr(9), ' ')}\n")
+
+
+class Run:
+    """A run of the pipeline in a process group of its own."""
+
+    def __init__(self, pipeline: Path, folder: Path, workers: int) -> None:
+        command = [sys.executable, "-m", "paraloom", "run", str(pipeline), "-o", str(folder), "--workers", str(workers)]
+        self.process = subprocess.Popen(
+            command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, start_new_session=True
+        )
+        self.start = time.perf_counter()
+        self.peak = 0
+
+    def wait(self, seconds: float | None = None) -> float | None:
+        """Seconds until its end, or None if it was killed after `seconds`."""
+        while self.process.poll() is None:
+            self.peak = max(self.peak, sum(map(proportional, tree(self.process.pid))))
+            if seconds is not None and time.perf_counter() - self.start > seconds:
+                os.killpg(self.process.pid, signal.SIGKILL)
+                self.process.wait()
+                return None
+            time.sleep(0.5 if seconds is None else 0.05)
+        if self.process.returncode:
+            sys.exit(f"the run ended with exit status {self.process.returncode}")
+        return time.perf_counter() - self.start
+
+
+def digest_of(folder: Path) -> str:
+    """The digest of a run that has ended."""
+    digest: str = json.loads((folder / "run.json").read_text(encoding="utf-8"))["digest"]
+    return digest
+
+
+def bare_loop(path: Path, target: Path) -> float:
+    """Seconds that the same work takes in a loop without an engine."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    import paraloom
+    from paraloom.pairs.filtering.filters import Criteria, select
+    from paraloom.pairs.scoring.models import encoder_scorers
+    from paraloom.pairs.scoring.table import find_scorers, score
+
+    start = time.perf_counter()
+    scorers = [*find_scorers(["common"]), *encoder_scorers(paraloom.Encoder.load("english", threads=1))]
+    criteria = Criteria(where=WHERE)
+    writer = None
+    with path.open(encoding="utf-8", newline="") as stream:
+        lines = csv.reader(stream, delimiter="\t", quoting=csv.QUOTE_NONE)
+        next(lines)
+        for number in itertools.count():
+            rows = list(itertools.islice(lines, SHARD_ROWS))
+            if not rows:
+                break
+            sources, targets = zip(*rows, strict=True)
+            names = [f"{number}:{row}" for row in range(len(rows))]
+            batch = pa.RecordBatch.from_pydict({"pair_id": names, "src": sources, "tgt": targets})
+            marked = select(criteria, score(batch, scorers))
+            kept = pa.Table.from_batches([marked.filter(marked.column("keep")).drop_columns(["keep", "reason"])])
+            writer = writer or pq.ParquetWriter(target, kept.schema, compression="zstd")
+            writer.write_table(kept)
+    if writer:
+        writer.close()
+    return time.perf_counter() - start
+
+
+def main() -> None:
+    """Print a line for each size, one for the kills, one for the bare loop, then the same as JSON."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--sizes", type=int, nargs="+", default=[100_000, 1_000_000, 10_000_000])
+    parser.add_argument("--kills", type=int, default=20, help="of the largest size")
+    parser.add_argument("--loop-pairs", type=int, default=500_000, help="pairs of the comparison with the bare loop")
+    parser.add_argument("--rounds", type=int, default=3, help="of the comparison with the bare loop")
+    parser.add_argument("--workers", type=int, default=2)
+    parser.add_argument("--bare-loop", nargs=2, metavar=("PAIRS", "OUTPUT"), help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.bare_loop:
+        print(bare_loop(*map(Path, options.bare_loop)))
+        return
+    data = Path(os.environ.get("PARALOOM_DATA") or sys.exit("set PARALOOM_DATA to the folder of real corpora"))
+    rows: list[dict[str, object]] = []
+
+    def note(**row: object) -> None:
+        rows.append(row)
+        print("  ".join(f"{key} {value}" for key, value in row.items()), flush=True)
+
+    with tempfile.TemporaryDirectory() as scratch:
+        folder = Path(scratch)
+        pipeline = folder / "scale.toml"
+
+        def prepare(count: int) -> Path:
+            path = folder / f"pairs-{count}.tsv"
+            write_pairs(path, data, count)
+            pipeline.write_text(PIPELINE.format(pairs=path), encoding="utf-8")
+            return path
+
+        for size in sorted(options.sizes):
+            path = prepare(size)
+            run = Run(pipeline, folder / f"run-{size}", options.workers)
+            seconds = run.wait() or 0.0
+            digest = digest_of(folder / f"run-{size}")
+            note(
+                pairs=size, seconds=round(seconds, 1), peak_mib=run.peak >> 20, per_second=round(size / seconds),
+                digest=digest[:16],
+            )  # fmt: skip
+        if options.kills:
+            draw, kills, peak, began = random.Random(1), 0, 0, time.perf_counter()
+            while True:
+                run = Run(pipeline, folder / "killed", options.workers)
+                limit = 3 + 2 * draw.random() * seconds / options.kills if kills < options.kills else None
+                ended = run.wait(limit)
+                peak = max(peak, run.peak)
+                if ended is not None:
+                    break
+                kills += 1
+            same = digest_of(folder / "killed") == digest
+            note(
+                pairs=size, kills=kills, seconds=round(time.perf_counter() - began, 1), peak_mib=peak >> 20,
+                same_digest=same,
+            )  # fmt: skip
+        path.unlink()
+        path = prepare(options.loop_pairs)
+        ratios = []
+        for turn in range(options.rounds):
+            command = [sys.executable, __file__, "--bare-loop", str(path), str(folder / "bare.parquet")]
+            start = time.perf_counter()
+            subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+            bare = time.perf_counter() - start
+            engine = Run(pipeline, folder / f"turn-{turn}", workers=1).wait() or 0.0
+            ratios.append(engine / bare)
+            note(pairs=options.loop_pairs, bare_seconds=round(bare, 1), engine_seconds=round(engine, 1))
+        note(pairs=options.loop_pairs, engine_to_bare=round(statistics.median(ratios), 3))
+    print(json.dumps({"workers": options.workers, "shard_rows": SHARD_ROWS, "rows": rows}))
+
+
+if __name__ == "__main__":
+    main()
