@@ -184,7 +184,7 @@ def main() -> None:
             def with_a_machine_killed() -> tuple[str, int, int]:
                 folder = f"s3://{BUCKET}/ray-machine"
                 driver = Driver(pipeline("s3"), folder, work / "cache-of-survivor", *cluster)
-                while not entries(Store(folder)) and driver.process.poll() is None:
+                while driver.process.poll() is None and not any("scored" in name for name in entries(Store(folder))):
                     time.sleep(0.05)
                 kill_machine()
                 return driver.digest(), 0, 0

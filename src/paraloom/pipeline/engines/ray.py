@@ -115,7 +115,11 @@ class Cluster:
             machine = node.get("NodeManagerHostname") or node["NodeID"]
             try:
                 there = self.ray.get(reference, timeout=_CHECK_SECONDS)
+            except self.ray.exceptions.TaskUnschedulableError:
+                continue  # The machine has left the cluster.
             except self.ray.exceptions.RayError as error:
+                if node["NodeID"] not in self._alive():
+                    continue
                 reason = " ".join(str(error).split("\n")[0].split()).rstrip(".")
                 raise RunError(
                     f"Paraloom cannot be used on the machine {machine}: {reason or type(error).__name__}",
@@ -128,6 +132,9 @@ class Cluster:
                     f"the machine {machine} has other versions: {which}",
                     remedy="Install the same packages on each machine: bytes depend on them.",
                 )
+
+    def _alive(self) -> set[str]:
+        return {node["NodeID"] for node in self.ray.nodes() if node["Alive"]}
 
     def _outcome(self, reference: Any, task: Task[Result]) -> Outcome[Result]:
         try:
