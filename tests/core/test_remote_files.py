@@ -7,10 +7,12 @@ from pathlib import Path
 
 import pytest
 
+import paraloom
 from paraloom.core.config import coerce
 from paraloom.core.errors import ConfigError, DataError, MissingExtraError, redacted
 from paraloom.core.remote_files import as_url, fetched, filesystem, is_url, origin
 from paraloom.io import Corpus, open_read, read_pairs
+from paraloom.io.atomic import atomic_folder, atomic_write
 from paraloom.io.store import Store
 from paraloom.pipeline.definition import Definition, define_steps
 from paraloom.pipeline.toml import format_pipeline, parse_pipeline
@@ -141,3 +143,18 @@ def test_a_missing_package(scheme: str, extra: str, monkeypatch: pytest.MonkeyPa
     with pytest.raises(MissingExtraError, match=f"{scheme}://") as failed:
         fetched(f"{scheme}://bucket/a.tsv")
     assert f"paraloom[{extra}]" in str(failed.value)
+
+
+def test_pairs_in_python(store: Store, tmp_path: Path) -> None:
+    store.replace("pairs.de-en.tsv", b"Hallo\tHello\n")
+    pairs = paraloom.as_pairs(f"{store.url}/pairs.de-en.tsv").score("length")
+    assert pairs.write(tmp_path / "scored.tsv").stages[-1].counts.out == 1
+    with pytest.raises(ConfigError, match="cannot write to a URL"):
+        pairs.write(f"{store.url}/scored.tsv")
+
+
+def test_writers_refuse_urls(store: Store) -> None:
+    with pytest.raises(ConfigError, match="cannot write to a URL"), atomic_write(Path(f"{store.url}/a.txt")):
+        pass
+    with pytest.raises(ConfigError, match="cannot write to a URL"), atomic_folder(f"{store.url}/a", "config.json"):
+        pass

@@ -19,7 +19,7 @@ from paraloom.core.errors import ConfigError, RunError, redacted
 from paraloom.core.remote_files import as_url, filesystem, storage_errors
 from paraloom.io.atomic import atomic_write
 
-_CONDITIONAL = frozenset(["s3", "s3a", "gs", "gcs", "abfs", "abfss", "az", "memory"])
+_CONDITIONAL = frozenset(["s3", "s3a", "gs", "gcs", "memory"])
 """Schemes whose packages create an object on condition that it does not exist."""
 
 _BY_LINK = frozenset(["file", "sftp", "ssh"])
