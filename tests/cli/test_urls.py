@@ -41,6 +41,7 @@ def url(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     return url
 
 
+@pytest.mark.slow
 def test_a_run_in_a_bucket(url: str, tmp_path: Path, paraloom: Command) -> None:
     (tmp_path / "p.toml").write_text(PIPELINE.replace("URL", url))
     there = ("run", "p.toml", "-o", f"{url}/run", "--engine", "inline", "--json")

@@ -14,6 +14,7 @@ from processes import kill, start, wait_until
 from storage_servers import BUCKET, new_password, s3_server, sftp_server
 from toy_runs import DRIVER, contents, marks_in, run, toml
 
+from paraloom.core.digests import file_digest
 from paraloom.core.errors import RunError
 from paraloom.core.progress import ProgressCallback
 from paraloom.core.remote_files import local_copy
@@ -21,8 +22,9 @@ from paraloom.io import Corpus
 from paraloom.io.store import Store
 from paraloom.pipeline.engines.base import Inline, Result, Task, attempt
 from paraloom.pipeline.event_log import log_to
+from paraloom.pipeline.manifest import artifact_digest
 from paraloom.pipeline.plan import plan
-from paraloom.pipeline.remote import RemoteShardTask
+from paraloom.pipeline.remote import RemoteShardTask, StageObjects
 from paraloom.pipeline.result import RunResult
 from paraloom.pipeline.toml import parse_pipeline
 
@@ -103,6 +105,7 @@ def test_a_later_stage_on_another_machine(url: str, tmp_path: Path, monkeypatch:
     assert fetched == {"30-above", "50-echo"}
 
 
+@pytest.mark.slow
 def test_a_changed_stage(s3: str, tmp_path: Path) -> None:
     """It runs again, from the shard whose input changed; what was there before can be had again for nothing."""
     run(CHAIN, s3)
@@ -179,6 +182,7 @@ def test_two_drivers_race(s3: str, tmp_path: Path) -> None:
     assert len([name for name in names if name.endswith(".parquet")]) == 4
 
 
+@pytest.mark.slow
 def test_an_answer_is_lost(s3: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Each entry is written, but its first answer is lost; the second attempt finds it there, and accepts it."""
     lost: list[str] = []
@@ -194,6 +198,30 @@ def test_an_answer_is_lost(s3: str, tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert len(lost) > 15
     assert result.digest == run(CHAIN, tmp_path / "here").digest
     assert written(run(CHAIN, s3)) == {}
+
+
+def test_another_writer_was_faster(s3: str, tmp_path: Path) -> None:
+    """Whoever trains something else than the first writer of the same entry takes that one's, with a warning."""
+    stages = ({"use": "Count"}, {"use": "Total", "corpora": ["count"]})
+    first = run(toml(*stages), f"{s3}-first")
+    there, here = Store.open(s3), Store.open(f"{s3}-first")
+    theirs = next(name for name in here.list("total") if "/end." in name)
+    record = json.loads(here.read(theirs) or b"")
+    # What a machine with other bytes for the same inputs would have committed.
+    folder = tmp_path / "theirs"
+    folder.mkdir()
+    (folder / "total.txt").write_text("0")
+    output = artifact_digest(folder)
+    there.create(theirs, json.dumps({**record, "output": output}).encode())
+    there.create(f"total/artifact/{output[:16]}/total.txt", b"0")
+    files = {"name": "artifact", "files": {"total.txt": file_digest(folder / "total.txt")}}
+    there.create(f"total/artifact/{output[:16]}/files.json", json.dumps(files).encode())
+    there.create("run.json", b"{}")
+    assert first.digest != run(toml(*stages), s3).digest
+
+    objects = StageObjects(there, "total", record["key"])
+    with pytest.warns(UserWarning, match="another worker made other bytes"):
+        assert objects.commit("end", record)["output"] == output
 
 
 @pytest.mark.parametrize("damage", ["deleted", "other bytes", "entry"])
@@ -219,6 +247,19 @@ def test_damaged_objects(damage: str, s3: str, tmp_path: Path, monkeypatch: pyte
         return
     assert run(CHAIN, s3, until="above").digest == digest
     assert store.list("upper")[name] > 0
+
+
+def test_timings_may_differ(s3: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of two machines that train the same, each uploads its own timings; whoever fetches the model takes either."""
+    known = {"use": "Known", "words": str(tmp_path / "words.txt"), "total": "total", "input": "echo"}
+    (tmp_path / "words.txt").write_text("s1\n")
+    run(CHAIN, s3)
+    store = Store.open(s3)
+    timings = [name for name in store.list("total") if "/timings." in name]
+    assert timings
+    store.replace(timings[0], b"another machine's")
+    another_machine(tmp_path / "other", monkeypatch)
+    assert written(run(toml(*STAGES, known), s3)) == {"known": 4}
 
 
 def test_no_password_is_written(tmp_path: Path, machine: Path) -> None:

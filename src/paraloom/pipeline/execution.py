@@ -105,8 +105,7 @@ def fit(fitting: Fit, state: State, seeds: Seeds, engine: Engine) -> Closed:
 
         with closing(own_engine.run([task], show_inner)) as records:
             (record,) = records
-    end = asdict(record)
-    state.manifest.put("end", end)
+    end = state.manifest.put("end", asdict(record))
     commit_artifact(state.folder, end)
     return end, 1
 

@@ -69,8 +69,8 @@ class Manifest:
         """The last record of a kind and name, None when there is none."""
         return self._records.get((kind, name))
 
-    def put(self, kind: str, record: Mapping[str, Any], name: str = "") -> None:
-        """Append a record; it is on the disk when this returns."""
+    def put(self, kind: str, record: Mapping[str, Any], name: str = "") -> dict[str, Any]:
+        """Append a record; it is on the disk when this returns. Returns the record that holds, which is this one."""
         entry = {"kind": kind, "name": name, "record": dict(record)}
         line = ("\n" if self._torn else "") + json.dumps(entry, ensure_ascii=False, allow_nan=False) + "\n"
         self._torn = True  # Until the whole line is there.
@@ -82,7 +82,8 @@ class Manifest:
                 stream.flush()
                 os.fsync(stream.fileno())
         self._torn = False
-        self._records[kind, name] = entry["record"]  # type: ignore[assignment]
+        self._records[kind, name] = dict(record)
+        return self._records[kind, name]
 
     def shard(self, name: str, key: str = "") -> ShardRecord | None:
         """The last record of a shard, if it has this key ('' for any)."""

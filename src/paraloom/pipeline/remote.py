@@ -18,6 +18,7 @@ import json
 import secrets
 import shutil
 import tempfile
+import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, fields, replace
@@ -262,7 +263,14 @@ class StageObjects:
         if self.store.create(entry, content):
             return record
         held = _parse(kind, self.store.read(entry))
-        if held is not None and (_result(held) == _result(record) or self._has_files(held)):
+        if held is not None and _result(held) == _result(record):
+            return held
+        if held is not None and self._has_files(held):
+            warnings.warn(
+                f"stage {self.stage}: another worker made other bytes of the same {kind} {name}".rstrip()
+                + ", and was faster: its result is used",
+                stacklevel=2,
+            )
             return held
         self.store.replace(entry, content)  # It is damaged, or its files were deleted.
         return record
@@ -339,8 +347,8 @@ class RemoteManifest(Manifest):
         self._note("shard", record, name)
         return ShardRecord.from_dict(record)
 
-    def put(self, kind: str, record: Mapping[str, Any], name: str = "") -> None:
-        """Commit an entry, after the files that it names; an entry that another writer committed before holds."""
+    def put(self, kind: str, record: Mapping[str, Any], name: str = "") -> dict[str, Any]:
+        """Commit an entry, after the files that it names; returns the one that holds, of the first writer."""
         if kind == "begin":
             self.run.store.replace(f"{self.objects.stage}/begin.json", _json(record))
         elif kind == "shard" and name not in self._by_workers:
@@ -351,7 +359,7 @@ class RemoteManifest(Manifest):
             record = self.objects.commit(kind, record)
         key = f"{name} {record['key']}" if kind == "shard" else name
         self._remote[kind, key] = dict(record)
-        super().put(kind, record, name)
+        return super().put(kind, record, name)
 
     def holds(self, files: Mapping[str, str]) -> bool:
         """Whether the storage has all of `files`; their bytes are compared when they are fetched."""

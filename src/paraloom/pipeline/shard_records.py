@@ -49,9 +49,8 @@ class ShardRecords:
                 file=self.state.folder / record.name,
                 remedy="A stage must give each batch the same columns and types: this is a bug of the stage.",
             )
-        self.records[record.name] = record
         if new:
-            self.state.manifest.put("shard", record.as_dict(), record.name)
+            record = ShardRecord.from_dict(self.state.manifest.put("shard", record.as_dict(), record.name))
             self.written += 1
             emit(
                 "shard_end",
@@ -61,6 +60,7 @@ class ShardRecords:
                 seconds=record.seconds,
                 memory=record.memory,
             )
+        self.records[record.name] = record
 
     def close(self, figures: Mapping[str, Json] | None = None) -> dict[str, Any]:
         """Check the row counts, make the folder a corpus, and return the closing record of the manifest.
@@ -92,8 +92,7 @@ class ShardRecords:
             "memory": max(record.memory for record in records),
             **({"figures": figures} if figures else {}),
         }
-        self.state.manifest.put("end", end)
-        return end
+        return self.state.manifest.put("end", end)
 
     def _write_empty(self, records: list[ShardRecord]) -> str:
         """Write an empty shard with the right columns, if no row was kept: a corpus has at least one shard."""
