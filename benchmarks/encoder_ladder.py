@@ -162,7 +162,11 @@ def distilled(teacher: str, folder: Path) -> Path:
     from model2vec.distill import distill
 
     target = folder / f"model2vec-of-{Path(teacher).name}"
-    distill(teacher).save_pretrained(str(target))
+    model = distill(teacher)
+    # It inherits a teacher's padding to 128 tokens, and the padding would become a part of the average.
+    model.tokenizer.no_padding()
+    model.tokenizer.no_truncation()
+    model.save_pretrained(str(target))
     return target
 
 

@@ -41,12 +41,12 @@ if TYPE_CHECKING:
     from paraloom.workflows.encoders import distill_encoder as distill_encoder
     from paraloom.workflows.encoders import train_encoder as train_encoder
     from paraloom.workflows.extract import extract_documents as extract_documents
+    from paraloom.workflows.pair_functions import backtranslate as backtranslate
+    from paraloom.workflows.pair_functions import filter_pairs as filter_pairs
+    from paraloom.workflows.pair_functions import score as score
+    from paraloom.workflows.pair_inputs import as_pairs as as_pairs
+    from paraloom.workflows.pair_inputs import read_pairs as read_pairs
     from paraloom.workflows.pairs import Pairs as Pairs
-    from paraloom.workflows.pairs import as_pairs as as_pairs
-    from paraloom.workflows.pairs import backtranslate as backtranslate
-    from paraloom.workflows.pairs import filter_pairs as filter_pairs
-    from paraloom.workflows.pairs import read_pairs as read_pairs
-    from paraloom.workflows.pairs import score as score
     from paraloom.workflows.translators import train_translator as train_translator
 
 _EXPORTS = {
@@ -73,19 +73,19 @@ _EXPORTS = {
     "align": "paraloom.alignment.sentences",
     "align_documents": "paraloom.alignment.documents",
     "align_files": "paraloom.workflows.alignment",
-    "as_pairs": "paraloom.workflows.pairs",
+    "as_pairs": "paraloom.workflows.pair_inputs",
     "augment": "paraloom.workflows.augmentation",
-    "backtranslate": "paraloom.workflows.pairs",
+    "backtranslate": "paraloom.workflows.pair_functions",
     "distill_encoder": "paraloom.workflows.encoders",
     "diversity": "paraloom.diversity_metrics.measures",
     "evaluate_classification": "paraloom.evaluate.classification",
     "evaluate_sts": "paraloom.evaluate.sts",
     "evaluate_translation": "paraloom.evaluate.translation",
     "extract_documents": "paraloom.workflows.extract",
-    "filter_pairs": "paraloom.workflows.pairs",
+    "filter_pairs": "paraloom.workflows.pair_functions",
     "pair_statistics": "paraloom.workflows.analysis",
-    "read_pairs": "paraloom.workflows.pairs",
-    "score": "paraloom.workflows.pairs",
+    "read_pairs": "paraloom.workflows.pair_inputs",
+    "score": "paraloom.workflows.pair_functions",
     "stages": "paraloom.stages",
     "train_encoder": "paraloom.workflows.encoders",
     "train_translator": "paraloom.workflows.translators",

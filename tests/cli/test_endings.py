@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from cli_commands import commands, options
 from commands import Command
@@ -13,6 +15,7 @@ import paraloom as library
 import paraloom.experiments as papers
 import paraloom.report as reports
 from paraloom import workflows
+from paraloom.bundled import SAMPLE
 from paraloom.experiments.published import PAPERS
 from paraloom.experiments.tables import ReproducedTable
 from paraloom.pipeline.result import RunResult
@@ -203,3 +206,46 @@ def test_translations_end_with_a_summary_or_are_json(paraloom: Command, tmp_path
     assert (figures["output"], figures["lines"]) == ("other.txt", 1)
     (row,) = map(json.loads, paraloom("translate", "de-en", "de.txt", "--json")[1].splitlines())
     assert row["pair_id"] == "1" and row["text"] == (tmp_path / "en.txt").read_text(encoding="utf-8").strip()
+
+
+def test_vectors(paraloom: Command, tmp_path: Path) -> None:
+    (tmp_path / "s.txt").write_text("A dog runs.\nA cat sleeps.\n", encoding="utf-8")
+    status, out, err = paraloom("encode", "english", "s.txt", "-o", "v.npy")
+    assert (status, out) == (0, "2 vectors in v.npy\n"), err
+    assert "Done in " in err and "vector  [" in err and "Next: paraloom search english s.txt --vectors v.npy" in err
+    status, _, err = paraloom("encode", "english", "s.txt", "-o", "v.parquet")
+    assert status == 0 and "text    A dog runs." in err and "Next" not in err
+    figures = json.loads(paraloom("encode", "english", "s.txt", "-o", "other.npy", "--json")[1])
+    assert (figures["output"], figures["vectors"]) == ("other.npy", 2) and figures["seconds"] >= 0
+
+
+def test_exports(paraloom: Command) -> None:
+    status, out, err = paraloom("export", "english", "--int8", "-o", "small")
+    assert (status, out) == (0, "Encoder.load('small')\n"), err
+    assert "Written in " in err and ": small" in err
+    assert "Next: paraloom encode small sentences.txt -o vectors.npy" in err
+
+
+def test_diversity_and_syntax_groups(paraloom: Command, tmp_path: Path) -> None:
+    rows = "1\ta b\n1\tb c\n2\tx y\n2\ty x\n"
+    (tmp_path / "v.tsv").write_text(f"pair_id\ttext\n{rows}", encoding="utf-8")
+    status, _, err = paraloom("diversity", "v.tsv", "--workers", 1, "-o", "measured")
+    assert status == 0 and "4 variants measured in " in err and ": measured" in err, err
+    assert "Report: measured/report.html" in err and "Next: paraloom head v.tsv" in err
+    trees = ["(S (N a))", "(S (N b))", "(S (V c))"]
+    columns = {"pair_id": ["1", "2", "3"], "src": ["a", "b", "c"], "tgt": ["a", "b", "c"], "tgt_parse": trees}
+    pq.write_table(pa.table(columns), tmp_path / "parsed.parquet")
+    status, out, err = paraloom("syntax-groups", "parsed.parquet", "--groups", 2, "-o", "groups")
+    assert status == 0 and "3 rows, 0 without a parse" in out, err
+    assert "Written in " in err and ": groups" in err and "Next: paraloom stages pick-syntax-group" in err
+
+
+def test_mining_translations_in_one_language_is_noticed(paraloom: Command, tmp_path: Path) -> None:
+    pytest.importorskip("faiss", reason="mining needs faiss: pip install 'paraloom[search]'")
+    source, target = (workflows.read_pairs(SAMPLE).to_arrow().column(side).to_pylist()[:120] for side in ("src", "tgt"))
+    (tmp_path / "de.txt").write_text("\n".join(source), encoding="utf-8")
+    (tmp_path / "en.txt").write_text("\n".join(target), encoding="utf-8")
+    status, _, err = paraloom("mine", "english-small", "de.txt", "--with", "de.txt", "-o", "same.tsv")
+    assert status == 0 and "both texts seem to be in the same language (de)" in err
+    status, _, err = paraloom("mine", "english-small", "de.txt", "--with", "en.txt", "-o", "two.tsv")
+    assert status == 0 and "same language" not in err

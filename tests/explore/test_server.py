@@ -19,6 +19,7 @@ import pyarrow as pa
 import pytest
 from toy_pairs import HOSTILE, toy_pairs, write_toy_pairs, write_toy_run
 
+import paraloom
 from paraloom.core.errors import ConfigError, DataError
 from paraloom.explore.app import App
 from paraloom.explore.layout import POLICY
@@ -218,6 +219,32 @@ def test_a_row_has_its_variants_parses_and_neighbors(tmp_path: Path) -> None:
         assert "not a (tree" in get(App(library), "/row", row="50")
     finally:
         library.close()
+
+
+def test_rows_that_a_sample_leaves_out_are_not_rejected(tmp_path: Path) -> None:
+    write_table(toy_pairs(60), tmp_path / "toy.parquet")
+    text = '[[stage]]\nuse = "read-pairs"\nsource = "toy.parquet"\n[[stage]]\nuse = "filter"\n'
+    text += 'where = "len(src) > 3"\nsample = 20\n'
+    (tmp_path / "toy.toml").write_text(text, encoding="utf-8")
+    paraloom.Pipeline.from_toml(tmp_path / "toy.toml").run(tmp_path / "run", engine="inline")
+    library = Library(tmp_path / "run")
+    try:
+        app = App(library)
+        assert re.search(r">\d+ not sampled \(", get(app, "/run"))
+        page = get(app, "/pairs", corpus="20-filter", where="status = 'not sampled'")
+        assert 'class="tag not-sampled">not sampled<' in page and 'class="row not-sampled"' in page
+        assert total(get(app, "/pairs", corpus="20-filter", where="status = 'rejected'")).startswith("0 ")
+        corpus = library.get("20-filter")
+        row = next(row for row in corpus.dataset.take(list(range(60))) if row["status"] == "not sampled")
+        assert 'class="tag not-sampled">not sampled<' in get(app, "/trace", id=row["pair_id"])
+    finally:
+        library.close()
+
+
+def test_a_damaged_run_is_an_error_before_the_page_opens(tmp_path: Path) -> None:
+    (tmp_path / "run.json").write_text('{"name": 3', encoding="utf-8")
+    with pytest.raises(DataError, match=r"run\.json: cannot be read"):
+        Library(tmp_path)
 
 
 def test_a_tree_as_lists() -> None:

@@ -206,6 +206,21 @@ def test_the_other_part_of_a_split_is_held_back_not_rejected(tmp_path: Path) -> 
     assert "row-line held-back" in page and 'class="split rejected"' not in page
 
 
+def test_rows_that_a_sample_leaves_out_are_not_rejected(tmp_path: Path) -> None:
+    import paraloom as library
+
+    pairs = [(f"a {number}", f"the {number}") for number in range(40)]
+    library.as_pairs(pairs).write(tmp_path / "pairs.parquet", engine="inline")
+    text = '[[stage]]\nuse = "read-pairs"\nsource = "pairs.parquet"\n[[stage]]\nuse = "filter"\n'
+    text += "where = \"src <> 'a 7'\"\nsample = 10\n"
+    (tmp_path / "toy.toml").write_text(f'name = "toy"\n{text}', encoding="utf-8")
+    library.Pipeline.from_toml(tmp_path / "toy.toml").run(tmp_path / "run", engine="inline")
+    page = write_report(tmp_path / "run", tmp_path / "page.html").read_text(encoding="utf-8")
+    assert "<strong>1</strong> rejected (2 %)" in page and "<strong>29</strong> not sampled (72 %)" in page
+    assert "Rejected: 1 " in page and "Not sampled: 29 " in page
+    assert page.count("row-line not-sampled") == 20 and page.count("row-line rejected") == 1
+
+
 def test_words_of_translations_are_not_marked() -> None:
     sides = {"src": "ein Hund", "tgt": "a dog"}
     assert "<mark>" not in str(pair({**sides, "src_lang": "de", "tgt_lang": "en"}))

@@ -8,10 +8,13 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
+import paraloom
+from paraloom.bundled import bundled_path
 from paraloom.core.errors import ConfigError
 from paraloom.core.schema import PAIRS
 from paraloom.io import Corpus, read_shard, write_corpus
 from paraloom.pipeline.runner import run_pipeline
+from paraloom.pipeline.status import read_status
 from paraloom.pipeline.toml import parse_pipeline
 from paraloom.stages.pairs import BackTranslate, Filter
 from paraloom.stages.scores import Score
@@ -81,6 +84,31 @@ def test_a_filter_after_scores_splits_kept_from_rejected(pairs: Path, tmp_path: 
     assert "keep" not in kept.schema.names
 
 
+def test_rows_that_a_sample_leaves_out_are_not_sampled_but_not_rejected(pairs: Path, tmp_path: Path) -> None:
+    text = f"""
+        [[stage]]
+        use = "filter"
+        input = "{pairs}"
+        where = "len(tgt) > 8"
+        sample = 7
+        [[stage]]
+        use = "filter"
+        name = "half"
+        sample = 0.5
+    """
+    result = run_pipeline(parse_pipeline(text, file=tmp_path / "p.toml"), tmp_path / "run", engine="inline")
+    first, second = result.with_reasons().stages
+    rejected = first.reasons["not: len(tgt) > 8"]
+    assert rejected and first.not_sampled == ROWS - 7 - rejected and second.not_sampled == second.counts.rejected > 0
+    heads, counts, reason, *_ = result.with_reasons().format().splitlines()
+    assert heads.split()[3:6] == ["rejected", "not", "sampled"]
+    assert counts.split()[1:5] == [str(ROWS), "7", str(rejected), str(first.not_sampled)]
+    assert reason.strip() == f"{rejected} rejected: not: len(tgt) > 8"
+    status = read_status(tmp_path / "run").format()
+    assert f"7 rows, {rejected} rejected, {first.not_sampled} not sampled" in status
+    assert f" rows, {second.not_sampled} not sampled" in status
+
+
 def test_an_unknown_column_is_refused_before_any_row_is_read(pairs: Path, tmp_path: Path) -> None:
     text = f"""
         [[stage]]
@@ -104,3 +132,21 @@ def test_a_digest_depends_on_the_settings_and_not_on_paths() -> None:
     assert Filter(sample=10).digest() != Filter(sample=11).digest()
     assert BackTranslate(translator="a").digest() == BackTranslate(translator="b").digest()
     assert BackTranslate(translator="a", decode="beam:12").digest() != BackTranslate(translator="a").digest()
+
+
+def test_scores_that_a_given_model_adds_may_be_named(pairs: Path, tmp_path: Path) -> None:
+    text = f'[[stage]]\nuse = "score"\ninput = "{pairs}"\nscores = ["paraphrase_score", "length"]\n'
+    with pytest.raises(ConfigError, match="score 'paraphrase_score' needs a model") as error:
+        parse_pipeline(text, file=tmp_path / "p.toml")
+    assert "Set 'encoder'" in str(error.value)
+    text += f'encoder = "{bundled_path("english-small")}"\n'
+    result = run_pipeline(parse_pipeline(text, file=tmp_path / "p.toml"), tmp_path / "run", engine="inline")
+    names = Corpus.open(result.stages[-1].folder).schema.names
+    assert names.count("paraphrase_score") == 1 and "tgt_tokens" in names
+    with pytest.raises(ConfigError, match="score 'paraphrase_score' needs a model"):
+        Score(scores=("bilingual", "paraphrase_score"), encoder="e")
+    assert Score(scores=("agreement",), translator="t", agreement_samples=4).scores == ("agreement",)
+    with pytest.raises(ConfigError, match="Set 'translator' and 'agreement_samples'"):
+        Score(scores=("agreement",), translator="t")
+    in_memory = paraloom.as_pairs([("a b", "a c")]).score("paraphrase_score", encoder=paraloom.Encoder.load("english"))
+    assert "paraphrase_score" in in_memory.columns

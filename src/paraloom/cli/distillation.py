@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import json
+import shlex
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
@@ -11,7 +11,7 @@ import typer
 
 from paraloom import workflows
 from paraloom.cli import options
-from paraloom.cli.output import print_figures
+from paraloom.cli.output import as_written, conclude, print_figures
 
 Teacher = Annotated[
     str, typer.Argument(metavar="TEACHER", help="A sentence-transformers model: its folder, or a Hugging Face name.")
@@ -96,10 +96,12 @@ def words(
     Example: `paraloom distill words sentence-transformers/all-MiniLM-L6-v2 words.txt -o vectors`
     """
     result = workflows.distill_words(teacher, words, output, dimension=dimension, max_words=max_words)
+    vectors, count = f"{output}/vectors.txt.gz", result.stages[-1].figures["words"]
     if as_json:
-        typer.echo(json.dumps({"output": f"{output}/vectors.txt.gz", "words": result.stages[-1].figures["words"]}))
+        typer.echo(as_written(vectors, words=count))
         return
-    typer.echo(f"{result.stages[-1].figures['words']:,} vectors in {output}/vectors.txt.gz")
+    typer.echo(f"{count:,} vectors in {vectors}")
+    conclude(vectors, f"train encoder --pairs pairs.parquet --vectors {shlex.quote(output)} -o encoder", counted=True)
 
 
 DISTILL: options.Commands = {"encoder": encoder, "words": words}

@@ -159,13 +159,11 @@ def encode(
     """
     count = workflows.encode_file(encoder, source, output, on_error=on_error.value)
     if as_json:
-        typer.echo(json.dumps({"output": str(output), "vectors": count}))
+        typer.echo(as_written(output, vectors=count))
         return
     typer.echo(f"{count:,} vectors in {output}")
-    if source != "-" and output.suffix == ".npy":
-        names = shlex.join([encoder, source])
-        command = f"paraloom search {names} --vectors {shlex.quote(str(output))}"
-        typer.echo(f'\nNext: echo "A question." | {command}', err=True)
+    searchable = source != "-" and output.suffix == ".npy" and count
+    conclude(output, f"search {shlex.join([encoder, source])} --vectors {{output}}" if searchable else "", counted=True)
 
 
 def similarity(
@@ -300,7 +298,11 @@ def export(
     Example: `paraloom export student --int8 -o student-int8`
     """
     use = workflows.export_encoder(encoder, output, onnx=onnx, int8=int8)
-    typer.echo(as_written(output, use=use) if as_json else use)
+    if as_json:
+        typer.echo(as_written(output, use=use))
+        return
+    typer.echo(use)
+    conclude(output, "" if onnx else "encode {output} sentences.txt -o vectors.npy", rows=False)
 
 
 COMMANDS: options.Commands = {

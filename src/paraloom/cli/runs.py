@@ -34,7 +34,7 @@ def quickstart(
     if as_json:
         typer.echo(as_written(folder, report=page, **result.to_dict(), **result.run.to_dict()))
         return
-    typer.echo(f"{result.run.format()}\n\n{result.format()}\nReport: {page}")
+    typer.echo(f"{result.run.with_reasons().format()}\n\n{result.format()}\nReport: {page}")
     conclude(folder, "explore {output}")
 
 
@@ -87,7 +87,9 @@ def run(
         typer.echo(json.dumps(result.to_dict()))
     else:
         comparison = expected.compare(result, seconds) if expected else ""
-        typer.echo("\n\n".join(part for part in (result.format(), comparison, f"Report: {page}") if part))
+        typer.echo(
+            "\n\n".join(part for part in (result.with_reasons().format(), comparison, f"Report: {page}") if part)
+        )
         conclude(copy, "explore {output}")
 
 

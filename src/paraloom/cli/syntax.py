@@ -10,7 +10,7 @@ import typer
 
 from paraloom import workflows
 from paraloom.cli import options
-from paraloom.cli.output import as_written, print_figures, print_run
+from paraloom.cli.output import as_written, conclude, print_figures, print_run
 
 
 def train_parser(
@@ -86,6 +86,7 @@ def syntax_groups(
     typer.echo(
         f"{result.rows:,} rows, {result.unparsed:,} without a parse, {result.distinct:,} distinct root productions"
     )
+    conclude(output, "stages pick-syntax-group", rows=False)
 
 
 COMMANDS: options.Commands = {"parse": parse, "syntax-groups": syntax_groups}

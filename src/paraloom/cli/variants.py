@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 import tempfile
 from pathlib import Path
 from typing import Annotated
@@ -12,7 +13,7 @@ import typer
 import paraloom.report as reports
 from paraloom import workflows
 from paraloom.cli import options
-from paraloom.cli.output import print_run, print_usage
+from paraloom.cli.output import print_run, print_usage, suggest, time_taken
 
 
 def variants(
@@ -170,9 +171,17 @@ def diversity(
             if output is not None:
                 raise
             raise KeyboardInterrupt("Interrupted. With -o FOLDER, finished work is kept and resumed.") from None
+    page = reports.write_report(output, output / "report.html") if output is not None else None
     typer.echo(json.dumps(results) if as_json else workflows.format_diversity(results))
-    if output is not None:
-        typer.echo(f"Report: {reports.write_report(output, output / 'report.html')}", err=True)
+    if page is not None:
+        typer.echo(f"Report: {page}", err=True)
+    if as_json:
+        return
+    count = sum(result["variants"] for result in results)
+    typer.echo(
+        f"\n{count:,} variants measured in {time_taken()}{f': {output}' if output is not None else ''}", err=True
+    )
+    suggest(f"head {shlex.quote(corpora[0])}")
 
 
 COMMANDS: options.Commands = {"variants": variants, "diversity": diversity}

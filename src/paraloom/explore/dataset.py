@@ -34,6 +34,9 @@ SAMPLE_ROWS = 100_000
 MAX_VALUES = 1000
 """Different values of a text column that can be counted by value."""
 
+_FEW_VALUES = 12
+"""Different values up to which comparing with each is the fastest way to count them."""
+
 RowNumbers: TypeAlias = npt.NDArray[np.int32]
 """Numbers of rows, from 0."""
 
@@ -75,7 +78,12 @@ class Coded:
         Args:
             rows: Their numbers, or true where they are.
         """
-        return np.bincount(self.codes[rows], minlength=len(self.values))
+        if rows.dtype == bool:
+            if len(self.values) <= _FEW_VALUES:
+                counts = [np.count_nonzero((self.codes == code) & rows) for code in range(len(self.values))]
+                return np.array(counts, np.int64)
+            return np.bincount(np.compress(rows, self.codes), minlength=len(self.values))
+        return np.bincount(np.take(self.codes, rows), minlength=len(self.values))
 
 
 class Dataset:

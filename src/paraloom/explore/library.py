@@ -78,6 +78,8 @@ class Library:
     ) -> None:
         self.path = Path(path)
         self.is_run = second is None and (self.path / REPORT).is_file()
+        if self.is_run:
+            self.run()  # reports now what cannot be read
         self._source: RowSource | None = None
         if not self.is_run and second is None:
             self._source = find_source(path, src_column=src_column, tgt_column=tgt_column)

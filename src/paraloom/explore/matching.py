@@ -250,7 +250,10 @@ class Matcher:
             candidates = np.arange(dataset.rows, dtype=np.int32) if order is None else order
         else:
             mask = masks[0] if len(masks) == 1 else np.logical_and.reduce(masks)
-            candidates = np.flatnonzero(mask).astype(np.int32) if order is None else order[mask[order]]
+            # np.take and np.compress: half the time of order[mask[order]].
+            candidates = (
+                np.flatnonzero(mask).astype(np.int32) if order is None else np.compress(np.take(mask, order), order)
+            )
         if not slow:
             return Matches(dataset, candidates, mask=mask)
         if len(candidates) <= EXACT_ROWS // 4:

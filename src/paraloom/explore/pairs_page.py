@@ -163,15 +163,20 @@ def _row(
     cells += [
         element("td", number(values[name]), class_="n value", role="cell", data_name=label(name)) for name in columns
     ]
-    return element("tr", cells, role="row", class_=f"row {values.get(STATUS) or ''}".strip() if has_status else "row")
+    return element(
+        "tr",
+        cells,
+        role="row",
+        class_=f"row {str(values.get(STATUS) or '').replace(' ', '-')}".strip() if has_status else "row",
+    )
 
 
 def status(values: Mapping[str, Any], state: ViewState) -> Part:
-    """Kept, or rejected or failed with a reason that leads to all rows of the same reason."""
+    """Kept, or rejected, not sampled or failed with a reason that leads to all rows of the same reason."""
     kind, reason = str(values.get(STATUS) or ""), values.get(REASON)
     clause = f"{REASON} = {literal(str(reason))}"
     return [
-        element("span", kind, class_=f"tag {kind}"),
+        element("span", kind, class_=f"tag {kind.replace(' ', '-')}"),
         None
         if reason is None
         else element("a", str(reason), href=state.url("/pairs", where=narrowed(state.where, clause)), data_live=""),

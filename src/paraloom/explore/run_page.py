@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import pyarrow.compute as pc
 
 from paraloom.core.errors import ConfigError, DataError
+from paraloom.core.reasons import NOT_SAMPLED, is_not_sampled
 from paraloom.explore.layout import View, nothing, plural
 from paraloom.explore.sources import REASON, stage_folders, stage_source
 from paraloom.explore.state import ViewState
@@ -23,6 +24,9 @@ _RECENT = 60.0
 """Seconds since the last change of a file for which a stage counts as running."""
 
 _MAX_FOUND = 50
+
+_COUNTS = ("read", "kept", "rejected", "failed", "time")
+"""Heads of the columns after the stage."""
 
 
 def run_page(run: RunView) -> View:
@@ -43,12 +47,13 @@ def run_page(run: RunView) -> View:
     total = len(run.stages) + len(run.pending)
     text = f"{len(run.stages)} of {plural(total, 'stage')} are done"
     text += "; the run is in progress." if is_running else "." if not run.pending else "; the run does not seem active."
-    heads = [element("th", "stage", scope="col")]
-    heads += [element("th", name, scope="col", class_="n") for name in ("read", "kept", "rejected", "failed", "time")]
+    heads = [element("th", "stage", scope="col", role="columnheader")]
+    heads += [element("th", name, scope="col", role="columnheader", class_="n") for name in _COUNTS]
     table = element(
         "table",
-        element("thead", element("tr", heads)),
-        element("tbody", lines),
+        element("thead", element("tr", heads, role="row"), role="rowgroup"),
+        element("tbody", lines, role="rowgroup"),
+        role="table",
         class_="run-table",
     )
     note: Part = element("p", text, class_="summary", data_refresh="" if run.pending else None)
@@ -105,20 +110,31 @@ def _finished(stage: StageView) -> Html:
     name: Part = stage.folder
     if has_rows:
         name = element("a", stage.folder, href=ViewState(corpus=stage.folder).url("/pairs"))
-    rejected = f"{count(stage.rejected)} ({share(stage.rejected, stage.read)})" if stage.rejected else "0"
+    parts = {"": stage.rejected - stage.not_sampled, f" {NOT_SAMPLED}": stage.not_sampled}
+    shown = [f"{count(rows)}{what} ({share(rows, stage.read)})" for what, rows in parts.items() if rows]
+    rejected = ", ".join(shown) or "0"
     counts = [count(stage.read), count(stage.kept), rejected, count(stage.failed)] if has_rows else ["–"] * 4
     return element(
         "tr",
-        element("th", name, element("span", f" {stage.use}", class_="quiet") if stage.use else None, scope="row"),
-        [element("td", text, class_="n") for text in [*counts, duration(stage.seconds)]],
+        element(
+            "th",
+            name,
+            element("span", f" {stage.use}", class_="quiet") if stage.use else None,
+            scope="row",
+            role="rowheader",
+        ),
+        _cells([*counts, duration(stage.seconds)]),
+        role="row",
     )
 
 
 def _pending(name: str, folder: Path | None) -> tuple[Html, bool]:
     """The line of a stage that is not done, and whether its files are changing."""
     if folder is None:
-        cells = [element("td", "to do" if i == 4 else "", class_="n quiet") for i in range(5)]
-        return element("tr", element("th", name, scope="row", class_="quiet"), cells), False
+        cells = _cells(["", "", "", "", "to do"], "n quiet")
+        return element(
+            "tr", element("th", name, scope="row", class_="quiet", role="rowheader"), cells, role="row"
+        ), False
     newest = max((path.stat().st_mtime for path in folder.rglob("*") if path.is_file()), default=0.0)
     is_running = time.time() - newest < _RECENT
     counts = written_rows(folder)
@@ -127,9 +143,17 @@ def _pending(name: str, folder: Path | None) -> tuple[Html, bool]:
         element("a", folder.name, href=ViewState(corpus=folder.name).url("/pairs")) if has_rows else folder.name
     )
     numbers = [count(counts[status]) if has_rows else "" for status in ("kept", "rejected", "failed")]
-    state = element("td", "in progress" if is_running else "unfinished", class_="n now" if is_running else "n")
-    cells = [element("td", "", class_="n"), *(element("td", text, class_="n") for text in numbers), state]
-    return element("tr", element("th", title, scope="row"), cells), is_running
+    state = "in progress" if is_running else "unfinished"
+    cells = [*_cells(["", *numbers]), element("td", state, class_="n now" if is_running else "n", role="cell")]
+    return element("tr", element("th", title, scope="row", role="rowheader"), cells, role="row"), is_running
+
+
+def _cells(texts: Sequence[str], class_: str = "n") -> list[Html]:
+    """Cells that name their column, for narrow windows; the roles are for where they are not laid out as a table."""
+    return [
+        element("td", text, class_=class_, role="cell", data_name=name if name != "time" else None)
+        for name, text in zip(_COUNTS, texts, strict=False)
+    ]
 
 
 def _find(folder: Path, pair_id: str) -> Iterator[dict[str, Any]]:
@@ -147,7 +171,8 @@ def _find(folder: Path, pair_id: str) -> Iterator[dict[str, Any]]:
             for batch in read_batches(path, wanted, 8192):
                 for index in pc.indices_nonzero(pc.equal(batch.column("pair_id"), pair_id)).to_pylist():
                     values = {name: batch.column(name)[index].as_py() for name in wanted}
-                    yield {**values, "status": status, "row": start + index}
+                    unsampled = status == "rejected" and is_not_sampled(values.get(REASON))
+                    yield {**values, "status": NOT_SAMPLED if unsampled else status, "row": start + index}
                     count_found += 1
                     if count_found == _MAX_FOUND:
                         return
@@ -161,7 +186,7 @@ def _trace_line(stage: str, item: dict[str, Any], state: ViewState) -> Html:
     link = ViewState(corpus=stage).url("/row", row=item["row"] + 1)
     return element(
         "li",
-        element("span", item["status"], class_=f"tag {item['status']}"),
+        element("span", item["status"], class_=f"tag {item['status'].replace(' ', '-')}"),
         element("p", str(reason), class_="quiet") if reason else None,
         [element("p", isolated(text[:600]), class_="side", dir="auto") for text in texts],
         element("a", f"row {count(item['row'] + 1)}", href=link),

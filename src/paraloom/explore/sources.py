@@ -12,6 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from paraloom.core.errors import DataError, ParaloomError
+from paraloom.core.reasons import NOT_SAMPLED, SAMPLE_REASON
 from paraloom.io import Corpus, read_pairs
 from paraloom.io.compression import decode, read_raw_lines, without_compression
 from paraloom.io.corpus import DESCRIPTION
@@ -209,7 +210,7 @@ def _conform(
     columns = []
     for field in schema:
         if status is not None and field.name == STATUS:
-            columns.append(pa.array([status] * batch.num_rows, pa.string()))
+            columns.append(_statuses(batch, status))
             continue
         name = "error" if status == "failed" and field.name == REASON else field.name
         if name not in given.names and name not in batch.schema.names:
@@ -225,6 +226,14 @@ def _conform(
     except pa.ArrowInvalid as error:
         raise DataError(f"the file cannot be read: {error}", file=path) from None
     return result
+
+
+def _statuses(batch: pa.RecordBatch, status: str) -> pa.Array:
+    """The status of each row: that of its file, but for those that a filter's random sample left out."""
+    if status != "rejected" or REASON not in batch.schema.names:
+        return pa.array([status] * batch.num_rows, pa.string())
+    unsampled = pc.fill_null(pc.starts_with(batch.column(REASON).cast(pa.string()), SAMPLE_REASON), False)
+    return pc.if_else(unsampled, NOT_SAMPLED, status)
 
 
 def without_nan(values: pa.Array) -> pa.Array:

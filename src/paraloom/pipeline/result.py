@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
 import pyarrow.compute as pc
 
 from paraloom.core.digests import digest
+from paraloom.core.reasons import NOT_SAMPLED, is_not_sampled
 from paraloom.core.stage import Json
 from paraloom.io.shards import read_batches
 from paraloom.pipeline.counts import RowCounts
@@ -50,6 +52,11 @@ class StageResult:
     written: int = 0
     why: str = ""
     reasons: dict[str, int] = field(default_factory=dict)
+
+    @property
+    def not_sampled(self) -> int:
+        """Rows that met the conditions of a filter and that its random sample left out, among those rejected."""
+        return sum(rows for reason, rows in self.reasons.items() if is_not_sampled(reason))
 
     def as_dict(self) -> dict[str, Any]:
         """For run.json."""
@@ -107,20 +114,35 @@ class RunResult:
                       1 rejected: too long
         """
         width = max((len(stage.name) for stage in self.stages), default=0)
-        lines = [f"{'stage':<{width}}  {'in':>11} {'out':>11} {'rejected':>9} {'failed':>7} {'seconds':>8}"]
+        samples = any(stage.not_sampled for stage in self.stages)
+        extra = f" {NOT_SAMPLED:>11}" if samples else ""
+        lines = [f"{'stage':<{width}}  {'in':>11} {'out':>11} {'rejected':>9}{extra} {'failed':>7} {'seconds':>8}"]
         for stage in self.stages:
             counts = stage.counts
             if stage.kind == "fit":
-                lines.append(f"{stage.name:<{width}}  {'':>41} {stage.seconds:>8,.1f}")
+                lines.append(f"{stage.name:<{width}}  {'':>{41 + len(extra)}} {stage.seconds:>8,.1f}")
                 lines += [f"{'':<{width}}    {figure}" for figure in describe_figures(stage.figures)]
             else:
+                unsampled = f" {stage.not_sampled:>11,}" if samples else ""
                 lines.append(
-                    f"{stage.name:<{width}}  {counts.read:>11,} {counts.out:>11,} {counts.rejected:>9,} "
-                    f"{counts.failed:>7,} {stage.seconds:>8,.1f}"
+                    f"{stage.name:<{width}}  {counts.read:>11,} {counts.out:>11,} "
+                    f"{counts.rejected - stage.not_sampled:>9,}{unsampled} {counts.failed:>7,} {stage.seconds:>8,.1f}"
                 )
-                reasons = list(stage.reasons.items())[:_REASONS]
+                reasons = [item for item in stage.reasons.items() if not is_not_sampled(item[0])][:_REASONS]
                 lines += [f"{'':<{width}}    {rows:,} rejected: {reason}" for reason, rows in reasons]
         return "\n".join([*lines, f"digest {self.digest}"])
+
+    def with_reasons(self) -> RunResult:
+        """Count the reasons of rejected rows, in the stages' folders.
+
+        Returns:
+            The result with `reasons` of each stage.
+        """
+        counted = (
+            replace(stage, reasons=rejections(stage.folder)) if stage.counts.rejected else stage
+            for stage in self.stages
+        )
+        return replace(self, stages=tuple(counted))
 
     def stage(self, name: str) -> StageResult:
         """Find a stage by its name.
@@ -145,3 +167,19 @@ def rejections(folder: Path) -> dict[str, int]:
             for entry in pc.value_counts(batch.column("reason")).to_pylist():
                 counts[str(entry["values"])] += entry["counts"]
     return dict(counts.most_common())
+
+
+def count_not_sampled(folder: Path, use: str, configuration: Mapping[str, Any], rejected: int) -> int:
+    """Rejected rows of a stage that a filter's random sample left out.
+
+    Args:
+        folder: Folder of the stage.
+        use: Kind of stage.
+        configuration: Its configuration.
+        rejected: Its rejected rows.
+    """
+    if use != "filter" or not configuration.get("sample") or not rejected:
+        return 0
+    if not any(configuration.get(key) for key in ("where", "top", "decile")):
+        return rejected
+    return sum(rows for reason, rows in rejections(folder).items() if is_not_sampled(reason))

@@ -13,7 +13,9 @@ from typing import Any, Literal, TypeAlias
 
 from paraloom.core.errors import DataError
 from paraloom.core.progress import format_duration
+from paraloom.core.reasons import NOT_SAMPLED
 from paraloom.pipeline.monitor import STATUS
+from paraloom.pipeline.result import count_not_sampled
 
 RUN_FILE, LOCK, JOURNAL = "run.json", ".lock", "manifest.jsonl"
 """Files of a run folder, and of a stage's folder."""
@@ -40,6 +42,7 @@ class StageStatus:
         seconds: Time of work, summed over workers and runs, if it is done.
         memory: Peak of its largest worker in bytes, if it is done.
         failed: Name of each shard with failed rows → number of these rows.
+        not_sampled: Rows that a filter's random sample left out, among those rejected.
     """
 
     name: str
@@ -49,6 +52,7 @@ class StageStatus:
     seconds: float | None = None
     memory: int | None = None
     failed: Mapping[str, int] = field(default_factory=dict)
+    not_sampled: int = 0
 
 
 @dataclass(frozen=True)
@@ -174,7 +178,12 @@ class RunStatus:
         lines = []
         for name, stage in zip(names, self.stages, strict=True):
             notes = [f"{stage.counts['out']:,} rows"] if stage.counts.get("read") or stage.counts.get("out") else []
-            notes += [f"{stage.counts[key]:,} {key}" for key in ("rejected", "failed") if stage.counts.get(key)]
+            left_out = {
+                "rejected": stage.counts.get("rejected", 0) - stage.not_sampled,
+                NOT_SAMPLED: stage.not_sampled,
+                "failed": stage.counts.get("failed", 0),
+            }
+            notes += [f"{rows:,} {what}" for what, rows in left_out.items() if rows]
             notes += [] if stage.seconds is None else [format_duration(stage.seconds)]
             lines.append(f"  {name:<{width}}  {stage.state:<7}  {', '.join(notes)}".rstrip())
         return lines
@@ -296,14 +305,17 @@ def _stage(root: Path, record: Mapping[str, Any], current: str | None, state: Ru
     of_stage = str(record.get("state", "to do"))
     if of_stage != "done" and folder and folder == current:
         of_stage = state
+    counts = record.get("counts") or {}
+    settings = record.get("configuration") or {}
     return StageStatus(
         name=name,
         state=of_stage,
         folder=folder,
-        counts=record.get("counts") or {},
+        counts=counts,
         seconds=record.get("seconds"),
         memory=record.get("memory"),
         failed=dict(_failed(root / folder)) if folder else {},
+        not_sampled=count_not_sampled(root / folder, str(record.get("use")), settings, counts.get("rejected", 0)),
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from paraloom.core.reasons import NOT_SAMPLED, is_not_sampled
 from paraloom.report.corpus_stats import Sample
 from paraloom.report.formatting import count, duration, label, number, share
 from paraloom.report.markup import Html, Part, element, isolated, table
@@ -27,11 +28,15 @@ def flow(run: RunView, rejected: Mapping[str, list[Sample]], failed: Mapping[str
     rows, items = 0, []
     for stage in run.stages:
         rows = rows if stage.kind == "fit" else stage.out
+        samples = rejected.get(stage.folder, [])
+        left_out = [sample for sample in samples if not is_not_sampled(sample.group)]
+        unsampled = [sample for sample in samples if is_not_sampled(sample.group)]
         text = element(
             "div",
             _heading(stage),
             _counts(stage),
-            _reasons("Held back" if _holds_back(stage) else "Rejected", rejected.get(stage.folder, []), stage.read),
+            _reasons("Held back" if _holds_back(stage) else "Rejected", left_out, stage.read),
+            _reasons("Not sampled", unsampled, stage.read),
             _reasons("Failed", failed.get(stage.folder, []), stage.read),
             class_="stage-text",
         )
@@ -69,9 +74,12 @@ def _counts(stage: StageView) -> Part:
         if stage.kind == "map":
             items.append(_count(stage.read, "in", ""))
         items.append(_count(stage.kept, "kept" if stage.kind == "map" else "read", "kept"))
-        if stage.rejected:
+        if rejected := stage.rejected - stage.not_sampled:
             what, split = ("held back", "held-back") if _holds_back(stage) else ("rejected", "rejected")
-            items.append(_count(stage.rejected, f"{what} ({share(stage.rejected, stage.read)})", split))
+            items.append(_count(rejected, f"{what} ({share(rejected, stage.read)})", split))
+        if stage.not_sampled:
+            what = f"{NOT_SAMPLED} ({share(stage.not_sampled, stage.read)})"
+            items.append(_count(stage.not_sampled, what, "not-sampled"))
         if stage.failed:
             items.append(_count(stage.failed, f"failed ({share(stage.failed, stage.read)})", "failed"))
         if stage.out != stage.kept:
@@ -84,7 +92,7 @@ def _count(n: int, what: str, split: str) -> Html:
 
 
 def _reasons(title: str, samples: list[Sample], read: int) -> Part:
-    """Rejected, held-back or failed rows by reason, the most frequent first, with examples."""
+    """Rejected, held-back, not sampled or failed rows by reason, the most frequent first, with examples."""
     if not samples:
         return None
     total = sum(sample.total for sample in samples)
@@ -130,6 +138,9 @@ def _diagram(stage: StageView, rows: int, largest: int) -> Html:
         return _pictures(f"Writes an artifact; {count(rows)} rows pass unchanged", [*passing, dot], passing)
     incoming, outgoing = _lines(stage.read, largest), _lines(stage.out, largest)
     failed = min(incoming, _lines(stage.failed, largest))
+    unsampled = min(incoming - failed, _lines(stage.not_sampled, largest))
+    not_rejected = "held-back" if _holds_back(stage) else "not-sampled"
+    rejects = not _holds_back(stage) and stage.rejected > stage.not_sampled
     curves: list[Part] = []
     for line in range(max(incoming, outgoing)):
         x = _x(line)
@@ -138,7 +149,7 @@ def _diagram(stage: StageView, rows: int, largest: int) -> Html:
         elif line < min(incoming, outgoing):
             curves.append(_path(f"M{x} 0V100", "kept"))
         elif line < incoming:
-            left_out = "held-back" if _holds_back(stage) else "rejected"
+            left_out = "rejected" if rejects and line < incoming - failed - unsampled else not_rejected
             split = "failed" if line >= incoming - failed else left_out
             curves.append(_path(f"M{x} 0V20C{x} 55 {(x + 100) / 2:.1f} 72 100 78", split))
         else:

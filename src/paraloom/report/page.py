@@ -135,8 +135,8 @@ def _pipeline(run: RunView) -> Part:
     return join(
         element(
             "p",
-            "Every row is accounted for: in = kept + rejected or held back + failed. Each line stands for the same "
-            "number of rows; dots are stages that write a model or figures instead of rows.",
+            "Every row is accounted for: in = kept + rejected, held back or not sampled + failed. Each line stands "
+            "for the same number of rows; dots are stages that write a model or figures instead of rows.",
             class_="intro",
         ),
         flow(run, rejected, failed),

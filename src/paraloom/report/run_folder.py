@@ -14,6 +14,7 @@ import pyarrow as pa
 from paraloom.core.errors import DataError, ParaloomError
 from paraloom.io import Corpus
 from paraloom.pipeline.registry import load_stage
+from paraloom.pipeline.result import count_not_sampled
 
 RUN = "run.json"
 _UNSET: tuple[object, ...] = (None, "", [])
@@ -31,7 +32,8 @@ class StageView:
         settings: Its configuration in one line.
         read: Input rows; like the other counts 0 for a `fit` stage.
         kept: Input rows that were kept.
-        rejected: Input rows that were rejected with a reason.
+        rejected: Input rows that were rejected with a reason, those not sampled included.
+        not_sampled: Input rows that a filter's random sample left out.
         failed: Input rows that failed with an error.
         out: Output rows.
         seconds: Run time.
@@ -47,6 +49,7 @@ class StageView:
     read: int = 0
     kept: int = 0
     rejected: int = 0
+    not_sampled: int = 0
     failed: int = 0
     out: int = 0
     seconds: float | None = None
@@ -111,7 +114,7 @@ def open_run(folder: str | Path) -> RunView:
         )
     try:
         record = json.loads(path.read_text(encoding="utf-8"))
-        stages = tuple(_stage(stage) for stage in record["stages"] if "folder" in stage)
+        stages = tuple(_stage(root, stage) for stage in record["stages"] if "folder" in stage)
         pending = tuple(str(stage["name"]) for stage in record["stages"] if "folder" not in stage)
         details = {key: _text(record[key]) for key in ("seed", "versions", "digest") if key in record}
         name, pipeline = str(record.get("name", root.name)), str(record.get("pipeline", ""))
@@ -132,10 +135,11 @@ def score_columns(schema: pa.Schema) -> dict[str, str]:
     return signatures
 
 
-def _stage(record: Mapping[str, Any]) -> StageView:
+def _stage(root: Path, record: Mapping[str, Any]) -> StageView:
     counts = record.get("counts") or {}
     use = str(record.get("use", ""))
     configuration = record.get("configuration") or {}
+    rejected = int(counts.get("rejected", 0))
     return StageView(
         folder=str(record["folder"]),
         name=str(record["name"]),
@@ -145,6 +149,7 @@ def _stage(record: Mapping[str, Any]) -> StageView:
         seconds=record.get("seconds"),
         digest=str(record.get("digest", "")),
         figures=record.get("figures") or {},
+        not_sampled=count_not_sampled(root / str(record["folder"]), use, configuration, rejected),
         **{key: int(counts.get(key, 0)) for key in ("read", "kept", "rejected", "failed", "out")},
     )
 

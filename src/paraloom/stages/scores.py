@@ -24,6 +24,7 @@ from paraloom.pairs.scoring.cross_encoder import CrossEncoder
 from paraloom.pairs.scoring.idf import DocumentFrequencies, count_document_frequencies
 from paraloom.pairs.scoring.language_model import has_varikn, load_language_model, train_language_model
 from paraloom.pairs.scoring.models import (
+    PARAPHRASE_SCORE,
     classifier_scorers,
     cross_encoder_scorers,
     encoder_scorers,
@@ -34,7 +35,7 @@ from paraloom.pairs.scoring.models import (
 )
 from paraloom.pairs.scoring.paraphrase_model import ParaphraseModel, paraphrase_scorers
 from paraloom.pairs.scoring.scorer import Scorer
-from paraloom.pairs.scoring.table import find_scorers, score
+from paraloom.pairs.scoring.table import MODEL_OPTIONS, find_scorers, score
 from paraloom.pairs.scoring.translation import translation_scorers
 from paraloom.pairs.scoring.witten_bell import ORDERS, train_witten_bell
 from paraloom.stages.input_checks import check_scored_languages
@@ -48,8 +49,9 @@ class Score(Map):
     """Adds the columns of scores to pairs; no row is dropped.
 
     Args:
-        scores: Names and groups of scores that need no model; `paraloom scores` lists them. With `bilingual` among
-            them, the encoder adds `bilingual_similarity` instead of `paraphrase_score`.
+        scores: Names and groups of scores that need no model; `paraloom scores` lists them. Scores that a given model
+            adds may be named, too. With `bilingual` among them, the encoder adds `bilingual_similarity` instead of
+            `paraphrase_score`.
         encoder: An encoder; adds `paraphrase_score`.
         word_counts: What :class:`CountWords` wrote; adds `src_idf` and `tgt_idf`.
         language_model: What :class:`TrainLanguageModel` wrote, or an ARPA file; adds `src_perplexity` and
@@ -114,7 +116,7 @@ class Score(Map):
     languages: tuple[str, ...] = ()
 
     def validate(self) -> None:
-        names, bilingual = without_bilingual(self.scores)
+        names, bilingual = self._surface_names()
         find_scorers(names)
         if bilingual and not (self.encoder or self.sentence_transformer):
             raise ConfigError(
@@ -140,6 +142,15 @@ class Score(Map):
             if getattr(self, key) and self.cross_encoder is None:
                 raise ConfigError(f"key '{key}' needs a cross-encoder", remedy="Set 'cross_encoder', too.")
 
+    def _surface_names(self) -> tuple[tuple[str, ...], bool]:
+        """The named scores that no model adds, and whether the encoder is to add `bilingual_similarity`."""
+        names, bilingual = without_bilingual(self.scores)
+        added = {name for name in MODEL_OPTIONS if not (bilingual and name == PARAPHRASE_SCORE.name)}
+        given = {key for key in {*self.inputs, "agreement_samples", "languages"} if getattr(self, key)}
+        if self.sentence_transformer:
+            given.add("encoder")
+        return tuple(name for name in names if not (name in added and MODEL_OPTIONS[name] <= given)), bilingual
+
     def check_input(self, corpus: CorpusReader, context: StageContext) -> Mapping[str, Json]:
         """Languages of a sample, with a warning if translators or the paraphrase model are for others."""
         paths = context.inputs
@@ -162,7 +173,7 @@ class Score(Map):
         """The batch with its scores; models are loaded once per worker."""
         models = tuple(sorted(context.inputs.items()))
         options = (self.cross_encoder_file, self.cross_encoder_label)
-        names, bilingual = without_bilingual(self.scores)
+        names, bilingual = self._surface_names()
         given = (self.sentence_transformer, bilingual, self.languages, self.agreement_samples)
         return score(batch, [*names, *_model_scorers(models, *given, *options)])
 

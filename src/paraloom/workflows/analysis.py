@@ -24,7 +24,8 @@ from paraloom.pipeline.result import RunResult
 from paraloom.pipeline.shard import OnError
 from paraloom.stages.analysis import ExtractLexicon, PairStatistics
 from paraloom.stages.pairs import PreviewFilter
-from paraloom.workflows.pairs import Pairs, PairsLike, open_pairs
+from paraloom.workflows.pair_inputs import PairsLike, open_pairs
+from paraloom.workflows.pairs import Pairs
 from paraloom.workflows.run import run_in
 
 _COMPARISON = re.compile(r"(\w+)\s*(<=|>=|<|>)\s*[-+]?[\d.]+(?:e[-+]?\d+)?")

@@ -30,7 +30,7 @@ from paraloom.stages.documents import score_aligner
 from paraloom.stages.encoders import average_vectors_of, open_starts
 from paraloom.text.normalize import normalize
 from paraloom.workflows.alignment import aligner_config
-from paraloom.workflows.pairs import read_pairs
+from paraloom.workflows.pair_inputs import read_pairs
 
 
 def evaluate_similarity(

@@ -53,7 +53,8 @@ class Preview:
         """How many rows it has, in words."""
         if self.rows is None:
             return f"more than {_COUNTED:,} rows"
-        noun = "pair" if {"src", "tgt"} <= set(self.columns) else "row" if self.columns else "line"
+        kinds = {(): "line", ("vector",): "vector"}
+        noun = "pair" if {"src", "tgt"} <= set(self.columns) else kinds.get(self.columns, "row")
         return f"{self.rows:,} {noun}{'' if self.rows == 1 else 's'}"
 
     def format(self) -> str:
@@ -83,7 +84,7 @@ class Preview:
         numbers = [f"{name} {_number(value)}" for name, value in row.items() if isinstance(value, int | float)]
         others = {name: value for name, value in row.items() if isinstance(value, list | dict | np.ndarray)}
         width = max((len(name) for name in (*texts, *others)), default=-2)
-        lines = [f"{name:<{width}}  {_shortened(str(value))}" for name, value in (*texts.items(), *others.items())]
+        lines = [f"{name:<{width}}  {_shortened(_text(value))}" for name, value in (*texts.items(), *others.items())]
         return "\n".join([*lines, f"{'':<{width + 2}}{', '.join(numbers)}"] if numbers else lines)
 
 
@@ -199,6 +200,13 @@ def _value(column: str, field: str) -> str | float:
         return field if column in ("src", "tgt", "text") else float(field)
     except ValueError:
         return field
+
+
+def _text(value: Any) -> str:
+    """A value as text; the numbers of a vector in four digits, and no more of them than fit."""
+    if isinstance(value, list | np.ndarray) and len(value) and isinstance(value[0], float):
+        return f"[{', '.join(_number(number) for number in value[:_WIDTH])}]"
+    return str(value)
 
 
 def _number(value: float) -> str:

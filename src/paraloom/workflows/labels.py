@@ -28,7 +28,8 @@ from paraloom.stages.labels import (
     evaluate_labeled,
     lower_is_better,
 )
-from paraloom.workflows.pairs import Pairs, PairsLike, open_pairs
+from paraloom.workflows.pair_inputs import PairsLike, open_pairs
+from paraloom.workflows.pairs import Pairs
 from paraloom.workflows.run import as_list, input_stages, run_stages
 
 DEFAULT_SCORES = ("overlap", "bleu1", "chrf", "mismatch", "meaning")

@@ -6,15 +6,20 @@ import hashlib
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, TypeAlias
+from typing import Any, ClassVar, Literal, TypeAlias
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from paraloom.core.errors import DataError
+from paraloom.core.protocols import TranslatorLike
 from paraloom.core.schema import PAIRS
 from paraloom.core.seeds import spawn_seed
 from paraloom.core.stage import Json, Source, StageContext
+from paraloom.mt.translator import Translator
+from paraloom.pairs.backtranslation import pair_translations, reject_empty
+from paraloom.stages.input_checks import Direction, SampledRows, name_languages
+from paraloom.stages.input_checks import check_languages as check_sample
 
 BATCH_ROWS = 1024
 """Rows of a batch."""
@@ -188,3 +193,31 @@ def _content(table: pa.Table) -> str:
     with pa.ipc.new_stream(sink, table.schema) as writer:
         writer.write_table(table)
     return hashlib.sha256(memoryview(sink.getvalue())).hexdigest()
+
+
+def translation_in_process(
+    translator: TranslatorLike, decode: str | None, side: Literal["src", "tgt"], check_languages: bool
+) -> Compute:
+    """Back-translation of a batch by an object of this process; the first batch is checked."""
+    model = translator.with_decoding(decode) if isinstance(translator, Translator) and decode else translator
+    signature = str(getattr(model, "signature", type(model).__name__))
+    reference: Literal["src", "tgt"] = "tgt" if side == "src" else "src"
+
+    unchecked = check_languages
+
+    def compute(batch: pa.RecordBatch, seed: int) -> pa.RecordBatch:
+        nonlocal unchecked
+        if unchecked:
+            texts = {str(name): [text or "" for text in batch.column(name).to_pylist()] for name in (side, reference)}
+            sample = SampledRows(batch.column("pair_id").to_pylist(), texts)
+            check_sample(sample, side, Direction.of(model), reference)
+            unchecked = False
+        batch = name_languages(batch, Direction.of(model), side)
+        variants = model.translate([text or "" for text in batch.column(side).to_pylist()], seed=seed)
+        for row, group in enumerate(variants):
+            if not group:
+                raise DataError(f"the translator returned nothing for {batch.column(side)[row].as_py()!r}")
+        paired = pair_translations(batch, variants, decode or signature, reference=reference, signature=signature)
+        return reject_empty(paired.drop_columns(["_source"]), variants)
+
+    return compute

@@ -2,29 +2,24 @@
 
 from __future__ import annotations
 
-import re
 import tempfile
-import warnings
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Literal, TypeAlias, cast
+from typing import Any, Literal, cast
 
 import pyarrow as pa
 
-from paraloom.bundled import PARAPHRASE_MODEL, bundled_path
-from paraloom.core.errors import ConfigError, DataError, suggestion
+from paraloom.bundled import PARAPHRASE_MODEL
+from paraloom.core.errors import ConfigError, suggestion
 from paraloom.core.protocols import EncoderLike, TranslatorLike
 from paraloom.core.stage import Map, Ref, Source, Stage
-from paraloom.embed.average import SentenceEncoder
-from paraloom.embed.encoder import Encoder
 from paraloom.io import Corpus, write_table
 from paraloom.mt.callable_translator import TranslatingFunction, as_translator
 from paraloom.mt.endpoint import EndpointTranslator
 from paraloom.mt.language_model import LanguageModelTranslator
 from paraloom.mt.translator import Translator
-from paraloom.pairs.backtranslation import pair_translations, reject_empty
-from paraloom.pairs.scoring.models import encoder_scorers, without_bilingual
+from paraloom.pairs.scoring.models import PARAPHRASE_SCORE, encoder_scorers, without_bilingual
 from paraloom.pairs.scoring.paraphrase_model import ParaphraseModel
 from paraloom.pairs.scoring.table import score as score_batch
 from paraloom.pipeline.definition import Definition, define_steps
@@ -32,20 +27,15 @@ from paraloom.pipeline.registry import use_of
 from paraloom.pipeline.result import RunResult
 from paraloom.pipeline.runner import run_pipeline
 from paraloom.pipeline.shard import OnError
-from paraloom.stages.bitext import unread_columns
-from paraloom.stages.input_checks import Direction, SampledRows, name_languages
-from paraloom.stages.input_checks import check_languages as check_sample
 from paraloom.stages.pairs import BackTranslate, DropDuplicates, Filter, FindDuplicates
 from paraloom.stages.scores import Score
 from paraloom.stages.translators import LoadTranslator
-from paraloom.workflows.memory import Compute, InProcess, pairs_from_data
+from paraloom.workflows.memory import Compute, InProcess, translation_in_process
+from paraloom.workflows.model_references import absolute_path, model_folder, named_encoder
 from paraloom.workflows.outputs import check_output
 from paraloom.workflows.rejected import report_rejected
-from paraloom.workflows.run import input_stages, run_stages
+from paraloom.workflows.run import run_stages
 from paraloom.workflows.translators import loads_by_folder, translator_stages
-
-PairsLike: TypeAlias = "Pairs | str | Path | Iterable[tuple[str, str]] | Iterable[Mapping[str, Any]] | Any"
-"""Pairs, a path, tuples (source, target), mappings with src and tgt, a DataFrame, an Arrow table or batch."""
 
 PRESET_SCORES = ("chrf", "ratio", "overlap", "bleu1", "mismatch", "meaning", "glitches")
 """Scores that a preset computes, so that a reader sees why a pair was rejected."""
@@ -67,6 +57,7 @@ class Pairs:
         ConfigError: A file or folder that a stage refers to is not found.
 
     Example:
+        >>> from paraloom import as_pairs
         >>> pairs = as_pairs([("A cat sleeps.", "The cat is asleep."), ("Stocks fell.", "Stocks fell.")])
         >>> scored = pairs.score(["overlap"])
         >>> scored.filter("trigram_overlap <= 0.7").to_list()[0]["tgt"]
@@ -133,10 +124,11 @@ class Pairs:
             TypeError: `encoder` is not an encoder, a name or a folder.
 
         Example:
+            >>> from paraloom import as_pairs
             >>> as_pairs([("a b c", "a b d")]).score(["bleu1"]).to_list()[0]["bleu1"] > 0
             True
         """
-        model, name, in_memory = _named_encoder(encoder)
+        model, name, in_memory = named_encoder(encoder)
         # p_paraphrase is computed from the other scores, so it comes after those of an encoder of this process.
         last, paraphrase_model = (paraphrase_model, None) if in_memory is not None else (None, paraphrase_model)
         loading: list[Stage] = []
@@ -147,20 +139,22 @@ class Pairs:
                 loading += stages
         names = (scores,) if isinstance(scores, str) else tuple(scores)
         others, bilingual = without_bilingual(names)
+        if not bilingual:
+            others = tuple(name for name in others if name != PARAPHRASE_SCORE.name)
         stage = Score(
             scores=others if in_memory is not None else names,
             encoder=model,
             sentence_transformer=name,
-            word_counts=_path(word_counts),
-            language_model=_path(language_model),
-            classifier=_path(classifier),
+            word_counts=absolute_path(word_counts),
+            language_model=absolute_path(language_model),
+            classifier=absolute_path(classifier),
             translator=references.get("translator"),
             reverse_translator=references.get("reverse_translator"),
             agreement_samples=agreement_samples,
-            cross_encoder=_path(cross_encoder),
+            cross_encoder=absolute_path(cross_encoder),
             cross_encoder_file=cross_encoder_file,
             cross_encoder_label=cross_encoder_label,
-            paraphrase_model=_model_folder(paraphrase_model),
+            paraphrase_model=model_folder(paraphrase_model),
             languages=tuple(languages),
         )
         scored = self._with(*loading, self._connected(stage))
@@ -199,6 +193,7 @@ class Pairs:
                 condition is not valid SQL, or a column is missing.
 
         Example:
+            >>> from paraloom import as_pairs
             >>> len(as_pairs([("a", "b"), ("c", "d e")]).filter("tgt = 'b'"))
             1
         """
@@ -206,7 +201,7 @@ class Pairs:
             if encoder is not None or reverse_translator is not None:
                 raise ConfigError("'encoder' and 'reverse_translator' are for a preset", remedy="Call score first.")
             return self.then(Filter(where=where, **criteria))
-        folder = _model_folder(paraphrase_model)
+        folder = model_folder(paraphrase_model)
         assert folder is not None
         presets = ParaphraseModel.load(folder).presets
         if preset not in presets:
@@ -252,6 +247,7 @@ class Pairs:
             Wieting et al. (2017), §3.
 
         Example:
+            >>> from paraloom import as_pairs
             >>> pairs = as_pairs([("Guten Morgen", "Good morning")], src_lang="de", tgt_lang="en")
             >>> pairs.backtranslate("de-en").to_list()[0]["src"]
             'Good morning'
@@ -260,7 +256,7 @@ class Pairs:
             raise ConfigError(f"'side' must be 'src' or 'tgt', not {side!r}")
         side_ = cast('Literal["src", "tgt"]', side)
         if not loads_by_folder(translator):
-            return self._in_process(_translation(as_translator(translator), decode, side_, check_languages))
+            return self._in_process(translation_in_process(as_translator(translator), decode, side_, check_languages))
         stages, reference, own_decoding = translator_stages(
             cast("Translator | LoadTranslator | EndpointTranslator | LanguageModelTranslator | str | Path", translator),
             name=self._unique("translator"),
@@ -284,6 +280,7 @@ class Pairs:
             The pairs without near-duplicates.
 
         Example:
+            >>> from paraloom import as_pairs
             >>> len(as_pairs([("a b c d", "e f g h"), ("a b c d", "e f g h")]).drop_duplicates())
             1
         """
@@ -307,6 +304,7 @@ class Pairs:
 
         Example:
             >>> from paraloom.stages import Clean
+            >>> from paraloom import as_pairs
             >>> len(as_pairs([("a b c", "d e f"), ("a", "b")]).then(Clean(min_words=2)))
             1
         """
@@ -444,245 +442,3 @@ class Pairs:
                 report_rejected(definition, result)
                 self._result, self._scratch = Corpus.open(result.stages[-1].folder), scratch
         return self._result
-
-
-def read_pairs(
-    source: str | Path,
-    *,
-    src_lang: str | None = None,
-    tgt_lang: str | None = None,
-    src_column: str | int | None = None,
-    tgt_column: str | int | None = None,
-    limit: int = 0,
-    bad_rows: OnError = "stop",
-    shard_rows: int | None = None,
-    seed: int = 1,
-) -> Pairs:
-    """Read sentence pairs from a file; rows are streamed when they are needed.
-
-    Args:
-        source: .tsv, .csv, .jsonl, .parquet or .tmx (each also .gz .zst .xz), Moses pairs as ``"train.{de,en}"``, or a
-            corpus folder. Folders and .parquet files that Paraloom wrote keep all their columns, such as scores; of
-            tables in text form only the sentences are read. Pairs with an empty side are rejected.
-        src_lang: Language of the source side; default: from the file, its header or its name, else 'und'.
-        tgt_lang: Language of the target side.
-        src_column: Source column of a table: a name, or a number from 1.
-        tgt_column: Target column of a table.
-        limit: Pairs to read at most; 0: all.
-        bad_rows: 'stop' at a row that cannot be read, or 'reject' it.
-        shard_rows: Rows that a worker processes at a time, if the pairs are written by several.
-        seed: Seed of every random choice in what is done with the pairs.
-
-    Returns:
-        The pairs.
-
-    Raises:
-        ConfigError: The file is not there, or its format is unknown.
-
-    Example:
-        >>> import tempfile
-        >>> path = Path(tempfile.mkdtemp(), "pairs.de-en.tsv")
-        >>> _ = path.write_text("Guten Morgen.\\tGood morning.\\n")
-        >>> read_pairs(path).to_list()[0]["tgt_lang"]
-        'en'
-    """
-    options: dict[str, Any] = {
-        "src_lang": src_lang,
-        "tgt_lang": tgt_lang,
-        "src_column": src_column,
-        "tgt_column": tgt_column,
-        "limit": limit or None,
-        "shard_rows": shard_rows,
-    }
-    if not isinstance(source, (str, Path)):
-        raise TypeError(f"expected a path, got {type(source).__name__}; for data in memory use as_pairs")
-    stages, reference = input_stages(str(source), on_error=bad_rows, **options)
-    if lost := unread_columns(str(source)):
-        shown = ", ".join(lost[:4]) + (" …" if len(lost) > 4 else "")
-        warnings.warn(
-            f"{source}: only the sentences are read, not the columns {shown}; .parquet files keep all columns",
-            stacklevel=2,
-        )
-    return Pairs(stages, None if stages else reference, seed=seed)
-
-
-def as_pairs(pairs: PairsLike, *, src_lang: str = "und", tgt_lang: str = "und", seed: int = 1) -> Pairs:
-    """Sentence pairs from whatever holds them in Python.
-
-    Args:
-        pairs: Tuples (source, target), mappings with `src` and `tgt`, a DataFrame (pandas, polars), an Arrow table or
-            batch, a mapping of columns, a path (see `read_pairs`), or `Pairs`.
-        src_lang: Language of the source side, if the data does not say it.
-        tgt_lang: Language of the target side.
-        seed: Seed of every random choice in what is done with the pairs, unless they are `Pairs` already.
-
-    Returns:
-        The pairs, with an identifier each; further columns are kept.
-
-    Raises:
-        TypeError: The data does not hold pairs, or is a string that names no file.
-        DataError: A side is null, or the columns `src` and `tgt` are missing.
-
-    Example:
-        >>> as_pairs([("Guten Morgen", "Good morning")], src_lang="de", tgt_lang="en").to_list()[0]["src"]
-        'Guten Morgen'
-    """
-    if isinstance(pairs, str) and not _may_be_path(pairs):
-        raise TypeError(
-            f"expected pairs, got the string {pairs[:40]!r}, which is not a file or folder; for one pair write "
-            "[(source, target)]"
-        )
-    return open_pairs(pairs, src_lang=src_lang, tgt_lang=tgt_lang, seed=seed)
-
-
-def open_pairs(
-    pairs: PairsLike, *, src_lang: str = "und", tgt_lang: str = "und", seed: int = 1, on_error: OnError = "stop"
-) -> Pairs:
-    """As `as_pairs`, but every string is a path: for commands, whose users name files only."""
-    if isinstance(pairs, Pairs):
-        return pairs
-    if isinstance(pairs, (str, Path)):
-        return read_pairs(pairs, seed=seed, bad_rows=on_error)
-    return Pairs([pairs_from_data(pairs, src_lang=src_lang, tgt_lang=tgt_lang)], seed=seed)
-
-
-def _may_be_path(text: str) -> bool:
-    """Whether a string names a file that exists, or looks like the name of one.
-
-    Example:
-        >>> [_may_be_path(text) for text in ("A dog sleeps.", "Hello", "pairs.tsv", "train.{de,en}", "runs/a/20-score")]
-        [False, False, True, True, True]
-    """
-    return Path(text).exists() or bool(re.search(r"[/\\{]|\.\w+$", text)) or text == "-"
-
-
-def backtranslate(
-    pairs: PairsLike,
-    translator: Translator | TranslatorLike | TranslatingFunction | str | Path,
-    *,
-    decode: str | None = None,
-    side: str = "src",
-    check_languages: bool = True,
-) -> Pairs:
-    """Paraphrases from bitext: each target sentence paired with translations of its source.
-
-    Args:
-        pairs: Bitext, in any form that `as_pairs` takes.
-        translator: A translator, its name or folder, or a function from texts to translations.
-        decode: How to decode, such as ``"beam:12,nbest=3"``; default: the translator's own, or ``"beam:5"``.
-        side: The side that is translated, 'src' or 'tgt'.
-        check_languages: Fail if the languages of a sample do not fit the translator.
-
-    Returns:
-        Lazy pairs: `src` is the human reference, `tgt` the translation, with `rank`, `logprob`, `tokens`, `method`.
-
-    Reference:
-        Wieting et al. (2017), §3; Wieting and Gimpel (2018), ParaNMT-50M.
-
-    Example:
-        >>> backtranslate([("Guten Morgen", "Good morning")], "de-en").to_list()[0]["src"]
-        'Good morning'
-    """
-    return as_pairs(pairs).backtranslate(translator, decode=decode, side=side, check_languages=check_languages)
-
-
-def score(pairs: PairsLike, scores: Sequence[str] | str, **models: Any) -> Pairs:
-    """Add columns of scores to pairs; see `Pairs.score`.
-
-    Args:
-        pairs: Pairs in any form that `as_pairs` takes.
-        scores: Names of scores or groups of them.
-        **models: Models that some scores need, such as ``encoder="english"``.
-
-    Returns:
-        Lazy pairs with the new columns.
-
-    Example:
-        >>> rows = score([("a b c", "a b d")], ["bleu1"]).to_list()
-        >>> 0 < rows[0]["bleu1"] < 1
-        True
-    """
-    return as_pairs(pairs).score(scores, **models)
-
-
-def filter_pairs(pairs: PairsLike, where: str = "", **criteria: Any) -> Pairs:
-    """Keep the pairs that meet all criteria; see `Pairs.filter`.
-
-    Args:
-        pairs: Pairs in any form that `as_pairs` takes.
-        where: Condition in SQL over the columns.
-        **criteria: Further criteria of `paraloom.stages.Filter`.
-
-    Returns:
-        The kept pairs, lazily.
-
-    Example:
-        >>> len(filter_pairs([("a", "b"), ("c", "d e")], "tgt = 'b'"))
-        1
-    """
-    return as_pairs(pairs).filter(where, **criteria)
-
-
-def _named_encoder(encoder: EncoderLike | str | Path | None) -> tuple[Path | None, str, EncoderLike | None]:
-    """An encoder of ours by its folder, one of another library by its name, or an object of this process."""
-    if encoder is None:
-        return None, "", None
-    if not isinstance(encoder, (str, Path)):
-        if not isinstance(encoder, EncoderLike):
-            raise TypeError(
-                f"expected an encoder (a name, a folder, or an object with encode, dimension and signature), "
-                f"got {type(encoder).__name__}"
-            )
-        if not (isinstance(encoder, Encoder) and isinstance(encoder.model, SentenceEncoder)):
-            return None, "", encoder
-        folder = _encoder_folder(encoder.name) if encoder.name else None
-        return (folder, "", None) if folder is not None else (None, "", encoder)
-    folder = _encoder_folder(encoder)
-    return (folder, "", None) if folder is not None else (None, str(encoder), None)
-
-
-def _encoder_folder(name: str | Path) -> Path | None:
-    """The folder of an encoder of ours, or None."""
-    path = Path(name).absolute()
-    folder = path if path.exists() else bundled_path(str(name)) or path
-    return folder if (folder / "config.json").is_file() and not (folder / "modules.json").is_file() else None
-
-
-def _model_folder(name: str | Path | None) -> Path | None:
-    """The folder of a paraphrase model, or None if none is given."""
-    if name is None:
-        return None
-    path = Path(name).absolute()
-    return path if path.exists() else bundled_path(str(name)) or path
-
-
-def _path(model: str | Path | None) -> Path | None:
-    return None if model is None else Path(model).absolute()
-
-
-def _translation(
-    translator: TranslatorLike, decode: str | None, side: Literal["src", "tgt"], check_languages: bool
-) -> Compute:
-    """Back-translation of a batch by an object of this process; the first batch is checked."""
-    model = translator.with_decoding(decode) if isinstance(translator, Translator) and decode else translator
-    signature = str(getattr(model, "signature", type(model).__name__))
-    reference: Literal["src", "tgt"] = "tgt" if side == "src" else "src"
-
-    unchecked = check_languages
-
-    def compute(batch: pa.RecordBatch, seed: int) -> pa.RecordBatch:
-        nonlocal unchecked
-        if unchecked:
-            texts = {str(name): [text or "" for text in batch.column(name).to_pylist()] for name in (side, reference)}
-            sample = SampledRows(batch.column("pair_id").to_pylist(), texts)
-            check_sample(sample, side, Direction.of(model), reference)
-            unchecked = False
-        batch = name_languages(batch, Direction.of(model), side)
-        variants = model.translate([text or "" for text in batch.column(side).to_pylist()], seed=seed)
-        for row, group in enumerate(variants):
-            if not group:
-                raise DataError(f"the translator returned nothing for {batch.column(side)[row].as_py()!r}")
-        paired = pair_translations(batch, variants, decode or signature, reference=reference, signature=signature)
-        return reject_empty(paired.drop_columns(["_source"]), variants)
-
-    return compute

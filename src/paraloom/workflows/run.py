@@ -18,7 +18,7 @@ from paraloom.io import Corpus, write_table
 from paraloom.io.bitext import check_target
 from paraloom.pipeline.definition import Definition, Step, define_steps
 from paraloom.pipeline.fit import ARTIFACT
-from paraloom.pipeline.result import RunResult, rejections
+from paraloom.pipeline.result import RunResult
 from paraloom.pipeline.runner import run_pipeline
 from paraloom.pipeline.shard import OnError
 from paraloom.pipeline.toml import format_pipeline
@@ -127,8 +127,7 @@ def run_stages(
             if not isinstance(error, RunError) and not resumed and not _has_output(work):
                 shutil.rmtree(work, ignore_errors=True)
             raise
-        with_reasons = (replace(stage, reasons=rejections(stage.folder)) for stage in result.stages)
-        result = replace(result, stages=tuple(with_reasons))
+        result = result.with_reasons()
         _deliver(result.stages[-1].folder, output)
         report_rejected(definition, result, output)
         shutil.rmtree(work, ignore_errors=True)

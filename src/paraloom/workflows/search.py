@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import tempfile
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 from zipfile import BadZipFile
@@ -33,8 +34,12 @@ from paraloom.io import open_write, read_lines
 from paraloom.io.bitext import READERS
 from paraloom.io.compression import without_compression
 from paraloom.pipeline.shard import OnError
+from paraloom.text.function_words import sample_language
 from paraloom.workflows.encoders import encode_file
 from paraloom.workflows.rejected import RejectedLines
+
+_LANGUAGE_SAMPLE = 200
+"""Lines of a text by which its language is identified."""
 
 
 class Hit(NamedTuple):
@@ -227,10 +232,10 @@ def mine_translations(
     model = open_encoder(encoder, available_threads()) if isinstance(encoder, (str, Path)) else encoder
     rejected = RejectedLines(on_error)
     with tempfile.TemporaryDirectory() as folder:
-        sides = [
-            _encode_distinct(model, path, Path(folder) / name, rejected)
-            for path, name in ((source, "a"), (target, "b"))
-        ]
+        sides = [_distinct_lines(path, Path(folder) / name, rejected) for path, name in ((source, "a"), (target, "b"))]
+        _warn_of_one_language([side.lines for side in sides])
+        for side in sides:
+            _encode(model, side)
         vectors = [np.load(side.vectors, mmap_mode="r", allow_pickle=False) for side in sides]
         neighbors = bitext_neighbors(vectors[0], vectors[1], k=k, index=index, scratch=Path(folder), seed=seed)
         mined = select_pairs(neighbors, threshold=threshold, retrieval=retrieval)
@@ -269,6 +274,17 @@ def _warn_of_no_translations(candidates: MinedBitext, threshold: float) -> None:
     warnings.warn(f"no pair has a margin of {threshold:g} or more{best}", stacklevel=3)
 
 
+def _warn_of_one_language(texts: Sequence[Path]) -> None:
+    """Say so, before any work, where samples of two texts are in the same language."""
+    first, second = (sample_language(islice(read_lines(str(path)), _LANGUAGE_SAMPLE)).language for path in texts)
+    if first is not None and first == second:
+        warnings.warn(
+            f"both texts seem to be in the same language ({first}); translations are in two, and paraphrases in a text "
+            "are mined without --with",
+            stacklevel=3,
+        )
+
+
 class _DistinctLines(NamedTuple):
     """A text without its repeated lines.
 
@@ -283,7 +299,7 @@ class _DistinctLines(NamedTuple):
     rows: npt.NDArray[np.int64]
 
 
-def _encode_distinct(model: EncoderLike, source: str, stem: Path, rejected: RejectedLines) -> _DistinctLines:
+def _distinct_lines(source: str, stem: Path, rejected: RejectedLines) -> _DistinctLines:
     lines, vectors = stem.with_suffix(".txt"), stem.with_suffix(".npy")
     numbers: dict[str, int] = {}
     rows = []
@@ -295,11 +311,14 @@ def _encode_distinct(model: EncoderLike, source: str, stem: Path, rejected: Reje
             rows.append(numbers[line])
     if not any(line.strip() for line in numbers):
         raise DataError("the file has no sentences", file=source, remedy="Write a sentence per line.")
+    return _DistinctLines(lines, vectors, np.array(rows, np.int64))
+
+
+def _encode(model: EncoderLike, side: _DistinctLines) -> None:
     with warnings.catch_warnings():
         # Empty lines are common, and are in no pair.
         warnings.filterwarnings("ignore", message=".*unknown units only")
-        encode_file(model, str(lines), vectors)
-    return _DistinctLines(lines, vectors, np.array(rows, np.int64))
+        encode_file(model, str(side.lines), side.vectors)
 
 
 def _distinct_rows(side: _DistinctLines, rows: list[int], file: str | Path | None) -> list[int]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from paraloom.core.errors import ConfigError
 from paraloom.core.stage import Stage
@@ -17,17 +17,29 @@ from paraloom.syntax.groups import SyntaxGrouping
 from paraloom.workflows.run import input_stages, run_stages
 
 
-def train_parser(treebank: Sequence[str | Path], output: str | Path) -> RunResult:
-    """Read a probabilistic grammar off a treebank and evaluate it on held-out trees.
+def train_parser(
+    treebank: Sequence[str | Path],
+    output: str | Path,
+    *,
+    method: Literal["grammar", "spans"] = "grammar",
+    encoder: str | None = None,
+) -> RunResult:
+    """Train a constituency parser on a treebank and evaluate it on held-out trees.
 
     Args:
         treebank: Files of bracketed trees, as in the Penn Treebank.
         output: Folder of the parser.
+        method: A probabilistic grammar, in seconds, or a network that labels spans, in minutes.
+        encoder: For `spans`: a static encoder, such as 'english', whose word vectors the parser uses.
 
     Returns:
         The result; its figures have the labeled F1 on the held-out trees.
     """
-    stage = TrainParser(treebank=tuple(Path(path).absolute() for path in treebank))
+    stage = TrainParser(
+        treebank=tuple(Path(path).absolute() for path in treebank),
+        method=method,
+        encoder=None if encoder is None else model_reference(encoder),
+    )
     return run_stages([stage], str(output))
 
 

@@ -13,6 +13,7 @@ import pyarrow.compute as pc
 
 from paraloom.core.config import Config
 from paraloom.core.errors import ConfigError
+from paraloom.core.reasons import not_sampled
 from paraloom.pairs.filtering.cuts import ROW_ID_COLUMNS, Cut, find_cut
 from paraloom.pairs.filtering.expressions import check_columns, condition, evaluate
 from paraloom.pairs.scoring.table import COLUMNS, missing_column
@@ -207,7 +208,7 @@ def select(criteria: Criteria, batch: pa.RecordBatch, cuts: Mapping[str, Any] | 
         reject(~np.isfinite(value), f"undefined: {criteria.by}")
         reject(~Cut.from_json(cuts["rank"]).contains(batch), f"not: {part} by {criteria.by}")
     if "sample" in cuts:
-        reject(~Cut.from_json(cuts["sample"]).contains(batch), f"not: in the sample of {criteria.sample}")
+        reject(~Cut.from_json(cuts["sample"]).contains(batch), not_sampled(criteria.sample or 0))
     batch = batch.append_column(pa.field("keep", pa.bool_()), pa.array(kept))
     return batch.append_column(pa.field("reason", pa.string()), pa.array(reason, pa.string()))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from difflib import get_close_matches
 
@@ -21,6 +22,12 @@ GROUPS: dict[str, tuple[str, ...]] = SURFACE_GROUPS
 
 COLUMNS: dict[str, Column] = {**SCORES, **{column.name: column for column in MODEL_COLUMNS}}
 """Descriptions of all columns of scores, with and without models, by name."""
+
+MODEL_OPTIONS: dict[str, frozenset[str]] = {
+    name: frozenset(option.replace("-", "_") for option in re.findall(r"--(?!with\b)([a-z-]+)", columns[0].command))
+    for name, columns in {**{column.name: (column,) for column in MODEL_COLUMNS}, **MODEL_GROUPS}.items()
+}
+"""Scores, and groups of them, that models add → the options that name these models."""
 
 
 def find_scorers(names: Sequence[str | Scorer]) -> list[Scorer]:
@@ -47,16 +54,26 @@ def find_scorers(names: Sequence[str | Scorer]) -> list[Scorer]:
             for member in GROUPS.get(name, (name,)):
                 chosen.setdefault(member, SCORES[member])
         elif name in COLUMNS:
-            raise ConfigError(f"score '{name}' needs a model", remedy=f"Add it with `{COLUMNS[name].command}`.")
+            raise ConfigError(f"score '{name}' needs a model", remedy=f"{_keys(name)}: `{COLUMNS[name].command}`.")
         elif name in MODEL_GROUPS:
             command = MODEL_GROUPS[name][0].command
-            raise ConfigError(f"the scores of group '{name}' need a model", remedy=f"Add them with `{command}`.")
+            raise ConfigError(f"the scores of group '{name}' need a model", remedy=f"{_keys(name)}: `{command}`.")
         else:
             raise ConfigError(
                 f"unknown score '{name}'{suggestion(name, [*SCORES, *GROUPS, *COLUMNS])}",
                 remedy=f"`paraloom scores` lists all scores; groups are {', '.join(GROUPS)}.",
             )
     return list(chosen.values())
+
+
+def _keys(name: str) -> str:
+    """What to set for a score that needs a model, as the start of a sentence.
+
+    >>> _keys("agreement")
+    "Set 'translator' and 'agreement_samples'"
+    """
+    options = MODEL_OPTIONS[name]
+    return "Set " + " and ".join(f"'{option}'" for option in sorted(options, reverse=True))
 
 
 def score(batch: pa.RecordBatch, names: Sequence[str | Scorer]) -> pa.RecordBatch:

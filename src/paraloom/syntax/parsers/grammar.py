@@ -11,17 +11,15 @@ import numpy as np
 import numpy.typing as npt
 
 from paraloom.core.digests import signature
-from paraloom.core.errors import MissingExtraError
 from paraloom.syntax import cky
 from paraloom.syntax.grammar import Grammar
+from paraloom.syntax.tokenization import penn_tokens, without_brackets
 from paraloom.syntax.treebank import original_labels
 
 MAX_WORDS = 60
 """Words of a sentence that is parsed; the time grows with their third power."""
 BEAM = 14.0
 """Default width of the beam, in nats."""
-
-_BRACKETS = str.maketrans({"(": "-LRB-", ")": "-RRB-", "[": "-LSB-", "]": "-RSB-", "{": "-LCB-", "}": "-RCB-"})
 
 
 class GrammarParser:
@@ -75,7 +73,15 @@ class GrammarParser:
         Raises:
             MissingExtraError: nltk is not installed.
         """
-        return [self.parse_words(self._tokenizer.tokenize(sentence)) for sentence in sentences]
+        return self.parse_tokens([penn_tokens(sentence) for sentence in sentences])
+
+    def parse_tokens(self, sentences: Sequence[Sequence[str]]) -> list[str | None]:
+        """Parse tokenized sentences; None as in `parse`.
+
+        Args:
+            sentences: Tokens of the Penn Treebank for each sentence.
+        """
+        return [self.parse_words(words) for words in sentences]
 
     def parse_words(self, words: Sequence[str]) -> str | None:
         """Parse a tokenized sentence; None as in `parse`.
@@ -83,7 +89,7 @@ class GrammarParser:
         Args:
             words: Tokens of the Penn Treebank.
         """
-        words = [word.translate(_BRACKETS) for word in words]
+        words = [without_brackets(word) for word in words]
         if not words or len(words) > MAX_WORDS:
             return None
         chart = self._fill_chart(words)
@@ -91,14 +97,6 @@ class GrammarParser:
         scores = chart.scores[chart.cell(0, last)]
         best, root = max(((scores[symbol] + score, symbol) for symbol, score in self.grammar.roots))
         return None if best == -np.inf else " ".join(self._brackets(chart, words, root, 0, last))
-
-    @cached_property
-    def _tokenizer(self) -> Any:
-        try:
-            from nltk.tokenize import NLTKWordTokenizer
-        except ImportError:
-            raise MissingExtraError.for_verb("parsing", "syntax") from None
-        return NLTKWordTokenizer()
 
     def _fill_chart(self, words: Sequence[str]) -> _Chart:
         tags = [self.grammar.tags(word, index == 0) for index, word in enumerate(words)]

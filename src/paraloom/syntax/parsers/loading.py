@@ -1,4 +1,4 @@
-"""Loads parsers by name: a grammar of ours, a spaCy model, or a Stanza model."""
+"""Loads parsers by name: a grammar or a network of ours, a spaCy model, or a Stanza model."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from paraloom.core.errors import ConfigError, ModelError, nearest
 from paraloom.core.protocols import ParserLike
 from paraloom.syntax.parsers.grammar import GrammarParser
 from paraloom.syntax.parsers.spacy import SpacyParser
+from paraloom.syntax.parsers.spans import MODEL, SpanParser
 from paraloom.syntax.parsers.stanza import StanzaParser
 
 KINDS = ("spacy", "stanza")
@@ -38,7 +39,9 @@ def load_parser(source: str | Path) -> ParserLike:
     """
     folder = Path(source)
     if folder.is_dir():
-        return SpacyParser.load(folder) if is_spacy_model(folder) else GrammarParser.load(folder)
+        if is_spacy_model(folder):
+            return SpacyParser.load(folder)
+        return SpanParser.load(folder) if (folder / MODEL).is_file() else GrammarParser.load(folder)
     kind, colon, name = str(source).partition(":")
     if not colon:
         raise ModelError("parser folder not found", file=source, remedy=_REMEDY)

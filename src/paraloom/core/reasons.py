@@ -1,0 +1,32 @@
+"""Reasons of rows that a filter did not keep: rows that a random sample leaves out are not sampled, not rejected."""
+
+from __future__ import annotations
+
+SAMPLE_REASON = "not: in the sample of "
+"""How the reason of a row begins that a random sample leaves out."""
+
+NOT_SAMPLED = "not sampled"
+"""What rows are called that meet the conditions of a filter, and that its random sample leaves out."""
+
+
+def not_sampled(sample: float) -> str:
+    """The reason of a row that a random sample leaves out.
+
+    Args:
+        sample: Number or share of rows in the sample.
+
+    Example:
+        >>> not_sampled(1000)
+        'not: in the sample of 1000'
+    """
+    return f"{SAMPLE_REASON}{sample}"
+
+
+def is_not_sampled(reason: object) -> bool:
+    """Whether a reason is that of a row that a random sample leaves out.
+
+    Example:
+        >>> is_not_sampled(not_sampled(0.5)), is_not_sampled("not: chrf <= 90"), is_not_sampled(None)
+        (True, False, False)
+    """
+    return isinstance(reason, str) and reason.startswith(SAMPLE_REASON)

@@ -1,0 +1,171 @@
+"""A constituency parser that labels spans of words by a small network, trained on a treebank."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from paraloom.core.digests import folder_digest, signature
+from paraloom.core.errors import ModelError
+from paraloom.syntax.span_kernels import best_splits, span_index
+from paraloom.syntax.span_network import Matrix, SpanNetwork
+from paraloom.syntax.tokenization import penn_tokens, without_brackets
+from paraloom.syntax.treebank import CHAIN
+from paraloom.syntax.word_features import GivenVectors, WordFeaturizer
+
+MODEL, WEIGHTS, GIVEN_WORDS = "spans.json", "spans.safetensors", "vectors.txt"
+MAX_WORDS = 150
+"""Words of a sentence that is parsed; time and memory grow with their square."""
+BATCH = 64
+"""Sentences that are read together, of similar length."""
+
+
+class SpanParser:
+    """Finds the tree whose labeled spans are together the most likely.
+
+    Sentences are tokenized as in the Penn Treebank (do n't).
+
+    Args:
+        network: Scores words and spans.
+        words: Words with a vector of their own.
+        tags: Part-of-speech tags, in the order of their scores.
+        labels: Labels of spans, in the order of their scores; the first one is that of no constituent.
+        given_words: Words of the given vectors.
+        name: For the signature.
+
+    Example:
+        >>> SpanParser.load("parser-en").parse(["The dog sleeps."])  # doctest: +SKIP
+        ['(S (NP (DT The) (NN dog)) (VP (VBZ sleeps)) (. .))']
+    """
+
+    def __init__(
+        self,
+        network: SpanNetwork,
+        words: Sequence[str],
+        tags: Sequence[str],
+        labels: Sequence[str],
+        given_words: Sequence[str],
+        name: str = "unsaved",
+    ) -> None:
+        self.network, self.words, self.tags, self.labels = network, list(words), list(tags), list(labels)
+        self.given_words = list(given_words)
+        self._name = name
+        table = np.asarray(network.tensors["given"], np.int8)
+        self._featurizer = WordFeaturizer(self.words, GivenVectors(self.given_words, table))
+
+    @classmethod
+    def load(cls, folder: str | Path) -> SpanParser:
+        """Load a folder that `paraloom train parser` wrote.
+
+        Raises:
+            ModelError: The folder is incomplete, or a file in it is not what `save` wrote.
+        """
+        from safetensors import SafetensorError
+        from safetensors.numpy import load_file
+
+        folder = Path(folder)
+        try:
+            stored = json.loads((folder / MODEL).read_text(encoding="utf-8"))
+            given = (folder / GIVEN_WORDS).read_text(encoding="utf-8").splitlines()
+            tensors = load_file(folder / WEIGHTS)
+            named = {name: stored[name] for name in ("words", "tags", "labels")}
+            if len(tensors["given"]) != len(given) or len(tensors["label.bias"]) != len(named["labels"]):
+                raise ModelError("the files of the parser do not belong together", file=folder, remedy=_REMEDY)
+            return cls(SpanNetwork(tensors), **named, given_words=given, name=folder_digest(folder)[:12])
+        except FileNotFoundError as error:
+            raise ModelError(f"{Path(error.filename).name} not found", file=folder, remedy=_REMEDY) from None
+        except (ValueError, KeyError, TypeError, SafetensorError) as error:
+            raise ModelError(f"not a parser: {error}", file=folder, remedy=_REMEDY) from None
+
+    def save(self, folder: Path) -> None:
+        """Write the parser into a folder, its weights in half precision."""
+        from safetensors.numpy import save_file
+
+        folder.mkdir(parents=True, exist_ok=True)
+        tensors = {
+            name: np.ascontiguousarray(tensor if tensor.dtype == np.int8 else tensor.astype(np.float16))
+            for name, tensor in self.network.tensors.items()
+        }
+        save_file(tensors, folder / WEIGHTS)
+        (folder / GIVEN_WORDS).write_text("".join(f"{word}\n" for word in self.given_words), encoding="utf-8")
+        stored = {"words": self.words, "tags": self.tags, "labels": self.labels}
+        (folder / MODEL).write_text(json.dumps(stored, ensure_ascii=False) + "\n", encoding="utf-8")
+
+    @cached_property
+    def signature(self) -> str:
+        """`parser|spans:DIGEST|…`, for the metadata of the trees."""
+        return signature("parser", spans=self._name, longest=MAX_WORDS)
+
+    def parse(self, sentences: Sequence[str]) -> list[str | None]:
+        """Parse sentences.
+
+        Args:
+            sentences: n texts, one sentence each.
+
+        Returns:
+            A bracketed tree for each; None for a sentence without words, or with more than `MAX_WORDS`.
+
+        Raises:
+            MissingExtraError: nltk is not installed.
+        """
+        return self.parse_tokens([penn_tokens(sentence) for sentence in sentences])
+
+    def parse_tokens(self, sentences: Sequence[Sequence[str]]) -> list[str | None]:
+        """Parse tokenized sentences; None as in `parse`.
+
+        Args:
+            sentences: Tokens of the Penn Treebank for each sentence.
+        """
+        trees: list[str | None] = [None] * len(sentences)
+        numbers = [index for index, words in enumerate(sentences) if 0 < len(words) <= MAX_WORDS]
+        numbers.sort(key=lambda index: len(sentences[index]))
+        for start in range(0, len(numbers), BATCH):
+            chosen = numbers[start : start + BATCH]
+            words = [[without_brackets(word) for word in sentences[index]] for index in chosen]
+            scores = self.network.score([self._featurizer.features(one) for one in words])
+            for index, one, (tags, labels) in zip(chosen, words, scores, strict=True):
+                trees[index] = self._tree(one, tags, labels)
+        return trees
+
+    def _tree(self, words: Sequence[str], tag_scores: Matrix, label_scores: Matrix) -> str:
+        n = len(words)
+        # A span without a label costs what its most likely label loses against none.
+        gain = label_scores - label_scores[:, :1]
+        gain[span_index(0, n, n), 0] = -np.inf  # the whole sentence is a constituent
+        labels = gain.argmax(axis=1)
+        splits = best_splits(gain.max(axis=1).astype(np.float32), n)
+        tags = tag_scores.argmax(axis=1)
+        return " ".join(self._brackets(words, tags, labels, splits, 0, n))
+
+    def _brackets(
+        self,
+        words: Sequence[str],
+        tags: npt.NDArray[np.int64],
+        labels: npt.NDArray[np.int64],
+        splits: npt.NDArray[np.int16],
+        start: int,
+        end: int,
+    ) -> Iterator[str]:
+        """The text of a span in pieces; a span that is no constituent adds no brackets to those of its parts."""
+        span = span_index(start, end, len(words))
+        chain = self.labels[labels[span]].split(CHAIN) if labels[span] else []
+        if end == start + 1:
+            pieces = [f"({self.tags[tags[start]]} {words[start]})"]
+        else:
+            split = int(splits[span])
+            pieces = [
+                *self._brackets(words, tags, labels, splits, start, split),
+                *self._brackets(words, tags, labels, splits, split, end),
+            ]
+        if not chain:
+            yield from pieces
+            return
+        yield f"{' '.join(f'({label}' for label in chain)} {' '.join(pieces)}{')' * len(chain)}"
+
+
+_REMEDY = "Train it again: 'paraloom train parser'."

@@ -1,0 +1,43 @@
+"""Tokens of the Penn Treebank, for parsers that were trained on it."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+from paraloom.core.errors import MissingExtraError
+
+_BRACKETS = str.maketrans({"(": "-LRB-", ")": "-RRB-", "[": "-LSB-", "]": "-RSB-", "{": "-LCB-", "}": "-RCB-"})
+
+
+def penn_tokens(sentence: str) -> list[str]:
+    """Split a sentence as the Penn Treebank does.
+
+    Raises:
+        MissingExtraError: nltk is not installed.
+
+    Example:
+        >>> penn_tokens("I don't.")
+        ['I', 'do', "n't", '.']
+    """
+    tokens: list[str] = _tokenizer().tokenize(sentence)
+    return tokens
+
+
+def without_brackets(word: str) -> str:
+    """The word as trees spell it, where brackets have another meaning.
+
+    Example:
+        >>> without_brackets("(")
+        '-LRB-'
+    """
+    return word.translate(_BRACKETS)
+
+
+@cache
+def _tokenizer() -> Any:
+    try:
+        from nltk.tokenize import NLTKWordTokenizer
+    except ImportError:
+        raise MissingExtraError.for_verb("parsing", "syntax") from None
+    return NLTKWordTokenizer()
