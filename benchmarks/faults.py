@@ -164,8 +164,8 @@ def lost_rows(folder: Path) -> int:
         if stage["kind"] == "map":
             root = folder / stage["folder"]
             left_out = [path for name in ("rejected", "failed") for path in (root / name).glob("*.parquet")]
-            found = Corpus.open(root).rows + sum(pq.read_metadata(path).num_rows for path in left_out)
-            lost += abs(stage["counts"]["read"] - found)
+            rows = Corpus.open(root).rows + sum(pq.read_metadata(path).num_rows for path in left_out)
+            lost += abs(stage["counts"]["read"] - rows)
     return lost
 
 
@@ -194,6 +194,7 @@ def kills(scene: Scene, count: int, rng: random.Random) -> Iterator[tuple[str, O
         )
         outcomes.lost += lost_rows(folder) if (folder / "run.json").is_file() else 0
         finished += 1
+        print(f"{sum(tried.values())} kills; {outcomes.notes[-1]}", file=sys.stderr, flush=True)
         shutil.rmtree(folder, ignore_errors=True)
     outcomes.tried = sum(tried.values())
     kinds = ", ".join(f"{n} {kind}" for kind, n in sorted(tried.items()))

@@ -104,3 +104,9 @@ def test_values_out_of_range_are_errors() -> None:
         DuplicateConfig(similarity=0)
     with pytest.raises(ConfigError, match="'columns' is empty"):
         DuplicateConfig(columns=())
+
+
+def test_what_a_full_disk_left_is_replaced(tmp_path: Path) -> None:
+    (tmp_path / "bands.duckdb").write_bytes(b"DUCK" * 900)
+    (tmp_path / "bands.duckdb.wal").write_bytes(b"cut off")
+    assert dropped([batch_of(["a b c", "a b c"])], tmp_path) == [False, True]

@@ -19,6 +19,7 @@ from paraloom.io.atomic import atomic_folder, atomic_write
 from paraloom.pipeline.manifest import JOURNAL, Manifest
 from paraloom.pipeline.pipeline import Pipeline
 from paraloom.pipeline.registry import load_stage
+from paraloom.pipeline.status import read_status
 from paraloom.stages.bitext import ReadPairs
 
 READ = '[[stage]]\nuse = "read-pairs"\nsource = "rows.tsv"\n'
@@ -130,3 +131,8 @@ def test_names_that_are_not_utf8_are_read_and_written(tmp_path: Path) -> None:
     source = path.rename(Path(os.fsdecode(os.fsencode(tmp_path) + b"/r\xff.tsv")))
     result = Pipeline([ReadPairs(source=source)]).run(tmp_path / "run", engine="inline")
     assert [row["src"] for row in read_rows(result.stages[0].folder)] == ["a"]
+    folder = Path(os.fsdecode(os.fsencode(tmp_path) + b"/run\xff"))
+    result = Pipeline([ReadPairs(source=source)]).run(folder, engine="inline")
+    assert [row["src"] for row in read_rows(result.stages[0].folder)] == ["a"]
+    status = read_status(folder)
+    assert status.state == "done"

@@ -216,7 +216,7 @@ def test_rows_that_a_sample_leaves_out_are_not_rejected(tmp_path: Path) -> None:
     (tmp_path / "toy.toml").write_text(f'name = "toy"\n{text}', encoding="utf-8")
     library.Pipeline.from_toml(tmp_path / "toy.toml").run(tmp_path / "run", engine="inline")
     page = write_report(tmp_path / "run", tmp_path / "page.html").read_text(encoding="utf-8")
-    assert "<strong>1</strong> rejected (2 %)" in page and "<strong>29</strong> not sampled (72 %)" in page
+    assert "<strong>1</strong> rejected (2" in page and "<strong>29</strong> not sampled (72" in page
     assert "Rejected: 1 " in page and "Not sampled: 29 " in page
     assert page.count("row-line not-sampled") == 20 and page.count("row-line rejected") == 1
 

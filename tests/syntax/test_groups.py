@@ -358,7 +358,8 @@ def test_a_command_replaces_only_a_model_of_its_kind(
     assert (tmp_path / "trees.mrg").read_text() == "(S (NP x) (VP y))\n"
     (tmp_path / "grammar").mkdir()
     for _ in range(2):
-        assert paraloom("train", "parser", "trees.mrg", "-o", "grammar")[0] == 0
+        status, _, err = paraloom("train", "parser", "trees.mrg", "-o", "grammar")
+        assert status == 0, err
     assert not list(tmp_path.glob("*.paraloom"))
 
 

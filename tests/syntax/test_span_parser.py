@@ -14,8 +14,9 @@ from hypothesis import strategies as st
 from paraloom.core.errors import ConfigError, DataError, ModelError
 
 pytest.importorskip("nltk", reason="parsing needs nltk: pip install 'paraloom[syntax]'")
-torch = pytest.importorskip("torch", reason="training needs torch: pip install 'paraloom[train]'")
+pytest.importorskip("torch", reason="training needs torch: pip install 'paraloom[train]'")
 
+import torch
 from nltk.tree import Tree
 
 from paraloom.syntax.parsers.spans import MAX_WORDS, SpanParser
@@ -68,19 +69,19 @@ def test_the_best_tree_is_that_of_a_search(n: int, seed: int) -> None:
     scores = np.random.default_rng(seed).standard_normal(n * (n + 1) // 2).astype(np.float32)
     splits = best_splits(scores, n)
 
-    def found(start: int, end: int) -> float:
+    def by_splits(start: int, end: int) -> float:
         own = float(scores[span_index(start, end, n)])
         if end == start + 1:
             return own
         split = int(splits[span_index(start, end, n)])
-        return own + found(start, split) + found(split, end)
+        return own + by_splits(start, split) + by_splits(split, end)
 
     def best(start: int, end: int) -> float:
         own = float(scores[span_index(start, end, n)])
         splittings = [best(start, split) + best(split, end) for split in range(start + 1, end)]
         return own + (max(splittings) if splittings else 0.0)
 
-    assert found(0, n) == pytest.approx(best(0, n), abs=1e-4)
+    assert by_splits(0, n) == pytest.approx(best(0, n), abs=1e-4)
 
 
 def test_features_of_words() -> None:
@@ -129,8 +130,8 @@ def test_it_learns_trees_by_heart(parser: SpanParser) -> None:
 
 def test_sentences_without_a_tree(parser: SpanParser) -> None:
     assert parser.parse(["", " ", "dog " * (MAX_WORDS + 1)]) == [None, None, None]
-    longest, single = parser.parse(["dog " * MAX_WORDS, "Sleep"])
-    assert longest is not None and longest.count("dog") == MAX_WORDS
+    long_tree, single = parser.parse(["dog " * MAX_WORDS, "Sleep"])
+    assert long_tree is not None and long_tree.count("dog") == MAX_WORDS
     assert single is not None and Tree.fromstring(single).leaves() == ["Sleep"]
 
 

@@ -6,6 +6,7 @@ import inspect
 import json
 import secrets
 from collections.abc import Callable, Iterator, Mapping
+from enum import Enum
 from functools import wraps
 from pathlib import Path
 from typing import Any, get_type_hints
@@ -89,7 +90,8 @@ def _inputs(values: Mapping[str, Any]) -> Iterator[Path]:
         if name in _WITHOUT_EFFECT:
             continue
         for text in value if isinstance(value, (list, tuple)) else [value]:
-            if isinstance(text, (str, Path)):
+            # A choice, such as `--method grammar`, is not a file, whatever lies in this folder.
+            if isinstance(text, (str, Path)) and not isinstance(text, Enum):
                 yield from _files(str(text))
 
 

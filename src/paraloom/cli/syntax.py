@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
@@ -13,16 +14,35 @@ from paraloom.cli import options
 from paraloom.cli.output import as_written, conclude, print_figures, print_run
 
 
+class ParserMethod(StrEnum):
+    """What `train parser` trains."""
+
+    grammar = "grammar"
+    spans = "spans"
+
+
 def train_parser(
     treebank: Annotated[list[Path], typer.Argument(help="Files of bracketed trees, as in the Penn Treebank.")],
     output: options.Folder,
+    method: Annotated[
+        ParserMethod,
+        typer.Option(help="grammar: rules and their probabilities, in seconds; spans: a small network, in minutes."),
+    ] = ParserMethod.grammar,
+    encoder: Annotated[
+        str | None,
+        typer.Option(
+            help="For spans: a static encoder, such as english, whose word vectors tell of words that the treebank "
+            "does not have.",
+            autocompletion=options.complete_encoder,
+        ),
+    ] = None,
     as_json: options.Json = False,
 ) -> None:
-    """Read a probabilistic grammar off a treebank; prints its F1 on held-out trees.
+    """Train a constituency parser on a treebank; prints its F1 on held-out trees.
 
-    Example: `paraloom train parser wsj.mrg.gz -o parser-en`
+    Example: `paraloom train parser wsj.mrg.gz --method spans --encoder english -o parser-en`
     """
-    result = workflows.train_parser(treebank, output)
+    result = workflows.train_parser(treebank, output, method=method.value, encoder=encoder)
     print_figures(result, "parse pairs.parquet --parser {output} -o parsed.parquet", as_json)
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import re
 from collections.abc import Iterable
 from difflib import get_close_matches
@@ -9,6 +11,9 @@ from itertools import islice
 from pathlib import Path
 
 _MAX_CHARACTERS = 1000
+DISK_FULL = frozenset([errno.ENOSPC, errno.EDQUOT, errno.EFBIG])
+"""Numbers of system errors of a full disk; EFBIG is a limit on file sizes, which to the user is one, too."""
+
 # How Rust's standard library ends the message of a system error.
 _OS_ERROR = re.compile(r"\(os error (\d{1,9})\)")
 # The password of a URL. A path may have "//" and "@", too, but not a colon between them without a space.
@@ -184,6 +189,8 @@ def system_errno(error: BaseException) -> int | None:
         28
         >>> system_errno(Exception("I/O error: No space left on device (os error 28)"))
         28
+        >>> system_errno(Exception('IO Error: Could not write file "x": No space left on device'))
+        28
         >>> system_errno(ValueError("28"))
     """
     if isinstance(error, ParaloomError):
@@ -191,7 +198,10 @@ def system_errno(error: BaseException) -> int | None:
     if isinstance(error, OSError) and error.errno is not None:
         return error.errno
     named = _OS_ERROR.search(str(error))
-    return int(named[1]) if named else None
+    if named is not None:
+        return int(named[1])
+    # DuckDB has the words only.
+    return next((number for number in DISK_FULL if os.strerror(number) in str(error)), None)
 
 
 def printable(text: str) -> str:

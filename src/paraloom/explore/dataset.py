@@ -82,7 +82,7 @@ class Coded:
             if len(self.values) <= _FEW_VALUES:
                 counts = [np.count_nonzero((self.codes == code) & rows) for code in range(len(self.values))]
                 return np.array(counts, np.int64)
-            return np.bincount(np.compress(rows, self.codes), minlength=len(self.values))
+            return np.bincount(np.compress(rows.astype(bool, copy=False), self.codes), minlength=len(self.values))
         return np.bincount(np.take(self.codes, rows), minlength=len(self.values))
 
 

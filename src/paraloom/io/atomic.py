@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import os
 import secrets
 import shutil
@@ -10,11 +9,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from paraloom.core.errors import ConfigError, RunError, redacted, system_errno
+from paraloom.core.errors import DISK_FULL, ConfigError, RunError, redacted, system_errno
 from paraloom.core.remote_files import as_url, is_url
-
-# EFBIG: a limit on file sizes, which to the user is a full disk too.
-_DISK_FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 
 
 @contextmanager
@@ -162,7 +158,7 @@ def disk_full_as_error(path: str | Path) -> Iterator[None]:
     except Exception as error:
         # Not OSError alone: safetensors and other libraries raise classes of their own.
         number = system_errno(error)
-        if number not in _DISK_FULL:
+        if number not in DISK_FULL:
             raise
         raise RunError(
             f"cannot write: the disk is full ({os.strerror(number)})",
@@ -193,7 +189,7 @@ def unwritable_as_error(path: str | Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        if error.errno in _DISK_FULL:
+        if error.errno in DISK_FULL:
             raise
         raise RunError(
             f"cannot write: {os.strerror(error.errno or 0)}",

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -133,12 +134,21 @@ def open_shard(path: str | Path) -> Iterator[pq.ParquetFile]:
     if not os.path.isfile(path):  # noqa: PTH113 (is_file raises for names that are too long)
         raise DataError("file not found", file=path, remedy="Restore it from a copy, or create its corpus again.")
     with _corruption_as_error(path):
-        file = pq.ParquetFile(path, page_checksum_verification=True)
+        file = pq.ParquetFile(_source(path), page_checksum_verification=True)
     with file:
         names = file.schema_arrow.names
         if doubled := next((name for name, count in Counter(names).items() if count > 1), None):
             raise DataError(f"the file has the column '{doubled}' twice", file=path, remedy="Rename one of them.")
         yield file
+
+
+def _source(path: str | Path) -> Any:
+    """A path, or an open file where pyarrow does not take its name, which is not UTF-8."""
+    try:
+        str(path).encode()
+    except UnicodeEncodeError:
+        return pa.OSFile(os.fsencode(path))
+    return path
 
 
 @contextmanager

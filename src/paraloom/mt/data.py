@@ -177,7 +177,7 @@ def _encode_all(
                     kept += [[*source, END_ID], [*target, END_ID]]
                 else:
                     left_out += 1
-            np.fromiter((i for row in kept for i in row), np.int32).tofile(stream)
+            stream.write(np.fromiter((i for row in kept for i in row), np.int32).data)
             lengths.append(np.fromiter(map(len, kept), np.int64, len(kept)))
     all_lengths = np.concatenate(lengths) if lengths else np.empty(0, np.int64)
     if not len(all_lengths):

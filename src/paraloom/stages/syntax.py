@@ -75,7 +75,7 @@ class TrainParser(Fit):
         if self.epochs < 1:
             raise ConfigError(f"key 'epochs' must be 1 or more, not {self.epochs}")
         if self.encoder is not None and self.method == "grammar":
-            raise ConfigError("a grammar has no use for key 'encoder'", remedy="Set method = \"spans\", too.")
+            raise ConfigError("a grammar has no use for key 'encoder'", remedy='Set method = "spans", too.')
 
     def fit(self, folder: Path, context: StageContext) -> dict[str, Json]:
         """Write grammar.json or the files of the network; return the accuracy on the held-out trees."""

@@ -150,7 +150,7 @@ class SpanModule(nn.Module):
         nn.init.normal_(self.affix.weight, std=0.3)
         self.boundary = nn.Parameter(torch.randn(2, config.width) * 0.3)
         table = np.concatenate([np.zeros((1, given.shape[1]), np.float32), given.astype(np.float32) / 127])
-        self.register_buffer("_given", torch.from_numpy(table), persistent=False)
+        self._given = torch.from_numpy(table)
         self.given_projection = nn.Linear(given.shape[1], config.width, bias=False)
         self.lstm = nn.LSTM(
             config.width, config.hidden_size, LAYERS, batch_first=True, bidirectional=True, dropout=config.dropout
@@ -186,14 +186,10 @@ class SpanModule(nn.Module):
         half = states.shape[2] // 2
         between = torch.cat([states[:, :-1, :half], states[:, 1:, half:]], dim=2)
         projected = between @ self.span.weight.T
-        starts, stops, of = [], [], []
-        for row, length in enumerate(lengths):
-            start, stop = np.triu_indices(length + 1, 1)
-            starts.append(start)
-            stops.append(stop)
-            of.append(np.full(len(start), row))
-        row, start, stop = (np.concatenate(part) for part in (of, starts, stops))
-        spans = projected[row, stop] - projected[row, start] + self.span.bias
+        ends_of_spans = [np.triu_indices(length + 1, 1) for length in lengths]
+        of = np.repeat(np.arange(len(sentences)), [len(first) for first, _ in ends_of_spans])
+        start, stop = (np.concatenate(part) for part in zip(*ends_of_spans, strict=True))
+        spans = projected[of, stop] - projected[of, start] + self.span.bias
         return tags, self.label(torch.relu(self.norm(spans)))
 
 
@@ -213,7 +209,7 @@ def train_span_model(
         The model of the last step.
 
     Raises:
-        DataError: There are no trees.
+        DataError: `trees` is empty.
     """
     if not trees:
         raise DataError("no trees to learn from", remedy="Check that the treebank has bracketed trees.")

@@ -337,7 +337,7 @@ def encode_file(
     with atomic_write(path) as temporary, temporary.open("wb") as stream, progress("encoding", unit="lines") as advance:
         _header(stream, 0, model.dimension)
         for lines in chunks:
-            model.encode(lines).astype("<f4", copy=False).tofile(stream)
+            stream.write(np.ascontiguousarray(model.encode(lines), "<f4").data)
             count += len(lines)
             advance(len(lines))
         stream.seek(0)

@@ -125,7 +125,9 @@ def preview(path: str | Path, rows: int = 3) -> Preview:
             first = tuple({"vector": vector.tolist()} for vector in np.atleast_2d(vectors)[:rows])
             return Preview(name, len(vectors), ("vector",), first)
     except (OSError, ValueError, pa.ArrowException) as error:
-        raise DataError(f"cannot be read ({error})", file=path) from None
+        reason = str(error).rstrip(".")
+        remedy = "Restore it from a copy, or create it again."
+        raise DataError(f"cannot be read ({reason})", file=path, remedy=remedy) from None
     return _lines(name, suffix, rows)
 
 

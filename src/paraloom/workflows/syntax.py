@@ -14,6 +14,7 @@ from paraloom.pipeline.shard import OnError
 from paraloom.stages.syntax import Parse, ReadParses, TrainParser
 from paraloom.stages.syntax_groups import SyntaxGroups
 from paraloom.syntax.groups import SyntaxGrouping
+from paraloom.workflows.model_references import encoder_folder
 from paraloom.workflows.run import input_stages, run_stages
 
 
@@ -38,7 +39,7 @@ def train_parser(
     stage = TrainParser(
         treebank=tuple(Path(path).absolute() for path in treebank),
         method=method,
-        encoder=None if encoder is None else model_reference(encoder),
+        encoder=None if encoder is None else encoder_folder(encoder) or Path(encoder).absolute(),
     )
     return run_stages([stage], str(output))
 

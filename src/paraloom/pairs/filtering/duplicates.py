@@ -112,14 +112,18 @@ def find_duplicates(
     scratch.mkdir(parents=True, exist_ok=True)
     columns = list(dict.fromkeys([*config.columns, *ROW_ID_COLUMNS]))
     rows = 0
+    for name in ("bands.duckdb", "bands.duckdb.wal"):
+        # What a kill or a full disk left may not open, and would be replaced anyway.
+        (scratch / name).unlink(missing_ok=True)
     database = duckdb.connect(str(scratch / "bands.duckdb"), config={"threads": 1, "memory_limit": "1GB"})
     try:
-        database.execute("CREATE OR REPLACE TABLE bands (row BIGINT, band SMALLINT, hash UBIGINT)")
+        database.execute("CREATE TABLE bands (row BIGINT, band SMALLINT, hash UBIGINT)")
         with (scratch / "sketches.u32").open("wb") as sketch_file, (scratch / "rows.u64").open("wb") as row_file:
             for batch in read(columns):
                 batch_sketches = sketches(_concatenate(batch, config.columns))
-                batch_sketches.tofile(sketch_file)
-                _row_hashes(batch, config.columns).tofile(row_file)
+                # Not `tofile`, whose errors do not say that the disk is full.
+                sketch_file.write(np.ascontiguousarray(batch_sketches).data)
+                row_file.write(np.ascontiguousarray(_row_hashes(batch, config.columns)).data)
                 _store_bands(database, batch_sketches, rows, config.similarity)
                 rows += batch.num_rows
         if not rows:

@@ -151,7 +151,7 @@ class SpanParser:
         start: int,
         end: int,
     ) -> Iterator[str]:
-        """The text of a span in pieces; a span that is no constituent adds no brackets to those of its parts."""
+        """The text of a span in pieces; a span without a label adds none to those of its parts."""
         span = span_index(start, end, len(words))
         chain = self.labels[labels[span]].split(CHAIN) if labels[span] else []
         if end == start + 1:
