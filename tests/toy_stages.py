@@ -203,6 +203,25 @@ class Faulty(Map):
 
 
 @dataclass(frozen=True, kw_only=True)
+class Known(Map):
+    """Adds whether a file has the text, and how many files a folder from elsewhere has."""
+
+    inputs: ClassVar[tuple[str, ...]] = ("total",)
+
+    words: Path
+    total: Ref
+
+    def apply(self, batch: pa.RecordBatch, context: StageContext) -> pa.RecordBatch:
+        """The rows, with `known` and `files`."""
+        words = self.words.read_text().lower().splitlines()
+        known = [text.lower() in words for text in batch["text"].to_pylist()]
+        files = len([path for path in context.inputs["total"].iterdir() if path.suffix in (".txt", ".parquet")])
+        names = [name for name in batch.schema.names if name not in ("known", "files")]
+        batch = batch.select(names).append_column("known", pa.array(known))
+        return batch.append_column("files", pa.array([files] * batch.num_rows))
+
+
+@dataclass(frozen=True, kw_only=True)
 class Total(Fit):
     """Sums the numbers of its corpora, shard by shard, with a checkpoint after each."""
 

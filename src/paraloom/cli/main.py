@@ -35,6 +35,7 @@ from paraloom.cli import (
 from paraloom.cli.output import start_clock
 from paraloom.cli.protection import protected
 from paraloom.cli.renamed import RenamedCommands, RenamedOptions
+from paraloom.cli.urls import with_urls
 from paraloom.core.arrow import start_without_pandas
 from paraloom.core.errors import ParaloomError, printable
 from paraloom.core.events import emit
@@ -113,13 +114,13 @@ def _guarded(command: Callable[..., None]) -> Callable[..., None]:
 
 for panel, commands in PANELS.items():
     for name, function in commands.items():
-        watchable = watching.watchable(name, protected(function, name))
+        watchable = with_urls(watching.watchable(name, protected(function, name)), name)
         app.command(name, cls=RenamedOptions, rich_help_panel=panel)(_guarded(watchable))
 for name, (panel, description, commands) in GROUPS.items():
     group = typer.Typer(cls=RenamedCommands, help=description, no_args_is_help=True)
     for member, function in commands.items():
         path = f"{name} {member}"
-        watchable = watching.watchable(path, protected(function, path))
+        watchable = with_urls(watching.watchable(path, protected(function, path)), path)
         group.command(member, cls=RenamedOptions)(_guarded(watchable))
     app.add_typer(group, name=name, rich_help_panel=panel)
 

@@ -17,6 +17,7 @@ import paraloom.report as reports
 from paraloom import workflows
 from paraloom.cli import options
 from paraloom.cli.output import as_written, conclude, outlook, print_result
+from paraloom.core.remote_files import local_copy
 
 
 def quickstart(
@@ -39,7 +40,9 @@ def quickstart(
 
 def run(
     pipeline: Annotated[Path, typer.Argument(help="A pipeline's TOML file.")],
-    output: Annotated[Path | None, typer.Option("--output", "-o", help="Run folder; default: runs/NAME.")] = None,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="Run folder, or its URL; default: runs/NAME.")
+    ] = None,
     engine: options.Engine = "local",
     workers: options.Workers = None,
     until: Annotated[str | None, typer.Option(help="Last stage to run.")] = None,
@@ -66,10 +69,11 @@ def run(
         planned = loaded.plan(folder, until=until)
         typer.echo(json.dumps([asdict(stage) for stage in planned], default=str) if as_json else outlook(planned))
         return
+    copy = local_copy(folder)
     if estimate:
         forecast = loaded.estimate(workers=workers, until=until, rows=plan_rows)
         if plan_for is None:
-            forecast.save(folder)
+            forecast.save(copy)
         else:
             forecast = forecast.scaled(plan_for / max(1, forecast.input_rows))
         typer.echo(json.dumps(forecast.to_dict()) if as_json else forecast.format())
@@ -77,8 +81,8 @@ def run(
     started = time.monotonic()
     result = loaded.run(folder, engine=engine, workers=workers, until=until, on_error=on_error.value, address=address)
     seconds = time.monotonic() - started
-    page = reports.write_report(folder, folder / "report.html")
-    expected = loaded.estimate_in(folder)
+    page = reports.write_report(copy, copy / "report.html")
+    expected = loaded.estimate_in(copy)
     if as_json:
         typer.echo(json.dumps(result.to_dict()))
     else:
@@ -86,7 +90,7 @@ def run(
         typer.echo(
             "\n\n".join(part for part in (result.with_reasons().format(), comparison, f"Report: {page}") if part)
         )
-        conclude(folder, "explore {output}")
+        conclude(copy, "explore {output}")
 
 
 def status(

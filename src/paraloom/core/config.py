@@ -10,6 +10,7 @@ from types import NoneType, UnionType
 from typing import Any, ClassVar, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from paraloom.core.errors import ConfigError, nearest
+from paraloom.core.remote_files import fetched, is_url
 
 _PLAIN: dict[Any, str] = {str: "text", int: "a whole number", float: "a finite number", bool: "true or false"}
 
@@ -123,7 +124,8 @@ def coerce(value: object, annotation: Any, base: Path) -> Any:
         base: Folder that relative paths are resolved against.
 
     Returns:
-        The value: lists as tuples where a tuple is wanted, whole numbers as floats, text as a Path below `base`.
+        The value: lists as tuples where a tuple is wanted, whole numbers as floats, text as a Path below `base`, a URL
+        as the Path that it was fetched to.
 
     Raises:
         FieldTypeError: Says what is wanted and what was given.
@@ -147,6 +149,8 @@ def coerce(value: object, annotation: Any, base: Path) -> Any:
         if any(value == part and type(value) is type(part) for part in parts):
             return value
     elif annotation is Path:
+        if is_url(value):
+            return fetched(value)  # type: ignore[arg-type]
         if isinstance(value, (str, Path)) and str(value):
             return base / Path(value).expanduser()
     elif annotation in _PLAIN:

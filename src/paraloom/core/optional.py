@@ -50,13 +50,18 @@ class OptionalModule:
 
 
 EXTRAS = {
+    "adlfs": "azure",
     "faiss": "search",
+    "fsspec": "s3",
+    "gcsfs": "gcs",
     "httpx": "endpoint",
     "lingua": "language",
     "nltk": "syntax",
     "onnx": "onnx",
     "onnxruntime": "cross-encoder",
+    "paramiko": "sftp",
     "ray": "cluster",
+    "s3fs": "s3",
     "sacrebleu": "evaluate",
     "sentence_transformers": "distill",
     "sklearn": "judge",

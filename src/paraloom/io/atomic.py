@@ -9,7 +9,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from paraloom.core.errors import DISK_FULL, ConfigError, RunError, system_errno
+from paraloom.core.errors import DISK_FULL, ConfigError, RunError, redacted, system_errno
+from paraloom.core.remote_files import as_url, is_url
 
 
 @contextmanager
@@ -54,6 +55,8 @@ def atomic_write_all(paths: list[Path]) -> Iterator[list[Path]]:
     Raises:
         RunError: The disk is full, or a file cannot be written.
     """
+    for path in paths:
+        _check_local(path)
     with unwritable_as_error(paths[0]):
         # Symbolic links are followed: the file that they point to is replaced, not the link.
         targets = [path.resolve() if path.is_symlink() else path for path in paths]
@@ -106,6 +109,7 @@ def atomic_folder(folder: str | Path, sentinel: str) -> Iterator[Path]:
         ['config.json']
     """
     folder = Path(folder)
+    _check_local(folder)
     with unwritable_as_error(folder):
         if folder.exists() and any(folder.iterdir()) and not (folder / sentinel).is_file():
             raise ConfigError(f"{folder} exists and holds something else", remedy="Name a new folder.")
@@ -122,6 +126,16 @@ def atomic_folder(folder: str | Path, sentinel: str) -> Iterator[Path]:
     finally:
         shutil.rmtree(temporary, ignore_errors=True)
         shutil.rmtree(old, ignore_errors=True)
+
+
+def _check_local(path: Path) -> None:
+    """Refuse a URL, which would become a folder of a strange name."""
+    if is_url(path):
+        raise ConfigError(
+            "cannot write to a URL: only the folder of a run may be one",
+            file=redacted(as_url(path)),
+            remedy="Name a file or folder on this machine, and copy it then.",
+        )
 
 
 def is_temporary(path: Path) -> bool:

@@ -12,6 +12,7 @@ from typing import TypeAlias
 import pyarrow as pa
 
 from paraloom.core.errors import ConfigError, DataError
+from paraloom.core.remote_files import fetched, is_url
 from paraloom.core.schema import PAIRS, SCHEMAS, require
 from paraloom.io.compression import PIPE, SUFFIXES, without_compression, zstandard
 from paraloom.io.corpus import Corpus, write_corpus
@@ -64,7 +65,7 @@ def read_pairs(
     Args:
         source: A file with both sides (.tsv .csv .jsonl .parquet .tmx; '-' is TSV from standard input), plain or
             compressed (.gz .zst .xz); Moses pairs `PREFIX.{cs,en}`, whose braces name the languages; a file of PPDB
-            (its name starts with ppdb); or the folder of a corpus.
+            (its name starts with ppdb); or the folder of a corpus; or a URL of any of these (``s3://…``).
         src_lang: Language of the source side; by default that of the file, of its header (`de`, `German`) or of its
             name (`news.de-en.tsv`), else 'und'.
         tgt_lang: Language of the target side; likewise.
@@ -97,6 +98,7 @@ def read_pairs(
         if value is not None and not value.isascii() and value != value.encode("utf-8", "replace").decode():
             raise ConfigError(f"'{name}' is not valid UTF-8: {value}")
     path = str(source)
+    path = str(fetched(path)) if is_url(path) else path
     part = _Part(skip, limit)
     options = ReadOptions(path, src_lang, tgt_lang, src_column, tgt_column, part.reporting(on_reject))
 

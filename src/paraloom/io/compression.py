@@ -18,6 +18,7 @@ import pyarrow as pa
 
 from paraloom.core.errors import DataError
 from paraloom.core.optional import OptionalModule
+from paraloom.core.remote_files import fetched, is_url
 from paraloom.io.atomic import atomic_write
 
 zstandard = OptionalModule("zstandard", "writing .zst files", "zstd")
@@ -50,7 +51,7 @@ def open_read(path: str | Path) -> Iterator[BinaryIO]:
     """Open a file for reading bytes, decompressed.
 
     Args:
-        path: The file; '-' is standard input.
+        path: The file, or its URL (``s3://…``); '-' is standard input.
 
     Yields:
         A binary stream.
@@ -62,7 +63,7 @@ def open_read(path: str | Path) -> Iterator[BinaryIO]:
     if str(path) == PIPE:
         yield sys.stdin.buffer
         return
-    path = Path(path)
+    path = fetched(path) if is_url(path) else Path(path)
     _check_file(path)
     with path.open("rb") as raw:
         yield raw if path.suffix not in SUFFIXES else cast(BinaryIO, _DecompressedStream(raw, path))

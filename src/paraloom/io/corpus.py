@@ -14,6 +14,7 @@ import pyarrow as pa
 from paraloom.core.digests import file_digest
 from paraloom.core.errors import ConfigError, DataError, RunError, nearest
 from paraloom.core.progress import progress
+from paraloom.core.remote_files import fetched, is_url
 from paraloom.core.schema import SCHEMAS, require
 from paraloom.io.atomic import atomic_write
 from paraloom.io.shards import open_shard, read_batches, rebatch, write_shard
@@ -57,13 +58,13 @@ class Corpus:
         """Open a corpus.
 
         Args:
-            folder: Its folder.
+            folder: Its folder, or the URL of it (``s3://…``), which is fetched.
 
         Raises:
             DataError: The folder is not a complete corpus, or a shard is missing, corrupt or has another number of
                 rows than `corpus.json` says (`verify` compares digests too).
         """
-        folder = Path(folder)
+        folder = fetched(folder) if is_url(folder) else Path(folder)
         kind, entries = _read_description(folder)
         shards = [folder / entry["file"] for entry in entries]
         for shard, entry in zip(shards, entries, strict=True):

@@ -10,6 +10,7 @@ from typing import Any, TypeAlias
 
 from paraloom.bundled import bundled_path
 from paraloom.core.errors import ConfigError, ParaloomError, nearest
+from paraloom.core.remote_files import fetched, is_url
 from paraloom.core.stage import Fit, Map, Ref, Stage
 from paraloom.pipeline.registry import use_of
 
@@ -162,6 +163,8 @@ def _resolve(value: Ref, key: str, earlier: Sequence[Step], base: Path) -> Refer
     names = [step.name for step in earlier]
     if str(value) in names and not isinstance(value, Path):
         return str(value)
+    if is_url(value):
+        return fetched(value)
     path = base / Path(value).expanduser()
     bundled = None if path.exists() else bundled_path(str(value))
     if bundled is not None:

@@ -16,6 +16,7 @@ from paraloom.io import Corpus
 from paraloom.pipeline.engines.base import Engine, Inline
 from paraloom.pipeline.engines.local import Local
 from paraloom.pipeline.fit import ARTIFACT, FitTask, commit_artifact
+from paraloom.pipeline.remote import Elsewhere, RemoteManifest, RemoteShardTask
 from paraloom.pipeline.shard import OnError, ShardTask
 from paraloom.pipeline.shard_records import ShardRecords
 from paraloom.pipeline.source import read_source
@@ -40,8 +41,19 @@ def read(source: Source, state: State, seeds: Seeds) -> Closed:
     return shards.close(), shards.written
 
 
-def map_shards(mapping: Map, state: State, seeds: Seeds, engine: Engine, on_error: OnError) -> Closed:
-    """Map the shards of its corpus that are not done yet."""
+def map_shards(
+    mapping: Map, state: State, seeds: Seeds, engine: Engine, on_error: OnError, elsewhere: Elsewhere | None = None
+) -> Closed:
+    """Map the shards of its corpus that are not done yet.
+
+    Args:
+        mapping: The stage.
+        state: Its state.
+        seeds: The run's seed and the stage's name.
+        engine: Calls the tasks.
+        on_error: 'stop' or 'reject'.
+        elsewhere: In a run at a URL, where workers of other machines find the input.
+    """
     assert state.source is not None, "every Map of a checked pipeline has an input corpus"
     corpus = Corpus.open(state.source.folder)
     _check_input(mapping, corpus)
@@ -49,28 +61,30 @@ def map_shards(mapping: Map, state: State, seeds: Seeds, engine: Engine, on_erro
     figures = _checked(mapping, corpus, state, seeds)
     survey = _survey(mapping, corpus, state, seeds)
     keys = shard_keys(state, survey)
-    tasks = []
+    tasks: list[ShardTask | RemoteShardTask] = []
     for shard, rows in zip(corpus.shards, corpus.shard_rows, strict=True):
         record = state.shard(shard.name, keys[shard.name])
         if record is not None:
             shards.enter(record, new=False)
         else:
-            tasks.append(
-                ShardTask(
-                    stage=state.folder_name,
-                    file=str(shard),
-                    rows=rows,
-                    mapping=mapping,
-                    folder=state.folder,
-                    key=keys[shard.name],
-                    stage_key=state.key,
-                    kind=shards.kinds["kept"],
-                    seeds=seeds,
-                    survey=survey,
-                    inputs=state.inputs,
-                    on_error=on_error,
-                )
+            task = ShardTask(
+                stage=state.folder_name,
+                file=str(shard),
+                rows=rows,
+                mapping=mapping,
+                folder=state.folder,
+                key=keys[shard.name],
+                stage_key=state.key,
+                kind=shards.kinds["kept"],
+                seeds=seeds,
+                survey=survey,
+                inputs=state.inputs,
+                on_error=on_error,
             )
+            if isinstance(state.manifest, RemoteManifest):
+                tasks.append(state.manifest.task(task, elsewhere or Elsewhere()))
+            else:
+                tasks.append(task)
     done = corpus.rows - sum(task.rows for task in tasks)
     with progress(state.label, corpus.rows, done=done) as advance, closing(engine.run(tasks, advance)) as records:
         for record in records:
@@ -91,8 +105,7 @@ def fit(fitting: Fit, state: State, seeds: Seeds, engine: Engine) -> Closed:
 
         with closing(own_engine.run([task], show_inner)) as records:
             (record,) = records
-    end = asdict(record)
-    state.manifest.put("end", end)
+    end = state.manifest.put("end", asdict(record))
     commit_artifact(state.folder, end)
     return end, 1
 

@@ -69,8 +69,8 @@ class Manifest:
         """The last record of a kind and name, None when there is none."""
         return self._records.get((kind, name))
 
-    def put(self, kind: str, record: Mapping[str, Any], name: str = "") -> None:
-        """Append a record; it is on the disk when this returns."""
+    def put(self, kind: str, record: Mapping[str, Any], name: str = "") -> dict[str, Any]:
+        """Append a record; it is on the disk when this returns. Returns the record that holds, which is this one."""
         entry = {"kind": kind, "name": name, "record": dict(record)}
         line = ("\n" if self._torn else "") + json.dumps(entry, ensure_ascii=False, allow_nan=False) + "\n"
         self._torn = True  # Until the whole line is there.
@@ -82,24 +82,35 @@ class Manifest:
                 stream.flush()
                 os.fsync(stream.fileno())
         self._torn = False
-        self._records[kind, name] = entry["record"]  # type: ignore[assignment]
+        self._records[kind, name] = dict(record)
+        return self._records[kind, name]
 
-    def shard(self, name: str) -> ShardRecord | None:
-        """The last record of a shard."""
+    def shard(self, name: str, key: str = "") -> ShardRecord | None:
+        """The last record of a shard, if it has this key ('' for any)."""
         record = self.get("shard", name)
-        return None if record is None else ShardRecord.from_dict(record)
+        return ShardRecord.from_dict(record) if record and key in ("", record["key"]) else None
+
+    def holds(self, files: Mapping[str, str]) -> bool:
+        """Whether all of `files` are there with the bytes that were recorded."""
+        return intact(self.path.parent, files)
+
+    def fetch(self, files: Mapping[str, str]) -> None:
+        """Make sure that `files` are in the stage's folder; where runs are kept elsewhere, they are fetched."""
+
+    def fetch_output(self, end: Mapping[str, Any]) -> None:
+        """Make sure that the output of the finished stage is in its folder; see `fetch`."""
 
     def _take(self, line: bytes) -> None:
         try:
             entry = json.loads(line)
             kind, name, record = entry["kind"], entry["name"], entry["record"]
-            if isinstance(kind, str) and isinstance(name, str) and _is_record(kind, record):
+            if isinstance(kind, str) and isinstance(name, str) and is_record(kind, record):
                 self._records[kind, name] = record
         except (ValueError, KeyError, TypeError, RecursionError):
             return
 
 
-def _is_record(kind: str, record: Any) -> bool:
+def is_record(kind: str, record: Any) -> bool:
     """Whether a record has what is read of its kind, with the right types; raises KeyError or TypeError, too."""
     if not isinstance(record, dict):
         return False

@@ -108,7 +108,7 @@ class Pipeline:
         """Run the pipeline in a folder, resuming from whatever is done there.
 
         Args:
-            folder: Run folder; made if it does not exist.
+            folder: Run folder, or the URL of one (``s3://bucket/run``); made if it does not exist.
             engine: 'local' (processes), 'inline' (this process) or 'ray'. The result is the same.
             workers: Number of processes; default: one per core. The result is the same.
             until: Name of the last stage to run.

@@ -8,6 +8,7 @@ from typing import Literal
 
 from paraloom.core.stage import Map
 from paraloom.pipeline.definition import Definition
+from paraloom.pipeline.remote import remote_run
 from paraloom.pipeline.state import Output, output_of, shard_keys, state_of, survey_of
 from paraloom.pipeline.store import check, stage_folder
 
@@ -35,13 +36,14 @@ class StagePlan:
 
 def plan(pipeline: Definition, folder: str | Path, *, until: str | None = None) -> list[StagePlan]:
     """What `run_pipeline` would do, stage by stage; reads the folder and changes nothing."""
-    folder = Path(folder).absolute()
+    remote = remote_run(folder)
+    folder = remote.folder if remote is not None else Path(folder).absolute()
     check(folder)
     outputs: dict[str, Output] = {}
     plans = []
     for number, step in enumerate(pipeline.until(until), start=1):
         location = stage_folder(folder, number * 10, step)
-        state = state_of(step, pipeline, location, outputs)
+        state = state_of(step, pipeline, location, outputs, remote)
         if isinstance(state, str):
             plans.append(StagePlan(step.name, location, "run", f"its input '{state}' has to run first"))
         elif end := state.finished():

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from paraloom.core.digests import digest
-from paraloom.core.errors import ConfigError, ParaloomError, nearest
+from paraloom.core.errors import ConfigError, ParaloomError, nearest, redacted
 from paraloom.core.stage import Fit, Map, Source, Stage
 from paraloom.pipeline import execution as execute
 from paraloom.pipeline.counts import RowCounts
@@ -17,9 +17,10 @@ from paraloom.pipeline.engines.base import Engine
 from paraloom.pipeline.engines.registry import make_engine
 from paraloom.pipeline.fit import commit_artifact
 from paraloom.pipeline.monitor import Monitor
+from paraloom.pipeline.remote import Elsewhere, Files, RemoteManifest, RemoteRun, remote_run, uploaded
 from paraloom.pipeline.result import RunResult, StageResult
 from paraloom.pipeline.shard import OnError
-from paraloom.pipeline.state import Output, State, output_of, state_of
+from paraloom.pipeline.state import Output, State, output_of, path_digest, state_of
 from paraloom.pipeline.store import check_run, claimed, renumber, stage_folder, versions, write_report
 
 _KINDS: dict[Literal["source", "map", "fit"], type[Stage]] = {"source": Source, "map": Map, "fit": Fit}
@@ -43,7 +44,7 @@ def run_pipeline(
 
     Args:
         pipeline: The checked pipeline.
-        folder: Run folder.
+        folder: Run folder, or the URL of one (``s3://bucket/run``).
         engine: 'local' (processes), 'inline' (this process) or 'ray' (at `address`, or started here).
         workers: Number of processes; default: one per core.
         until: Name of the last stage to run.
@@ -59,29 +60,44 @@ def run_pipeline(
     """
     if on_error not in ("stop", "reject"):
         raise ConfigError(f"unknown on_error '{on_error}'{nearest(on_error, ('stop', 'reject'))}")
-    folder = Path(folder).absolute()
     steps = pipeline.until(until)
+    remote = remote_run(folder)
+    if remote is not None:
+        remote.begin()
+    folder = remote.folder if remote is not None else Path(folder).absolute()
     check_run(folder, pipeline.name, {step.name for step in pipeline.steps})
     with claimed(folder), closing(make_engine(engine, workers, address)) as chosen:
         monitor = Monitor(folder, pipeline.name, [step.name for step in steps], engine, workers)
         with monitor.watching():
-            return _Run(pipeline, folder, chosen, on_error, monitor).run(steps)
+            return _Run(pipeline, folder, chosen, on_error, monitor, remote).run(steps)
 
 
 class _Run:
     """One run in its folder, which is locked for it."""
 
-    def __init__(self, pipeline: Definition, folder: Path, engine: Engine, on_error: OnError, monitor: Monitor) -> None:
+    def __init__(
+        self,
+        pipeline: Definition,
+        folder: Path,
+        engine: Engine,
+        on_error: OnError,
+        monitor: Monitor,
+        remote: RemoteRun | None = None,
+    ) -> None:
         self.pipeline = pipeline
         self.folder = folder
         self.engine = engine
         self.on_error: OnError = on_error
         self.monitor = monitor
+        self.remote = remote
         self.outputs: dict[str, Output] = {}
+        self.ends: dict[str, tuple[State, dict[str, Any]]] = {}
         self.results: list[StageResult] = []
 
     def run(self, steps: Iterable[Step]) -> RunResult:
         """Run all steps in order, updating run.json after each."""
+        if self.remote is not None:
+            self.remote.share()
         self._report()
         for number, step in enumerate(steps, start=1):
             present = stage_folder(self.folder, number * 10, step)
@@ -100,18 +116,46 @@ class _Run:
         return RunResult(self.folder, tuple(self.results))
 
     def _step(self, step: Step, folder: Path) -> StageResult:
-        state = state_of(step, self.pipeline, folder, self.outputs)
+        state = state_of(step, self.pipeline, folder, self.outputs, self.remote)
         assert isinstance(state, State), "a step refers only to earlier ones, which are done"
         end, written, why = state.finished(), 0, ""
         if end is None:
             why = state.why()
             if why != "unfinished":
                 state.manifest.put("begin", state.described)
+            self._fetch_inputs(step)
             end, written = self._execute(step, state)
         elif isinstance(step.stage, Fit):
             commit_artifact(folder, end)
         self.outputs[step.name] = output_of(state, end, step.stage)
+        self.ends[step.name] = state, end
         return _result(step, folder, end, written, why)
+
+    def _fetch_inputs(self, step: Step) -> None:
+        """Fetch what earlier stages made and a storage keeps, where this machine does not have it."""
+        for name in {step.source, *step.references.values()} & self.ends.keys():
+            state, end = self.ends[str(name)]
+            state.manifest.fetch_output(end)
+
+    def _elsewhere(self, step: Step, state: State) -> Elsewhere | None:
+        """The input of a Map for workers that do not share a disk with this process."""
+        if self.remote is None or self.engine.shares_disk:
+            return None
+        store = self.remote.store
+
+        def files(reference: str | Path, content: str) -> Files:
+            if not isinstance(reference, Path):
+                earlier, end = self.ends[reference]
+                if isinstance(earlier.manifest, RemoteManifest):
+                    return earlier.manifest.output(end)
+            return uploaded(store, Path(reference), content)
+
+        assert step.source is not None and state.source is not None, "a Map has an input corpus"
+        return Elsewhere(
+            source=files(step.source, state.source.digest).objects,
+            inputs={name: files(reference, state.described[name]) for name, reference in step.references.items()},
+            paths={path: uploaded(store, path, path_digest(path)) for path in step.stage.files()},
+        )
 
     def _execute(self, step: Step, state: State) -> execute.Closed:
         seeds = (self.pipeline.seed, step.name)
@@ -119,7 +163,8 @@ class _Run:
             case Source() as source:
                 return execute.read(source, state, seeds)
             case Map() as mapping:
-                return execute.map_shards(mapping, state, seeds, self.engine, self.on_error)
+                elsewhere = self._elsewhere(step, state)
+                return execute.map_shards(mapping, state, seeds, self.engine, self.on_error, elsewhere)
             case Fit() as fitting:
                 return execute.fit(fitting, state, seeds, self.engine)
         raise ConfigError(f"{type(step.stage).__name__} is not a Source, Map or Fit")
@@ -137,9 +182,11 @@ class _Run:
             "versions": versions(),
             "digest": RunResult(self.folder, tuple(self.results)).digest,
             "stages": stages,
-            "pipeline": self.pipeline.text,
+            "pipeline": redacted(self.pipeline.text),
         }
         write_report(self.folder, report)
+        if self.remote is not None:
+            self.remote.write_report()
 
 
 def _result(step: Step, folder: Path, end: Mapping[str, Any], written: int, why: str) -> StageResult:

@@ -49,9 +49,8 @@ class ShardRecords:
                 file=self.state.folder / record.name,
                 remedy="A stage must give each batch the same columns and types: this is a bug of the stage.",
             )
-        self.records[record.name] = record
         if new:
-            self.state.manifest.put("shard", record.as_dict(), record.name)
+            record = ShardRecord.from_dict(self.state.manifest.put("shard", record.as_dict(), record.name))
             self.written += 1
             emit(
                 "shard_end",
@@ -61,6 +60,7 @@ class ShardRecords:
                 seconds=record.seconds,
                 memory=record.memory,
             )
+        self.records[record.name] = record
 
     def close(self, figures: Mapping[str, Json] | None = None) -> dict[str, Any]:
         """Check the row counts, make the folder a corpus, and return the closing record of the manifest.
@@ -70,6 +70,7 @@ class ShardRecords:
         """
         records = [self.records[name] for name in sorted(self.records)]
         folder = self.state.folder
+        self.state.manifest.fetch({name: known for record in records for name, known in record.files.items()})
         counts = total(record.counts for record in records).check(stage=self.state.folder_name)
         files = {name: file_hash for record in records for name, file_hash in record.files.items()}
         if not counts.out:
@@ -91,8 +92,7 @@ class ShardRecords:
             "memory": max(record.memory for record in records),
             **({"figures": figures} if figures else {}),
         }
-        self.state.manifest.put("end", end)
-        return end
+        return self.state.manifest.put("end", end)
 
     def _write_empty(self, records: list[ShardRecord]) -> str:
         """Write an empty shard with the right columns, if no row was kept: a corpus has at least one shard."""
@@ -108,6 +108,7 @@ class ShardRecords:
 
     def _difference(self, first: ShardRecord, record: ShardRecord) -> str:
         fields: list[set[str]] = []
+        self.state.manifest.fetch({**first.files, **record.files})
         for name in (first.name, record.name):
             with open_shard(Path(self.state.folder / name)) as file:
                 fields.append({f"{field.name} {field.type}" for field in file.schema_arrow})

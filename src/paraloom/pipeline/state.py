@@ -14,7 +14,8 @@ from paraloom.core.stage import Fit, Json, Map
 from paraloom.io import Corpus
 from paraloom.pipeline.definition import Definition, Step
 from paraloom.pipeline.fit import ARTIFACT, find_artifact
-from paraloom.pipeline.manifest import Manifest, ShardRecord, intact
+from paraloom.pipeline.manifest import Manifest, ShardRecord
+from paraloom.pipeline.remote import RemoteManifest, RemoteRun
 from paraloom.pipeline.shard import BATCH_ROWS
 
 _LAYOUT = ["paraloom-run", "1", BATCH_ROWS]
@@ -64,16 +65,19 @@ class State:
 
     def shard(self, name: str, key: str) -> ShardRecord | None:
         """The record of a finished shard: written under this key, with the recorded bytes still on disk."""
-        record = self.manifest.shard(name)
-        return record if record and record.key == key and intact(self.folder, record.files) else None
+        record = self.manifest.shard(name, key)
+        return record if record and self.manifest.holds(record.files) else None
 
     def finished(self) -> dict[str, Any] | None:
         """The stage's closing record, if all of it is done and its files are unchanged."""
         end = self.manifest.get("end")
         if end is None or end["key"] != self.whole:
             return None
-        there = intact(self.folder, end["files"]) if "files" in end else find_artifact(self.folder, end) is not None
-        return end if there else None
+        if "files" in end:
+            return end if self.manifest.holds(end["files"]) else None
+        if isinstance(self.manifest, RemoteManifest):
+            return end if self.manifest.holds_artifact(end["output"]) else None
+        return end if find_artifact(self.folder, end) is not None else None
 
     def why(self) -> str:
         """Why it has to run, in a few words: it is new, something changed, it was stopped, or files are damaged."""
@@ -88,8 +92,13 @@ class State:
         return "its files are missing or were changed"
 
 
-def state_of(step: Step, pipeline: Definition, folder: Path, outputs: Mapping[str, Output]) -> State | str:
-    """The state of a step in its folder, or the name of a stage that it needs and that is not in `outputs`."""
+def state_of(
+    step: Step, pipeline: Definition, folder: Path, outputs: Mapping[str, Output], remote: RemoteRun | None = None
+) -> State | str:
+    """The state of a step in its folder, or the name of a stage that it needs and that is not in `outputs`.
+
+    The manifest is that of the storage where `remote` is given, of which `folder` is the local copy.
+    """
     references = {**step.references, **({"": step.source} if step.source is not None else {})}
     resolved: dict[str, Output] = {}
     for name, reference in references.items():
@@ -104,7 +113,7 @@ def state_of(step: Step, pipeline: Definition, folder: Path, outputs: Mapping[st
         **stage.configuration(),
         "seed": pipeline.seed,
         "name": step.name,
-        **{f"file {number}": [file.name, _file_digest(file)] for number, file in enumerate(stage.files(), start=1)},
+        **{f"file {number}": [file.name, path_digest(file)] for number, file in enumerate(stage.files(), start=1)},
         **{name: output.digest for name, output in resolved.items()},
     }
     described = json.loads(json.dumps(described))  # As it will be read back: tuples are lists.
@@ -115,7 +124,8 @@ def state_of(step: Step, pipeline: Definition, folder: Path, outputs: Mapping[st
         described["input"] = source.digest
     inputs = {name: output.folder for name, output in resolved.items()}
     label = f"{step.name} ({pipeline.steps.index(step) + 1} of {len(pipeline.steps)})"
-    return State(folder.name, label, folder, Manifest(folder), described, key, whole, inputs, source)
+    manifest = Manifest(folder) if remote is None else RemoteManifest(remote, folder, step.name, key, whole)
+    return State(folder.name, label, folder, manifest, described, key, whole, inputs, source)
 
 
 def survey_of(state: State, mapping: Map) -> tuple[bool, Json]:
@@ -154,14 +164,15 @@ def outside(path: Path) -> Output:
         corpus.verify()
         shards = {shard.name: content for shard, content in zip(corpus.shards, corpus.digests, strict=True)}
         return Output(path, digest([corpus.kind, shards]), shards)
-    return Output(path, _file_digest(path))
+    return Output(path, path_digest(path))
 
 
 def _is_kept(name: str) -> bool:
     return name.endswith(".parquet") and "/" not in name
 
 
-def _file_digest(path: Path) -> str:
+def path_digest(path: Path) -> str:
+    """The digest of a file, or of a folder with all its files."""
     if path.is_dir():
         return folder_digest(path)
     facts = path.stat()

@@ -13,6 +13,7 @@ from typing import Any
 
 from paraloom.core.config import FieldTypeError, check_keys, coerce, type_hints
 from paraloom.core.errors import ConfigError, ParaloomError, nearest
+from paraloom.core.remote_files import origin
 from paraloom.core.stage import Stage
 from paraloom.pipeline.definition import Definition, define_steps, detached
 from paraloom.pipeline.registry import load_stage
@@ -173,4 +174,6 @@ def _toml(value: Any) -> str:
         return f"[{', '.join(map(_toml, value))}]"
     if isinstance(value, Mapping):
         return f"{{ {', '.join(f'{_toml(key)} = {_toml(item)}' for key, item in value.items())} }}"
-    return json.dumps(str(value) if isinstance(value, Path) else value, ensure_ascii=False)
+    if isinstance(value, Path):
+        value = origin(value) or str(value)
+    return json.dumps(value, ensure_ascii=False)

@@ -47,6 +47,7 @@ _MODULES = {
     "search": ("mine_lines", "mine_translations", "search_lines"),
     "selftraining": ("read_loop", "selftrain"),
     "status": ("run_status",),
+    "urls": ("fetch_input",),
     "syntax": ("add_parses", "find_syntax_groups", "train_parser"),
     "translators": ("train_translator", "translate_file"),
     "tuning": ("Tuning", "TuningResult", "tune"),

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from paraloom.core.errors import ConfigError, ParaloomError, RunError
+from paraloom.core.remote_files import fetched, is_url
 from paraloom.core.stage import Fit, Ref, Stage
 from paraloom.io import Corpus, write_table
 from paraloom.io.bitext import check_target
@@ -59,6 +60,7 @@ def input_stages(
     """
     if source == "-":
         raise ConfigError("standard input cannot be read more than once", remedy="Write the pairs to a file first.")
+    source = str(fetched(source)) if is_url(source) else source
     path = Path(source).absolute()
     if (path / "corpus.json").is_file():
         return [], path

@@ -38,7 +38,14 @@ class Task(Protocol[Result_co]):
 
 
 class Engine(Protocol):
-    """Calls tasks on its workers. What a task returns never depends on the engine."""
+    """Calls tasks on its workers. What a task returns never depends on the engine.
+
+    Attributes:
+        shares_disk: Whether all workers see the files of this process.
+    """
+
+    @property
+    def shares_disk(self) -> bool: ...
 
     def run(self, tasks: Iterable[Task[Result]], report: ProgressCallback) -> Generator[Result, None, None]:
         """Call the tasks, taking the next one whenever a worker is free.
@@ -105,6 +112,8 @@ def _named(error: Exception) -> ParaloomError:
 
 class Inline:
     """Calls the tasks in this process, one after another: for debuggers, notebooks and small tests."""
+
+    shares_disk = True
 
     def run(self, tasks: Iterable[Task[Result]], report: ProgressCallback) -> Generator[Result, None, None]:
         for task in tasks:

@@ -37,6 +37,8 @@ class Local:
         threads: Leave the number of threads to the task, as a Fit needs it, which has the machine to itself.
     """
 
+    shares_disk = True
+
     def __init__(self, workers: int | None = None, *, threads: bool = False) -> None:
         self.workers = workers or os.cpu_count() or 1
         self.threads = threads

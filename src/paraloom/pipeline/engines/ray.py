@@ -1,6 +1,7 @@
 """The engine of a cluster: the same tasks on Ray, which schedules and retries them.
 
-The run's folder, and whatever the pipeline reads, must be at the same path on every machine.
+With a run folder at a URL, machines need no disk in common: workers fetch their input by its digest and commit what
+they made. With a local run folder, it and whatever the pipeline reads must be at the same path on every machine.
 """
 
 from __future__ import annotations
@@ -15,6 +16,13 @@ from typing import Any
 from paraloom.core.errors import MissingExtraError, RunError
 from paraloom.core.progress import ProgressCallback, disable_progress
 from paraloom.pipeline.engines.base import Outcome, Result, Task, attempt
+from paraloom.pipeline.store import versions
+
+_CHECK_SECONDS = 120
+"""How long a machine may take to start a worker that says its versions."""
+
+_COMPARED = ("paraloom", "python", "numpy", "pyarrow")
+"""What bytes depend on most."""
 
 
 class Cluster:
@@ -27,8 +35,15 @@ class Cluster:
             raise MissingExtraError.for_verb("run --engine ray", "cluster") from error
         self.ray: Any = ray
         self.workers = workers or (os.cpu_count() or 1)
+        self.counted = workers is not None
         self.address = address
         self.ours = False
+        self.checked = False
+
+    @property
+    def shares_disk(self) -> bool:
+        """Whether Ray is started here; the machines of another cluster need not share a disk."""
+        return self.address is None
 
     def run(self, tasks: Iterable[Task[Result]], report: ProgressCallback) -> Generator[Result, None, None]:
         """The results as they come; see `Engine`. At most twice as many tasks as processors are submitted at a time."""
@@ -61,6 +76,7 @@ class Cluster:
 
     def _begin(self) -> None:
         if self.ray.is_initialized():
+            self._check_machines()
             return
         # Its workers import the stages as this process does.
         paths = {"PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
@@ -79,6 +95,46 @@ class Cluster:
                 remedy="Check the address, and that Ray runs there; --engine local does not need Ray.",
             ) from error
         self.ours = True
+        self._check_machines()
+
+    def _check_machines(self) -> None:
+        """Count the processors of a cluster, and compare versions on its machines, once."""
+        if self.address is None or self.checked:
+            return
+        from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
+
+        self.checked = True
+        if not self.counted:
+            self.workers = max(1, int(self.ray.cluster_resources().get("CPU", 1)))
+        here = _versions()
+        call = self.ray.remote(num_cpus=0, max_retries=0)(_versions)
+        nodes = [node for node in self.ray.nodes() if node["Alive"]]
+        strategies = [NodeAffinitySchedulingStrategy(node["NodeID"], soft=False) for node in nodes]
+        asked = [call.options(scheduling_strategy=strategy).remote() for strategy in strategies]
+        for node, reference in zip(nodes, asked, strict=True):
+            machine = node.get("NodeManagerHostname") or node["NodeID"]
+            try:
+                there = self.ray.get(reference, timeout=_CHECK_SECONDS)
+            except self.ray.exceptions.TaskUnschedulableError:
+                continue  # The machine has left the cluster.
+            except self.ray.exceptions.RayError as error:
+                if node["NodeID"] not in self._alive():
+                    continue
+                reason = " ".join(str(error).split("\n")[0].split()).rstrip(".")
+                raise RunError(
+                    f"Paraloom cannot be used on the machine {machine}: {reason or type(error).__name__}",
+                    remedy="Install the same packages on each machine of the cluster.",
+                ) from error
+            differing = [name for name in here if there.get(name) != here[name]]
+            if differing:
+                which = ", ".join(f"{name} {there.get(name)} there, {here[name]} here" for name in differing)
+                raise RunError(
+                    f"the machine {machine} has other versions: {which}",
+                    remedy="Install the same packages on each machine: bytes depend on them.",
+                )
+
+    def _alive(self) -> set[str]:
+        return {node["NodeID"] for node in self.ray.nodes() if node["Alive"]}
 
     def _outcome(self, reference: Any, task: Task[Result]) -> Outcome[Result]:
         try:
@@ -92,6 +148,11 @@ class Cluster:
                 remedy="Run again, with fewer workers if memory was short: finished shards are kept.",
             ) from error
         return outcome
+
+
+def _versions() -> dict[str, str]:
+    installed = versions()
+    return {name: installed[name] for name in _COMPARED if name in installed}
 
 
 def _call(task: Task[Result]) -> Outcome[Result]:

@@ -1,0 +1,42 @@
+"""Files, folders and runs that a command is given as URLs."""
+
+from __future__ import annotations
+
+from pathlib import Path, PurePosixPath
+
+from paraloom.core.errors import ConfigError, redacted
+from paraloom.core.remote_files import as_url, fetched, local_copy
+from paraloom.io.store import Store
+from paraloom.pipeline.status import RUN_FILE
+
+
+def fetch_input(url: str | Path) -> Path:
+    """Fetch what a URL names; a run is not fetched, but its copy on this machine is found.
+
+    Args:
+        url: URL of a file, a corpus, a model, or a run.
+
+    Returns:
+        Its path on this machine.
+
+    Raises:
+        ConfigError: The run has no copy on this machine.
+        ParaloomError: See `fetched`.
+
+    Example:
+        >>> import fsspec
+        >>> fsspec.filesystem("memory").pipe_file("/example/pairs.tsv", b"Hallo\\tHello\\n")
+        >>> fetch_input("memory://example/pairs.tsv").name
+        'pairs.tsv'
+    """
+    url = as_url(url)
+    copy = local_copy(url)
+    if (copy / RUN_FILE).is_file():
+        return copy
+    if not PurePosixPath(url).suffix and Store(url).read(RUN_FILE) is not None:
+        raise ConfigError(
+            "this run has no copy on this machine",
+            file=redacted(url),
+            remedy=f"Make one with `paraloom run PIPELINE -o {redacted(url)}`, or name the folder of one stage.",
+        )
+    return fetched(url)
