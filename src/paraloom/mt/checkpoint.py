@@ -17,6 +17,7 @@ from typing import Any
 from paraloom.bundled import BUNDLED, bundled_path
 from paraloom.core.digests import file_digest
 from paraloom.core.errors import ConfigError, MissingExtraError, ModelError, nearest
+from paraloom.core.remote_files import cache_folder
 from paraloom.io.atomic import disk_full_as_error, unwritable_as_error
 from paraloom.mt.download import PICKLES, WEIGHTS, check_weights, download
 from paraloom.mt.families import checkpoint_family
@@ -91,11 +92,6 @@ def check_precision(precision: str) -> None:
     """
     if precision not in (AUTO, *PRECISIONS):
         raise ConfigError(f"unknown precision '{precision}'{nearest(precision, [AUTO, *PRECISIONS])}")
-
-
-def cache_folder() -> Path:
-    """Folder of converted models: $PARALOOM_CACHE, or ~/.cache/paraloom."""
-    return Path(os.environ.get("PARALOOM_CACHE") or Path.home() / ".cache" / "paraloom")
 
 
 def save_checkpoint(model: Any, folder: Path, subwords: Path) -> None:

@@ -17,9 +17,10 @@ from paraloom.core.config import Config
 from paraloom.core.digests import digest, file_digest, signature
 from paraloom.core.errors import ConfigError, MissingExtraError, ModelError, RunError, nearest
 from paraloom.core.protocols import Variant
+from paraloom.core.remote_files import cache_folder
 from paraloom.core.seeds import derive_seed
 from paraloom.mt.answers import MAX_RATIO, check_answer
-from paraloom.mt.checkpoint import PRECISIONS, cache_folder, quiet
+from paraloom.mt.checkpoint import PRECISIONS, quiet
 from paraloom.mt.decoding import Beam, Decoding, Mbr, Sampling, describe_decoding, parse_decoding
 from paraloom.mt.minimum_risk import minimum_risk
 from paraloom.mt.prompts import find_prompt, prompt_for

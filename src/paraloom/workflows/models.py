@@ -10,7 +10,7 @@ from typing import Any
 
 from paraloom.bundled import BUNDLED, bundled_path
 from paraloom.core.errors import ConfigError, nearest
-from paraloom.mt.checkpoint import cache_folder
+from paraloom.core.remote_files import cache_folder
 from paraloom.mt.model_card import read_card
 
 _UNKNOWN = "not stated"
