@@ -74,8 +74,9 @@ REFUSED = {
 }
 """Where a bundled name is understood, but the model does not have what the command needs."""
 
-OTHERS = {"evaluate comet --model", "explore --encoder", "reproduce --encoder"} | {
-    f"{command} --model" for command in ("translate", "backtranslate", "variants")
+OTHERS = {"evaluate comet --model", "explore --encoder", "reproduce --encoder", "train parser --encoder"} | {
+    f"{command} --model"
+    for command in ("translate", "backtranslate", "variants", "augment", "align sentences", "align documents")
 }
 """A COMET model; a command that serves until it is stopped; one whose tables take minutes; models of a server."""
 

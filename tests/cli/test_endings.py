@@ -233,8 +233,9 @@ def test_diversity_and_syntax_groups(paraloom: Command, tmp_path: Path) -> None:
     assert status == 0 and "4 variants measured in " in err and ": measured" in err, err
     assert "Report: measured/report.html" in err and "Next: paraloom head v.tsv" in err
     trees = ["(S (N a))", "(S (N b))", "(S (V c))"]
-    columns = {"pair_id": ["1", "2", "3"], "src": ["a", "b", "c"], "tgt": ["a", "b", "c"], "tgt_parse": trees}
-    pq.write_table(pa.table(columns), tmp_path / "parsed.parquet")
+    columns = {"pair_id": ["1", "2", "3"], "src": ["a", "b", "c"], "tgt": ["a", "b", "c"]}
+    codes = {"src_lang": ["en"] * 3, "tgt_lang": ["en"] * 3, "origin": ["toy"] * 3}
+    pq.write_table(pa.table(columns | codes | {"tgt_parse": trees}), tmp_path / "parsed.parquet")
     status, out, err = paraloom("syntax-groups", "parsed.parquet", "--groups", 2, "-o", "groups")
     assert status == 0 and "3 rows, 0 without a parse" in out, err
     assert "Written in " in err and ": groups" in err and "Next: paraloom stages pick-syntax-group" in err

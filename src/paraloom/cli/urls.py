@@ -13,6 +13,9 @@ from paraloom.core.remote_files import as_url, is_url
 _WRITTEN = frozenset(["output", "log_file"])
 """Parameters that name what a command writes."""
 
+_ADDRESSES = frozenset(["address", "on_end_post"])
+"""Parameters that name a server, not a file."""
+
 
 def with_urls(command: Callable[..., None], name: str) -> Callable[..., None]:
     """The command, with URLs among its inputs replaced by what they were fetched to.
@@ -25,6 +28,8 @@ def with_urls(command: Callable[..., None], name: str) -> Callable[..., None]:
     @wraps(command)
     def run(**values: Any) -> None:
         for parameter, value in values.items():
+            if parameter in _ADDRESSES:
+                continue
             if parameter not in _WRITTEN:
                 values[parameter] = _local(value)
             elif is_url(value) and (name, parameter) != ("run", "output"):

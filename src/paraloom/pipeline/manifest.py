@@ -49,7 +49,7 @@ class Manifest:
 
     >>> import tempfile
     >>> folder = Path(tempfile.mkdtemp())
-    >>> Manifest(folder).put("survey", {"key": "k", "value": 3})
+    >>> _ = Manifest(folder).put("survey", {"key": "k", "value": 3})
     >>> _ = (folder / JOURNAL).open("a").write('{"kind": "survey", "va')
     >>> Manifest(folder).get("survey")
     {'key': 'k', 'value': 3}
