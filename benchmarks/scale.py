@@ -205,7 +205,7 @@ def main() -> None:
                 same_digest=same,
             )  # fmt: skip
         path.unlink()
-        path = prepare(options.loop_pairs)
+        path = prepare(options.loop_pairs if options.rounds else 0)
         ratios = []
         for turn in range(options.rounds):
             command = [sys.executable, __file__, "--bare-loop", str(path), str(folder / "bare.parquet")]
@@ -215,7 +215,8 @@ def main() -> None:
             engine = Run(pipeline, folder / f"turn-{turn}", workers=1).wait() or 0.0
             ratios.append(engine / bare)
             note(pairs=options.loop_pairs, bare_seconds=round(bare, 1), engine_seconds=round(engine, 1))
-        note(pairs=options.loop_pairs, engine_to_bare=round(statistics.median(ratios), 3))
+        if ratios:
+            note(pairs=options.loop_pairs, engine_to_bare=round(statistics.median(ratios), 3))
     print(json.dumps({"workers": options.workers, "shard_rows": SHARD_ROWS, "rows": rows}))
 
 
