@@ -133,5 +133,5 @@ def _tree_class() -> type[Tree]:
     try:
         from nltk.tree import Tree
     except ImportError:
-        raise MissingExtraError.for_verb("a grammar", "syntax") from None
+        raise MissingExtraError.for_verb("reading a treebank", "syntax") from None
     return Tree
