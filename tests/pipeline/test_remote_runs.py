@@ -283,6 +283,20 @@ def test_a_folder_with_something_else(s3: str) -> None:
         run(CHAIN, s3)
 
 
+def test_a_driver_begins_while_another_looks(s3: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What it writes between two requests of this one is a run, not something else."""
+    listed = Store.list
+
+    def later(self: Store, below: str = "") -> dict[str, int]:
+        if not below and self.read("run.json") is None:
+            self.replace("run.json", b'{"name": "toy", "stages": []}')
+            self.replace("count/begin.json", b"{}")
+        return listed(self, below)
+
+    monkeypatch.setattr(Store, "list", later)
+    assert run(CHAIN, s3).digest == run(CHAIN, tmp_path / "here").digest
+
+
 def test_another_run_in_the_folder(s3: str) -> None:
     run(toml({"use": "Count"}), s3)
     with pytest.raises(RunError, match="another run, 'toy'"):

@@ -69,8 +69,9 @@ class RemoteRun:
             RunError: The storage refuses, or holds something else.
         """
         self.store.probe()
+        present = self.store.list()  # Before run.json, which a driver that begins now writes first.
         report = self.store.read(_REPORT)
-        if report is None and self.store.list():
+        if report is None and present:
             raise RunError(
                 "this folder holds something other than a run", file=self.store.name, remedy="Name a new folder."
             )
