@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import multiprocessing
 import os
 import signal
@@ -19,7 +20,9 @@ from typing import Any
 from paraloom.core.arrow import start_without_pandas
 from paraloom.core.errors import RunError
 from paraloom.core.progress import ProgressCallback, disable_progress
+from paraloom.core.stage_cache import begin_stage
 from paraloom.pipeline.engines.base import Outcome, Result, Task, attempt
+from paraloom.pipeline.memory import restart_peak
 
 # Several workers with several threads each would compete for the cores; one thread per worker also makes sums of
 # floats independent of the machine. What the user has set is kept.
@@ -29,12 +32,17 @@ _ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM
 _MEMORY_KEPT = {"MALLOC_TRIM_THRESHOLD_": str(1 << 28), "MALLOC_MMAP_THRESHOLD_": str(1 << 25)}
 
 
+# What is sent to a worker at the end of a stage, in place of a task.
+_REST = "rest"
+
+
 class Local:
-    """A process pool that lives as long as one stage, so that what its workers have loaded is freed with it.
+    """A process pool. Between two stages its workers rest, without the models that they have loaded, until `close`.
 
     Args:
         workers: Number of processes; default: one per core.
-        threads: Leave the number of threads to the task, as a Fit needs it, which has the machine to itself.
+        threads: Leave the number of threads to the task, as a Fit needs it, which has the machine to itself. Such a
+            worker does not rest: it ends with its task.
     """
 
     shares_disk = True
@@ -42,6 +50,7 @@ class Local:
     def __init__(self, workers: int | None = None, *, threads: bool = False) -> None:
         self.workers = workers or os.cpu_count() or 1
         self.threads = threads
+        self._resting: list[_Worker] = []
 
     def run(self, tasks: Iterable[Task[Result]], report: ProgressCallback) -> Generator[Result, None, None]:
         """The results as they come; see `Engine`. A worker is started when there is a task for it."""
@@ -56,7 +65,7 @@ class Local:
                     if task is None:
                         break
                     if not idle:
-                        workers.append(_Worker(self.threads, imports_script=_is_of_script(task)))
+                        workers.append(self._rested_or_new(_is_of_script(task)))
                         idle.append(workers[-1])
                     idle.pop().begin(task)
                 # Only now, with all workers busy again, because the caller may take its time.
@@ -80,14 +89,35 @@ class Local:
                             finished.append(message)
                         else:
                             report(message)
-            for worker in workers:
-                worker.dismiss()
+            while workers and not self.threads:
+                workers[-1].rest()
+                self._resting.append(workers.pop())
+            _dismiss(workers)
         finally:
             for worker in workers:
                 worker.stop()
 
     def close(self) -> None:
-        """Nothing is kept between stages."""
+        """End the workers that rest. The next `run` starts new ones."""
+        resting, self._resting = self._resting, []
+        _dismiss(resting)
+
+    def _rested_or_new(self, imports_script: bool) -> _Worker:
+        """A worker for a task of the script that is run, or of a module."""
+        for worker in self._resting:
+            if worker.imports_script == imports_script and worker.process.is_alive():
+                self._resting.remove(worker)
+                return worker
+        return _Worker(self.threads, imports_script)
+
+
+def _dismiss(workers: Iterable[_Worker]) -> None:
+    """Let workers end by themselves, all at the same time."""
+    for worker in workers:
+        worker.dismiss()
+    for worker in workers:
+        worker.process.join(5)
+        worker.stop()
 
 
 class _Worker:
@@ -98,6 +128,7 @@ class _Worker:
         context = multiprocessing.get_context("spawn")
         self.process: BaseProcess = context.Process(target=_serve, args=(far_end,), daemon=not threads)
         self.task: Task[Any] | None = None
+        self.imports_script = imports_script
         script = nullcontext() if imports_script else _script_hidden()
         with _environment({} if threads else _ONE_THREAD | _MEMORY_KEPT), _interrupts_held(), script:
             self.process.start()
@@ -131,11 +162,15 @@ class _Worker:
             self.task = None
         return message
 
+    def rest(self) -> None:
+        """Let it forget what it has loaded, and wait."""
+        with suppress(ConnectionError):
+            self.connection.send(_REST)
+
     def dismiss(self) -> None:
         """Let it end by itself."""
         with suppress(ConnectionError):
             self.connection.send(None)
-        self.process.join(5)
 
     def stop(self) -> None:
         """End it, whatever it does."""
@@ -162,7 +197,18 @@ def _serve(connection: Connection) -> None:
                 continue
             if task is None:
                 return
+            if task == _REST:
+                _forget()
+                continue
             connection.send(attempt(task, connection.send))
+
+
+def _forget() -> None:
+    """Free what was loaded for a stage, measure memory anew, and show each warning once more in the next one."""
+    begin_stage("")
+    gc.collect()
+    restart_peak()
+    warnings.simplefilter("default", append=True)  # Whatever it adds, it invalidates what was shown.
 
 
 def _print_warning(message: Warning | str, *location: object) -> None:
