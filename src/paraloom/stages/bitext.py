@@ -299,6 +299,10 @@ class ReadScoredPairs(Source):
             yield batch
 
 
+_WRITTEN = {"src", "tgt", "pair_id"}
+"""Columns of every table of pairs that Paraloom wrote."""
+
+
 def has_further_columns(source: str) -> bool:
     """Whether a file is a Parquet file of pairs with columns beyond those of PAIRS, as Paraloom writes them.
 
@@ -317,21 +321,24 @@ def has_further_columns(source: str) -> bool:
 
 
 def unread_columns(source: str) -> list[str]:
-    """Columns of a table in text form that Paraloom wrote and that reading it as pairs leaves out, such as `pivot`.
+    """Columns of a table that reading it as pairs leaves out: of text that Paraloom wrote, of Parquet from elsewhere.
 
     Args:
         source: Any path; an empty list if it does not exist or is another kind of file.
     """
     name = source.removesuffix(".gz").removesuffix(".xz").removesuffix(".zst")
-    if not name.endswith((".tsv", ".jsonl")) or not Path(source).is_file():
+    if not name.endswith((".tsv", ".jsonl", ".parquet")) or not Path(source).is_file():
         return []
     try:
-        first = next(iter(read_lines(source)), "")
-        columns = list(json.loads(first)) if name.endswith(".jsonl") else first.split("\t")
+        if name.endswith(".parquet"):
+            with open_shard(source) as file:
+                columns, needed = file.schema_arrow.names, {"src", "tgt"}
+        else:
+            first = next(iter(read_lines(source)), "")
+            columns, needed = list(json.loads(first)) if name.endswith(".jsonl") else first.split("\t"), _WRITTEN
     except (DataError, MissingExtraError, ValueError, TypeError, RecursionError):
         return []
-    written = {"src", "tgt", "pair_id"} <= set(columns)
-    return [column for column in columns if column not in PAIRS.names] if written else []
+    return [column for column in columns if column not in PAIRS.names] if needed <= set(columns) else []
 
 
 @dataclass(frozen=True, kw_only=True)
