@@ -127,7 +127,7 @@ def describe_machine(machine: Mapping[str, float], *, zeros: bool = True) -> str
     memory = machine.get("memory", 0)
     counts = [(machine.get(name, 0), name) for name in ("CPU", "GPU")]
     parts = [f"{count:g} {name}{'s' * (count != 1)}" for count, name in counts if count or zeros]
-    parts += [f"{memory / 1e9:.3g} GB of memory"] if memory or zeros else []
+    parts += [f"{f'{memory / 1e9:,.1f}'.removesuffix('.0')} GB of memory"] if memory or zeros else []
     return " and ".join([", ".join(parts[:-1]), parts[-1]] if len(parts) > 1 else parts)
 
 

@@ -34,10 +34,13 @@ def read(options: ReadOptions, batch_rows: int = 1024) -> Iterator[PairRow]:
             provenance = _check_columns(path, options, names)
             row = 0
             for batch in read_batches(path, list(dict.fromkeys([*names, *filter(None, provenance)])), batch_rows):
-                columns = [_values(batch, name) for name in (*names, *provenance)]
+                columns = [
+                    [None] * batch.num_rows if name is None else text_values(batch.column(name))
+                    for name in (*names, *provenance)
+                ]
                 for values in zip(*columns, strict=True):
                     row += 1
-                    problem = _row_error(names, values)
+                    problem = row_error(names, values)
                     if problem is None:
                         yield PairRow(row, *values)
                     else:
@@ -98,21 +101,27 @@ def _check_columns(path: Path, options: ReadOptions, names: list[str]) -> list[s
                 f"column '{name}' not found{nearest(name, schema.names)}",
                 remedy="Name the columns of the two sides: --src-column, --tgt-column.",
             )
-        if not _is_text(schema.field(name).type):
+        if not is_text(schema.field(name).type):
             raise DataError(f"column '{name}' must be text, got {schema.field(name).type}")
-    return [name if name in schema.names and _is_text(schema.field(name).type) else None for name in PROVENANCE]
+    return [name if name in schema.names and is_text(schema.field(name).type) else None for name in PROVENANCE]
 
 
-def _is_text(kind: pa.DataType) -> bool:
+def is_text(kind: pa.DataType) -> bool:
+    """Whether a column of this type has text.
+
+    Args:
+        kind: The type.
+    """
     kind = kind.value_type if pa.types.is_dictionary(kind) else kind
     return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind))
 
 
-def _values(batch: pa.RecordBatch, name: str | None) -> list[Any]:
-    """The texts of a column; a value that is not valid UTF-8 is returned as bytes."""
-    if name is None:
-        return [None] * batch.num_rows
-    column = batch.column(name)
+def text_values(column: pa.Array) -> list[Any]:
+    """The texts of a column; a value that is not valid UTF-8 is returned as bytes.
+
+    Args:
+        column: The column.
+    """
     try:
         values: list[Any] = column.to_pylist()
         return values
@@ -127,7 +136,13 @@ def _text_or_bytes(value: bytes | None) -> str | bytes | None:
         return value
 
 
-def _row_error(names: list[str], values: tuple[Any, ...]) -> DataError | None:
+def row_error(names: list[str], values: tuple[Any, ...]) -> DataError | None:
+    """What is wrong with a row, None if nothing is.
+
+    Args:
+        names: Names of the two sides, for the error.
+        values: The two sides and the columns of PROVENANCE; bytes where they are not valid UTF-8.
+    """
     for name, value in zip((*names, *PROVENANCE), values, strict=True):
         if isinstance(value, bytes):
             try:

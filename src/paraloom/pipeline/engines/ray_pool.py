@@ -84,7 +84,7 @@ class Pool(Generic[Result]):
         try:
             while True:
                 self._count()
-                self.queue.extend(islice(waiting, self.size - len(self.queue)))
+                self.queue.extend(islice(waiting, max(0, self.size - len(self.queue))))
                 self._assign()
                 # Only now, with all workers busy again, because the caller may take its time.
                 for outcome in finished:
