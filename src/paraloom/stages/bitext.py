@@ -37,7 +37,8 @@ class ReadPairs(Source):
 
     Args:
         source: A file with both sides, plain or compressed, or `PREFIX.{de,en}` for a Moses pair; the braces may hold
-            any two parts of file names; or a folder that `Dataset.save_to_disk` wrote. Relative paths are resolved against the folder of the pipeline file.
+            any two parts of file names; or a folder that `Dataset.save_to_disk` wrote. Relative paths are resolved
+            against the folder of the pipeline file.
         src_lang, tgt_lang: Language of each side. Default: what the file, its header or its name says, else 'und'.
         src_column, tgt_column: Column of each side in a table: its name, or its number from 1.
         origin: First part of each `pair_id`. Default: the name of the file.
@@ -256,7 +257,8 @@ class ReadScoredPairs(Source):
     To read the two sides of one from elsewhere, use :class:`ReadPairs`.
 
     Args:
-        source: The file, or the folder of the data set (`.dataset`). Relative paths are resolved against the folder of the pipeline file.
+        source: The file, or the folder of the data set (`.dataset`). Relative paths are resolved against the folder of
+            the pipeline file.
         bad_rows: 'stop' at a row whose `src` or `tgt` is null, or 'reject' it.
 
     Raises:

@@ -93,8 +93,8 @@ def preview(path: str | Path, rows: int = 3) -> Preview:
     """The first rows of a file or folder.
 
     Args:
-        path: Pairs or variants in any format, links, vectors (.npy), text, a corpus folder, a data set, a run folder (its last
-            corpus), or a model's folder (its card).
+        path: Pairs or variants in any format, links, vectors (.npy), text, a corpus folder, a data set, a run folder
+            (its last corpus), or a model's folder (its card).
         rows: How many.
 
     Raises:

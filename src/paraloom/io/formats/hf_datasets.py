@@ -6,26 +6,25 @@ import json
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from paraloom.core.digests import digest, file_digest
-from paraloom.core.errors import ConfigError, DataError, nearest
+from paraloom.core.errors import ConfigError, DataError
 from paraloom.io.atomic import atomic_folder
-from paraloom.io.formats.base import (
-    PROVENANCE,
-    ColumnName,
-    PairRow,
-    ReadOptions,
-    file_stem,
-    find_header,
-    languages_in_name,
+from paraloom.io.formats.base import PairRow, ReadOptions, file_stem, languages_in_name
+from paraloom.io.formats.columns import (
+    choose_sides,
+    is_text,
+    kept_provenance,
+    named_column,
+    pair_values,
+    row_error,
+    side_column,
+    text_values,
 )
-from paraloom.io.formats.parquet import is_text, row_error, text_values
 from paraloom.io.shards import rebatch
-from paraloom.text.language_names import language_code
 
 SUFFIX = ".dataset"
 """Suffix of a folder that is written in this format; one that is read may have any name."""
@@ -34,20 +33,9 @@ STATE = "state.json"
 INFO = "dataset_info.json"
 SPLITS = "dataset_dict.json"
 
-TRANSLATION = "translation"
-"""Name of the column with a struct of a text in each language, as the data sets of WMT have it."""
-
 _BATCH_ROWS = 1000
 _FILE_ROWS = 1_000_000
 _REMEDY = "Save it again: Dataset.save_to_disk."
-
-
-class _Side(NamedTuple):
-    """A text column, or a field of a struct column, and the language that its name says."""
-
-    column: str
-    key: str | None = None
-    lang: str | None = None
 
 
 def is_dataset(path: str | Path) -> bool:
@@ -114,18 +102,15 @@ def read(options: ReadOptions, batch_rows: int = 1024) -> Iterator[PairRow]:
         DataError: A column is missing or not text, or a value is null or not valid UTF-8.
     """
     schema = dataset_schema(options.path)
-    src, tgt = _sides(schema, options)
+    src, tgt = choose_sides(schema, options)
     named = languages_in_name(file_stem(options.path)) or (None, None)
     langs = [side.lang or name for side, name in zip((src, tgt), named, strict=True)]
-    provenance = [name if name in schema.names and is_text(schema.field(name).type) else None for name in PROVENANCE]
+    provenance = kept_provenance(schema)
     row = 0
     for batch in read_dataset(options.path, batch_rows):
-        texts = [text_values(_column(batch, side)) for side in (src, tgt)]
-        known = [[None] * batch.num_rows if name is None else text_values(batch.column(name)) for name in provenance]
-        for src_text, tgt_text, src_lang, tgt_lang, *rest in zip(*texts, *known, strict=True):
+        for values in pair_values(batch, (src, tgt), provenance, langs):
             row += 1
-            values = (src_text, tgt_text, src_lang or langs[0], tgt_lang or langs[1], *rest)
-            problem = row_error(["src", "tgt"], values)
+            problem = row_error([src.key or src.column, tgt.key or tgt.column], values)
             if problem is None:
                 yield PairRow(row, *values)
             else:
@@ -151,9 +136,9 @@ def read_column(path: str | Path, name: int | str = 0) -> Iterator[str | None]:
             file=path,
             remedy="Name the column.",
         )
-    side = _named(schema, ("text" if "text" in texts else texts[0]) if name == 0 else name, path)
+    side = named_column(schema, ("text" if "text" in texts else texts[0]) if name == 0 else name, path)
     for batch in read_dataset(path):
-        for value in text_values(_column(batch, side)):
+        for value in text_values(side_column(batch, side)):
             yield value.decode("utf-8", "backslashreplace") if isinstance(value, bytes) else value
 
 
@@ -173,7 +158,7 @@ def write(batches: Iterable[pa.RecordBatch], schema: pa.Schema, target: str) -> 
     """
     rows = 0
     with atomic_folder(target, STATE) as folder:
-        parts = []
+        parts: list[Path] = []
         tables = rebatch(batches, schema, _BATCH_ROWS)
         table = next(tables, None)
         while table is not None or not parts:
@@ -181,7 +166,8 @@ def write(batches: Iterable[pa.RecordBatch], schema: pa.Schema, target: str) -> 
             limit = rows + _FILE_ROWS
             with pa.OSFile(str(part), "wb") as sink, pa.ipc.new_stream(sink, schema) as writer:
                 while table is not None and rows < limit:
-                    writer.write_table(table)
+                    # A copy: of a slice, Arrow writes more than its own rows.
+                    writer.write_table(table.take(pa.array(range(table.num_rows), pa.int32())))
                     rows += table.num_rows
                     table = next(tables, None)
             parts.append(part)
@@ -271,84 +257,3 @@ def _corruption_as_error(path: Path) -> Iterator[None]:
     except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
         reason = " ".join(str(error).split()).rstrip(".")
         raise DataError(f"the file is missing, truncated or corrupt ({reason})", file=path, remedy=_REMEDY) from error
-
-
-def _sides(schema: pa.Schema, options: ReadOptions) -> tuple[_Side, _Side]:
-    if options.src_column is not None and options.tgt_column is not None:
-        src, tgt = (_named(schema, name, options.path) for name in (options.src_column, options.tgt_column))
-        return src, tgt
-    if TRANSLATION in schema.names and pa.types.is_struct(schema.field(TRANSLATION).type):
-        return _translation_sides(schema, options)
-    texts = [field.name for field in schema if is_text(field.type)]
-    header = find_header(texts, ["A text, in two words."] * len(texts), options)
-    if header is not None:
-        return _Side(texts[header.src], None, header.src_lang), _Side(texts[header.tgt], None, header.tgt_lang)
-    if len(texts) == 2:
-        return _Side(texts[0]), _Side(texts[1])
-    raise ConfigError(
-        f"the columns of the two sides are not clear; the columns are {', '.join(schema.names)}",
-        file=options.path,
-        remedy="Name them: --src-column, --tgt-column (src_column and tgt_column in Python and TOML).",
-    )
-
-
-def _translation_sides(schema: pa.Schema, options: ReadOptions) -> tuple[_Side, _Side]:
-    """The keys of the column `translation`: those of the languages that are given, else its two, in order."""
-    keys = _keys(schema)
-    given = [options.src_lang, options.tgt_lang]
-    chosen = [_key_of(lang, keys, options.path) if lang is not None else None for lang in given]
-    rest = [key for key in keys if key not in chosen]
-    if len(rest) > chosen.count(None):
-        raise ConfigError(
-            f"the column '{TRANSLATION}' has the languages {', '.join(keys)}",
-            file=options.path,
-            remedy="Name two: --src-lang, --tgt-lang (src_lang and tgt_lang in Python and TOML).",
-        )
-    if len(rest) < chosen.count(None):
-        raise ConfigError(
-            f"expected two languages in the column '{TRANSLATION}', got {', '.join(keys) or 'none'}", file=options.path
-        )
-    src, tgt = (_translation_side(key or rest.pop(0)) for key in chosen)
-    return src, tgt
-
-
-def _translation_side(key: str) -> _Side:
-    return _Side(TRANSLATION, key, language_code(key) or key)
-
-
-def _keys(schema: pa.Schema) -> list[str]:
-    if TRANSLATION not in schema.names or not pa.types.is_struct(schema.field(TRANSLATION).type):
-        return []
-    return [field.name for field in schema.field(TRANSLATION).type if is_text(field.type)]
-
-
-def _key_of(lang: str, keys: list[str], path: str) -> str:
-    for key in keys:
-        if key == lang or (language_code(key) is not None and language_code(key) == language_code(lang)):
-            return key
-    raise ConfigError(
-        f"language '{lang}' not found in the column '{TRANSLATION}'; its languages are {', '.join(keys)}", file=path
-    )
-
-
-def _named(schema: pa.Schema, name: ColumnName, path: str | Path) -> _Side:
-    """The column with a name or a number, or the language of the column `translation`."""
-    names = list(schema.names)
-    if isinstance(name, int):
-        index = name - 1 if name > 0 else len(names) + name
-        if not 0 <= index < len(names):
-            raise ConfigError(f"column {name} not found; the columns are {', '.join(names)}", file=path)
-        name = names[index]
-    keys = _keys(schema)
-    if name in keys and name not in names:
-        return _translation_side(str(name))
-    if name not in names:
-        raise ConfigError(f"column '{name}' not found{nearest(str(name), [*names, *keys])}", file=path)
-    if not is_text(schema.field(name).type):
-        raise DataError(f"column '{name}' must be text, got {schema.field(name).type}", file=path)
-    return _Side(str(name))
-
-
-def _column(batch: pa.RecordBatch, side: _Side) -> pa.Array:
-    column = batch.column(side.column)
-    return column if side.key is None else pc.struct_field(column, side.key)
