@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 from safetensors import SafetensorError
 
 from paraloom.core.errors import DataError
-from paraloom.core.progress import progress
+from paraloom.core.progress import ProgressCallback, progress
 from paraloom.core.protocols import CorpusReader
 from paraloom.core.schema import SENTENCES
 from paraloom.core.stage import Fit, Json, Map, Ref, Source, StageContext
@@ -279,3 +279,15 @@ class Heavy(Map):
             crashed.touch()
             os.kill(os.getpid(), signal.SIGKILL)
         return batch
+
+
+class Square:
+    """A task for an engine: the square of a number."""
+
+    stage, file, rows = "squares", "n", 1
+
+    def __init__(self, number: int) -> None:
+        self.number = number
+
+    def __call__(self, report: ProgressCallback) -> int:
+        return self.number**2

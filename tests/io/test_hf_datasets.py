@@ -290,6 +290,15 @@ def test_with_the_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
     assert opened[2499] == table.slice(2499).to_pylist()[0]
 
 
+def test_at_a_url(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The folder is fetched, and read as a local one."""
+    fsspec = pytest.importorskip("fsspec", reason="fsspec is not installed")
+    monkeypatch.setenv("PARALOOM_CACHE", str(tmp_path / "cache"))
+    save(tmp_path / "wmt" / "test", WMT)
+    fsspec.filesystem("memory").put(str(tmp_path / "wmt"), "/hub/wmt", recursive=True)
+    assert len(rows(Path("memory://hub/wmt/test"))) == 3
+
+
 def test_the_error_of_an_unknown_format_names_it(tmp_path: Path) -> None:
     with pytest.raises(ParaloomError, match=r"\.dataset, folders and Moses pairs"):
         write_table(pair_table(1), tmp_path / "a.hdf5")

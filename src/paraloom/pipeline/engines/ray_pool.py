@@ -152,7 +152,7 @@ class Pool(Generic[Result]):
         except self.ray.exceptions.RayTaskError as error:
             self.idle.append(actor)
             raise RunError(
-                f"a worker cannot call the stage ({error.cause})",
+                f"a worker cannot call the stage: {reason_of(error.cause)}",
                 stage=task.stage,
                 file=task.file,
                 remedy="Define the stage in a module that Python can import on each machine.",
@@ -204,4 +204,5 @@ def require(ray: Any, stage: str, needs: Resources) -> None:
 
 def reason_of(error: Exception) -> str:
     """The first line of an error of Ray."""
-    return " ".join(str(error).split("\n")[0].split()).rstrip(".") or type(error).__name__
+    first = str(error).split("\n")[0].removeprefix("System error: ")
+    return " ".join(first.split()).rstrip(".") or type(error).__name__
