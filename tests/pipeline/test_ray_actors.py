@@ -47,19 +47,29 @@ class Machines:
         return [mark.split()[1:] for mark in marks_in(self.marks) if mark.startswith(pattern)]
 
 
+@pytest.fixture(scope="module")
+def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Machines]:
+    """The machines, for all tests: starting them takes longer than most of what runs on them."""
+    marks = tmp_path_factory.mktemp("marks")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PYTHONPATH", environment()["PYTHONPATH"])
+        patch.delenv("OMP_NUM_THREADS", raising=False)
+        patch.setenv("TOY_MARKS", str(marks))
+        try:
+            machines = Machines(marks)
+        except Exception as error:
+            pytest.skip(f"a Ray cluster cannot be started here: {error}")
+        yield machines
+        ray.shutdown()
+        machines.cluster.shutdown()
+
+
 @pytest.fixture
-def machines(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Machines]:
-    monkeypatch.setenv("PYTHONPATH", environment()["PYTHONPATH"])
-    monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
-    (tmp_path / "marks").mkdir()
-    monkeypatch.setenv("TOY_MARKS", str(tmp_path / "marks"))
-    try:
-        machines = Machines(tmp_path / "marks")
-    except Exception as error:
-        pytest.skip(f"a Ray cluster cannot be started here: {error}")
-    yield machines
-    ray.shutdown()
-    machines.cluster.shutdown()
+def machines(cluster: Machines) -> Machines:
+    """The machines, without the marks of an earlier test."""
+    for path in cluster.marks.iterdir():
+        path.unlink()
+    return cluster
 
 
 def on_ray(text: str, folder: Path, machines: Machines, **options: Any) -> Any:
@@ -146,6 +156,7 @@ def test_the_last_machine_with_gpus_leaves(machines: Machines, tmp_path: Path, m
     with pytest.raises(RunError, match="no machine of the Ray cluster can hold a worker"):
         on_ray(text, tmp_path / "run", machines)
     thread.join()
+    machines.with_gpus = machines.add(num_cpus=2, num_gpus=2)
 
 
 def test_tasks_are_taken_as_workers_are_free(machines: Machines) -> None:
