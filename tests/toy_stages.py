@@ -16,10 +16,11 @@ import pyarrow.compute as pc
 from safetensors import SafetensorError
 
 from paraloom.core.errors import DataError
-from paraloom.core.progress import progress
+from paraloom.core.progress import ProgressCallback, progress
 from paraloom.core.protocols import CorpusReader
 from paraloom.core.schema import SENTENCES
 from paraloom.core.stage import Fit, Json, Map, Ref, Source, StageContext
+from paraloom.core.stage_cache import cached_per_stage
 from paraloom.io import Corpus, read_shard
 
 
@@ -248,3 +249,45 @@ class Total(Fit):
         (folder / "total.txt").write_text(str(sum(done) * self.times))
         (folder / "timings.txt").write_text(str(time.time()))
         return {"total": sum(done) * self.times}
+
+
+@cached_per_stage()
+def loaded_model(name: str) -> str:
+    """A model that takes time to load, marked with the process that loads it."""
+    mark(f"load {name} {os.getpid()}")
+    return f"{name} of {os.getpid()}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Heavy(Map):
+    """Works with a model that is loaded once a worker; marks the process, its threads and the GPUs that it sees.
+
+    With `crash_at`, the process that meets this sentence first is killed.
+    """
+
+    crash_at: int = -1
+    delay: float = 0.0
+
+    def apply(self, batch: pa.RecordBatch, context: StageContext) -> pa.RecordBatch:
+        """The rows, unchanged."""
+        loaded_model("m")
+        variables = ("OMP_NUM_THREADS", "CUDA_VISIBLE_DEVICES", "PARALOOM_DEVICE")
+        mark(" ".join(["heavy", str(os.getpid()), *(f"{name}={os.environ.get(name, '')}" for name in variables)]))
+        time.sleep(self.delay)
+        crashed = Path(os.environ["TOY_MARKS"], f"crashed-{self.name}")
+        if self.crash_at in batch["sent_id"].to_pylist() and not crashed.exists():
+            crashed.touch()
+            os.kill(os.getpid(), signal.SIGKILL)
+        return batch
+
+
+class Square:
+    """A task for an engine: the square of a number."""
+
+    stage, file, rows = "squares", "n", 1
+
+    def __init__(self, number: int) -> None:
+        self.number = number
+
+    def __call__(self, report: ProgressCallback) -> int:
+        return self.number**2

@@ -120,7 +120,7 @@ def coerce(value: object, annotation: Any, base: Path) -> Any:
     Args:
         value: As it was written in TOML or Python.
         annotation: Of the field: str, int, float, bool, Path, Literal, unions, tuples, lists and mappings of these,
-            or a class.
+            or a class; a table for a configuration.
         base: Folder that relative paths are resolved against.
 
     Returns:
@@ -129,6 +129,7 @@ def coerce(value: object, annotation: Any, base: Path) -> Any:
 
     Raises:
         FieldTypeError: Says what is wanted and what was given.
+        ConfigError: A table has an unknown key, or a value that its configuration refuses.
 
     Example:
         >>> coerce([1, 2], tuple[float, ...], Path("/data"))
@@ -169,6 +170,9 @@ def coerce(value: object, annotation: Any, base: Path) -> Any:
         return {key: coerce(item, parts[1] if parts else Any, base) for key, item in value.items()}
     elif isinstance(annotation, type) and origin is None and isinstance(value, annotation):
         return value
+    elif isinstance(annotation, type) and issubclass(annotation, Config) and isinstance(value, Mapping):
+        check_keys(annotation, value)
+        return annotation(**value)
     raise FieldTypeError(f"must be {describe_type(annotation)}, not {value!r}")
 
 
@@ -195,7 +199,7 @@ def describe_type(annotation: Any) -> str:
         return f"a list of {len(parts)}: {', '.join(describe_type(part) for part in parts)}"
     if origin in (dict, Mapping):
         return f"a table of {_plural(describe_type(parts[1]))}"
-    return getattr(annotation, "__name__", str(annotation))
+    return str(getattr(annotation, "type_description", None) or getattr(annotation, "__name__", annotation))
 
 
 def _first_match(value: object, parts: tuple[Any, ...], annotation: Any, base: Path) -> Any:

@@ -12,6 +12,7 @@ import pyarrow as pa
 from paraloom.core.config import Config
 from paraloom.core.digests import digest
 from paraloom.core.protocols import CorpusReader
+from paraloom.core.resources import ONE_CPU, Resources
 
 Json: TypeAlias = Any
 """A value that `json.dumps` accepts: surveys and figures are made of these."""
@@ -77,8 +78,11 @@ class Stage(Config):
     name: str = ""
 
     def configuration(self) -> dict[str, Json]:
-        """The fields as JSON values, without references and paths: those count by the digest of what they refer to."""
-        left_out = {"name", *self.inputs}
+        """The fields as JSON values, without references and paths: those count by the digest of what they refer to.
+
+        What a worker needs does not count: bytes do not depend on it.
+        """
+        left_out = {"name", "resources", *self.inputs}
         left_out |= {
             f.name for f in fields(self) if f.name in self.optional_fields and getattr(self, f.name) == f.default
         }
@@ -144,6 +148,7 @@ class Map(Stage):
 
     Args:
         input: The corpus to map: an earlier stage or a path. Default: the nearest earlier stage that yields a corpus.
+        resources: What each worker needs: `{ cpus = 2, gpus = 1, memory = "8 GB" }`; default: one processor.
 
     Class attributes:
         input_columns: Columns that must be there.
@@ -157,6 +162,7 @@ class Map(Stage):
     rows: ClassVar[Literal["same", "many"]] = "same"
 
     input: Ref | None = None
+    resources: Resources = ONE_CPU
 
     def configuration(self) -> dict[str, Json]:
         """The fields as JSON values, without references and paths."""
@@ -224,12 +230,18 @@ class Fit(Stage):
 
     Files named `timings.*` may differ from run to run and are left out of digests; everything else must not differ.
 
+    Args:
+        resources: What its process needs of this machine, where it runs with any engine: `{ gpus = 1 }` gives it one
+            GPU, if there is one.
+
     Class attributes:
         sentinel: A file, or a glob pattern, that every artifact of this kind has. A command replaces an existing
             folder only if it finds this in it.
     """
 
     sentinel: ClassVar[str] = ""
+
+    resources: Resources = ONE_CPU
 
     def fit(self, folder: Path, context: StageContext) -> dict[str, Json]:
         """Write the artifact into `folder`.

@@ -16,7 +16,7 @@ from paraloom.core.remote_files import fetched, is_url
 from paraloom.core.schema import PAIRS, SCHEMAS, require
 from paraloom.io.compression import PIPE, SUFFIXES, without_compression, zstandard
 from paraloom.io.corpus import Corpus, write_corpus
-from paraloom.io.formats import csv, jsonl, moses, parquet, ppdb, tmx, tsv
+from paraloom.io.formats import csv, hf_datasets, jsonl, moses, parquet, ppdb, tmx, tsv
 from paraloom.io.formats.base import (
     ColumnName,
     OnReject,
@@ -65,7 +65,8 @@ def read_pairs(
     Args:
         source: A file with both sides (.tsv .csv .jsonl .parquet .tmx; '-' is TSV from standard input), plain or
             compressed (.gz .zst .xz); Moses pairs `PREFIX.{cs,en}`, whose braces name the languages; a file of PPDB
-            (its name starts with ppdb); or the folder of a corpus; or a URL of any of these (``s3://…``).
+            (its name starts with ppdb); the folder of a corpus, or one that
+            `datasets.Dataset.save_to_disk` wrote; or a URL of any of these (``s3://…``).
         src_lang: Language of the source side; by default that of the file, of its header (`de`, `German`) or of its
             name (`news.de-en.tsv`), else 'und'.
         tgt_lang: Language of the target side; likewise.
@@ -110,6 +111,8 @@ def read_pairs(
     if sides is not None:
         options = replace(options, src_lang=src_lang or sides.src_lang, tgt_lang=tgt_lang or sides.tgt_lang)
         return batches(moses.read(options), origin_in_name(sides.stem))
+    if hf_datasets.is_dataset(path):
+        return batches(hf_datasets.read(options), origin_in_name(file_stem(path)))
     if Path(path).is_dir():
         return _read_corpus(Path(path), batch_rows, skip, limit)
     languages = languages_in_name(file_stem(path)) or (None, None)
@@ -141,8 +144,8 @@ def write_table(rows: Rows, target: str | Path, columns: Sequence[str] | None = 
     Args:
         rows: The rows.
         target: A file .tsv or .csv (with a header) or .jsonl, plain or compressed (.gz .zst .xz), or .parquet; '-' is
-            TSV on standard output; .tmx and Moses pairs `PREFIX.{de,en}` take the columns src and tgt; a name without
-            suffix is the folder of a new corpus.
+            TSV on standard output; .tmx and Moses pairs `PREFIX.{de,en}` take the columns src and tgt; .dataset is a
+            folder that `datasets.load_from_disk` opens; a name without suffix is the folder of a new corpus.
         columns: Names of the columns to write, in this order; all by default.
 
     Returns:
@@ -173,6 +176,8 @@ def write_table(rows: Rows, target: str | Path, columns: Sequence[str] | None = 
         return jsonl.write(batches, schema.names, path)
     if suffix == ".parquet":
         return parquet.write(batches, schema, path)
+    if suffix == hf_datasets.SUFFIX:
+        return hf_datasets.write(batches, schema, path)
     if suffix == "" or Path(path).is_dir():
         first = pa.RecordBatch.from_pylist([], schema=schema)
         return write_corpus(path, chain([first], batches), kind=_kind(schema)).rows
@@ -218,7 +223,9 @@ def check_target(target: str | Path) -> None:
         )
     if suffix == ".parquet" and path.endswith(SUFFIXES):
         raise parquet.compressed_twice(path)
-    if suffix not in (*READERS, "") and not Path(path).is_dir():
+    if suffix == hf_datasets.SUFFIX and Path(path).is_file():
+        raise ConfigError("expected a folder, got a file", file=path, remedy="Name a new folder.")
+    if suffix not in (*READERS, hf_datasets.SUFFIX, "") and not Path(path).is_dir():
         raise _unknown_format(path, suffix)
 
 
@@ -227,7 +234,7 @@ def _unknown_format(path: str, suffix: str) -> ConfigError:
     names = f"{Path(path).name} {other}"
     side = f"If it is one of two sides, name both files, {names}, or both" if other else "Moses pairs are written"
     return ConfigError(
-        f"unknown format '{suffix}'; known are {', '.join(READERS)}, folders and Moses pairs",
+        f"unknown format '{suffix}'; known are {', '.join(READERS)}, {hf_datasets.SUFFIX}, folders and Moses pairs",
         file=path,
         remedy=f"Rename or convert the file. {side} with braces, in quotes: 'PREFIX.{{de,en}}'.",
     )

@@ -9,6 +9,7 @@ from typing import NamedTuple
 from paraloom.core.errors import ConfigError, DataError, nearest
 from paraloom.io.compression import decode, read_raw_lines, without_compression
 from paraloom.io.formats.base import json_object, json_text, raw_text
+from paraloom.io.formats.hf_datasets import is_dataset, read_column
 
 
 class TextRow(NamedTuple):
@@ -27,7 +28,8 @@ def read_texts(path: str | Path, field: int | str = 0, *, reject: bool = False) 
     """Read the texts of a file, streamed.
 
     Args:
-        path: A text file, one text per line, or .tsv or .jsonl; plain or compressed (.gz .zst .xz).
+        path: A text file, one text per line, or .tsv or .jsonl; plain or compressed (.gz .zst .xz). Or a folder that
+            `datasets.Dataset.save_to_disk` wrote, where `field` is a column; a null is an empty text.
         field: 0 is the whole line. A number is a tab-separated field, from 1, or from the end by -1; '' where a line
             has fewer. A name is a column of the header in the first line. For .jsonl it is a key ('text' for 0), and
             blank lines are skipped.
@@ -44,6 +46,9 @@ def read_texts(path: str | Path, field: int | str = 0, *, reject: bool = False) 
         >>> [row.text for row in read_texts(file, "text")], [row.text for row in read_texts(file, 1)]
         (['Good news'], ['id', '1'])
     """
+    if is_dataset(path):
+        yield from (TextRow(text or "") for text in read_column(path, field))
+        return
     lines = enumerate(read_raw_lines(path), 1)
     is_json = without_compression(path).suffix == ".jsonl"
     if is_json and isinstance(field, int) and field:

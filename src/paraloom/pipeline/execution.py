@@ -86,7 +86,10 @@ def map_shards(
             else:
                 tasks.append(task)
     done = corpus.rows - sum(task.rows for task in tasks)
-    with progress(state.label, corpus.rows, done=done) as advance, closing(engine.run(tasks, advance)) as records:
+    with (
+        progress(state.label, corpus.rows, done=done) as advance,
+        closing(engine.run(tasks, advance, mapping.resources)) as records,
+    ):
         for record in records:
             shards.enter(record)
     context = StageContext(derive_seed(*seeds), state.inputs)
@@ -105,7 +108,7 @@ def fit(fitting: Fit, state: State, seeds: Seeds, engine: Engine) -> Closed:
         def show_inner(at: ProgressState) -> None:
             show(replace(at, label=f"{state.label}: {at.label}"))
 
-        with closing(own_engine.run([task], show_inner)) as records:
+        with closing(own_engine.run([task], show_inner, fitting.resources)) as records:
             (record,) = records
     end = state.manifest.put("end", asdict(record))
     commit_artifact(state.folder, end)

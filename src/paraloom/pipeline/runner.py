@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import Any, Literal
 
 from paraloom.core.digests import digest
 from paraloom.core.errors import ConfigError, ParaloomError, nearest, redacted
+from paraloom.core.resources import ONE_CPU
 from paraloom.core.stage import Fit, Map, Source, Stage
 from paraloom.pipeline import execution as execute
 from paraloom.pipeline.counts import RowCounts
 from paraloom.pipeline.definition import Definition, Step, detached
-from paraloom.pipeline.engines.base import Engine
+from paraloom.pipeline.engines.base import Engine, check_gpus
 from paraloom.pipeline.engines.registry import make_engine
 from paraloom.pipeline.fit import commit_artifact
 from paraloom.pipeline.monitor import Monitor
@@ -93,8 +94,9 @@ class _Run:
         self.outputs: dict[str, Output] = {}
         self.ends: dict[str, tuple[State, dict[str, Any]]] = {}
         self.results: list[StageResult] = []
+        self.checked = False
 
-    def run(self, steps: Iterable[Step]) -> RunResult:
+    def run(self, steps: Sequence[Step]) -> RunResult:
         """Run all steps in order, updating run.json after each."""
         if self.remote is not None:
             self.remote.share()
@@ -104,7 +106,7 @@ class _Run:
             folder = renumber(self.folder, present, number * 10, step)
             self.monitor.begin_stage(folder.name, number)
             try:
-                self.results.append(self._step(step, folder))
+                self.results.append(self._step(step, folder, steps[number:]))
             except ParaloomError as error:
                 error.at(stage=folder.name)
                 raise
@@ -115,7 +117,7 @@ class _Run:
             self._report()
         return RunResult(self.folder, tuple(self.results))
 
-    def _step(self, step: Step, folder: Path) -> StageResult:
+    def _step(self, step: Step, folder: Path, later: Sequence[Step]) -> StageResult:
         state = state_of(step, self.pipeline, folder, self.outputs, self.remote)
         assert isinstance(state, State), "a step refers only to earlier ones, which are done"
         end, written, why = state.finished(), 0, ""
@@ -123,6 +125,7 @@ class _Run:
             why = state.why()
             if why != "unfinished":
                 state.manifest.put("begin", state.described)
+            self._check_resources([step, *later])
             self._fetch_inputs(step)
             end, written = self._execute(step, state)
         elif isinstance(step.stage, Fit):
@@ -130,6 +133,16 @@ class _Run:
         self.outputs[step.name] = output_of(state, end, step.stage)
         self.ends[step.name] = state, end
         return _result(step, folder, end, written, why)
+
+    def _check_resources(self, steps: Sequence[Step]) -> None:
+        """Check, before the first stage that has work, that the workers of it and of those after it fit a machine."""
+        if self.checked:
+            return
+        self.checked = True
+        asking = [(s.name, s.stage) for s in steps if getattr(s.stage, "resources", ONE_CPU) != ONE_CPU]
+        check_gpus({name: stage.resources for name, stage in asking if isinstance(stage, Fit)})
+        if maps := {name: stage.resources for name, stage in asking if isinstance(stage, Map)}:
+            self.engine.check(maps)
 
     def _fetch_inputs(self, step: Step) -> None:
         """Fetch what earlier stages made and a storage keeps, where this machine does not have it."""

@@ -10,8 +10,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any, Literal
 
-from paraloom.core.config import describe_type, type_hints
-from paraloom.core.stage import Map, Source
+from paraloom.core.config import Config, describe_type, type_hints
+from paraloom.core.stage import Fit, Map, Source
 from paraloom.pipeline.registry import STAGES, load_stage
 
 _SECTION = re.compile(r"(Args|Class attributes|Raises|Reference|Example|Returns):")
@@ -90,7 +90,8 @@ def describe_stage(use: str) -> StageDescription:
     """
     kind = load_stage(use)
     descriptions = describe_fields(kind)
-    own, general = vars(kind).get("__annotations__", {}), describe_fields(Map) | describe_fields(Source)
+    own = vars(kind).get("__annotations__", {})
+    general = describe_fields(Map) | describe_fields(Source) | describe_fields(Fit)
     ordered = sorted(fields(kind), key=lambda item: 2 if item.name in general else item.name not in own)
     keys = tuple(
         KeyDescription(
@@ -174,4 +175,6 @@ def _default(item: dataclasses.Field[Any]) -> str:
         return json.dumps(item.default_factory())
     if item.default is dataclasses.MISSING:
         return "required"
-    return "optional" if item.default is None else json.dumps(item.default, ensure_ascii=False)
+    if item.default is None or isinstance(item.default, Config):
+        return "optional"
+    return json.dumps(item.default, ensure_ascii=False)

@@ -7,11 +7,11 @@ import os
 import re
 import tomllib
 from collections.abc import Mapping, Sequence
-from dataclasses import fields, replace
+from dataclasses import asdict, fields, replace
 from pathlib import Path
 from typing import Any
 
-from paraloom.core.config import FieldTypeError, check_keys, coerce, type_hints
+from paraloom.core.config import Config, FieldTypeError, check_keys, coerce, type_hints
 from paraloom.core.errors import ConfigError, ParaloomError, nearest
 from paraloom.core.remote_files import origin
 from paraloom.core.stage import Stage
@@ -146,6 +146,10 @@ def stage_from_table(table: Mapping[str, Any], base: Path) -> Stage:
             values[key] = coerce(value, annotations[key], base)
         except FieldTypeError as error:
             raise ConfigError(f"key '{key}' {error}") from error
+        except ConfigError as error:
+            if not isinstance(value, Mapping):
+                raise
+            raise ConfigError(f"key '{key}': {error.what}", remedy=error.remedy) from error
     return kind(**values)
 
 
@@ -172,6 +176,8 @@ def _from_environment(match: re.Match[str]) -> str:
 def _toml(value: Any) -> str:
     if isinstance(value, (list, tuple)):
         return f"[{', '.join(map(_toml, value))}]"
+    if isinstance(value, Config):
+        value = asdict(value)
     if isinstance(value, Mapping):
         return f"{{ {', '.join(f'{_toml(key)} = {_toml(item)}' for key, item in value.items())} }}"
     if isinstance(value, Path):

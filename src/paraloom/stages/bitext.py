@@ -19,6 +19,7 @@ from paraloom.core.stage import Map, Ref, Source, StageContext
 from paraloom.core.stage_cache import cached_per_stage
 from paraloom.io import Corpus, read_lines, read_pairs
 from paraloom.io.bitext import UNKNOWN
+from paraloom.io.formats.hf_datasets import dataset_schema, is_dataset, read_dataset
 from paraloom.io.shards import open_shard, read_batches
 from paraloom.pairs.common_translations import common_translations
 from paraloom.pairs.filtering.cleaning import CleaningRules, line_faults
@@ -32,11 +33,12 @@ UNREAD = "unread"
 
 @dataclass(frozen=True, kw_only=True)
 class ReadPairs(Source):
-    """Reads sentence pairs: Moses pairs, TSV, CSV, JSONL, Parquet or TMX, plain or compressed.
+    """Reads sentence pairs: Moses pairs, TSV, CSV, JSONL, Parquet, TMX, or a folder of Hugging Face `datasets`.
 
     Args:
-        source: A file with both sides, or `PREFIX.{de,en}` for a Moses pair; the braces may hold any two parts of file
-            names. Relative paths are resolved against the folder of the pipeline file.
+        source: A file with both sides, plain or compressed, or `PREFIX.{de,en}` for a Moses pair; the braces may hold
+            any two parts of file names; or a folder that `Dataset.save_to_disk` wrote. Relative paths are resolved
+            against the folder of the pipeline file.
         src_lang, tgt_lang: Language of each side. Default: what the file, its header or its name says, else 'und'.
         src_column, tgt_column: Column of each side in a table: its name, or its number from 1.
         origin: First part of each `pair_id`. Default: the name of the file.
@@ -250,12 +252,13 @@ def files_of_bitext(source: Path) -> tuple[Path, ...]:
 
 @dataclass(frozen=True, kw_only=True)
 class ReadScoredPairs(Source):
-    """Reads a Parquet file of pairs that Paraloom wrote, with all its columns.
+    """Reads a Parquet file or a data set of pairs that Paraloom wrote, with all its columns.
 
-    To read the two sides of a Parquet file from elsewhere, use :class:`ReadPairs`.
+    To read the two sides of one from elsewhere, use :class:`ReadPairs`.
 
     Args:
-        source: The file. Relative paths are resolved against the folder of the pipeline file.
+        source: The file, or the folder of the data set (`.dataset`). Relative paths are resolved against the folder of
+            the pipeline file.
         bad_rows: 'stop' at a row whose `src` or `tgt` is null, or 'reject' it.
 
     Raises:
@@ -275,7 +278,7 @@ class ReadScoredPairs(Source):
     def batches(self, context: StageContext) -> Iterator[pa.RecordBatch]:
         """All pairs in order."""
         row = 0
-        for batch in read_batches(self.source):
+        for batch in _table_batches(self.source):
             require(batch.schema, PAIRS)
             null = [batch.column(side).is_null().to_numpy(zero_copy_only=False) for side in ("src", "tgt")]
             bad = null[0] | null[1]
@@ -304,20 +307,27 @@ _WRITTEN = {"src", "tgt", "pair_id"}
 
 
 def has_further_columns(source: str) -> bool:
-    """Whether a file is a Parquet file of pairs with columns beyond those of PAIRS, as Paraloom writes them.
+    """Whether a file or data set has pairs with columns beyond those of PAIRS, as Paraloom writes them.
 
     Args:
-        source: Any path; False if it does not exist.
+        source: Any path; False if it does not exist, or is neither Parquet nor a data set.
     """
-    if not source.endswith(".parquet") or not Path(source).is_file():
-        return False
     try:
-        with open_shard(source) as file:
-            schema = file.schema_arrow
+        if is_dataset(source):
+            schema = dataset_schema(source)
+        elif source.endswith(".parquet") and Path(source).is_file():
+            with open_shard(source) as file:
+                schema = file.schema_arrow
+        else:
+            return False
         require(schema, PAIRS)
-    except DataError:
+    except (DataError, ConfigError):
         return False
     return len(schema) > len(PAIRS)
+
+
+def _table_batches(source: Path) -> Iterator[pa.RecordBatch]:
+    return read_dataset(source) if is_dataset(source) else read_batches(source)
 
 
 def unread_columns(source: str) -> list[str]:

@@ -47,9 +47,10 @@ class ReadSentences(Source):
     Args:
         corpora: Corpora of pairs or sentences.
         columns: Text columns to read from the corpora, as far as they exist: 'src', 'tgt' or 'text'.
-        text_files: Files with a sentence per line: .txt, .tsv or .jsonl, plain or compressed. Read after the corpora.
+        text_files: Files with a sentence per line: .txt, .tsv or .jsonl, plain or compressed; or folders that
+            `Dataset.save_to_disk` wrote. Read after the corpora.
         field: Field to read from a line. In .tsv its number, from 1, or from the end with -1, or its name in the
-            header; in .jsonl the key. 0: the whole line, or the key 'text'.
+            header; in .jsonl the key; of a data set the column. 0: the whole line, or the key 'text'.
         lang: Language of the sentences. Texts of a corpus that are labeled with another one are rejected, except with
             'und' (any language).
         max_length: Maximum number of characters of a sentence.

@@ -17,6 +17,7 @@ from paraloom.core.errors import DataError, ParaloomError
 from paraloom.io import Corpus, read_lines
 from paraloom.io.bitext import read_pairs
 from paraloom.io.compression import without_compression
+from paraloom.io.formats.hf_datasets import is_dataset, read_dataset
 from paraloom.io.formats.moses import sides
 from paraloom.workflows.models import summarize_model
 
@@ -92,8 +93,8 @@ def preview(path: str | Path, rows: int = 3) -> Preview:
     """The first rows of a file or folder.
 
     Args:
-        path: Pairs or variants in any format, links, vectors (.npy), text, a corpus folder, a run folder (its last
-            corpus), or a model's folder (its card).
+        path: Pairs or variants in any format, links, vectors (.npy), text, a corpus folder, a data set, a run folder
+            (its last corpus), or a model's folder (its card).
         rows: How many.
 
     Raises:
@@ -140,6 +141,8 @@ def _folder(folder: Path, rows: int) -> Preview:
             corpora = [folder / str(stage["folder"]) for stage in reversed(stages) if "folder" in stage]
         except (ValueError, KeyError, TypeError):
             raise DataError("cannot be read", file=run, remedy="Run the pipeline again.") from None
+    if is_dataset(folder):
+        return _batches(str(folder), read_dataset(folder), rows)
     for path in corpora:
         if (path / "corpus.json").is_file():
             corpus = Corpus.open(path)

@@ -18,9 +18,13 @@ from paraloom.io.bitext import is_device
 from paraloom.io.compression import PIPE
 from paraloom.io.corpus import DESCRIPTION
 from paraloom.io.formats import moses
+from paraloom.io.formats.hf_datasets import INFO, STATE, is_dataset
 
 _MANY_FILES = 200
-_OF_CORPORA = (DESCRIPTION, "set-aside.jsonl")  # the second one lists the pages that an extraction rejected
+_FILES = {  # kind of folder → its files, and the pattern of others
+    "corpus": ((DESCRIPTION, "set-aside.jsonl"), "part-*.parquet"),  # the second one: pages that an extraction rejected
+    "data set": ((STATE, INFO), "data-*.arrow"),
+}
 _SPARE_BYTES = 1 << 20
 
 
@@ -93,8 +97,8 @@ def check_corpus_folder(output: str | Path) -> None:
     folder = Path(output)
     if not folder.is_dir() or not any(folder.iterdir()):
         return
-    if (folder / DESCRIPTION).exists():
-        raise RunError("the folder already holds a corpus", file=folder, remedy="Delete it, or name another folder.")
+    if kind := _kind_of(folder):
+        raise RunError(f"the folder already holds a {kind}", file=folder, remedy="Delete it, or name another folder.")
     raise ConfigError("the folder holds something else than a corpus", file=folder, remedy="Name a new folder.")
 
 
@@ -182,24 +186,26 @@ def record_output(output: str | Path, command: str, recipe: str) -> None:
 
 @contextmanager
 def set_aside(output: str | Path) -> Iterator[None]:
-    """While a corpus is made again, the old one has another name; it returns if the new one is not made.
+    """While a corpus or a data set is made again, the old one has another name; it returns if the new one is not made.
 
     Args:
-        output: The folder; nothing happens to anything that is not a corpus.
+        output: The folder; nothing happens to anything else.
 
     Raises:
-        ConfigError: The folder holds something besides the corpus.
+        ConfigError: The folder holds something besides.
     """
     folder = Path(output)
-    if not (folder / DESCRIPTION).is_file():
+    kind = _kind_of(folder)
+    if kind is None:
         yield
         return
+    names, pattern = _FILES[kind]
     for path in folder.iterdir():
-        if path.name not in _OF_CORPORA and not path.match("part-*.parquet"):
+        if path.name not in names and not path.match(pattern):
             raise ConfigError(
-                f"the folder holds a corpus and something else: {path.name}",
+                f"the folder holds a {kind} and something else: {path.name}",
                 file=folder,
-                remedy="Name a new folder, or move what does not belong to the corpus.",
+                remedy=f"Name a new folder, or move what does not belong to the {kind}.",
             )
     old = folder.with_name(f".{folder.name}.{secrets.token_hex(4)}.tmp")
     folder.rename(old)
@@ -210,6 +216,12 @@ def set_aside(output: str | Path) -> Iterator[None]:
             shutil.rmtree(old)
         else:
             old.rename(folder)
+
+
+def _kind_of(folder: Path) -> str | None:
+    if (folder / DESCRIPTION).is_file():
+        return "corpus"
+    return "data set" if is_dataset(folder) else None
 
 
 def content_digest(paths: Sequence[Path]) -> str:

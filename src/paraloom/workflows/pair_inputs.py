@@ -31,9 +31,10 @@ def read_pairs(
     """Read sentence pairs from a file; rows are streamed when they are needed.
 
     Args:
-        source: .tsv, .csv, .jsonl, .parquet or .tmx (each also .gz .zst .xz), Moses pairs as ``"train.{de,en}"``, or a
-            corpus folder. Folders and .parquet files that Paraloom wrote keep all their columns, such as scores; of
-            tables in text form only the sentences are read. Pairs with an empty side are rejected.
+        source: .tsv, .csv, .jsonl, .parquet or .tmx (each also .gz .zst .xz), Moses pairs as ``"train.{de,en}"``, a
+            corpus folder, or one that `Dataset.save_to_disk` of Hugging Face `datasets` wrote. Folders and .parquet
+            files that Paraloom wrote keep all their columns, such as scores; of tables in text form only the sentences
+            are read. Pairs with an empty side are rejected.
         src_lang: Language of the source side; default: from the file, its header or its name, else 'und'.
         tgt_lang: Language of the target side.
         src_column: Source column of a table: a name, or a number from 1.

@@ -7,37 +7,49 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import NamedTemporaryFile
-from typing import Any
 
 import pyarrow as pa
 
 from paraloom.core.errors import ConfigError, DataError, nearest
 from paraloom.io.atomic import disk_full_as_error
-from paraloom.io.compression import SUFFIXES, open_read, utf8_error
-from paraloom.io.formats.base import PROVENANCE, PairRow, ReadOptions
+from paraloom.io.compression import SUFFIXES, open_read
+from paraloom.io.formats.base import PairRow, ReadOptions
+from paraloom.io.formats.columns import (
+    Side,
+    choose_sides,
+    is_text,
+    kept_provenance,
+    pair_values,
+    row_error,
+    translation_keys,
+)
 from paraloom.io.shards import open_shard, read_batches, write_shard
 
 
 def read(options: ReadOptions, batch_rows: int = 1024) -> Iterator[PairRow]:
-    """Read pairs from two columns (`src` and `tgt` by default).
+    """Read pairs from two columns (`src` and `tgt` by default), or from the column `translation`.
 
     Args:
         options: What to read.
         batch_rows: Rows to read at a time.
 
     Raises:
+        ConfigError: The languages of the column `translation` are not clear.
         DataError: A column is missing or not text, or a value is null or not valid UTF-8.
     """
-    names = [str(options.src_column or "src"), str(options.tgt_column or "tgt")]
     with _uncompressed(options.path) as path:
         try:
-            provenance = _check_columns(path, options, names)
+            with open_shard(path) as file:
+                schema = file.schema_arrow
+            sides = _sides(schema, options)
+            provenance = kept_provenance(schema)
+            names = [side.key or side.column for side in sides]
+            needed = dict.fromkeys([*(side.column for side in sides), *filter(None, provenance)])
             row = 0
-            for batch in read_batches(path, list(dict.fromkeys([*names, *filter(None, provenance)])), batch_rows):
-                columns = [_values(batch, name) for name in (*names, *provenance)]
-                for values in zip(*columns, strict=True):
+            for batch in read_batches(path, list(needed), batch_rows):
+                for values in pair_values(batch, sides, provenance, [side.lang for side in sides]):
                     row += 1
-                    problem = _row_error(names, values)
+                    problem = row_error(names, values)
                     if problem is None:
                         yield PairRow(row, *values)
                     else:
@@ -88,52 +100,18 @@ def _uncompressed(path: str) -> Iterator[Path]:
         yield Path(copy.name)
 
 
-def _check_columns(path: Path, options: ReadOptions, names: list[str]) -> list[str | None]:
-    """Check that the columns exist and are text; returns those of PROVENANCE that can be kept."""
-    with open_shard(path) as file:
-        schema = file.schema_arrow
+def _sides(schema: pa.Schema, options: ReadOptions) -> tuple[Side, Side]:
+    """The columns of the two sides, which exist and are text."""
+    unnamed = options.src_column is None and options.tgt_column is None and "src" not in schema.names
+    if unnamed and translation_keys(schema):
+        return choose_sides(schema, options)
+    names = [str(options.src_column or "src"), str(options.tgt_column or "tgt")]
     for name in names:
         if name not in schema.names:
             raise DataError(
                 f"column '{name}' not found{nearest(name, schema.names)}",
                 remedy="Name the columns of the two sides: --src-column, --tgt-column.",
             )
-        if not _is_text(schema.field(name).type):
+        if not is_text(schema.field(name).type):
             raise DataError(f"column '{name}' must be text, got {schema.field(name).type}")
-    return [name if name in schema.names and _is_text(schema.field(name).type) else None for name in PROVENANCE]
-
-
-def _is_text(kind: pa.DataType) -> bool:
-    kind = kind.value_type if pa.types.is_dictionary(kind) else kind
-    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind))
-
-
-def _values(batch: pa.RecordBatch, name: str | None) -> list[Any]:
-    """The texts of a column; a value that is not valid UTF-8 is returned as bytes."""
-    if name is None:
-        return [None] * batch.num_rows
-    column = batch.column(name)
-    try:
-        values: list[Any] = column.to_pylist()
-        return values
-    except UnicodeDecodeError:
-        return [_text_or_bytes(value) for value in column.cast(pa.large_string()).cast(pa.large_binary()).to_pylist()]
-
-
-def _text_or_bytes(value: bytes | None) -> str | bytes | None:
-    try:
-        return None if value is None else value.decode()
-    except UnicodeDecodeError:
-        return value
-
-
-def _row_error(names: list[str], values: tuple[Any, ...]) -> DataError | None:
-    for name, value in zip((*names, *PROVENANCE), values, strict=True):
-        if isinstance(value, bytes):
-            try:
-                value.decode()
-            except UnicodeDecodeError as error:
-                return utf8_error(value, error.start)
-        if value is None and name in names:
-            return DataError(f"'{name}' is null", remedy="Fill it in, or remove the row.")
-    return None
+    return Side(names[0]), Side(names[1])

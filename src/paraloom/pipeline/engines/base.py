@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import os
 import traceback
-from collections.abc import Generator, Iterable
+from collections.abc import Generator, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Generic, Protocol, TypeVar
 
 from paraloom.core.errors import ParaloomError, RunError, system_errno
+from paraloom.core.hardware import gpu_count
 from paraloom.core.optional import missing_extra
 from paraloom.core.progress import ProgressCallback
+from paraloom.core.resources import ONE_CPU, Resources
 
 Result = TypeVar("Result")
 Result_co = TypeVar("Result_co", covariant=True)
@@ -47,12 +49,25 @@ class Engine(Protocol):
     @property
     def shares_disk(self) -> bool: ...
 
-    def run(self, tasks: Iterable[Task[Result]], report: ProgressCallback) -> Generator[Result, None, None]:
+    def check(self, needs: Mapping[str, Resources]) -> None:
+        """Check, before any work, that the workers of some stages fit a machine.
+
+        Args:
+            needs: Name of a stage → what each of its workers needs.
+
+        Raises:
+            RunError: Names the stage, what it asks for and what there is.
+        """
+
+    def run(
+        self, tasks: Iterable[Task[Result]], report: ProgressCallback, needs: Resources = ONE_CPU
+    ) -> Generator[Result, None, None]:
         """Call the tasks, taking the next one whenever a worker is free.
 
         Args:
-            tasks: The tasks.
+            tasks: The tasks, of one stage.
             report: Called with what tasks report on their way.
+            needs: What each worker needs.
 
         Returns:
             The results, in the order in which they are finished.
@@ -115,9 +130,29 @@ class Inline:
 
     shares_disk = True
 
-    def run(self, tasks: Iterable[Task[Result]], report: ProgressCallback) -> Generator[Result, None, None]:
+    def check(self, needs: Mapping[str, Resources]) -> None:
+        check_gpus(needs)
+
+    def run(
+        self, tasks: Iterable[Task[Result]], report: ProgressCallback, needs: Resources = ONE_CPU
+    ) -> Generator[Result, None, None]:
         for task in tasks:
             yield attempt(task, report).get()
 
     def close(self) -> None:
         pass
+
+
+def check_gpus(needs: Mapping[str, Resources]) -> None:
+    """Check that this machine has the GPUs that a worker of each stage asks for; raises RunError."""
+    asking = {stage: resources for stage, resources in needs.items() if resources.gpus}
+    if not asking:
+        return
+    count = gpu_count()
+    for stage, resources in asking.items():
+        if resources.gpus > count:
+            raise RunError(
+                f"a worker asks for {resources}; this machine has {count} GPU{'s' * (count != 1)}",
+                stage=stage,
+                remedy="Leave gpus out of the stage's resources, or run on a machine or a Ray cluster that has them.",
+            )

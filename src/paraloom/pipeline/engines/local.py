@@ -9,7 +9,7 @@ import signal
 import sys
 import threading
 import warnings
-from collections.abc import Generator, Iterable, Iterator
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext, suppress
 from multiprocessing import resource_tracker
 from multiprocessing.connection import Connection, wait
@@ -19,18 +19,19 @@ from typing import Any
 
 from paraloom.core.arrow import start_without_pandas
 from paraloom.core.errors import RunError
+from paraloom.core.hardware import DEVICE_VARIABLE, gpu_count, main_memory
 from paraloom.core.progress import ProgressCallback, disable_progress
+from paraloom.core.resources import ONE_CPU, Resources
 from paraloom.core.stage_cache import begin_stage
-from paraloom.pipeline.engines.base import Outcome, Result, Task, attempt
+from paraloom.pipeline.engines.base import Outcome, Result, Task, attempt, check_gpus
 from paraloom.pipeline.memory import restart_peak
 
 # Several workers with several threads each would compete for the cores; one thread per worker also makes sums of
 # floats independent of the machine. What the user has set is kept.
-_ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS"), "1")
+ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS"), "1")
 
 # glibc returns freed memory to the system and requests it again at each batch of a decoder: a tenth of its time.
-_MEMORY_KEPT = {"MALLOC_TRIM_THRESHOLD_": str(1 << 28), "MALLOC_MMAP_THRESHOLD_": str(1 << 25)}
-
+MEMORY_KEPT = {"MALLOC_TRIM_THRESHOLD_": str(1 << 28), "MALLOC_MMAP_THRESHOLD_": str(1 << 25)}
 
 # What is sent to a worker at the end of a stage, in place of a task.
 _REST = "rest"
@@ -40,7 +41,8 @@ class Local:
     """A process pool. Between two stages its workers rest, without the models that they have loaded, until `close`.
 
     Args:
-        workers: Number of processes; default: one per core.
+        workers: Number of processes at most; default: one per core. Fewer are started if more would need more than
+            this machine has, but one at least.
         threads: Leave the number of threads to the task, as a Fit needs it, which has the machine to itself. Such a
             worker does not rest: it ends with its task.
     """
@@ -49,23 +51,32 @@ class Local:
 
     def __init__(self, workers: int | None = None, *, threads: bool = False) -> None:
         self.workers = workers or os.cpu_count() or 1
+        self.counted = workers is not None
         self.threads = threads
         self._resting: list[_Worker] = []
 
-    def run(self, tasks: Iterable[Task[Result]], report: ProgressCallback) -> Generator[Result, None, None]:
+    def check(self, needs: Mapping[str, Resources]) -> None:
+        """Check that this machine has the GPUs that each stage asks for; see `Engine`."""
+        check_gpus(needs)
+
+    def run(
+        self, tasks: Iterable[Task[Result]], report: ProgressCallback, needs: Resources = ONE_CPU
+    ) -> Generator[Result, None, None]:
         """The results as they come; see `Engine`. A worker is started when there is a task for it."""
         waiting = iter(tasks)
         workers: list[_Worker] = []
         idle: list[_Worker] = []
         finished: list[Outcome[Result]] = []
+        count = self._count(needs)
         try:
             while True:
-                while idle or len(workers) < self.workers:
+                while idle or len(workers) < count:
                     task = next(waiting, None)
                     if task is None:
                         break
                     if not idle:
-                        workers.append(self._rested_or_new(_is_of_script(task)))
+                        gpus = _gpu_variables(needs, len(workers))
+                        workers.append(self._rested_or_new(gpus, _is_of_script(task)))
                         idle.append(workers[-1])
                     idle.pop().begin(task)
                 # Only now, with all workers busy again, because the caller may take its time.
@@ -102,16 +113,23 @@ class Local:
         resting, self._resting = self._resting, []
         _dismiss(resting)
 
-    def _rested_or_new(self, imports_script: bool) -> _Worker:
-        """A worker for a task of the script that is run, or of a module."""
-        for worker in self._resting:
-            if worker.imports_script == imports_script and worker.process.is_alive():
-                self._resting.remove(worker)
+    def _rested_or_new(self, gpus: Mapping[str, str], imports_script: bool) -> _Worker:
+        """A worker that sees these GPUs, for a task of the script that is run or of a module."""
+        while self._resting:
+            worker = self._resting.pop(0)
+            if (worker.gpus, worker.imports_script) == (gpus, imports_script) and worker.process.is_alive():
                 return worker
-        return _Worker(self.threads, imports_script)
+            _dismiss([worker])
+        return _Worker(self.threads, gpus, imports_script)
+
+    def _count(self, needs: Resources) -> int:
+        """Number of workers that fit this machine, which `workers` bounds if it was named."""
+        machine = {"CPU": self.workers, "memory": main_memory(), "GPU": gpu_count() if needs.gpus else 0}
+        count = max(1, needs.workers_on(machine))
+        return min(count, self.workers) if self.counted else count
 
 
-def _dismiss(workers: Iterable[_Worker]) -> None:
+def _dismiss(workers: Sequence[_Worker]) -> None:
     """Let workers end by themselves, all at the same time."""
     for worker in workers:
         worker.dismiss()
@@ -123,14 +141,14 @@ def _dismiss(workers: Iterable[_Worker]) -> None:
 class _Worker:
     """One process and the pipe to it. Invariant: `task` is what it is busy with, None while it waits."""
 
-    def __init__(self, threads: bool, imports_script: bool) -> None:
+    def __init__(self, threads: bool, gpus: Mapping[str, str], imports_script: bool) -> None:
         self.connection, far_end = multiprocessing.Pipe()
         context = multiprocessing.get_context("spawn")
         self.process: BaseProcess = context.Process(target=_serve, args=(far_end,), daemon=not threads)
         self.task: Task[Any] | None = None
-        self.imports_script = imports_script
+        self.gpus, self.imports_script = gpus, imports_script
         script = nullcontext() if imports_script else _script_hidden()
-        with _environment({} if threads else _ONE_THREAD | _MEMORY_KEPT), _interrupts_held(), script:
+        with _environment({**({} if threads else worker_variables()), **gpus}), _interrupts_held(), script:
             self.process.start()
         far_end.close()
 
@@ -258,16 +276,37 @@ def _script_hidden() -> Iterator[None]:
             setattr(main, name, value)
 
 
+def worker_variables() -> dict[str, str]:
+    """Environment of a worker: one thread, memory kept, and what the user has set of that."""
+    defaults = ONE_THREAD | MEMORY_KEPT
+    return {**defaults, **_present(defaults)}
+
+
+def _present(names: Iterable[str]) -> dict[str, str]:
+    return {name: os.environ[name] for name in names if name in os.environ}
+
+
+def _gpu_variables(needs: Resources, worker: int) -> dict[str, str]:
+    """The environment of a worker that sees its own GPUs only, on which its translators run."""
+    numbers = needs.gpu_numbers(worker)
+    if not numbers:
+        return {}
+    visible = [name for name in os.environ.get("CUDA_VISIBLE_DEVICES", "").split(",") if name]
+    names = visible or [str(number) for number in range(numbers.stop)]
+    return {"CUDA_VISIBLE_DEVICES": ",".join(names[number] for number in numbers), DEVICE_VARIABLE: "cuda"}
+
+
 @contextmanager
-def _environment(variables: dict[str, str]) -> Iterator[None]:
-    """Environment variables for a process started in the block; those that are set already are kept."""
-    added = {name: value for name, value in variables.items() if name not in os.environ}
-    os.environ.update(added)
+def _environment(variables: Mapping[str, str]) -> Iterator[None]:
+    """Environment variables for a process started in the block."""
+    before = _present(variables)
+    os.environ.update(variables)
     try:
         yield
     finally:
-        for name in added:
+        for name in variables.keys() - before.keys():
             del os.environ[name]
+        os.environ.update(before)
 
 
 @contextmanager

@@ -9,13 +9,17 @@ from __future__ import annotations
 import logging
 import os
 import sys
-from collections.abc import Generator, Iterable
-from itertools import islice
+from collections.abc import Generator, Iterable, Mapping
+from contextlib import closing
+from itertools import chain
 from typing import Any
 
 from paraloom.core.errors import MissingExtraError, RunError
-from paraloom.core.progress import ProgressCallback, disable_progress
-from paraloom.pipeline.engines.base import Outcome, Result, Task, attempt
+from paraloom.core.progress import ProgressCallback
+from paraloom.core.resources import ONE_CPU, Resources
+from paraloom.pipeline.engines.base import Result, Task
+from paraloom.pipeline.engines.local import worker_variables
+from paraloom.pipeline.engines.ray_pool import Pool, reason_of, require
 from paraloom.pipeline.store import versions
 
 _CHECK_SECONDS = 120
@@ -45,28 +49,25 @@ class Cluster:
         """Whether Ray is started here; the machines of another cluster need not share a disk."""
         return self.address is None
 
-    def run(self, tasks: Iterable[Task[Result]], report: ProgressCallback) -> Generator[Result, None, None]:
-        """The results as they come; see `Engine`. At most twice as many tasks as processors are submitted at a time."""
+    def check(self, needs: Mapping[str, Resources]) -> None:
+        """Check that a machine of the cluster can hold a worker of each stage; see `Engine`."""
+        self._begin()
+        for stage, resources in needs.items():
+            require(self.ray, stage, resources)
+
+    def run(
+        self, tasks: Iterable[Task[Result]], report: ProgressCallback, needs: Resources = ONE_CPU
+    ) -> Generator[Result, None, None]:
+        """The results as they come; see `Engine`. Workers live as long as the stage, with what they have loaded."""
         waiting = iter(tasks)
-        submitted: dict[Any, Task[Result]] = {}
         first = next(waiting, None)
         if first is None:
             return
         self._begin()
-        call = self.ray.remote(max_retries=2)(_call)
-        try:
-            submitted[call.remote(first)] = first
-            while submitted:
-                for task in islice(waiting, 2 * self.workers - len(submitted)):
-                    submitted[call.remote(task)] = task
-                (ready,), _ = self.ray.wait(list(submitted), num_returns=1)
-                task = submitted.pop(ready)
-                outcome = self._outcome(ready, task)
-                report(task.rows)
-                yield outcome.get()
-        finally:
-            for reference in submitted:
-                self.ray.cancel(reference, force=True)
+        require(self.ray, first.stage, needs)
+        pool: Pool[Result] = Pool(self.ray, first.stage, needs, self.workers if self.counted else None)
+        with closing(pool.run(chain([first], waiting), report)) as results:
+            yield from results
 
     def close(self) -> None:
         """Stop Ray, if it was started here."""
@@ -79,14 +80,14 @@ class Cluster:
             self._check_machines()
             return
         # Its workers import the stages as this process does.
-        paths = {"PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
+        variables = {"PYTHONPATH": os.pathsep.join(path for path in sys.path if path), **worker_variables()}
         local = {"num_cpus": self.workers, "include_dashboard": False} if self.address is None else {}
         try:
             self.ray.init(
                 address=self.address,
                 log_to_driver=False,
                 logging_level=logging.ERROR,
-                runtime_env={"env_vars": paths} if self.address is None else None,
+                runtime_env={"env_vars": variables} if self.address is None else None,
                 **local,
             )
         except Exception as error:  # Ray raises bare ones.
@@ -120,9 +121,8 @@ class Cluster:
             except self.ray.exceptions.RayError as error:
                 if node["NodeID"] not in self._alive():
                     continue
-                reason = " ".join(str(error).split("\n")[0].split()).rstrip(".")
                 raise RunError(
-                    f"Paraloom cannot be used on the machine {machine}: {reason or type(error).__name__}",
+                    f"Paraloom cannot be used on the machine {machine}: {reason_of(error)}",
                     remedy="Install the same packages on each machine of the cluster.",
                 ) from error
             differing = [name for name in here if there.get(name) != here[name]]
@@ -136,25 +136,7 @@ class Cluster:
     def _alive(self) -> set[str]:
         return {node["NodeID"] for node in self.ray.nodes() if node["Alive"]}
 
-    def _outcome(self, reference: Any, task: Task[Result]) -> Outcome[Result]:
-        try:
-            outcome: Outcome[Result] = self.ray.get(reference)
-        except self.ray.exceptions.RayError as error:
-            reason = " ".join(str(error).split("\n")[0].split()).rstrip(".")
-            raise RunError(
-                f"a worker crashed three times: {reason}",
-                stage=task.stage,
-                file=task.file,
-                remedy="Run again, with fewer workers if memory was short: finished shards are kept.",
-            ) from error
-        return outcome
-
 
 def _versions() -> dict[str, str]:
     installed = versions()
     return {name: installed[name] for name in _COMPARED if name in installed}
-
-
-def _call(task: Task[Result]) -> Outcome[Result]:
-    disable_progress()
-    return attempt(task, lambda rows: None)

@@ -1,0 +1,220 @@
+"""The columns of typed tables: which two of them are the sides of pairs, and their texts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from paraloom.core.errors import ConfigError, DataError, nearest
+from paraloom.io.compression import utf8_error
+from paraloom.io.formats.base import PROVENANCE, ColumnName, ReadOptions, find_header
+from paraloom.text.language_names import language_code
+
+TRANSLATION = "translation"
+"""Name of the column with a struct of a text in each language, as the data sets of WMT have it."""
+
+
+class Side(NamedTuple):
+    """A text column, or a field of a struct column.
+
+    Args:
+        column: Name of the column.
+        key: The field; None for a text column.
+        lang: The language that the name says; None if it does not.
+    """
+
+    column: str
+    key: str | None = None
+    lang: str | None = None
+
+
+def choose_sides(schema: pa.Schema, options: ReadOptions) -> tuple[Side, Side]:
+    """Choose the columns of the two sides: those that are named, two languages of the column `translation`, or two text
+    columns, as a header names them.
+
+    Args:
+        schema: The columns.
+        options: The names that are given, and languages.
+
+    Raises:
+        ConfigError: A column or language is not found, or it is not clear which ones are meant.
+        DataError: A column that is named is not text.
+    """
+    if options.src_column is not None or options.tgt_column is not None:
+        named = (options.src_column or "src", options.tgt_column or "tgt")
+        src, tgt = (named_column(schema, name, options.path) for name in named)
+        return src, tgt
+    if translation_keys(schema):
+        return _translation_sides(schema, options)
+    texts = [field.name for field in schema if is_text(field.type)]
+    header = find_header(texts, ["A text, in two words."] * len(texts), options)
+    if header is not None:
+        return Side(texts[header.src], None, header.src_lang), Side(texts[header.tgt], None, header.tgt_lang)
+    if len(texts) == 2:
+        return Side(texts[0]), Side(texts[1])
+    raise ConfigError(
+        f"the columns of the two sides are not clear; the columns are {', '.join(schema.names)}",
+        file=options.path,
+        remedy="Name them: --src-column, --tgt-column (src_column and tgt_column in Python and TOML).",
+    )
+
+
+def _translation_sides(schema: pa.Schema, options: ReadOptions) -> tuple[Side, Side]:
+    """The keys of the column `translation`: those of the languages that are given, else its two, in order."""
+    keys = translation_keys(schema)
+    given = [options.src_lang, options.tgt_lang]
+    chosen = [_key_of(lang, keys, options.path) if lang is not None else None for lang in given]
+    rest = [key for key in keys if key not in chosen]
+    if 0 < chosen.count(None) < len(rest):
+        raise ConfigError(
+            f"the column '{TRANSLATION}' has the languages {', '.join(keys)}",
+            file=options.path,
+            remedy="Name two: --src-lang, --tgt-lang (src_lang and tgt_lang in Python and TOML).",
+        )
+    if len(rest) < chosen.count(None):
+        raise ConfigError(
+            f"expected two languages in the column '{TRANSLATION}', got {', '.join(keys) or 'none'}", file=options.path
+        )
+    src, tgt = (_translation_side(key or rest.pop(0)) for key in chosen)
+    return src, tgt
+
+
+def _translation_side(key: str) -> Side:
+    return Side(TRANSLATION, key, language_code(key) or key)
+
+
+def translation_keys(schema: pa.Schema) -> list[str]:
+    """The languages of the column `translation`, empty without one.
+
+    Args:
+        schema: The columns.
+    """
+    if TRANSLATION not in schema.names or not pa.types.is_struct(schema.field(TRANSLATION).type):
+        return []
+    return [field.name for field in schema.field(TRANSLATION).type if is_text(field.type)]
+
+
+def _key_of(lang: str, keys: list[str], path: str) -> str:
+    for key in keys:
+        if key == lang or (language_code(key) is not None and language_code(key) == language_code(lang)):
+            return key
+    raise ConfigError(
+        f"language '{lang}' not found in the column '{TRANSLATION}'; its languages are {', '.join(keys)}", file=path
+    )
+
+
+def named_column(schema: pa.Schema, name: ColumnName, path: str | Path) -> Side:
+    """The column with a name or a number, or the language of the column `translation`.
+
+    Args:
+        schema: The columns.
+        name: The name, or a number from 1, or from the end by -1.
+        path: The file, for errors.
+
+    Raises:
+        ConfigError: It is not found.
+        DataError: It is not text.
+    """
+    names = list(schema.names)
+    if isinstance(name, int):
+        index = name - 1 if name > 0 else len(names) + name
+        if not 0 <= index < len(names):
+            raise ConfigError(f"column {name} not found; the columns are {', '.join(names)}", file=path)
+        name = names[index]
+    keys = translation_keys(schema)
+    if name in keys and name not in names:
+        return _translation_side(str(name))
+    if name not in names:
+        raise ConfigError(f"column '{name}' not found{nearest(str(name), [*names, *keys])}", file=path)
+    if not is_text(schema.field(name).type):
+        raise DataError(f"column '{name}' must be text, got {schema.field(name).type}", file=path)
+    return Side(str(name))
+
+
+def side_column(batch: pa.RecordBatch, side: Side) -> pa.Array:
+    """The texts of a side; null where the whole struct is null.
+
+    Args:
+        batch: Some rows.
+        side: The side.
+    """
+    column = batch.column(side.column)
+    return column if side.key is None else pc.struct_field(column, side.key)
+
+
+def is_text(kind: pa.DataType) -> bool:
+    """Whether a column of this type has text.
+
+    Args:
+        kind: The type.
+    """
+    kind = kind.value_type if pa.types.is_dictionary(kind) else kind
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind))
+
+
+def text_values(column: pa.Array) -> list[Any]:
+    """The texts of a column; a value that is not valid UTF-8 is returned as bytes.
+
+    Args:
+        column: The column.
+    """
+    try:
+        values: list[Any] = column.to_pylist()
+        return values
+    except UnicodeDecodeError:
+        return [_text_or_bytes(value) for value in column.cast(pa.large_string()).cast(pa.large_binary()).to_pylist()]
+
+
+def _text_or_bytes(value: bytes | None) -> str | bytes | None:
+    try:
+        return None if value is None else value.decode()
+    except UnicodeDecodeError:
+        return value
+
+
+def kept_provenance(schema: pa.Schema) -> list[str | None]:
+    """The columns of PROVENANCE that a table has as text; None for the others.
+
+    Args:
+        schema: The columns.
+    """
+    return [name if name in schema.names and is_text(schema.field(name).type) else None for name in PROVENANCE]
+
+
+def pair_values(
+    batch: pa.RecordBatch, sides: Sequence[Side], provenance: Sequence[str | None], langs: Sequence[str | None]
+) -> Iterator[tuple[Any, ...]]:
+    """The fields of `PairRow` after the row, row by row; texts that are not valid UTF-8 are bytes.
+
+    Args:
+        batch: Some rows.
+        sides: The two sides.
+        provenance: What `kept_provenance` returned.
+        langs: Languages of rows that do not say theirs.
+    """
+    texts = [text_values(side_column(batch, side)) for side in sides]
+    known = [[None] * batch.num_rows if name is None else text_values(batch.column(name)) for name in provenance]
+    for src, tgt, src_lang, tgt_lang, *rest in zip(*texts, *known, strict=True):
+        yield src, tgt, src_lang or langs[0], tgt_lang or langs[1], *rest
+
+
+def row_error(names: list[str], values: tuple[Any, ...]) -> DataError | None:
+    """What is wrong with a row, None if nothing is.
+
+    Args:
+        names: Names of the two sides, for the error.
+        values: The two sides and the columns of PROVENANCE; bytes where they are not valid UTF-8.
+    """
+    for name, value in zip((*names, *PROVENANCE), values, strict=True):
+        if isinstance(value, bytes):
+            try:
+                value.decode()
+            except UnicodeDecodeError as error:
+                return utf8_error(value, error.start)
+        if value is None and name in names:
+            return DataError(f"'{name}' is null", remedy="Fill it in, or remove the row.")
+    return None
