@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from paraloom.mt.devices import parse_device
 from processes import environment
 from toy_runs import contents, marks_in, run, toml
 from toy_stages import Square
 
+from paraloom.core.devices import parse_device
 from paraloom.core.errors import RunError
 from paraloom.core.resources import Resources
 from paraloom.pipeline.engines.ray import Cluster as RayEngine
