@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 from pathlib import Path
-from typing import Any
 
 import pytest
 from tiny_language_models import WORDS, greedy, make_checkpoint
