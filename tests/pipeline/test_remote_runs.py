@@ -17,8 +17,8 @@ from toy_runs import DRIVER, contents, marks_in, run, toml
 from paraloom.core.digests import file_digest
 from paraloom.core.errors import RunError
 from paraloom.core.progress import ProgressCallback
-from paraloom.core.resources import ONE_CPU, Resources
 from paraloom.core.remote_files import local_copy
+from paraloom.core.resources import ONE_CPU, Resources
 from paraloom.io import Corpus
 from paraloom.io.store import Store
 from paraloom.pipeline.engines.base import Inline, Result, Task, attempt
