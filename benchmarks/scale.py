@@ -7,8 +7,10 @@ written. The pipeline reads them, adds the common scores and that of an encoder,
 
 Memory is the largest sum of proportional set sizes of the command and its workers (shared memory counts once), sampled
 twice a second. The largest size is run twice: in one go, and killed (SIGKILL, its process group) at random moments
-until it has been killed --kills times; both must have the same digest. The bare loop does the same work by the same
-scorers in one process, without manifests, digests and rejected rows, and takes turns with the pipeline (one worker).
+until it has been killed --kills times; both must have the same digest.
+
+Two loops in one process do the same work by the same scorers, without manifests and digests, in turns with the pipeline
+(one worker): one writes what each stage of the pipeline writes; the other makes one pass, and writes the kept pairs.
 """
 
 from __future__ import annotations
@@ -26,9 +28,12 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
 from memory import proportional, tree
 
 SHARD_ROWS = 50_000
@@ -117,36 +122,65 @@ def digest_of(folder: Path) -> str:
     return digest
 
 
-def bare_loop(path: Path, target: Path) -> float:
-    """Seconds that the same work takes in a loop without an engine."""
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    import paraloom
-    from paraloom.pairs.filtering.filters import Criteria, select
-    from paraloom.pairs.scoring.models import encoder_scorers
-    from paraloom.pairs.scoring.table import find_scorers, score
-
-    start = time.perf_counter()
-    scorers = [*find_scorers(["common"]), *encoder_scorers(paraloom.Encoder.load("english", threads=1))]
-    criteria = Criteria(where=WHERE)
-    writer = None
+def read_shards(path: Path) -> Iterator[pa.RecordBatch]:
+    """The pairs of a file, `SHARD_ROWS` at a time."""
     with path.open(encoding="utf-8", newline="") as stream:
         lines = csv.reader(stream, delimiter="\t", quoting=csv.QUOTE_NONE)
         next(lines)
         for number in itertools.count():
             rows = list(itertools.islice(lines, SHARD_ROWS))
             if not rows:
-                break
+                return
             sources, targets = zip(*rows, strict=True)
             names = [f"{number}:{row}" for row in range(len(rows))]
-            batch = pa.RecordBatch.from_pydict({"pair_id": names, "src": sources, "tgt": targets})
-            marked = select(criteria, score(batch, scorers))
-            kept = pa.Table.from_batches([marked.filter(marked.column("keep")).drop_columns(["keep", "reason"])])
-            writer = writer or pq.ParquetWriter(target, kept.schema, compression="zstd")
-            writer.write_table(kept)
-    if writer:
-        writer.close()
+            yield pa.RecordBatch.from_pydict({"pair_id": names, "src": sources, "tgt": targets})
+
+
+def write_shard(batch: pa.RecordBatch, path: Path) -> None:
+    """Write a file as the pipeline's are compressed."""
+    pq.write_table(pa.Table.from_batches([batch]), path, compression="zstd")
+
+
+def split_kept(marked: pa.RecordBatch) -> tuple[pa.RecordBatch, pa.RecordBatch]:
+    """The rows that are kept, and the others with their reasons."""
+    keep = marked.column("keep")
+    kept, rejected = marked.filter(keep), marked.filter(pc.invert(keep))
+    return kept.drop_columns(["keep", "reason"]), rejected.drop_columns(["keep"])
+
+
+def bare_loop(path: Path, folder: Path, each_stage: bool) -> float:
+    """Seconds that the same work takes without an engine.
+
+    Args:
+        path: The pairs.
+        folder: A new folder.
+        each_stage: Write what the pipeline writes: all pairs, all scored pairs, all kept and all rejected ones, each
+            stage reading what the one before wrote. Otherwise one pass, which writes the kept pairs only.
+    """
+    import paraloom
+    from paraloom.pairs.filtering.filters import Criteria, select
+    from paraloom.pairs.scoring.models import encoder_scorers
+    from paraloom.pairs.scoring.table import find_scorers, score
+
+    start = time.perf_counter()
+    folder.mkdir()
+    scorers = [*find_scorers(["common"]), *encoder_scorers(paraloom.Encoder.load("english", threads=1))]
+    criteria = Criteria(where=WHERE)
+    if not each_stage:
+        for number, batch in enumerate(read_shards(path)):
+            write_shard(split_kept(select(criteria, score(batch, scorers)))[0], folder / f"kept-{number}.parquet")
+        return time.perf_counter() - start
+
+    def stage(before: str, after: str, work: Callable[[pa.RecordBatch], tuple[pa.RecordBatch, ...]]) -> None:
+        for file in sorted(folder.glob(f"{before}-*.parquet")):
+            (batch,) = pq.read_table(file).combine_chunks().to_batches()
+            for name, output in zip((after, "rejected"), work(batch), strict=False):
+                write_shard(output, folder / file.name.replace(before, name))
+
+    for number, batch in enumerate(read_shards(path)):
+        write_shard(batch, folder / f"pairs-{number:05}.parquet")
+    stage("pairs", "scored", lambda batch: (score(batch, scorers),))
+    stage("scored", "kept", lambda batch: split_kept(select(criteria, batch)))
     return time.perf_counter() - start
 
 
@@ -158,10 +192,11 @@ def main() -> None:
     parser.add_argument("--loop-pairs", type=int, default=500_000, help="pairs of the comparison with the bare loop")
     parser.add_argument("--rounds", type=int, default=3, help="of the comparison with the bare loop")
     parser.add_argument("--workers", type=int, default=2)
-    parser.add_argument("--bare-loop", nargs=2, metavar=("PAIRS", "OUTPUT"), help=argparse.SUPPRESS)
+    parser.add_argument("--bare-loop", nargs=3, metavar=("PAIRS", "FOLDER", "KIND"), help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.bare_loop:
-        print(bare_loop(*map(Path, options.bare_loop)))
+        pairs_file, target, kind = options.bare_loop
+        print(bare_loop(Path(pairs_file), Path(target), kind == "stages"))
         return
     data = Path(os.environ.get("PARALOOM_DATA") or sys.exit("set PARALOOM_DATA to the folder of real corpora"))
     rows: list[dict[str, object]] = []
@@ -206,17 +241,22 @@ def main() -> None:
             )  # fmt: skip
         path.unlink()
         path = prepare(options.loop_pairs if options.rounds else 0)
-        ratios = []
+        ratios: dict[str, list[float]] = {"stages": [], "pass": []}
         for turn in range(options.rounds):
-            command = [sys.executable, __file__, "--bare-loop", str(path), str(folder / "bare.parquet")]
-            start = time.perf_counter()
-            subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
-            bare = time.perf_counter() - start
+            bare = {}
+            for kind in ratios:
+                command = [sys.executable, __file__, "--bare-loop", path, folder / f"bare-{kind}-{turn}", kind]
+                start = time.perf_counter()
+                subprocess.run(list(map(str, command)), check=True, stdout=subprocess.DEVNULL)
+                bare[kind] = time.perf_counter() - start
             engine = Run(pipeline, folder / f"turn-{turn}", workers=1).wait() or 0.0
-            ratios.append(engine / bare)
-            note(pairs=options.loop_pairs, bare_seconds=round(bare, 1), engine_seconds=round(engine, 1))
-        if ratios:
-            note(pairs=options.loop_pairs, engine_to_bare=round(statistics.median(ratios), 3))
+            for kind, seconds in bare.items():
+                ratios[kind].append(engine / seconds)
+            seconds_of = {f"{kind}_seconds": round(seconds, 1) for kind, seconds in bare.items()}
+            note(pairs=options.loop_pairs, **seconds_of, engine_seconds=round(engine, 1))
+        if options.rounds:
+            medians = {f"engine_to_{kind}": round(statistics.median(of_kind), 3) for kind, of_kind in ratios.items()}
+            note(pairs=options.loop_pairs, **medians)
     print(json.dumps({"workers": options.workers, "shard_rows": SHARD_ROWS, "rows": rows}))
 
 

@@ -167,6 +167,33 @@ def test_slices_and_rows_give_the_gradients_of_the_whole_batch() -> None:
     assert torch.equal(network.words.weight[untouched], reference.words.weight[untouched])
 
 
+def test_copies_on_devices_follow_the_weights() -> None:
+    """A trainer whose slices have weights of their own, as on GPUs, makes the bytes of one whose slices share them."""
+    shape = TransformerShape(20, width=16, layers=1, heads=2, ffn_dim=32, max_length=16, dimension=8)
+    ids, teacher = [np.int32([i + 1, i + 2, 19]) for i in range(8)], np.eye(8, dtype=np.float32)
+    networks = []
+    for has_copies in (False, True):
+        networks.append(new_network(shape, seed=1))
+        trainer = training.TransformerTrainer(TransformerConfig(**vars(SMALL)), networks[-1])
+        if has_copies:
+            trainer._copies = [training._copy_dense(part, torch.device("cpu")) for part in trainer._slices]
+            trainer._copies[0]["dense.weight"].zero_()  # What a copy held before a step does not matter.
+        for step in (1, 2, 3):
+            trainer.update(ids, teacher, 1e-2, step)
+        trainer.close()
+    assert not torch.equal(networks[0].dense.weight, new_network(shape, seed=1).dense.weight)
+    for shared, copied in zip(*(network.parameters() for network in networks), strict=True):
+        assert torch.equal(shared, copied)
+
+
+def test_a_missing_gpu_is_an_error() -> None:
+    if torch.cuda.is_available():
+        pytest.skip("this machine has a GPU")
+    shape = TransformerShape(20, width=16, layers=1, heads=2, ffn_dim=32, max_length=16, dimension=8)
+    with pytest.raises(ConfigError, match="GPU 0 of device 'cuda' not found"):
+        training.TransformerTrainer(TransformerConfig(**{**vars(SMALL), "device": "cuda"}), new_network(shape, seed=1))
+
+
 def test_bfloat16_gives_nearly_the_same_loss() -> None:
     shape = TransformerShape(20, width=16, layers=1, heads=2, ffn_dim=32, max_length=16, dimension=8)
     ids, teacher = [np.int32([i + 1, i + 2, 19]) for i in range(8)], np.eye(8, dtype=np.float32)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from paraloom.core.devices import Device, default_device, parse_device
 from paraloom.core.errors import ConfigError
-from paraloom.mt.devices import Device, default_device, parse_device
 from paraloom.mt.languages import all_languages, find_language, language_of, model_code
 from paraloom.mt.splitting import split_text
 
@@ -63,11 +63,11 @@ def test_another_script_is_another_language() -> None:
 
 
 def test_devices(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("paraloom.mt.devices.gpu_count", lambda: 0)
+    monkeypatch.setattr("paraloom.core.devices.gpu_count", lambda: 0)
     assert parse_device("auto") == parse_device("cpu") == Device("cpu")
     with pytest.raises(ConfigError, match=r"GPU 0 of device 'cuda' not found: no GPU is available"):
         parse_device("cuda")
-    monkeypatch.setattr("paraloom.mt.devices.gpu_count", lambda: 2)
+    monkeypatch.setattr("paraloom.core.devices.gpu_count", lambda: 2)
     assert parse_device("auto") == parse_device("cuda:0,1") == Device("cuda", (0, 1))
     assert [str(part) for part in parse_device("auto").parts()] == ["cuda", "cuda:1"]
     with pytest.raises(ConfigError, match="GPU 2, 3 of device 'cuda:1,2,3' not found: this machine has 2 GPUs"):

@@ -14,9 +14,9 @@ from processes import environment
 from toy_runs import contents, marks_in, run, toml
 from toy_stages import Square
 
+from paraloom.core.devices import parse_device
 from paraloom.core.errors import RunError
 from paraloom.core.resources import Resources
-from paraloom.mt.devices import parse_device
 from paraloom.pipeline.engines.ray import Cluster as RayEngine
 
 ray = pytest.importorskip("ray", reason="ray is not installed")

@@ -403,3 +403,12 @@ def test_a_table_in_text_form_says_which_columns_are_not_read(tmp_path: Path) ->
     assert "bleu1" in read_pairs(tmp_path / "scored.parquet").columns
     (tmp_path / "mine.tsv").write_text("src\ttgt\tnote\na\tb\tc\n", encoding="utf-8")
     assert len(read_pairs(tmp_path / "mine.tsv")) == 1
+
+
+def test_columns_that_are_not_read_are_named(tmp_path: Path) -> None:
+    """A Parquet file from elsewhere, without languages and identifiers, is read as a bitext is."""
+    table = pa.table({"src": ["a b"], "tgt": ["c d"], "src_parse": ["(S a b)"]})
+    pq.write_table(table, tmp_path / "pairs.parquet")
+    with pytest.warns(UserWarning, match=r"not the columns src_parse; \.parquet files with the columns pair_id"):
+        pairs = read_pairs(tmp_path / "pairs.parquet")
+    assert [(row["src"], row["tgt"]) for row in pairs.to_list()] == [("a b", "c d")]

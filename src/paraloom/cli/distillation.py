@@ -51,6 +51,7 @@ def encoder(
     ] = None,
     sts: Annotated[Path | None, typer.Option(help="Folder of similarity tasks, for development figures.")] = None,
     on_error: options.OnError = options.OnErrorChoice.stop,
+    device: options.Device = None,
     workers: options.Workers = None,
     seed: options.Seed = 1,
     as_json: options.Json = False,
@@ -63,7 +64,9 @@ def encoder(
 
     Example: `paraloom distill encoder all-MiniLM-L6-v2/ news.txt.gz --network transformer --sts data/sts -o student`
     """
-    transformer = {"layers": layers, "width": width, "vocab_size": vocab_size}
+    used = workflows.use_device(device)
+    on_device = str(used) if used is not None and network is NetworkChoice.transformer else None
+    transformer = {"layers": layers, "width": width, "vocab_size": vocab_size, "device": on_device}
     result = workflows.distill_encoder(
         teacher,
         texts,
@@ -76,7 +79,7 @@ def encoder(
         ensemble=ensemble or (),
         sts=sts,
         on_error=on_error.value,
-        workers=workers,
+        workers=workflows.workers_on(used, workers),
         seed=seed,
         **{name: value for name, value in transformer.items() if value is not None},
     )
@@ -89,12 +92,14 @@ def words(
     output: options.Folder,
     dimension: Annotated[int, typer.Option(help="Width of the vectors.")] = 300,
     max_words: Annotated[int, typer.Option(help="Words of the list that get a vector, the first ones.")] = 200_000,
+    device: options.Device = None,
     as_json: options.Json = False,
 ) -> None:
     """Make word vectors with a sentence encoder: a folder for `train encoder --vectors`.
 
     Example: `paraloom distill words sentence-transformers/all-MiniLM-L6-v2 words.txt -o vectors`
     """
+    workflows.use_device(device)
     result = workflows.distill_words(teacher, words, output, dimension=dimension, max_words=max_words)
     vectors, count = f"{output}/vectors.txt.gz", result.stages[-1].figures["words"]
     if as_json:

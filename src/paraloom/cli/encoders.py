@@ -150,6 +150,7 @@ def encode(
         Path,
         typer.Option("--output", "-o", help="Vectors: .npy, float32 (lines, d), or .parquet with the text."),
     ] = Path("vectors.npy"),
+    device: options.Device = None,
     on_error: options.OnLine = options.OnErrorChoice.stop,
     as_json: options.Json = False,
 ) -> None:
@@ -157,6 +158,7 @@ def encode(
 
     Example: `paraloom encode english sentences.txt -o vectors.npy`
     """
+    workflows.use_device(device)
     count = workflows.encode_file(encoder, source, output, on_error=on_error.value)
     if as_json:
         typer.echo(as_written(output, vectors=count))

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from paraloom.core.devices import default_device, parse_device
 from paraloom.core.digests import file_digest, folder_digest, signature
 from paraloom.core.errors import ConfigError, MissingExtraError, ModelError
 from paraloom.core.hub import require_hub
@@ -29,6 +30,7 @@ TRAINED = "paraloom.json"
 """The file that identifies a folder of `distill_transformer`: signature and training."""
 
 _BATCH = 32
+_GPU_BATCH = 512
 
 _MODULES = ["Transformer", "Pooling"]
 
@@ -97,6 +99,8 @@ def is_transformer(folder: str | Path) -> bool:
 class TransformerEncoder:
     """A converted transformer, run by CTranslate2; implements `paraloom.core.protocols.EncoderLike`.
 
+    It runs on $PARALOOM_DEVICE, which the option `--device` of commands sets; the processor by default.
+
     Args:
         folder: Folder of `convert_transformer`.
         threads: Number of threads of `encode`.
@@ -137,11 +141,14 @@ class TransformerEncoder:
     def _encoder(self) -> Any:
         import ctranslate2
 
+        device = parse_device(default_device())
+        on_processor = device.kind == "cpu"
         return ctranslate2.Encoder(
             str(self.folder / "model"),
-            device="cpu",
-            compute_type="default",
-            inter_threads=self.threads,
+            device=device.kind,
+            device_index=list(device.indices),
+            compute_type="default" if on_processor else "auto",
+            inter_threads=self.threads if on_processor else 1,
             intra_threads=1,
         )
 
@@ -156,10 +163,10 @@ class TransformerEncoder:
             through the linear layer of the model if it has one.
         """
         ids = [encoding.ids for encoding in self._tokenizer.encode_batch(list(sentences))]
-        order = sorted(range(len(ids)), key=lambda i: len(ids[i]))
-        batches = [order[start : start + _BATCH] for start in range(0, len(order), _BATCH)]
+        batches = self._batches([len(tokens) for tokens in ids])
         with ThreadPoolExecutor(self.threads) as pool:
             encoded = list(pool.map(lambda batch: self._encode_batch([ids[i] for i in batch]), batches))
+        order = [i for batch in batches for i in batch]
         by_length = np.concatenate(encoded) if encoded else np.zeros((0, 1), np.float32)
         if self._dense is not None and encoded:
             by_length = by_length @ self._dense["weight"].T + self._dense["bias"]
@@ -183,8 +190,7 @@ class TransformerEncoder:
             the mean of those of its pieces. Words beyond the maximal length, or without a piece, are left out.
         """
         encodings = self._tokenizer.encode_batch([list(words) for words in sentences], is_pretokenized=True)
-        order = sorted(range(len(encodings)), key=lambda i: len(encodings[i].ids))
-        batches = [order[start : start + _BATCH] for start in range(0, len(order), _BATCH)]
+        batches = self._batches([len(encoding.ids) for encoding in encodings])
 
         def encode(batch: list[int]) -> list[tuple[npt.NDArray[np.int64], Vectors]]:
             states = self._states([encodings[i].ids for i in batch])
@@ -198,6 +204,12 @@ class TransformerEncoder:
             for i, result in zip(batch, results, strict=True)
         }
         return [of_sentence[i] for i in range(len(encodings))]
+
+    def _batches(self, lengths: Sequence[int]) -> list[list[int]]:
+        """Numbers of sentences, in batches of like length."""
+        order = sorted(range(len(lengths)), key=lambda i: lengths[i])
+        size = _BATCH if self._encoder.device == "cpu" else _GPU_BATCH
+        return [order[start : start + size] for start in range(0, len(order), size)]
 
     def _states(self, ids: list[list[int]]) -> Vectors:
         """The last states of n token lists, float32 `(n, tokens of the longest, d)`."""
@@ -230,6 +242,8 @@ def _mean_by_word(word_ids: Sequence[int | None], states: Vectors) -> tuple[npt.
 class SentenceTransformerEncoder:
     """A model run by the sentence-transformers library; implements `paraloom.core.protocols.EncoderLike`.
 
+    It runs on the first device of $PARALOOM_DEVICE, which the option `--device` of commands sets.
+
     Args:
         model: Folder of a model, or a Hugging Face name, which is downloaded if needed.
 
@@ -248,8 +262,9 @@ class SentenceTransformerEncoder:
                 remedy="Run: pip install 'paraloom[distill]', or name a folder or a bundled encoder such as 'english'.",
             ) from None
         self.name = model
+        device = parse_device(default_device()).parts()[0]
         try:
-            self._model = SentenceTransformer(model, device="cpu")
+            self._model = SentenceTransformer(model, device=str(device))
         except Exception as error:  # the library raises whatever its loaders raise
             raise ModelError(
                 f"sentence-transformers cannot load it: {(str(error) or repr(error)).splitlines()[0].rstrip('.')}",

@@ -46,6 +46,7 @@ class TransformerConfig(Config):
         precision: Of the computation in training: `float32`, `bfloat16`, or `auto` for bfloat16 where the processor
             multiplies it in hardware, which is three times as fast. Weights are float32 in any case.
         threads: Slices of a batch that are computed in parallel, one per core. Another number gives other weights.
+        device: Where it is trained: `cpu`, `cuda`, `cuda:0,1`, or `auto` for GPUs if there are any.
 
     Raises:
         ConfigError: Names the field whose value is out of range.
@@ -76,6 +77,7 @@ class TransformerConfig(Config):
     clip_norm: float = 1.0
     precision: Literal["auto", "float32", "bfloat16"] = "auto"
     threads: int = 2
+    device: str = "cpu"
 
     def validate(self) -> None:
         """Check the ranges of all values."""

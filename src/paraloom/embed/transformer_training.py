@@ -19,6 +19,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
+from paraloom.core.devices import Device, parse_device
 from paraloom.core.digests import digest
 from paraloom.core.errors import ModelError
 from paraloom.core.hardware import supports_bfloat16
@@ -90,6 +91,7 @@ def distill_transformer(
         DataError: No sentence is left, or the column `vector` is missing or changes its width.
         ModelError: The teacher cannot be read, the loss is no longer finite, or a checkpoint in the folder belongs to
             another training.
+        ConfigError: The device is not there.
 
     Reference:
         Reimers and Gurevych 2020 (vectors of a teacher); Wada et al. 2025, "SWE4Semantics" (in-batch softmax).
@@ -101,10 +103,13 @@ def distill_transformer(
     """
     folder = Path(folder)
     began = time.perf_counter()
+    device = parse_device(config.device, torch.cuda.device_count())
     vocabulary = read_teacher(teacher)
     data, vocabulary = stream_sentences(sentences, vocabulary, folder / "checkpoint" / "sentences", config)
     streamed = time.perf_counter()
-    settings = {**asdict(config), "precision": _precision(config), "seed": seed}
+    settings = {**asdict(config), "precision": _precision(config, device), "seed": seed, "device": str(device)}
+    if device.kind == "cpu":
+        del settings["device"]  # Folders that were trained before there was a choice do not have it.
     trainer = TransformerTrainer(config, initial_network(config, vocabulary, data.vectors.shape[1], seed))
     training_digest = digest([settings, data.digest])
     state = read_checkpoint(folder, trainer.tensors, training_digest)
@@ -221,23 +226,34 @@ def initial_network(
 class TransformerTrainer:
     """Updates a small transformer batch by batch.
 
-    A batch is cut into `config.threads` slices, whose vectors the loss sees together and whose gradients are added in
-    slice order. The embeddings are updated in the rows that a batch uses.
+    A batch is cut into `config.threads` slices, or one for each GPU, whose vectors the loss sees together and whose
+    gradients are added in slice order. The embeddings are updated in the rows that a batch uses. Weights and moments
+    are in main memory: a GPU has a copy of all weights but the embeddings, and receives the rows that a batch uses.
 
     Args:
         config: Training settings.
         network: The network, which is updated.
+
+    Raises:
+        ConfigError: `config.device` is not there.
     """
 
     def __init__(self, config: TransformerConfig, network: TransformerNetwork) -> None:
         self.config, self.network = config, network
-        self._bfloat16 = _precision(config) == "bfloat16"
+        device = parse_device(config.device, torch.cuda.device_count())
+        self._bfloat16 = _precision(config, device) == "bfloat16"
+        self._devices = _devices_of_slices(device, config.threads)
         self._parameters = {name: value.detach() for name, value in network.named_parameters()}
         self._dense = {name: value for name, value in self._parameters.items() if name != _EMBEDDINGS}
         self._first = {name: torch.zeros_like(value) for name, value in self._parameters.items()}
         self._second = {name: torch.zeros_like(value) for name, value in self._parameters.items()}
-        self._slices = [_with_shared_weights(network) for _ in range(config.threads)]
-        self._pool = ThreadPoolExecutor(config.threads)
+        self._slices = [_with_shared_weights(network) for _ in self._devices]
+        self._copies = [
+            _copy_dense(part, device)
+            for part, device in zip(self._slices, self._devices, strict=True)
+            if device.type != "cpu"
+        ]
+        self._pool = ThreadPoolExecutor(len(self._slices))
 
     @property
     def tensors(self) -> dict[str, npt.NDArray[np.float32]]:
@@ -260,15 +276,20 @@ class TransformerTrainer:
             learning_rate: Of this step.
             step: Its number, from 1.
         """
+        for copy in self._copies:  # Before the step: weights may come from a checkpoint.
+            for name, value in copy.items():
+                value.copy_(self._dense[name])
         matrix, lengths = padded(ids)
         used, local = torch.unique(matrix, return_inverse=True)
         rows = self._parameters[_EMBEDDINGS][used]
-        tables = [rows.detach().requires_grad_() for _ in self._slices]
+        tables = [rows.to(device).detach().requires_grad_() for device in self._devices]
         count = min(len(self._slices), len(ids))
 
         def forward(index: int) -> Tensor:
-            with torch.autocast("cpu", torch.bfloat16, enabled=self._bfloat16):
-                result: Tensor = self._slices[index](local[index::count], lengths[index::count], tables[index])
+            device = self._devices[index]
+            tokens, sizes = local[index::count].to(device), lengths[index::count].to(device)
+            with torch.autocast(device.type, torch.bfloat16, enabled=self._bfloat16):
+                result: Tensor = self._slices[index](tokens, sizes, tables[index])
             return result
 
         parts = list(self._pool.map(forward, range(count)))
@@ -280,7 +301,8 @@ class TransformerTrainer:
         loss.total.backward()
         gradient = vectors.grad
         assert gradient is not None
-        list(self._pool.map(lambda index: parts[index].backward(gradient[index::count]), range(count)))
+        of_parts = [gradient[index::count].to(part.device) for index, part in enumerate(parts)]
+        list(self._pool.map(lambda index: parts[index].backward(of_parts[index]), range(count)))
         self._step(used, tables[:count], count, learning_rate, step)
         return loss
 
@@ -399,10 +421,25 @@ def _warn(measured: Sequence[Mapping[str, Any]], best: Mapping[str, Any] | None)
         )
 
 
-def _precision(config: TransformerConfig) -> str:
+def _precision(config: TransformerConfig, device: Device) -> str:
     if config.precision == "auto":
-        return "bfloat16" if supports_bfloat16() else "float32"
+        return "bfloat16" if device.kind != "cpu" or supports_bfloat16() else "float32"
     return config.precision
+
+
+def _devices_of_slices(device: Device, threads: int) -> list[torch.device]:
+    """Where each slice of a batch is computed."""
+    if device.kind == "cpu":
+        return [torch.device("cpu")] * threads
+    return [torch.device(device.kind, index) for index in device.indices]
+
+
+def _copy_dense(network: TransformerNetwork, device: torch.device) -> dict[str, Tensor]:
+    """Give a network weights of its own on a device, all but the embeddings, which no slice reads; returns them."""
+    weights = {name: value for name, value in network.named_parameters() if name != _EMBEDDINGS}
+    for value in weights.values():
+        value.data = value.data.to(device, copy=True)
+    return {name: value.detach() for name, value in weights.items()}
 
 
 def _with_shared_weights(network: TransformerNetwork) -> TransformerNetwork:
@@ -414,8 +451,8 @@ def _with_shared_weights(network: TransformerNetwork) -> TransformerNetwork:
 
 
 def _sum(gradients: Sequence[Tensor | None]) -> Tensor:
-    """The sum in this order."""
-    present = [gradient for gradient in gradients if gradient is not None]
+    """The sum in this order, in main memory."""
+    present = [gradient.cpu() for gradient in gradients if gradient is not None]
     total = present[0].clone()
     for gradient in present[1:]:
         total += gradient

@@ -8,9 +8,9 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from paraloom.core.devices import parse_device, worker_number
 from paraloom.core.errors import ModelError, RunError
 from paraloom.mt.decoding import Decoding
-from paraloom.mt.devices import parse_device, worker_number
 from paraloom.mt.families import folder_settings
 from paraloom.mt.families.base import VOCABULARIES
 from paraloom.mt.families.marian import SUBWORD_MODELS

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from paraloom.core.devices import default_device, parse_device, worker_number
 from paraloom.core.digests import file_digest, signature
 from paraloom.core.errors import ConfigError, MissingExtraError, ModelError
 from paraloom.core.progress import loading
@@ -21,7 +22,6 @@ from paraloom.core.seeds import spawn_seed
 from paraloom.mt.checkpoint import CHECKPOINT, copy_file
 from paraloom.mt.data import END_ID, pad
 from paraloom.mt.decoding import Beam, Decoding, Mbr, as_decoding, describe_decoding
-from paraloom.mt.devices import default_device, parse_device, worker_number
 from paraloom.mt.download import download
 from paraloom.mt.engine import by_max_length
 from paraloom.mt.families.base import Codec

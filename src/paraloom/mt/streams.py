@@ -7,10 +7,10 @@ from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 
+from paraloom.core.devices import parse_device
 from paraloom.core.progress import progress
 from paraloom.core.protocols import TranslatorLike, Variant
 from paraloom.core.seeds import spawn_seed
-from paraloom.mt.devices import parse_device
 from paraloom.mt.translator import Translator
 
 CHUNK = 200

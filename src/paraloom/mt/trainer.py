@@ -18,13 +18,13 @@ from safetensors import safe_open
 from safetensors.torch import save_file
 from torch import Tensor
 
+from paraloom.core.devices import parse_device
 from paraloom.core.errors import ConfigError, RunError
 from paraloom.core.hardware import supports_bfloat16
 from paraloom.core.seeds import generator, spawn_seed, worker_seed
 from paraloom.mt.checkpoint import CHECKPOINT
 from paraloom.mt.config import TranslatorConfig
 from paraloom.mt.data import Examples, batches, pad
-from paraloom.mt.devices import parse_device
 from paraloom.mt.muon import Muon
 from paraloom.mt.network import (
     EMBEDDING,

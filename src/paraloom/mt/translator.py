@@ -11,6 +11,7 @@ from math import nan
 from pathlib import Path
 from typing import Any, cast, overload
 
+from paraloom.core.devices import default_device, parse_device
 from paraloom.core.digests import file_digest, signature
 from paraloom.core.errors import ConfigError, DataError, ModelError, RunError
 from paraloom.core.progress import loading
@@ -20,7 +21,6 @@ from paraloom.mt.checkpoint import AUTO, check_precision, find_translator
 from paraloom.mt.config import TranslatorConfig
 from paraloom.mt.costs import COST_DECODING, CostMonitor, read_costs
 from paraloom.mt.decoding import Beam, Decoding, Mbr, as_decoding, describe_decoding
-from paraloom.mt.devices import default_device, parse_device
 from paraloom.mt.engine import by_max_length, check_folder, guarded, new_engine, seeded_engine
 from paraloom.mt.families import folder_settings, get_family
 from paraloom.mt.families.base import VOCABULARIES, Codec, EncoderDecoder

@@ -100,6 +100,8 @@ def fit(fitting: Fit, state: State, seeds: Seeds, engine: Engine) -> Closed:
     """Run a Fit in a separate process on this machine, whatever the engine, so that its memory is freed at the end."""
     context = StageContext(derive_seed(*seeds), state.inputs)
     task = FitTask(state.folder_name, str(state.folder / ARTIFACT), fitting, state.folder, state.key, context)
+    if isinstance(engine, Local):
+        engine.close()  # Its workers rest; a training needs their memory more.
     own_engine = engine if isinstance(engine, Inline) else Local(1, threads=True)
     with show_progress(ProgressState(state.label, 0, None, "")) as show:
 

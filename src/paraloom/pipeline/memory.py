@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import resource
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 
 def peak_memory() -> int:
-    """Peak resident memory of this process so far, in bytes.
+    """Peak resident memory of this process so far, or since `restart_peak`, in bytes.
 
     On Linux from /proc: getrusage would start from the size of the parent process.
 
@@ -20,6 +21,12 @@ def peak_memory() -> int:
         return int(line.split()[1]) * 1024
     except (OSError, StopIteration):
         return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
+
+
+def restart_peak() -> None:
+    """Let `peak_memory` count from what is in use now, where the system can."""
+    with suppress(OSError):
+        Path("/proc/self/clear_refs").write_text("5")
 
 
 def memory_in_use() -> int:

@@ -302,6 +302,10 @@ class ReadScoredPairs(Source):
             yield batch
 
 
+_WRITTEN = {"src", "tgt", "pair_id"}
+"""Columns of every table of pairs that Paraloom wrote."""
+
+
 def has_further_columns(source: str) -> bool:
     """Whether a file or data set has pairs with columns beyond those of PAIRS, as Paraloom writes them.
 
@@ -327,21 +331,27 @@ def _table_batches(source: Path) -> Iterator[pa.RecordBatch]:
 
 
 def unread_columns(source: str) -> list[str]:
-    """Columns of a table in text form that Paraloom wrote and that reading it as pairs leaves out, such as `pivot`.
+    """Columns of a table that reading it as pairs leaves out: of text that Paraloom wrote, of Parquet and data sets from
+    elsewhere.
 
     Args:
         source: Any path; an empty list if it does not exist or is another kind of file.
     """
     name = source.removesuffix(".gz").removesuffix(".xz").removesuffix(".zst")
-    if not name.endswith((".tsv", ".jsonl")) or not Path(source).is_file():
+    if not is_dataset(source) and not (name.endswith((".tsv", ".jsonl", ".parquet")) and Path(source).is_file()):
         return []
     try:
-        first = next(iter(read_lines(source)), "")
-        columns = list(json.loads(first)) if name.endswith(".jsonl") else first.split("\t")
-    except (DataError, MissingExtraError, ValueError, TypeError, RecursionError):
+        if is_dataset(source):
+            columns, needed = dataset_schema(source).names, {"src", "tgt"}
+        elif name.endswith(".parquet"):
+            with open_shard(source) as file:
+                columns, needed = file.schema_arrow.names, {"src", "tgt"}
+        else:
+            first = next(iter(read_lines(source)), "")
+            columns, needed = list(json.loads(first)) if name.endswith(".jsonl") else first.split("\t"), _WRITTEN
+    except (ConfigError, DataError, MissingExtraError, ValueError, TypeError, RecursionError):
         return []
-    written = {"src", "tgt", "pair_id"} <= set(columns)
-    return [column for column in columns if column not in PAIRS.names] if written else []
+    return [column for column in columns if column not in PAIRS.names] if needed <= set(columns) else []
 
 
 @dataclass(frozen=True, kw_only=True)

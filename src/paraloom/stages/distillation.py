@@ -122,6 +122,7 @@ class DistillTransformer(TransformerConfig, Fit):
 
     sentinel: ClassVar[str] = TRAINED
     inputs: ClassVar[tuple[str, ...]] = ("sentences", "teacher", "sts")
+    optional_fields: ClassVar[tuple[str, ...]] = ("device",)
 
     sentences: tuple[Ref, ...]
     teacher: Ref

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import ClassVar, NamedTuple
 
 from paraloom.core.config import base_config
+from paraloom.core.devices import default_device, parse_device
 from paraloom.core.digests import file_digest
 from paraloom.core.errors import ConfigError, DataError, MissingExtraError, nearest
 from paraloom.core.protocols import Variant
@@ -28,7 +29,6 @@ from paraloom.mt.config import TranslatorConfig
 from paraloom.mt.costs import COST_DECODING, CostDistribution, write_costs
 from paraloom.mt.data import mixture_sizes, repeat_to
 from paraloom.mt.decoding import parse_decoding
-from paraloom.mt.devices import default_device, parse_device
 from paraloom.mt.families import FOLDER_FILE, folder_settings
 from paraloom.mt.families.base import write_settings
 from paraloom.mt.model_card import write_card

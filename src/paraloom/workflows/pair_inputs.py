@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import re
-import warnings
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, TypeAlias
 
 from paraloom.pipeline.shard import OnError
-from paraloom.stages.bitext import unread_columns
 from paraloom.workflows.memory import pairs_from_data
 from paraloom.workflows.pairs import Pairs
 from paraloom.workflows.run import input_stages
@@ -70,12 +68,6 @@ def read_pairs(
     if not isinstance(source, (str, Path)):
         raise TypeError(f"expected a path, got {type(source).__name__}; for data in memory use as_pairs")
     stages, reference = input_stages(str(source), on_error=bad_rows, **options)
-    if lost := unread_columns(str(source)):
-        shown = ", ".join(lost[:4]) + (" …" if len(lost) > 4 else "")
-        warnings.warn(
-            f"{source}: only the sentences are read, not the columns {shown}; .parquet files keep all columns",
-            stacklevel=2,
-        )
     return Pairs(stages, None if stages else reference, seed=seed)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import shutil
 import tempfile
+import warnings
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from difflib import get_close_matches
@@ -13,6 +14,7 @@ from typing import Any
 
 from paraloom.core.errors import ConfigError, ParaloomError, RunError
 from paraloom.core.remote_files import fetched, is_url
+from paraloom.core.schema import PAIRS
 from paraloom.core.stage import Fit, Ref, Stage
 from paraloom.io import Corpus, write_table
 from paraloom.io.bitext import check_target
@@ -22,7 +24,7 @@ from paraloom.pipeline.result import RunResult
 from paraloom.pipeline.runner import run_pipeline
 from paraloom.pipeline.shard import OnError
 from paraloom.pipeline.toml import format_pipeline
-from paraloom.stages.bitext import ReadPairs, ReadScoredPairs, files_of_bitext, has_further_columns
+from paraloom.stages.bitext import ReadPairs, ReadScoredPairs, files_of_bitext, has_further_columns, unread_columns
 from paraloom.stages.variants import ReadVariants, holds_variants
 from paraloom.workflows.outputs import check_corpus_folder, check_output
 from paraloom.workflows.rejected import report_rejected
@@ -79,6 +81,13 @@ def input_stages(
         stage = ReadVariants(name=name, source=path)
     else:
         stage = ReadPairs(name=name, source=path, **given)
+        if lost := unread_columns(source):
+            shown = ", ".join(lost[:4]) + (" …" if len(lost) > 4 else "")
+            warnings.warn(
+                f"{source}: only the sentences are read, not the columns {shown}; .parquet files with the columns "
+                f"{', '.join(PAIRS.names)} keep all columns",
+                stacklevel=3,
+            )
     return [stage], stage
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import multiprocessing
 import os
 import signal
@@ -17,11 +18,14 @@ from multiprocessing.reduction import ForkingPickler
 from typing import Any
 
 from paraloom.core.arrow import start_without_pandas
+from paraloom.core.devices import DEVICE_VARIABLE, gpu_count
 from paraloom.core.errors import RunError
-from paraloom.core.hardware import DEVICE_VARIABLE, gpu_count, main_memory
+from paraloom.core.hardware import main_memory
 from paraloom.core.progress import ProgressCallback, disable_progress
 from paraloom.core.resources import ONE_CPU, Resources
+from paraloom.core.stage_cache import begin_stage
 from paraloom.pipeline.engines.base import Outcome, Result, Task, attempt, check_gpus
+from paraloom.pipeline.memory import restart_peak
 
 # Several workers with several threads each would compete for the cores; one thread per worker also makes sums of
 # floats independent of the machine. What the user has set is kept.
@@ -31,13 +35,18 @@ ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_
 MEMORY_KEPT = {"MALLOC_TRIM_THRESHOLD_": str(1 << 28), "MALLOC_MMAP_THRESHOLD_": str(1 << 25)}
 
 
+# What is sent to a worker at the end of a stage, in place of a task.
+_REST = "rest"
+
+
 class Local:
-    """A process pool that lives as long as one stage, so that what its workers have loaded is freed with it.
+    """A process pool. Between two stages its workers rest, without the models that they have loaded, until `close`.
 
     Args:
         workers: Number of processes at most; default: one per core. Fewer are started if more would need more than
             this machine has, but one at least.
-        threads: Leave the number of threads to the task, as a Fit needs it, which has the machine to itself.
+        threads: Leave the number of threads to the task, as a Fit needs it, which has the machine to itself. Such a
+            worker does not rest: it ends with its task, as one with GPUs ends with its stage.
     """
 
     shares_disk = True
@@ -46,6 +55,7 @@ class Local:
         self.workers = workers or os.cpu_count() or 1
         self.counted = workers is not None
         self.threads = threads
+        self._resting: list[_Worker] = []
 
     def check(self, needs: Mapping[str, Resources]) -> None:
         """Check that this machine has the GPUs that each stage asks for; see `Engine`."""
@@ -67,8 +77,7 @@ class Local:
                     if task is None:
                         break
                     if not idle:
-                        gpus = _gpu_variables(needs, len(workers))
-                        workers.append(_Worker(self.threads, gpus, imports_script=_is_of_script(task)))
+                        workers.append(self._rested_or_new(_is_of_script(task), needs, len(workers)))
                         idle.append(workers[-1])
                     idle.pop().begin(task)
                 # Only now, with all workers busy again, because the caller may take its time.
@@ -92,20 +101,41 @@ class Local:
                             finished.append(message)
                         else:
                             report(message)
-            for worker in workers:
-                worker.dismiss()
+            while workers and not self.threads and not needs.gpus:
+                workers[-1].rest()
+                self._resting.append(workers.pop())
+            _dismiss(workers)
         finally:
             for worker in workers:
                 worker.stop()
 
     def close(self) -> None:
-        """Nothing is kept between stages."""
+        """End the workers that rest. The next `run` starts new ones."""
+        resting, self._resting = self._resting, []
+        _dismiss(resting)
+
+    def _rested_or_new(self, imports_script: bool, needs: Resources, number: int) -> _Worker:
+        """A worker for a task of the script that is run, or of a module; with GPUs of its own, it is a new one."""
+        for worker in self._resting if not needs.gpus else []:
+            if worker.imports_script == imports_script and worker.process.is_alive():
+                self._resting.remove(worker)
+                return worker
+        return _Worker(self.threads, _gpu_variables(needs, number), imports_script)
 
     def _count(self, needs: Resources) -> int:
         """Number of workers that fit this machine, which `workers` bounds if it was named."""
         machine = {"CPU": self.workers, "memory": main_memory(), "GPU": gpu_count() if needs.gpus else 0}
         count = max(1, needs.workers_on(machine))
         return min(count, self.workers) if self.counted else count
+
+
+def _dismiss(workers: Iterable[_Worker]) -> None:
+    """Let workers end by themselves, all at the same time."""
+    for worker in workers:
+        worker.dismiss()
+    for worker in workers:
+        worker.process.join(5)
+        worker.stop()
 
 
 class _Worker:
@@ -116,6 +146,7 @@ class _Worker:
         context = multiprocessing.get_context("spawn")
         self.process: BaseProcess = context.Process(target=_serve, args=(far_end,), daemon=not threads)
         self.task: Task[Any] | None = None
+        self.imports_script = imports_script
         script = nullcontext() if imports_script else _script_hidden()
         with _environment({**({} if threads else worker_variables()), **gpus}), _interrupts_held(), script:
             self.process.start()
@@ -149,11 +180,15 @@ class _Worker:
             self.task = None
         return message
 
+    def rest(self) -> None:
+        """Let it forget what it has loaded, and wait."""
+        with suppress(ConnectionError):
+            self.connection.send(_REST)
+
     def dismiss(self) -> None:
         """Let it end by itself."""
         with suppress(ConnectionError):
             self.connection.send(None)
-        self.process.join(5)
 
     def stop(self) -> None:
         """End it, whatever it does."""
@@ -180,7 +215,18 @@ def _serve(connection: Connection) -> None:
                 continue
             if task is None:
                 return
+            if task == _REST:
+                _forget()
+                continue
             connection.send(attempt(task, connection.send))
+
+
+def _forget() -> None:
+    """Free what was loaded for a stage, measure memory anew, and show each warning once more in the next one."""
+    begin_stage("")
+    gc.collect()
+    restart_peak()
+    warnings.simplefilter("default", append=True)  # Whatever it adds, it invalidates what was shown.
 
 
 def _print_warning(message: Warning | str, *location: object) -> None:
