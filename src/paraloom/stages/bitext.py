@@ -331,8 +331,7 @@ def _table_batches(source: Path) -> Iterator[pa.RecordBatch]:
 
 
 def unread_columns(source: str) -> list[str]:
-    """Columns of a table that reading it as pairs leaves out: of text that Paraloom wrote, of Parquet and data sets from
-    elsewhere.
+    """Columns of a table that reading it as pairs leaves out: of text that Paraloom wrote, of others from elsewhere.
 
     Args:
         source: Any path; an empty list if it does not exist or is another kind of file.
