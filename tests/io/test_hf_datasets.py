@@ -299,6 +299,12 @@ def test_at_a_url(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert len(rows(Path("memory://hub/wmt/test"))) == 3
 
 
+def test_columns_that_are_not_read_are_named(tmp_path: Path) -> None:
+    with pytest.warns(UserWarning, match="only the sentences are read, not the columns score"):
+        pairs = paraloom.read_pairs(save(tmp_path / "data", SIDES))
+    assert len(pairs) == 2
+
+
 def test_the_error_of_an_unknown_format_names_it(tmp_path: Path) -> None:
     with pytest.raises(ParaloomError, match=r"\.dataset, folders and Moses pairs"):
         write_table(pair_table(1), tmp_path / "a.hdf5")

@@ -1,4 +1,4 @@
-"""`transformers serve` on this machine as an endpoint: its translations are those that transformers generates."""
+"""`transformers serve` on this machine as an endpoint: its translations are what transformers itself generates."""
 
 from __future__ import annotations
 

@@ -18,6 +18,7 @@ from paraloom.core.digests import file_digest
 from paraloom.core.errors import RunError
 from paraloom.core.progress import ProgressCallback
 from paraloom.core.remote_files import local_copy
+from paraloom.core.resources import ONE_CPU, Resources
 from paraloom.io import Corpus
 from paraloom.io.store import Store
 from paraloom.pipeline.engines.base import Inline, Result, Task, attempt
@@ -311,7 +312,9 @@ class OtherMachine(Inline):
     def __init__(self, hidden: Sequence[Path], cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         self.hidden, self.cache, self.monkeypatch = hidden, cache, monkeypatch
 
-    def run(self, tasks: Iterable[Task[Result]], report: ProgressCallback) -> Generator[Result, None, None]:
+    def run(
+        self, tasks: Iterable[Task[Result]], report: ProgressCallback, needs: Resources = ONE_CPU
+    ) -> Generator[Result, None, None]:
         for task in tasks:
             if not isinstance(task, RemoteShardTask):  # A Fit runs where the driver is.
                 yield attempt(task, report).get()

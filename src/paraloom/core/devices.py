@@ -8,7 +8,9 @@ import re
 from typing import NamedTuple
 
 from paraloom.core.errors import ConfigError, nearest
-from paraloom.core.hardware import DEVICE_VARIABLE, gpu_count
+
+DEVICE_VARIABLE = "PARALOOM_DEVICE"
+"""Environment variable with the device of translators that are loaded without one; worker processes inherit it."""
 
 DEVICES = ("auto", "cpu", "cuda")
 
@@ -131,3 +133,13 @@ def worker_number() -> int:
     """Number of this worker process, from 0, so that each of several takes another GPU; 0 in a main process."""
     identity = multiprocessing.current_process()._identity  # type: ignore[attr-defined]
     return int(identity[-1]) - 1 if identity else 0
+
+
+def gpu_count() -> int:
+    """Number of GPUs that CTranslate2 can use; 0 without CUDA."""
+    import ctranslate2
+
+    try:
+        return int(ctranslate2.get_cuda_device_count())
+    except (RuntimeError, ValueError):
+        return 0

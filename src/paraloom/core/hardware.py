@@ -1,11 +1,8 @@
-"""What this machine has: its memory, its GPUs, and what its processor supports."""
+"""What this machine has: its memory, and what its processor supports."""
 
 from __future__ import annotations
 
 import os
-
-DEVICE_VARIABLE = "PARALOOM_DEVICE"
-"""Environment variable with the device of translators that are loaded without one; worker processes inherit it."""
 
 
 def main_memory() -> int:
@@ -15,16 +12,6 @@ def main_memory() -> int:
     True
     """
     return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-
-
-def gpu_count() -> int:
-    """Number of GPUs that CTranslate2 can use; 0 without CUDA."""
-    import ctranslate2
-
-    try:
-        return int(ctranslate2.get_cuda_device_count())
-    except (RuntimeError, ValueError):
-        return 0
 
 
 def supports_bfloat16() -> bool:

@@ -331,22 +331,24 @@ def _table_batches(source: Path) -> Iterator[pa.RecordBatch]:
 
 
 def unread_columns(source: str) -> list[str]:
-    """Columns of a table that reading it as pairs leaves out: of text that Paraloom wrote, of Parquet from elsewhere.
+    """Columns of a table that reading it as pairs leaves out: of text that Paraloom wrote, of others from elsewhere.
 
     Args:
         source: Any path; an empty list if it does not exist or is another kind of file.
     """
     name = source.removesuffix(".gz").removesuffix(".xz").removesuffix(".zst")
-    if not name.endswith((".tsv", ".jsonl", ".parquet")) or not Path(source).is_file():
+    if not is_dataset(source) and not (name.endswith((".tsv", ".jsonl", ".parquet")) and Path(source).is_file()):
         return []
     try:
-        if name.endswith(".parquet"):
+        if is_dataset(source):
+            columns, needed = dataset_schema(source).names, {"src", "tgt"}
+        elif name.endswith(".parquet"):
             with open_shard(source) as file:
                 columns, needed = file.schema_arrow.names, {"src", "tgt"}
         else:
             first = next(iter(read_lines(source)), "")
             columns, needed = list(json.loads(first)) if name.endswith(".jsonl") else first.split("\t"), _WRITTEN
-    except (DataError, MissingExtraError, ValueError, TypeError, RecursionError):
+    except (ConfigError, DataError, MissingExtraError, ValueError, TypeError, RecursionError):
         return []
     return [column for column in columns if column not in PAIRS.names] if needed <= set(columns) else []
 

@@ -8,8 +8,8 @@ from collections.abc import Generator, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Generic, Protocol, TypeVar
 
+from paraloom.core.devices import gpu_count
 from paraloom.core.errors import ParaloomError, RunError, system_errno
-from paraloom.core.hardware import gpu_count
 from paraloom.core.optional import missing_extra
 from paraloom.core.progress import ProgressCallback
 from paraloom.core.resources import ONE_CPU, Resources

@@ -9,7 +9,7 @@ import signal
 import sys
 import threading
 import warnings
-from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext, suppress
 from multiprocessing import resource_tracker
 from multiprocessing.connection import Connection, wait
@@ -18,8 +18,9 @@ from multiprocessing.reduction import ForkingPickler
 from typing import Any
 
 from paraloom.core.arrow import start_without_pandas
+from paraloom.core.devices import DEVICE_VARIABLE, gpu_count
 from paraloom.core.errors import RunError
-from paraloom.core.hardware import DEVICE_VARIABLE, gpu_count, main_memory
+from paraloom.core.hardware import main_memory
 from paraloom.core.progress import ProgressCallback, disable_progress
 from paraloom.core.resources import ONE_CPU, Resources
 from paraloom.core.stage_cache import begin_stage
@@ -33,6 +34,7 @@ ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_
 # glibc returns freed memory to the system and requests it again at each batch of a decoder: a tenth of its time.
 MEMORY_KEPT = {"MALLOC_TRIM_THRESHOLD_": str(1 << 28), "MALLOC_MMAP_THRESHOLD_": str(1 << 25)}
 
+
 # What is sent to a worker at the end of a stage, in place of a task.
 _REST = "rest"
 
@@ -44,7 +46,7 @@ class Local:
         workers: Number of processes at most; default: one per core. Fewer are started if more would need more than
             this machine has, but one at least.
         threads: Leave the number of threads to the task, as a Fit needs it, which has the machine to itself. Such a
-            worker does not rest: it ends with its task.
+            worker does not rest: it ends with its task, as one with GPUs ends with its stage.
     """
 
     shares_disk = True
@@ -75,8 +77,7 @@ class Local:
                     if task is None:
                         break
                     if not idle:
-                        gpus = _gpu_variables(needs, len(workers))
-                        workers.append(self._rested_or_new(gpus, _is_of_script(task)))
+                        workers.append(self._rested_or_new(_is_of_script(task), needs, len(workers)))
                         idle.append(workers[-1])
                     idle.pop().begin(task)
                 # Only now, with all workers busy again, because the caller may take its time.
@@ -100,7 +101,7 @@ class Local:
                             finished.append(message)
                         else:
                             report(message)
-            while workers and not self.threads:
+            while workers and not self.threads and not needs.gpus:
                 workers[-1].rest()
                 self._resting.append(workers.pop())
             _dismiss(workers)
@@ -113,14 +114,13 @@ class Local:
         resting, self._resting = self._resting, []
         _dismiss(resting)
 
-    def _rested_or_new(self, gpus: Mapping[str, str], imports_script: bool) -> _Worker:
-        """A worker that sees these GPUs, for a task of the script that is run or of a module."""
-        while self._resting:
-            worker = self._resting.pop(0)
-            if (worker.gpus, worker.imports_script) == (gpus, imports_script) and worker.process.is_alive():
+    def _rested_or_new(self, imports_script: bool, needs: Resources, number: int) -> _Worker:
+        """A worker for a task of the script that is run, or of a module; with GPUs of its own, it is a new one."""
+        for worker in self._resting if not needs.gpus else []:
+            if worker.imports_script == imports_script and worker.process.is_alive():
+                self._resting.remove(worker)
                 return worker
-            _dismiss([worker])
-        return _Worker(self.threads, gpus, imports_script)
+        return _Worker(self.threads, _gpu_variables(needs, number), imports_script)
 
     def _count(self, needs: Resources) -> int:
         """Number of workers that fit this machine, which `workers` bounds if it was named."""
@@ -129,7 +129,7 @@ class Local:
         return min(count, self.workers) if self.counted else count
 
 
-def _dismiss(workers: Sequence[_Worker]) -> None:
+def _dismiss(workers: Iterable[_Worker]) -> None:
     """Let workers end by themselves, all at the same time."""
     for worker in workers:
         worker.dismiss()
@@ -146,7 +146,7 @@ class _Worker:
         context = multiprocessing.get_context("spawn")
         self.process: BaseProcess = context.Process(target=_serve, args=(far_end,), daemon=not threads)
         self.task: Task[Any] | None = None
-        self.gpus, self.imports_script = gpus, imports_script
+        self.imports_script = imports_script
         script = nullcontext() if imports_script else _script_hidden()
         with _environment({**({} if threads else worker_variables()), **gpus}), _interrupts_held(), script:
             self.process.start()

@@ -8,8 +8,8 @@ from collections.abc import Generator, Iterable, Mapping
 from itertools import islice
 from typing import Any, Generic
 
+from paraloom.core.devices import DEVICE_VARIABLE
 from paraloom.core.errors import RunError
-from paraloom.core.hardware import DEVICE_VARIABLE
 from paraloom.core.progress import ProgressCallback, disable_progress
 from paraloom.core.resources import Resources, describe_machine
 from paraloom.pipeline.engines.base import Outcome, Result, Task, attempt
