@@ -178,8 +178,8 @@ def _details(run: RunView, columns: Sequence[ScoreColumn]) -> Part:
 
 
 _PREDICTED = (
-    "Predicted: what `paraloom run --plan` expected of this run. Times are seconds of work, summed over workers; those of "
-    "a stage that was resumed include its earlier runs."
+    "Predicted: what `paraloom run --plan` expected of this run. Times are seconds of work, summed over workers; "
+    "those of a stage that was resumed include its earlier runs."
 )
 
 
