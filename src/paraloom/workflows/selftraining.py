@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar
 
-from paraloom.core.config import Config, check_keys
+from paraloom.core.config import Config, check_keys, check_range
 from paraloom.core.errors import ConfigError
 from paraloom.io.atomic import atomic_write
 from paraloom.pipeline.result import RunResult
@@ -94,9 +94,7 @@ class LoopConfig(Config):
     tests: dict[str, Table] = field(default_factory=dict)
 
     def validate(self) -> None:
-        for key in ("rounds", "patience"):
-            if getattr(self, key) < 0:
-                raise ConfigError(f"key '{key}' must be 0 or more, not {getattr(self, key)}")
+        check_range(self, "rounds", "patience", low=0)
         if self.bitext and not self.development:
             raise ConfigError("'bitext' needs 'development'", remedy="Name the pairs whose loss stops each training.")
         if self.patience and not self.development:
