@@ -29,6 +29,7 @@ from contextlib import closing, contextmanager
 from http.client import HTTPConnection
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 WORDS = [f"{first}{second}" for first in "bdfgklmnprst" for second in ("a", "e", "i", "o", "u", "an", "en", "or")]
@@ -193,8 +194,8 @@ def requests_of(log: Path) -> Counter[str]:
     return Counter(log.read_text().split()) if log.exists() else Counter()
 
 
-def bare_loop(url: str, sources: list[str], concurrency: int) -> float:
-    """Seconds that asyncio and httpx take for the same requests, and nothing else."""
+def bare_loop(url: str, sources: list[str], concurrency: int) -> tuple[float, float]:
+    """Seconds, and CPU seconds, that asyncio and httpx take for the same requests, and nothing else."""
     import httpx
 
     prompt = (
@@ -202,7 +203,7 @@ def bare_loop(url: str, sources: list[str], concurrency: int) -> float:
         "Answer with the translation alone, on one line.\n\n{text}"
     )
 
-    async def run() -> float:
+    async def run() -> tuple[float, float]:
         waiting = iter(sources)
         async with httpx.AsyncClient(timeout=60, limits=httpx.Limits(max_connections=concurrency)) as client:
 
@@ -218,25 +219,42 @@ def bare_loop(url: str, sources: list[str], concurrency: int) -> float:
                     response = await client.post(f"{url}/chat/completions", json=body)
                     assert response.json()["choices"][0]["message"]["content"]
 
-            started = time.perf_counter()
+            started = clocks()
             await asyncio.gather(*(work() for _ in range(concurrency)))
-            return time.perf_counter() - started
+            return since(started)
 
     return asyncio.run(run())
 
 
-def our_loop(url: str, sources: list[str], concurrency: int, answers: Path) -> float:
-    """Seconds that Paraloom takes, checks and the file of answers included."""
+def our_loop(url: str, sources: list[str], concurrency: int, answers: Path) -> tuple[float, float]:
+    """Seconds, and CPU seconds, that Paraloom takes, checks and the file of answers included."""
     from paraloom import EndpointTranslator
 
     model = EndpointTranslator(
         url, "tiny", source="de", target="en", concurrency=concurrency, max_ratio=0, answers=str(answers)
     )
     model.translate(sources[0] + " first")  # probes the server, and imports what is needed, before the clock starts
-    started = time.perf_counter()
+    started = clocks()
     for start in range(0, len(sources), 1024):
         assert all(group[0].text for group in model.translate(sources[start : start + 1024]))
-    return time.perf_counter() - started
+    return since(started)
+
+
+def clocks() -> tuple[float, float]:
+    """Now, and the CPU seconds of this process."""
+    return time.perf_counter(), time.process_time()
+
+
+def since(started: tuple[float, float]) -> tuple[float, float]:
+    """Seconds, and CPU seconds, since `clocks` was called."""
+    return tuple(now - then for now, then in zip(clocks(), started, strict=True))  # type: ignore[return-value]
+
+
+def timed(*arguments: object) -> tuple[float, float]:
+    """What a client of this script, in a process of its own, takes: seconds, and CPU seconds."""
+    command = [sys.executable, __file__, *map(str, arguments)]
+    seconds, cpu = json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout)
+    return seconds, cpu
 
 
 def kill_and_resume(command: list[str], log: Path, answers: Path, lines: int) -> tuple[int, int, int]:
@@ -254,12 +272,70 @@ def kill_and_resume(command: list[str], log: Path, answers: Path, lines: int) ->
     return before, kept, sum(requests_of(log).values())
 
 
+def faults_and_kills(
+    plain: str, spoiled: str, source: Path, log: Path, options: argparse.Namespace
+) -> list[tuple[str, str]]:
+    """What faults and a kill change: nothing that is written, and how much is asked."""
+    rows: list[tuple[str, str]] = []
+
+    def bytes_of(name: str, url: str, *further: str) -> tuple[bytes, int]:
+        log.unlink(missing_ok=True)
+        subprocess.run(translate(url, source, source.parent / name, options, *further), check=True)
+        return (source.parent / name).read_bytes(), sum(requests_of(log).values())
+
+    for label, further in (("", ()), (", 4 lines a request", ("--endpoint", "lines_per_request=4"))):
+        good, asked = bytes_of(f"plain{len(further)}.txt", plain, *further)
+        bad, repeated = bytes_of(f"faults{len(further)}.txt", spoiled, *further)
+        count = len(good.splitlines())
+        rows += [
+            (f"lines in, lines out without faults{label}", f"{options.lines:,}, {count:,}"),
+            (f"answers of the server without, with faults{label}", f"{asked:,}, {repeated:,}"),
+            (f"same bytes with {options.faults:.0%} faults{label}", "yes" if good == bad else "NO"),
+        ]
+    log.unlink(missing_ok=True)
+    command = translate(plain, source, source.parent / "killed.txt", options)
+    before, kept, total = kill_and_resume(command, log, source.parent / "killed.txt.answers.sqlite", options.lines)
+    twice = sum(requests_of(log).values()) - len(requests_of(log)) - 1  # the probe of seeds asks twice
+    # Two answers to the probe of seeds are kept under one digest.
+    again = len(requests_of(log)) - kept
+    paid_twice = total - before - again
+    same = (source.parent / "killed.txt").read_bytes() == (source.parent / "plain0.txt").read_bytes()
+    rows += [
+        ("answers of the server before kill -9, kept by then, in all", f"{before:,}, {kept:,}, {total:,}"),
+        (f"in flight at the kill, asked again (at most {options.concurrency})", f"{twice:,}"),
+        ("kept answers asked for again", f"{paid_twice:,}"),
+        ("same bytes after kill -9", "yes" if same else "NO"),
+    ]
+    return rows
+
+
+def speeds(url: str, source: Path, options: argparse.Namespace) -> list[tuple[str, str]]:
+    """Lines per second of a bare loop and of Paraloom, in turn, each in a process of its own."""
+    ours, bare = [], []
+    for number in range(options.rounds):
+        bare.append(timed("bare", url, source, options.concurrency))
+        ours.append(timed("ours", url, source, options.concurrency, source.parent / f"speed{number}.sqlite"))
+    lines = options.lines
+    ratios = [theirs[0] / own[0] for theirs, own in zip(bare, ours, strict=True)]
+    per_second = [lines / median(seconds for seconds, _ in rounds) for rounds in (bare, ours)]
+    cpu = [1000 * median(seconds for _, seconds in rounds) / lines for rounds in (bare, ours)]
+    return [
+        ("lines/s of a bare loop, of Paraloom, medians", f"{per_second[0]:,.0f}, {per_second[1]:,.0f}"),
+        (
+            f"median of the {options.rounds} ratios, and all",
+            f"{median(ratios):.2f} ({', '.join(f'{ratio:.2f}' for ratio in ratios)})",
+        ),
+        ("CPU of the client in ms per line, bare and Paraloom", f"{cpu[0]:.2f}, {cpu[1]:.2f}"),
+    ]
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--lines", type=int, default=2000)
     parser.add_argument("--concurrency", type=int, default=8)
     parser.add_argument("--faults", type=float, default=0.2, help="share of requests with a fault")
-    parser.add_argument("--rounds", type=int, default=3, help="of the comparison of speed")
+    parser.add_argument("--rounds", type=int, default=5, help="of the comparison of speed")
+    parser.add_argument("--only-speed", action="store_true", help="compare the speed, without faults and kills")
     options = parser.parse_args()
     rows: list[tuple[str, str]] = []
     with tempfile.TemporaryDirectory() as scratch:
@@ -272,42 +348,9 @@ def main() -> None:
         log = folder / "requests.log"
         with process("server", folder, log) as server, process("proxy", server, options.faults, 5.0) as proxy:
             plain, spoiled = f"http://127.0.0.1:{server}/v1", f"http://127.0.0.1:{proxy}/v1"
-
-            def bytes_of(name: str, url: str, *further: str) -> tuple[bytes, int]:
-                log.unlink(missing_ok=True)
-                subprocess.run(translate(url, source, folder / name, options, *further), check=True)
-                return (folder / name).read_bytes(), sum(requests_of(log).values())
-
-            for label, further in (("", ()), (", 4 lines a request", ("--endpoint", "lines_per_request=4"))):
-                good, asked = bytes_of(f"plain{len(further)}.txt", plain, *further)
-                bad, repeated = bytes_of(f"faults{len(further)}.txt", spoiled, *further)
-                count = len(good.splitlines())
-                rows += [
-                    (f"lines in, lines out without faults{label}", f"{len(sources):,}, {count:,}"),
-                    (f"answers of the server without, with faults{label}", f"{asked:,}, {repeated:,}"),
-                    (f"same bytes with {options.faults:.0%} faults{label}", "yes" if good == bad else "NO"),
-                ]
-            log.unlink(missing_ok=True)
-            command = translate(plain, source, folder / "killed.txt", options)
-            before, kept, total = kill_and_resume(command, log, folder / "killed.txt.answers.sqlite", options.lines)
-            twice = sum(requests_of(log).values()) - len(requests_of(log)) - 1  # the probe of seeds asks twice
-            # Two answers to the probe of seeds are kept under one digest.
-            again = len(requests_of(log)) - kept
-            paid_twice = total - before - again
-            same = (folder / "killed.txt").read_bytes() == (folder / "plain0.txt").read_bytes()
-            rows += [
-                ("answers of the server before kill -9, kept by then, in all", f"{before:,}, {kept:,}, {total:,}"),
-                (f"in flight at the kill, asked again (at most {options.concurrency})", f"{twice:,}"),
-                ("kept answers asked for again", f"{paid_twice:,}"),
-                ("same bytes after kill -9", "yes" if same else "NO"),
-            ]
-            ours, bare = [], []
-            for number in range(options.rounds):
-                bare.append(bare_loop(plain, sources, options.concurrency))
-                ours.append(our_loop(plain, sources, options.concurrency, folder / f"speed{number}.sqlite"))
-            speeds = [len(sources) / min(seconds) for seconds in (bare, ours)]
-            rows.append(("lines/s of a bare loop, of Paraloom, best of each", f"{speeds[0]:,.0f}, {speeds[1]:,.0f}"))
-            rows.append(("their ratio", f"{speeds[1] / speeds[0]:.2f}"))
+            if not options.only_speed:
+                rows += faults_and_kills(plain, spoiled, source, log, options)
+            rows += speeds(plain, source, options)
     width = max(len(name) for name, _ in rows)
     print(f"\n{options.lines:,} lines, concurrency {options.concurrency}, {os.cpu_count()} cores\n")
     for name, value in rows:
@@ -316,6 +359,12 @@ def main() -> None:
 
 ROLES: dict[str, Callable[..., Any]] = {
     "server": lambda folder, log: run_server(Path(folder), Path(log)),
+    "bare": lambda url, source, concurrency: print(
+        json.dumps(bare_loop(url, Path(source).read_text().splitlines(), int(concurrency)))
+    ),
+    "ours": lambda url, source, concurrency, answers: print(
+        json.dumps(our_loop(url, Path(source).read_text().splitlines(), int(concurrency), Path(answers)))
+    ),
     "proxy": lambda upstream, faults, hang: run_proxy(int(upstream), float(faults), float(hang)),
 }
 

@@ -240,7 +240,7 @@ def test_missing_and_duplicate_names_are_errors(world: World) -> None:
     with pytest.raises(DataError, match="several documents of the corpus have the name 'd'"):
         list(align_within(duplicate, documents(["a"]), [DocumentPair("d", "d0")]))
     assert len(list(align_within(duplicate, documents(["a"]), [DocumentPair("e", "d0")]))) == 1
-    with pytest.raises(ConfigError, match="'max_bead_size' must be 1 to 15, not 0"):
+    with pytest.raises(ConfigError, match="'max_bead_size' must be from 1 to 15, not 0"):
         within(world, [], max_bead_size=0)
 
 

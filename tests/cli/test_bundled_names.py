@@ -56,7 +56,7 @@ CASES: dict[str, tuple[object, ...]] = {
     "evaluate classification encoders": ("english", "--data", "labeled"),
     "evaluate compare encoders": ("english", "english", "--sts", "sts"),
     "evaluate phrases encoder": ("english", "phrases"),
-    "evaluate translator model": ("de-en", "pairs.tsv"),
+    "evaluate translator translator": ("de-en", "pairs.tsv"),
     "evaluate aligner --translator": ("gold.jsonl", "--translator", "de-en"),
     "evaluate aligner --encoder": ("gold.jsonl", "--encoder", "english"),
     "train encoder --init-from": ("--pairs", "pairs.tsv", "--init-from", "english", "--epochs", 1, "-o", "o"),
@@ -76,7 +76,10 @@ REFUSED = {
 
 OTHERS = {"evaluate comet --model", "explore --encoder", "reproduce --encoder", "train parser --encoder"} | {
     f"{command} --model"
-    for command in ("translate", "backtranslate", "variants", "augment", "align sentences", "align documents")
+    for command in (
+        *("translate", "backtranslate", "variants", "augment", "align sentences", "align documents"),
+        *("evaluate translator", "evaluate aligner"),
+    )
 }
 """A COMET model; a command that serves until it is stopped; one whose tables take minutes; models of a server."""
 

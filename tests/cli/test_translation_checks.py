@@ -113,8 +113,50 @@ def test_more_commands_take_the_options_of_translators(paraloom: Command, tmp_pa
         assert status == 1 and "cannot score given translations" in errors
 
 
+def test_evaluations_take_any_translator(paraloom: Command, tmp_path: Path) -> None:
+    pairs = tmp_path / "pairs.de-en.tsv"
+    pairs.write_text("ein hund\tEIN HUND\neine katze\tEINE KATZE\nnichts\tnothing\n", encoding="utf-8")
+    gold = tmp_path / "gold.jsonl"
+    document = {"source": ["ein hund", "nichts"], "target": ["EIN HUND", "NICHTS"], "gold": [[[0], [0]], [[1], [1]]]}
+    gold.write_text(json.dumps(document) + "\n", encoding="utf-8")
+
+    def upper_or_nothing(line: str, body: object) -> str:
+        return "" if line == "nichts" else line.upper()
+
+    with serve(OpenAIServer(translate=upper_or_nothing, supports=frozenset())) as server:
+        asked = ["--model", "m", "--from", "de", "--to", "en"]
+        status, out, errors = paraloom("evaluate", "translator", server.url, pairs, *asked, "--json")
+        assert status == 0, errors
+        figures = json.loads(out)
+        assert (figures["n"], figures["failed"], figures["cost_percentiles"]) == (3, 1, None)
+        assert "requests" in errors
+        status, out, _ = paraloom("evaluate", "translator", server.url, pairs, *asked)
+        assert status == 0 and "1 of 3 sentences have no translation" in out and "unknown" in out
+        status, _, errors = paraloom("evaluate", "translator", server.url, pairs, *asked, "--save-costs")
+        assert status == 1 and "Leave out --save-costs" in errors
+        status, out, errors = paraloom("evaluate", "aligner", gold, "--translator", server.url, *asked, "--json")
+        assert status == 0, errors
+        assert "requests" in errors
+        wrong = ["--model", "m", "--from", "xx", "--to", "en"]
+        status, _, errors = paraloom("evaluate", "translator", server.url, pairs, *wrong)
+        assert status == 1 and "unknown source language 'xx'" in errors
+        for command in (
+            ("filter", pairs, "--preset", "loose", "-o", tmp_path / "kept.tsv"),
+            ("evaluate", "lookalikes", pairs),
+        ):
+            status, _, errors = paraloom(*command, "--reverse-translator", server.url)
+            assert status == 1 and "cannot score given translations" in errors
+
+
+def test_a_translator_is_evaluated_with_its_options(paraloom: Command, folder: Path) -> None:
+    assert paraloom("evaluate", "translator", "de-en", "mine.{de,en}", "--device", "cpu", "--json")[0] == 0
+    status, _, errors = paraloom("evaluate", "translator", "de-en", "mine.{de,en}", "--model", "m")
+    assert status == 1 and "--model is for language models and endpoints" in errors
+
+
 def test_options_of_translators_without_a_translator(paraloom: Command, tmp_path: Path) -> None:
     pairs = tmp_path / "pairs.de-en.tsv"
     pairs.write_text("Ein Hund.\tA dog.\n", encoding="utf-8")
-    status, _, errors = paraloom("score", pairs, "-o", tmp_path / "scored.tsv", "--device", "cpu")
-    assert status == 1 and "--device is for a translator" in errors
+    for command in (("score", pairs, "-o", tmp_path / "o.tsv"), ("filter", pairs, "--where", "true", "-o", "o.tsv")):
+        status, _, errors = paraloom(*command, "--device", "cpu")
+        assert status == 1 and "--device is for a translator" in errors

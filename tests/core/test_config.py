@@ -5,11 +5,12 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Mapping
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, ClassVar, Literal
 
 import pytest
 
-from paraloom.core.config import Config, FieldTypeError, base_config, check_keys, coerce, describe_type
+from paraloom.core.config import Config, FieldTypeError, base_config, check_keys, check_range, coerce, describe_type
 from paraloom.core.errors import ConfigError
 
 
@@ -120,3 +121,26 @@ def test_instances_of_other_classes_are_kept() -> None:
     assert coerce(config, Any, Path()) is config
     with pytest.raises(FieldTypeError, match="must be Training, not 5"):
         coerce(5, Training, Path())
+
+
+@pytest.mark.parametrize(
+    ("bounds", "value", "message"),
+    [
+        ({"low": 1}, 0, "'x' must be 1 or more, not 0"),
+        ({"low": 0, "high": 1}, 1.5, "'x' must be from 0 to 1, not 1.5"),
+        ({"above": 0, "high": 1}, 0, "'x' must be above 0 and at most 1, not 0"),
+        ({"low": 0.5, "below": 1}, 1, "'x' must be 0.5 or more and below 1, not 1"),
+        ({"low": 0}, float("nan"), "'x' must be 0 or more, not nan"),
+        ({"low": 0}, float("inf"), "'x' must be 0 or more, not inf"),
+        ({"high": 0}, float("-inf"), "'x' must be at most 0, not -inf"),
+    ],
+)
+def test_values_out_of_range_are_named(bounds: dict[str, float], value: float, message: str) -> None:
+    with pytest.raises(ConfigError) as error:
+        check_range(SimpleNamespace(y=bounds.get("low", 0.25), x=value), "x", **bounds)
+    assert error.value.what == message
+
+
+def test_bounds_are_in_range() -> None:
+    check_range(SimpleNamespace(x=0, y=1), "x", "y", low=0, high=1)
+    check_range(SimpleNamespace(x=10**400), "x", low=0)

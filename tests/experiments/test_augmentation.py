@@ -177,7 +177,7 @@ def test_the_estimate_excludes_comet_and_says_so() -> None:
         ({"methods": ("nucleos",)}, "did you mean 'nucleus'"),
         ({"methods": ("base", "base")}, "each only once"),
         ({"methods": ("syntax",)}, "needs a 'parser'"),
-        ({"seeds": 0}, "key 'seeds' must be 1 or more, not 0"),
+        ({"seeds": 0}, "'seeds' must be 1 or more, not 0"),
         ({"final": {"vocab_size": 9}}, "table 'final' has vocab_size"),
         ({"weights": (1,)}, "must be two numbers"),
         ({"parallel": ()}, "key 'parallel' is empty"),

@@ -10,6 +10,7 @@ import pytest
 from paraloom import ConfigError
 from paraloom.mt.answer_store import AnswerStore
 from paraloom.mt.answers import check_answer
+from paraloom.mt.endpoint_config import EndpointConfig
 from paraloom.mt.prompts import find_prompt, prompt_for, prompt_for_lines, read_lines
 
 
@@ -83,6 +84,33 @@ def test_a_language_that_the_prompt_names_must_be_given() -> None:
     with pytest.raises(ConfigError, match="source language"):
         find_prompt("", "", "en")
     assert find_prompt("Simplify: {text}", "", "") == "Simplify: {text}"
+
+
+@pytest.mark.parametrize(
+    ("language", "expected"),
+    [
+        ("ga", "Irish/ga"),
+        ("Irish", "Irish/ga"),
+        ("la", "Latin/la"),
+        ("latin", "Latin/la"),
+        ("pt-BR", "Portuguese/pt"),
+        ("Brazilian Portuguese", "Brazilian Portuguese/brazilian portuguese"),
+    ],
+)
+def test_languages_by_code_and_name(language: str, expected: str) -> None:
+    assert find_prompt("{source}/{source_code}{text}", language, "en") == f"{expected}{{text}}"
+
+
+@pytest.mark.parametrize("language", ["xx", "xx-YY", "tlh", "und", "x y"])
+def test_an_unknown_language_is_an_error(language: str) -> None:
+    with pytest.raises(ConfigError, match=rf"unknown target language '{language}'.\nGive --to as a code"):
+        find_prompt("", "de", language)
+    assert find_prompt("Into Klingon: {text}", "de", language) == "Into Klingon: {text}"
+
+
+def test_a_misspelt_language_is_an_error() -> None:
+    with pytest.raises(ConfigError, match="unknown source language 'Grman'; did you mean 'German'"):
+        EndpointConfig(url="http://127.0.0.1:9/v1", model="m", source="Grman", target="en")
 
 
 def test_numbered_lines_must_have_their_numbers() -> None:

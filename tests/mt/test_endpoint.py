@@ -258,6 +258,17 @@ def test_what_no_retry_repairs_stops_at_once(
         assert len(server.bodies) == 1
 
 
+@pytest.mark.parametrize("scheme", ["http://", ""])
+def test_the_proxy_of_the_environment_is_used(
+    server: OpenAIServer, monkeypatch: pytest.MonkeyPatch, scheme: str
+) -> None:
+    monkeypatch.setenv("http_proxy", scheme + server.url.removeprefix("http://").removesuffix("/v1"))
+    monkeypatch.setenv("no_proxy", "localhost")
+    translator = EndpointTranslator("http://translator.invalid/v1", "m", source="de", target="en", retries=0)
+    assert [group[0].text for group in translator.translate(["ein hund"])] == ["EIN HUND"]
+    assert {headers["Host"] for headers in server.headers} == {"translator.invalid"}
+
+
 def test_an_endpoint_that_is_not_there() -> None:
     with pytest.raises(RunError, match=r"127\.0\.0\.1:1.* does not answer"):
         EndpointTranslator("http://127.0.0.1:1/v1", "m", source="de", target="en", retries=1).translate("Hallo")

@@ -301,7 +301,7 @@ def test_pairs_that_are_too_long_have_no_score(checkpoint: Callable[[str], Path]
 
 def test_out_of_memory_halves_the_batch(checkpoint: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch) -> None:
     translator = load(checkpoint, "nllb", decode="greedy")
-    expected, engine, sizes = translator.translate(SENTENCES), translator._loaded(), []
+    expected, engine, sizes = translator.translate(SENTENCES), translator._decoder.engine(), []
 
     class Small:
         """An engine on a GPU with little memory."""
@@ -312,7 +312,7 @@ def test_out_of_memory_halves_the_batch(checkpoint: Callable[[str], Path], monke
                 raise RuntimeError("CUDA failed with error out of memory")
             return engine.translate_batch(*arguments, **options)
 
-    monkeypatch.setattr(translator, "_engine", Small())
+    monkeypatch.setattr(translator._decoder, "_engine", Small())
     with pytest.warns(UserWarning, match="batches of 160 subwords"):
         smaller = translator.translate(SENTENCES)
     assert [variants[0].text for variants in smaller] == [variants[0].text for variants in expected]

@@ -337,7 +337,7 @@ def test_two_gpus_train_as_one_does(tmp_path: Path) -> None:
 def test_settings_out_of_range_are_refused() -> None:
     with pytest.raises(ConfigError, match="unknown training_precision 'bfloat61'"):
         TranslatorConfig(training_precision="bfloat61")
-    with pytest.raises(ConfigError, match="'accumulate' must be at least 1"):
+    with pytest.raises(ConfigError, match="'accumulate' must be 1 or more"):
         TranslatorConfig(accumulate=0)
     with pytest.raises(ConfigError, match="'average_last' must be 0 or more"):
         TranslatorConfig(average_last=-1)
@@ -398,7 +398,7 @@ def test_sampled_segmentations_follow_from_the_seed(tmp_path: Path) -> None:
     [
         ({"d_model": 100, "heads": 3}, "'d_model' must be a multiple of 'heads'"),
         ({"activation": "gelu"}, "relu, swish, got 'gelu'"),
-        ({"steps": 0}, "'steps' must be at least 1"),
+        ({"steps": 0}, "'steps' must be 1 or more"),
         ({"special_tokens": ("",)}, "special_tokens"),
         ({"special_tokens": ("two words",)}, "special_tokens"),
         ({"special_tokens": (" <BT>",)}, "special_tokens"),

@@ -183,10 +183,10 @@ def test_a_shortlist_of_the_whole_vocabulary_changes_no_translation(exact: Path,
 def test_words_that_a_shortlist_lacks_are_not_used(exact: Path, tmp_path: Path) -> None:
     translator = Translator.load(exact, decode="greedy")
     rows = translator._codec.encode(SOURCES)
-    hypotheses = [result.hypotheses[0] for result in translator._loaded().translate_batch(rows, beam_size=1)]
+    hypotheses = [result.hypotheses[0] for result in translator._decoder.engine().translate_batch(rows, beam_size=1)]
     piece = next(piece for hypothesis in hypotheses for piece in hypothesis)
     folder = with_shortlist(exact, tmp_path / "less", without=piece)
-    engine = Translator.load(folder)._loaded()
+    engine = Translator.load(folder)._decoder.engine()
     results = engine.translate_batch(rows, beam_size=1, use_vmap=True, max_decoding_length=50)
     assert not any(piece in result.hypotheses[0] for result in results)
 

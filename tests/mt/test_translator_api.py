@@ -84,7 +84,7 @@ def test_the_decoding_of_a_call_does_not_load_the_model_again(
     translator: Translator, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     translator.translate(GREETING)
-    monkeypatch.setattr("paraloom.mt.translator.new_engine", lambda *_: pytest.fail("the model was loaded again"))
+    monkeypatch.setattr("paraloom.mt.batch_decoder.new_engine", lambda *_: pytest.fail("the model was loaded again"))
     assert len(translator.translate(GREETING, decode="beam:4,nbest=4")) == 4
     assert len(translator.translate(GREETING, decode=Beam(2, 2))) == 2
     assert len(translator.translate(GREETING)) == 1

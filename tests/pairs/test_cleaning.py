@@ -83,8 +83,8 @@ def test_rules_agree_with_a_plain_python_version(texts: list[str]) -> None:
         ({"min_words": 3, "max_words": 2}, "'max_words' is 2, less than 'min_words', 3"),
         ({"min_words": -1}, "'min_words' must be 0 or more, not -1"),
         ({"max_word_ratio": 0.4}, "'max_word_ratio' must be 1 or more"),
-        ({"min_alphabetic_characters": 1.5}, "'min_alphabetic_characters' must be a share, 0 to 1, not 1.5"),
-        ({"min_alphabetic_words": -1.0}, "'min_alphabetic_words' must be a share"),
+        ({"min_alphabetic_characters": 1.5}, "'min_alphabetic_characters' must be from 0 to 1, not 1.5"),
+        ({"min_alphabetic_words": -1.0}, "'min_alphabetic_words' must be from 0 to 1"),
     ],
 )
 def test_values_out_of_range_are_errors(values: dict[str, float], message: str) -> None:

@@ -100,7 +100,7 @@ def test_equal_texts_are_found_among_many_similar_ones(tmp_path: Path) -> None:
 
 
 def test_values_out_of_range_are_errors() -> None:
-    with pytest.raises(ConfigError, match="'similarity' must be above 0 to 1, not 0"):
+    with pytest.raises(ConfigError, match="'similarity' must be above 0 and at most 1, not 0"):
         DuplicateConfig(similarity=0)
     with pytest.raises(ConfigError, match="'columns' is empty"):
         DuplicateConfig(columns=())

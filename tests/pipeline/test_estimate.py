@@ -25,10 +25,12 @@ from paraloom.pipeline.estimate import (
     _Measured,
     _row_seconds,
     read_estimate,
+    settings_of,
 )
 from paraloom.pipeline.manifest import Manifest, ShardRecord
 from paraloom.pipeline.result import RunResult, StageResult
 from paraloom.pipeline.sampling import on_samples, sample_inputs
+from paraloom.report.run_folder import open_run
 from paraloom.stages import BackTranslate, DistillTransformer, Filter, LoadEndpoint, ReadPairs, Score
 
 
@@ -177,6 +179,14 @@ def test_the_command_prints_it_and_the_run_compares(paraloom: Command, tmp_path:
     status, output, errors = paraloom(*arguments)
     assert status == 0, errors
     assert "expected, s" in output
+    page = (tmp_path / "run" / "report.html").read_text(encoding="utf-8")
+    assert ">predicted</th>" in page and "time ÷ predicted" in page
+    # Other settings are another run, of which nothing was predicted; the estimate changes no digest.
+    digest = json.loads((tmp_path / "run" / "run.json").read_text())["digest"]
+    (tmp_path / "run" / "estimate.json").unlink()
+    assert paraloom(*arguments)[0] == 0
+    assert json.loads((tmp_path / "run" / "run.json").read_text())["digest"] == digest
+    assert "predicted" not in (tmp_path / "run" / "report.html").read_text(encoding="utf-8")
     _, output, _ = paraloom(*arguments, "--plan", "--plan-rows", "100", "--json")
     assert json.loads(output)["stages"][1]["units"] == 500
 
@@ -229,6 +239,20 @@ def test_too_few_rows_and_failures_on_the_sample_are_named(tmp_path: Path) -> No
         pipeline.estimate(rows=10)
     with pytest.raises(ConfigError, match="srk"):
         pipeline.estimate(rows=100, workers=1)
+
+
+def test_an_estimate_of_other_settings_is_none(tmp_path: Path) -> None:
+    stages: list[Stage] = [ReadPairs(source=write_pairs(tmp_path, 100)), Score(scores=("length",))]
+    stage = StageEstimate(
+        "score", "map", 1, 1, 0.0, 2.0, 0, 0, 1, settings=settings_of(Pipeline(stages).definition.steps[1])
+    )
+    RunEstimate("pipeline", 1, (stage,)).save(tmp_path / "run")
+    assert Pipeline(stages).estimate_in(tmp_path / "run") is not None
+    assert Pipeline([stages[0], Score(scores=("bleu1",))]).estimate_in(tmp_path / "run") is None
+    Pipeline(stages).run(tmp_path / "run", engine="inline")
+    assert open_run(tmp_path / "run").predicted == {"score": 2.0}
+    Pipeline([stages[0], Score(scores=("bleu1",))]).run(tmp_path / "run", engine="inline")
+    assert open_run(tmp_path / "run").predicted == {}
 
 
 def test_a_damaged_estimate_is_none(tmp_path: Path) -> None:

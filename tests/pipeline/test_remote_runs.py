@@ -25,7 +25,8 @@ from paraloom.pipeline.engines.base import Inline, Result, Task, attempt
 from paraloom.pipeline.event_log import log_to
 from paraloom.pipeline.manifest import artifact_digest
 from paraloom.pipeline.plan import plan
-from paraloom.pipeline.remote import RemoteShardTask, StageObjects
+from paraloom.pipeline.remote_objects import StageObjects
+from paraloom.pipeline.remote_tasks import RemoteShardTask
 from paraloom.pipeline.result import RunResult
 from paraloom.pipeline.toml import parse_pipeline
 

@@ -70,7 +70,7 @@ def test_skipping_more_rows_than_a_file_has_leaves_nothing_to_read(tmp_path: Pat
     (tmp_path / "one.tsv").write_text("a\tb\n")
     with pytest.raises(DataError, match="no rows to read"):
         run_toml('[[stage]]\nuse = "read-pairs"\nsource = "one.tsv"\nskip = 9\n', tmp_path)
-    with pytest.raises(ConfigError, match="key 'skip' must be 0 or more, not -1"):
+    with pytest.raises(ConfigError, match="'skip' must be 0 or more, not -1"):
         ReadPairs(source=tmp_path / "one.tsv", skip=-1)
 
 
@@ -194,5 +194,5 @@ def test_equal_texts_are_in_one_part_of_a_split(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("share", [0.0, 1.0])
 def test_a_split_has_two_parts(share: float) -> None:
-    with pytest.raises(ConfigError, match="key 'share' must be above 0 and below 1"):
+    with pytest.raises(ConfigError, match="'share' must be above 0 and below 1"):
         Split(share=share)

@@ -75,7 +75,7 @@ def test_invalid_settings_are_refused(inputs: Path) -> None:
         ReadSentences()
     with pytest.raises(ConfigError, match="unknown column 'texts'; did you mean 'text'"):
         ReadSentences(corpora=("pairs",), columns=("texts",))
-    with pytest.raises(ConfigError, match="key 'limit' must be 0"):
+    with pytest.raises(ConfigError, match="'limit' must be 0"):
         ReadSentences(corpora=("pairs",), limit=-1)
     with pytest.raises(ConfigError, match="expected one of the keys 'folder' and 'model'"):
         LoadEncoder()

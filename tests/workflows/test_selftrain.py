@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
+from openai_server import OpenAIServer, serve
 from toy_documents import made_up_world, write_pages
 from typer.testing import CliRunner
 
@@ -67,6 +68,21 @@ def test_a_third_language_is_aligned_with_the_source_in_the_target_language() ->
     assert "third-documents-1" not in stages
 
 
+def test_a_translator_that_exists_translates_in_the_first_round() -> None:
+    endpoint = {"use": "load-endpoint", "url": "http://127.0.0.1:8000/v1", "model": "m", "source": "ko", "target": "en"}
+    table = {"source": "a"}
+    for bitext in ((), (table,)):
+        config = LoopConfig(
+            source="ko", target="en", initial_translator=endpoint, bitext=bitext, development=table, tests={"t": table}
+        )
+        stages = {stage["name"]: stage for stage in stage_tables(config, 2)}
+        assert stages["translator-0"] == {"name": "translator-0", **endpoint}
+        assert stages["translated-1"]["translator"] == "translator-0"
+        assert stages["bleu-t-0"]["decode"] == "beam:1" and "decode" not in stages["bleu-t-1"]
+        assert stages["translator-1"]["use"] == "train-translator"
+        assert stages["translator-1"]["bitext"] == [*(["bitext-1"] if bitext else []), "pairs-1"]
+
+
 def test_columns_of_the_table_of_rounds() -> None:
     rows = [{"round": 0, "bleu_news": 3.0}, {"round": 1, "pairs": 1200.0, "documents_f1": 0.9, "bleu_news": 4.25}]
     assert format_rounds(rows).splitlines() == [
@@ -97,6 +113,16 @@ def test_columns_of_the_table_of_rounds() -> None:
             "source = 'ko'\ntarget = 'en'\n[third_language]\ninput = 'de'",
             "'third_language': key 'translator' is missing",
         ),
+        (
+            "source = 'ko'\ntarget = 'en'\n[translator]\nuse = 'load-endpoint'",
+            "key 'use' names a translator, but each round of self-training trains its own",
+        ),
+        ("source = 'ko'\ntarget = 'en'\n[first]\nurl = 'http://x/v1'", r"Give a translator .* as \[initial_translator"),
+        ("source = 'ko'\ntarget = 'en'\n[initial_translator]\nmodel = 'ko-en'", "'use' must be load-translator, "),
+        (
+            "source = 'ko'\ntarget = 'en'\n[first]\nsteps = 1\n[initial_translator]\nuse = 'load-ensemble'",
+            "'initial_translator' takes its place",
+        ),
         ("source = ", "invalid TOML"),
     ],
 )
@@ -104,6 +130,23 @@ def test_invalid_loops(text: str, message: str, tmp_path: Path) -> None:
     (tmp_path / "loop.toml").write_text(text)
     with pytest.raises(ConfigError, match=message):
         read_loop(tmp_path / "loop.toml")
+
+
+@pytest.mark.slow
+def test_a_loop_begins_with_an_endpoint(tmp_path: Path) -> None:
+    world = made_up_world(pairs=10, alone=2)
+    write_pages(tmp_path / "ko", world.source)
+    write_pages(tmp_path / "en", world.target)
+    loop = tmp_path / "loop.toml"
+    with serve(OpenAIServer(translate=lambda text, body: text)) as server:
+        loop.write_text(
+            "source = 'ko'\ntarget = 'en'\nrounds = 1\nwhere = 'src <> tgt'\n"
+            f"[initial_translator]\nuse = 'load-endpoint'\nurl = '{server.url}'\nmodel = 'm'\n"
+            "prompt = 'Into English: {text}'\nmax_ratio = 0\n"
+            f"[documents]\nrounds = 1\n[translator]\n{TINY}"
+        )
+        figures = selftrain(loop, tmp_path / "run", workers=1)
+    assert server.answered and [row["round"] for row in figures] == [1]
 
 
 @pytest.mark.slow

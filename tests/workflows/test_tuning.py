@@ -93,7 +93,7 @@ def test_a_gain_within_the_interval_is_not_claimed(difference: dict[str, float])
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"size": 0}, "key 'size' must be 1 or more, not 0"),
+        ({"size": 0}, "'size' must be 1 or more, not 0"),
         ({"encoder": {"megabatch": 20}}, "'megabatch' is now called 'megabatch_size'"),
         ({"encoder": {"spek": "word"}}, "did you mean 'spec'"),
     ],

@@ -31,6 +31,7 @@ from paraloom.alignment.document_evidence import (
 from paraloom.alignment.document_features import Documents, paragraph_vectors
 from paraloom.alignment.document_pairs import DocumentPair
 from paraloom.alignment.sentences import AlignerConfig, SentenceAligner, TextPair, fit_aligner
+from paraloom.core.config import check_range
 from paraloom.core.errors import ConfigError, nearest
 
 Ints = npt.NDArray[np.int64]
@@ -97,10 +98,8 @@ class DocumentAlignerConfig:
             )
         if math.isnan(self.threshold):
             raise ConfigError("'threshold' must be a number, not nan")
-        if self.max_candidates < 1:
-            raise ConfigError(f"'max_candidates' must be 1 or more, not {self.max_candidates}")
-        if self.rounds < 0:
-            raise ConfigError(f"'rounds' must be 0 or more, not {self.rounds}")
+        check_range(self, "max_candidates", low=1)
+        check_range(self, "rounds", low=0)
 
 
 @dataclass(frozen=True, eq=False)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
@@ -33,7 +32,8 @@ from paraloom.alignment.search import (
     path_from_lengths,
 )
 from paraloom.core.beads import Bead
-from paraloom.core.errors import ConfigError, DataError
+from paraloom.core.config import check_range
+from paraloom.core.errors import DataError
 from paraloom.core.progress import progress
 from paraloom.text.tokens import TokenLists, tokenize
 
@@ -85,15 +85,10 @@ class AlignerConfig:
 
     def check(self) -> None:
         """Raise ConfigError for a field that is out of range."""
-        if not 1 <= self.max_bead_size <= 15:
-            raise ConfigError(f"'max_bead_size' must be 1 to 15, not {self.max_bead_size}")
-        for name in ("length_weight", "word_weight", "prefix_weight", "embedding_weight"):
-            if not (math.isfinite(getattr(self, name)) and getattr(self, name) >= 0):
-                raise ConfigError(f"'{name}' must be 0 or more, not {getattr(self, name)}")
-        if self.rounds < 0:
-            raise ConfigError(f"'rounds' must be 0 or more, not {self.rounds}")
-        if self.band_radius < 1:
-            raise ConfigError(f"'band_radius' must be 1 or more, not {self.band_radius}")
+        check_range(self, "max_bead_size", low=1, high=15)
+        check_range(self, "length_weight", "word_weight", "prefix_weight", "embedding_weight", low=0)
+        check_range(self, "rounds", low=0)
+        check_range(self, "band_radius", low=1)
 
 
 @dataclass(frozen=True, eq=False)

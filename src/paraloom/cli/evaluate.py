@@ -10,7 +10,8 @@ import typer
 
 from paraloom import workflows
 from paraloom.cli import options
-from paraloom.cli.output import print_result
+from paraloom.cli.output import print_result, print_usage
+from paraloom.cli.translator_options import TranslatorOptions, translating, translating_here
 
 Method = Annotated[
     str,
@@ -125,8 +126,15 @@ def translation(
     print_result(workflows.evaluate_translation_files(hypotheses, references), as_json)
 
 
+@translating
 def translator(
-    model: Annotated[str, typer.Argument(help="A bundled name such as de-en, a folder, or a Hugging Face name.")],
+    translator: Annotated[
+        str,
+        typer.Argument(
+            help="A bundled name such as de-en, a folder, a Hugging Face name, an ensemble A+B, or the address of an "
+            "endpoint such as http://127.0.0.1:8000/v1."
+        ),
+    ],
     pairs: options.Pairs,
     save_costs: Annotated[
         bool,
@@ -139,14 +147,18 @@ def translator(
     src_column: options.SrcColumn = None,
     tgt_column: options.TgtColumn = None,
     on_error: options.OnError = options.OnErrorChoice.stop,
+    translation: TranslatorOptions = TranslatorOptions(),  # noqa: B008
     as_json: options.Json = False,
 ) -> None:
     """Compute BLEU and chrF of a translator on pairs, and what its translations cost.
 
     Example: `paraloom evaluate translator de-en 'test.{de,en}'`
+
+    Example: `paraloom evaluate translator http://127.0.0.1:8000/v1 'test.{de,en}' --model qwen3 --from de --to en`
     """
+    named = translation.named(translator, "-")
     result = workflows.evaluate_translator(
-        model,
+        named,
         options.pairs(pairs),
         save_costs=save_costs,
         src_lang=src_lang,
@@ -155,6 +167,7 @@ def translator(
         tgt_column=options.column(tgt_column),
         on_error=on_error.value,
     )
+    print_usage(named)
     print_result(result, as_json)
 
 
@@ -198,23 +211,32 @@ def alignment(
     print_result(workflows.evaluate_alignment_files(files, gold), as_json)
 
 
+@translating
 def aligner(
     gold: Annotated[Path, typer.Argument(metavar="GOLD.jsonl", help="Documents: source, target, gold.")],
-    translator: Annotated[str | None, typer.Option(help="Source to target: a bundled name or a folder.")] = None,
+    translator: Annotated[
+        str | None,
+        typer.Option(
+            help="Source to target: a bundled name, a folder, an ensemble A+B, or the address of an endpoint."
+        ),
+    ] = None,
     encoder: Annotated[
         str | None, typer.Option(help="An encoder of both languages, or of the target's with a translator.")
     ] = None,
     max_bead_size: Annotated[int, typer.Option(help="Maximum number of sentences on one side of a bead.")] = 3,
     method: Method = "evidence",
+    translation: TranslatorOptions = TranslatorOptions(),  # noqa: B008
     as_json: options.Json = False,
 ) -> None:
     """Align documents whose true beads are known, and score the result, as PARK17's Tables 4 and 5.
 
     Example: `paraloom evaluate aligner cs-en.jsonl.gz --translator cs-en`
     """
+    named = translation.named(translator, "-")
     score = workflows.evaluate_sentence_aligner(
-        gold, translator=translator, encoder=encoder, max_bead_size=max_bead_size, method=method
+        gold, translator=named, encoder=encoder, max_bead_size=max_bead_size, method=method
     )
+    print_usage(named)
     print_result(score, as_json)
 
 
@@ -234,6 +256,7 @@ def scores(
     print_result(workflows.evaluate_scores(pairs, scores=score or (), on_error=on_error.value), as_json)
 
 
+@translating_here
 def lookalikes(
     pairs: Annotated[
         list[str],
@@ -244,7 +267,8 @@ def lookalikes(
     ] = "overlap,bleu1,chrf,mismatch,meaning",
     encoder: Annotated[str | None, typer.Option(help="Test paraphrase_score by this encoder, too.")] = None,
     reverse_translator: Annotated[
-        str | None, typer.Option(help="Test the scores of translating back with this translator, too.")
+        str | None,
+        typer.Option(help="Test the scores of translating back with this translator, too: a name, a folder, A+B."),
     ] = None,
     paraphrase_model: Annotated[str | None, typer.Option(help="Test p_paraphrase by this model, too.")] = None,
     kinds: Annotated[
@@ -259,9 +283,12 @@ def lookalikes(
     ] = None,
     on_error: options.OnError = options.OnErrorChoice.stop,
     seed: options.Seed = 1,
+    translation: TranslatorOptions = TranslatorOptions(),  # noqa: B008
     as_json: options.Json = False,
 ) -> None:
     """Make look-alikes that differ from true paraphrases in one fact; count how often a score prefers them.
+
+    --from and --to are those of --reverse-translator.
 
     Example: `paraloom evaluate lookalikes paraphrases.tsv --encoder english -o labeled.parquet`
     """
@@ -275,7 +302,7 @@ def lookalikes(
         seed=seed,
         on_error=on_error.value,
         encoder=encoder,
-        reverse_translator=reverse_translator,
+        reverse_translator=translation.scoring(reverse_translator),
         paraphrase_model=paraphrase_model,
     )
     print_result(result, as_json)

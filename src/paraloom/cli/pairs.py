@@ -136,15 +136,10 @@ def score(
 
     Example: `paraloom score train.cs-en.tsv --with bilingual --encoder cs-en -o scored.tsv`
     """
-    for name in (translator, reverse_translator):
-        if workflows.is_endpoint(name):
-            raise ConfigError(
-                f"the endpoint {name} cannot score given translations",
-                remedy="Name a translator, an ensemble or the folder of a language model.",
-            )
     if translator is None and reverse_translator is None:
         translation.named(None, output)
-    reverse = None if reverse_translator is None else translation.reversed().named(reverse_translator, output)
+    forward = None if translator is None else translation.scoring(translator, output)
+    reverse = None if reverse_translator is None else translation.reversed().scoring(reverse_translator, output)
     scored = paraloom.read_pairs(
         options.pairs(pairs),
         src_column=options.column(src_column),
@@ -156,7 +151,7 @@ def score(
         word_counts=word_counts,
         language_model=language_model,
         classifier=classifier,
-        translator=None if translator is None else translation.named(translator, output),
+        translator=forward,
         reverse_translator=reverse,
         agreement_samples=agreement_samples,
         cross_encoder=cross_encoder,
@@ -169,6 +164,7 @@ def score(
     print_run(result, output, 'filter {output} --where "trigram_overlap <= 0.7" -o kept.parquet', as_json)
 
 
+@translating_here
 def filter_pairs(
     pairs: options.Pairs,
     output: Annotated[
@@ -186,7 +182,10 @@ def filter_pairs(
         str | None, typer.Option(help="For a preset: compute paraphrase_score first, with this encoder.")
     ] = None,
     reverse_translator: Annotated[
-        str | None, typer.Option(help="For a preset: translate back first, with this translator; the most reliable.")
+        str | None,
+        typer.Option(
+            help="For a preset: translate back first, with this translator (a name, a folder, A+B); the most reliable."
+        ),
     ] = None,
     paraphrase_model: Annotated[
         str, typer.Option(help="The model of the presets: a bundled name, or a folder of `train paraphrase-model`.")
@@ -202,6 +201,7 @@ def filter_pairs(
         bool,
         typer.Option("--preview", help="Only count the pairs that each criterion alone, and all together, would keep."),
     ] = False,
+    translation: TranslatorOptions = TranslatorOptions(),  # noqa: B008
     engine: options.Engine = "local",
     workers: options.Workers = None,
     on_error: options.OnError = options.OnErrorChoice.stop,
@@ -209,6 +209,8 @@ def filter_pairs(
     as_json: options.Json = False,
 ) -> None:
     """Keep the pairs that meet all criteria: preset and where, then top or decile, then sample.
+
+    --from and --to are those of --reverse-translator.
 
     Example: `paraloom filter scored.parquet -o kept.parquet
     --where "trigram_overlap <= 0.7 and tgt_tokens between 3 and 30"`
@@ -239,11 +241,11 @@ def filter_pairs(
         where,
         preset=preset,
         encoder=encoder,
-        reverse_translator=reverse_translator,
+        reverse_translator=translation.scoring(reverse_translator, output),
         paraphrase_model=paraphrase_model,
         **criteria,
     )
-    result = kept.write(output, engine=engine, workers=workers, on_error=on_error.value)
+    result = kept.write(output, engine=engine, workers=translation.workers(workers), on_error=on_error.value)
     print_run(result, output, "train encoder --pairs {output} -o encoder", as_json)
     if not as_json and not result.stages[-1].counts.out:
         typer.echo(f"\n{workflows.explain_empty_filter(result, options.pairs(pairs))}", err=True)

@@ -64,6 +64,23 @@ class TranslatorOptions:
             max_failures=self.max_failures,
         )
 
+    def scoring(self, translator: str | None, output: str = "-") -> Any:
+        """The same, of a translator that scores given translations, which an endpoint cannot.
+
+        Args:
+            translator: A name or a folder.
+            output: What is written.
+
+        Raises:
+            ConfigError: It is an endpoint; or as `named` says.
+        """
+        if workflows.is_endpoint(translator):
+            raise ConfigError(
+                f"the endpoint {translator} cannot score given translations",
+                remedy="Name a translator, an ensemble or the folder of a language model.",
+            )
+        return self.named(translator, output)
+
     def reversed(self) -> TranslatorOptions:
         """The same options for a translator in the other direction."""
         return replace(self, from_=self.to, to=self.from_)

@@ -104,6 +104,46 @@ def check_keys(kind: type[Config], keys: Mapping[str, Any], also: tuple[str, ...
             raise ConfigError(f"key '{field.name}' is missing", remedy=f"Add {field.name} = … to it.")
 
 
+def check_range(
+    config: object,
+    *names: str,
+    low: float | None = None,
+    above: float | None = None,
+    high: float | None = None,
+    below: float | None = None,
+) -> None:
+    """Check that fields are finite numbers within bounds.
+
+    Args:
+        config: What has the fields.
+        *names: Names of the fields.
+        low: The lowest value that is allowed; None for no bound, as of the others.
+        above: What a value must be above.
+        high: The highest value that is allowed.
+        below: What a value must be below.
+
+    Raises:
+        ConfigError: Names the first field that is out of range, the bounds and its value.
+
+    Example:
+        >>> from types import SimpleNamespace
+        >>> check_range(SimpleNamespace(share=1.5), "share", low=0, below=1)
+        Traceback (most recent call last):
+            ...
+        paraloom.core.errors.ConfigError: 'share' must be 0 or more and below 1, not 1.5.
+    """
+    bounds = [f"from {low} to {high}"] if low is not None and high is not None else []
+    bounds += [f"{low} or more"] if low is not None and high is None else []
+    bounds += [f"above {above}"] if above is not None else []
+    bounds += [f"at most {high}"] if high is not None and low is None else []
+    bounds += [f"below {below}"] if below is not None else []
+    for name in names:
+        value = getattr(config, name)
+        inside = (low is None or value >= low) and (above is None or value > above) and value > -math.inf
+        if not (inside and (high is None or value <= high) and (below is None or value < below) and value < math.inf):
+            raise ConfigError(f"'{name}' must be {' and '.join(bounds)}, not {value}")
+
+
 def type_hints(kind: type) -> dict[str, Any]:
     """The annotations of a class, evaluated; cached, because evaluating them takes longer than checking values."""
     if kind not in _type_hints:

@@ -8,6 +8,7 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from paraloom.core.config import check_range
 from paraloom.core.digests import signature
 from paraloom.core.errors import ConfigError, nearest
 from paraloom.diversity_metrics.tree_index_kernels import (
@@ -62,9 +63,7 @@ class TreeKernel:
     def __post_init__(self) -> None:
         if self.kind not in KINDS:
             raise ConfigError(f"unknown tree kernel '{self.kind}'{nearest(self.kind, KINDS)}")
-        for name in ("decay", "height_decay"):
-            if not 0 < getattr(self, name) <= 1:
-                raise ConfigError(f"'{name}' must be above 0 and at most 1, got {getattr(self, name)}")
+        check_range(self, "decay", "height_decay", above=0, high=1)
 
     def signature(self, trees: Trees) -> str:
         """The signature of figures of this kernel over such trees; the parser has a signature of its own.

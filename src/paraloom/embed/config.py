@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-from paraloom.core.config import Config
+from paraloom.core.config import Config, check_range
 from paraloom.core.errors import ConfigError
 from paraloom.embed.spec import PARTS, Spec, parse_spec
 
@@ -77,14 +76,11 @@ class PartsConfig(Config):
     def validate(self) -> None:
         """Check the spec and the ranges of all values."""
         super().validate()
-        check_at_least_one(self, "dimension", "word_vocab_size", "trigram_vocab_size")
-        check_at_least_one(self, "bigram_vocab_size", "ngram_vocab_size", "subword_vocab_size")
-        check_positive(self, "word_init_std", "trigram_init_std", "ngram_init_std", "subword_init_std")
-        check_positive(self, "bigram_init_std", "recurrent_init_std")
-        for name in ("frequency_damping", "embedding_l2", "network_l2"):
-            value = getattr(self, name)
-            if not (math.isfinite(value) and value >= 0):
-                raise ConfigError(f"'{name}' is {value}; expected a number from 0 up")
+        check_range(self, "dimension", "word_vocab_size", "trigram_vocab_size", low=1)
+        check_range(self, "bigram_vocab_size", "ngram_vocab_size", "subword_vocab_size", low=1)
+        check_range(self, "word_init_std", "trigram_init_std", "ngram_init_std", "subword_init_std", above=0)
+        check_range(self, "bigram_init_std", "recurrent_init_std", above=0)
+        check_range(self, "frequency_damping", "embedding_l2", "network_l2", low=0)
         if "token" in self.parsed_spec.units:
             raise ConfigError(
                 "the part 'token' belongs to static models of other libraries and cannot be trained",
@@ -186,18 +182,15 @@ class EncoderConfig(PartsConfig):
     def validate(self) -> None:
         """Check the spec and the ranges of all values."""
         super().validate()
-        check_at_least_one(self, "batch_size", "megabatch_size", "max_tokens")
-        check_positive(self, "margin", "temperature", "learning_rate", "weight_learning_rate")
-        if not (math.isfinite(self.relative_learning_rate) and self.relative_learning_rate >= 0):
-            raise ConfigError(f"'relative_learning_rate' is {self.relative_learning_rate}; expected a number from 0 up")
+        check_range(self, "batch_size", "megabatch_size", "max_tokens", low=1)
+        check_range(self, "margin", "temperature", "learning_rate", "weight_learning_rate", above=0)
+        check_range(self, "relative_learning_rate", low=0)
         if self.epochs < 0 or self.weight_epochs < 0 or self.epochs + self.weight_epochs == 0:
             raise ConfigError(
                 f"'epochs' is {self.epochs} and 'weight_epochs' {self.weight_epochs}; expected 1 or more of either"
             )
-        if not (math.isfinite(self.softmax_margin) and self.softmax_margin >= 0):
-            raise ConfigError(f"'softmax_margin' is {self.softmax_margin}; expected a number from 0 up")
-        if not 0 <= self.scramble <= 1:
-            raise ConfigError(f"'scramble' is {self.scramble}; expected a probability from 0 to 1")
+        check_range(self, "softmax_margin", low=0)
+        check_range(self, "scramble", low=0, high=1)
 
     def megabatch_size_in(self, epoch: int) -> int:
         """Compute M in an epoch.
@@ -219,18 +212,3 @@ class EncoderConfig(PartsConfig):
             return self.megabatch_size
         size: float = self.megabatch_size ** (epoch / (self.epochs - 1))
         return round(size)
-
-
-def check_at_least_one(config: object, *names: str) -> None:
-    """Check that these fields are 1 or more; ConfigError names the first that is not."""
-    for name in names:
-        if getattr(config, name) < 1:
-            raise ConfigError(f"'{name}' is {getattr(config, name)}; expected 1 or more")
-
-
-def check_positive(config: object, *names: str) -> None:
-    """Check that these fields are finite and above 0; ConfigError names the first that is not."""
-    for name in names:
-        value = getattr(config, name)
-        if not (math.isfinite(value) and value > 0):
-            raise ConfigError(f"'{name}' is {value}; expected a number above 0")

@@ -14,13 +14,14 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from paraloom.core.config import check_range
 from paraloom.core.digests import digest, file_digest
 from paraloom.core.errors import DataError, ModelError
 from paraloom.core.progress import progress
 from paraloom.core.protocols import START
 from paraloom.core.seeds import generator
 from paraloom.embed.checkpoint import TrainingState, read_checkpoint, run_with_checkpoints, write_records
-from paraloom.embed.config import PartsConfig, check_at_least_one, check_positive
+from paraloom.embed.config import PartsConfig
 from paraloom.embed.data import UnitLists, UnitWriter
 from paraloom.embed.losses import Loss, distribution_loss, similarity_loss
 from paraloom.embed.store import load_encoder, save_encoder
@@ -89,8 +90,8 @@ class DistillationConfig(PartsConfig):
     def validate(self) -> None:
         """Check the spec and the ranges of all values."""
         super().validate()
-        check_at_least_one(self, "steps", "batch_size", "neighborhood_size", "num_hyperplanes", "max_tokens")
-        check_positive(self, "learning_rate", "temperature", "softmax_weight")
+        check_range(self, "steps", "batch_size", "neighborhood_size", "num_hyperplanes", "max_tokens", low=1)
+        check_range(self, "learning_rate", "temperature", "softmax_weight", above=0)
 
 
 @dataclass(frozen=True)

@@ -15,14 +15,13 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from paraloom.core.config import Config
+from paraloom.core.config import Config, check_range
 from paraloom.core.digests import digest
 from paraloom.core.errors import ConfigError, DataError, ModelError, nearest
 from paraloom.core.progress import progress
 from paraloom.core.seeds import generator
 from paraloom.embed.average import SentenceEncoder, Vectors
 from paraloom.embed.checkpoint import TrainingState, read_checkpoint, run_with_checkpoints, write_records
-from paraloom.embed.config import check_at_least_one, check_positive
 from paraloom.embed.recurrent import Recurrent, padded
 from paraloom.embed.spec import PARTS, parse_spec
 from paraloom.embed.store import save_encoder
@@ -97,17 +96,14 @@ class PhraseConfig(Config):
     def validate(self) -> None:
         """Check the ranges of all values."""
         super().validate()
-        check_at_least_one(self, "batch_size", "epochs")
-        check_positive(self, "margin", "max_grad_norm", "learning_rate")
+        check_range(self, "batch_size", "epochs", low=1)
+        check_range(self, "margin", "max_grad_norm", "learning_rate", above=0)
         networks = [name for name, kind in PARTS.items() if kind.recurrent]
         if self.network not in networks:
             raise ConfigError(f"unknown network '{self.network}'{nearest(self.network, networks)}")
-        if self.num_negatives < 0:
-            raise ConfigError(f"'num_negatives' is {self.num_negatives}; expected 0 or more")
-        if not 0 <= self.dropout < 1:
-            raise ConfigError(f"'dropout' is {self.dropout}; expected 0 or more and less than 1")
-        if not 0 < self.sample_fraction <= 1:
-            raise ConfigError(f"'sample_fraction' is {self.sample_fraction}; expected more than 0 and at most 1")
+        check_range(self, "num_negatives", low=0)
+        check_range(self, "dropout", low=0, below=1)
+        check_range(self, "sample_fraction", above=0, high=1)
 
 
 def train_phrases(

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import Literal
 
-from paraloom.core.config import Config
+from paraloom.core.config import Config, check_range
 from paraloom.core.errors import ConfigError
-from paraloom.embed.config import check_at_least_one, check_positive
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -82,19 +80,14 @@ class TransformerConfig(Config):
     def validate(self) -> None:
         """Check the ranges of all values."""
         super().validate()
-        check_at_least_one(self, "layers", "width", "heads", "ffn_dim", "steps", "num_hyperplanes", "threads")
-        for name in ("max_length", "batch_size", "neighborhood_size"):
-            if getattr(self, name) < 2:
-                raise ConfigError(f"'{name}' is {getattr(self, name)}; expected 2 or more")
-        check_positive(self, "temperature", "learning_rate", "clip_norm")
+        check_range(self, "layers", "width", "heads", "ffn_dim", "steps", "num_hyperplanes", "threads", low=1)
+        check_range(self, "max_length", "batch_size", "neighborhood_size", low=2)
+        check_range(self, "temperature", "learning_rate", "clip_norm", above=0)
         if self.width % self.heads:
             raise ConfigError(f"'width' must be a multiple of 'heads', got {self.width} and {self.heads}")
-        for name in ("squared_weight", "softmax_weight", "vector_weight", "weight_decay", "warmup_steps", "vocab_size"):
-            value = getattr(self, name)
-            if not (math.isfinite(value) and value >= 0):
-                raise ConfigError(f"'{name}' is {value}; expected a number from 0 up")
-        if not 0 <= self.final_learning_rate <= 1:
-            raise ConfigError(f"'final_learning_rate' is {self.final_learning_rate}; expected 0 to 1")
+        check_range(self, "squared_weight", "softmax_weight", "vector_weight", low=0)
+        check_range(self, "weight_decay", "warmup_steps", "vocab_size", low=0)
+        check_range(self, "final_learning_rate", low=0, high=1)
         if not (self.squared_weight or self.softmax_weight or self.vector_weight):
             raise ConfigError(
                 "the weights of all losses are 0",

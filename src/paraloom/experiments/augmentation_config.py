@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, ClassVar
 
-from paraloom.core.config import Config
+from paraloom.core.config import Config, check_range
 from paraloom.core.errors import ConfigError
 from paraloom.mt.presets import method
 from paraloom.workflows.settings import read_config
@@ -96,9 +96,7 @@ class Experiment(Config):
         for key in ("parallel", "monolingual", "tests"):
             if not getattr(self, key):
                 raise ConfigError(f"key '{key}' is empty")
-        for key in ("outputs", "sentences", "seeds", "diversity_limit"):
-            if getattr(self, key) < 1:
-                raise ConfigError(f"key '{key}' must be 1 or more, not {getattr(self, key)}")
+        check_range(self, "outputs", "sentences", "seeds", "diversity_limit", low=1)
         if len(self.weights) not in (0, 2):
             raise ConfigError("key 'weights' must be two numbers: of the parallel and of the back-translated text")
         self._validate_methods()

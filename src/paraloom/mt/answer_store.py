@@ -124,7 +124,9 @@ class AnswerStore:
     def succeed(self, row: str) -> None:
         """Forget that a row failed in an earlier run."""
         with self._errors():
-            self._connection.execute("delete from failures where row = ?", (row,))
+            # Looking first: to delete nothing takes the lock on the file, too.
+            if self._connection.execute("select 1 from failures where row = ?", (row,)).fetchone():
+                self._connection.execute("delete from failures where row = ?", (row,))
 
     @property
     def failures(self) -> int:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Any, ClassVar
 
-from paraloom.core.config import Config
+from paraloom.core.config import Config, check_range
 from paraloom.core.errors import ConfigError, nearest
 
 ACTIVATIONS = ("relu", "swish")
@@ -134,11 +134,8 @@ class TranslatorConfig(Config):
                 f"{nearest(self.training_precision, TRAINING_PRECISIONS)}",
                 remedy=f"Choose one of {', '.join(TRAINING_PRECISIONS)}.",
             )
-        if self.average_last < 0:
-            raise ConfigError(f"'average_last' must be 0 or more, got {self.average_last}")
-        for name in ("steps", "threads", "evaluate_every", "accumulate"):
-            if getattr(self, name) < 1:
-                raise ConfigError(f"'{name}' must be at least 1, got {getattr(self, name)}")
+        check_range(self, "average_last", low=0)
+        check_range(self, "steps", "threads", "evaluate_every", "accumulate", low=1)
         if any(not token or token.split() != [token] for token in self.special_tokens):
             raise ConfigError(
                 f"'special_tokens' must be tokens without white space, such as <BT>, got {list(self.special_tokens)}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import threading
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
@@ -70,9 +71,11 @@ class CostDistribution:
         """Count the costs of the best translations of some sentences.
 
         Args:
-            variants: One for each sentence; those without tokens, of empty sentences, do not count.
+            variants: One for each sentence; those without tokens, of empty sentences, do not count, nor do those whose
+                log-probability a server did not say (NaN).
         """
-        costs = np.array([-variant.logprob / variant.tokens for variant in variants if variant.tokens], np.float64)
+        known = [variant for variant in variants if variant.tokens and not math.isnan(variant.logprob)]
+        costs = np.array([-variant.logprob / variant.tokens for variant in known], np.float64)
         bins = np.clip(np.floor(costs / BIN_WIDTH), 0, _BINS - 1).astype(np.int64)
         self.counts += np.bincount(bins, minlength=_BINS)
 

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 from urllib.parse import urlsplit
 
-from paraloom.core.config import Config
+from paraloom.core.config import Config, check_range
 from paraloom.core.errors import ConfigError
 from paraloom.mt.answers import MAX_RATIO
 from paraloom.mt.prompts import find_prompt
@@ -80,14 +80,9 @@ class EndpointConfig(Config):
         _check_url(self.url)
         if not self.model:
             raise ConfigError("the model is missing", remedy="Name it as the server does: --model NAME.")
-        for name in ("lines_per_request", "attempts", "concurrency"):
-            if getattr(self, name) < 1:
-                raise ConfigError(f"'{name}' must be 1 or more, not {getattr(self, name)}")
-        for name in (*_NOT_NEGATIVE, "max_ratio"):
-            if getattr(self, name) < 0:
-                raise ConfigError(f"'{name}' must be 0 or more, not {getattr(self, name)}")
-        if self.timeout <= 0:
-            raise ConfigError(f"'timeout' must be more than 0 seconds, not {self.timeout:g}")
+        check_range(self, "lines_per_request", "attempts", "concurrency", low=1)
+        check_range(self, *_NOT_NEGATIVE, "max_ratio", low=0)
+        check_range(self, "timeout", above=0)
         if not self.api_key_env.isidentifier():
             raise ConfigError(
                 "'api_key_env' must be the name of an environment variable",

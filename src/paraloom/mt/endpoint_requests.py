@@ -9,18 +9,23 @@ import math
 import os
 import random
 import re
+import sys
 import tempfile
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
+from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
+from urllib.parse import urlsplit
+from urllib.request import getproxies, proxy_bypass
 
 from paraloom.core.digests import digest
 from paraloom.core.errors import ConfigError, ParaloomError, RunError
 from paraloom.core.optional import OptionalModule
+from paraloom.core.version import __version__
 from paraloom.mt.answer_store import AnswerStore
 
 httpx = OptionalModule("httpx", "a translator behind an HTTP endpoint", "endpoint")
@@ -37,6 +42,7 @@ MISCOUNTS = 3
 _TRANSIENT = frozenset([408, 409, 425, 429])
 _CONNECT_SECONDS = 10.0
 _SLOT_SECONDS = 0.01
+_HEADERS = {"Accept": "application/json", "User-Agent": f"paraloom/{__version__}"}
 
 
 class Choice(NamedTuple):
@@ -97,7 +103,11 @@ class EndpointClient:
         self.policy = policy
         self.store = store
         self._sleep = sleep
-        self._client: Any = None
+        self._transport: Any = None
+        self._seconds = {
+            "connect": min(_CONNECT_SECONDS, policy.timeout),
+            **dict.fromkeys(("read", "write", "pool"), policy.timeout),
+        }
         self._asked: dict[str, asyncio.Future[list[Choice]]] = {}
         self._slots = _Slots(store.path, policy.concurrency)
 
@@ -199,7 +209,7 @@ class EndpointClient:
                 wait: float | None = None
                 try:
                     async with asyncio.timeout(self.policy.timeout):
-                        response = await self._http().post(self.policy.url, json=payload, headers=self._headers())
+                        response = await self._post(payload)
                     fault, wait = self._fault(response)
                     if fault is None:
                         return read_choices(response.content, count)
@@ -215,23 +225,29 @@ class EndpointClient:
 
     async def close(self) -> None:
         """Close connections."""
-        if self._client is not None:
-            await self._client.aclose()
-            self._client = None
+        if self._transport is not None:
+            await self._transport.aclose()
+            self._transport = None
         self._slots.close()
 
-    def _http(self) -> Any:
-        if self._client is None:
-            limit = self.policy.concurrency
-            self._client = httpx.AsyncClient(
-                timeout=httpx.Timeout(self.policy.timeout, connect=min(_CONNECT_SECONDS, self.policy.timeout)),
-                limits=httpx.Limits(max_connections=limit, max_keepalive_connections=limit),
-            )
-        return self._client
+    async def _post(self, payload: Mapping[str, Any]) -> Any:
+        """The response to a request, read to its end."""
+        if self._transport is None:
+            self._transport = _open_transport(self.policy)
+        # A client of httpx, with its redirects, cookies and events, takes as long as all of this.
+        request = httpx.Request(
+            "POST", self.policy.url, json=payload, headers=self._headers(), extensions={"timeout": self._seconds}
+        )
+        response = await self._transport.handle_async_request(request)
+        try:
+            await response.aread()
+        finally:
+            await response.aclose()
+        return response
 
     def _headers(self) -> dict[str, str]:
         key = os.environ.get(self.policy.api_key_env, "").strip()
-        return {"Authorization": f"Bearer {key}"} if key else {}
+        return _HEADERS | {"Authorization": f"Bearer {key}"} if key else _HEADERS
 
     def _fault(self, response: Any) -> tuple[str | None, float | None]:
         """What is wrong with a response, None if nothing is, and the seconds that the server asks to wait.
@@ -285,6 +301,22 @@ class EndpointClient:
             f"the budget is used up after {used}",
             remedy=f"Raise --max-{budget} and run the same command again: answers that came are kept.",
         )
+
+
+def _open_transport(policy: RequestPolicy) -> Any:
+    """Connections that are kept, by the proxy that the environment names, if any."""
+    parts = urlsplit(policy.url)
+    proxies = {} if proxy_bypass(parts.netloc) else getproxies()
+    proxy = proxies.get(parts.scheme) or proxies.get("all")
+    limit = policy.concurrency
+    # httpcore tries to import it several times a request; where it is not installed, searching takes half of the time.
+    if find_spec("sniffio") is None:
+        sys.modules.setdefault("sniffio", cast(Any, None))
+    return httpx.AsyncHTTPTransport(
+        verify=parts.scheme == "https",  # reading certificates takes 0.1 s, which plain HTTP does not need
+        limits=httpx.Limits(max_connections=limit, max_keepalive_connections=limit),
+        proxy=f"http://{proxy}" if proxy and "://" not in proxy else proxy,
+    )
 
 
 _KEYS = re.compile(r"\b(?:sk|hf|gsk|xai|pk|key)[-_][\w*-]{6,}")

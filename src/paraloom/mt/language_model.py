@@ -13,7 +13,7 @@ from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
-from paraloom.core.config import Config
+from paraloom.core.config import Config, check_range
 from paraloom.core.digests import digest, file_digest, signature
 from paraloom.core.errors import ConfigError, MissingExtraError, ModelError, RunError, nearest
 from paraloom.core.protocols import Variant
@@ -72,11 +72,8 @@ class LanguageModelConfig(Config):
     answer_tokens: int = 0
 
     def validate(self) -> None:
-        if self.attempts < 1:
-            raise ConfigError(f"'attempts' must be 1 or more, not {self.attempts}")
-        for name in ("max_ratio", "answer_tokens"):
-            if getattr(self, name) < 0:
-                raise ConfigError(f"'{name}' must be 0 or more, not {getattr(self, name)}")
+        check_range(self, "attempts", low=1)
+        check_range(self, "max_ratio", "answer_tokens", low=0)
         find_prompt(self.prompt, self.source, self.target)
 
 

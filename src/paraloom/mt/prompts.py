@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from string import Formatter
 
-from paraloom.core.errors import ConfigError, nearest
+from paraloom.core.errors import ConfigError, nearest, suggestion
+from paraloom.mt.languages import all_languages, find_language
 from paraloom.text.language_names import known_language, language_code, language_name
 
 CHAT = "chat"
@@ -36,7 +37,19 @@ _NUMBERED = (
     "Each of the {count} numbered lines is one input. "
     "Answer with {count} lines that have the same numbers, and nothing else."
 )
+_CODE_LENGTH = 3
 _FIELDS = ("text", "source", "target", "source_code", "target_code")
+# Codes of ISO 639-1 whose languages no multilingual translator here has, but a language model may.
+_FURTHER_NAMES = {
+    **{"aa": "Afar", "ab": "Abkhazian", "ae": "Avestan", "an": "Aragonese", "av": "Avaric", "bi": "Bislama"},
+    **{"ce": "Chechen", "ch": "Chamorro", "co": "Corsican", "cr": "Cree", "cu": "Church Slavonic", "cv": "Chuvash"},
+    **{"dv": "Divehi", "gv": "Manx", "ho": "Hiri Motu", "hz": "Herero", "ia": "Interlingua", "ie": "Interlingue"},
+    **{"ii": "Sichuan Yi", "ik": "Inupiaq", "io": "Ido", "iu": "Inuktitut", "kj": "Kwanyama", "kl": "Kalaallisut"},
+    **{"kv": "Komi", "kw": "Cornish", "la": "Latin", "lu": "Luba-Katanga", "mh": "Marshallese", "na": "Nauru"},
+    **{"nd": "North Ndebele", "ng": "Ndonga", "nr": "South Ndebele", "nv": "Navajo", "oj": "Ojibwa", "os": "Ossetian"},
+    **{"pi": "Pali", "rm": "Romansh", "se": "Northern Sami", "sh": "Serbo-Croatian", "to": "Tonga", "ty": "Tahitian"},
+    **{"ve": "Venda", "vo": "Volapük", "wa": "Walloon", "za": "Zhuang"},
+}
 
 
 def find_prompt(prompt: str, source: str | None, target: str | None, *, plain: bool = False) -> str:
@@ -54,7 +67,8 @@ def find_prompt(prompt: str, source: str | None, target: str | None, *, plain: b
         The text with the languages in it, and `{text}`.
 
     Raises:
-        ConfigError: Unknown name or field, `{text}` is missing, or a language that the prompt names is not given.
+        ConfigError: Unknown name or field, `{text}` is missing, or a language that the prompt names is not given or
+            not known.
 
     Example:
         >>> find_prompt("plain", "de", "en")
@@ -79,11 +93,11 @@ def find_prompt(prompt: str, source: str | None, target: str | None, *, plain: b
         if not language and {side, f"{side}_code"} & set(fields):
             option = "--from" if side == "source" else "--to"
             raise ConfigError(f"the prompt names the {side} language", remedy=f"Give it with {option}, such as de.")
-    values: dict[str, str] = {}
+    values = {"text": "{text}"}
     for side, language in (("source", source), ("target", target)):
-        code = _code(language)
-        values |= {side: language_name(code), f"{side}_code": code}
-    return _fill(template, values | {"text": "{text}"})
+        if language and {side, f"{side}_code"} & set(fields):
+            values[side], values[f"{side}_code"] = _name_and_code(language, side)
+    return _fill(template, values)
 
 
 def prompt_for(template: str, text: str) -> str:
@@ -143,6 +157,33 @@ _LINE = re.compile(r"(\d{1,6})[.):]\s*(.*)")
 def _code(language: str | None) -> str:
     """The code of a language that is given by a code or in English."""
     return known_language(language or "") or language_code(language) or ""
+
+
+def _name_and_code(language: str, side: str) -> tuple[str, str]:
+    """The English name of a language, as a prompt says it, and its code.
+
+    A name in words one of which is known, such as Brazilian Portuguese, is taken as it is.
+    """
+    code = _code(language)
+    if known_language(code):
+        return language_name(code), code
+    if (row := find_language(language)) is not None:
+        return row.name, row.code
+    further = {key.casefold(): (name, key) for key, name in _FURTHER_NAMES.items()}
+    further |= {name.casefold(): (name, key) for key, name in _FURTHER_NAMES.items()}
+    plain = language.strip()
+    if (match := further.get(plain.casefold())) is not None:
+        return match
+    names = [*(row.name for row in all_languages()), *_FURTHER_NAMES.values()]
+    words = {word for name in names for word in name.casefold().split()}
+    if " " in plain and words & set(plain.casefold().split()):
+        return plain, code
+    option = "--from" if side == "source" else "--to"
+    raise ConfigError(
+        f"unknown {side} language '{language}'{suggestion(plain, names) if len(plain) > _CODE_LENGTH else ''}",
+        remedy=f"Give {option} as a code such as de, deu or pt-BR, or as an English name; for any other language, "
+        "write a prompt that names it, such as --endpoint 'prompt=Translate from Klingon into English: {text}'.",
+    )
 
 
 def _fields(template: str) -> list[str]:

@@ -4,40 +4,29 @@ from __future__ import annotations
 
 import json
 import shutil
-import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from itertools import islice
-from math import nan
 from pathlib import Path
 from typing import Any, cast, overload
 
 from paraloom.core.devices import default_device, parse_device
 from paraloom.core.digests import file_digest, signature
-from paraloom.core.errors import ConfigError, DataError, ModelError, RunError
+from paraloom.core.errors import ConfigError
 from paraloom.core.progress import loading
 from paraloom.core.protocols import Variant
-from paraloom.core.seeds import generator
+from paraloom.mt.batch_decoder import BatchDecoder
 from paraloom.mt.checkpoint import AUTO, check_precision, find_translator
 from paraloom.mt.config import TranslatorConfig
 from paraloom.mt.costs import COST_DECODING, CostMonitor, read_costs
 from paraloom.mt.decoding import Beam, Decoding, Mbr, as_decoding, describe_decoding
-from paraloom.mt.engine import by_max_length, check_folder, guarded, new_engine, seeded_engine
+from paraloom.mt.engine import check_folder
 from paraloom.mt.families import folder_settings, get_family
 from paraloom.mt.families.base import VOCABULARIES, Codec, EncoderDecoder
+from paraloom.mt.long_texts import LongTexts
 from paraloom.mt.minimum_risk import minimum_risk
-from paraloom.mt.shortlist import SHORTLIST_FILE
-from paraloom.mt.splitting import Long, check_long, join_variants, split_text
+from paraloom.mt.splitting import Long, check_long
 from paraloom.mt.texts import as_texts
 from paraloom.text.normalize import normalize
-
-GPU_TOKENS = 16_384
-"""Subwords of all hypotheses that a GPU decodes at a time; fewer after it ran out of memory."""
-
-MIN_BATCH_TOKENS = 64
-"""Below this, halving a batch does not help."""
-
-_MAX_AROUND = 64
-"""Subwords of language tokens and prompts around a text."""
 
 
 class Translator:
@@ -91,9 +80,8 @@ class Translator:
         family = cast(EncoderDecoder, get_family(settings["family"]))
         self._codec: Codec = family.open(self.folder, source, target)
         self.source, self.target = self._codec.source, self._codec.target
-        self._engine: Any = None
-        self._batch_tokens: int | None = None
-        self._warned = False
+        self._decoder = BatchDecoder(self.folder, self.device, self._codec)
+        self._long_texts = LongTexts(self._codec)
         self.costs = read_costs(self.folder)
         """Costs on its development text (`paraloom.mt.costs`); None if the folder does not have them."""
         self._monitor = CostMonitor(self.costs) if check_costs and self.costs is not None else None
@@ -218,7 +206,7 @@ class Translator:
     def _copy(self, decode: str | Decoding, device: str) -> Translator:
         languages = {"source": self.source, "target": self.target}
         other = Translator(self.folder, decode, **languages, device=device, long=self.long, check_costs=False)
-        other._monitor, other._batch_tokens = self._monitor, self._batch_tokens
+        other._monitor, other._decoder.batch_tokens = self._monitor, self._decoder.batch_tokens
         return other
 
     def copy_on(self, device: str) -> Translator:
@@ -324,51 +312,14 @@ class Translator:
             return self.translate([sentences], decode=decode, seed=seed, batch_tokens=batch_tokens)[0]
         decoding = self.decoding if decode is None else as_decoding(decode)
         texts: list[str] = normalize(as_texts(sentences)).to_pylist()
-        parts = self._parts(texts)
+        parts = self._long_texts.parts(texts, self.long)
         if parts is None:
             variants = self._decoded(texts, decoding, seed, batch_tokens)
         else:
             flat = iter(self._decoded([part for row in parts for part in row], decoding, seed, batch_tokens))
-            variants = [self._joined(list(islice(flat, len(row)))) for row in parts]
+            variants = [self._long_texts.join(list(islice(flat, len(row)))) for row in parts]
         self.observe(decoding, texts, variants)
         return variants
-
-    def _parts(self, texts: Sequence[str]) -> list[list[str]] | None:
-        """The parts of each text, none of one that is rejected; None if every text is taken as it is."""
-        limit = self._codec.max_source
-        # No tokenizer makes more subwords than there are bytes.
-        long = [row for row, text in enumerate(texts) if 4 * len(text) + _MAX_AROUND > limit]
-        long = [row for row in long if len(texts[row].encode()) + _MAX_AROUND > limit]
-        lengths = self._lengths([texts[row] for row in long])
-        long = [row for row, length in zip(long, lengths, strict=True) if length > limit]
-        if not long:
-            return None
-        if self.long == "error":
-            raise DataError(
-                f"the text has {max(lengths)} subwords, and the model takes {limit}",
-                row=long[0] + 1,
-                remedy="Translate long lines with --long split, truncate or reject.",
-            )
-        if self.long == "truncate":
-            if not self._warned:
-                cut = f"'{texts[long[0]][:60]}…'"
-                warnings.warn(f"lines of more than {limit} subwords are truncated, such as {cut}", stacklevel=3)
-            self._warned = True
-            return None
-        parts = [[text] for text in texts]
-        for row in long:
-            parts[row] = [] if self.long == "reject" else split_text(texts[row], limit, self._lengths)
-        return parts
-
-    def _lengths(self, texts: list[str]) -> list[int]:
-        return [len(row) for row in self._codec.encode(texts)]
-
-    def _joined(self, groups: Sequence[Sequence[Variant]]) -> list[Variant]:
-        if len(groups) == 1:
-            return list(groups[0])
-        if not groups:
-            return [Variant("", nan, 0, reason=f"longer than {self._codec.max_source} subwords")]
-        return join_variants(groups, self.target)
 
     def _decoded(
         self, texts: Sequence[str], decoding: Decoding, seed: int, batch_tokens: int | None
@@ -379,39 +330,10 @@ class Translator:
             beam = Beam(decoding.beam, shortlist=decoding.shortlist) if decoding.beam else None
             further = self._decoded(texts, beam, seed, batch_tokens) if beam else [[] for _ in texts]
             return minimum_risk(samples, further, decoding)
-        nonempty = [row for row, text in enumerate(texts) if text]
-        variants = [[Variant("", 0.0, 0)] for _ in texts]
-        if nonempty:
-            limit = self._codec.max_source
-            rows = [_truncate(pieces, limit) for pieces in self._codec.encode([texts[row] for row in nonempty])]
-            options = self.engine_options(decoding)
-            if batch_tokens is not None:
-                options["max_batch_size"] = batch_tokens
-            for max_length, indices in by_max_length(decoding, rows, self._codec.max_target):
-                options["max_decoding_length"] = max_length + len(self._codec.prefix)
-                results = self._run(decoding, seed, [rows[index] for index in indices], options)
-                groups = self._variants(decoding, results, seed, max_length)
-                for index, group in zip(indices, groups, strict=True):
-                    variants[nonempty[index]] = group
-        return variants
-
-    def _run(self, decoding: Decoding, seed: int, rows: list[list[str]], options: dict[str, Any]) -> list[Any]:
-        """Decode rows of tokens; where memory is too small for a batch, with half of it, as often as it takes."""
-        prefix = [list(self._codec.prefix)] * len(rows) if self._codec.prefix else None
-        while True:
-            if self._batch_tokens is not None:
-                options["max_batch_size"] = min(options["max_batch_size"], self._batch_tokens)
-            # Samples need the seed at their start, so a failed attempt must not have used it.
-            engine = seeded_engine(self.folder, self.device, seed) if decoding.random else self._loaded()
-            try:
-                results: list[Any] = guarded(engine.translate_batch, rows, prefix, **options)
-                return results
-            except RunError as error:
-                half = options["max_batch_size"] // 2
-                if "out of memory" not in error.what.lower() or half < MIN_BATCH_TOKENS:
-                    raise
-                self._batch_tokens = half
-                warnings.warn(f"out of memory: decoding continues with batches of {half} subwords", stacklevel=2)
+        options = self.engine_options(decoding)
+        if batch_tokens is not None:
+            options["max_batch_size"] = batch_tokens
+        return self._decoder.decode(texts, decoding, options, seed)
 
     def score(self, sources: Sequence[str], targets: Sequence[str]) -> list[tuple[float, int]]:
         """Score given translations.
@@ -434,28 +356,7 @@ class Translator:
             >>> good > bad
             True
         """
-        prefix = list(self._codec.prefix)
-        rows = self._codec.encode(normalize(as_texts(sources)).to_pylist())
-        pieces = [[*prefix, *row] for row in self._codec.encode_target(normalize(as_texts(targets)).to_pylist())]
-        positions = self._codec.max_positions
-        fits = [
-            row
-            for row, (one, other) in enumerate(zip(rows, pieces, strict=True))
-            if positions is None or max(len(one), len(other) + 1) <= positions
-        ]
-        scores = [(nan, len(row) + 1 - len(prefix)) for row in pieces]
-        # CTranslate2 adds the end of sentence itself.
-        results = guarded(
-            self._loaded().score_batch,
-            [rows[row] for row in fits],
-            [pieces[row] for row in fits],
-            max_batch_size=2048,
-            batch_type="tokens",
-        )
-        for row, result in zip(fits, results, strict=True):
-            own = result.log_probs[len(prefix) :]
-            scores[row] = (float(sum(own)), len(own))
-        return scores
+        return self._decoder.score(normalize(as_texts(sources)).to_pylist(), normalize(as_texts(targets)).to_pylist())
 
     def engine_options(self, decode: str | Decoding | None = None) -> dict[str, Any]:
         """Keyword arguments of ctranslate2's translate_batch for a decoding, batching included.
@@ -469,26 +370,7 @@ class Translator:
         Raises:
             ModelError: The decoding needs a shortlist, and the model has none.
         """
-        decoding = self.decoding if decode is None else as_decoding(decode)
-        options = decoding.options()
-        if decoding.shortlist and not (self.folder / SHORTLIST_FILE).is_file():
-            raise ModelError(
-                f"the model has no shortlist ({SHORTLIST_FILE})",
-                file=self.folder,
-                remedy="Decode without shortlist=1; translators that Paraloom trained have one.",
-            )
-        hypotheses = options["beam_size"] if isinstance(decoding, Beam) else options["num_hypotheses"]
-        # Few hypotheses at a time keep the working set in the cache: fastest around 1,500 tokens. With a shortlist,
-        # fewer sentences are faster, because a batch scores every word that any of them allows.
-        limit = 192 if decoding.shortlist else 640
-        size = max(64, min(limit, 1536 // hypotheses)) if self.device == "cpu" else max(64, GPU_TOKENS // hypotheses)
-        return {
-            **options,
-            "max_batch_size": size,
-            "batch_type": "tokens",
-            "max_decoding_length": self._codec.max_target,
-            "return_scores": True,
-        }
+        return self._decoder.options(self.decoding if decode is None else as_decoding(decode))
 
     def observe(self, decoding: Decoding, texts: Sequence[str], variants: Sequence[Sequence[Variant]]) -> None:
         """Compare costs with those of the development text, and warn, once, if they are far higher.
@@ -506,32 +388,3 @@ class Translator:
             plain = self.with_decoding(COST_DECODING)
             plain._monitor = None
             self._monitor.add(plain.translate([text for text in texts if text.strip()][:missing]))
-
-    def _variants(
-        self, decoding: Decoding, results: Sequence[Any], seed: int, max_length: int
-    ) -> Iterator[list[Variant]]:
-        penalty = decoding.options()["length_penalty"]
-        order = generator(seed)
-        skipped = len(self._codec.prefix)
-        groups = [[hypothesis[skipped:] for hypothesis in result.hypotheses] for result in results]
-        texts = iter(self._codec.decode([hypothesis for group in groups for hypothesis in group]))
-        for hypotheses, result in zip(groups, results, strict=True):
-            variants = []
-            for hypothesis, score in zip(hypotheses, result.scores, strict=True):
-                # The end of sentence was scored, too, unless the maximum length came before it.
-                cut = len(hypothesis) >= max_length
-                tokens = len(hypothesis) + (not cut)
-                variants.append(Variant(next(texts), score * tokens**penalty, tokens, cut))
-            if decoding.random and len(variants) > 1:
-                # CTranslate2 sorts samples by score; shuffled, the first one is a fair sample.
-                variants = [variants[i] for i in order.permutation(len(variants))]
-            yield variants
-
-    def _loaded(self) -> Any:
-        if self._engine is None:
-            self._engine = new_engine(self.folder, self.device)
-        return self._engine
-
-
-def _truncate(pieces: list[str], limit: int) -> list[str]:
-    return [*pieces[: limit - 1], pieces[-1]] if len(pieces) > limit else pieces

@@ -9,8 +9,8 @@ from typing import Any, ClassVar
 import numpy as np
 import pyarrow as pa
 
-from paraloom.core.config import Config
-from paraloom.core.errors import ConfigError, DataError
+from paraloom.core.config import Config, check_range
+from paraloom.core.errors import DataError
 from paraloom.pairs.lexicon_kernels import phrase_pairs
 from paraloom.text.buffers import Texts
 from paraloom.text.tokens import TokenLists, token_strings, tokenize
@@ -38,9 +38,7 @@ class LexiconConfig(WordAlignmentConfig, Config):
     min_count: int = 2
 
     def validate(self) -> None:
-        for name in ("max_phrase_length", "min_count"):
-            if getattr(self, name) < 1:
-                raise ConfigError(f"'{name}' must be 1 or more, not {getattr(self, name)}")
+        check_range(self, "max_phrase_length", "min_count", low=1)
 
 
 def paraphrase_lexicon(src: Texts, tgt: Texts, config: LexiconConfig | None = None) -> pa.Table:

@@ -13,9 +13,10 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
+from paraloom.core.digests import digest
 from paraloom.core.errors import ConfigError, ParaloomError
 from paraloom.core.progress import format_duration
-from paraloom.core.stage import Fit, Source, Stage
+from paraloom.core.stage import Fit, Json, Source, Stage
 from paraloom.io.atomic import atomic_write
 from paraloom.pipeline.definition import Definition, Step
 from paraloom.pipeline.manifest import Manifest
@@ -51,6 +52,7 @@ class StageEstimate:
         input_tokens: Tokens of their prompts.
         output_tokens: Tokens of the answers.
         cost: Their price; 0 without prices.
+        settings: Digest of its kind, version and configuration, by which a run knows an estimate of other settings.
     """
 
     name: str
@@ -68,6 +70,11 @@ class StageEstimate:
     input_tokens: int = 0
     output_tokens: int = 0
     cost: float = 0.0
+    settings: str = ""
+
+    def work_seconds(self, workers: int) -> float:
+        """Seconds of work, summed over a number of worker processes, as results count them."""
+        return self.seconds_once * (workers if self.kind == "map" else 1) + self.seconds_all
 
     def seconds(self, workers: int) -> float:
         """Wall time, in seconds, with a number of worker processes, which share out the shards of maps only."""
@@ -209,7 +216,7 @@ class RunEstimate:
             return ""
         width = max(len("on the clock"), *(len(stage.name) for stage in whole))
         lines = [f"{'stage':<{width}}  {'expected, s':>12} {'took, s':>12}  ratio"]
-        pairs = [(stage.name, _work(expected[stage.name], self.workers), stage.seconds) for stage in whole]
+        pairs = [(stage.name, expected[stage.name].work_seconds(self.workers), stage.seconds) for stage in whole]
         if wall_seconds is not None and len(whole) == len(self.stages):
             pairs.append(("on the clock", self.wall_seconds(), wall_seconds))
         for name, before, after in pairs:
@@ -218,6 +225,14 @@ class RunEstimate:
         for stage in whole:
             lines += _compared_requests(expected[stage.name], stage)
         return "\n".join(lines)
+
+    def is_of(self, settings: Mapping[str, str]) -> bool:
+        """Whether it was made for these stages.
+
+        Args:
+            settings: Name of a stage → `settings_digest`.
+        """
+        return all(settings.get(stage.name) == stage.settings for stage in self.stages)
 
     def to_dict(self) -> dict[str, Any]:
         """All figures, as json.dumps takes them.
@@ -236,6 +251,11 @@ class RunEstimate:
         """
         with claimed(folder), atomic_write(folder / ESTIMATE) as temporary:
             temporary.write_text(json.dumps(self.to_dict(), indent=1), encoding="utf-8")
+
+
+def settings_digest(use: str, version: str, configuration: Mapping[str, Json]) -> str:
+    """The digest by which an estimate knows the settings of a stage."""
+    return digest([use, version, configuration])
 
 
 def read_estimate(folder: Path) -> RunEstimate | None:
@@ -367,6 +387,7 @@ def _extend(
         measured=second,
         is_fixed=_updates(step.stage) > 0,
         shards=_shards(step, before, samples, units),
+        settings=settings_of(step),
         **_usage(small.stages[step.name], result, first, second, units),
     )
 
@@ -417,15 +438,15 @@ def _shards(step: Step, before: list[StageEstimate], samples: Mapping[str, Input
     return known.get(str(step.source), 0.0)
 
 
+def settings_of(step: Step) -> str:
+    """The `settings_digest` of a stage of a definition."""
+    return settings_digest(step.use, step.stage.version, step.stage.configuration())
+
+
 def _updates(stage: Stage) -> int:
     """Updates of a training whose number is a setting, else 0."""
     steps = getattr(stage, "steps", None)
     return steps if isinstance(stage, Fit) and isinstance(steps, int) else 0
-
-
-def _work(stage: StageEstimate, workers: int) -> float:
-    """Seconds over all workers, as results count them."""
-    return stage.seconds_once * (workers if stage.kind == "map" else 1) + stage.seconds_all
 
 
 def _size(count: int) -> str:

@@ -16,7 +16,8 @@ from paraloom.io import Corpus
 from paraloom.pipeline.engines.base import Engine, Inline
 from paraloom.pipeline.engines.local import Local
 from paraloom.pipeline.fit import ARTIFACT, FitTask, commit_artifact
-from paraloom.pipeline.remote import Elsewhere, RemoteManifest, RemoteShardTask
+from paraloom.pipeline.remote_manifest import RemoteManifest
+from paraloom.pipeline.remote_tasks import Elsewhere, RemoteShardTask
 from paraloom.pipeline.shard import OnError, ShardTask
 from paraloom.pipeline.shard_records import ShardRecords
 from paraloom.pipeline.source import read_source

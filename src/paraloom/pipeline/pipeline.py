@@ -9,7 +9,7 @@ from pathlib import Path
 
 from paraloom.core.stage import Stage
 from paraloom.pipeline.definition import Definition, define_steps
-from paraloom.pipeline.estimate import RunEstimate, estimate_run, read_estimate
+from paraloom.pipeline.estimate import RunEstimate, estimate_run, read_estimate, settings_of
 from paraloom.pipeline.event_log import log_to
 from paraloom.pipeline.plan import StagePlan, plan
 from paraloom.pipeline.result import RunResult
@@ -178,10 +178,11 @@ class Pipeline:
             folder: Run folder.
 
         Returns:
-            The estimate, None if the folder has none of this pipeline.
+            The estimate, None if the folder has none of this pipeline with these settings.
         """
         estimate = read_estimate(Path(folder))
-        return estimate if estimate is not None and estimate.pipeline == self.name else None
+        settings = {step.name: settings_of(step) for step in self.definition.steps}
+        return estimate if estimate is not None and estimate.is_of(settings) else None
 
     def to_toml(self) -> str:
         """Write the pipeline as TOML, which `from_toml` reads.

@@ -18,11 +18,14 @@ from paraloom.pipeline.engines.base import Engine, check_gpus
 from paraloom.pipeline.engines.registry import make_engine
 from paraloom.pipeline.fit import commit_artifact
 from paraloom.pipeline.monitor import Monitor
-from paraloom.pipeline.remote import Elsewhere, Files, RemoteManifest, RemoteRun, remote_run, uploaded
+from paraloom.pipeline.remote import RemoteRun, remote_run
+from paraloom.pipeline.remote_manifest import RemoteManifest
+from paraloom.pipeline.remote_tasks import Elsewhere
 from paraloom.pipeline.result import RunResult, StageResult
 from paraloom.pipeline.shard import OnError
 from paraloom.pipeline.state import Output, State, output_of, path_digest, state_of
 from paraloom.pipeline.store import check_run, claimed, renumber, stage_folder, versions, write_report
+from paraloom.pipeline.transfer import Files, uploaded
 
 _KINDS: dict[Literal["source", "map", "fit"], type[Stage]] = {"source": Source, "map": Map, "fit": Fit}
 

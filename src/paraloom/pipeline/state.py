@@ -15,7 +15,8 @@ from paraloom.io import Corpus
 from paraloom.pipeline.definition import Definition, Step
 from paraloom.pipeline.fit import ARTIFACT, find_artifact
 from paraloom.pipeline.manifest import Manifest, ShardRecord
-from paraloom.pipeline.remote import RemoteManifest, RemoteRun
+from paraloom.pipeline.remote import RemoteRun
+from paraloom.pipeline.remote_manifest import RemoteManifest
 from paraloom.pipeline.shard import BATCH_ROWS
 
 _LAYOUT = ["paraloom-run", "1", BATCH_ROWS]

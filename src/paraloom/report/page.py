@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from importlib.resources import files
 from pathlib import Path
 
@@ -169,25 +169,41 @@ def _details(run: RunView, columns: Sequence[ScoreColumn]) -> Part:
     return join(
         element("table", element("tbody", details), class_="details"),
         element("h3", "Stages"),
-        element("div", _timings(run.stages), class_="wide"),
+        element("p", _PREDICTED, class_="intro") if run.predicted else None,
+        element("div", _timings(run), class_="wide"),
         element("h3", "Score signatures") if signatures else None,
         element("table", element("tbody", signatures), class_="details") if signatures else None,
         toml if run.pipeline else None,
     )
 
 
-def _timings(stages: Sequence[StageView]) -> Html:
+_PREDICTED = (
+    "Predicted: what `paraloom run --plan` expected of this run. Times are seconds of work, summed over workers; "
+    "those of a stage that was resumed include its earlier runs."
+)
+
+
+def _timings(run: RunView) -> Html:
     rows = [
         element(
             "tr",
             element("th", stage.folder, scope="row"),
             element("td", duration(stage.seconds), class_="n"),
+            _prediction(stage, run.predicted) if run.predicted else None,
             element("td", _rate(stage), class_="n"),
             element("td", element("code", stage.digest[:16])),
         )
-        for stage in stages
+        for stage in run.stages
     ]
-    return table(("stage", "time", "rows per second", "digest"), rows)
+    predicted = ("predicted", "time ÷ predicted") if run.predicted else ()
+    return table(("stage", "time", *predicted, "rows per second", "digest"), rows)
+
+
+def _prediction(stage: StageView, predicted: Mapping[str, float]) -> Part:
+    """The cells of the predicted time, and of the ratio to it."""
+    expected = predicted.get(stage.name)
+    ratio = f"{stage.seconds / expected:.2f}" if expected and stage.seconds is not None else "–"
+    return join([element("td", duration(expected), class_="n"), element("td", ratio, class_="n")])
 
 
 def _rate(stage: StageView) -> str:

@@ -13,6 +13,7 @@ import pyarrow as pa
 
 from paraloom.core.errors import DataError, ParaloomError
 from paraloom.io import Corpus
+from paraloom.pipeline.estimate import read_estimate, settings_digest
 from paraloom.pipeline.registry import load_stage
 from paraloom.pipeline.result import count_not_sampled
 
@@ -68,6 +69,7 @@ class RunView:
         details: Seed, versions and digest, as text.
         pipeline: The pipeline's TOML text.
         pending: Names of the stages that have not run yet.
+        predicted: Name of a stage → seconds of work that `paraloom run --plan` predicted, if this run was planned.
     """
 
     root: Path
@@ -76,6 +78,7 @@ class RunView:
     details: Mapping[str, str]
     pipeline: str = ""
     pending: tuple[str, ...] = ()
+    predicted: Mapping[str, float] = field(default_factory=dict)
 
     def corpus(self, stage: StageView) -> Corpus | None:
         """The corpus that a stage wrote, None where it wrote none."""
@@ -118,7 +121,7 @@ def open_run(folder: str | Path) -> RunView:
         pending = tuple(str(stage["name"]) for stage in record["stages"] if "folder" not in stage)
         details = {key: _text(record[key]) for key in ("seed", "versions", "digest") if key in record}
         name, pipeline = str(record.get("name", root.name)), str(record.get("pipeline", ""))
-        return RunView(root, name, stages, details, pipeline, pending)
+        return RunView(root, name, stages, details, pipeline, pending, _predicted(root, record["stages"]))
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise DataError(f"cannot be read ({error!r})", file=path, remedy="Run the pipeline again.") from error
 
@@ -133,6 +136,17 @@ def score_columns(schema: pa.Schema) -> dict[str, str]:
         if numeric and signature and column.name not in raw:
             signatures[column.name] = signature
     return signatures
+
+
+def _predicted(root: Path, stages: Sequence[Mapping[str, Any]]) -> dict[str, float]:
+    """Seconds of work by stage, of the estimate in the folder; empty if it was made for other settings."""
+    estimate = read_estimate(root)
+    keys = ("use", "version", "configuration")
+    known = [stage for stage in stages if all(key in stage for key in keys)]
+    settings = {str(stage["name"]): settings_digest(*(stage[key] for key in keys)) for stage in known}
+    if estimate is None or not estimate.is_of(settings):
+        return {}
+    return {stage.name: stage.work_seconds(estimate.workers) for stage in estimate.stages}
 
 
 def _stage(root: Path, record: Mapping[str, Any]) -> StageView:

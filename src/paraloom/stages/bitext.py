@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from paraloom.core.config import base_config
+from paraloom.core.config import base_config, check_range
 from paraloom.core.errors import ConfigError, DataError, MissingExtraError
 from paraloom.core.schema import LANGUAGE_OF, PAIRS, require
 from paraloom.core.stage import Map, Ref, Source, StageContext
@@ -77,9 +77,7 @@ class ReadPairs(Source):
     empty_sides: Literal["reject", "keep"] = "reject"
 
     def validate(self) -> None:
-        for name in ("skip", "limit"):
-            if getattr(self, name) < 0:
-                raise ConfigError(f"key '{name}' must be 0 or more, not {getattr(self, name)}")
+        check_range(self, "skip", "limit", low=0)
 
     def files(self) -> tuple[Path, ...]:
         """The file, or both files of a Moses pair."""
@@ -196,8 +194,8 @@ class CommonTranslations(Source):
     keep_pivot: bool = True
 
     def validate(self) -> None:
-        if self.max_pairs < 1 or self.limit < 0:
-            raise ConfigError("'max_pairs' must be 1 or more, and 'limit' 0 or more")
+        check_range(self, "max_pairs", low=1)
+        check_range(self, "limit", low=0)
 
     def batches(self, context: StageContext) -> Iterator[pa.RecordBatch]:
         """The pairs."""
@@ -381,8 +379,7 @@ class Split(Map):
     column: Literal["src", "tgt", "text"] = "tgt"
 
     def validate(self) -> None:
-        if not 0 < self.share < 1:
-            raise ConfigError(f"key 'share' must be above 0 and below 1, not {self.share}")
+        check_range(self, "share", above=0, below=1)
 
     def apply(self, batch: pa.RecordBatch, context: StageContext) -> pa.RecordBatch:
         """The batch with `keep` and `reason`."""

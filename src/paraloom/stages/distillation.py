@@ -13,13 +13,12 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from paraloom.core.config import base_config
+from paraloom.core.config import base_config, check_range
 from paraloom.core.errors import ConfigError, MissingExtraError
 from paraloom.core.protocols import EncoderLike
 from paraloom.core.seeds import generator
 from paraloom.core.stage import Fit, Json, Ref, StageContext
 from paraloom.embed.average import SentenceEncoder
-from paraloom.embed.config import check_at_least_one
 from paraloom.embed.contextual_words import contextual_word_vectors, reduce_by_sentences, sentence_means
 from paraloom.embed.distillation import DistillationConfig, distill_encoder
 from paraloom.embed.encoder import open_encoder
@@ -202,10 +201,8 @@ class DistillWords(Fit):
 
     def validate(self) -> None:
         super().validate()
-        check_at_least_one(self, "dimension", "max_words")
-        for name in ("sif_coefficient", "norm", "contexts", "num_removed"):
-            if getattr(self, name) < 0:
-                raise ConfigError(f"key '{name}' must be 0 or more, not {getattr(self, name)}")
+        check_range(self, "dimension", "max_words", low=1)
+        check_range(self, "sif_coefficient", "norm", "contexts", "num_removed", low=0)
         if not (self.words or self.corpora or self.tasks):
             raise ConfigError("keys 'words', 'corpora' and 'tasks' are missing", remedy="Set at least one of them.")
         if self.contexts and not self.corpora:

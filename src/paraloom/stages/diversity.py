@@ -11,6 +11,7 @@ from typing import ClassVar, Literal
 
 import pyarrow as pa
 
+from paraloom.core.config import check_range
 from paraloom.core.errors import ConfigError, DataError, nearest
 from paraloom.core.stage import Fit, Json, Ref, StageContext
 from paraloom.core.stats import Estimate, merge_all
@@ -60,8 +61,7 @@ class MeasureDiversity(Fit):
     labels: tuple[str, ...] = ()
 
     def validate(self) -> None:
-        if self.limit < 1:
-            raise ConfigError(f"key 'limit' must be 1 or more, not {self.limit}")
+        check_range(self, "limit", low=1)
         if self.trees and not self.kernels:
             raise ConfigError("key 'kernels' is empty, and 'trees' needs a kernel", remedy='Write kernels = ["sst"].')
         named_kernels(self.kernels)

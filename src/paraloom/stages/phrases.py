@@ -10,7 +10,7 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from paraloom.core.config import base_config
+from paraloom.core.config import base_config, check_range
 from paraloom.core.errors import ConfigError
 from paraloom.core.protocols import EncoderLike
 from paraloom.core.seeds import generator
@@ -86,8 +86,7 @@ class TrainPhrases(PhraseConfig, Fit):
             )
         if not (self.pairs or self.task):
             raise ConfigError("keys 'pairs' and 'task' are missing", remedy="Set at least one of them.")
-        if not 0 <= self.held_out < 0.5:
-            raise ConfigError(f"key 'held_out' must be 0 or more and below 0.5, not {self.held_out}")
+        check_range(self, "held_out", low=0, below=0.5)
 
     def fit(self, folder: Path, context: StageContext) -> dict[str, Json]:
         """Train and save the encoder; result.json has the figures of the held-out pairs and of the tasks."""

@@ -12,6 +12,7 @@ from typing import ClassVar, Literal, NamedTuple
 import numpy as np
 import pyarrow as pa
 
+from paraloom.core.config import check_range
 from paraloom.core.errors import ConfigError, nearest
 from paraloom.core.protocols import EncoderLike
 from paraloom.core.schema import LANGUAGE_OF, SENTENCES, add_column
@@ -93,8 +94,7 @@ class ReadSentences(Source):
                 raise ConfigError(f"key 'columns': unknown column '{column}'{nearest(column, list(LANGUAGE_OF))}")
         if not (self.corpora or self.text_files):
             raise ConfigError("key 'corpora' or 'text_files' is missing", remedy="Name at least one corpus or file.")
-        if self.limit < 0:
-            raise ConfigError(f"key 'limit' must be 0 (all) or more, not {self.limit}")
+        check_range(self, "limit", low=0)
 
     def batches(self, context: StageContext) -> Iterator[pa.RecordBatch]:
         """All sentences in order, with `keep` and `reason`."""

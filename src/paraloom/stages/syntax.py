@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from paraloom.core.config import check_range
 from paraloom.core.digests import file_digest, signature
 from paraloom.core.errors import ConfigError, DataError, MissingExtraError, ModelError, nearest
 from paraloom.core.protocols import ParserLike
@@ -70,10 +71,8 @@ class TrainParser(Fit):
     epochs: int = 14
 
     def validate(self) -> None:
-        if not 0 <= self.held_out < 1:
-            raise ConfigError(f"key 'held_out' must be 0 or more and below 1, not {self.held_out}")
-        if self.epochs < 1:
-            raise ConfigError(f"key 'epochs' must be 1 or more, not {self.epochs}")
+        check_range(self, "held_out", low=0, below=1)
+        check_range(self, "epochs", low=1)
         if self.encoder is not None and self.method == "grammar":
             raise ConfigError("a grammar has no use for key 'encoder'", remedy='Set method = "spans", too.')
 

@@ -14,7 +14,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import cross_entropy
 
-from paraloom.core.errors import ConfigError, DataError
+from paraloom.core.config import check_range
+from paraloom.core.errors import DataError
 from paraloom.core.progress import progress
 from paraloom.core.seeds import generator
 from paraloom.syntax.span_kernels import span_index
@@ -66,13 +67,11 @@ class SpanConfig:
     vector_dimension: int = 96
 
     def __post_init__(self) -> None:
-        for name in ("epochs", "width", "hidden_size", "span_size", "batch_size", "min_count", "vector_dimension"):
-            if getattr(self, name) < 1:
-                raise ConfigError(f"'{name}' must be 1 or more, not {getattr(self, name)}")
-        if not 0 <= self.dropout < 1:
-            raise ConfigError(f"'dropout' must be 0 or more and below 1, not {self.dropout}")
-        if self.learning_rate <= 0 or self.word_dropout < 0:
-            raise ConfigError("'learning_rate' must be above 0, and 'word_dropout' 0 or more")
+        check_range(self, "epochs", "width", "hidden_size", "span_size", "batch_size", low=1)
+        check_range(self, "min_count", "vector_dimension", low=1)
+        check_range(self, "dropout", low=0, below=1)
+        check_range(self, "learning_rate", above=0)
+        check_range(self, "word_dropout", low=0)
 
 
 class SpanModel(NamedTuple):

@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from paraloom.alignment.document_pairs import read_document_pairs
 from paraloom.core.errors import ConfigError, DataError
-from paraloom.core.protocols import EncoderLike
+from paraloom.core.protocols import EncoderLike, TranslatorLike
 from paraloom.embed.encoder import open_encoder
 from paraloom.evaluate.alignment import AlignmentScore, DocumentScore, score_documents
 from paraloom.evaluate.base import EvaluationResult
@@ -32,6 +32,7 @@ from paraloom.stages.encoders import average_vectors_of, open_starts
 from paraloom.text.normalize import normalize
 from paraloom.workflows.alignment import aligner_config
 from paraloom.workflows.pair_inputs import read_pairs
+from paraloom.workflows.translators import AnyTranslator, named_model
 
 
 def evaluate_similarity(
@@ -151,31 +152,39 @@ class TranslatorResult(EvaluationResult):
         translation: BLEU and chrF.
         costs: Costs of the translations, in nats per token.
         development_costs: Those of the translator's development text; None if its folder does not have them.
+        failed: Sentences that a language model did not translate; their translations count as empty.
     """
 
     translation: TranslationResult
     costs: CostDistribution
     development_costs: CostDistribution | None
+    failed: int = 0
 
     def to_dict(self) -> dict[str, Any]:
-        """The figures of `TranslationResult`, and percentiles of the costs."""
+        """The figures of `TranslationResult`, the failed sentences, and percentiles of the costs, if they are known."""
         known = self.development_costs
         return {
             **self.translation.to_dict(),
-            "cost_percentiles": self.costs.percentiles(),
+            "failed": self.failed,
+            "cost_percentiles": self.costs.percentiles() if self.costs.sentences else None,
             "development_cost_percentiles": known.percentiles() if known is not None else None,
         }
 
     def format(self) -> str:
         """A line for each metric, and one for each distribution of costs."""
-        lines = [self.translation.format(), f"costs, nats per token: {self.costs.format()}"]
+        costs = self.costs.format() if self.costs.sentences else "unknown, without log-probabilities of the server"
+        lines = [self.translation.format(), f"costs, nats per token: {costs}"]
+        if self.failed:
+            lines.insert(
+                1, f"{self.failed:,} of {self.translation.n:,} sentences have no translation, and count as empty"
+            )
         if self.development_costs is not None:
             lines.append(f"of its development text: {self.development_costs.format()}")
         return "\n".join(lines)
 
 
 def evaluate_translator(
-    translator: str | Path,
+    translator: AnyTranslator | TranslatorLike,
     pairs: str | Path,
     *,
     save_costs: bool = False,
@@ -185,10 +194,11 @@ def evaluate_translator(
     tgt_column: str | int | None = None,
     on_error: OnError = "stop",
 ) -> TranslatorResult:
-    """BLEU, chrF and costs of a translator on pairs, the source side translated with ``beam:5``.
+    """BLEU, chrF and costs of a translator on pairs.
 
     Args:
-        translator: A translator's name or folder.
+        translator: A translator, a stage that loads one, or a name or folder, which decodes with ``beam:5``; a loaded
+            one decodes in its own way.
         pairs: Test pairs, as `read_pairs` takes them; they are kept in memory.
         save_costs: Keep the distribution of the costs in the translator's folder, as that of its development text:
             translating other text then warns where it costs more. For translators that Paraloom did not train; the
@@ -204,8 +214,16 @@ def evaluate_translator(
 
     Raises:
         DataError: The pairs are empty, or, with `save_costs`, too few.
-        ConfigError: The folder of the translator cannot be written to.
+        ConfigError: With `save_costs`, the folder of the translator cannot be written to, or it has none: an endpoint,
+            a language model, an ensemble.
+        RunError: An endpoint does not answer, or its budget is used up.
     """
+    model = named_model(translator, COST_DECODING, check_costs=not save_costs)
+    if save_costs and not isinstance(model, Translator):
+        raise ConfigError(
+            f"costs are kept in the folder of a translator, which {model!r} does not have",
+            remedy="Leave out --save-costs.",
+        )
     sources: list[str] = []
     references: list[str] = []
     corpus = read_pairs(
@@ -219,12 +237,15 @@ def evaluate_translator(
     for batch in corpus.batches():
         sources += normalize(batch.column("src")).to_pylist()
         references += normalize(batch.column("tgt")).to_pylist()
-    model = Translator.load(translator, decode=COST_DECODING, check_costs=not save_costs)
     best = best_variants(model, sources)
     result = TranslatorResult(
-        evaluate_translation([variant.text for variant in best], references), CostDistribution.of(best), model.costs
+        evaluate_translation([variant.text for variant in best], references),
+        CostDistribution.of(best),
+        getattr(model, "costs", None),
+        sum(bool(variant.reason) for variant in best),
     )
     if save_costs:
+        assert isinstance(model, Translator)
         if result.costs.sentences < MIN_SENTENCES:
             raise DataError(
                 f"{result.costs.sentences} sentences are too few to know what translations cost",
@@ -294,7 +315,7 @@ def evaluate_alignment_files(files: Sequence[str], gold: Sequence[str]) -> Align
 def evaluate_sentence_aligner(
     gold: str | Path,
     *,
-    translator: Translator | str | Path | None = None,
+    translator: AnyTranslator | TranslatorLike | None = None,
     encoder: EncoderLike | str | Path | None = None,
     max_bead_size: int = 3,
     method: str = "evidence",
@@ -303,7 +324,7 @@ def evaluate_sentence_aligner(
 
     Args:
         gold: JSON lines of documents: source, target, gold.
-        translator: Source to target: a translator, its name or folder.
+        translator: Source to target: a translator, a stage that loads one, or a name or folder.
         encoder: Of both languages, or of the target's if there is a translator.
         max_bead_size: Sentences on one side of a bead, at most.
         method: 'evidence', 'length' or 'park17'.
@@ -313,7 +334,7 @@ def evaluate_sentence_aligner(
     """
     config = aligner_config(method, max_bead_size)
     documents = read_gold_documents(gold)
-    model = Translator.load(translator) if isinstance(translator, (str, Path)) else translator
+    model = None if translator is None else named_model(translator, "beam:5")
     vectors = None if encoder is None else _open(encoder)
     return score_aligner(documents, config, model, method, vectors)
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from paraloom.core.config import Config
+from paraloom.core.config import Config, check_range
 from paraloom.core.digests import signature
 from paraloom.core.errors import ConfigError, MissingExtraError, RunError
 from paraloom.core.progress import progress
@@ -74,8 +74,7 @@ class ExtractConfig(Config):
 
     def validate(self) -> None:
         html.check_method(self.main_text)
-        if self.min_characters < 1:
-            raise ConfigError(f"key 'min_characters' must be 1 or more, not {self.min_characters}")
+        check_range(self, "min_characters", low=1)
         if self.lang is not None and html.primary_language(self.lang) != self.lang:
             raise ConfigError(
                 f"key 'lang' must be a language code, not '{self.lang}'", remedy="Give a code such as de, en or ko."

@@ -169,7 +169,7 @@ class Pairs:
         preset: str | None = None,
         paraphrase_model: str | Path = PARAPHRASE_MODEL,
         encoder: EncoderLike | str | Path | None = None,
-        reverse_translator: Translator | str | Path | None = None,
+        reverse_translator: AnyTranslator | None = None,
         **criteria: Any,
     ) -> Pairs:
         """Keep the pairs that meet all criteria.

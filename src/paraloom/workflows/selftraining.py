@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar
 
-from paraloom.core.config import Config, check_keys
+from paraloom.core.config import Config, check_keys, check_range
 from paraloom.core.errors import ConfigError
 from paraloom.io.atomic import atomic_write
 from paraloom.pipeline.result import RunResult
@@ -22,6 +22,9 @@ Table = dict[str, Any]
 RESULT_FILE = "selftrain.json"
 """File in the run folder with the figures of each round."""
 
+LOADING = ("load-translator", "load-ensemble", "load-endpoint", "load-language-model")
+"""Stages that bring in a translator that exists."""
+
 PLAUSIBLE = "src <> tgt and length(tgt) between 3 and 400 and length(src) between 0.2 * length(tgt) and 3 * length(tgt)"
 """Condition in SQL for the aligned pairs that a translator is trained on: not copied, and of similar length."""
 
@@ -34,14 +37,17 @@ class LoopConfig(Config):
         source: Corpus of documents in the language that is translated.
         target: Corpus of documents in the other language.
         bitext: Parallel text to start from (BC⁰ in PARK17), as settings of `read-pairs` stages. Without any, the first
-            round aligns without a translator.
+            round aligns without a translator, unless `initial_translator` is set.
+        initial_translator: What translates in the first round instead of a translator that is trained on `bitext`: the
+            settings of a stage that loads one, with `use` = 'load-translator', 'load-ensemble', 'load-endpoint' or
+            'load-language-model'. The translators of the rounds are trained.
         development: Settings of a `read-pairs` stage. Its loss stops each training; with `patience`, its BLEU stops the
             loop. Required with `bitext`.
         rounds: Rounds of alignment and training.
         patience: Rounds without a better development BLEU after which the loop stops; 0: never.
         where: Condition in SQL for the aligned pairs that are trained on.
         reuse_bitext: Train on `bitext` in later rounds too; if false, only on the aligned pairs (PARK17 has both).
-        translator: Settings of all `train-translator` stages.
+        translator: Settings of all `train-translator` stages: whatever a round uses, it trains.
         first: Settings of the first translator, on `bitext`, that differ from `translator`.
         documents: Settings of the `align-documents` stages.
         sentences: Settings of the `align-document-sentences` stages.
@@ -70,6 +76,7 @@ class LoopConfig(Config):
     source: str
     target: str
     bitext: tuple[Table, ...] = ()
+    initial_translator: Table = field(default_factory=dict)
     development: Table = field(default_factory=dict)
     rounds: int = 2
     patience: int = 0
@@ -87,13 +94,12 @@ class LoopConfig(Config):
     tests: dict[str, Table] = field(default_factory=dict)
 
     def validate(self) -> None:
-        for key in ("rounds", "patience"):
-            if getattr(self, key) < 0:
-                raise ConfigError(f"key '{key}' must be 0 or more, not {getattr(self, key)}")
+        check_range(self, "rounds", "patience", low=0)
         if self.bitext and not self.development:
             raise ConfigError("'bitext' needs 'development'", remedy="Name the pairs whose loss stops each training.")
         if self.patience and not self.development:
             raise ConfigError("'patience' needs 'development'", remedy="Name the pairs whose BLEU stops the loop.")
+        _check_translators(self)
         if not self.bitext and not self.rounds:
             raise ConfigError("nothing to do without 'bitext' and 'rounds'", remedy="Set one of them.")
         if self.third_language:
@@ -102,6 +108,28 @@ class LoopConfig(Config):
                 _ThirdLanguage(**self.third_language)
             except ConfigError as error:
                 raise ConfigError(f"table 'third_language': {error.what}", remedy=error.remedy) from None
+
+
+def _check_translators(config: LoopConfig) -> None:
+    """Fail where a translator that cannot be trained stands where one is trained, and the other way around."""
+    initial = config.initial_translator
+    if initial and initial.get("use") not in LOADING:
+        raise ConfigError(
+            f"table 'initial_translator': 'use' must be {', '.join(LOADING[:-1])} or {LOADING[-1]}, "
+            f"not '{initial.get('use', '')}'",
+            remedy="Such as use = 'load-translator' and model = 'cs-en'.",
+        )
+    if initial and config.first:
+        raise ConfigError(
+            "'first' has settings of a training, but 'initial_translator' takes its place", remedy="Remove one of them."
+        )
+    for name in ("translator", "first"):
+        for key in ("use", "url", "model", "models"):
+            if key in getattr(config, name):
+                raise ConfigError(
+                    f"table '{name}': key '{key}' names a translator, but each round of self-training trains its own",
+                    remedy="Give a translator that exists as [initial_translator]: it translates in the first round.",
+                )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -147,9 +175,11 @@ def stage_tables(config: LoopConfig, rounds: int) -> list[Table]:
         stages.append({"name": f"test-{name}", "use": "read-pairs", **table})
     if config.gold_sentences is not None:
         stages.append({"name": "test-aligned", "use": "read-gold-pairs", "documents": config.gold_sentences})
-    if names:
+    if config.initial_translator:
+        stages.append({"name": "translator-0", **config.initial_translator})
+    elif names:
         stages.append(_training(config, 0, names, config.first))
-    stages += _evaluations(config, 0, trained=bool(names))
+    stages += _evaluations(config, 0, translated=_translates(config, 0))
     if config.third_language and rounds:
         given = {key: config.third_language[key] for key in ("input", "translator")}
         stages.append({"name": "third-translated", "use": "translate-documents", **given, "decode": config.decode})
@@ -228,7 +258,7 @@ def _round_stages(config: LoopConfig, number: int, bitext: list[str]) -> list[Ta
     """Translate the source documents (if there is a translator), align, filter, train and evaluate."""
     stages: list[Table] = []
     source = config.source
-    translated = bool(bitext) or number > 1
+    translated = _translates(config, number - 1)
     if translated:
         source = f"translated-{number}"
         teacher = {"translator": f"translator-{number - 1}", "decode": config.decode}
@@ -243,7 +273,12 @@ def _round_stages(config: LoopConfig, number: int, bitext: list[str]) -> list[Ta
         stages += _alignment(config, f"third-documents-{number}", f"third-pairs-{number}", sides, gold)
     stages.append({"name": f"pairs-{number}", "use": "filter", "input": f"within-{number}", "where": config.where})
     stages.append(_training(config, number, [*(bitext if config.reuse_bitext else []), f"pairs-{number}"], {}))
-    return stages + _evaluations(config, number, trained=True)
+    return stages + _evaluations(config, number, translated=True)
+
+
+def _translates(config: LoopConfig, number: int) -> bool:
+    """Whether there is a translator after a round; 0 is before the first."""
+    return number > 0 or bool(config.bitext or config.initial_translator)
 
 
 def _alignment(config: LoopConfig, documents: str, sentences: str, sides: Table, gold: Table) -> list[Table]:
@@ -259,21 +294,24 @@ def _training(config: LoopConfig, number: int, bitext: list[str], settings: Tabl
     return {**training, **development, **config.translator, **settings}
 
 
-def _evaluations(config: LoopConfig, number: int, *, trained: bool) -> list[Table]:
+def _evaluations(config: LoopConfig, number: int, *, translated: bool) -> list[Table]:
     """Evaluate the translator of a round: BLEU on each test, and F1 of sentence alignment with its help."""
     stages: list[Table] = []
     translator = {"translator": f"translator-{number}"}
+    # Beam search, by which trained translators are evaluated, is not what every other translator can be asked for.
+    decode = {"decode": config.decode} if number == 0 and config.initial_translator else {}
     tests = [
         *config.tests,
         *(["aligned"] if config.gold_sentences else []),
         *(["development"] if config.development else []),
     ]
-    if trained:
+    if translated:
         for test in tests:
             pairs = test if test == "development" else f"test-{test}"
-            stages.append({"name": f"bleu-{test}-{number}", "use": "evaluate-translator", **translator, "pairs": pairs})
+            evaluation = {"name": f"bleu-{test}-{number}", "use": "evaluate-translator", **translator, "pairs": pairs}
+            stages.append(evaluation | decode)
     if config.gold_sentences is not None:
-        settings = {"documents": config.gold_sentences, "decode": config.decode, **(translator if trained else {})}
+        settings = {"documents": config.gold_sentences, "decode": config.decode, **(translator if translated else {})}
         stages.append({"name": f"sentences-{number}", "use": "evaluate-aligner", **settings})
     return stages
 

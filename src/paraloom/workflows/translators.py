@@ -11,7 +11,7 @@ from dataclasses import asdict, replace
 from functools import partial
 from itertools import chain, islice, tee
 from pathlib import Path
-from typing import Any, TypeAlias, cast
+from typing import Any, TypeAlias
 
 import pyarrow as pa
 
@@ -322,25 +322,26 @@ def translate_file(
     return count
 
 
-def named_model(translator: Any, decoding: str | Decoding) -> TranslatorLike:
+def named_model(translator: Any, decoding: str | Decoding, *, check_costs: bool = True) -> TranslatorLike:
     """A translator for this process, as the command line names it.
 
     Args:
         translator: A name, a folder, an ensemble, a stage that loads one; or any translator, which is returned.
         decoding: How it decodes; a translator that is loaded already keeps its own.
+        check_costs: Warn, once, about text that a translator is likely to translate wrong.
 
     Raises:
         ConfigError: It is the address of an endpoint, which needs the name of a model.
         ModelError: It was not found.
     """
     if not isinstance(translator, (str, Path, LoadTranslator, LoadEnsemble)):
-        return cast(TranslatorLike, translator)
+        return as_translator(translator)
     if is_endpoint(translator):
         raise _endpoint_without_model(str(translator))
     if isinstance(translator, LoadTranslator):
         fields = ("source", "target", "revision", "precision", "long")
         options = {name: getattr(translator, name) for name in fields}
-        loaded: TranslatorLike = Translator.load(translator.model, decode=decoding, **options)
+        loaded: TranslatorLike = Translator.load(translator.model, decode=decoding, check_costs=check_costs, **options)
         return loaded
     if isinstance(translator, str) and is_ensemble(translator):
         translator = ensemble_stage(translator)
@@ -349,7 +350,7 @@ def named_model(translator: Any, decoding: str | Decoding) -> TranslatorLike:
         return EnsembleTranslator.load(translator.models, decode=decoding, **languages)
     if any((Path(translator) / name).is_file() for name in (ENDPOINT_FILE, LANGUAGE_MODEL_FILE, ENSEMBLE_FILE)):
         return open_translator(translator, decoding)
-    model: TranslatorLike = Translator.load(translator, decode=decoding)
+    model: TranslatorLike = Translator.load(translator, decode=decoding, check_costs=check_costs)
     return model
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
-from paraloom.core.config import Config, check_keys
+from paraloom.core.config import Config, check_keys, check_range
 from paraloom.core.errors import ConfigError
 from paraloom.core.stage import Ref, Stage
 from paraloom.pipeline.fit import ARTIFACT
@@ -54,9 +54,7 @@ class Tuning(Config):
     bad_rows: Literal["stop", "reject"] = "stop"
 
     def validate(self) -> None:
-        for key in ("size", "epochs", "seeds", "random_seeds"):
-            if getattr(self, key) < 1:
-                raise ConfigError(f"key '{key}' must be 1 or more, not {getattr(self, key)}")
+        check_range(self, "size", "epochs", "seeds", "random_seeds", low=1)
         check_keys(TrainEncoder, {"pairs": (), **self.encoder})
 
     def candidates(self) -> list[Candidate]:

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow.compute as pc
 
-from paraloom.core.config import Config
+from paraloom.core.config import Config, check_range
 from paraloom.core.errors import ConfigError
 from paraloom.pairs.scoring.lengths import whitespace_words
 from paraloom.text.buffers import Texts, code_points
@@ -62,16 +62,12 @@ class CleaningRules(Config):
     allow_damaged: bool = False
 
     def validate(self) -> None:
-        for name in ("min_words", "max_words"):
-            if getattr(self, name) < 0:
-                raise ConfigError(f"'{name}' must be 0 or more, not {getattr(self, name)}")
+        check_range(self, "min_words", "max_words", low=0)
         if self.max_words and self.max_words < self.min_words:
             raise ConfigError(f"'max_words' is {self.max_words}, less than 'min_words', {self.min_words}")
         if self.max_word_ratio and self.max_word_ratio < 1:
             raise ConfigError(f"'max_word_ratio' must be 1 or more, or 0 for no limit, not {self.max_word_ratio}")
-        for name in ("min_alphabetic_words", "min_alphabetic_characters"):
-            if not 0 <= getattr(self, name) <= 1:
-                raise ConfigError(f"'{name}' must be a share, 0 to 1, not {getattr(self, name)}")
+        check_range(self, "min_alphabetic_words", "min_alphabetic_characters", low=0, high=1)
 
 
 def line_faults(sides: Mapping[str, Texts], rules: CleaningRules) -> npt.NDArray[np.object_]:

@@ -13,7 +13,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from paraloom.core.config import Config
+from paraloom.core.config import Config, check_range
 from paraloom.core.errors import ConfigError
 from paraloom.pairs.filtering.cuts import ROW_ID_COLUMNS, row_hashes
 from paraloom.pairs.filtering.duplicate_kernels import hash_bands, minhash
@@ -43,8 +43,7 @@ class DuplicateConfig(Config):
     columns: tuple[str, ...] = ("src", "tgt")
 
     def validate(self) -> None:
-        if not 0 < self.similarity <= 1:
-            raise ConfigError(f"'similarity' must be above 0 to 1, not {self.similarity}")
+        check_range(self, "similarity", above=0, high=1)
         if not self.columns:
             raise ConfigError("'columns' is empty", remedy="Name at least one text column.")
 

@@ -12,9 +12,9 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 import numpy.typing as npt
 
-from paraloom.core.config import Config
+from paraloom.core.config import Config, check_range
 from paraloom.core.digests import file_digest, signature
-from paraloom.core.errors import ConfigError, ModelError
+from paraloom.core.errors import ModelError
 from paraloom.text.buffers import Texts
 from paraloom.text.tokens import TokenLists, tokenize
 
@@ -69,9 +69,7 @@ class ClassifierConfig(Config):
     learning_rate: float = 0.001
 
     def validate(self) -> None:
-        for name in ("dimension", "vocab_size", "max_pairs", "held_out", "epochs", "batch_size"):
-            if getattr(self, name) < 1:
-                raise ConfigError(f"'{name}' must be 1 or more, not {getattr(self, name)}")
+        check_range(self, "dimension", "vocab_size", "max_pairs", "held_out", "epochs", "batch_size", low=1)
 
 
 @dataclass(frozen=True, eq=False)

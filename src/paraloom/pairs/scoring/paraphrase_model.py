@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 from scipy.optimize import minimize
 from scipy.special import expit
 
-from paraloom.core.config import Config
+from paraloom.core.config import Config, check_range
 from paraloom.core.digests import file_digest, signature
 from paraloom.core.errors import ConfigError, DataError, ModelError
 from paraloom.pairs.scoring.scorer import Column, PairBatch, Scorer, Values
@@ -306,11 +306,8 @@ class ParaphraseModelConfig(Config):
             raise ConfigError("'features' is empty", remedy="Name at least one score.")
         if not all(self.fallbacks):
             raise ConfigError("an entry of 'fallbacks' is empty", remedy="Name at least one score in each.")
-        if self.l2 < 0:
-            raise ConfigError(f"'l2' must be 0 or more, not {self.l2}")
-        for name in self.PRESETS:
-            if not 0.5 <= getattr(self, name) < 1:
-                raise ConfigError(f"'{name}' must be from 0.5 to below 1, not {getattr(self, name)}")
+        check_range(self, "l2", low=0)
+        check_range(self, *self.PRESETS, low=0.5, below=1)
 
 
 def train_paraphrase_model(

@@ -1,0 +1,175 @@
+"""Decodes and scores on CTranslate2 in batches: their sizes, memory that is too small, and the order of samples."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator, Sequence
+from math import nan
+from pathlib import Path
+from typing import Any
+
+from paraloom.core.errors import ModelError, RunError
+from paraloom.core.protocols import Variant
+from paraloom.core.seeds import generator
+from paraloom.mt.decoding import Beam, Decoding
+from paraloom.mt.engine import by_max_length, guarded, new_engine, seeded_engine
+from paraloom.mt.families.base import Codec
+from paraloom.mt.shortlist import SHORTLIST_FILE
+
+GPU_TOKENS = 16_384
+"""Subwords of all hypotheses that a GPU decodes at a time; fewer after it ran out of memory."""
+
+MIN_BATCH_TOKENS = 64
+"""Below this, halving a batch does not help."""
+
+
+class BatchDecoder:
+    """The engine of a translator folder, which is loaded when it is first used.
+
+    Args:
+        folder: The folder.
+        device: As `parse_device` reads it.
+        codec: Turns texts into subwords, and back.
+    """
+
+    def __init__(self, folder: Path, device: str, codec: Codec) -> None:
+        self.folder = folder
+        self.device = device
+        self.codec = codec
+        self.batch_tokens: int | None = None
+        """Subwords at a time at most, since memory was too small for more."""
+        self._engine: Any = None
+
+    def engine(self) -> Any:
+        """The engine, for decodings that are not random."""
+        if self._engine is None:
+            self._engine = new_engine(self.folder, self.device)
+        return self._engine
+
+    def options(self, decoding: Decoding) -> dict[str, Any]:
+        """Keyword arguments of ctranslate2's translate_batch for a decoding, batching included.
+
+        Args:
+            decoding: The decoding.
+
+        Raises:
+            ModelError: The decoding needs a shortlist, and the model has none.
+        """
+        options = decoding.options()
+        if decoding.shortlist and not (self.folder / SHORTLIST_FILE).is_file():
+            raise ModelError(
+                f"the model has no shortlist ({SHORTLIST_FILE})",
+                file=self.folder,
+                remedy="Decode without shortlist=1; translators that Paraloom trained have one.",
+            )
+        hypotheses = options["beam_size"] if isinstance(decoding, Beam) else options["num_hypotheses"]
+        # Few hypotheses at a time keep the working set in the cache: fastest around 1,500 tokens. With a shortlist,
+        # fewer sentences are faster, because a batch scores every word that any of them allows.
+        limit = 192 if decoding.shortlist else 640
+        size = max(64, min(limit, 1536 // hypotheses)) if self.device == "cpu" else max(64, GPU_TOKENS // hypotheses)
+        return {
+            **options,
+            "max_batch_size": size,
+            "batch_type": "tokens",
+            "max_decoding_length": self.codec.max_target,
+            "return_scores": True,
+        }
+
+    def decode(
+        self, texts: Sequence[str], decoding: Decoding, options: dict[str, Any], seed: int
+    ) -> list[list[Variant]]:
+        """The variants of texts.
+
+        Args:
+            texts: Normalized texts, n; what is longer than the model takes is truncated.
+            decoding: How to decode, but not by minimum Bayes risk, which needs several decodings.
+            options: Its `options`.
+            seed: Of random decodings.
+
+        Returns:
+            n lists of variants.
+        """
+        nonempty = [row for row, text in enumerate(texts) if text]
+        variants = [[Variant("", 0.0, 0)] for _ in texts]
+        if nonempty:
+            limit = self.codec.max_source
+            rows = [_truncate(pieces, limit) for pieces in self.codec.encode([texts[row] for row in nonempty])]
+            for max_length, indices in by_max_length(decoding, rows, self.codec.max_target):
+                options["max_decoding_length"] = max_length + len(self.codec.prefix)
+                results = self._run(decoding, seed, [rows[index] for index in indices], options)
+                groups = self._variants(decoding, results, seed, max_length)
+                for index, group in zip(indices, groups, strict=True):
+                    variants[nonempty[index]] = group
+        return variants
+
+    def score(self, sources: Sequence[str], targets: Sequence[str]) -> list[tuple[float, int]]:
+        """Log-probability and number of tokens of given translations; NaN where a side is longer than the model takes.
+
+        Args:
+            sources: Normalized sentences, n.
+            targets: Their translations, n.
+        """
+        prefix = list(self.codec.prefix)
+        rows = self.codec.encode(sources)
+        pieces = [[*prefix, *row] for row in self.codec.encode_target(targets)]
+        positions = self.codec.max_positions
+        fits = [
+            row
+            for row, (one, other) in enumerate(zip(rows, pieces, strict=True))
+            if positions is None or max(len(one), len(other) + 1) <= positions
+        ]
+        scores = [(nan, len(row) + 1 - len(prefix)) for row in pieces]
+        # CTranslate2 adds the end of sentence itself.
+        results = guarded(
+            self.engine().score_batch,
+            [rows[row] for row in fits],
+            [pieces[row] for row in fits],
+            max_batch_size=2048,
+            batch_type="tokens",
+        )
+        for row, result in zip(fits, results, strict=True):
+            own = result.log_probs[len(prefix) :]
+            scores[row] = (float(sum(own)), len(own))
+        return scores
+
+    def _run(self, decoding: Decoding, seed: int, rows: list[list[str]], options: dict[str, Any]) -> list[Any]:
+        """Decode rows of tokens; where memory is too small for a batch, with half of it, as often as it takes."""
+        prefix = [list(self.codec.prefix)] * len(rows) if self.codec.prefix else None
+        while True:
+            if self.batch_tokens is not None:
+                options["max_batch_size"] = min(options["max_batch_size"], self.batch_tokens)
+            # Samples need the seed at their start, so a failed attempt must not have used it.
+            engine = seeded_engine(self.folder, self.device, seed) if decoding.random else self.engine()
+            try:
+                results: list[Any] = guarded(engine.translate_batch, rows, prefix, **options)
+                return results
+            except RunError as error:
+                half = options["max_batch_size"] // 2
+                if "out of memory" not in error.what.lower() or half < MIN_BATCH_TOKENS:
+                    raise
+                self.batch_tokens = half
+                warnings.warn(f"out of memory: decoding continues with batches of {half} subwords", stacklevel=2)
+
+    def _variants(
+        self, decoding: Decoding, results: Sequence[Any], seed: int, max_length: int
+    ) -> Iterator[list[Variant]]:
+        penalty = decoding.options()["length_penalty"]
+        order = generator(seed)
+        skipped = len(self.codec.prefix)
+        groups = [[hypothesis[skipped:] for hypothesis in result.hypotheses] for result in results]
+        texts = iter(self.codec.decode([hypothesis for group in groups for hypothesis in group]))
+        for hypotheses, result in zip(groups, results, strict=True):
+            variants = []
+            for hypothesis, score in zip(hypotheses, result.scores, strict=True):
+                # The end of sentence was scored, too, unless the maximum length came before it.
+                cut = len(hypothesis) >= max_length
+                tokens = len(hypothesis) + (not cut)
+                variants.append(Variant(next(texts), score * tokens**penalty, tokens, cut))
+            if decoding.random and len(variants) > 1:
+                # CTranslate2 sorts samples by score; shuffled, the first one is a fair sample.
+                variants = [variants[i] for i in order.permutation(len(variants))]
+            yield variants
+
+
+def _truncate(pieces: list[str], limit: int) -> list[str]:
+    return [*pieces[: limit - 1], pieces[-1]] if len(pieces) > limit else pieces

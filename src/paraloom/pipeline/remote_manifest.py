@@ -1,0 +1,154 @@
+"""The manifest of a stage whose run is kept in a storage."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Mapping
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+from paraloom.io.corpus import DESCRIPTION
+from paraloom.pipeline.fit import ARTIFACT, commit_artifact, find_artifact
+from paraloom.pipeline.manifest import Manifest, ShardRecord, artifact_digest
+from paraloom.pipeline.remote import RemoteRun
+from paraloom.pipeline.remote_objects import StageObjects, read_entry
+from paraloom.pipeline.remote_tasks import Elsewhere, RemoteShardTask
+from paraloom.pipeline.shard import ShardTask
+from paraloom.pipeline.transfer import DIGITS, FILES, Files, as_json, fetch_file, listed_tree, upload_tree
+
+
+class RemoteManifest(Manifest):
+    """The manifest of a stage that is kept in a storage. The journal in the local copy says the same, and is not read.
+
+    Args:
+        run: The run.
+        folder: The stage's folder in the local copy.
+        stage: Name of the stage.
+        key: Digest of what its shards depend on.
+        whole: Digest of what its output depends on.
+    """
+
+    def __init__(self, run: RemoteRun, folder: Path, stage: str, key: str, whole: str) -> None:
+        super().__init__(folder)
+        self.run = run
+        self.folder = folder
+        self.objects = StageObjects(run.store, stage, key)
+        self._whole = whole
+        self._present = set(run.store.list(stage))
+        self._remote: dict[tuple[str, str], dict[str, Any]] = {}
+        self._by_workers: set[str] = set()
+        self._read(("begin", "end", "survey", "check"))
+        self._shards_read = False
+
+    def get(self, kind: str, name: str = "") -> dict[str, Any] | None:
+        """The record of a kind, None when there is none."""
+        return self._remote.get((kind, name))
+
+    def shard(self, name: str, key: str = "") -> ShardRecord | None:
+        """The record of a shard with this key."""
+        if not self._shards_read:
+            self._shards_read = True
+            prefix = f"{self.objects.stage}/{self.objects.key[:DIGITS]}/shard-"
+            contents = self.run.store.read_all([entry for entry in self._present if entry.startswith(prefix)])
+            for content in contents.values():
+                if (record := read_entry("shard", content)) is not None:
+                    self._remote["shard", f"{record['name']} {record['key']}"] = record
+        record = self._remote.get(("shard", f"{name} {key}"))
+        if record is None:
+            return None
+        self._note("shard", record, name)
+        return ShardRecord.from_dict(record)
+
+    def put(self, kind: str, record: Mapping[str, Any], name: str = "") -> dict[str, Any]:
+        """Commit an entry, after the files that it names; returns the one that holds, of the first writer."""
+        if kind == "begin":
+            self.run.store.replace(f"{self.objects.stage}/begin.json", as_json(record))
+        elif kind == "shard" and name not in self._by_workers:
+            record = self.objects.commit_shard(ShardRecord.from_dict(record), self.folder).as_dict()
+        elif kind != "shard":
+            if kind == "end":
+                self._upload_output(record)
+            record = self.objects.commit(kind, record)
+        key = f"{name} {record['key']}" if kind == "shard" else name
+        self._remote[kind, key] = dict(record)
+        return super().put(kind, record, name)
+
+    def holds(self, files: Mapping[str, str]) -> bool:
+        """Whether the storage has all of `files`; their bytes are compared when they are fetched."""
+        return all(self.objects.file(name, content) in self._present for name, content in files.items())
+
+    def holds_artifact(self, output: str) -> bool:
+        """Whether the storage has all of the artifact with this digest."""
+        return f"{self.objects.artifact(output)}/{FILES}" in self._present
+
+    def fetch(self, files: Mapping[str, str]) -> None:
+        """Fetch those of `files` that are not in the local copy.
+
+        Raises:
+            RunError: An object is missing, or has other bytes.
+        """
+        for name, content in files.items():
+            fetch_file(self.run.store, self.objects.file(name, content), self.folder / name, content)
+
+    def fetch_output(self, end: Mapping[str, Any]) -> None:
+        """Fetch the output of the finished stage, as far as it is not in the local copy."""
+        self._note("end", end)
+        if "files" in end:
+            self.fetch({name: content for name, content in end["files"].items() if "/" not in name})
+            return
+        commit_artifact(self.folder, end)
+        artifact = self.folder / ARTIFACT
+        if not (artifact.is_dir() and artifact_digest(artifact) == end["output"]):
+            shutil.rmtree(artifact, ignore_errors=True)
+            for below, (key, content) in self.output(end).objects.items():
+                fetch_file(self.run.store, key, artifact / below, content)
+
+    def output(self, end: Mapping[str, Any]) -> Files:
+        """The output of the finished stage, for other machines."""
+        if "output" in end:
+            return listed_tree(self.run.store, self.objects.artifact(end["output"]))
+        kept = {name: content for name, content in end["files"].items() if "/" not in name}
+        return Files(
+            self.folder.name, {name: (self.objects.file(name, content), content) for name, content in kept.items()}
+        )
+
+    def task(self, task: ShardTask, elsewhere: Elsewhere) -> RemoteShardTask:
+        """The task of a worker, which commits the shard itself."""
+        self._by_workers.add(task.name)
+        shard = elsewhere.source.get(task.name)
+        source = Files(task.name, {} if shard is None else {"": shard})
+        return RemoteShardTask(task, self.run, self.objects, source, elsewhere.inputs, elsewhere.paths)
+
+    def _read(self, kinds: tuple[str, ...]) -> None:
+        for kind in kinds:
+            entry = self.objects.entry(kind, self._whole) if kind != "begin" else f"{self.objects.stage}/begin.json"
+            if entry in self._present and (record := read_entry(kind, self.run.store.read(entry))) is not None:
+                self._remote[kind, ""] = record
+
+    def _note(self, kind: str, record: Mapping[str, Any], name: str = "") -> None:
+        """Write a record into the local journal, unless it is there."""
+        if super().get(kind, name) != record:
+            super().put(kind, record, name)
+
+    def _upload_output(self, end: Mapping[str, Any]) -> None:
+        """Upload what the closing record names and no shard's record does."""
+        if "output" in end:
+            artifact = find_artifact(self.folder, end)
+            assert artifact is not None, "a Fit ends with its artifact in the local copy"
+            upload_tree(self.run.store, self.objects.artifact(end["output"]), artifact)
+            return
+        known = {name for record in self._remote.values() for name in record.get("files", ())}
+        self.objects.upload(self.folder, {name: end["files"][name] for name in end["files"] if name not in known})
+        for name in end["files"]:
+            if PurePosixPath(name).name == DESCRIPTION:
+                self._describe(name, end["files"])
+
+    def _describe(self, name: str, files: Mapping[str, str]) -> None:
+        """Write a corpus.json that names the objects, so that whoever fetches the folder has a corpus."""
+        below = PurePosixPath(name).parent
+        description = json.loads((self.folder / name).read_text(encoding="utf-8"))
+        for shard in description["shards"]:
+            content = files[(below / shard["file"]).as_posix()]
+            shard["file"] = PurePosixPath(self.objects.file(shard["file"], content)).name
+        self.run.store.replace(f"{self.objects.stage}/{name}", as_json(description))

@@ -1,0 +1,101 @@
+"""The objects of a stage in the storage of its run: their names, and entries that one writer of several commits."""
+
+from __future__ import annotations
+
+import json
+import warnings
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+from paraloom.io.store import Store
+from paraloom.pipeline.fit import ARTIFACT
+from paraloom.pipeline.manifest import ShardRecord, is_record
+from paraloom.pipeline.transfer import DIGITS, FILES, as_json
+
+# What two workers who do the same work measure differently.
+_MEASURES = ("seconds", "memory")
+
+
+@dataclass(frozen=True)
+class StageObjects:
+    """The objects of a stage; workers on any machine commit with it.
+
+    Args:
+        store: The run's objects.
+        stage: Name of the stage.
+        key: Digest of what its shards depend on.
+    """
+
+    store: Store
+    stage: str
+    key: str
+
+    def file(self, name: str, content: str) -> str:
+        """The object of a file of the stage, which its digest is part of.
+
+        Example:
+            >>> StageObjects(Store("memory://run"), "score", "").file("rejected/part-00000.parquet", "3f1c" * 16)
+            'score/rejected/part-00000.3f1c3f1c3f1c3f1c.parquet'
+        """
+        path = PurePosixPath(name)
+        return f"{self.stage}/{path.with_name(f'{path.stem}.{content[:DIGITS]}{path.suffix}')}"
+
+    def entry(self, kind: str, key: str, name: str = "") -> str:
+        """The object of an entry of the manifest."""
+        return f"{self.stage}/{self.key[:DIGITS]}/{f'{kind}-{name}' if name else kind}.{key[:DIGITS]}.json"
+
+    def artifact(self, output: str) -> str:
+        """The folder of an artifact."""
+        return f"{self.stage}/{ARTIFACT}/{output[:DIGITS]}"
+
+    def upload(self, folder: Path, files: Mapping[str, str]) -> None:
+        """Upload files of the stage; whoever uploads the same name uploads the same bytes."""
+        for name, content in files.items():
+            self.store.replace(self.file(name, content), folder / name)
+
+    def commit(self, kind: str, record: Mapping[str, Any], name: str = "") -> Mapping[str, Any]:
+        """Write an entry, unless another writer was faster: returns the one that holds.
+
+        Where an answer was lost after the entry was written, what is there is this very entry, which holds.
+        """
+        entry, content = self.entry(kind, record["key"], name), as_json(record)
+        if self.store.create(entry, content):
+            return record
+        held = read_entry(kind, self.store.read(entry))
+        if held is not None and _result(held) == _result(record):
+            return held
+        if held is not None and self._has_files(held):
+            warnings.warn(
+                f"stage {self.stage}: another worker made other bytes of the same {kind} {name}".rstrip()
+                + ", and was faster: its result is used",
+                stacklevel=2,
+            )
+            return held
+        self.store.replace(entry, content)  # It is damaged, or its files were deleted.
+        return record
+
+    def commit_shard(self, record: ShardRecord, folder: Path) -> ShardRecord:
+        """Upload the files of a finished shard, then write its entry; returns the entry that holds."""
+        self.upload(folder, record.files)
+        return ShardRecord.from_dict(self.commit("shard", record.as_dict(), record.name))
+
+    def _has_files(self, record: Mapping[str, Any]) -> bool:
+        if "output" in record:
+            return self.store.read(f"{self.artifact(record['output'])}/{FILES}") is not None
+        present = self.store.list(self.stage)
+        return all(self.file(name, content) in present for name, content in record.get("files", {}).items())
+
+
+def read_entry(kind: str, content: bytes | None) -> dict[str, Any] | None:
+    """An entry, None if it is not one."""
+    try:
+        record = json.loads(content or b"")
+        return record if is_record(kind, record) else None
+    except (ValueError, KeyError, TypeError, RecursionError):
+        return None
+
+
+def _result(record: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in record.items() if key not in _MEASURES}

@@ -1,0 +1,115 @@
+"""Files and folders that go between the machines of a run and its storage, each checked by its digest."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+from paraloom.core.digests import digest, file_digest
+from paraloom.core.errors import RunError
+from paraloom.core.remote_files import cache_folder
+from paraloom.io.store import Store
+
+FILES = "files.json"
+"""Object that lists the files of an uploaded folder, written last."""
+
+DIGITS = 16
+"""Digits of a digest in the name of an object."""
+
+
+@dataclass(frozen=True)
+class Files:
+    """Files of a storage that make up a file or a folder, for a machine that does not have it.
+
+    Args:
+        name: Name of the file or folder.
+        objects: Path below the folder ('' for a file) → its object, and its SHA-256 ('' for any content).
+    """
+
+    name: str
+    objects: Mapping[str, tuple[str, str]]
+
+    def fetch(self, store: Store) -> Path:
+        """Fetch what is not in the cache of this machine; checked once per process.
+
+        Raises:
+            RunError: An object is missing, or has other bytes.
+        """
+        return _fetch_once(store, self.name, tuple(sorted(self.objects.items())))
+
+
+@lru_cache(maxsize=256)
+def _fetch_once(store: Store, name: str, objects: tuple[tuple[str, tuple[str, str]], ...]) -> Path:
+    contents = [[below, content] for below, (_, content) in objects]
+    target = cache_folder().absolute() / "fetched" / digest(contents)[:24] / name
+    for below, (key, content) in objects:
+        fetch_file(store, key, target / below if below else target, content)
+    return target
+
+
+def fetch_file(store: Store, name: str, path: Path, content: str) -> None:
+    """Fetch an object to a file, unless the file is there; files of timings have no digest, as in artifacts."""
+    if path.is_file() and content in ("", file_digest(path)):
+        return
+    store.fetch(name, path)
+    if content not in ("", file_digest(path)):
+        path.unlink()
+        raise RunError(
+            "the bytes differ from those that the manifest records",
+            file=f"{store.name}/{name}",
+            remedy="Delete this object, and run again: it is made again.",
+        )
+
+
+def upload_tree(store: Store, prefix: str, path: Path) -> None:
+    """Upload a file or a folder (without `checkpoint/`), and last the list of its files."""
+    below = {"": path}
+    if path.is_dir():
+        below = {file.relative_to(path).as_posix(): file for file in sorted(path.rglob("*")) if file.is_file()}
+        below = {name: file for name, file in below.items() if not name.startswith("checkpoint/")}
+    digests = {}
+    for name, file in below.items():
+        store.replace(f"{prefix}/{name or path.name}", file)
+        digests[name] = "" if file.name.startswith("timings.") else file_digest(file)
+    store.create(f"{prefix}/{FILES}", as_json({"name": path.name, "files": digests}))
+
+
+def listed_tree(store: Store, prefix: str) -> Files:
+    """What `upload_tree` uploaded."""
+    content = store.read(f"{prefix}/{FILES}")
+    try:
+        listed = json.loads(content or b"")
+        name, files = str(listed["name"]), dict(listed["files"])
+        if any(".." in PurePosixPath(below).parts or below.startswith("/") for below in (name, *files)):
+            raise ValueError("a name leads out of the folder")
+    except (ValueError, KeyError, TypeError) as error:
+        raise RunError(
+            "the list of files is missing or damaged",
+            file=f"{store.name}/{prefix}/{FILES}",
+            remedy="Delete this object, and run again: it is made again.",
+        ) from error
+    return Files(name, {below: (f"{prefix}/{below or name}", str(known)) for below, known in files.items()})
+
+
+def uploaded(store: Store, path: Path, content: str) -> Files:
+    """A file or folder from outside of the run, uploaded for machines that do not have it.
+
+    Args:
+        store: The run's objects.
+        path: The file or folder.
+        content: Its digest, which names it there.
+    """
+    prefix = f"inputs/{content[:DIGITS]}"
+    if store.read(f"{prefix}/{FILES}") is None:
+        upload_tree(store, prefix, path)
+    return listed_tree(store, prefix)
+
+
+def as_json(record: Mapping[str, Any]) -> bytes:
+    """A record as an object: the same bytes for the same record."""
+    text = json.dumps(record, ensure_ascii=False, allow_nan=False, sort_keys=True) + "\n"
+    return text.encode("utf-8", "backslashreplace")
