@@ -69,7 +69,7 @@ def bare(translator: FixedLength, lines: list[str]) -> Callable[[], object]:
     rows = translator._codec.encode(lines)
     prefix = [list(translator._codec.prefix)] * len(rows) if translator._codec.prefix else None
     options = translator.engine_options() | {"max_decoding_length": TOKENS}
-    engine = translator._loaded()
+    engine = translator._decoder.engine()
     return lambda: engine.translate_batch(rows, prefix, **options)
 
 
