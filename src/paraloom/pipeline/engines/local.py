@@ -222,7 +222,7 @@ def _serve(connection: Connection) -> None:
 
 
 def _forget() -> None:
-    """Free what was loaded for a stage, measure memory anew, and show each warning once more in the next one."""
+    """Free what was loaded for a stage, restart the peak of memory, and show each warning again in the next stage."""
     begin_stage("")
     gc.collect()
     restart_peak()
