@@ -163,8 +163,8 @@ def is_template(tokens: Sequence[str]) -> bool:
     """Whether tokens are one template: brackets balanced, one root, nothing else.
 
     Example:
-        >>> is_template(["<(S>", "<(NP>", "<)>", "<)>"]), is_template(["<(S>", "<)>", "<)>"]), is_template(["<(S>", "a"])
-        (True, False, False)
+        >>> is_template(["<(S>", "<(NP>", "<)>", "<)>"]), is_template(["<(S>", "<)>", "<)>"])
+        (True, False)
     """
     depth = 0
     for position, token in enumerate(tokens):

@@ -264,6 +264,7 @@ class Translator:
         decode: str | Decoding | None = None,
         seed: int = 0,
         batch_tokens: int | None = None,
+        prefixes: Sequence[str] | None = None,
     ) -> list[Variant]: ...
 
     @overload
@@ -274,6 +275,7 @@ class Translator:
         decode: str | Decoding | None = None,
         seed: int = 0,
         batch_tokens: int | None = None,
+        prefixes: Sequence[str] | None = None,
     ) -> list[list[Variant]]: ...
 
     def translate(
@@ -283,6 +285,7 @@ class Translator:
         decode: str | Decoding | None = None,
         seed: int = 0,
         batch_tokens: int | None = None,
+        prefixes: Sequence[str] | None = None,
     ) -> list[Variant] | list[list[Variant]]:
         """Translate sentences.
 
@@ -298,6 +301,9 @@ class Translator:
             seed: Of random decodings. The same texts in the same order with the same seed give the same translations.
             batch_tokens: Subwords that are decoded at a time; None chooses by the number of hypotheses. It affects
                 speed and memory, and what random decodings draw.
+            prefixes: How each translation begins, one text for each of `sentences`: the decoder has no choice there.
+                The text of a variant is what follows, and its log-probability is that of what follows. Every part of a
+                text that is split has the same prefix.
 
         Returns:
             For each text its variants: best first for a beam and for minimum Bayes risk, in random order for samples.
@@ -309,7 +315,7 @@ class Translator:
 
         Raises:
             TypeError: `sentences` is not a text or a sequence of texts.
-            ConfigError: Unknown decoding, or a value of it is out of range.
+            ConfigError: Unknown decoding, or a value of it is out of range, or not as many prefixes as texts.
             DataError: A text is longer than the model takes, and `long` is 'error'.
 
         Example:
@@ -321,17 +327,51 @@ class Translator:
             ['Good morning']
         """
         if isinstance(sentences, str):
-            return self.translate([sentences], decode=decode, seed=seed, batch_tokens=batch_tokens)[0]
+            return self.translate(
+                [sentences], decode=decode, seed=seed, batch_tokens=batch_tokens, prefixes=prefixes
+            )[0]
         decoding = self.decoding if decode is None else as_decoding(decode)
         texts: list[str] = normalize(as_texts(sentences)).to_pylist()
+        beginnings = self._beginnings(prefixes, len(texts))
         parts = self._parts(texts)
         if parts is None:
-            variants = self._decoded(texts, decoding, seed, batch_tokens)
+            variants = self._decoded(texts, decoding, seed, batch_tokens, beginnings)
         else:
-            flat = iter(self._decoded([part for row in parts for part in row], decoding, seed, batch_tokens))
+            rows = [row for row, of_text in enumerate(parts) for _ in of_text]
+            flat_parts = [part for of_text in parts for part in of_text]
+            decoded = self._decoded(flat_parts, decoding, seed, batch_tokens, [beginnings[row] for row in rows])
+            flat = iter(decoded)
             variants = [self._joined(list(islice(flat, len(row)))) for row in parts]
         self.observe(decoding, texts, variants)
         return variants
+
+    def split(self, sentences: Sequence[str], *, reserve: int = 0) -> list[list[str]]:
+        """The parts that texts are translated in, where they are longer than the model takes.
+
+        Args:
+            sentences: n texts.
+            reserve: Subwords of a source that are for something else than the text.
+
+        Returns:
+            For each text its parts: sentences, or parts of sentences; the normalized text alone if the model takes it.
+
+        Example:
+            >>> [len(parts) for parts in Translator.load("de-en").split(["Guten Morgen.", "Guten Morgen. " * 100])]
+            [1, 100]
+        """
+        texts: list[str] = normalize(as_texts(sentences)).to_pylist()
+        limit = max(1, self._codec.max_source - reserve)
+        return [split_text(text, limit, self._lengths) if text else [text] for text in texts]
+
+    def _beginnings(self, prefixes: Sequence[str] | None, count: int) -> list[list[str]]:
+        """The tokens that each translation begins with."""
+        if prefixes is None:
+            return [list(self._codec.prefix)] * count
+        if isinstance(prefixes, str) or len(prefixes) != count:
+            given = 1 if isinstance(prefixes, str) else len(prefixes)
+            raise ConfigError(f"expected {count} prefixes, one for each text, got {given}")
+        rows = self._codec.encode_target(normalize(as_texts(prefixes)).to_pylist())
+        return [[*self._codec.prefix, *row] for row in rows]
 
     def _parts(self, texts: Sequence[str]) -> list[list[str]] | None:
         """The parts of each text, none of one that is rejected; None if every text is taken as it is."""
@@ -371,13 +411,18 @@ class Translator:
         return join_variants(groups, self.target)
 
     def _decoded(
-        self, texts: Sequence[str], decoding: Decoding, seed: int, batch_tokens: int | None
+        self,
+        texts: Sequence[str],
+        decoding: Decoding,
+        seed: int,
+        batch_tokens: int | None,
+        beginnings: Sequence[list[str]],
     ) -> list[list[Variant]]:
         """The variants of normalized texts that the model takes."""
         if isinstance(decoding, Mbr):
-            samples = self._decoded(texts, decoding.proposal, seed, batch_tokens)
+            samples = self._decoded(texts, decoding.proposal, seed, batch_tokens, beginnings)
             beam = Beam(decoding.beam, shortlist=decoding.shortlist) if decoding.beam else None
-            further = self._decoded(texts, beam, seed, batch_tokens) if beam else [[] for _ in texts]
+            further = self._decoded(texts, beam, seed, batch_tokens, beginnings) if beam else [[] for _ in texts]
             return minimum_risk(samples, further, decoding)
         nonempty = [row for row, text in enumerate(texts) if text]
         variants = [[Variant("", 0.0, 0)] for _ in texts]
@@ -388,23 +433,31 @@ class Translator:
             if batch_tokens is not None:
                 options["max_batch_size"] = batch_tokens
             for max_length, indices in by_max_length(decoding, rows, self._codec.max_target):
-                options["max_decoding_length"] = max_length + len(self._codec.prefix)
-                results = self._run(decoding, seed, [rows[index] for index in indices], options)
-                groups = self._variants(decoding, results, seed, max_length)
+                prefixes = [beginnings[nonempty[index]] for index in indices]
+                options["max_decoding_length"] = max_length + max(map(len, prefixes))
+                results = self._run(decoding, seed, [rows[index] for index in indices], prefixes, options)
+                groups = self._variants(decoding, results, prefixes, seed, options["max_decoding_length"])
                 for index, group in zip(indices, groups, strict=True):
                     variants[nonempty[index]] = group
         return variants
 
-    def _run(self, decoding: Decoding, seed: int, rows: list[list[str]], options: dict[str, Any]) -> list[Any]:
+    def _run(
+        self,
+        decoding: Decoding,
+        seed: int,
+        rows: list[list[str]],
+        prefixes: Sequence[list[str]],
+        options: dict[str, Any],
+    ) -> list[Any]:
         """Decode rows of tokens; where memory is too small for a batch, with half of it, as often as it takes."""
-        prefix = [list(self._codec.prefix)] * len(rows) if self._codec.prefix else None
+        forced = list(prefixes) if any(prefixes) else None
         while True:
             if self._batch_tokens is not None:
                 options["max_batch_size"] = min(options["max_batch_size"], self._batch_tokens)
             # Samples need the seed at their start, so a failed attempt must not have used it.
             engine = seeded_engine(self.folder, self.device, seed) if decoding.random else self._loaded()
             try:
-                results: list[Any] = guarded(engine.translate_batch, rows, prefix, **options)
+                results: list[Any] = guarded(engine.translate_batch, rows, forced, **options)
                 return results
             except RunError as error:
                 half = options["max_batch_size"] // 2
@@ -508,20 +561,28 @@ class Translator:
             self._monitor.add(plain.translate([text for text in texts if text.strip()][:missing]))
 
     def _variants(
-        self, decoding: Decoding, results: Sequence[Any], seed: int, max_length: int
+        self,
+        decoding: Decoding,
+        results: Sequence[Any],
+        prefixes: Sequence[list[str]],
+        seed: int,
+        max_length: int,
     ) -> Iterator[list[Variant]]:
         penalty = decoding.options()["length_penalty"]
         order = generator(seed)
-        skipped = len(self._codec.prefix)
-        groups = [[hypothesis[skipped:] for hypothesis in result.hypotheses] for result in results]
+        groups = [
+            [hypothesis[len(prefix) :] for hypothesis in result.hypotheses]
+            for result, prefix in zip(results, prefixes, strict=True)
+        ]
         texts = iter(self._codec.decode([hypothesis for group in groups for hypothesis in group]))
-        for hypotheses, result in zip(groups, results, strict=True):
+        for hypotheses, result, prefix in zip(groups, results, prefixes, strict=True):
             variants = []
             for hypothesis, score in zip(hypotheses, result.scores, strict=True):
                 # The end of sentence was scored, too, unless the maximum length came before it.
-                cut = len(hypothesis) >= max_length
+                cut = len(hypothesis) + len(prefix) >= max_length
                 tokens = len(hypothesis) + (not cut)
-                variants.append(Variant(next(texts), score * tokens**penalty, tokens, cut))
+                # A score does not include the prefix, but CTranslate2 divides it by the length with the prefix.
+                variants.append(Variant(next(texts), score * (tokens + len(prefix)) ** penalty, tokens, cut))
             if decoding.random and len(variants) > 1:
                 # CTranslate2 sorts samples by score; shuffled, the first one is a fair sample.
                 variants = [variants[i] for i in order.permutation(len(variants))]
