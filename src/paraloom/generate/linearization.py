@@ -17,6 +17,7 @@ CLOSE = "<)>"
 """Token of a closing bracket."""
 
 _OPEN = re.compile(r"<\((\S+)>")
+_TOKEN = re.compile(r"<\(\S+?>|<\)>|<sep>")
 _SYMBOL = re.compile(r"<(?=\(\S+>|\)>|sep>)")
 _PIECE = re.compile(r"[()]|[^\s()]+")
 _END_OF_PARSE = re.compile(r"\s+EOP\s*$")
@@ -226,6 +227,16 @@ def plain_text(text: str) -> str:
         'a < sep> b < (S> c < d'
     """
     return _SYMBOL.sub("< ", text)
+
+
+def without_tokens(text: str) -> str:
+    """A text without the tokens of templates, which a model that learned too little may write after its template.
+
+    Example:
+        >>> without_tokens("It <)> rains.<sep>")
+        'It rains.'
+    """
+    return " ".join(_TOKEN.sub(" ", text).split()) if "<" in text else text
 
 
 def _without_root(tree: str) -> str:

@@ -327,9 +327,9 @@ class Translator:
             ['Good morning']
         """
         if isinstance(sentences, str):
-            return self.translate(
-                [sentences], decode=decode, seed=seed, batch_tokens=batch_tokens, prefixes=prefixes
-            )[0]
+            return self.translate([sentences], decode=decode, seed=seed, batch_tokens=batch_tokens, prefixes=prefixes)[
+                0
+            ]
         decoding = self.decoding if decode is None else as_decoding(decode)
         texts: list[str] = normalize(as_texts(sentences)).to_pylist()
         beginnings = self._beginnings(prefixes, len(texts))

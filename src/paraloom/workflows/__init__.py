@@ -39,6 +39,11 @@ _MODULES = {
     ),
     "models": ("find_model", "list_models"),
     "outputs": ("check_output", "content_digest", "files_named", "is_up_to_date", "record_output", "set_aside"),
+    "paraphrasers": (
+        "Paraphraser",
+        "count_templates",
+        "train_paraphraser",
+    ),
     "pair_functions": ("backtranslate", "filter_pairs", "score"),
     "pair_inputs": ("as_pairs", "read_pairs"),
     "pairs": ("Pairs",),
