@@ -6,6 +6,7 @@ _MODULES = {
     "alignment": ("align_files", "aligner_config"),
     "analysis": ("draw_sheet", "explain_empty_filter", "extract_lexicon", "pair_statistics", "preview_filter"),
     "augmentation": ("augment",),
+    "control": ("evaluate_paraphraser",),
     "documents": ("align_paired_documents", "pair_documents", "pivot_documents"),
     "encoders": (
         "distill_encoder",
