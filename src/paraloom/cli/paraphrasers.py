@@ -82,6 +82,12 @@ def paraphrase(
         typer.Option(help="beam:5, sampling, nucleus:0.95 …", autocompletion=options.complete_decoding),
     ] = None,
     parser: OwnParser = None,
+    language_check: Annotated[
+        bool,
+        typer.Option(
+            "--language-check/--no-language-check", help="Stop at text in another language than the paraphraser's."
+        ),
+    ] = True,
     seed: options.Seed = 1,
     as_json: Annotated[bool, typer.Option("--json", help="Print each variant as a line of JSON.")] = False,
 ) -> None:
@@ -95,7 +101,16 @@ def paraphrase(
     if any(not text.strip() for text in given) or not given:
         raise ConfigError("the text is empty", remedy="Give a sentence.")
     model = workflows.Paraphraser.load(paraphraser, parser=parser)
-    groups = model.paraphrase(given, n=n, template=template, like=like, height=height or None, decode=decode, seed=seed)
+    groups = model.paraphrase(
+        given,
+        n=n,
+        template=template,
+        like=like,
+        height=height or None,
+        decode=decode,
+        seed=seed,
+        check_language=language_check,
+    )
     for text, group in zip(given, groups, strict=True):
         if not as_json and len(given) > 1:
             typer.echo(text)
