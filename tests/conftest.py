@@ -87,3 +87,35 @@ def toy_translator(pytestconfig: pytest.Config, tmp_path_factory: pytest.TempPat
     cache = getattr(pytestconfig, "cache", None)
     trained = cached_model(cache.mkdir("toy-models") if cache else shared / "toy-models", digest, train)
     return Path(shutil.copytree(trained, tmp_path_factory.mktemp("toy") / "kal-en"))
+
+
+@pytest.fixture(scope="session")
+def toy_paraphraser(pytestconfig: pytest.Config, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A paraphraser of made-up sentences (tests/toy_syntax.py) with its parser, trained in seconds."""
+    pytest.importorskip("torch", reason="training needs torch: pip install 'paraloom[train]'")
+    pytest.importorskip("transformers", reason="training needs transformers: pip install 'paraloom[train]'")
+    pytest.importorskip("nltk", reason="parsing needs nltk: pip install 'paraloom[syntax]'")
+    from toy_syntax import TOY_SIZES, tree_pairs, write_parsed_pairs, write_treebank
+
+    from paraloom.pipeline.pipeline import Pipeline
+    from paraloom.stages import TrainParaphraser, TrainParser
+
+    def train(folder: Path) -> None:
+        work = tmp_path_factory.mktemp("toy-paraphraser")
+        parser = TrainParser(treebank=(write_treebank(work / "trees.mrg"),), held_out=0)
+        pairs = write_parsed_pairs(work / "pairs", 600)
+        training = TrainParaphraser(pairs=(pairs,), parser=parser, **TOY_SIZES)
+        result = Pipeline([parser, training]).run(work / "run", engine="inline")
+        shutil.copytree(result.stages[-1].folder / "artifact", folder, dirs_exist_ok=True)
+
+    digest = training_digest(
+        ["core", "generate", "io", "mt", "stages", "syntax", "text"],
+        ["ctranslate2", "nltk", "numpy", "sentencepiece", "torch", "transformers"],
+        f"{TOY_SIZES} {tree_pairs(600)}",
+    )
+    shared = tmp_path_factory.getbasetemp()
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        shared = shared.parent
+    cache = getattr(pytestconfig, "cache", None)
+    trained = cached_model(cache.mkdir("toy-paraphrasers") if cache else shared / "toy-paraphrasers", digest, train)
+    return Path(shutil.copytree(trained, tmp_path_factory.mktemp("toy") / "paraphraser"))

@@ -15,7 +15,7 @@ import paraloom
 ROOT = Path(paraloom.__file__).parent
 FILES = sorted(ROOT.rglob("*.py"))
 
-DOMAIN = ("extract", "alignment", "mt", "pairs", "syntax", "diversity_metrics", "embed", "evaluate")
+DOMAIN = ("extract", "alignment", "mt", "pairs", "syntax", "generate", "diversity_metrics", "embed", "evaluate")
 _BELOW: dict[str, tuple[str, ...]] = {
     "core": (),
     "bundled": ("core",),

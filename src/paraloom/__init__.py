@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     from paraloom.workflows.pair_inputs import as_pairs as as_pairs
     from paraloom.workflows.pair_inputs import read_pairs as read_pairs
     from paraloom.workflows.pairs import Pairs as Pairs
+    from paraloom.workflows.paraphrasers import Paraphraser as Paraphraser
     from paraloom.workflows.translators import train_translator as train_translator
 
 _EXPORTS = {
@@ -63,6 +64,7 @@ _EXPORTS = {
     "Pairs": "paraloom.workflows.pairs",
     "ParaloomError": "paraloom.core.errors",
     "ParserLike": "paraloom.core.protocols",
+    "Paraphraser": "paraloom.workflows.paraphrasers",
     "Pipeline": "paraloom.pipeline.pipeline",
     "RunError": "paraloom.core.errors",
     "RunResult": "paraloom.pipeline.result",

@@ -24,6 +24,7 @@ from paraloom.cli import (
     options,
     pages,
     pairs,
+    paraphrasers,
     runs,
     scores,
     stages,
@@ -54,7 +55,7 @@ app = typer.Typer(
 
 PANELS: dict[str, options.Commands] = {
     "Start and run": {**runs.COMMANDS, **look.COMMANDS, **pages.COMMANDS, **explore.COMMANDS, **stages.COMMANDS},
-    "Paraphrase pairs": {**pairs.COMMANDS, **scores.COMMANDS},
+    "Paraphrase pairs": {**pairs.COMMANDS, **scores.COMMANDS, **paraphrasers.COMMANDS},
     "Encoders": encoders.COMMANDS,
     "Translation": {**translators.COMMANDS, **augment.COMMANDS, **variants.COMMANDS},
     "Documents and bitext": {**alignment.COMMANDS, **runs.LOOPS},
@@ -68,12 +69,16 @@ GROUPS: dict[str, tuple[str, str, options.Commands]] = {
     "train": (
         "Translation",
         "Train a translator, an encoder, a parser or a model for scores on your own data.",
-        {**translators.TRAIN, **encoders.TRAIN, **scores.TRAIN, **syntax.TRAIN},
+        {**translators.TRAIN, **encoders.TRAIN, **scores.TRAIN, **syntax.TRAIN, **paraphrasers.TRAIN},
     ),
     "distill": ("Encoders", "Distill a large encoder into a small one, or into word vectors.", distillation.DISTILL),
     "align": ("Documents and bitext", "Align documents and sentences.", alignment.ALIGN),
     "show": ("Start and run", "Write an HTML page that shows data.", pages.SHOW),
-    "evaluate": ("Encoders", "Evaluate encoders, translations and alignments.", evaluate.EVALUATE),
+    "evaluate": (
+        "Encoders",
+        "Evaluate encoders, translations, alignments and paraphrasers.",
+        {**evaluate.EVALUATE, **paraphrasers.EVALUATE},
+    ),
 }
 """Name of a group of commands → its panel, its help and its commands."""
 

@@ -37,7 +37,7 @@ COMMANDS = frozenset(
         *("encode", "mine", "translate", "augment", "variants", "diversity", "extract", "parse", "syntax-groups"),
         *("align sentences", "align documents", "align pivot"),
         *("train translator", "train encoder", "train phrases", "train paraphrase-model", "train classifier"),
-        *("train language-model", "train word-counts", "train parser"),
+        *("train language-model", "train word-counts", "train parser", "train paraphraser"),
         *("distill encoder", "distill words", "evaluate translator", "evaluate comet"),
     ]
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import NamedTuple, Protocol, runtime_checkable
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
@@ -87,6 +87,48 @@ class ScoringTranslatorLike(TranslatorLike, Protocol):
 
         Returns:
             For each the natural log of p(target | source), summed over its tokens, and their number.
+        """
+
+
+@runtime_checkable
+class PrefixTranslatorLike(TranslatorLike, Protocol):
+    """A translator whose decoder can be made to begin with given text.
+
+    Example:
+        >>> from paraloom import Translator
+        >>> isinstance(Translator.load("de-en"), PrefixTranslatorLike)
+        True
+    """
+
+    def translate(
+        self,
+        sentences: Sequence[str],
+        *,
+        decode: Any = None,
+        seed: int = 0,
+        prefixes: Sequence[str] | None = None,
+    ) -> list[list[Variant]]:
+        """Translate each sentence.
+
+        Args:
+            sentences: n sentences.
+            decode: A decoding string, such as 'beam:5'; None takes the default of the translator.
+            seed: Seed of a decoding that samples.
+            prefixes: n texts that the translations begin with; variants have what follows them, and its probability.
+
+        Returns:
+            n lists of variants in the order of the sentences, each list best first.
+        """
+
+    def split(self, sentences: Sequence[str], *, reserve: int = 0) -> list[list[str]]:
+        """The parts that texts are translated in, where they are longer than the model takes.
+
+        Args:
+            sentences: n texts.
+            reserve: Subwords of a source that are for something else than the text.
+
+        Returns:
+            For each text its parts.
         """
 
 

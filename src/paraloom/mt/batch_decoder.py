@@ -76,12 +76,18 @@ class BatchDecoder:
         }
 
     def decode(
-        self, texts: Sequence[str], decoding: Decoding, options: dict[str, Any], seed: int
+        self,
+        texts: Sequence[str],
+        beginnings: Sequence[list[str]],
+        decoding: Decoding,
+        options: dict[str, Any],
+        seed: int,
     ) -> list[list[Variant]]:
         """The variants of texts.
 
         Args:
             texts: Normalized texts, n; what is longer than the model takes is truncated.
+            beginnings: The tokens that each translation begins with.
             decoding: How to decode, but not by minimum Bayes risk, which needs several decodings.
             options: Its `options`.
             seed: Of random decodings.
@@ -95,9 +101,10 @@ class BatchDecoder:
             limit = self.codec.max_source
             rows = [_truncate(pieces, limit) for pieces in self.codec.encode([texts[row] for row in nonempty])]
             for max_length, indices in by_max_length(decoding, rows, self.codec.max_target):
-                options["max_decoding_length"] = max_length + len(self.codec.prefix)
-                results = self._run(decoding, seed, [rows[index] for index in indices], options)
-                groups = self._variants(decoding, results, seed, max_length)
+                prefixes = [beginnings[nonempty[index]] for index in indices]
+                options["max_decoding_length"] = max_length + max(map(len, prefixes))
+                results = self._run(decoding, seed, [rows[index] for index in indices], prefixes, options)
+                groups = self._variants(decoding, results, prefixes, seed, options["max_decoding_length"])
                 for index, group in zip(indices, groups, strict=True):
                     variants[nonempty[index]] = group
         return variants
@@ -132,16 +139,23 @@ class BatchDecoder:
             scores[row] = (float(sum(own)), len(own))
         return scores
 
-    def _run(self, decoding: Decoding, seed: int, rows: list[list[str]], options: dict[str, Any]) -> list[Any]:
+    def _run(
+        self,
+        decoding: Decoding,
+        seed: int,
+        rows: list[list[str]],
+        prefixes: Sequence[list[str]],
+        options: dict[str, Any],
+    ) -> list[Any]:
         """Decode rows of tokens; where memory is too small for a batch, with half of it, as often as it takes."""
-        prefix = [list(self.codec.prefix)] * len(rows) if self.codec.prefix else None
+        forced = list(prefixes) if any(prefixes) else None
         while True:
             if self.batch_tokens is not None:
                 options["max_batch_size"] = min(options["max_batch_size"], self.batch_tokens)
             # Samples need the seed at their start, so a failed attempt must not have used it.
             engine = seeded_engine(self.folder, self.device, seed) if decoding.random else self.engine()
             try:
-                results: list[Any] = guarded(engine.translate_batch, rows, prefix, **options)
+                results: list[Any] = guarded(engine.translate_batch, rows, forced, **options)
                 return results
             except RunError as error:
                 half = options["max_batch_size"] // 2
@@ -151,20 +165,28 @@ class BatchDecoder:
                 warnings.warn(f"out of memory: decoding continues with batches of {half} subwords", stacklevel=2)
 
     def _variants(
-        self, decoding: Decoding, results: Sequence[Any], seed: int, max_length: int
+        self,
+        decoding: Decoding,
+        results: Sequence[Any],
+        prefixes: Sequence[list[str]],
+        seed: int,
+        max_length: int,
     ) -> Iterator[list[Variant]]:
         penalty = decoding.options()["length_penalty"]
         order = generator(seed)
-        skipped = len(self.codec.prefix)
-        groups = [[hypothesis[skipped:] for hypothesis in result.hypotheses] for result in results]
+        groups = [
+            [hypothesis[len(prefix) :] for hypothesis in result.hypotheses]
+            for result, prefix in zip(results, prefixes, strict=True)
+        ]
         texts = iter(self.codec.decode([hypothesis for group in groups for hypothesis in group]))
-        for hypotheses, result in zip(groups, results, strict=True):
+        for hypotheses, result, prefix in zip(groups, results, prefixes, strict=True):
             variants = []
             for hypothesis, score in zip(hypotheses, result.scores, strict=True):
                 # The end of sentence was scored, too, unless the maximum length came before it.
-                cut = len(hypothesis) >= max_length
+                cut = len(hypothesis) + len(prefix) >= max_length
                 tokens = len(hypothesis) + (not cut)
-                variants.append(Variant(next(texts), score * tokens**penalty, tokens, cut))
+                # A score does not include the prefix, but CTranslate2 divides it by the length with the prefix.
+                variants.append(Variant(next(texts), score * (tokens + len(prefix)) ** penalty, tokens, cut))
             if decoding.random and len(variants) > 1:
                 # CTranslate2 sorts samples by score; shuffled, the first one is a fair sample.
                 variants = [variants[i] for i in order.permutation(len(variants))]

@@ -61,6 +61,16 @@ class LongTexts:
             parts[row] = [] if long == "reject" else split_text(texts[row], limit, self._lengths)
         return parts
 
+    def split(self, text: str, reserve: int) -> list[str]:
+        """The parts of a normalized text; the text alone if the model takes it.
+
+        Args:
+            text: The text.
+            reserve: Subwords of a source that are for something else than the text.
+        """
+        limit = max(1, self.codec.max_source - reserve)
+        return split_text(text, limit, self._lengths) if text else [text]
+
     def _lengths(self, texts: list[str]) -> list[int]:
         return [len(row) for row in self.codec.encode(texts)]
 

@@ -252,6 +252,7 @@ class Translator:
         decode: str | Decoding | None = None,
         seed: int = 0,
         batch_tokens: int | None = None,
+        prefixes: Sequence[str] | None = None,
     ) -> list[Variant]: ...
 
     @overload
@@ -262,6 +263,7 @@ class Translator:
         decode: str | Decoding | None = None,
         seed: int = 0,
         batch_tokens: int | None = None,
+        prefixes: Sequence[str] | None = None,
     ) -> list[list[Variant]]: ...
 
     def translate(
@@ -271,6 +273,7 @@ class Translator:
         decode: str | Decoding | None = None,
         seed: int = 0,
         batch_tokens: int | None = None,
+        prefixes: Sequence[str] | None = None,
     ) -> list[Variant] | list[list[Variant]]:
         """Translate sentences.
 
@@ -286,6 +289,9 @@ class Translator:
             seed: Of random decodings. The same texts in the same order with the same seed give the same translations.
             batch_tokens: Subwords that are decoded at a time; None chooses by the number of hypotheses. It affects
                 speed and memory, and what random decodings draw.
+            prefixes: How each translation begins, one text for each of `sentences`: the decoder has no choice there.
+                The text of a variant is what follows, and its log-probability is that of what follows. Every part of a
+                text that is split has the same prefix.
 
         Returns:
             For each text its variants: best first for a beam and for minimum Bayes risk, in random order for samples.
@@ -297,7 +303,7 @@ class Translator:
 
         Raises:
             TypeError: `sentences` is not a text or a sequence of texts.
-            ConfigError: Unknown decoding, or a value of it is out of range.
+            ConfigError: Unknown decoding, or a value of it is out of range, or not as many prefixes as texts.
             DataError: A text is longer than the model takes, and `long` is 'error'.
 
         Example:
@@ -309,31 +315,67 @@ class Translator:
             ['Good morning']
         """
         if isinstance(sentences, str):
-            return self.translate([sentences], decode=decode, seed=seed, batch_tokens=batch_tokens)[0]
+            options: dict[str, Any] = {"decode": decode, "seed": seed, "batch_tokens": batch_tokens}
+            return self.translate([sentences], prefixes=prefixes, **options)[0]
         decoding = self.decoding if decode is None else as_decoding(decode)
         texts: list[str] = normalize(as_texts(sentences)).to_pylist()
+        beginnings = self._beginnings(prefixes, len(texts))
         parts = self._long_texts.parts(texts, self.long)
         if parts is None:
-            variants = self._decoded(texts, decoding, seed, batch_tokens)
+            variants = self._decoded(texts, beginnings, decoding, seed, batch_tokens)
         else:
-            flat = iter(self._decoded([part for row in parts for part in row], decoding, seed, batch_tokens))
-            variants = [self._long_texts.join(list(islice(flat, len(row)))) for row in parts]
+            rows = [row for row, of_text in enumerate(parts) for _ in of_text]
+            flat = [part for of_text in parts for part in of_text]
+            decoded = iter(self._decoded(flat, [beginnings[row] for row in rows], decoding, seed, batch_tokens))
+            variants = [self._long_texts.join(list(islice(decoded, len(of_text)))) for of_text in parts]
         self.observe(decoding, texts, variants)
         return variants
 
+    def split(self, sentences: Sequence[str], *, reserve: int = 0) -> list[list[str]]:
+        """The parts that texts are translated in, where they are longer than the model takes.
+
+        Args:
+            sentences: n texts.
+            reserve: Subwords of a source that are for something else than the text.
+
+        Returns:
+            For each text its parts: sentences, or parts of sentences; the normalized text alone if the model takes it.
+
+        Example:
+            >>> [len(parts) for parts in Translator.load("de-en").split(["Guten Morgen.", "Guten Morgen. " * 100])]
+            [1, 100]
+        """
+        texts: list[str] = normalize(as_texts(sentences)).to_pylist()
+        return [self._long_texts.split(text, reserve) for text in texts]
+
+    def _beginnings(self, prefixes: Sequence[str] | None, count: int) -> list[list[str]]:
+        """The tokens that each translation begins with."""
+        if prefixes is None:
+            return [list(self._codec.prefix)] * count
+        if isinstance(prefixes, str) or len(prefixes) != count:
+            given = 1 if isinstance(prefixes, str) else len(prefixes)
+            raise ConfigError(f"expected {count} prefixes, one for each text, got {given}")
+        rows = self._codec.encode_target(normalize(as_texts(prefixes)).to_pylist())
+        return [[*self._codec.prefix, *row] for row in rows]
+
     def _decoded(
-        self, texts: Sequence[str], decoding: Decoding, seed: int, batch_tokens: int | None
+        self,
+        texts: Sequence[str],
+        beginnings: Sequence[list[str]],
+        decoding: Decoding,
+        seed: int,
+        batch_tokens: int | None,
     ) -> list[list[Variant]]:
         """The variants of normalized texts that the model takes."""
         if isinstance(decoding, Mbr):
-            samples = self._decoded(texts, decoding.proposal, seed, batch_tokens)
+            samples = self._decoded(texts, beginnings, decoding.proposal, seed, batch_tokens)
             beam = Beam(decoding.beam, shortlist=decoding.shortlist) if decoding.beam else None
-            further = self._decoded(texts, beam, seed, batch_tokens) if beam else [[] for _ in texts]
+            further = self._decoded(texts, beginnings, beam, seed, batch_tokens) if beam else [[] for _ in texts]
             return minimum_risk(samples, further, decoding)
         options = self.engine_options(decoding)
         if batch_tokens is not None:
             options["max_batch_size"] = batch_tokens
-        return self._decoder.decode(texts, decoding, options, seed)
+        return self._decoder.decode(texts, beginnings, decoding, options, seed)
 
     def score(self, sources: Sequence[str], targets: Sequence[str]) -> list[tuple[float, int]]:
         """Score given translations.

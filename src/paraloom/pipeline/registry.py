@@ -42,6 +42,8 @@ STAGES: dict[str, str] = {
     "train-parser": "paraloom.stages.syntax:TrainParser",
     "parse": "paraloom.stages.syntax:Parse",
     "read-parses": "paraloom.stages.syntax:ReadParses",
+    "train-paraphraser": "paraloom.stages.paraphrasers:TrainParaphraser",
+    "paraphrase": "paraloom.stages.paraphrasers:Paraphrase",
     "syntax-groups": "paraloom.stages.syntax_groups:SyntaxGroups",
     "pick-syntax-group": "paraloom.stages.syntax_groups:PickSyntaxGroup",
     "count-productions": "paraloom.stages.syntax_groups:CountProductions",

@@ -54,6 +54,8 @@ if TYPE_CHECKING:
     from paraloom.stages.pairs import Filter as Filter
     from paraloom.stages.pairs import FindDuplicates as FindDuplicates
     from paraloom.stages.pairs import PreviewFilter as PreviewFilter
+    from paraloom.stages.paraphrasers import Paraphrase as Paraphrase
+    from paraloom.stages.paraphrasers import TrainParaphraser as TrainParaphraser
     from paraloom.stages.phrases import TrainPhrases as TrainPhrases
     from paraloom.stages.scores import CountWords as CountWords
     from paraloom.stages.scores import Score as Score
@@ -110,6 +112,7 @@ _MODULES = {
         "TrainParaphraseModel",
     ),
     "pairs": ("BackTranslate", "DropDuplicates", "Filter", "FindDuplicates", "PreviewFilter"),
+    "paraphrasers": ("Paraphrase", "TrainParaphraser"),
     "phrases": ("TrainPhrases",),
     "scores": ("CountWords", "Score", "TrainClassifier", "TrainLanguageModel"),
     "sentences": ("Encode", "LoadEncoder", "ReadSentences"),

@@ -108,7 +108,7 @@ class TranslateVariants(Map):
 
     def apply(self, batch: pa.RecordBatch, context: StageContext) -> pa.RecordBatch:
         """The variants of one batch; translators are loaded once per worker."""
-        originals = _originals(batch, self.column)
+        originals = originals_of(batch, self.column)
         texts = pc.fill_null(originals.column("original"), "").to_pylist()
         decoding = method(self.method, self.outputs).decoding if self.method else parse_decoding(self.decode)
         translators = [_translator(path, decoding) for path in context.paths("translator")]
@@ -164,8 +164,16 @@ class VariantsToBitext(TrainingPairs, Map):
         return training_pairs(batch, config, held)
 
 
-def _originals(batch: pa.RecordBatch, column: str) -> pa.RecordBatch:
-    """The texts to translate as pair_id, original, original_lang and origin."""
+def originals_of(batch: pa.RecordBatch, column: str) -> pa.RecordBatch:
+    """The texts to translate as pair_id, original, original_lang and origin.
+
+    Args:
+        batch: Rows of SENTENCES or PAIRS.
+        column: Column of the texts; '' takes 'text', or else 'src'.
+
+    Raises:
+        DataError: A column is missing.
+    """
     names = batch.schema.names
     column = column or ("text" if "text" in names else "src")
     kind = SENTENCES if column == "text" else PAIRS

@@ -6,6 +6,7 @@ _MODULES = {
     "alignment": ("align_files", "aligner_config"),
     "analysis": ("draw_sheet", "explain_empty_filter", "extract_lexicon", "pair_statistics", "preview_filter"),
     "augmentation": ("augment",),
+    "control": ("evaluate_paraphraser",),
     "documents": ("align_paired_documents", "pair_documents", "pivot_documents"),
     "encoders": (
         "distill_encoder",
@@ -39,6 +40,11 @@ _MODULES = {
     ),
     "models": ("find_model", "list_models"),
     "outputs": ("check_output", "content_digest", "files_named", "is_up_to_date", "record_output", "set_aside"),
+    "paraphrasers": (
+        "Paraphraser",
+        "count_templates",
+        "train_paraphraser",
+    ),
     "pair_functions": ("backtranslate", "filter_pairs", "score"),
     "pair_inputs": ("as_pairs", "read_pairs"),
     "pairs": ("Pairs",),

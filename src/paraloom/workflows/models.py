@@ -11,6 +11,7 @@ from typing import Any
 from paraloom.bundled import BUNDLED, bundled_path
 from paraloom.core.errors import ConfigError, nearest
 from paraloom.core.remote_files import cache_folder
+from paraloom.generate.settings import PARAPHRASER_FILE
 from paraloom.mt.model_card import read_card
 
 _UNKNOWN = "not stated"
@@ -22,7 +23,7 @@ class ModelSummary:
 
     Args:
         name: What options such as --translator and --encoder take.
-        kind: translator, encoder or paraphrase model.
+        kind: translator, paraphraser, encoder or paraphrase model.
         languages: Languages, such as `de → en`.
         size: Bytes of its folder.
         license: License of the model, or of what it was trained on.
@@ -118,6 +119,8 @@ def summarize_model(folder: Path, name: str) -> ModelSummary:
 def _kind(folder: Path) -> str:
     if (folder / "paraphrase_model.json").is_file():
         return "paraphrase model"
+    if (folder / PARAPHRASER_FILE).is_file():
+        return "paraphraser"
     if (folder / "source.spm").is_file():
         return "translator"
     encoder = ("config.json", "transformer.json", "modules.json")

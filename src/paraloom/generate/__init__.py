@@ -1,0 +1,1 @@
+"""Paraphrases on demand: templates of syntax, training examples, and decoding that follows a template."""

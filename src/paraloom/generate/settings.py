@@ -1,0 +1,71 @@
+"""What a paraphraser's folder says beside its translator: the labels it knows, how it was trained, and its parser."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+
+from paraloom.core.errors import ModelError, ParaloomError
+from paraloom.generate.config import ControlConfig
+from paraloom.io.atomic import atomic_write
+
+PARAPHRASER_FILE = "paraphraser.json"
+PARSER_FOLDER = "parser"
+"""Folder, within that of a paraphraser, of the parser that came with it."""
+
+
+@dataclass(frozen=True)
+class ParaphraserSettings:
+    """Settings of a trained paraphraser.
+
+    Args:
+        labels: Labels of templates in its vocabulary.
+        control: The mixture of its training examples.
+        parser: Name of an installed parser, such as 'stanza:en'; '' where the folder has the parser, or none.
+        language: Language of its training pairs, an ISO 639-1 code; '' where it is unknown.
+    """
+
+    labels: tuple[str, ...]
+    control: ControlConfig = field(default_factory=ControlConfig)
+    parser: str = ""
+    language: str = ""
+
+    def save(self, folder: Path) -> None:
+        """Write paraphraser.json.
+
+        Args:
+            folder: Of the model.
+        """
+        values = {
+            **{"labels": self.labels, "control": asdict(self.control)},
+            **{"parser": self.parser, "language": self.language},
+        }
+        with atomic_write(folder / PARAPHRASER_FILE) as temporary:
+            temporary.write_text(json.dumps(values, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
+
+    @classmethod
+    def load(cls, folder: Path) -> ParaphraserSettings:
+        """Read paraphraser.json.
+
+        Args:
+            folder: Of the model.
+
+        Raises:
+            ModelError: The folder is not a paraphraser, or the file is damaged.
+        """
+        path = folder / PARAPHRASER_FILE
+        if not path.is_file():
+            raise ModelError(
+                f"not a paraphraser: {PARAPHRASER_FILE} not found",
+                file=folder,
+                remedy="Name a folder that `paraloom train paraphraser` wrote.",
+            )
+        try:
+            values = json.loads(path.read_text(encoding="utf-8"))
+            control = ControlConfig(**values["control"])
+            return cls(tuple(values["labels"]), control, str(values["parser"]), str(values["language"]))
+        except (ValueError, KeyError, TypeError, ParaloomError) as error:
+            raise ModelError(
+                f"{PARAPHRASER_FILE} is damaged: {error}", file=folder, remedy="Train or copy the model again."
+            ) from None

@@ -1,0 +1,362 @@
+"""Stages that train a paraphraser, and paraphrase texts with it."""
+
+from __future__ import annotations
+
+import shutil
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import islice
+from pathlib import Path
+from typing import ClassVar, Literal
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from paraloom.core.config import base_config
+from paraloom.core.digests import signature
+from paraloom.core.errors import ConfigError, DataError, nearest
+from paraloom.core.protocols import CorpusReader, ParserLike, Variant
+from paraloom.core.seeds import generator
+from paraloom.core.stage import Fit, Json, Map, Ref, StageContext
+from paraloom.core.stage_cache import cached_per_stage
+from paraloom.generate.config import ControlConfig
+from paraloom.generate.examples import MODES, ParsedPair, make_example, same_template, same_template_rate
+from paraloom.generate.linearization import read_template, special_tokens
+from paraloom.generate.paraphraser import AUTO, EXEMPLAR_HEIGHT, ControlledParaphraser
+from paraloom.generate.settings import PARSER_FOLDER, ParaphraserSettings
+from paraloom.generate.templates import TemplateTable, labels_of_trees
+from paraloom.io import Corpus
+from paraloom.io.compression import read_lines
+from paraloom.mt.config import TranslatorConfig
+from paraloom.mt.data import SentencePairs
+from paraloom.mt.decoding import parse_decoding
+from paraloom.mt.model_card import write_card
+from paraloom.mt.training import train_translator
+from paraloom.mt.translator import Translator
+from paraloom.pairs.filtering.held_out import is_held_out
+from paraloom.pairs.variants import variant_rows
+from paraloom.stages.input_checks import read_sample
+from paraloom.stages.variants import originals_of
+from paraloom.syntax.parsers.loading import check_name, load_parser
+from paraloom.text.language_names import language_code
+from paraloom.text.normalize import normalize
+
+TREES = ("src_parse", "tgt_parse")
+"""Columns of the trees of both sides."""
+
+_BATCH_ROWS = 1024
+
+
+@dataclass(frozen=True, kw_only=True)
+class TrainParaphraser(TranslatorConfig, ControlConfig, Fit):
+    """Trains a paraphraser on pairs with parses: one network that writes freely, by a template, or like an exemplar.
+
+    It reads a sentence, with its own template or without, and writes a template, then the paraphrase. The folder is a
+    translator's, with templates.tsv (templates of the paraphrases, counts and examples), template_pairs.tsv (which
+    templates paraphrases of a sentence have), paraphraser.json and the parser.
+
+    Args:
+        pairs: Corpora of pairs with columns `src_parse` and `tgt_parse`. Pairs whose sides are identical are left out.
+        direction: 'both' learns to paraphrase `src` as `tgt` and `tgt` as `src`; 'src-tgt' and 'tgt-src' one of them.
+            Of back-translated pairs `src` is the reference and `tgt` its translation.
+        parser: The parser that made the trees: a stage or a folder, which is copied into the model.
+        parser_name: Instead of `parser`: its name, such as 'stanza:en'.
+        held_out: Number of pairs that are held out for development, by a hash of `tgt`.
+        title: Heading of the model card.
+        license: License of the training data, for the model card.
+        description: What the model is for, for the model card.
+
+    For the other fields see :class:`~paraloom.mt.config.TranslatorConfig` and
+    :class:`~paraloom.generate.config.ControlConfig`.
+
+    Raises:
+        ConfigError: A setting is out of range, `special_tokens` is set, or both `parser` and `parser_name` are.
+        DataError: When it runs: there are too few pairs, or no pair has a tree.
+
+    Reference:
+        Sun et al. 2021, "AESOP: Paraphrase generation with adaptive syntactic control"; Iyyer et al. 2018 (SCPN).
+
+    Example:
+        >>> TrainParaphraser(pairs=["parse"], parser="train-parser", steps=4000).max_height
+        4
+    """
+
+    sentinel: ClassVar[str] = "paraphraser.json"
+    inputs: ClassVar[tuple[str, ...]] = ("pairs", "parser")
+
+    pairs: tuple[Ref, ...]
+    direction: Literal["both", "src-tgt", "tgt-src"] = "both"
+    parser: Ref | None = None
+    parser_name: str = ""
+    held_out: int = 500
+    max_length: int = 192
+    title: str = "A paraphraser"
+    license: str = "other"
+    description: str = (
+        "Paraphrases sentences, freely, to a template of syntax, or like an exemplar. Trained by Paraloom."
+    )
+
+    def validate(self) -> None:
+        TranslatorConfig.validate(self)
+        ControlConfig.validate(self)
+        if self.special_tokens:
+            raise ConfigError("'special_tokens' follow from the trees", remedy="Leave it out.")
+        if self.parser is not None and self.parser_name:
+            raise ConfigError("keys 'parser' and 'parser_name' cannot be combined", remedy="Give one of them.")
+        if self.parser_name:
+            check_name(self.parser_name)
+
+    def fit(self, folder: Path, context: StageContext) -> dict[str, Json]:
+        """Count templates, write the examples, train, and write the model card."""
+        corpora = [Corpus.open(path) for path in context.paths("pairs")]
+        for corpus in corpora:
+            for name in TREES:
+                if name not in corpus.schema.names:
+                    raise DataError(
+                        f"column '{name}' not found{nearest(name, corpus.schema.names)}",
+                        file=corpus.folder,
+                        remedy="Add trees with a stage 'parse', or with `paraloom parse`.",
+                    )
+        rows = sum(corpus.rows for corpus in corpora)
+        if rows < 2 * self.held_out or not rows:
+            raise DataError(
+                f"cannot hold out {self.held_out} of {rows} pairs: that is more than half",
+                remedy="Give more pairs, or lower 'held_out'.",
+            )
+        share = self.held_out / rows
+        table, labels, same = TemplateTable(), set[str](), Counter[bool]()
+        for _, pairs in parsed_pairs(corpora):
+            training = [pair for pair in pairs if not is_held_out(pair.paraphrase, share)]
+            for swapped in self._directions:
+                table.add(pair.swapped() if swapped else pair for pair in training)
+            labels |= labels_of_trees(pairs)
+            same.update(same_template(pair) for pair in training if pair.source != pair.paraphrase)
+        if not table.counts:
+            raise DataError("no pair has a tree", file=corpora[0].folder, remedy="Check the columns of the trees.")
+
+        control = base_config(ControlConfig, self)
+        files = {
+            held: folder / "checkpoint" / f"examples-{name}.tsv" for held, name in ((False, "train"), (True, "dev"))
+        }
+        rate = same_template_rate(same[True], same[False], self.same_template_share)
+        counts = self._write_examples(corpora, control, share, rate, context.seed, files)
+        config = replace(base_config(TranslatorConfig, self), special_tokens=special_tokens(labels))
+        figures = train_translator(
+            lambda: _read_examples(files[False]), list(_read_examples(files[True])), config, folder, seed=context.seed
+        )
+        table.save(folder)
+        filled = [corpus for corpus in corpora if corpus.rows]
+        languages = next(filled[0].batches(["tgt_lang"])).column("tgt_lang")
+        language = language_code(str(languages[0])) or ""
+        ParaphraserSettings(tuple(sorted(labels)), control, self.parser_name, language).save(folder)
+        if "parser" in context.inputs:
+            shutil.copytree(context.inputs["parser"], folder / PARSER_FOLDER, dirs_exist_ok=True)
+        figures |= {**counts, "same_template_pairs": same[True], "templates": len(table.counts), "labels": len(labels)}
+        self._card(folder, filled, figures)
+        return figures
+
+    def _write_examples(
+        self,
+        corpora: Sequence[Corpus],
+        control: ControlConfig,
+        share: float,
+        same_rate: float,
+        seed: int,
+        files: dict[bool, Path],
+    ) -> dict[str, Json]:
+        """Write the examples of both parts, a source and a target per line; count those of each mode."""
+        counts: Counter[str] = Counter(dict.fromkeys([*(f"{mode}_examples" for mode in MODES), "identical_pairs"], 0))
+        files[False].parent.mkdir(parents=True, exist_ok=True)
+        with files[False].open("w", encoding="utf-8") as train, files[True].open("w", encoding="utf-8") as dev:
+            for first, pairs in parsed_pairs(corpora):
+                counts["identical_pairs"] += sum(pair.source == pair.paraphrase for pair in pairs)
+                for row, pair in enumerate(pairs, start=first):
+                    if pair.source == pair.paraphrase:
+                        continue
+                    held = is_held_out(pair.paraphrase, share)
+                    for swapped in self._directions:
+                        random = generator(seed, row, swapped)
+                        directed = pair.swapped() if swapped else pair
+                        example = make_example(directed, control, random, same_rate=same_rate)
+                        (dev if held else train).write(f"{example.source}\t{example.target}\n")
+                        counts[f"{example.mode}_examples"] += not held
+        return dict(counts)
+
+    @property
+    def _directions(self) -> tuple[bool, ...]:
+        """Whether a pair is swapped, for each example that it gives."""
+        return {"both": (False, True), "src-tgt": (False,), "tgt-src": (True,)}[self.direction]
+
+    def _card(self, folder: Path, corpora: list[Corpus], figures: dict[str, Json]) -> None:
+        first = next(corpora[0].batches(["src_lang", "tgt_lang"]))
+        batches = (batch for corpus in corpora for batch in corpus.batches(["origin"]))
+        origins = {str(origin) for batch in batches for origin in batch["origin"].unique()}
+        facts: dict[str, object] = {
+            "languages": f"{first['src_lang'][0]} → {first['tgt_lang'][0]}",
+            "training data": ", ".join(sorted(origins)),
+            "license": self.license,
+            **{key: value for key, value in figures.items() if "seconds" not in key and "per_second" not in key},
+        }
+        write_card(folder, title=self.title, facts=facts, text=self.description)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Paraphrase(Map):
+    """Paraphrases each text of a corpus several times, into VARIANTS, freely or by templates.
+
+    Columns `template`, `template_parse` and `template_distance` say which template a variant was to have, which one its
+    own parse has, and the tree edit distance between both.
+
+    Args:
+        paraphraser: A stage that trained a paraphraser, or its folder.
+        parser: Another parser than the one that came with the model: a stage or a folder.
+        n: Variants of each text at most.
+        template: A template such as '(S (NP) (VP) (.))', or 'auto' for n templates chosen for each text, with a variant
+            of each; '' paraphrases freely.
+        like: Instead of a template: a sentence whose syntax to follow.
+        height: Levels of the tree of `like` to follow, below ROOT; 0 follows all.
+        decode: How to decode, such as 'nucleus:0.95'. Default: a beam.
+        column: Column to paraphrase: 'text' of SENTENCES, 'src' or 'tgt' of PAIRS. Default: 'text', or else 'src'.
+        check_languages: Before any work, identify the language of a sample, and fail if the paraphraser was trained on
+            another one.
+
+    Raises:
+        ConfigError: `template` and `like` are both given, or a value is not valid, or, when it runs, the model does not
+            know a label.
+        DataError: When it runs: the column does not exist, or the exemplar cannot be parsed.
+
+    Example:
+        >>> Paraphrase(paraphraser="train-paraphraser", template="(S (NP) (VP) (.))").n
+        5
+    """
+
+    inputs: ClassVar[tuple[str, ...]] = ("paraphraser", "parser")
+    output_schema: ClassVar[str] = "VARIANTS"
+    rows: ClassVar[Literal["same", "many"]] = "many"
+
+    paraphraser: Ref
+    parser: Ref | None = None
+    n: int = 5
+    template: str = ""
+    like: str = ""
+    height: int = EXEMPLAR_HEIGHT
+    decode: str = ""
+    column: Literal["", "text", "src", "tgt"] = ""
+    check_languages: bool = True
+
+    def configuration(self) -> dict[str, Json]:
+        """The fields; the check of languages does not change the output."""
+        return {name: value for name, value in super().configuration().items() if name != "check_languages"}
+
+    def check_input(self, corpus: CorpusReader, context: StageContext) -> Mapping[str, Json]:
+        """The language of a sample is that of the paraphraser."""
+        column = self.column or ("text" if "text" in corpus.schema.names else "src")
+        if self.check_languages and column in corpus.schema.names:
+            sample = read_sample(corpus, [column], "doc_id" if column == "text" else "pair_id", context.seed)
+            paraphraser = _paraphraser(context.inputs["paraphraser"], context.inputs.get("parser"))
+            paraphraser.check_language(sample.columns[column])
+        return {}
+
+    def validate(self) -> None:
+        if self.n < 1:
+            raise ConfigError(f"key 'n' must be 1 or more, got {self.n}")
+        if self.height < 0:
+            raise ConfigError(f"key 'height' must be 0 (all levels) or more, got {self.height}")
+        if self.template and self.like:
+            raise ConfigError("keys 'template' and 'like' cannot be combined", remedy="Give one of them.")
+        if self.template and self.template != AUTO:
+            read_template(self.template)
+        if self.decode:
+            parse_decoding(self.decode)
+
+    def apply(self, batch: pa.RecordBatch, context: StageContext) -> pa.RecordBatch:
+        """The variants of one batch; the model is loaded once per worker."""
+        paraphraser = _paraphraser(context.inputs["paraphraser"], context.inputs.get("parser"))
+        originals = originals_of(batch, self.column)
+        groups = paraphraser.candidates(
+            pc.fill_null(originals.column("original"), "").to_pylist(),
+            n=self.n,
+            template=self.template or None,
+            like=self.like or None,
+            height=self.height or None,
+            decode=self.decode or None,
+            seed=context.seed,
+        )
+        variants = [
+            [Variant(one.text, one.logprob, one.tokens, one.cut, pieces=one.pieces) for one in group]
+            for group in groups
+        ]
+        signed = f"{paraphraser.signature}|{signature('decode', decode=self.decode or 'beam', n=self.n)}"
+        rows = variant_rows(originals, variants, f"paraphrase:{self.template or self.like or 'free'}", signature=signed)
+        flat = [one for group in groups for one in group]
+        for name, values, kind in (
+            ("template", [one.template for one in flat], pa.string()),
+            ("template_parse", [one.parsed for one in flat], pa.string()),
+            ("template_distance", [one.distance for one in flat], pa.int32()),
+        ):
+            rows = rows.append_column(pa.field(name, kind, metadata={"signature": signed}), pa.array(values, kind))
+        return rows
+
+
+def open_paraphraser(
+    folder: str | Path, *, parser: str | Path | ParserLike | None = None, device: str | None = None
+) -> ControlledParaphraser:
+    """Open the paraphraser of a folder.
+
+    Args:
+        folder: What `train-paraphraser` wrote.
+        parser: A parser, its folder, or its name; None takes the one that came with the model, if it did.
+        device: 'cpu', 'cuda' or 'auto'. Default: $PARALOOM_DEVICE, or 'cpu'.
+
+    Raises:
+        ModelError: The folder is not a paraphraser, or incomplete, or the parser is not installed.
+    """
+    parts = paraphraser_parts(folder, parser=parser, device=device)
+    return ControlledParaphraser(*parts)
+
+
+def paraphraser_parts(
+    folder: str | Path, *, parser: str | Path | ParserLike | None = None, device: str | None = None
+) -> tuple[Translator, ParaphraserSettings, TemplateTable, ParserLike | None]:
+    """What a paraphraser is made of; see `open_paraphraser`."""
+    path = Path(folder)
+    settings = ParaphraserSettings.load(path)
+    if parser is None and (path / PARSER_FOLDER).is_dir():
+        parser = path / PARSER_FOLDER
+    if parser is None and settings.parser:
+        parser = settings.parser
+    loaded = load_parser(parser) if isinstance(parser, (str, Path)) else parser
+    translator = Translator.load(path, device=device, check_costs=False)
+    return translator, settings, TemplateTable.load(path), loaded
+
+
+@cached_per_stage()
+def _paraphraser(folder: Path, parser: Path | None) -> ControlledParaphraser:
+    return open_paraphraser(folder, parser=parser)
+
+
+def parsed_pairs(corpora: Sequence[Corpus]) -> Iterator[tuple[int, list[ParsedPair]]]:
+    """Pairs with their trees, normalized, in batches.
+
+    Args:
+        corpora: Corpora of pairs with columns `src_parse` and `tgt_parse`; a tree is None where it is null.
+
+    Yields:
+        The row of the first pair, counted over all corpora from 0, and the pairs.
+    """
+    first = 0
+    for corpus in corpora:
+        for batch in corpus.batches(["src", "tgt", *TREES]):
+            sides = [normalize(batch[name]).to_pylist() for name in ("src", "tgt")]
+            sides += [batch[name].to_pylist() for name in TREES]
+            yield first, [ParsedPair(*row) for row in zip(*sides, strict=True)]
+            first += batch.num_rows
+
+
+def _read_examples(path: Path) -> Iterator[SentencePairs]:
+    """The examples of a file in batches of sources and targets."""
+    lines = iter(read_lines(path))
+    while part := list(islice(lines, _BATCH_ROWS)):
+        pairs = [line.split("\t") for line in part]
+        yield [source for source, _ in pairs], [target for _, target in pairs]

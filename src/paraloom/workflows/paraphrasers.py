@@ -1,0 +1,237 @@
+"""Paraphrasers for users: trained, loaded, asked for paraphrases; the templates of models and pairs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet as pq
+
+from paraloom.core.errors import ConfigError
+from paraloom.core.progress import loading
+from paraloom.core.protocols import ParserLike
+from paraloom.core.stage import Ref, Stage
+from paraloom.generate.examples import ParsedPair
+from paraloom.generate.paraphraser import ControlledParaphraser
+from paraloom.generate.settings import PARAPHRASER_FILE
+from paraloom.generate.templates import SCPN_TEMPLATES, TemplateTable
+from paraloom.io import Corpus
+from paraloom.pipeline.result import RunResult
+from paraloom.pipeline.shard import OnError
+from paraloom.stages.paraphrasers import TREES, TrainParaphraser, paraphraser_parts, parsed_pairs
+from paraloom.stages.syntax import Parse
+from paraloom.stages.variants import columns_of_file
+from paraloom.workflows.run import as_list, input_stages, run_stages
+from paraloom.workflows.syntax import parser_fields
+
+
+class Paraphraser(ControlledParaphraser):
+    """Paraphrases sentences: freely, by a template of syntax, or with the syntax of another sentence.
+
+    `load` opens one that `paraloom train paraphraser` wrote; `paraphrase` gives several variants of each sentence.
+
+    Args:
+        translator: Writes templates and paraphrases.
+        settings: Labels it knows, and how it was trained.
+        templates: Templates of its training pairs.
+        parser: Parses sentences, exemplars and paraphrases.
+
+    Example:
+        >>> paraphraser = Paraphraser.load("paraphraser-en")  # doctest: +SKIP
+        >>> paraphraser.paraphrase(["We left early."], template="(S (ADVP) (,) (NP) (VP) (.))")  # doctest: +SKIP
+    """
+
+    @classmethod
+    def load(
+        cls, folder: str | Path, *, parser: str | Path | ParserLike | None = None, device: str | None = None
+    ) -> Paraphraser:
+        """Load a paraphraser.
+
+        Args:
+            folder: What `paraloom train paraphraser` wrote.
+            parser: Another parser than the one in the folder: an object, a folder, or a name such as 'stanza:en'.
+            device: 'cpu', 'cuda' or 'auto'. Default: $PARALOOM_DEVICE, or 'cpu'.
+
+        Returns:
+            The paraphraser.
+
+        Raises:
+            ModelError: The folder is not a paraphraser, or incomplete, or the parser is not installed.
+        """
+        with loading(f"the paraphraser {folder}"):
+            return cls(*paraphraser_parts(folder, parser=parser, device=device))
+
+
+def train_paraphraser(
+    pairs: str | Path | Sequence[str | Path],
+    output: str | Path,
+    *,
+    parser: str | None = None,
+    on_error: OnError = "stop",
+    seed: int = 1,
+    **config: Any,
+) -> RunResult:
+    """Train a paraphraser on pairs; if stopped, the same call resumes.
+
+    Args:
+        pairs: Training pairs: one file or corpus, or several. Those without trees are parsed.
+        output: Folder of the paraphraser.
+        parser: A folder of `train_parser`, 'spacy:NAME' or 'stanza:LANGUAGE'; a folder is copied into the model.
+        on_error: 'stop' at a row that cannot be read, or 'reject' it.
+        seed: Seed of every random choice.
+        **config: Further fields of `paraloom.stages.TrainParaphraser`: `steps`, `free_share`, `max_height` …
+
+    Returns:
+        The result; the figures of the last stage have the development loss and the counts of examples.
+
+    Raises:
+        ConfigError: Pairs have no trees, and no parser is given.
+        MissingExtraError: The extra `train` is not installed.
+    """
+    stages: list[Stage] = []
+    references: list[Ref] = []
+    fields = {} if parser is None else parser_fields(parser)
+    for number, source in enumerate(as_list(pairs), start=1):
+        reading, reference = input_stages(str(source), name=f"pairs-{number}", on_error=on_error)
+        stages += reading
+        if not set(TREES) <= set(_columns(source)):
+            if parser is None:
+                raise ConfigError(
+                    "the pairs have no trees",
+                    file=source,
+                    remedy="Give --parser FOLDER (`paraloom train parser` makes one), or pairs from `paraloom parse`.",
+                )
+            reference = Parse(name=f"parse-{number}", input=reference, **fields)
+            stages.append(reference)
+        references.append(reference)
+    training = TrainParaphraser(
+        pairs=tuple(references), parser=fields.get("parser"), parser_name=fields.get("model", ""), **config
+    )
+    return run_stages([*stages, training], str(output), seed=seed, on_error=on_error)
+
+
+@dataclass(frozen=True)
+class TemplateCount:
+    """A template of paraphrases.
+
+    Args:
+        template: The template.
+        count: Pairs whose paraphrase has it.
+        share: Their share of all pairs with a tree, 0 to 1.
+        example: One of these paraphrases.
+        in_scpn: Whether it is one of SCPN's ten.
+    """
+
+    template: str
+    count: int
+    share: float
+    example: str
+    in_scpn: bool
+
+
+@dataclass(frozen=True)
+class TemplateCounts:
+    """The commonest templates, and SCPN's ten that are not among them.
+
+    Args:
+        pairs: Pairs with a tree.
+        distinct: Distinct templates.
+        templates: The commonest ones.
+        scpn: The others of SCPN's ten, with their counts, which may be 0.
+    """
+
+    pairs: int
+    distinct: int
+    templates: tuple[TemplateCount, ...]
+    scpn: tuple[TemplateCount, ...]
+
+    def format(self) -> str:
+        """A line for each template: count, share, whether SCPN has it (*), the template, an example."""
+        lines = [f"{'count':>7} {'share':>6}    template"]
+        for block in (self.templates, self.scpn):
+            lines += [
+                f"{row.count:>7,} {row.share:>6.1%}  {' *'[row.in_scpn]} {row.template:<40} {row.example}".rstrip()
+                for row in block
+            ]
+        covered = sum(row.share for row in self.templates)
+        return "\n".join(
+            [
+                *lines,
+                f"{self.pairs:,} pairs with a tree, {self.distinct:,} distinct templates; those above the others of "
+                f"SCPN cover {covered:.1%}; * is one of SCPN's ten",
+            ]
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """The fields by name."""
+        return asdict(self)
+
+
+def count_templates(source: str | Path, *, count: int = 20) -> TemplateCounts:
+    """The commonest templates of the paraphrases of a model's training pairs, or of pairs with trees.
+
+    Args:
+        source: Folder of a paraphraser, or pairs with columns `src_parse` and `tgt_parse`: a corpus folder or a
+            Parquet file.
+        count: Templates at most.
+
+    Raises:
+        ConfigError: The pairs have no trees.
+    """
+    folder = Path(source)
+    if (folder / PARAPHRASER_FILE).is_file():
+        table = TemplateTable.load(folder)
+    else:
+        table = TemplateTable()
+        for pairs in read_parsed(source):
+            table.add(pairs)
+    common = table.most_common(count)
+
+    def row(template: str) -> TemplateCount:
+        example = table.examples.get(template, "")
+        return TemplateCount(
+            template, table.counts[template], table.share(template), example, template in SCPN_TEMPLATES
+        )
+
+    names = [template for template, _ in common]
+    return TemplateCounts(
+        table.counts.total(),
+        len(table.counts),
+        tuple(map(row, names)),
+        tuple(row(template) for template in SCPN_TEMPLATES if template not in names),
+    )
+
+
+def read_parsed(source: str | Path) -> Iterator[list[ParsedPair]]:
+    """Pairs with their trees, in batches.
+
+    Args:
+        source: A corpus folder, or a Parquet file.
+
+    Raises:
+        ConfigError: A column of the trees is missing.
+    """
+    missing = [name for name in TREES if name not in _columns(source)]
+    if missing:
+        raise ConfigError(
+            f"column '{missing[0]}' not found", file=source, remedy="Add trees with `paraloom parse` first."
+        )
+    if Path(source).is_dir():
+        yield from (pairs for _, pairs in parsed_pairs([Corpus.open(source)]))
+        return
+    with pq.ParquetFile(source) as file:
+        for batch in file.iter_batches(columns=["src", "tgt", *TREES]):
+            yield [
+                ParsedPair(row["src"] or "", row["tgt"] or "", *(row[name] for name in TREES))
+                for row in batch.to_pylist()
+            ]
+
+
+def _columns(source: str | Path) -> list[str]:
+    path = Path(source)
+    if (path / "corpus.json").is_file():
+        names: list[str] = Corpus.open(path).schema.names
+        return names
+    return columns_of_file(path)
