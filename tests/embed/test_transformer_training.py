@@ -453,8 +453,8 @@ def test_bad_input_is_an_error(teacher, tmp_path) -> None:
     for settings, message in (
         ({"width": 10, "heads": 4}, "multiple of 'heads'"),
         ({"squared_weight": 0, "vector_weight": 0}, "weights of all losses"),
-        ({"batch_size": 1}, "'batch_size' is 1"),
-        ({"temperature": 0}, "'temperature' is 0"),
+        ({"batch_size": 1}, "'batch_size' must be 2 or more, not 1"),
+        ({"temperature": 0}, "'temperature' must be above 0, not 0"),
         ({"final_learning_rate": 2}, "0 to 1"),
         ({"precision": "int8"}, "precision"),
     ):
