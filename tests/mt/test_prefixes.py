@@ -25,7 +25,9 @@ def test_probabilities_are_those_of_what_follows(translator: Translator, decode:
         beginning = translator._codec.encode_target([prefix])[0]
         for variant in group:
             rest = translator._codec.encode_target([variant.text])[0]
-            (scored,) = translator._loaded().score_batch(translator._codec.encode([source]), [[*beginning, *rest]])
+            (scored,) = translator._decoder.engine().score_batch(
+                translator._codec.encode([source]), [[*beginning, *rest]]
+            )
             own = scored.log_probs[len(beginning) :]
             assert variant.tokens == len(own) == len(rest) + 1
             assert variant.logprob == pytest.approx(sum(own), abs=0.02)

@@ -9,16 +9,14 @@ import math
 import os
 import random
 import re
-import sys
 import tempfile
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
-from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 from urllib.request import getproxies, proxy_bypass
 
@@ -309,9 +307,6 @@ def _open_transport(policy: RequestPolicy) -> Any:
     proxies = {} if proxy_bypass(parts.netloc) else getproxies()
     proxy = proxies.get(parts.scheme) or proxies.get("all")
     limit = policy.concurrency
-    # httpcore tries to import it several times a request; where it is not installed, searching takes half of the time.
-    if find_spec("sniffio") is None:
-        sys.modules.setdefault("sniffio", cast(Any, None))
     return httpx.AsyncHTTPTransport(
         verify=parts.scheme == "https",  # reading certificates takes 0.1 s, which plain HTTP does not need
         limits=httpx.Limits(max_connections=limit, max_keepalive_connections=limit),
