@@ -1,0 +1,419 @@
+"""Selection of paraphrases: candidates are checked, ranked by meaning, fluency and difference, and kept apart."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+import numpy.typing as npt
+from rapidfuzz.distance import Levenshtein
+
+from paraloom.core.config import Config
+from paraloom.core.digests import signature
+from paraloom.core.errors import ConfigError, nearest
+from paraloom.core.protocols import EncoderLike, ParaphraseLike
+from paraloom.text.tokens import words
+
+EMPTY, REFUSED, CUT, REPETITION, COPY, LENGTH, DRIFT, NOT_ENTAILED, DUPLICATE, SURPLUS = (
+    *("empty", "refused by the model", "cut off by the decoder", "repeats a word", "near copy of the text"),
+    *("length", "other meaning", "not entailed", "like a better one", "more than wanted"),
+)
+"""Why a candidate is dropped, in the order in which it is checked."""
+
+_MAX_RUN = 3
+"""A word that comes so often in a row, and does not in the text, is what decoders repeat."""
+
+
+_WITHOUT_SPACES = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff]")
+"""Thai, Lao, Burmese, Khmer, kana and Chinese characters."""
+
+
+class EntailmentModel(Protocol):
+    """A model that reads both texts at once, such as `paraloom.pairs.scoring.cross_encoder.CrossEncoder`."""
+
+    @property
+    def signature(self) -> str:
+        """The model and what its value is."""
+
+    def predict(self, firsts: list[str], seconds: list[str]) -> npt.NDArray[np.float32]:
+        """How probably each of n first texts entails the second, float32 `(n,)`, 0 to 1."""
+
+
+class FluencyModel(Protocol):
+    """A language model, such as `paraloom.pairs.scoring.language_model.NgramModel`."""
+
+    @property
+    def signature(self) -> str:
+        """The model."""
+
+    def perplexity(self, texts: list[str]) -> npt.NDArray[np.float32]:
+        """Perplexity of each of n texts, float32 `(n,)`, 1 or more; NaN where it is undefined."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class SelectionConfig(Config):
+    """What a candidate must have, and what counts among those that have it.
+
+    Args:
+        meaning: Minimum cosine similarity to the text by the encoder, 0 (anything) to 1. With the bundled encoder
+            `english`, texts about the same thing begin near 0.5, and close rewordings near 0.85.
+        difference: Minimum difference from the text, 0 (copies, too) to 1: edits of words, divided by the number of
+            words of the longer side; case and punctuation do not count.
+        entailment: Minimum probability, 0 to 1, that each side entails the other, where an entailment model is given.
+        length_ratio: Maximum ratio of the words of the longer side to those of the shorter, 1 or more; texts of up to
+            five words may have three more. Inf for any.
+        distinct: Minimum difference between two paraphrases that are kept for the same text, 0 to 1.
+        difference_weight: What a difference of 1 adds to the rank, 0 or more, where a cosine of 1 adds 1.
+        fluency_weight: What the highest fluency adds to the rank, 0 or more.
+        template_weight: What the template that was asked for adds to the rank, 0 or more.
+        variety_weight: What similarity to a better paraphrase of the same text takes from the rank, 0 or more.
+
+    Raises:
+        ConfigError: A value is out of its range.
+
+    Example:
+        >>> SelectionConfig(meaning=1.5)
+        Traceback (most recent call last):
+            ...
+        paraloom.core.errors.ConfigError: 'meaning' must be from 0 to 1, got 1.5.
+        0.65 keeps loose paraphrases, 0.85 only close ones.
+    """
+
+    meaning: float = 0.75
+    difference: float = 0.2
+    entailment: float = 0.5
+    length_ratio: float = 2.0
+    distinct: float = 0.15
+    difference_weight: float = 0.5
+    fluency_weight: float = 0.25
+    template_weight: float = 0.5
+    variety_weight: float = 0.5
+
+    def validate(self) -> None:
+        remedies = {
+            "meaning": "0.65 keeps loose paraphrases, 0.85 only close ones.",
+            "difference": "0.1 asks for one word in ten, 0.4 for four.",
+        }
+        for name in ("meaning", "difference", "entailment", "distinct"):
+            value = getattr(self, name)
+            if not 0 <= value <= 1:
+                raise ConfigError(f"'{name}' must be from 0 to 1, got {value:g}", remedy=remedies.get(name))
+        if self.length_ratio < 1:
+            raise ConfigError(f"'length_ratio' must be 1 or more, got {self.length_ratio:g}")
+        for name in ("difference_weight", "fluency_weight", "template_weight", "variety_weight"):
+            if getattr(self, name) < 0:
+                raise ConfigError(f"'{name}' must be 0 or more, got {getattr(self, name):g}")
+
+
+PRESETS = {
+    "close": SelectionConfig(meaning=0.85, difference=0.1, distinct=0.1, difference_weight=0.0, variety_weight=0.2),
+    "augmentation": SelectionConfig(),
+    "corpus": SelectionConfig(meaning=0.65, difference=0.35, length_ratio=1.8, fluency_weight=0.5),
+    "varied": SelectionConfig(meaning=0.65, difference=0.2, distinct=0.3, difference_weight=1.0, variety_weight=1.0),
+}
+"""Name of a use → what is kept.
+
+close: replaces a text, such as a line of an interface or a question of a test: meaning first, difference does not count.
+augmentation: more rows of a labeled set: a label survives what changes a cosine by a quarter, a copy teaches nothing.
+corpus: pairs to train an encoder or paraphraser on, where many similar pairs teach less than fewer that differ.
+varied: several wordings of one text, such as the utterances of an intent: these must differ from one another.
+"""
+
+
+def selection_config(preset: str = "augmentation", **values: float | None) -> SelectionConfig:
+    """A preset, with some of its values replaced.
+
+    Args:
+        preset: A name in `PRESETS`.
+        **values: Fields of `SelectionConfig`; None keeps the preset's.
+
+    Raises:
+        ConfigError: Unknown preset or field, or a value out of its range.
+
+    Example:
+        >>> selection_config("close", meaning=0.9).meaning, selection_config("close", meaning=None).meaning
+        (0.9, 0.85)
+    """
+    if preset not in PRESETS:
+        raise ConfigError(f"unknown preset '{preset}' of a selection{nearest(preset, list(PRESETS))}")
+    base: dict[str, Any] = dict(vars(PRESETS[preset]))
+    for name, value in values.items():
+        if name not in base:
+            raise ConfigError(f"unknown setting '{name}' of a selection{nearest(name, list(base))}")
+        if value is not None:
+            base[name] = value
+    return SelectionConfig(**base)
+
+
+class SelectedParaphrase(NamedTuple):
+    """A paraphrase that was kept.
+
+    Args:
+        text: The paraphrase.
+        score: Its rank among all of its text, a weighted sum; higher is better.
+        meaning: Cosine similarity to the text, -1 to 1; NaN without an encoder.
+        difference: Difference from the text, 0 to 1.
+        fluency: 0 to 1: the geometric mean probability of its tokens; with a language model, how its perplexity compares
+            with that of the text, 1 where it is not higher. NaN where it is unknown.
+        entailment: The lower one of both directions, 0 to 1; NaN without a model.
+        template: 1 where it has the template that was asked for, less with the distance to it; 1 without a template.
+        candidate: The candidate as it was generated.
+    """
+
+    text: str
+    score: float
+    meaning: float
+    difference: float
+    fluency: float
+    entailment: float
+    template: float
+    candidate: ParaphraseLike
+
+
+class Selection(NamedTuple):
+    """What was kept, and why the rest was not.
+
+    Args:
+        kept: For each text its paraphrases, the best first.
+        dropped: Reason → number of candidates.
+    """
+
+    kept: list[list[SelectedParaphrase]]
+    dropped: Counter[str]
+
+
+def word_difference(first: str, second: str) -> float:
+    """Edits of words between two texts, divided by the number of words of the longer one.
+
+    Args:
+        first: A text.
+        second: A text.
+
+    Returns:
+        0 (equal but for case and punctuation) to 1 (all words differ). Texts without spaces are compared by characters.
+
+    Example:
+        >>> word_difference("A dog sleeps.", "a dog sleeps"), word_difference("A dog sleeps.", "The dog sleeps.")
+        (0.0, 0.3333333333333333)
+    """
+    return _difference_of(_units(first), _units(second))
+
+
+class ParaphraseSelector:
+    """Keeps the best candidates of each text, far enough from the text and from one another.
+
+    Args:
+        config: Thresholds and weights.
+        encoder: Measures meaning; without one, `meaning` has no effect.
+        entailment: Checks that each side follows from the other, and measures meaning instead of the encoder.
+        language_model: Measures fluency instead of the probabilities that the paraphraser gave.
+
+    Example:
+        >>> from paraloom.core.protocols import Variant
+        >>> selector = ParaphraseSelector(SelectionConfig(difference=0.3))
+        >>> candidates = [Variant("A dog sleeps!", -1.0, 4), Variant("The dog is asleep.", -2.0, 5)]
+        >>> kept, dropped = selector.select(["A dog sleeps."], [candidates])
+        >>> [one.text for one in kept[0]], dict(dropped)
+        (['The dog is asleep.'], {'near copy of the text': 1})
+    """
+
+    def __init__(
+        self,
+        config: SelectionConfig | None = None,
+        encoder: EncoderLike | None = None,
+        *,
+        entailment: EntailmentModel | None = None,
+        language_model: FluencyModel | None = None,
+    ) -> None:
+        self.config = config or SelectionConfig()
+        self.encoder = encoder
+        self.entailment = entailment
+        self.language_model = language_model
+
+    @property
+    def signature(self) -> str:
+        """Thresholds and models."""
+        models = {
+            name: "none" if model is None else model.signature
+            for name, model in (
+                ("encoder", self.encoder),
+                ("entailment", self.entailment),
+                ("language_model", self.language_model),
+            )
+        }
+        return signature("selection", meaning=self.config.meaning, difference=self.config.difference, **models)
+
+    def select(
+        self, texts: Sequence[str], groups: Sequence[Sequence[ParaphraseLike]], n: int | Sequence[int] = 1
+    ) -> Selection:
+        """Choose paraphrases.
+
+        Args:
+            texts: m texts.
+            groups: Their candidates.
+            n: Paraphrases of each text at most: one number, or m numbers.
+
+        Returns:
+            m lists, each best first, and the counts of dropped candidates by reason.
+        """
+        wanted = [n] * len(texts) if isinstance(n, int) else list(n)
+        dropped: Counter[str] = Counter()
+        rows: list[int] = []
+        candidates: list[ParaphraseLike] = []
+        differences: list[float] = []
+        for row, (text, group) in enumerate(zip(texts, groups, strict=True)):
+            source = _units(text)
+            for candidate in group:
+                units = _units(candidate.text)
+                difference = _difference_of(source, units)
+                reason = self._surface_reason(source, units, candidate, difference)
+                if reason:
+                    dropped[reason] += 1
+                    continue
+                rows.append(row)
+                candidates.append(candidate)
+                differences.append(difference)
+        measured = self._measure([texts[row] for row in rows], candidates, differences)
+        by_row: list[list[SelectedParaphrase]] = [[] for _ in texts]
+        for row, one in zip(rows, measured, strict=True):
+            reason = self._meaning_reason(one)
+            if reason:
+                dropped[reason] += 1
+            else:
+                by_row[row].append(one)
+        kept = [self._apart(group, count, dropped) for group, count in zip(by_row, wanted, strict=True)]
+        return Selection(kept, dropped)
+
+    def _surface_reason(
+        self, source: Sequence[str], units: Sequence[str], candidate: ParaphraseLike, difference: float
+    ) -> str:
+        """Why a candidate is dropped without a look at its meaning; '' where it is not."""
+        if getattr(candidate, "reason", None):
+            return REFUSED
+        if not units:
+            return EMPTY
+        if getattr(candidate, "cut", False):
+            return CUT
+        if (run := _most_in_a_row(units)) >= _MAX_RUN and run > _most_in_a_row(source):
+            return REPETITION
+        if difference < self.config.difference or not difference:
+            return COPY
+        shorter, longer = sorted((len(source), len(units)))
+        if longer > max(shorter * self.config.length_ratio, shorter + 3 if shorter <= 5 else 0):
+            return LENGTH
+        return ""
+
+    def _meaning_reason(self, one: SelectedParaphrase) -> str:
+        """Why a candidate is dropped by its meaning; '' where it is not."""
+        if self.encoder is not None and not one.meaning >= self.config.meaning:
+            return DRIFT
+        if self.entailment is not None and not one.entailment >= self.config.entailment:
+            return NOT_ENTAILED
+        return ""
+
+    def _measure(
+        self, texts: list[str], candidates: Sequence[ParaphraseLike], differences: Sequence[float]
+    ) -> list[SelectedParaphrase]:
+        if not texts:
+            return []
+        outputs = [candidate.text for candidate in candidates]
+        unknown = np.full(len(texts), np.nan)
+        meaning = unknown if self.encoder is None else _cosines(self.encoder, texts, outputs)
+        entailment = unknown
+        if self.entailment is not None:
+            entailment = np.minimum(self.entailment.predict(texts, outputs), self.entailment.predict(outputs, texts))
+        if self.language_model is None:
+            fluency = np.array([_mean_probability(candidate) for candidate in candidates])
+        else:
+            ratio = self.language_model.perplexity(texts) / self.language_model.perplexity(outputs)
+            fluency = np.minimum(ratio, 1.0)
+        results = []
+        for row, candidate in enumerate(candidates):
+            template = _template_match(candidate)
+            value = float(meaning[row] if self.entailment is None else entailment[row])
+            score = (
+                (0.0 if math.isnan(value) else value)
+                + self.config.difference_weight * differences[row]
+                + self.config.fluency_weight * (0.0 if math.isnan(fluency[row]) else float(fluency[row]))
+                + self.config.template_weight * template
+            )
+            results.append(
+                SelectedParaphrase(
+                    *(candidate.text, score, float(meaning[row]), differences[row], float(fluency[row])),
+                    *(float(entailment[row]), template, candidate),
+                )
+            )
+        return results
+
+    def _apart(self, group: list[SelectedParaphrase], n: int, dropped: Counter[str]) -> list[SelectedParaphrase]:
+        """The best ones, each far enough from those before it (maximal marginal relevance)."""
+        waiting = sorted(group, key=lambda one: -one.score)
+        units = {id(one): _units(one.text) for one in waiting}
+        likeness = {id(one): 0.0 for one in waiting}
+        chosen: list[SelectedParaphrase] = []
+        while waiting and len(chosen) < n:
+            best = max(waiting, key=lambda one: one.score - self.config.variety_weight * likeness[id(one)])
+            chosen.append(best)
+            remaining = []
+            for one in waiting:
+                if one is best:
+                    continue
+                difference = _difference_of(units[id(best)], units[id(one)])
+                if difference < self.config.distinct or not difference:
+                    dropped[DUPLICATE] += 1
+                    continue
+                likeness[id(one)] = max(likeness[id(one)], 1 - difference)
+                remaining.append(one)
+            waiting = remaining
+        if waiting:
+            dropped[SURPLUS] += len(waiting)
+        return chosen
+
+
+def _units(text: str) -> list[str]:
+    """The words of a text in lower case, without punctuation; of scripts without spaces, the characters."""
+    units = words(text, punctuation=False)
+    if text.isascii() or not _WITHOUT_SPACES.search(text):
+        return units
+    return [part for unit in units for part in (unit if _WITHOUT_SPACES.search(unit) else [unit])]
+
+
+def _difference_of(first: Sequence[str], second: Sequence[str]) -> float:
+    return float(Levenshtein.normalized_distance(first, second))
+
+
+def _most_in_a_row(units: Sequence[str]) -> int:
+    """How often a word follows itself at most."""
+    run = best = 1
+    for before, after in zip(units, units[1:], strict=False):
+        run = run + 1 if before == after else 1
+        best = max(best, run)
+    return best
+
+
+def _mean_probability(candidate: ParaphraseLike) -> float:
+    """Geometric mean of the probabilities of its tokens; NaN where they are unknown."""
+    return math.exp(min(0.0, candidate.logprob / max(1, candidate.tokens)))
+
+
+def _template_match(candidate: ParaphraseLike) -> float:
+    distance = getattr(candidate, "distance", None)
+    return 1.0 if distance is None else 1.0 / (1.0 + float(distance))
+
+
+def _cosines(encoder: EncoderLike, firsts: Sequence[str], seconds: Sequence[str]) -> npt.NDArray[np.float64]:
+    """Cosine of each pair of texts, float64 `(n,)`; NaN where a vector is 0."""
+    distinct = list(dict.fromkeys([*firsts, *seconds]))
+    vectors = np.asarray(encoder.encode(distinct), np.float64)
+    norms = np.linalg.norm(vectors, axis=1, keepdims=True)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        vectors = vectors / norms
+    index = {text: row for row, text in enumerate(distinct)}
+    left, right = ([index[text] for text in side] for side in (firsts, seconds))
+    products: npt.NDArray[np.float64] = np.einsum("nd,nd->n", vectors[left], vectors[right])
+    return products
