@@ -231,9 +231,7 @@ class ParaphraserLike(Protocol):
     def signature(self) -> str:
         """Digest of the models, and how they decode: for the metadata of columns."""
 
-    def paraphrase(
-        self, texts: Sequence[str], *, n: int = 5, seed: int = 0
-    ) -> Sequence[Sequence[ParaphraseLike]]:
+    def paraphrase(self, texts: Sequence[str], *, n: int = 5, seed: int = 0) -> Sequence[Sequence[ParaphraseLike]]:
         """Paraphrase texts.
 
         Args:

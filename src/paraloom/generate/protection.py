@@ -14,9 +14,9 @@ MARKUP, FIELDS, LINKS, MAIL, MENTIONS, TERMS, NUMBERS, NAMES = KINDS = (
 )
 """What can be held, the first ones before the later ones where both fit.
 
-markup: tags such as <b>. fields: {name}, {{name}}, ${name}, %(name)s, %s. links: URLs. mail: e-mail addresses. mentions:
-@name and #tag. terms: those that are given. numbers: digits, with their currency or percent sign. names: words with a
-capital inside a sentence, unless half of all words have one; German writes nouns so: leave names out there.
+markup: tags such as <b>. fields: {name}, {{name}}, ${name}, %(name)s, %s. links: URLs. mail: e-mail addresses.
+mentions: @name and #tag. terms: those that are given. numbers: digits, with their currency or percent sign. names:
+words with a capital inside a sentence, unless half of all words have one; leave names out in German, where nouns have.
 """
 
 LOST, DISORDER, ADDED = (
@@ -148,7 +148,7 @@ class Protector:
         restored = mark.sub("\0\\1\0", candidate)
         for number, part in enumerate(protected.held, start=1):
             before, after = " ?" * part.before, " ?" * part.after
-            restored = re.sub(f"{before}\0{number}\0{after}", lambda _, own=part.text: own, restored)
+            restored = re.sub(f"{before}\0{number}\0{after}", part.text.replace("\\", r"\\"), restored)
         own = Counter(part.text for part in protected.held if part.kind in _EXACT)
         exact = [restored[start:stop] for start, stop, kind in self._spans(restored) if kind in _EXACT]
         return ("", ADDED) if Counter(exact) - own else (restored, "")

@@ -21,8 +21,8 @@ def label_quotas(
         counts: Rows of each label.
         n: New rows from each row at most, 1 or more.
         balance: Fill each label up to the largest one, instead of n new rows from each row.
-        max_new: New rows in all at most: with `balance` the rarest labels get them first, until they are level; without,
-            each label gets its share.
+        max_new: New rows in all at most: with `balance` the rarest labels get them first, until they are level;
+            without, each label gets its share.
 
     Returns:
         A number for each label, at most n times its rows.

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 from paraloom.core.digests import digest, signature
 from paraloom.core.errors import ConfigError
-from paraloom.core.protocols import ParaphraseLike, ParaphraserLike, TranslatorLike, Variant
+from paraloom.core.protocols import TranslatorLike, Variant
 from paraloom.text.language_names import language_code
 
 PIVOTS = 3
@@ -92,9 +92,7 @@ class PivotParaphraser:
         }
         return signature("round-trip", **models, pivots=self.pivots, decode=self.decode or "beam")
 
-    def paraphrase(
-        self, texts: str | Sequence[str], *, n: int = 5, seed: int = 0
-    ) -> list[list[RoundTripVariant]]:
+    def paraphrase(self, texts: str | Sequence[str], *, n: int = 5, seed: int = 0) -> list[list[RoundTripVariant]]:
         """Paraphrase texts.
 
         Args:
@@ -129,7 +127,7 @@ class PivotParaphraser:
 
 
 class MonolingualParaphraser:
-    """Paraphrases with a translator from a language into itself, such as a language model with a prompt that asks for it.
+    """Paraphrases with a translator from a language into itself, such as a language model with a prompt for that.
 
     Args:
         translator: Gives variants in the language of the texts.
@@ -187,51 +185,6 @@ class MonolingualParaphraser:
         given = [texts] if isinstance(texts, str) else list(texts)
         groups = _translate(self.translator, given, n, self.decode or "nucleus:0.95", seed)
         return [list({variant.text: variant for variant in reversed(group)}.values())[::-1][:n] for group in groups]
-
-
-class CombinedParaphraser:
-    """Several paraphrasers as one: the candidates of all, for a selection to choose from.
-
-    Args:
-        paraphrasers: Two or more, of one language.
-
-    Raises:
-        ConfigError: None is given.
-    """
-
-    def __init__(self, paraphrasers: Sequence[ParaphraserLike]) -> None:
-        if not paraphrasers:
-            raise ConfigError("a paraphraser is missing", remedy="Give one or more.")
-        self.paraphrasers = tuple(paraphrasers)
-
-    @property
-    def language(self) -> str | None:
-        """The language of the first one that says it."""
-        return next((one for part in self.paraphrasers if (one := getattr(part, "language", None))), None)
-
-    @property
-    def signature(self) -> str:
-        """Those of all, between plus signs."""
-        return "+".join(part.signature for part in self.paraphrasers)
-
-    def paraphrase(self, texts: Sequence[str], *, n: int = 5, seed: int = 0) -> list[list[ParaphraseLike]]:
-        """Paraphrase texts with all of them.
-
-        Args:
-            texts: m texts.
-            n: Variants by each paraphraser at most.
-            seed: Of decodings that sample.
-
-        Returns:
-            For each text the variants of all, by turns; equal ones once.
-        """
-        answers = [part.paraphrase(texts, n=n, seed=seed) for part in self.paraphrasers]
-        results: list[list[ParaphraseLike]] = []
-        for row in range(len(texts)):
-            groups = [answer[row] for answer in answers]
-            ranked = [group[rank] for rank in range(max(map(len, groups))) for group in groups if rank < len(group)]
-            results.append(list({variant.text: variant for variant in reversed(ranked)}.values())[::-1])
-        return results
 
 
 def _translate(

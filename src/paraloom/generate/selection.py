@@ -7,6 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -110,7 +111,7 @@ class SelectionConfig(Config):
                 raise ConfigError(f"'{name}' must be 0 or more, got {getattr(self, name):g}")
 
 
-PRESETS = {
+SELECTION_PRESETS = {
     "close": SelectionConfig(meaning=0.85, difference=0.1, distinct=0.1, difference_weight=0.0, variety_weight=0.2),
     "augmentation": SelectionConfig(),
     "corpus": SelectionConfig(meaning=0.65, difference=0.35, length_ratio=1.8, fluency_weight=0.5),
@@ -118,7 +119,7 @@ PRESETS = {
 }
 """Name of a use → what is kept.
 
-close: replaces a text, such as a line of an interface or a question of a test: meaning first, difference does not count.
+close: replaces a text, such as a line of an interface: meaning first, difference does not count.
 augmentation: more rows of a labeled set: a label survives what changes a cosine by a quarter, a copy teaches nothing.
 corpus: pairs to train an encoder or paraphraser on, where many similar pairs teach less than fewer that differ.
 varied: several wordings of one text, such as the utterances of an intent: these must differ from one another.
@@ -129,7 +130,7 @@ def selection_config(preset: str = "augmentation", **values: float | None) -> Se
     """A preset, with some of its values replaced.
 
     Args:
-        preset: A name in `PRESETS`.
+        preset: A name in `SELECTION_PRESETS`.
         **values: Fields of `SelectionConfig`; None keeps the preset's.
 
     Raises:
@@ -139,9 +140,9 @@ def selection_config(preset: str = "augmentation", **values: float | None) -> Se
         >>> selection_config("close", meaning=0.9).meaning, selection_config("close", meaning=None).meaning
         (0.9, 0.85)
     """
-    if preset not in PRESETS:
-        raise ConfigError(f"unknown preset '{preset}' of a selection{nearest(preset, list(PRESETS))}")
-    base: dict[str, Any] = dict(vars(PRESETS[preset]))
+    if preset not in SELECTION_PRESETS:
+        raise ConfigError(f"unknown preset '{preset}' of a selection{nearest(preset, list(SELECTION_PRESETS))}")
+    base: dict[str, Any] = dict(vars(SELECTION_PRESETS[preset]))
     for name, value in values.items():
         if name not in base:
             raise ConfigError(f"unknown setting '{name}' of a selection{nearest(name, list(base))}")
@@ -158,8 +159,8 @@ class SelectedParaphrase(NamedTuple):
         score: Its rank among all of its text, a weighted sum; higher is better.
         meaning: Cosine similarity to the text, -1 to 1; NaN without an encoder.
         difference: Difference from the text, 0 to 1.
-        fluency: 0 to 1: the geometric mean probability of its tokens; with a language model, how its perplexity compares
-            with that of the text, 1 where it is not higher. NaN where it is unknown.
+        fluency: 0 to 1: the geometric mean probability of its tokens; with a language model, the perplexity of the text
+            divided by its own, at most 1. NaN where it is unknown.
         entailment: The lower one of both directions, 0 to 1; NaN without a model.
         template: 1 where it has the template that was asked for, less with the distance to it; 1 without a template.
         candidate: The candidate as it was generated.
@@ -173,6 +174,10 @@ class SelectedParaphrase(NamedTuple):
     entailment: float
     template: float
     candidate: ParaphraseLike
+
+    def to_dict(self) -> dict[str, Any]:
+        """The fields by name, without the candidate."""
+        return {name: value for name, value in self._asdict().items() if name != "candidate"}
 
 
 class Selection(NamedTuple):
@@ -390,7 +395,7 @@ def _difference_of(first: Sequence[str], second: Sequence[str]) -> float:
 def _most_in_a_row(units: Sequence[str]) -> int:
     """How often a word follows itself at most."""
     run = best = 1
-    for before, after in zip(units, units[1:], strict=False):
+    for before, after in pairwise(units):
         run = run + 1 if before == after else 1
         best = max(best, run)
     return best
