@@ -40,7 +40,7 @@ class ParsedPair(NamedTuple):
         return ParsedPair(self.paraphrase, self.source, self.paraphrase_tree, self.source_tree)
 
 
-class Example(NamedTuple):
+class ControlExample(NamedTuple):
     """What a network reads and writes for a pair.
 
     Args:
@@ -99,7 +99,7 @@ def bounded_cut(tree: str, height: int | None, max_labels: int) -> str:
     return template
 
 
-def make_example(pair: ParsedPair, config: ControlConfig, random: np.random.Generator) -> Example:
+def make_example(pair: ParsedPair, config: ControlConfig, random: np.random.Generator) -> ControlExample:
     """The example of a pair in a mode that is drawn.
 
     Args:
@@ -138,7 +138,7 @@ def make_example(pair: ParsedPair, config: ControlConfig, random: np.random.Gene
         own = source_template(pair.source_tree, template, config)
     reached = height_of(template) if template else 0
     target = f"{target_prefix(template)} {plain_text(pair.paraphrase)}"
-    return Example(source_text(pair.source, own), target, mode, reached)
+    return ControlExample(source_text(pair.source, own), target, mode, reached)
 
 
 def source_template(tree: str, template: str | None, config: ControlConfig) -> str:
