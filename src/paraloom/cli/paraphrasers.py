@@ -100,6 +100,12 @@ def paraphrase(
     entailment: paraphraser_options.Entailment = None,
     language_model: paraphraser_options.LanguageModel = None,
     device: options.Device = None,
+    language_check: Annotated[
+        bool,
+        typer.Option(
+            "--language-check/--no-language-check", help="Stop at text in another language than the paraphraser's."
+        ),
+    ] = True,
     seed: options.Seed = 1,
     as_json: Annotated[bool, typer.Option("--json", help="Print each variant as a line of JSON.")] = False,
 ) -> None:
@@ -147,6 +153,8 @@ def paraphrase(
         height=height or None,
         decode=decode,
     )
+    if language_check:
+        workflows.check_text_language(given, workflows.language_of_paraphraser(source))
     if not selecting:
         _print_variants(given, source.paraphrase(given, n=n, seed=seed), template == "auto", as_json)
         return

@@ -27,7 +27,8 @@ class TemplateCandidates:
     @property
     def language(self) -> str | None:
         """The language that is paraphrased; None where the model does not say."""
-        return getattr(self.paraphraser.translator, "source", None)
+        own = getattr(self.paraphraser.settings, "language", None)
+        return own or getattr(self.paraphraser.translator, "source", None)
 
     @property
     def signature(self) -> str:

@@ -35,7 +35,8 @@ _PATTERNS = {
     MENTIONS: r"(?<![\w@#&])[@#]\w+",
     NUMBERS: r"(?<![\w.,])[$€£¥]? ?\d+(?:[.,:/-]\d+)*(?: ?%)?(?!\w)",
 }
-_WORD = re.compile(r"[^\W\d_]['’\w]*")
+_WORD = re.compile(r"[^\W\d_](?:['’&-]?\w)*")
+_PRONOUNS = ("I", "I'm", "I'd", "I'll", "I've", "I’m", "I’d", "I’ll", "I’ve")
 _SENTENCE_START = re.compile(r"(?:^|[.!?:;…\"“”‘'`(\[\n-])\W*$")
 _EXACT = (MARKUP, FIELDS, LINKS, MAIL, MENTIONS, NUMBERS)
 
@@ -193,12 +194,12 @@ def _term_pattern(term: str) -> str:
 def _names(text: str) -> list[tuple[int, int]]:
     """Runs of capitalized words that do not begin a sentence; none where half of the words have a capital."""
     words = list(_WORD.finditer(text))
-    capitals = [match for match in words[1:] if match[0][0].isupper()]
+    capitals = [match for match in words[1:] if match[0][0].isupper() and match[0] not in _PRONOUNS]
     if 2 * len(capitals) > len(words):
         return []
     spans: list[tuple[int, int]] = []
     for match in capitals:
-        if _SENTENCE_START.search(text[: match.start()]) or match[0] in ("I", "I'm", "I'd", "I'll", "I've"):
+        if _SENTENCE_START.search(text[: match.start()]):
             continue
         if spans and text[spans[-1][1] : match.start()] == " ":
             spans[-1] = (spans[-1][0], match.end())

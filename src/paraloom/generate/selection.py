@@ -403,7 +403,8 @@ def _most_in_a_row(units: Sequence[str]) -> int:
 
 def _mean_probability(candidate: ParaphraseLike) -> float:
     """Geometric mean of the probabilities of its tokens; NaN where they are unknown."""
-    return math.exp(min(0.0, candidate.logprob / max(1, candidate.tokens)))
+    mean = candidate.logprob / max(1, candidate.tokens)
+    return math.nan if math.isnan(mean) else math.exp(min(0.0, mean))
 
 
 def _template_match(candidate: ParaphraseLike) -> float:

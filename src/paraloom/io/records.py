@@ -186,7 +186,7 @@ def schema_of_records(records: Iterable[dict[str, Any]]) -> pa.Schema:
         names = list(dict.fromkeys(name for record in batch for name in record))
         for name in names:
             try:
-                kind = pa.infer_type([record.get(name) for record in batch])
+                kind = pa.array([record.get(name) for record in batch]).type
                 schemas.append(pa.schema([pa.field(name, kind)]))
             except pa.ArrowException as error:
                 raise _mixed(name, error) from None

@@ -49,6 +49,7 @@ _MODULES = {
     "paraphrase_sources": (
         "EndpointParaphraser",
         "RoundTripParaphraser",
+        "check_text_language",
         "language_of_paraphraser",
         "open_paraphraser",
         "open_selector",

@@ -14,7 +14,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from paraloom.core.errors import ConfigError
+from paraloom.core.errors import ConfigError, DataError
 from paraloom.core.progress import progress
 from paraloom.core.protocols import EncoderLike
 from paraloom.core.seeds import generator, spawn_seed
@@ -25,11 +25,12 @@ from paraloom.generate.selection import EntailmentModel, FluencyModel, SelectedP
 from paraloom.io import read_lines
 from paraloom.io.records import record_format, write_records
 from paraloom.pipeline.shard import OnError
-from paraloom.workflows.labeled_sets import LabeledSet, check_set_language, label_key, survey_labeled_set
+from paraloom.workflows.labeled_sets import LabeledSet, label_key, survey_labeled_set
 from paraloom.workflows.outputs import check_output
 from paraloom.workflows.paraphrase_sources import (
     AnyParaphraser,
     as_paraphraser,
+    check_text_language,
     language_of_paraphraser,
     open_selector,
 )
@@ -211,7 +212,10 @@ def augment_labels(
             remedy="Give the set as it was before, or rename that column.",
         )
     if check_languages:
-        check_set_language(labeled, language)
+        try:
+            check_text_language(labeled.sample, language)
+        except DataError as error:
+            raise error.at(file=source) from None
     quotas = label_quotas(labeled.counts, n, balance=balance, max_new=max_new)
     selector = open_selector(
         preset,

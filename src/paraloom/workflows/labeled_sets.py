@@ -15,9 +15,7 @@ import pyarrow as pa
 from paraloom.core.errors import ConfigError, DataError, nearest
 from paraloom.io.records import Record, read_records, read_schema, record_format, schema_of_records
 from paraloom.pipeline.shard import OnError
-from paraloom.stages.input_checks import NO_CHECK, SAMPLE_ROWS
-from paraloom.text.function_words import sample_language
-from paraloom.text.language_names import language_name
+from paraloom.stages.input_checks import SAMPLE_ROWS
 from paraloom.workflows.rejected import RejectedLines
 
 TEXT_NAMES = (
@@ -30,7 +28,6 @@ LABEL_NAMES = ("label", "labels", "class", "category", "intent", "sentiment", "t
 """Names of columns of labels, the likeliest first."""
 
 _SHOWN_COLUMNS = 12
-_SHOWN_ROWS = 3
 
 
 @dataclass
@@ -57,7 +54,7 @@ class LabeledSet:
     columns: list[str] = field(default_factory=list)
     counts: Counter[Hashable] = field(default_factory=Counter)
     names: dict[Hashable, str] = field(default_factory=dict)
-    sample: list[tuple[int, str]] = field(default_factory=list)
+    sample: list[str] = field(default_factory=list)
 
     def records(self) -> Iterator[Record]:
         """All rows that are not rejected, in order."""
@@ -130,7 +127,7 @@ def survey_labeled_set(
         labeled.counts[key] += 1
         labeled.names.setdefault(key, value if isinstance(value, str) else json.dumps(value, default=str))
         if len(labeled.sample) < SAMPLE_ROWS:
-            labeled.sample.append((record.row, record.values[labeled.text]))
+            labeled.sample.append(record.values[labeled.text])
     labeled.columns = list(columns)
     _check_labels(labeled)
     return labeled
@@ -146,28 +143,6 @@ def label_key(value: Any) -> Hashable:
     if isinstance(value, str):
         return value
     return ("json", json.dumps(value, ensure_ascii=False, sort_keys=True, default=str))
-
-
-def check_set_language(labeled: LabeledSet, language: str | None) -> None:
-    """Check that a set is in the language of its paraphraser, where both are known.
-
-    Args:
-        labeled: The set.
-        language: ISO 639-1 code of the paraphraser's language; None for unknown.
-
-    Raises:
-        DataError: It is in another language.
-    """
-    own = sample_language(text for _, text in labeled.sample).language
-    if own is None or language is None or own == language:
-        return
-    rows = ", ".join(str(row) for row, _ in labeled.sample[:_SHOWN_ROWS])
-    raise DataError(
-        f"the texts, '{labeled.text}', are {language_name(own)} (rows {rows} …), the paraphraser is for "
-        f"{language_name(language)}",
-        file=labeled.path,
-        remedy=f"Use a paraphraser of {language_name(own)}, such as a round trip with two translators. {NO_CHECK}",
-    )
 
 
 def _column(path: str | Path, what: str, given: str | int | None, known: Sequence[str], names: Sequence[str]) -> str:

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any, TypeAlias, cast
 
-from paraloom.core.errors import ConfigError
+from paraloom.core.errors import ConfigError, DataError
 from paraloom.core.progress import loading
 from paraloom.core.protocols import EncoderLike, ParaphraserLike, TranslatorLike
 from paraloom.embed.encoder import open_encoder
 from paraloom.generate.candidates import CombinedParaphraser, TemplateCandidates
-from paraloom.generate.paraphraser import AUTO
+from paraloom.generate.paraphraser import AUTO, ControlledParaphraser
 from paraloom.generate.round_trip import PIVOTS, MonolingualParaphraser, PivotParaphraser
 from paraloom.generate.selection import EntailmentModel, FluencyModel, ParaphraseSelector, selection_config
 from paraloom.mt.callable_translator import as_translator
@@ -21,6 +21,8 @@ from paraloom.mt.endpoint_config import is_endpoint
 from paraloom.mt.prompts import PARAPHRASE
 from paraloom.pairs.scoring.cross_encoder import CrossEncoder
 from paraloom.pairs.scoring.language_model import load_language_model
+from paraloom.stages.input_checks import NO_CHECK
+from paraloom.text.function_words import known_function_words, sample_language
 from paraloom.text.language_names import language_code, language_name
 from paraloom.workflows.endpoints import named_translator
 from paraloom.workflows.paraphrasers import Paraphraser
@@ -231,8 +233,28 @@ def as_paraphraser(paraphraser: AnyParaphraser) -> ParaphraserLike:
 
 def language_of_paraphraser(paraphraser: ParaphraserLike) -> str | None:
     """The ISO 639-1 code of the language that a paraphraser is for; None where it does not say."""
-    own = getattr(paraphraser, "language", None)
-    return language_code(own or getattr(getattr(paraphraser, "translator", None), "source", None))
+    if isinstance(paraphraser, ControlledParaphraser):
+        paraphraser = TemplateCandidates(paraphraser)
+    return language_code(getattr(paraphraser, "language", None))
+
+
+def check_text_language(texts: Iterable[str], language: str | None) -> None:
+    """Refuse texts in another language than the paraphraser's, where both are known.
+
+    Args:
+        texts: Texts, which are looked at together; a few short ones are not enough to tell.
+        language: ISO 639-1 code of the paraphraser's language; None for unknown.
+
+    Raises:
+        DataError: They are in another language; names it.
+    """
+    identified = sample_language(texts).language
+    if identified is not None and language in known_function_words() and identified != language:
+        raise DataError(
+            f"the texts are {language_name(identified)}, the paraphraser is for {language_name(language)}",
+            remedy=f"Use a paraphraser of {language_name(identified)}, such as a round trip with two translators. "
+            f"{NO_CHECK}",
+        )
 
 
 def open_selector(
