@@ -1,4 +1,4 @@
-"""Sentences whose trees are known: one event told plainly, with the adverb first, or in the passive."""
+"""Sentences whose trees are known: one event as a plain sentence, with the adverb first, or in the passive."""
 
 from __future__ import annotations
 

@@ -45,6 +45,12 @@ CASES: dict[str, tuple[object, ...]] = {
     "translate translator": ("de-en", "de.txt", "-o", "o.txt"),
     "augment --translator": ("de.txt", "--translator", "de-en", "-o", "o.tsv", "--method", "base", "--outputs", 1),
     "variants --translator": ("de.txt", "--translator", "de-en", "-o", "o.tsv", *INLINE),
+    "paraphrase --encoder": (
+        *("A dog sleeps.", "--forward", "en-de", "--backward", "de-en", "--preset", "varied", "--encoder", "english"),
+    ),
+    "augment-labels --encoder": (
+        *("set.csv", "--forward", "en-de", "--backward", "de-en", "--encoder", "english", "-o", "o.csv"),
+    ),
     "align sentences --translator": ("de.txt", "en.txt", "--translator", "de-en", "-o", "o.vecalign"),
     "align sentences --encoder": ("en.txt", "en.txt", "--encoder", "english", "-o", "o.vecalign"),
     "align documents --translator": ("de", "en", "--translator", "de-en", "-o", "o.tsv"),
@@ -74,11 +80,16 @@ REFUSED = {
 }
 """Where a bundled name is understood, but the model does not have what the command needs."""
 
-OTHERS = {"evaluate comet --model", "explore --encoder", "reproduce --encoder", "train parser --encoder"} | {
+OTHERS = {
+    *("evaluate comet --model", "explore --encoder", "reproduce --encoder", "train parser --encoder"),
+    "evaluate control --encoder",
+    *("paraphrase --model", "augment-labels --model"),
+} | {
     f"{command} --model"
     for command in ("translate", "backtranslate", "variants", "augment", "align sentences", "align documents")
 }
-"""A COMET model; a command that serves until it is stopped; one whose tables take minutes; models of a server."""
+"""A COMET model; a command that serves until it is stopped; one whose tables take minutes; commands that take a
+trained paraphraser (their own tests name it); models of a server."""
 
 SLOW = {
     "align documents --translator",
@@ -99,6 +110,7 @@ def files(tmp_path: Path) -> None:
     (tmp_path / "de.txt").write_text(GERMAN)
     (tmp_path / "en.txt").write_text(ENGLISH)
     (tmp_path / "words.txt").write_text("dog 3\ncat 2\nsleeps 1\n")
+    (tmp_path / "set.csv").write_text("text,label\nA dog sleeps here.,animal\nThe stocks fell today.,money\n")
     (tmp_path / "sts/stsbenchmark").mkdir(parents=True)
     (tmp_path / "sts/stsbenchmark/sts-dev.tsv").write_text("5\ta dog\ta dog\n3\ta dog\ta cat\n0\ta dog\tstocks fell\n")
     (tmp_path / "labeled").mkdir()

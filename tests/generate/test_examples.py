@@ -83,10 +83,10 @@ def test_long_templates_are_cut() -> None:
 
 
 def test_texts_for_decoding_are_those_of_training() -> None:
-    made = example(free_share=0, exemplar_share=0, source_parse_share=1, min_height=2, max_height=2)
+    source, target, _, _ = example(free_share=0, exemplar_share=0, source_parse_share=1, min_height=2, max_height=2)
     template = "(S (NP) (VP) (.))"
-    assert made[1] == f"{target_prefix(template)} {PAIR.paraphrase}"
-    assert made[0] == source_text(PAIR.source, "(S (PP) (NP) (VP) (.))")
+    assert target == f"{target_prefix(template)} {PAIR.paraphrase}"
+    assert source == source_text(PAIR.source, "(S (PP) (NP) (VP) (.))")
 
 
 @pytest.mark.parametrize(

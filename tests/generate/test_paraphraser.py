@@ -91,7 +91,7 @@ def test_exemplar() -> None:
     (variants,) = model.paraphrase(["it rains ."], n=1, like="now , it rains .", height=2)
     assert asked_template(last_call(model)["prefixes"][0]) == FRONTED
     assert variants[0].text == "now , it rains ."
-    model.paraphrase(["it rains ."], n=1, like="rains .", height=None)
+    model.candidates(["it rains ."], n=1, like="rains .", height=None)
     assert asked_template(last_call(model)["prefixes"][0]) == "(S (VP (NN)) (. (NN)))"
     assert last_call(model)["sources"][0].endswith("<(S><(NP><(NN><)><)><(VP><(NN><)><)><(.><(NN><)><)><)>")
 
@@ -101,6 +101,20 @@ def test_templates_that_are_chosen_for_a_sentence() -> None:
     (variants,) = model.paraphrase(["it rains ."], n=2, template="auto")
     assert [asked_template(prefix) for prefix in last_call(model)["prefixes"]] == [FRONTED, PLAIN]
     assert [(one.template, one.distance) for one in variants] == [(FRONTED, 0)]  # the other one has the same text
+
+
+def test_chosen_templates_whose_variants_cannot_be_parsed_come_last() -> None:
+    class Two(ToyTranslator):
+        def translate(self, sentences, **options):  # type: ignore[no-untyped-def]
+            return [[Variant(text, -1.0, 4)] for text in ("unknown words", "it rains .")]
+
+    model = paraphraser()
+    model.translator = Two([])
+    (variants,) = model.paraphrase(["it rains ."], n=2, template="auto")
+    assert [(one.text, one.template, one.distance) for one in variants] == [
+        ("it rains .", PLAIN, 0),
+        ("unknown words", FRONTED, None),
+    ]
 
 
 def test_long_texts_by_sentences() -> None:
@@ -167,3 +181,14 @@ def test_candidates_of_texts_without_templates_keep_their_order() -> None:
     groups = [[Variant("rains .", -1.0, 2), Variant("it rains .", -2.0, 2)]] * 2
     ordered = control_variants(groups, [None, PLAIN], ToyParser())
     assert [[one.text for one in group] for group in ordered] == [["rains .", "it rains ."], ["it rains .", "rains ."]]
+
+
+def test_another_language_is_named() -> None:
+    german = ["Das ist nicht der Hund, den wir gesehen haben.", "Ich habe sie mit dir in der Stadt getroffen."] * 3
+    model = paraphraser()
+    model.settings = ParaphraserSettings(LABELS, language="en")
+    with pytest.raises(DataError, match="the text is German, and the paraphraser was trained on English"):
+        model.paraphrase(german)
+    assert len(model.paraphrase(german, check_language=False)) == 6
+    model.settings = ParaphraserSettings(LABELS, language="")
+    assert len(model.paraphrase(german)) == 6

@@ -122,6 +122,15 @@ def test_the_stage(toy_paraphraser: Path, tmp_path: Path) -> None:
     assert b"paraphraser|model:" in field.metadata[b"signature"]
 
 
+def test_the_stage_refuses_another_language(toy_paraphraser: Path, tmp_path: Path) -> None:
+    german = "Das ist nicht der Hund, den wir mit dir in der Stadt gesehen haben."
+    write_pairs(tmp_path / "pairs", *[(german, "x")] * 5)
+    text = f'[[stage]]\nuse = "paraphrase"\ninput = "pairs"\nparaphraser = "{toy_paraphraser}"\nn = 1\n'
+    with pytest.raises(DataError, match="the text is German, and the paraphraser was trained on English"):
+        run_toml(text, tmp_path)
+    assert run_toml(f"{text}check_languages = false\n", tmp_path).stages[-1].counts.out == 5
+
+
 def test_pairs_without_trees(tmp_path: Path) -> None:
     write_pairs(tmp_path / "pairs", ("a b", "b a"), ("c d", "d c"))
     text = '[[stage]]\nuse = "train-paraphraser"\npairs = ["pairs"]\nheld_out = 1\n'

@@ -131,11 +131,12 @@ def paraphrase(
     chosen = {"meaning": meaning, "difference": difference, "entailment": entailment}
     models = {"cross_encoder": cross_encoder, "language_model": language_model}
     selecting = preset is not None or any(value is not None for value in (chosen | models).values())
-    if trained and not selecting and forward is None and backward is None and not (endpoint_model or language):
+    others = (forward, backward, endpoint_model, language, endpoint)
+    if trained and not selecting and not any(others):
         # The model itself warns where no variant has the template.
         source: Any = workflows.Paraphraser.load(str(model), parser=parser, device=None if used is None else str(used))
         how = {"template": template, "like": like, "height": height or None, "decode": decode}
-        groups = source.paraphrase(given, n=n, seed=seed, **how)
+        groups = source.paraphrase(given, n=n, seed=seed, check_language=language_check, **how)
         _print_variants(given, groups, template == "auto", as_json)
         return
     source = workflows.open_paraphraser(

@@ -65,6 +65,11 @@ def match_template(tree: str | None, template: str) -> tuple[str | None, int | N
     return own, tree_edit_distance(own, template)
 
 
+def nearness(variant: ControlledVariant) -> int:
+    """A key to sort variants by: the distance to the template, unknown ones last."""
+    return 2**31 if variant.distance is None else variant.distance
+
+
 def control_variants(
     groups: Sequence[Sequence[Variant]], templates: Sequence[str | None], parser: ParserLike | None
 ) -> list[list[ControlledVariant]]:
@@ -99,7 +104,7 @@ def control_variants(
                     variant.text, variant.logprob, variant.tokens, template, own, distance, variant.pieces, variant.cut
                 )
             )
-        results.append(sorted(controlled, key=lambda one: 2**31 if one.distance is None else one.distance))
+        results.append(sorted(controlled, key=nearness))
     return results
 
 

@@ -95,7 +95,7 @@ def bounded_cut(tree: str, height: int | None, max_labels: int) -> str:
     """
     template = cut_tree(tree, height)
     while len(nodes_of(template)) > max_labels and height_of(template) > 1:
-        template = cut_tree(tree, height_of(template) - 1)
+        template = cut_tree(template, height_of(template) - 1)
     return template
 
 

@@ -8,11 +8,13 @@ from itertools import islice
 from paraloom.core.digests import digest, signature
 from paraloom.core.errors import ConfigError, DataError
 from paraloom.core.protocols import ParserLike, PrefixTranslatorLike
-from paraloom.generate.control import ControlledVariant, control_variants, join_parts, warn_of_distance
+from paraloom.generate.control import ControlledVariant, control_variants, join_parts, nearness, warn_of_distance
 from paraloom.generate.examples import bounded_cut, source_template, source_text, target_prefix
 from paraloom.generate.linearization import cut_tree, read_template
 from paraloom.generate.settings import ParaphraserSettings
 from paraloom.generate.templates import HEIGHT, TemplateTable
+from paraloom.text.function_words import known_function_words, sample_language
+from paraloom.text.language_names import language_name
 
 AUTO = "auto"
 """Instead of a template: several, chosen for each sentence."""
@@ -64,6 +66,7 @@ class ControlledParaphraser:
         height: int | None = EXEMPLAR_HEIGHT,
         decode: str | None = None,
         seed: int = 0,
+        check_language: bool = True,
     ) -> list[list[ControlledVariant]]:
         """Paraphrase sentences, and warn where no variant has the template that was asked for.
 
@@ -79,6 +82,8 @@ class ControlledParaphraser:
             decode: How to decode, such as 'beam:12', 'sampling' or 'nucleus:0.95'. Default: a beam of n, at least 5;
                 with a template and a parser, of 2n, at least 5, whose n nearest to the template are returned.
             seed: Of decodings that sample.
+            check_language: Identify the language of the texts together, and refuse them if it is another one than that
+                of the training pairs. A few short sentences are not enough to tell.
 
         Returns:
             For each text its variants. With a template and a parser the nearest to the template come first, and a
@@ -87,9 +92,11 @@ class ControlledParaphraser:
         Raises:
             ConfigError: Both `template` and `like` are given, `n` is below 1, a template is not valid or has a label
                 that the model does not know, or the decoding is not valid.
-            DataError: The sentence of `like` cannot be parsed.
+            DataError: The sentence of `like` cannot be parsed, or the texts are in another language.
         """
         given = [texts] if isinstance(texts, str) else list(texts)
+        if check_language:
+            self.check_language(given)
         results = self.candidates(given, n=n, template=template, like=like, height=height, decode=decode, seed=seed)
         if template != AUTO:
             warn_of_distance(given, results)
@@ -137,6 +144,25 @@ class ControlledParaphraser:
         remaining = iter(groups)
         return [join_parts(list(islice(remaining, len(of_text))))[:n] for of_text in parts]
 
+    def check_language(self, texts: Sequence[str]) -> None:
+        """Refuse texts in another language than that of the training pairs.
+
+        Args:
+            texts: Texts, which are looked at together.
+
+        Raises:
+            DataError: They are in another language; names it.
+        """
+        language = self.settings.language
+        identified = sample_language(texts).language if language in known_function_words() else None
+        if identified is not None and identified != language:
+            raise DataError(
+                f"the text is {language_name(identified)}, and the paraphraser was trained on "
+                f"{language_name(language)}",
+                remedy="Use a paraphraser of this language. If it is right as it is, switch the check off: "
+                "--no-language-check, check_language=False, or check_languages = false in a pipeline.",
+            )
+
     def _trees(self, texts: Sequence[str]) -> list[str | None]:
         if self.parser is None:
             return [None] * len(texts)
@@ -155,7 +181,7 @@ class ControlledParaphraser:
         groups, remaining = [], iter(decoded)
         for text, count in zip(texts, counts, strict=True):
             variants = {one.text: one for group in reversed(list(islice(remaining, count))) for one in group}
-            ranked = sorted(reversed(variants.values()), key=lambda one: one.distance or 0)
+            ranked = sorted(reversed(variants.values()), key=nearness)
             groups.append(ranked if text and ranked else [ControlledVariant("", 0.0, 0)])
         return groups
 

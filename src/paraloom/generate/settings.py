@@ -23,11 +23,13 @@ class ParaphraserSettings:
         labels: Labels of templates in its vocabulary.
         control: The mixture of its training examples.
         parser: Name of an installed parser, such as 'stanza:en'; '' where the folder has the parser, or none.
+        language: Language of its training pairs, an ISO 639-1 code; '' where it is unknown.
     """
 
     labels: tuple[str, ...]
     control: ControlConfig = field(default_factory=ControlConfig)
     parser: str = ""
+    language: str = ""
 
     def save(self, folder: Path) -> None:
         """Write paraphraser.json.
@@ -35,7 +37,10 @@ class ParaphraserSettings:
         Args:
             folder: Of the model.
         """
-        values = {"labels": self.labels, "control": asdict(self.control), "parser": self.parser}
+        values = {
+            **{"labels": self.labels, "control": asdict(self.control)},
+            **{"parser": self.parser, "language": self.language},
+        }
         with atomic_write(folder / PARAPHRASER_FILE) as temporary:
             temporary.write_text(json.dumps(values, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
 
@@ -58,7 +63,8 @@ class ParaphraserSettings:
             )
         try:
             values = json.loads(path.read_text(encoding="utf-8"))
-            return cls(tuple(values["labels"]), ControlConfig(**values["control"]), str(values["parser"]))
+            control = ControlConfig(**values["control"])
+            return cls(tuple(values["labels"]), control, str(values["parser"]), str(values["language"]))
         except (ValueError, KeyError, TypeError, ParaloomError) as error:
             raise ModelError(
                 f"{PARAPHRASER_FILE} is damaged: {error}", file=folder, remedy="Train or copy the model again."

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 from paraloom.core.config import base_config
 from paraloom.core.digests import signature
 from paraloom.core.errors import ConfigError, DataError, nearest
-from paraloom.core.protocols import ParserLike, Variant
+from paraloom.core.protocols import CorpusReader, ParserLike, Variant
 from paraloom.core.seeds import generator
 from paraloom.core.stage import Fit, Json, Map, Ref, StageContext
 from paraloom.core.stage_cache import cached_per_stage
@@ -36,8 +36,10 @@ from paraloom.mt.training import train_translator
 from paraloom.mt.translator import Translator
 from paraloom.pairs.filtering.held_out import is_held_out
 from paraloom.pairs.variants import variant_rows
+from paraloom.stages.input_checks import read_sample
 from paraloom.stages.variants import originals_of
 from paraloom.syntax.parsers.loading import check_name, load_parser
+from paraloom.text.language_names import language_code
 from paraloom.text.normalize import normalize
 
 TREES = ("src_parse", "tgt_parse")
@@ -142,11 +144,14 @@ class TrainParaphraser(TranslatorConfig, ControlConfig, Fit):
             lambda: _read_examples(files[False]), list(_read_examples(files[True])), config, folder, seed=context.seed
         )
         table.save(folder)
-        ParaphraserSettings(tuple(sorted(labels)), control, self.parser_name).save(folder)
+        filled = [corpus for corpus in corpora if corpus.rows]
+        languages = next(filled[0].batches(["tgt_lang"])).column("tgt_lang")
+        language = language_code(str(languages[0])) or ""
+        ParaphraserSettings(tuple(sorted(labels)), control, self.parser_name, language).save(folder)
         if "parser" in context.inputs:
             shutil.copytree(context.inputs["parser"], folder / PARSER_FOLDER, dirs_exist_ok=True)
         figures |= {**counts, "templates": len(table.counts), "labels": len(labels)}
-        self._card(folder, corpora, figures)
+        self._card(folder, filled, figures)
         return figures
 
     def _write_examples(
@@ -175,9 +180,8 @@ class TrainParaphraser(TranslatorConfig, ControlConfig, Fit):
         return {"both": (False, True), "src-tgt": (False,), "tgt-src": (True,)}[self.direction]
 
     def _card(self, folder: Path, corpora: list[Corpus], figures: dict[str, Json]) -> None:
-        filled = [corpus for corpus in corpora if corpus.rows]
-        first = next(filled[0].batches(["src_lang", "tgt_lang"]))
-        batches = (batch for corpus in filled for batch in corpus.batches(["origin"]))
+        first = next(corpora[0].batches(["src_lang", "tgt_lang"]))
+        batches = (batch for corpus in corpora for batch in corpus.batches(["origin"]))
         origins = {str(origin) for batch in batches for origin in batch["origin"].unique()}
         facts: dict[str, object] = {
             "languages": f"{first['src_lang'][0]} → {first['tgt_lang'][0]}",
@@ -205,6 +209,8 @@ class Paraphrase(Map):
         height: Levels of the tree of `like` to follow, below ROOT; 0 follows all.
         decode: How to decode, such as 'nucleus:0.95'. Default: a beam.
         column: Column to paraphrase: 'text' of SENTENCES, 'src' or 'tgt' of PAIRS. Default: 'text', or else 'src'.
+        check_languages: Before any work, identify the language of a sample, and fail if the paraphraser was trained on
+            another one.
 
     Raises:
         ConfigError: `template` and `like` are both given, or a value is not valid, or, when it runs, the model does not
@@ -228,6 +234,20 @@ class Paraphrase(Map):
     height: int = EXEMPLAR_HEIGHT
     decode: str = ""
     column: Literal["", "text", "src", "tgt"] = ""
+    check_languages: bool = True
+
+    def configuration(self) -> dict[str, Json]:
+        """The fields; the check of languages does not change the output."""
+        return {name: value for name, value in super().configuration().items() if name != "check_languages"}
+
+    def check_input(self, corpus: CorpusReader, context: StageContext) -> Mapping[str, Json]:
+        """The language of a sample is that of the paraphraser."""
+        column = self.column or ("text" if "text" in corpus.schema.names else "src")
+        if self.check_languages and column in corpus.schema.names:
+            sample = read_sample(corpus, [column], "doc_id" if column == "text" else "pair_id", context.seed)
+            paraphraser = _paraphraser(context.inputs["paraphraser"], context.inputs.get("parser"))
+            paraphraser.check_language(sample.columns[column])
+        return {}
 
     def validate(self) -> None:
         if self.n < 1:

@@ -185,9 +185,7 @@ def open_paraphraser(
         if template is not None or like is not None:
             parts.append(TemplateCandidates(trained, template=template, like=like, height=height, decode=decode))
         else:
-            parts.append(TemplateCandidates(trained, decode=decode))
-            if trained.templates.counts:
-                parts.append(TemplateCandidates(trained, template=AUTO))
+            parts += _kinds_of(trained, decode)
     if (forward is None) != (backward is None):
         missing = "--backward" if backward is None else "--forward"
         raise ConfigError(
@@ -222,6 +220,8 @@ def as_paraphraser(paraphraser: AnyParaphraser) -> ParaphraserLike:
         return open_paraphraser(paraphraser)
     if isinstance(paraphraser, tuple):
         return RoundTripParaphraser.load(*paraphraser)
+    if isinstance(paraphraser, ControlledParaphraser):
+        return CombinedParaphraser(_kinds_of(paraphraser))
     if hasattr(paraphraser, "paraphrase"):
         return cast(ParaphraserLike, paraphraser)
     if callable(paraphraser) and not isinstance(paraphraser, type):
@@ -229,6 +229,12 @@ def as_paraphraser(paraphraser: AnyParaphraser) -> ParaphraserLike:
     raise TypeError(
         "expected a paraphraser, its folder, two translators or a function, got " + type(paraphraser).__name__
     )
+
+
+def _kinds_of(trained: ControlledParaphraser, decode: str | None = None) -> list[ParaphraserLike]:
+    """The candidates of a trained paraphraser: free ones, and those of templates that suit a text."""
+    free = TemplateCandidates(trained, decode=decode)
+    return [free, TemplateCandidates(trained, template=AUTO)] if trained.templates.counts else [free]
 
 
 def language_of_paraphraser(paraphraser: ParaphraserLike) -> str | None:
