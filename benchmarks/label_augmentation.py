@@ -3,12 +3,12 @@
     python benchmarks/label_augmentation.py --model paraphraser-en --lexicon lexicon.tsv -o figures.json
     python benchmarks/label_augmentation.py --tasks trec --sizes 50,100 --seeds 2 --rows none,repeat,round-trip
 
-Rows of the table: *none*, the training rows alone; *repeat*, each of them as often as with paraphrases; *synonyms*, one or
-two phrases replaced by the lexicon (`paraloom lexicon PAIRS -o lexicon.tsv`); *round-trip*, by two translators; *free* and
-*templates*, by the paraphraser.  All but the first two go the way of `paraloom augment-labels`: placeholders, candidates,
-selection.  The classifier is a logistic regression on TF-IDF or on the vectors of an encoder; the strength of its penalty
-is chosen on a fifth of the training rows, which the rest and its paraphrases do not include.  Differences from *none* and
-*repeat* are means over seeds, with 95 % intervals by Student's t over the seeds, each of which draws other training rows.
+Rows of the table: *none*, the training rows alone; *repeat*, each of them as often as with paraphrases; *synonyms*,
+one or two phrases replaced by the lexicon (`paraloom lexicon PAIRS -o lexicon.tsv`); *round-trip*, by two translators;
+*free* and *templates*, by the paraphraser. All but the first two go the way of `paraloom augment-labels`: placeholders,
+candidates, selection. The classifier is a logistic regression on TF-IDF or on the vectors of an encoder; the strength
+of its penalty is chosen on a fifth of the training rows, whose paraphrases are left out then. Differences from *none*
+and *repeat* are means over seeds, with 95 % intervals by Student's t over the seeds, each of which draws other rows.
 """
 
 from __future__ import annotations
@@ -107,18 +107,18 @@ def augmenting(paraphraser: ParaphraserLike, arguments: argparse.Namespace) -> M
 def systems(arguments: argparse.Namespace) -> dict[str, Make]:
     """The rows that can be computed with what is given."""
     wanted = [name.strip() for name in arguments.rows.split(",")]
-    made: dict[str, Make] = {"none": lambda texts: [[] for _ in texts]}
-    made["repeat"] = lambda texts: [[text] * arguments.n for text in texts]
+    makers: dict[str, Make] = {"none": lambda texts: [[] for _ in texts]}
+    makers["repeat"] = lambda texts: [[text] * arguments.n for text in texts]
     if "synonyms" in wanted and arguments.lexicon:
         lexicon = Synonyms(arguments.lexicon, arguments.candidates, 1)
-        made["synonyms"] = augmenting(as_paraphraser(lexicon), arguments)
+        makers["synonyms"] = augmenting(as_paraphraser(lexicon), arguments)
     if "round-trip" in wanted:
-        made["round-trip"] = augmenting(RoundTripParaphraser.load(arguments.forward, arguments.backward), arguments)
+        makers["round-trip"] = augmenting(RoundTripParaphraser.load(arguments.forward, arguments.backward), arguments)
     if {"free", "templates"} & set(wanted) and arguments.model:
         model = Paraphraser.load(arguments.model)
-        made["free"] = augmenting(TemplateCandidates(model), arguments)
-        made["templates"] = augmenting(TemplateCandidates(model, template="auto"), arguments)
-    return {name: made[name] for name in wanted if name in made}
+        makers["free"] = augmenting(TemplateCandidates(model), arguments)
+        makers["templates"] = augmenting(TemplateCandidates(model, template="auto"), arguments)
+    return {name: makers[name] for name in wanted if name in makers}
 
 
 class Task:
@@ -150,7 +150,7 @@ def accuracy(task: Task, rows: Ints, extra: list[list[str]], features: str, enco
     held = np.sort(order[: max(1, len(rows) // 5)])
     learned = np.sort(order[len(held) :])
 
-    def fitted(positions: Ints, tested: Ints, strengths: Sequence[float]) -> list[float]:
+    def scores_of(positions: Ints, tested: Ints, strengths: Sequence[float]) -> list[float]:
         texts = [task.texts[rows[position]] for position in positions]
         added = [(text, task.labels[rows[position]]) for position in positions for text in extra[position]]
         labels = np.array([*task.labels[rows[positions]], *(label for _, label in added)], np.int64)
@@ -171,9 +171,9 @@ def accuracy(task: Task, rows: Ints, extra: list[list[str]], features: str, enco
         size = math.sqrt(float(np.square(train[: len(texts)] - mean).sum(axis=1).mean())) or 1.0
         return (train - mean) / size, (test - mean) / size
 
-    scores = fitted(learned, rows[held], STRENGTHS)
+    scores = scores_of(learned, rows[held], STRENGTHS)
     best = STRENGTHS[int(np.argmax(scores))]
-    return fitted(np.arange(len(rows)), task.test, [best])[0]
+    return scores_of(np.arange(len(rows)), task.test, [best])[0]
 
 
 def interval(differences: Sequence[float]) -> tuple[float, float]:

@@ -145,7 +145,7 @@ class Protector:
         if (tags := [number for number in order if protected.held[number - 1].kind == MARKUP]) != sorted(tags):
             return "", DISORDER
 
-        # Marks without letters: next to a word, a placeholder could not be told from it.
+        # Marks without letters: next to a word, a placeholder would be part of it.
         restored = mark.sub("\0\\1\0", candidate)
         for number, part in enumerate(protected.held, start=1):
             before, after = " ?" * part.before, " ?" * part.after
@@ -178,8 +178,8 @@ class Protector:
             if kind not in self.kinds:
                 continue
             if kind == TERMS and self.terms:
-                longest_first = sorted(self.terms, key=len, reverse=True)
-                alternatives = "|".join(map(_term_pattern, longest_first))
+                by_length = sorted(self.terms, key=len, reverse=True)
+                alternatives = "|".join(map(_term_pattern, by_length))
                 parts.append(rf"(?P<{TERMS}>(?<!\w)(?:{alternatives})(?!\w))")
             elif kind in _PATTERNS:
                 parts.append(f"(?P<{kind}>{_PATTERNS[kind]})")

@@ -230,13 +230,13 @@ def augment_labels(
     kinds = hold if hold is not None else [kind for kind in KINDS if (kind, language) != (NAMES, "de")]
     augmenter = LabelAugmenter(opened, selector, Protector(kinds, read_terms(terms)), candidates=candidates)
     method = method_name(opened, selector)
-    made: Counter[Hashable] = Counter()
+    new_counts: Counter[Hashable] = Counter()
 
     def rows() -> Iterator[dict[str, Any]]:
         empty = dict.fromkeys(PROVENANCE)
         if originals:
             yield from (record.values | empty for record in labeled.records())
-        yield from _new_rows(labeled, augmenter, quotas, n, method, made, seed)
+        yield from _new_rows(labeled, augmenter, quotas, n, method, new_counts, seed)
 
     schema = _output_schema(labeled) if record_format(output) == ".parquet" else None
     columns = [*labeled.columns, *PROVENANCE]
@@ -244,10 +244,11 @@ def augment_labels(
     labeled.rejected.report(output)
     unused = augmenter.dropped.pop(NOTHING_TO_SAY, 0)
     counts = tuple(
-        LabelCount(labeled.names[key], count, quotas[key], made[key]) for key, count in labeled.counts.most_common()
+        LabelCount(labeled.names[key], count, quotas[key], new_counts[key])
+        for key, count in labeled.counts.most_common()
     )
     result = LabelAugmentation(
-        *(str(output), labeled.text, labeled.label, labeled.counts.total(), made.total(), written, counts),
+        *(str(output), labeled.text, labeled.label, labeled.counts.total(), new_counts.total(), written, counts),
         *(dict(augmenter.dropped), unused, method),
     )
     _warn_of_few(result)
@@ -274,7 +275,7 @@ def _new_rows(
     quotas: dict[Hashable, int],
     n: int,
     method: str,
-    made: Counter[Hashable],
+    new_counts: Counter[Hashable],
     seed: int,
 ) -> Iterator[dict[str, Any]]:
     """The paraphrases of all rows, in the order of the rows."""
@@ -290,7 +291,7 @@ def _new_rows(
             groups = augmenter.augment(texts, wanted, seed=spawn_seed(seed, number))
             for record, key, count, group in zip(batch, keys, wanted, groups, strict=True):
                 open_quotas[key].missed(count - len(group))
-                made[key] += len(group)
+                new_counts[key] += len(group)
                 for one in group:
                     yield record.values | {labeled.text: one.text} | _provenance(record.row, method, one)
             advance(len(batch))
