@@ -7,8 +7,9 @@ Rows of the table: *none*, the training rows alone; *repeat*, each of them as of
 one or two phrases replaced by the lexicon (`paraloom lexicon PAIRS -o lexicon.tsv`); *round-trip*, by two translators;
 *free* and *templates*, by the paraphraser. All but the first two go the way of `paraloom augment-labels`: placeholders,
 candidates, selection. The classifier is a logistic regression on TF-IDF or on the vectors of an encoder; the strength
-of its penalty is chosen on a fifth of the training rows, whose paraphrases are left out then. Differences from *none*
-and *repeat* are means over seeds, with 95 % intervals by Student's t over the seeds, each of which draws other rows.
+of its penalty is chosen in five folds of the training rows, without paraphrases of the fold that is tested.
+Differences from *none* and *repeat* are means over seeds, with 95 % intervals by Student's t over the seeds, each of
+which draws other rows.
 """
 
 from __future__ import annotations
@@ -47,6 +48,9 @@ SIZES = ("50", "100", "500", "1000", "all")
 ROWS = ("none", "repeat", "synonyms", "round-trip", "free", "templates")
 STRENGTHS = (0.1, 1.0, 10.0, 100.0)
 BATCH = 128
+FOLDS = 5
+MANY_ROWS = 1000
+"""With more rows, one fold is enough to choose a penalty."""
 
 Ints = npt.NDArray[np.int64]
 Make = Callable[[Sequence[str]], list[list[str]]]
@@ -146,9 +150,7 @@ class Task:
 
 def accuracy(task: Task, rows: Ints, extra: list[list[str]], features: str, encoder: EncoderLike, seed: int) -> float:
     """Accuracy on the test, in percent, of a regression on rows and what is added to them."""
-    order = generator(seed, 1).permutation(len(rows))
-    held = np.sort(order[: max(1, len(rows) // 5)])
-    learned = np.sort(order[len(held) :])
+    parts = np.array_split(generator(seed, 1).permutation(len(rows)), FOLDS)
 
     def scores_of(positions: Ints, tested: Ints, strengths: Sequence[float]) -> list[float]:
         texts = [task.texts[rows[position]] for position in positions]
@@ -171,8 +173,12 @@ def accuracy(task: Task, rows: Ints, extra: list[list[str]], features: str, enco
         size = math.sqrt(float(np.square(train[: len(texts)] - mean).sum(axis=1).mean())) or 1.0
         return (train - mean) / size, (test - mean) / size
 
-    scores = scores_of(learned, rows[held], STRENGTHS)
-    best = STRENGTHS[int(np.argmax(scores))]
+    folds = range(FOLDS if len(rows) <= MANY_ROWS else 1)
+    totals = np.zeros(len(STRENGTHS))
+    for fold in folds:
+        learned = np.sort(np.concatenate([part for number, part in enumerate(parts) if number != fold]))
+        totals += len(parts[fold]) * np.array(scores_of(learned, rows[parts[fold]], STRENGTHS))
+    best = STRENGTHS[int(np.argmax(totals))]
     return scores_of(np.arange(len(rows)), task.test, [best])[0]
 
 

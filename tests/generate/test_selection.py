@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -14,13 +15,8 @@ from paraloom.core.errors import ConfigError
 from paraloom.core.protocols import Variant
 from paraloom.generate import selection as selecting
 from paraloom.generate.control import ControlledVariant
-from paraloom.generate.selection import (
-    SELECTION_PRESETS,
-    ParaphraseSelector,
-    SelectionConfig,
-    selection_config,
-    word_difference,
-)
+from paraloom.generate.selection import ParaphraseSelector, word_difference
+from paraloom.generate.selection_config import SELECTION_PRESETS, SelectionConfig, selection_config
 
 SOURCE = "the small dog sleeps in the garden"
 FREE = SelectionConfig(
@@ -116,6 +112,23 @@ def test_meaning_is_a_cosine() -> None:
     kept, dropped = selector.select([SOURCE], [variants(*texts)], 5)
     assert [(one.text, round(one.meaning, 4)) for one in kept[0]] == [(texts[0], 0.866), (texts[1], 0.5)]
     assert dict(dropped) == {selecting.DRIFT: 1}
+
+
+class Core(NamedTuple):
+    text: str
+    core: str
+    logprob: float = -1.0
+    tokens: int = 4
+
+
+def test_what_was_held_does_not_make_texts_alike() -> None:
+    encoder = Angles({"Ann runs": 0, "Ann sleeps": 20, "Ann hurries": 30, "runs": 0, "sleeps": 70, "hurries": 10})
+    candidates = [Core("Ann sleeps", "sleeps"), Core("Ann hurries", "hurries")]
+    selector = ParaphraseSelector(SelectionConfig(meaning=0.5), encoder)
+    kept, dropped = selector.select(["Ann runs"], [candidates], 2, cores=["runs"])
+    assert [(one.text, round(one.meaning, 4)) for one in kept[0]] == [("Ann hurries", 0.866)]
+    assert dict(dropped) == {selecting.DRIFT: 1}
+    assert len(selector.select(["Ann runs"], [candidates], 2).kept[0]) == 2
 
 
 def test_both_directions_must_be_entailed() -> None:

@@ -26,6 +26,7 @@ class RestoredCandidate(NamedTuple):
 
     Args:
         text: The candidate.
+        core: The same without what is held.
         logprob: That of the text with placeholders.
         tokens: Those of the text with placeholders.
         distance: Distance to a template, where one was asked for.
@@ -34,6 +35,7 @@ class RestoredCandidate(NamedTuple):
     """
 
     text: str
+    core: str
     logprob: float
     tokens: int
     distance: int | None = None
@@ -119,9 +121,14 @@ class LabelAugmenter:
                 if reason:
                     self.dropped[reason] += 1
                 else:
-                    good.append(_restored(candidate, text))
+                    good.append(_restored(candidate, text, self.protector.core(protected[row], candidate.text)))
             restored.append(good)
-        selection = self.selector.select([texts[row] for row in rows], restored, [wanted[row] for row in rows])
+        selection = self.selector.select(
+            [texts[row] for row in rows],
+            restored,
+            [wanted[row] for row in rows],
+            cores=[self.protector.core(protected[row], protected[row].text) for row in rows],
+        )
         self.dropped.update(selection.dropped)
         for row, kept in zip(rows, selection.kept, strict=True):
             for one in kept:
@@ -149,9 +156,9 @@ def method_name(paraphraser: ParaphraserLike, selector: ParaphraseSelector) -> s
     return f"{kinds}#{digest([paraphraser.signature, selector.signature])[:8]}"
 
 
-def _restored(candidate: ParaphraseLike, text: str) -> RestoredCandidate:
+def _restored(candidate: ParaphraseLike, text: str, core: str) -> RestoredCandidate:
     return RestoredCandidate(
-        *(text, candidate.logprob, candidate.tokens, getattr(candidate, "distance", None)),
+        *(text, core, candidate.logprob, candidate.tokens, getattr(candidate, "distance", None)),
         *(bool(getattr(candidate, "cut", False)), getattr(candidate, "reason", None)),
     )
 

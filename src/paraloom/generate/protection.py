@@ -154,9 +154,18 @@ class Protector:
         exact = [restored[start:stop] for start, stop, kind in self._spans(restored) if kind in _EXACT]
         return ("", ADDED) if Counter(exact) - own else (restored, "")
 
+    def core(self, protected: ProtectedText, text: str) -> str:
+        """A text with placeholders without them.
+
+        Args:
+            protected: What `protect` returned.
+            text: Its text, or a paraphrase of it.
+        """
+        return " ".join(re.sub(rf"(?<![^\W_]){protected.letter}\d+(?!\w)", " ", text, flags=re.IGNORECASE).split())
+
     def words_left(self, protected: ProtectedText) -> int:
         """Number of words that are not held."""
-        return len(_WORD.findall(re.sub(rf"\b{protected.letter}\d+\b", " ", protected.text)))
+        return len(_WORD.findall(self.core(protected, protected.text)))
 
     def _spans(self, text: str) -> list[tuple[int, int, str]]:
         """Start, end and kind of each part that is held, in order, without overlaps."""

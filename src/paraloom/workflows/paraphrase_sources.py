@@ -13,7 +13,8 @@ from paraloom.embed.encoder import open_encoder
 from paraloom.generate.candidates import CombinedParaphraser, TemplateCandidates
 from paraloom.generate.paraphraser import AUTO, ControlledParaphraser
 from paraloom.generate.round_trip import PIVOTS, MonolingualParaphraser, PivotParaphraser
-from paraloom.generate.selection import EntailmentModel, FluencyModel, ParaphraseSelector, selection_config
+from paraloom.generate.selection import EntailmentModel, FluencyModel, ParaphraseSelector
+from paraloom.generate.selection_config import selection_config
 from paraloom.mt.callable_translator import as_translator
 from paraloom.mt.decoding import Beam
 from paraloom.mt.endpoint import EndpointTranslator
@@ -277,7 +278,7 @@ def open_selector(
     """A selector with models by name.
 
     Args:
-        preset: A name in `paraloom.generate.selection.SELECTION_PRESETS`.
+        preset: A name in `paraloom.generate.selection_config.SELECTION_PRESETS`.
         meaning: Minimum cosine, 0 to 1, instead of the preset's.
         difference: Minimum difference, 0 to 1, instead of the preset's.
         entailment: Minimum probability that each side entails the other, 0 to 1.
