@@ -81,6 +81,7 @@ def test_an_endpoint(paraloom: Command, labeled: Path) -> None:
         call = ("augment-labels", "set.csv", "-o", "more.csv", "--model", server.url, "--endpoint-model", "m")
         status, _, err = paraloom(*call, "--meaning", 0, "--difference", 0.1, "--candidates", 2)
         assert status == 0, err
+        assert "endpoint: " in err
         prompt = server.bodies[-1]["messages"][-1]["content"]
     assert prompt.startswith("Rewrite the following English text in other words.")
     lines = (labeled.parent / "more.csv").read_text(encoding="utf-8").splitlines()

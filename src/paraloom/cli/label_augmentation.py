@@ -9,7 +9,7 @@ import typer
 
 from paraloom import workflows
 from paraloom.cli import options, paraphraser_options
-from paraloom.cli.output import as_written, conclude
+from paraloom.cli.output import as_written, conclude, print_usage
 
 
 def augment_labels(
@@ -114,6 +114,7 @@ def augment_labels(
         on_error=on_error.value,
         seed=seed,
     )
+    print_usage(getattr(paraphraser, "translator", None))
     if as_json:
         typer.echo(as_written(output, **{name: value for name, value in result.to_dict().items() if name != "output"}))
         return

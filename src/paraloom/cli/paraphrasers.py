@@ -11,7 +11,7 @@ import typer
 
 from paraloom import workflows
 from paraloom.cli import options, paraphraser_options
-from paraloom.cli.output import print_figures, print_result
+from paraloom.cli.output import print_figures, print_result, print_usage
 from paraloom.core.errors import ConfigError
 
 Parser = Annotated[
@@ -158,6 +158,7 @@ def paraphrase(
         workflows.check_text_language(given, workflows.language_of_paraphraser(source))
     if not selecting:
         _print_variants(given, source.paraphrase(given, n=n, seed=seed), template == "auto", as_json)
+        print_usage(getattr(source, "translator", None))
         return
     selector = workflows.open_selector(
         preset.value if preset is not None else "augmentation",
@@ -177,6 +178,7 @@ def paraphrase(
                 typer.echo(f"{one.meaning:5.2f} {one.difference:5.2f}  {one.text}")
     kept_count, total = sum(map(len, selection.kept)), sum(map(len, selection.kept)) + selection.dropped.total()
     reasons = "; ".join(f"{count:,} {reason}" for reason, count in selection.dropped.most_common())
+    print_usage(getattr(source, "translator", None))
     typer.echo(f"kept {kept_count:,} of {total:,} candidates{f'; dropped: {reasons}' if reasons else ''}", err=True)
 
 
