@@ -47,6 +47,6 @@ def test_the_table() -> None:
     row = evaluate_control("ours", [FRONTED], [FRONTED_TREE], height=2, sources=["a"], outputs=["b"], similarities=[1])
     result = ControlResult((row,), control_signature("parser|x", (2, 3), 1))
     lines = result.format().splitlines()
-    assert lines[1].split() == ["ours", "2", "100.0%", "20.7", "to", "100.0", "0.00", "0.0%", "1.000"]
-    assert lines[2].startswith("control|heights:2+3|distance:zhang-shasha|seed:1|parser:[parser|x]|")
+    assert lines[1].split() == ["ours", "2", "100.0%", "20.7", "to", "100.0", "0.00", "100.0%", "0.0%", "1.000"]
+    assert lines[2].startswith("control|heights:2+3|distance:zhang-shasha|pairs:all|seed:1|parser:[parser|x]|")
     assert result.to_dict()["rows"][0]["exact"] == 1

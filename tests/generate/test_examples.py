@@ -14,6 +14,8 @@ from paraloom.generate.examples import (
     ParsedPair,
     bounded_cut,
     make_example,
+    same_template,
+    same_template_rate,
     source_template,
     source_text,
     target_prefix,
@@ -65,6 +67,19 @@ def test_shares_and_heights() -> None:
     assert examples == [make_example(PAIR, config, generator(1, row)) for row in range(2000)]
 
 
+def test_pairs_with_the_same_template_are_used_at_a_rate() -> None:
+    same = ParsedPair("a", "b", TREE, TREE)
+    assert same_template(same) and not same_template(PAIR) and not same_template(ParsedPair("a", "b", None, TREE))
+    config = ControlConfig(free_share=0, exemplar_share=0)
+    modes = Counter(make_example(same, config, generator(1, row), same_rate=0.3).mode for row in range(2000))
+    assert modes["template"] / 2000 == pytest.approx(0.3, abs=0.04)
+    assert make_example(PAIR, config, generator(1), same_rate=0).mode == "template"
+    # 800 pairs with the same template, 200 others: a quarter of them makes a half of those that are used.
+    assert same_template_rate(800, 200, 0.5) * 800 == 200
+    assert same_template_rate(800, 200, 0.2) * 800 == pytest.approx(50)
+    assert (same_template_rate(0, 5, 0.5), same_template_rate(5, 0, 0.5), same_template_rate(5, 0, 1)) == (1, 0, 1)
+
+
 def test_without_trees() -> None:
     pair = ParsedPair("a <sep> b", "c <)> d")
     assert example(pair, free_share=0, exemplar_share=1) == ("a < sep> b", "<sep> c < )> d", "free", 0)
@@ -95,6 +110,7 @@ def test_texts_for_decoding_are_those_of_training() -> None:
         ({"free_share": 1.5}, "'free_share' must be from 0 to 1, got 1.5"),
         ({"free_share": 0.6, "exemplar_share": 0.6}, "must not add up to more than 1, got 0.6 and 0.6"),
         ({"min_height": 5}, "'min_height' must be from 1 to 'max_height', got 5 and 4"),
+        ({"same_template_share": -0.1}, "'same_template_share' must be from 0 to 1, got -0.1"),
         ({"max_labels": 0}, "'max_labels' must be at least 1, got 0"),
     ],
 )

@@ -217,8 +217,12 @@ def test_evaluation_of_control(paraloom: Command, toy_paraphraser: Path, tmp_pat
     assert rows["reference", 2]["exact"] == rows["reference", 3]["exact"] == 1
     assert rows["nearest of 5", 2]["exact"] >= rows["template", 2]["exact"]
     assert "parser:[parser|grammar:" in result["signature"]
-    status, out, _ = paraloom("evaluate", "control", toy_paraphraser, "pairs", "--rows", 5, "--heights", "2")
+    status, out, _ = paraloom(
+        "evaluate", "control", toy_paraphraser, "pairs", "--rows", 5, "--heights", "2", "--only-different"
+    )
     assert status == 0 and len(out.splitlines()) == 8
+    copied = next(line.split() for line in out.splitlines() if line.startswith("copy"))
+    assert copied[2] == "0.0%" and "|pairs:different|" in out
     status, _, err = paraloom("evaluate", "control", toy_paraphraser, "pairs", "--heights", "two")
     assert status == 1 and "--heights must be whole numbers from 1, got 'two'" in err
 

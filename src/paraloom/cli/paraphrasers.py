@@ -30,6 +30,10 @@ def train_paraphraser(
     held_out: Annotated[int, typer.Option(help="Pairs that are held out: their loss stops the training.")] = 500,
     free_share: Annotated[float, typer.Option(help="Share of the pairs without a template, 0 to 1.")] = 0.2,
     exemplar_share: Annotated[float, typer.Option(help="Share of the pairs with deeper templates, 0 to 1.")] = 0.2,
+    same_template_share: Annotated[
+        float,
+        typer.Option(help="Share of the examples with a template that have the source's own, at most, 0 to 1."),
+    ] = 0.5,
     max_height: Annotated[int, typer.Option(help="Levels of the highest templates, 2 or more.")] = 4,
     device: options.Device = None,
     title: Annotated[str, typer.Option(help="Title of the model card.")] = "A paraphraser",
@@ -59,6 +63,7 @@ def train_paraphraser(
         held_out=held_out,
         free_share=free_share,
         exemplar_share=exemplar_share,
+        same_template_share=same_template_share,
         max_height=max_height,
         device=str(used or "cpu"),
         title=title,
@@ -228,6 +233,10 @@ def control(
         typer.Option(help="Encoder of the similarity to sources.", autocompletion=options.complete_encoder),
     ] = "english",
     rows: Annotated[int, typer.Option(help="Pairs that are drawn at most.")] = 1000,
+    only_different: Annotated[
+        bool,
+        typer.Option("--only-different", help="Pairs whose sides have different templates: of others a copy has it."),
+    ] = False,
     heights: Annotated[str, typer.Option(help="Levels of the templates, separated by commas.")] = "2,3",
     seed: options.Seed = 1,
     as_json: options.Json = False,
@@ -243,7 +252,14 @@ def control(
     if not levels or not all(level.isdigit() and int(level) for level in levels):
         raise ConfigError(f"--heights must be whole numbers from 1, got '{heights}'", remedy="Write, for example, 2,3.")
     result = workflows.evaluate_paraphraser(
-        paraphraser, pairs, parser=parser, encoder=encoder, rows=rows, heights=[*map(int, levels)], seed=seed
+        paraphraser,
+        pairs,
+        parser=parser,
+        encoder=encoder,
+        rows=rows,
+        only_different=only_different,
+        heights=[*map(int, levels)],
+        seed=seed,
     )
     print_result(result, as_json)
 

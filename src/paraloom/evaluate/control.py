@@ -64,14 +64,15 @@ class ControlResult(EvaluationResult):
 
     def format(self) -> str:
         """A line for each system and height, then the signature."""
-        lines = [f"{'system':<22} {'height':>6} {'exact':>7} {'95 %':>13} {'TED':>6} {'copies':>7} {'meaning':>8}"]
+        head = f"{'system':<22} {'height':>6} {'exact':>7} {'95 %':>13} {'TED':>6}"
+        lines = [f"{head} {'parsed':>7} {'copies':>7} {'meaning':>8}"]
         for row in self.rows:
             low, high = (100 * end for end in row.interval)
             distance = "" if row.distance is None else f"{row.distance:.2f}"
             meaning = "" if row.meaning is None else f"{row.meaning:.3f}"
             lines.append(
                 f"{row.system:<22} {row.height:>6} {row.exact:>7.1%} {low:>5.1f} to {high:>4.1f} {distance:>6} "
-                f"{row.copies:>7.1%} {meaning:>8}".rstrip()
+                f"{row.parsed:>7.1%} {row.copies:>7.1%} {meaning:>8}".rstrip()
             )
         return "\n".join([*lines, self.signature])
 
@@ -128,16 +129,22 @@ def evaluate_control(
     )
 
 
-def control_signature(parser: str, heights: Sequence[int], seed: int) -> str:
+def control_signature(parser: str, heights: Sequence[int], seed: int, only_different: bool = False) -> str:
     """The signature of a table: what trees are from, how they are compared, and which sentences were drawn.
 
     Args:
         parser: Signature of the parser.
         heights: Heights that are compared.
         seed: Of the draw.
+        only_different: Whether only pairs with different templates were drawn.
     """
     return signature(
-        "control", heights="+".join(map(str, heights)), distance="zhang-shasha", seed=seed, parser=f"[{parser}]"
+        "control",
+        heights="+".join(map(str, heights)),
+        distance="zhang-shasha",
+        pairs="different" if only_different else "all",
+        seed=seed,
+        parser=f"[{parser}]",
     )
 
 

@@ -14,9 +14,12 @@ class ControlConfig(Config):
 
     Args:
         free_share: Share of the pairs that show no template of the paraphrase, so that the model can also write freely;
-            0 to 1. Pairs without a parse of the paraphrase are always free.
+            0 to 1. Pairs without a parse of the paraphrase are always free, others because of `same_template_share`.
         exemplar_share: Share of the pairs that show the whole tree of the paraphrase, without words, or more of it than
             a template has; 0 to 1, and with `free_share` not above 1.
+        same_template_share: Share of the examples with a template, or an exemplar, whose paraphrase has its source's
+            own, at most; 0 to 1. Back-translations mostly have: a model that sees little else learns to ignore
+            templates. Further ones are free.
         source_parse_share: Share of the pairs whose source comes with its own template; 0 to 1. A model that saw both
             kinds works with and without a parser.
         min_height: Minimum height of a template, in levels below ROOT (`paraloom.generate.linearization.cut_tree`).
@@ -36,6 +39,7 @@ class ControlConfig(Config):
 
     free_share: float = 0.2
     exemplar_share: float = 0.2
+    same_template_share: float = 0.5
     source_parse_share: float = 0.7
     min_height: int = 2
     max_height: int = 4
@@ -43,7 +47,7 @@ class ControlConfig(Config):
 
     def validate(self) -> None:
         """Check ranges; raises ConfigError."""
-        for name in ("free_share", "exemplar_share", "source_parse_share"):
+        for name in ("free_share", "exemplar_share", "same_template_share", "source_parse_share"):
             if not 0 <= getattr(self, name) <= 1:
                 raise ConfigError(f"'{name}' must be from 0 to 1, got {getattr(self, name)}")
         if self.free_share + self.exemplar_share > 1:

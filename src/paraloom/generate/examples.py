@@ -99,13 +99,54 @@ def bounded_cut(tree: str, height: int | None, max_labels: int) -> str:
     return template
 
 
-def make_example(pair: ParsedPair, config: ControlConfig, random: np.random.Generator) -> ControlExample:
+TEMPLATE_HEIGHT = 2
+"""Height at which templates of two sentences are compared, and counted: the sentence's label and its constituents."""
+
+
+def same_template(pair: ParsedPair) -> bool:
+    """Whether both sides of a pair have the same template; False where one has no tree.
+
+    Example:
+        >>> tree = "(S (NP (PRP It)) (VP (VBZ rains)))"
+        >>> same_template(ParsedPair("It rains.", "It pours.", tree, tree.replace("rains", "pours")))
+        True
+    """
+    if pair.source_tree is None or pair.paraphrase_tree is None:
+        return False
+    one, other = (cut_tree(tree, TEMPLATE_HEIGHT) for tree in (pair.source_tree, pair.paraphrase_tree))
+    return one == other
+
+
+def same_template_rate(same: int, different: int, share: float) -> float:
+    """The rate at which pairs with the same template on both sides are used, so that they are a given share at most.
+
+    Args:
+        same: Pairs with the same template on both sides.
+        different: Other pairs.
+        share: Maximum share of the former among those that are used, 0 to 1.
+
+    Returns:
+        0 to 1.
+
+    Example:
+        >>> same_template_rate(80, 20, 0.5), same_template_rate(10, 90, 0.5), same_template_rate(80, 20, 1.0)
+        (0.25, 1.0, 1.0)
+    """
+    wanted = different * share / (1 - share) if share < 1 else same
+    return min(1.0, wanted / same) if same else 1.0
+
+
+def make_example(
+    pair: ParsedPair, config: ControlConfig, random: np.random.Generator, *, same_rate: float = 1.0
+) -> ControlExample:
     """The example of a pair in a mode that is drawn.
 
     Args:
         pair: The pair.
         config: Shares of the modes, and heights.
         random: Draws the mode, the height, and whether the source shows its template.
+        same_rate: Rate at which a pair with the same template on both sides shows it (see `same_template_rate`); at
+            other times its example is free.
 
     Returns:
         The example. The template of the source has the height of that of the paraphrase, and in a free example the
@@ -119,12 +160,12 @@ def make_example(pair: ParsedPair, config: ControlConfig, random: np.random.Gene
         '<(S><(NP><)><(VP><)><)><sep> It rains.'
     """
     # All are drawn in any case, so that one pair's trees do not change what another pair draws.
-    draw, shown, height, depth = random.random(), random.random(), random.random(), random.random()
+    draw, shown, height, depth, kept = random.random(5)
     mode = FREE if draw < config.free_share else TEMPLATE
     if draw >= 1 - config.exemplar_share and mode != FREE:
         mode = EXEMPLAR
     template = None
-    if pair.paraphrase_tree is None:
+    if pair.paraphrase_tree is None or (mode != FREE and kept >= same_rate and same_template(pair)):
         mode = FREE
     elif mode == TEMPLATE:
         levels = config.min_height + int(height * (config.max_height - config.min_height + 1))

@@ -9,10 +9,10 @@ from paraloom.core.digests import digest, signature
 from paraloom.core.errors import ConfigError, DataError
 from paraloom.core.protocols import ParserLike, PrefixTranslatorLike
 from paraloom.generate.control import ControlledVariant, control_variants, join_parts, nearness, warn_of_distance
-from paraloom.generate.examples import bounded_cut, source_template, source_text, target_prefix
+from paraloom.generate.examples import TEMPLATE_HEIGHT, bounded_cut, source_template, source_text, target_prefix
 from paraloom.generate.linearization import cut_tree, read_template
 from paraloom.generate.settings import ParaphraserSettings
-from paraloom.generate.templates import HEIGHT, TemplateTable
+from paraloom.generate.templates import TemplateTable
 from paraloom.text.function_words import known_function_words, sample_language
 from paraloom.text.language_names import language_name
 
@@ -172,7 +172,7 @@ class ControlledParaphraser:
         self, texts: Sequence[str], trees: Sequence[str | None], n: int, decode: str | None, seed: int
     ) -> list[list[ControlledVariant]]:
         """One variant of each of n templates for each text, those that have their template first."""
-        own = [cut_tree(tree, HEIGHT) if tree else None for tree in trees]
+        own = [cut_tree(tree, TEMPLATE_HEIGHT) if tree else None for tree in trees]
         wanted = [self.templates.suggest(template, n) for template in own]
         counts = [len(of_text) for of_text in wanted]
         rows = [row for row, count in enumerate(counts) for _ in range(count)]

@@ -8,15 +8,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from paraloom.core.errors import ModelError
-from paraloom.generate.examples import ParsedPair
+from paraloom.generate.examples import TEMPLATE_HEIGHT, ParsedPair
 from paraloom.generate.linearization import cut_tree, nodes_of, read_template
 from paraloom.io.atomic import atomic_write
 
 TEMPLATES_FILE, PAIRS_FILE = "templates.tsv", "template_pairs.tsv"
 """Files of a model folder: templates with counts and examples, and pairs of templates with counts."""
-
-HEIGHT = 2
-"""Height of the templates that are counted: the label of the sentence and those of its constituents."""
 
 SCPN_TEMPLATES = tuple(
     read_template(text)
@@ -68,11 +65,11 @@ class TemplateTable:
         for pair in pairs:
             if pair.paraphrase_tree is None:
                 continue
-            template = cut_tree(pair.paraphrase_tree, HEIGHT)
+            template = cut_tree(pair.paraphrase_tree, TEMPLATE_HEIGHT)
             self.counts[template] += 1
             self.examples.setdefault(template, " ".join(pair.paraphrase.split())[:_EXAMPLE_CHARACTERS])
             if pair.source_tree is not None:
-                self.pair_counts[cut_tree(pair.source_tree, HEIGHT), template] += 1
+                self.pair_counts[cut_tree(pair.source_tree, TEMPLATE_HEIGHT), template] += 1
 
     def most_common(self, count: int = 20) -> list[tuple[str, int]]:
         """The commonest templates and their counts; of equal counts, in alphabetical order.

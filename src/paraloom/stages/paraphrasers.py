@@ -21,7 +21,7 @@ from paraloom.core.seeds import generator
 from paraloom.core.stage import Fit, Json, Map, Ref, StageContext
 from paraloom.core.stage_cache import cached_per_stage
 from paraloom.generate.config import ControlConfig
-from paraloom.generate.examples import MODES, ParsedPair, make_example
+from paraloom.generate.examples import MODES, ParsedPair, make_example, same_template, same_template_rate
 from paraloom.generate.linearization import read_template, special_tokens
 from paraloom.generate.paraphraser import AUTO, EXEMPLAR_HEIGHT, ControlledParaphraser
 from paraloom.generate.settings import PARSER_FOLDER, ParaphraserSettings
@@ -125,12 +125,13 @@ class TrainParaphraser(TranslatorConfig, ControlConfig, Fit):
                 remedy="Give more pairs, or lower 'held_out'.",
             )
         share = self.held_out / rows
-        table, labels = TemplateTable(), set[str]()
+        table, labels, same = TemplateTable(), set[str](), Counter[bool]()
         for _, pairs in parsed_pairs(corpora):
             training = [pair for pair in pairs if not is_held_out(pair.paraphrase, share)]
             for swapped in self._directions:
                 table.add(pair.swapped() if swapped else pair for pair in training)
             labels |= labels_of_trees(pairs)
+            same.update(same_template(pair) for pair in training if pair.source != pair.paraphrase)
         if not table.counts:
             raise DataError("no pair has a tree", file=corpora[0].folder, remedy="Check the columns of the trees.")
 
@@ -138,7 +139,8 @@ class TrainParaphraser(TranslatorConfig, ControlConfig, Fit):
         files = {
             held: folder / "checkpoint" / f"examples-{name}.tsv" for held, name in ((False, "train"), (True, "dev"))
         }
-        counts = self._write_examples(corpora, control, share, context.seed, files)
+        rate = same_template_rate(same[True], same[False], self.same_template_share)
+        counts = self._write_examples(corpora, control, share, rate, context.seed, files)
         config = replace(base_config(TranslatorConfig, self), special_tokens=special_tokens(labels))
         figures = train_translator(
             lambda: _read_examples(files[False]), list(_read_examples(files[True])), config, folder, seed=context.seed
@@ -150,12 +152,18 @@ class TrainParaphraser(TranslatorConfig, ControlConfig, Fit):
         ParaphraserSettings(tuple(sorted(labels)), control, self.parser_name, language).save(folder)
         if "parser" in context.inputs:
             shutil.copytree(context.inputs["parser"], folder / PARSER_FOLDER, dirs_exist_ok=True)
-        figures |= {**counts, "templates": len(table.counts), "labels": len(labels)}
+        figures |= {**counts, "same_template_pairs": same[True], "templates": len(table.counts), "labels": len(labels)}
         self._card(folder, filled, figures)
         return figures
 
     def _write_examples(
-        self, corpora: Sequence[Corpus], control: ControlConfig, share: float, seed: int, files: dict[bool, Path]
+        self,
+        corpora: Sequence[Corpus],
+        control: ControlConfig,
+        share: float,
+        same_rate: float,
+        seed: int,
+        files: dict[bool, Path],
     ) -> dict[str, Json]:
         """Write the examples of both parts, a source and a target per line; count those of each mode."""
         counts: Counter[str] = Counter(dict.fromkeys([*(f"{mode}_examples" for mode in MODES), "identical_pairs"], 0))
@@ -169,7 +177,8 @@ class TrainParaphraser(TranslatorConfig, ControlConfig, Fit):
                     held = is_held_out(pair.paraphrase, share)
                     for swapped in self._directions:
                         random = generator(seed, row, swapped)
-                        example = make_example(pair.swapped() if swapped else pair, control, random)
+                        directed = pair.swapped() if swapped else pair
+                        example = make_example(directed, control, random, same_rate=same_rate)
                         (dev if held else train).write(f"{example.source}\t{example.target}\n")
                         counts[f"{example.mode}_examples"] += not held
         return dict(counts)

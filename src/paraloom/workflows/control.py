@@ -13,7 +13,7 @@ from paraloom.core.protocols import EncoderLike, ParserLike
 from paraloom.core.seeds import generator
 from paraloom.embed.encoder import open_encoder
 from paraloom.evaluate.control import ControlResult, ControlRow, control_signature, evaluate_control
-from paraloom.generate.examples import ParsedPair, bounded_cut
+from paraloom.generate.examples import ParsedPair, bounded_cut, same_template
 from paraloom.generate.linearization import cut_tree, labels_of, template_tokens
 from paraloom.workflows.paraphrasers import Paraphraser, read_parsed
 
@@ -31,6 +31,7 @@ def evaluate_paraphraser(
     encoder: str | EncoderLike | None = "english",
     rows: int = 1000,
     heights: Sequence[int] = (2, 3),
+    only_different: bool = False,
     seed: int = 1,
 ) -> ControlResult:
     """Ask a paraphraser for the templates of the paraphrases in pairs, and parse what it writes.
@@ -42,6 +43,8 @@ def evaluate_paraphraser(
         encoder: Encoder of the similarity of outputs to sources, or its name; None leaves it out.
         rows: Pairs that are drawn at most.
         heights: Heights of the templates, in levels below ROOT.
+        only_different: Draw pairs whose sides have different templates at height 2 only: of others, a copy has the
+            template, too.
         seed: Of the draw, and of the shuffled templates.
 
     Returns:
@@ -55,7 +58,7 @@ def evaluate_paraphraser(
     model = Paraphraser.load(paraphraser, parser=parser)
     if model.parser is None:
         raise ConfigError("the paraphraser has no parser", remedy="Give the folder of one with --parser.")
-    drawn = _draw(chain.from_iterable(read_parsed(pairs)), model, rows, seed)
+    drawn = _draw(chain.from_iterable(read_parsed(pairs)), model, rows, only_different, seed)
     if not drawn:
         raise DataError(
             "no pair has different sides and trees with labels of the model",
@@ -64,10 +67,10 @@ def evaluate_paraphraser(
         )
     vectors = open_encoder(encoder) if isinstance(encoder, str) else encoder
     table = [row for height in heights for row in _rows(model, model.parser, drawn, height, vectors, seed)]
-    return ControlResult(tuple(table), control_signature(model.parser.signature, heights, seed))
+    return ControlResult(tuple(table), control_signature(model.parser.signature, heights, seed, only_different))
 
 
-def _draw(pairs: chain[ParsedPair], model: Paraphraser, rows: int, seed: int) -> list[ParsedPair]:
+def _draw(pairs: chain[ParsedPair], model: Paraphraser, rows: int, only_different: bool, seed: int) -> list[ParsedPair]:
     known = set(model.settings.labels)
     usable = [
         pair
@@ -75,6 +78,7 @@ def _draw(pairs: chain[ParsedPair], model: Paraphraser, rows: int, seed: int) ->
         if pair.source != pair.paraphrase
         and pair.source_tree
         and pair.paraphrase_tree
+        and not (only_different and same_template(pair))
         and set(labels_of(template_tokens(cut_tree(pair.paraphrase_tree, None)))) <= known
     ]
     chosen = np.sort(generator(seed).permutation(len(usable))[:rows])
