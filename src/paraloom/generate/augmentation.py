@@ -152,7 +152,8 @@ def method_name(paraphraser: ParaphraserLike, selector: ParaphraseSelector) -> s
         >>> method_name(Same(), ParaphraseSelector()).partition("#")[0]
         'same'
     """
-    kinds = "+".join(part.partition("|")[0] for part in paraphraser.signature.split("+"))
+    parts = getattr(paraphraser, "paraphrasers", [paraphraser])
+    kinds = "+".join(dict.fromkeys(part.signature.partition("|")[0] for part in parts))
     return f"{kinds}#{digest([paraphraser.signature, selector.signature])[:8]}"
 
 
