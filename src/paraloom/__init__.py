@@ -41,12 +41,15 @@ if TYPE_CHECKING:
     from paraloom.workflows.encoders import distill_encoder as distill_encoder
     from paraloom.workflows.encoders import train_encoder as train_encoder
     from paraloom.workflows.extract import extract_documents as extract_documents
+    from paraloom.workflows.label_augmentation import augment_labels as augment_labels
     from paraloom.workflows.pair_functions import backtranslate as backtranslate
     from paraloom.workflows.pair_functions import filter_pairs as filter_pairs
     from paraloom.workflows.pair_functions import score as score
     from paraloom.workflows.pair_inputs import as_pairs as as_pairs
     from paraloom.workflows.pair_inputs import read_pairs as read_pairs
     from paraloom.workflows.pairs import Pairs as Pairs
+    from paraloom.workflows.paraphrase_sources import EndpointParaphraser as EndpointParaphraser
+    from paraloom.workflows.paraphrase_sources import RoundTripParaphraser as RoundTripParaphraser
     from paraloom.workflows.paraphrasers import Paraphraser as Paraphraser
     from paraloom.workflows.translators import train_translator as train_translator
 
@@ -58,6 +61,7 @@ _EXPORTS = {
     "Encoder": "paraloom.embed.encoder",
     "EncoderConfig": "paraloom.embed.config",
     "EncoderLike": "paraloom.core.protocols",
+    "EndpointParaphraser": "paraloom.workflows.paraphrase_sources",
     "EndpointTranslator": "paraloom.mt.endpoint",
     "MissingExtraError": "paraloom.core.errors",
     "ModelError": "paraloom.core.errors",
@@ -66,6 +70,7 @@ _EXPORTS = {
     "ParserLike": "paraloom.core.protocols",
     "Paraphraser": "paraloom.workflows.paraphrasers",
     "Pipeline": "paraloom.pipeline.pipeline",
+    "RoundTripParaphraser": "paraloom.workflows.paraphrase_sources",
     "RunError": "paraloom.core.errors",
     "RunResult": "paraloom.pipeline.result",
     "Translator": "paraloom.mt.translator",
@@ -77,6 +82,7 @@ _EXPORTS = {
     "align_files": "paraloom.workflows.alignment",
     "as_pairs": "paraloom.workflows.pair_inputs",
     "augment": "paraloom.workflows.augmentation",
+    "augment_labels": "paraloom.workflows.label_augmentation",
     "backtranslate": "paraloom.workflows.pair_functions",
     "distill_encoder": "paraloom.workflows.encoders",
     "diversity": "paraloom.diversity_metrics.measures",

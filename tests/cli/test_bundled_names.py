@@ -45,6 +45,12 @@ CASES: dict[str, tuple[object, ...]] = {
     "translate translator": ("de-en", "de.txt", "-o", "o.txt"),
     "augment --translator": ("de.txt", "--translator", "de-en", "-o", "o.tsv", "--method", "base", "--outputs", 1),
     "variants --translator": ("de.txt", "--translator", "de-en", "-o", "o.tsv", *INLINE),
+    "paraphrase --encoder": (
+        *("A dog sleeps.", "--forward", "en-de", "--backward", "de-en", "--preset", "varied", "--encoder", "english"),
+    ),
+    "augment-labels --encoder": (
+        *("set.csv", "--forward", "en-de", "--backward", "de-en", "--encoder", "english", "-o", "o.csv"),
+    ),
     "align sentences --translator": ("de.txt", "en.txt", "--translator", "de-en", "-o", "o.vecalign"),
     "align sentences --encoder": ("en.txt", "en.txt", "--encoder", "english", "-o", "o.vecalign"),
     "align documents --translator": ("de", "en", "--translator", "de-en", "-o", "o.tsv"),
@@ -77,6 +83,7 @@ REFUSED = {
 OTHERS = {
     *("evaluate comet --model", "explore --encoder", "reproduce --encoder", "train parser --encoder"),
     "evaluate control --encoder",
+    *("paraphrase --model", "augment-labels --model"),
 } | {
     f"{command} --model"
     for command in (
@@ -84,8 +91,8 @@ OTHERS = {
         *("evaluate translator", "evaluate aligner"),
     )
 }
-"""A COMET model; a command that serves until it is stopped; one whose tables take minutes; one that takes a trained
-paraphraser (its own tests name the encoder); models of a server."""
+"""A COMET model; a command that serves until it is stopped; one whose tables take minutes; commands that take a
+trained paraphraser (their own tests name it); models of a server."""
 
 SLOW = {
     "align documents --translator",
@@ -106,6 +113,7 @@ def files(tmp_path: Path) -> None:
     (tmp_path / "de.txt").write_text(GERMAN)
     (tmp_path / "en.txt").write_text(ENGLISH)
     (tmp_path / "words.txt").write_text("dog 3\ncat 2\nsleeps 1\n")
+    (tmp_path / "set.csv").write_text("text,label\nA dog sleeps here.,animal\nThe stocks fell today.,money\n")
     (tmp_path / "sts/stsbenchmark").mkdir(parents=True)
     (tmp_path / "sts/stsbenchmark/sts-dev.tsv").write_text("5\ta dog\ta dog\n3\ta dog\ta cat\n0\ta dog\tstocks fell\n")
     (tmp_path / "labeled").mkdir()

@@ -20,6 +20,7 @@ from paraloom.cli import (
     evaluate,
     experiments,
     explore,
+    label_augmentation,
     look,
     options,
     pages,
@@ -55,7 +56,7 @@ app = typer.Typer(
 
 PANELS: dict[str, options.Commands] = {
     "Start and run": {**runs.COMMANDS, **look.COMMANDS, **pages.COMMANDS, **explore.COMMANDS, **stages.COMMANDS},
-    "Paraphrase pairs": {**pairs.COMMANDS, **scores.COMMANDS, **paraphrasers.COMMANDS},
+    "Paraphrase pairs": {**pairs.COMMANDS, **scores.COMMANDS, **paraphrasers.COMMANDS, **label_augmentation.COMMANDS},
     "Encoders": encoders.COMMANDS,
     "Translation": {**translators.COMMANDS, **augment.COMMANDS, **variants.COMMANDS},
     "Documents and bitext": {**alignment.COMMANDS, **runs.LOOPS},

@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from paraloom import workflows
-from paraloom.cli import options
-from paraloom.cli.output import print_figures, print_result
+from paraloom.cli import options, paraphraser_options
+from paraloom.cli.output import print_figures, print_result, print_usage
 from paraloom.core.errors import ConfigError
 
 Parser = Annotated[
@@ -74,7 +74,13 @@ def train_paraphraser(
 
 def paraphrase(
     texts: Annotated[list[str], typer.Argument(metavar="TEXT...", help="Sentences; - reads them from standard input.")],
-    paraphraser: Annotated[Path, typer.Option("--model", help="A folder of `train paraphraser`.")],
+    model: paraphraser_options.Model = None,
+    forward: paraphraser_options.Forward = None,
+    backward: paraphraser_options.Backward = None,
+    pivots: paraphraser_options.Pivots = 3,
+    endpoint_model: paraphraser_options.EndpointModel = None,
+    language: paraphraser_options.Language = None,
+    endpoint: paraphraser_options.Endpoint = None,
     n: Annotated[int, typer.Option("-n", "--variants", help="Variants of each text at most.")] = 5,
     template: Annotated[
         str | None,
@@ -82,11 +88,23 @@ def paraphrase(
     ] = None,
     like: Annotated[str | None, typer.Option(help="A sentence whose syntax to follow, instead of --template.")] = None,
     height: Annotated[int, typer.Option(help="Levels of the tree of --like to follow; 0: all.")] = 4,
-    decode: Annotated[
-        str | None,
-        typer.Option(help="beam:5, sampling, nucleus:0.95 …", autocompletion=options.complete_decoding),
-    ] = None,
+    decode: paraphraser_options.Decode = None,
     parser: OwnParser = None,
+    preset: Annotated[
+        paraphraser_options.PresetChoice | None,
+        typer.Option(
+            help="Select the variants; else they are printed as the model gives them.",
+            rich_help_panel=paraphraser_options.SELECTION,
+        ),
+    ] = None,
+    meaning: paraphraser_options.Meaning = None,
+    difference: paraphraser_options.Difference = None,
+    candidates: paraphraser_options.Candidates = 10,
+    encoder: paraphraser_options.Encoder = "english",
+    cross_encoder: paraphraser_options.CrossEncoder = None,
+    entailment: paraphraser_options.Entailment = None,
+    language_model: paraphraser_options.LanguageModel = None,
+    device: options.Device = None,
     language_check: Annotated[
         bool,
         typer.Option(
@@ -96,38 +114,102 @@ def paraphrase(
     seed: options.Seed = 1,
     as_json: Annotated[bool, typer.Option("--json", help="Print each variant as a line of JSON.")] = False,
 ) -> None:
-    """Paraphrase sentences, freely, by a template of syntax, or like another sentence.
+    """Paraphrase sentences: freely, by a template of syntax, like another sentence, or by a round trip.
 
     Prints the log-probability, with a template the tree edit distance of the variant's own parse to it, and the text.
+    With --preset, --meaning or --difference: cosine to the text, difference from it, and the text; and how many
+    candidates were dropped, with the reasons.
 
     Example: `paraloom paraphrase "We left early because of the rain." --model paraphraser-en --template auto`
+
+    Example: `paraloom paraphrase "A dog sleeps in the garden." --forward en-de --backward de-en --preset varied`
     """
     given = [line.rstrip("\n") for line in sys.stdin] if texts == ["-"] else texts
     if any(not text.strip() for text in given) or not given:
         raise ConfigError("the text is empty", remedy="Give a sentence.")
-    model = workflows.Paraphraser.load(paraphraser, parser=parser)
-    groups = model.paraphrase(
-        given,
-        n=n,
+    used = workflows.use_device(device)
+    trained = model is not None and not workflows.is_endpoint(model)
+    if not trained and (template is not None or like is not None or parser is not None):
+        raise ConfigError(
+            "--template, --like and --parser are for a trained paraphraser", remedy="Name its folder with --model."
+        )
+    chosen = {"meaning": meaning, "difference": difference, "entailment": entailment}
+    models = {"cross_encoder": cross_encoder, "language_model": language_model}
+    selecting = preset is not None or any(value is not None for value in (chosen | models).values())
+    others = (forward, backward, endpoint_model, language, endpoint)
+    if trained and not selecting and not any(others):
+        # The model itself warns where no variant has the template.
+        source: Any = workflows.Paraphraser.load(str(model), parser=parser, device=None if used is None else str(used))
+        how = {"template": template, "like": like, "height": height or None, "decode": decode}
+        groups = source.paraphrase(given, n=n, seed=seed, check_language=language_check, **how)
+        _print_variants(given, groups, template == "auto", as_json)
+        return
+    source = workflows.open_paraphraser(
+        model,
+        forward=forward,
+        backward=backward,
+        endpoint_model=endpoint_model,
+        language=language,
+        settings=endpoint or (),
+        parser=parser,
+        device=None if used is None else str(used),
+        pivots=pivots,
         template=template,
         like=like,
         height=height or None,
         decode=decode,
-        seed=seed,
-        check_language=language_check,
     )
-    for text, group in zip(given, groups, strict=True):
+    if language_check:
+        workflows.check_text_language(given, workflows.language_of_paraphraser(source))
+    if not selecting:
+        _print_variants(given, source.paraphrase(given, n=n, seed=seed), template == "auto", as_json)
+        print_usage(getattr(source, "translator", None))
+        return
+    selector = workflows.open_selector(
+        preset.value if preset is not None else "augmentation",
+        encoder=encoder,
+        language=workflows.language_of_paraphraser(source),
+        **chosen,
+        **models,
+    )
+    selection = selector.select(given, source.paraphrase(given, n=max(n, candidates), seed=seed), n)
+    for text, kept in zip(given, selection.kept, strict=True):
         if not as_json and len(given) > 1:
+            typer.echo(text)
+        for one in kept:
+            if as_json:
+                typer.echo(json.dumps({"source": text, **_without_nan(one.to_dict())}, ensure_ascii=False))
+            else:
+                typer.echo(f"{one.meaning:5.2f} {one.difference:5.2f}  {one.text}")
+    kept_count, total = sum(map(len, selection.kept)), sum(map(len, selection.kept)) + selection.dropped.total()
+    reasons = "; ".join(f"{count:,} {reason}" for reason, count in selection.dropped.most_common())
+    print_usage(getattr(source, "translator", None))
+    typer.echo(f"kept {kept_count:,} of {total:,} candidates{f'; dropped: {reasons}' if reasons else ''}", err=True)
+
+
+def _print_variants(texts: list[str], groups: Any, with_templates: bool, as_json: bool) -> None:
+    """Variants as a paraphraser gives them."""
+    for text, group in zip(texts, groups, strict=True):
+        if not as_json and len(texts) > 1:
             typer.echo(text)
         for variant in group:
             if as_json:
-                typer.echo(json.dumps({"source": text, **variant._asdict()}, ensure_ascii=False))
+                typer.echo(json.dumps({"source": text, **_without_nan(variant._asdict())}, ensure_ascii=False))
+                continue
+            if reason := getattr(variant, "reason", None):
+                typer.echo(f"paraloom: refused: {reason}", err=True)
                 continue
             cells = [f"{variant.logprob:8.2f}"]
-            if variant.template is not None:
+            template = getattr(variant, "template", None)
+            if template is not None:
                 cells.append(f"{'?' if variant.distance is None else variant.distance:>3}")
-            cells += [variant.text, *([variant.template] if template == "auto" and variant.template else [])]
+            cells += [variant.text, *([template] if with_templates and template else [])]
             typer.echo("  ".join(cells))
+
+
+def _without_nan(values: dict[str, Any]) -> dict[str, Any]:
+    """Values for JSON, which does not have NaN."""
+    return {name: None if value != value else value for name, value in values.items()}
 
 
 def templates(

@@ -35,6 +35,7 @@ COMMANDS = frozenset(
         *("run", "quickstart", "selftrain", "reproduce"),
         *("backtranslate", "score", "filter", "lexicon", "tune"),
         *("encode", "mine", "translate", "augment", "variants", "diversity", "extract", "parse", "syntax-groups"),
+        "augment-labels",
         *("align sentences", "align documents", "align pivot"),
         *("train translator", "train encoder", "train phrases", "train paraphrase-model", "train classifier"),
         *("train language-model", "train word-counts", "train parser", "train paraphraser"),

@@ -196,6 +196,54 @@ class ParserLike(Protocol):
         """
 
 
+class ParaphraseLike(Protocol):
+    """One paraphrase: a translation's variant, or one that was to have a template."""
+
+    @property
+    def text(self) -> str:
+        """The paraphrase."""
+
+    @property
+    def logprob(self) -> float:
+        """Natural log of its probability, summed over its tokens; NaN where it is unknown."""
+
+    @property
+    def tokens(self) -> int:
+        """Number of subwords that were scored; 0 for an empty paraphrase."""
+
+
+@runtime_checkable
+class ParaphraserLike(Protocol):
+    """Paraphrases texts: a trained model, a round trip over another language, a language model behind an endpoint.
+
+    An attribute `language`, if it is there, names the language that it paraphrases.
+
+    Example:
+        >>> class Swap:
+        ...     signature = "swap"
+        ...     def paraphrase(self, texts, *, n=5, seed=0):
+        ...         return [[Variant(text.replace("film", "movie"), -1.0, 4)] for text in texts]
+        >>> isinstance(Swap(), ParaphraserLike)
+        True
+    """
+
+    @property
+    def signature(self) -> str:
+        """Digest of the models, and how they decode: for the metadata of columns."""
+
+    def paraphrase(self, texts: Sequence[str], *, n: int = 5, seed: int = 0) -> Sequence[Sequence[ParaphraseLike]]:
+        """Paraphrase texts.
+
+        Args:
+            texts: m texts.
+            n: Variants of each text at most.
+            seed: Of a decoding that samples.
+
+        Returns:
+            m lists of variants in the order of the texts, each list best first.
+        """
+
+
 class CorpusReader(Protocol):
     """The reading side of a corpus (`paraloom.io.Corpus`), as surveys of a stage need it."""
 

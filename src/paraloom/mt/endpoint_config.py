@@ -25,8 +25,8 @@ class EndpointConfig(Config):
         model: Name of the model, as the server knows it.
         source: Source language: a code such as de, or an English name.
         target: Target language; the same as `source` asks for paraphrases.
-        prompt: 'chat', 'plain', 'paraphrase', 'tower', 'translategemma', or a text with `{text}`, `{source}`,
-            `{target}`, `{source_code}` and `{target_code}`. Default: by the address and languages.
+        prompt: 'chat', 'plain', 'paraphrase', 'rewrite', 'tower', 'translategemma', or a text with `{text}`,
+            `{source}`, `{target}`, `{source_code}` and `{target_code}`. Default: by the address and languages.
         system: System message; none by default, because some models take none.
         lines_per_request: Sentences in one request, 1 or more: cheaper, but less reliable, and without costs.
         attempts: How often a sentence is asked for until its answer passes the checks, 1 or more.

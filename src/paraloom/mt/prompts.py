@@ -22,6 +22,11 @@ PROMPTS = {
         "Say the following {source} sentence in other words, with the same meaning. "
         "Answer with one {source} sentence alone, on one line.\n\n{text}"
     ),
+    "rewrite": (
+        "Rewrite the following {source} text in other words. Keep its meaning, tone and intention. Copy names, numbers "
+        "and placeholders such as A1 as they are, each exactly once. Answer with the new text alone, on one line."
+        "\n\n{text}"
+    ),
     PLAIN: "{source}: {text}\n{target}:",
     "tower": "Translate the following text from {source} into {target}.\n{source}: {text}\n{target}:",
     "translategemma": (

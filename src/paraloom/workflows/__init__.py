@@ -32,6 +32,7 @@ _MODULES = {
     ),
     "extract": ("ExtractConfig", "extract_documents"),
     "first_rows": ("preview", "preview_output"),
+    "label_augmentation": ("augment_labels",),
     "labels": (
         "describe_paraphrase_model",
         "evaluate_lookalikes",
@@ -44,6 +45,14 @@ _MODULES = {
         "Paraphraser",
         "count_templates",
         "train_paraphraser",
+    ),
+    "paraphrase_sources": (
+        "EndpointParaphraser",
+        "RoundTripParaphraser",
+        "check_text_language",
+        "language_of_paraphraser",
+        "open_paraphraser",
+        "open_selector",
     ),
     "pair_functions": ("backtranslate", "filter_pairs", "score"),
     "pair_inputs": ("as_pairs", "read_pairs"),

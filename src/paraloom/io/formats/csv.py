@@ -6,6 +6,7 @@ import csv
 import io
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, islice
+from pathlib import Path
 
 import pyarrow as pa
 
@@ -61,6 +62,26 @@ def read(options: ReadOptions) -> Iterator[PairRow]:
                 options.reject(row, error, raw.encode(errors="surrogateescape").decode(errors="backslashreplace"))
                 continue
             yield columns.pair(row, values)
+        text.detach()
+
+
+def read_rows(path: str | Path) -> Iterator[list[str] | DataError]:
+    """Read all rows of a table, the first one included, without looking for pairs.
+
+    Args:
+        path: The file, plain or compressed.
+
+    Returns:
+        The fields of each row; in the position of a row that cannot be parsed or is not valid UTF-8, the error.
+    """
+    with open_read(path) as stream:
+        text = io.TextIOWrapper(stream, encoding="utf-8-sig", errors="surrogateescape", newline="")
+        peeked = list(islice(text, _PEEK_LINES))
+        for record in _records(chain(peeked, text), _delimiter(peeked)):
+            try:
+                yield _checked(record)
+            except DataError as error:
+                yield error
         text.detach()
 
 

@@ -1,0 +1,343 @@
+"""Selection of paraphrases: candidates are checked, ranked by meaning, fluency and difference, and kept apart."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+import numpy.typing as npt
+from rapidfuzz.distance import Levenshtein
+
+from paraloom.core.digests import signature
+from paraloom.core.protocols import EncoderLike, ParaphraseLike
+from paraloom.generate.selection_config import SelectionConfig
+from paraloom.text.tokens import words
+
+EMPTY, REFUSED, CUT, REPETITION, COPY, LENGTH, DRIFT, NOT_ENTAILED, DUPLICATE, SURPLUS = (
+    *("empty", "refused by the model", "cut off by the decoder", "repeats a word", "near copy of the text"),
+    *("length", "other meaning", "not entailed", "like a better one", "more than wanted"),
+)
+"""Why a candidate is dropped, in the order in which it is checked."""
+
+_MAX_RUN = 3
+"""A word that comes so often in a row, and does not in the text, is what decoders repeat."""
+
+
+_WITHOUT_SPACES = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff]")
+"""Thai, Lao, Burmese, Khmer, kana and Chinese characters."""
+
+
+class EntailmentModel(Protocol):
+    """A model that reads both texts at once, such as `paraloom.pairs.scoring.cross_encoder.CrossEncoder`."""
+
+    @property
+    def signature(self) -> str:
+        """The model and what its value is."""
+
+    def predict(self, firsts: list[str], seconds: list[str]) -> npt.NDArray[np.float32]:
+        """How probably each of n first texts entails the second, float32 `(n,)`, 0 to 1."""
+
+
+class FluencyModel(Protocol):
+    """A language model, such as `paraloom.pairs.scoring.language_model.NgramModel`."""
+
+    @property
+    def signature(self) -> str:
+        """The model."""
+
+    def perplexity(self, texts: list[str]) -> npt.NDArray[np.float32]:
+        """Perplexity of each of n texts, float32 `(n,)`, 1 or more; NaN where it is undefined."""
+
+
+class SelectedParaphrase(NamedTuple):
+    """A paraphrase that was kept.
+
+    Args:
+        text: The paraphrase.
+        score: Its rank among all of its text, a weighted sum; higher is better.
+        meaning: Cosine similarity to the text, -1 to 1; NaN without an encoder.
+        difference: Difference from the text, 0 to 1.
+        fluency: 0 to 1: the geometric mean probability of its tokens; with a language model, the perplexity of the text
+            divided by its own, at most 1. NaN where it is unknown.
+        entailment: The lower one of both directions, 0 to 1; NaN without a model.
+        template: 1 where it has the template that was asked for, less with the distance to it; 1 without a template.
+        candidate: The candidate as it was generated.
+    """
+
+    text: str
+    score: float
+    meaning: float
+    difference: float
+    fluency: float
+    entailment: float
+    template: float
+    candidate: ParaphraseLike
+
+    def to_dict(self) -> dict[str, Any]:
+        """The fields by name, without the candidate."""
+        return {name: value for name, value in self._asdict().items() if name != "candidate"}
+
+
+class Selection(NamedTuple):
+    """What was kept, and why the rest was not.
+
+    Args:
+        kept: For each text its paraphrases, the best first.
+        dropped: Reason → number of candidates.
+    """
+
+    kept: list[list[SelectedParaphrase]]
+    dropped: Counter[str]
+
+
+def word_difference(first: str, second: str) -> float:
+    """Edits of words between two texts, divided by the number of words of the longer one.
+
+    Args:
+        first: A text.
+        second: A text.
+
+    Returns:
+        0 (equal but for case and punctuation) to 1 (all words differ). Texts without spaces are compared by characters.
+
+    Example:
+        >>> word_difference("A dog sleeps.", "a dog sleeps"), word_difference("A dog sleeps.", "The dog sleeps.")
+        (0.0, 0.3333333333333333)
+    """
+    return _difference_of(_units(first), _units(second))
+
+
+class ParaphraseSelector:
+    """Keeps the best candidates of each text, far enough from the text and from one another.
+
+    Args:
+        config: Thresholds and weights.
+        encoder: Measures meaning; without one, `meaning` has no effect.
+        entailment: Checks that each side follows from the other, and measures meaning instead of the encoder.
+        language_model: Measures fluency instead of the probabilities that the paraphraser gave.
+
+    Example:
+        >>> from paraloom.core.protocols import Variant
+        >>> selector = ParaphraseSelector(SelectionConfig(difference=0.3))
+        >>> candidates = [Variant("A dog sleeps!", -1.0, 4), Variant("The dog is asleep.", -2.0, 5)]
+        >>> kept, dropped = selector.select(["A dog sleeps."], [candidates])
+        >>> [one.text for one in kept[0]], dict(dropped)
+        (['The dog is asleep.'], {'near copy of the text': 1})
+    """
+
+    def __init__(
+        self,
+        config: SelectionConfig | None = None,
+        encoder: EncoderLike | None = None,
+        *,
+        entailment: EntailmentModel | None = None,
+        language_model: FluencyModel | None = None,
+    ) -> None:
+        self.config = config or SelectionConfig()
+        self.encoder = encoder
+        self.entailment = entailment
+        self.language_model = language_model
+
+    @property
+    def signature(self) -> str:
+        """Thresholds and models."""
+        models = {
+            name: "none" if model is None else model.signature
+            for name, model in (
+                ("encoder", self.encoder),
+                ("entailment", self.entailment),
+                ("language_model", self.language_model),
+            )
+        }
+        return signature("selection", meaning=self.config.meaning, difference=self.config.difference, **models)
+
+    def select(
+        self,
+        texts: Sequence[str],
+        groups: Sequence[Sequence[ParaphraseLike]],
+        n: int | Sequence[int] = 1,
+        *,
+        cores: Sequence[str] | None = None,
+    ) -> Selection:
+        """Choose paraphrases.
+
+        Args:
+            texts: m texts.
+            groups: Their candidates.
+            n: Paraphrases of each text at most: one number, or m numbers.
+            cores: The texts without what was held, where candidates have an attribute `core` with the same: meaning is
+                then the lower one of both cosines, so that a name that two texts share does not make them alike.
+
+        Returns:
+            m lists, each best first, and the counts of dropped candidates by reason.
+        """
+        wanted = [n] * len(texts) if isinstance(n, int) else list(n)
+        dropped: Counter[str] = Counter()
+        rows: list[int] = []
+        candidates: list[ParaphraseLike] = []
+        differences: list[float] = []
+        for row, (text, group) in enumerate(zip(texts, groups, strict=True)):
+            source = _units(text)
+            for candidate in group:
+                units = _units(candidate.text)
+                difference = _difference_of(source, units)
+                reason = self._surface_reason(source, units, candidate, difference)
+                if reason:
+                    dropped[reason] += 1
+                    continue
+                rows.append(row)
+                candidates.append(candidate)
+                differences.append(difference)
+        own_cores = None if cores is None else [cores[row] for row in rows]
+        measured = self._measure([texts[row] for row in rows], candidates, differences, own_cores)
+        by_row: list[list[SelectedParaphrase]] = [[] for _ in texts]
+        for row, one in zip(rows, measured, strict=True):
+            reason = self._meaning_reason(one)
+            if reason:
+                dropped[reason] += 1
+            else:
+                by_row[row].append(one)
+        kept = [self._apart(group, count, dropped) for group, count in zip(by_row, wanted, strict=True)]
+        return Selection(kept, dropped)
+
+    def _surface_reason(
+        self, source: Sequence[str], units: Sequence[str], candidate: ParaphraseLike, difference: float
+    ) -> str:
+        """Why a candidate is dropped without a look at its meaning; '' where it is not."""
+        if getattr(candidate, "reason", None):
+            return REFUSED
+        if not units:
+            return EMPTY
+        if getattr(candidate, "cut", False):
+            return CUT
+        if (run := _most_in_a_row(units)) >= _MAX_RUN and run > _most_in_a_row(source):
+            return REPETITION
+        if difference < self.config.difference or not difference:
+            return COPY
+        shorter, longer = sorted((len(source), len(units)))
+        if longer > max(shorter * self.config.length_ratio, shorter + 3 if shorter <= 5 else 0):
+            return LENGTH
+        return ""
+
+    def _meaning_reason(self, one: SelectedParaphrase) -> str:
+        """Why a candidate is dropped by its meaning; '' where it is not."""
+        if self.encoder is not None and not one.meaning >= self.config.meaning:
+            return DRIFT
+        if self.entailment is not None and not one.entailment >= self.config.entailment:
+            return NOT_ENTAILED
+        return ""
+
+    def _measure(
+        self,
+        texts: list[str],
+        candidates: Sequence[ParaphraseLike],
+        differences: Sequence[float],
+        cores: list[str] | None,
+    ) -> list[SelectedParaphrase]:
+        if not texts:
+            return []
+        outputs = [candidate.text for candidate in candidates]
+        unknown = np.full(len(texts), np.nan)
+        meaning = unknown if self.encoder is None else _cosines(self.encoder, texts, outputs)
+        if self.encoder is not None and cores is not None:
+            others = [str(getattr(candidate, "core", candidate.text)) for candidate in candidates]
+            meaning = np.minimum(meaning, _cosines(self.encoder, cores, others))
+        entailment = unknown
+        if self.entailment is not None:
+            entailment = np.minimum(self.entailment.predict(texts, outputs), self.entailment.predict(outputs, texts))
+        if self.language_model is None:
+            fluency = np.array([_mean_probability(candidate) for candidate in candidates])
+        else:
+            ratio = self.language_model.perplexity(texts) / self.language_model.perplexity(outputs)
+            fluency = np.minimum(ratio, 1.0)
+        results = []
+        for row, candidate in enumerate(candidates):
+            template = _template_match(candidate)
+            value = float(meaning[row] if self.entailment is None else entailment[row])
+            score = (
+                (0.0 if math.isnan(value) else value)
+                + self.config.difference_weight * differences[row]
+                + self.config.fluency_weight * (0.0 if math.isnan(fluency[row]) else float(fluency[row]))
+                + self.config.template_weight * template
+            )
+            results.append(
+                SelectedParaphrase(
+                    *(candidate.text, score, float(meaning[row]), differences[row], float(fluency[row])),
+                    *(float(entailment[row]), template, candidate),
+                )
+            )
+        return results
+
+    def _apart(self, group: list[SelectedParaphrase], n: int, dropped: Counter[str]) -> list[SelectedParaphrase]:
+        """The best ones, each far enough from those before it (maximal marginal relevance)."""
+        waiting = sorted(group, key=lambda one: -one.score)
+        units = {id(one): _units(one.text) for one in waiting}
+        likeness = {id(one): 0.0 for one in waiting}
+        chosen: list[SelectedParaphrase] = []
+        while waiting and len(chosen) < n:
+            best = max(waiting, key=lambda one: one.score - self.config.variety_weight * likeness[id(one)])
+            chosen.append(best)
+            remaining = []
+            for one in waiting:
+                if one is best:
+                    continue
+                difference = _difference_of(units[id(best)], units[id(one)])
+                if difference < self.config.distinct or not difference:
+                    dropped[DUPLICATE] += 1
+                    continue
+                likeness[id(one)] = max(likeness[id(one)], 1 - difference)
+                remaining.append(one)
+            waiting = remaining
+        if waiting:
+            dropped[SURPLUS] += len(waiting)
+        return chosen
+
+
+def _units(text: str) -> list[str]:
+    """The words of a text in lower case, without punctuation; of scripts without spaces, the characters."""
+    units = words(text, punctuation=False)
+    if text.isascii() or not _WITHOUT_SPACES.search(text):
+        return units
+    return [part for unit in units for part in (unit if _WITHOUT_SPACES.search(unit) else [unit])]
+
+
+def _difference_of(first: Sequence[str], second: Sequence[str]) -> float:
+    return float(Levenshtein.normalized_distance(first, second))
+
+
+def _most_in_a_row(units: Sequence[str]) -> int:
+    """How often a word follows itself at most."""
+    run = best = 1
+    for before, after in pairwise(units):
+        run = run + 1 if before == after else 1
+        best = max(best, run)
+    return best
+
+
+def _mean_probability(candidate: ParaphraseLike) -> float:
+    """Geometric mean of the probabilities of its tokens; NaN where they are unknown."""
+    mean = candidate.logprob / max(1, candidate.tokens)
+    return math.nan if math.isnan(mean) else math.exp(min(0.0, mean))
+
+
+def _template_match(candidate: ParaphraseLike) -> float:
+    distance = getattr(candidate, "distance", None)
+    return 1.0 if distance is None else 1.0 / (1.0 + float(distance))
+
+
+def _cosines(encoder: EncoderLike, firsts: Sequence[str], seconds: Sequence[str]) -> npt.NDArray[np.float64]:
+    """Cosine of each pair of texts, float64 `(n,)`; NaN where a vector is 0."""
+    distinct = list(dict.fromkeys([*firsts, *seconds]))
+    vectors = np.asarray(encoder.encode(distinct), np.float64)
+    norms = np.linalg.norm(vectors, axis=1, keepdims=True)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        vectors = vectors / norms
+    index = {text: row for row, text in enumerate(distinct)}
+    left, right = ([index[text] for text in side] for side in (firsts, seconds))
+    products: npt.NDArray[np.float64] = np.einsum("nd,nd->n", vectors[left], vectors[right])
+    return products

@@ -1,0 +1,104 @@
+"""What a selection of paraphrases asks for: thresholds, weights, and a preset for each use."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from paraloom.core.config import Config
+from paraloom.core.errors import ConfigError, nearest
+
+
+@dataclass(frozen=True, kw_only=True)
+class SelectionConfig(Config):
+    """What a candidate must have, and what counts among those that have it.
+
+    Args:
+        meaning: Minimum cosine similarity to the text by the encoder, 0 (anything) to 1. With the bundled encoder
+            `english`, texts about the same thing begin near 0.5, and close rewordings near 0.85.
+        difference: Minimum difference from the text, 0 (copies, too) to 1: edits of words, divided by the number of
+            words of the longer side; case and punctuation do not count.
+        entailment: Minimum probability, 0 to 1, that each side entails the other, where an entailment model is given.
+        length_ratio: Maximum ratio of the words of the longer side to those of the shorter, 1 or more; texts of up to
+            five words may have three more. Inf for any.
+        distinct: Minimum difference between two paraphrases that are kept for the same text, 0 to 1.
+        difference_weight: What a difference of 1 adds to the rank, 0 or more, where a cosine of 1 adds 1.
+        fluency_weight: What the highest fluency adds to the rank, 0 or more.
+        template_weight: What the template that was asked for adds to the rank, 0 or more.
+        variety_weight: What similarity to a better paraphrase of the same text takes from the rank, 0 or more.
+
+    Raises:
+        ConfigError: A value is out of its range.
+
+    Example:
+        >>> SelectionConfig(meaning=1.5)
+        Traceback (most recent call last):
+            ...
+        paraloom.core.errors.ConfigError: 'meaning' must be from 0 to 1, got 1.5.
+        0.65 keeps loose paraphrases, 0.85 only close ones.
+    """
+
+    meaning: float = 0.75
+    difference: float = 0.2
+    entailment: float = 0.5
+    length_ratio: float = 2.0
+    distinct: float = 0.15
+    difference_weight: float = 0.5
+    fluency_weight: float = 0.25
+    template_weight: float = 0.5
+    variety_weight: float = 0.5
+
+    def validate(self) -> None:
+        remedies = {
+            "meaning": "0.65 keeps loose paraphrases, 0.85 only close ones.",
+            "difference": "0.1 asks for one word in ten, 0.4 for four.",
+        }
+        for name in ("meaning", "difference", "entailment", "distinct"):
+            value = getattr(self, name)
+            if not 0 <= value <= 1:
+                raise ConfigError(f"'{name}' must be from 0 to 1, got {value:g}", remedy=remedies.get(name))
+        if self.length_ratio < 1:
+            raise ConfigError(f"'length_ratio' must be 1 or more, got {self.length_ratio:g}")
+        for name in ("difference_weight", "fluency_weight", "template_weight", "variety_weight"):
+            if getattr(self, name) < 0:
+                raise ConfigError(f"'{name}' must be 0 or more, got {getattr(self, name):g}")
+
+
+SELECTION_PRESETS = {
+    "close": SelectionConfig(meaning=0.85, difference=0.1, distinct=0.1, difference_weight=0.0, variety_weight=0.2),
+    "augmentation": SelectionConfig(),
+    "corpus": SelectionConfig(meaning=0.65, difference=0.35, length_ratio=1.8, fluency_weight=0.5),
+    "varied": SelectionConfig(meaning=0.65, difference=0.2, distinct=0.3, difference_weight=1.0, variety_weight=1.0),
+}
+"""Name of a use → what is kept.
+
+close: replaces a text, such as a line of an interface: meaning first, difference does not count.
+augmentation: more rows of a labeled set: a label survives what changes a cosine by a quarter, a copy teaches nothing.
+corpus: pairs to train an encoder or paraphraser on, where many similar pairs teach less than fewer that differ.
+varied: several wordings of one text, such as the utterances of an intent: these must differ from one another.
+"""
+
+
+def selection_config(preset: str = "augmentation", **values: float | None) -> SelectionConfig:
+    """A preset, with some of its values replaced.
+
+    Args:
+        preset: A name in `SELECTION_PRESETS`.
+        **values: Fields of `SelectionConfig`; None keeps the preset's.
+
+    Raises:
+        ConfigError: Unknown preset or field, or a value out of its range.
+
+    Example:
+        >>> selection_config("close", meaning=0.9).meaning, selection_config("close", meaning=None).meaning
+        (0.9, 0.85)
+    """
+    if preset not in SELECTION_PRESETS:
+        raise ConfigError(f"unknown preset '{preset}' of a selection{nearest(preset, list(SELECTION_PRESETS))}")
+    base: dict[str, Any] = dict(vars(SELECTION_PRESETS[preset]))
+    for name, value in values.items():
+        if name not in base:
+            raise ConfigError(f"unknown setting '{name}' of a selection{nearest(name, list(base))}")
+        if value is not None:
+            base[name] = value
+    return SelectionConfig(**base)

@@ -1,0 +1,290 @@
+"""Tables of any columns as records, each column kept: read from and written to JSON Lines, CSV, TSV and Parquet."""
+
+from __future__ import annotations
+
+import csv as csv_library
+import io
+import json
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import chain, islice
+from pathlib import Path
+from typing import Any, NamedTuple, TypeAlias
+
+import pyarrow as pa
+
+from paraloom.core.errors import ConfigError, DataError
+from paraloom.io.compression import SUFFIXES, decode, open_write, read_raw_lines, without_compression
+from paraloom.io.formats import csv, parquet
+from paraloom.io.formats.base import json_object, raw_text
+from paraloom.io.shards import open_shard, read_batches, write_shard
+
+RECORD_FORMATS = (".jsonl", ".csv", ".tsv", ".parquet")
+"""Suffixes of tables of records; all but Parquet may be compressed."""
+
+_BATCH_ROWS = 1024
+
+BadRecord: TypeAlias = Callable[[int, str, str], None]
+"""Called with row (from 1), reason and raw text of a row that cannot be read."""
+
+
+class Record(NamedTuple):
+    """A row of a table.
+
+    Args:
+        row: Its number, from 1, without the header; of JSON Lines, the number of its line.
+        values: Its values by column.
+    """
+
+    row: int
+    values: dict[str, Any]
+
+
+def record_format(path: str | Path) -> str:
+    """The suffix of a table of records, without that of compression.
+
+    Args:
+        path: The file.
+
+    Raises:
+        ConfigError: The format is unknown, or a Parquet file has a suffix of compression.
+
+    Example:
+        >>> record_format("reviews.jsonl.gz")
+        '.jsonl'
+    """
+    suffix = without_compression(path).suffix
+    if suffix not in RECORD_FORMATS:
+        raise ConfigError(
+            f"unknown format '{suffix}' of a table",
+            file=path,
+            remedy=f"Name a file that ends in {', '.join(RECORD_FORMATS)}; all but .parquet may be .gz, .xz or .zst.",
+        )
+    if suffix == ".parquet" and str(path).endswith(SUFFIXES):
+        raise parquet.compressed_twice(str(path))
+    return suffix
+
+
+def read_records(path: str | Path, *, header: bool = True, on_bad: BadRecord | None = None) -> Iterator[Record]:
+    """Read a table, streamed.
+
+    Args:
+        path: A file .jsonl (an object per line; blank lines are skipped), .csv (delimited by commas, semicolons or
+            tabs), .tsv (without quoting) or .parquet.
+        header: Whether the first row of .csv and .tsv names the columns; without one they are '1', '2' …
+        on_bad: Called for rows that cannot be read, which are left out; None to raise an error for the first one.
+
+    Raises:
+        ConfigError: The format is unknown.
+        DataError: The file is missing, empty or damaged, two columns have one name, or a row cannot be read.
+
+    Example:
+        >>> import tempfile
+        >>> file = Path(tempfile.mkdtemp(), "a.csv")
+        >>> _ = file.write_text("text,label\\n\\"Good, and cheap\\",pos\\n")
+        >>> list(read_records(file))
+        [Record(row=1, values={'text': 'Good, and cheap', 'label': 'pos'})]
+    """
+    suffix = record_format(path)
+
+    def refuse(row: int, error: DataError, raw: str) -> None:
+        if on_bad is None:
+            raise error.at(file=path, row=row)
+        on_bad(row, error.what, raw)
+
+    if suffix == ".jsonl":
+        yield from _json_records(path, refuse)
+    elif suffix == ".parquet":
+        row = 0
+        for batch in read_batches(path):
+            for values in batch.to_pylist():
+                row += 1
+                yield Record(row, values)
+    else:
+        rows = csv.read_rows(path) if suffix == ".csv" else _tab_separated(path)
+        yield from _table_records(rows, path, header, refuse)
+
+
+def read_schema(path: str | Path) -> pa.Schema | None:
+    """The columns and types of a Parquet file; None for other formats, whose values have types of their own.
+
+    Args:
+        path: The file.
+
+    Raises:
+        DataError: The Parquet file is missing or damaged.
+    """
+    if record_format(path) != ".parquet":
+        return None
+    with open_shard(path) as file:
+        schema: pa.Schema = file.schema_arrow
+        return schema
+
+
+def write_records(
+    records: Iterable[dict[str, Any]],
+    path: str | Path,
+    columns: Sequence[str],
+    schema: pa.Schema | None = None,
+    *,
+    header: bool = True,
+) -> int:
+    """Write records to a table atomically.
+
+    Args:
+        records: Values by column; missing ones are empty, or null. JSON Lines keep the keys of each record as they are.
+        path: A file .jsonl, .csv, .tsv or .parquet; plain or compressed.
+        columns: Columns of tables, in this order.
+        schema: Types of the columns, which Parquet needs.
+        header: Whether tables have a header.
+
+    Returns:
+        Number of records.
+
+    Raises:
+        ConfigError: The format is unknown, or Parquet has no schema.
+        DataError: A value has a tab or line break, which TSV cannot represent, or does not fit its Parquet column.
+    """
+    suffix = record_format(path)
+    if suffix == ".parquet":
+        if schema is None:
+            raise ConfigError("a Parquet file needs types of its columns", file=path)
+        return write_shard(path, _batches(records, schema, path), schema)
+    count = 0
+    with open_write(path) as stream:
+        if suffix == ".jsonl":
+            for record in records:
+                stream.write((json.dumps(record, ensure_ascii=False, default=str) + "\n").encode())
+                count += 1
+            return count
+        text_of = _comma_separated if suffix == ".csv" else _with_tabs
+        if header:
+            stream.write(text_of(list(columns), path, 0).encode())
+        for record in records:
+            count += 1
+            stream.write(text_of([_cell(record.get(name)) for name in columns], path, count).encode())
+    return count
+
+
+def schema_of_records(records: Iterable[dict[str, Any]]) -> pa.Schema:
+    """The columns and types that hold all values of some records.
+
+    Args:
+        records: Values by column; read once, in batches.
+
+    Raises:
+        DataError: A column has values of types that do not go together, such as text and lists.
+
+    Example:
+        >>> print(schema_of_records([{"text": "a", "votes": 1}, {"text": "b", "votes": 1.5, "user": None}]))
+        text: string
+        votes: double
+        user: null
+    """
+    schemas: list[pa.Schema] = []
+    remaining = iter(records)
+    while batch := list(islice(remaining, _BATCH_ROWS)):
+        names = list(dict.fromkeys(name for record in batch for name in record))
+        for name in names:
+            try:
+                kind = pa.array([record.get(name) for record in batch]).type
+                schemas.append(pa.schema([pa.field(name, kind)]))
+            except pa.ArrowException as error:
+                raise _mixed(name, error) from None
+    try:
+        return pa.unify_schemas(schemas, promote_options="permissive")
+    except pa.ArrowException as error:
+        raise _mixed("", error) from None
+
+
+def _mixed(name: str, error: Exception) -> DataError:
+    column = f"column '{name}' has" if name else "a column has"
+    return DataError(
+        f"{column} values of several types, which Parquet cannot hold ({str(error)[:200]})",
+        remedy="Write .jsonl instead.",
+    )
+
+
+_Refuse: TypeAlias = Callable[[int, DataError, str], None]
+
+
+def _json_records(path: str | Path, refuse: _Refuse) -> Iterator[Record]:
+    for row, line in enumerate(read_raw_lines(path), 1):
+        if not line.strip():
+            continue
+        try:
+            values = json_object(decode(line, path, row))
+            json.dumps(values, ensure_ascii=False).encode()
+        except DataError as error:
+            refuse(row, error, raw_text(line))
+        except UnicodeEncodeError:
+            refuse(row, DataError("the line has half of a surrogate pair"), raw_text(line))
+        else:
+            yield Record(row, values)
+
+
+def _tab_separated(path: str | Path) -> Iterator[list[str] | DataError]:
+    for row, line in enumerate(read_raw_lines(path), 1):
+        try:
+            yield decode(line, path, row).split("\t")
+        except DataError as error:
+            yield DataError(error.what, remedy=error.remedy)
+
+
+def _table_records(
+    rows: Iterator[list[str] | DataError], path: str | Path, header: bool, refuse: _Refuse
+) -> Iterator[Record]:
+    first = next(rows, None)
+    if isinstance(first, DataError):
+        raise first.at(file=path, row=1)
+    if first is None:
+        return
+    names = [name.strip() for name in first] if header else [str(number) for number in range(1, len(first) + 1)]
+    if repeated := next((name for name in names if names.count(name) > 1), None):
+        raise DataError(
+            f"two columns have the name '{repeated}'",
+            file=path,
+            remedy="Rename one of them; or name the columns by numbers, if the file has no header.",
+        )
+    for row, fields in enumerate(rows if header else chain([first], rows), 1):
+        if isinstance(fields, DataError):
+            refuse(row, fields, "")
+        elif len(fields) == len(names):
+            yield Record(row, dict(zip(names, fields, strict=True)))
+        elif any(field.strip() for field in fields):
+            remedy = "Put texts with a comma or a semicolon in quotation marks."
+            refuse(row, DataError(f"expected {len(names)} fields, got {len(fields)}", remedy=remedy), ",".join(fields))
+
+
+def _batches(records: Iterable[dict[str, Any]], schema: pa.Schema, path: str | Path) -> Iterator[pa.RecordBatch]:
+    remaining = iter(records)
+    while batch := list(islice(remaining, _BATCH_ROWS)):
+        try:
+            yield pa.RecordBatch.from_pylist(batch, schema=schema)
+        except pa.ArrowException as error:
+            raise DataError(f"a value does not fit its column ({str(error)[:200]})", file=path) from None
+
+
+def _cell(value: Any) -> str:
+    """A value as text: null is empty, lists and objects are JSON."""
+    if value is None:
+        return ""
+    if isinstance(value, (dict, list, bool)):
+        return json.dumps(value, ensure_ascii=False, default=str)
+    return str(value)
+
+
+def _comma_separated(cells: Sequence[str], path: str | Path, row: int) -> str:
+    text = io.StringIO(newline="")
+    csv_library.writer(text, lineterminator="\n").writerow(cells)
+    return text.getvalue()
+
+
+def _with_tabs(cells: Sequence[str], path: str | Path, row: int) -> str:
+    if any(character in cell for cell in cells for character in "\t\n\r"):
+        raise DataError(
+            "a value has a tab or a line break, which TSV cannot represent",
+            file=path,
+            row=row,
+            remedy="Write .csv, .jsonl or .parquet.",
+        )
+    return "\t".join(cells) + "\n"

@@ -1,0 +1,88 @@
+"""The commands paraphrase and augment-labels with the bundled translators, and with an endpoint."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from commands import Command
+from openai_server import OpenAIServer, serve
+
+SET = """text,label
+A man is riding a horse on the beach.,outdoor
+Two dogs are running across the snow.,outdoor
+A man is cooking dinner in the kitchen.,indoor
+"""
+ROUND_TRIP = ("--forward", "en-de", "--backward", "de-en")
+
+
+@pytest.fixture
+def labeled(tmp_path: Path) -> Path:
+    path = tmp_path / "set.csv"
+    path.write_text(SET, encoding="utf-8")
+    return path
+
+
+def test_augment_labels_by_a_round_trip(paraloom: Command, labeled: Path) -> None:
+    call = ("augment-labels", "set.csv", "-o", "more.csv", *ROUND_TRIP, "--meaning", 0, "--difference", 0.1)
+    status, out, err = paraloom(*call)
+    assert status == 0, err
+    assert "text: text; label: label" in out and "all" in out and "Written in " in err
+    lines = (labeled.parent / "more.csv").read_text(encoding="utf-8").splitlines()
+    assert lines[0].endswith("augmented_from,augmented_by,augmented_meaning,augmented_difference,augmented_fluency")
+    assert [line[: -len(",,,,,")] for line in lines[1:4]] == SET.splitlines()[1:]
+    assert all(line.split(",")[1] in ("indoor", "outdoor") for line in lines[4:])
+    status, _, err = paraloom(*call)
+    assert status == 0 and "up to date" in err
+    figures = json.loads(paraloom(*call, "--force", "--json")[1])
+    assert figures["output"] == "more.csv" and figures["rows"] == 3 and figures["written"] == len(lines) - 1
+    assert [one["label"] for one in figures["labels"]] == ["outdoor", "indoor"]
+
+
+def test_bad_calls(paraloom: Command, labeled: Path) -> None:
+    status, _, err = paraloom("augment-labels", "set.csv", "-o", "more.csv")
+    assert status == 1 and "a paraphraser is missing" in err
+    status, _, err = paraloom("augment-labels", "set.csv", "-o", "more.csv", *ROUND_TRIP, "--meaning", 3)
+    assert status == 1 and "'meaning' must be from 0 to 1, got 3" in err
+    assert paraloom("augment-labels", "set.csv", "-o", "more.csv", *ROUND_TRIP, "--preset", "best")[0] == 2
+    labeled.write_text(SET + "A dog sleeps.,\n", encoding="utf-8")
+    status, _, err = paraloom("augment-labels", "set.csv", "-o", "more.csv", *ROUND_TRIP)
+    assert status == 1 and "set.csv, row 4: the label, 'label', is missing" in err
+    assert not (labeled.parent / "more.csv").exists()
+
+
+def test_paraphrase_by_a_round_trip(paraloom: Command) -> None:
+    status, out, err = paraloom("paraphrase", "Two dogs are running.", *ROUND_TRIP, "-n", 3, "--json")
+    assert status == 0, err
+    rows = [json.loads(line) for line in out.splitlines()]
+    assert len(rows) == 3 and {"source", "text", "logprob", "tokens", "pivot"} <= set(rows[0])
+    status, out, err = paraloom(
+        *("paraphrase", "Two dogs are running.", *ROUND_TRIP, "-n", 2),
+        *("--meaning", 0, "--difference", 0.1, "--json"),
+    )
+    assert status == 0, err
+    assert all(json.loads(line)["difference"] >= 0.1 for line in out.splitlines())
+    assert "candidates" in err
+    status, _, err = paraloom("paraphrase", "Go.", *ROUND_TRIP, "--template", "(S (VP))")
+    assert status == 1 and "are for a trained paraphraser" in err
+
+
+def test_an_endpoint(paraloom: Command, labeled: Path) -> None:
+    def answer(text: str, body: object) -> str:
+        return (
+            text.replace("man", "guy")
+            .replace("dogs", "puppies")
+            .replace("running", "racing")
+            .replace("dinner", "a meal")
+        )
+
+    with serve(OpenAIServer(translate=answer)) as server:
+        call = ("augment-labels", "set.csv", "-o", "more.csv", "--model", server.url, "--endpoint-model", "m")
+        status, _, err = paraloom(*call, "--meaning", 0, "--difference", 0.1, "--candidates", 2)
+        assert status == 0, err
+        assert "endpoint: " in err
+        prompt = server.bodies[-1]["messages"][-1]["content"]
+    assert prompt.startswith("Rewrite the following English text in other words.")
+    lines = (labeled.parent / "more.csv").read_text(encoding="utf-8").splitlines()
+    assert len(lines) == 7 and "guy is riding" in lines[4] and lines[4].split(",")[1:3] == ["outdoor", "1"]
