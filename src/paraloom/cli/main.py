@@ -39,7 +39,7 @@ from paraloom.cli.protection import protected
 from paraloom.cli.renamed import RenamedCommands, RenamedOptions
 from paraloom.cli.urls import with_urls
 from paraloom.core.arrow import start_without_pandas
-from paraloom.core.errors import ParaloomError, printable
+from paraloom.core.errors import ParaloomError, is_interruption, printable
 from paraloom.core.events import emit
 from paraloom.core.optional import installable, missing_extra
 from paraloom.core.version import __version__
@@ -111,8 +111,11 @@ def _guarded(command: Callable[..., None]) -> Callable[..., None]:
             where = f"{printable(str(error.filename))}: " if error.filename is not None else ""
             typer.echo(f"paraloom: {where}{error.strerror or error}.", err=True)
             raise typer.Exit(1) from None
-        except KeyboardInterrupt as stop:
-            typer.echo(f"\nparaloom: {str(stop) or 'interrupted; the same command again resumes'}", err=True)
+        except (KeyboardInterrupt, RuntimeError) as error:
+            if not is_interruption(error):
+                raise
+            message = str(error) if isinstance(error, KeyboardInterrupt) else ""
+            typer.echo(f"\nparaloom: {message or 'interrupted; the same command again resumes'}", err=True)
             raise typer.Exit(watching.interrupted_status()) from None
 
     return run

@@ -204,6 +204,20 @@ def system_errno(error: BaseException) -> int | None:
     return next((number for number in DISK_FULL if os.strerror(number) in str(error)), None)
 
 
+def is_interruption(error: BaseException) -> bool:
+    """Whether an error is Ctrl-C, or what DuckDB raises in its place in the middle of a query.
+
+    Args:
+        error: Any error.
+
+    Example:
+        >>> is_interruption(KeyboardInterrupt()), is_interruption(RuntimeError("dictionary changed size"))
+        (True, False)
+    """
+    interrupted_query = type(error) is RuntimeError and str(error) == "Query interrupted"
+    return interrupted_query or isinstance(error, KeyboardInterrupt)
+
+
 def printable(text: str) -> str:
     r"""Shorten a text in its middle where it has more than 1,000 characters, and escape halves of surrogate pairs.
 

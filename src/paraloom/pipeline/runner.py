@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from paraloom.core.digests import digest
-from paraloom.core.errors import ConfigError, ParaloomError, nearest, redacted
+from paraloom.core.errors import ConfigError, ParaloomError, is_interruption, nearest, redacted
 from paraloom.core.resources import ONE_CPU
 from paraloom.core.stage import Fit, Map, Source, Stage
 from paraloom.pipeline import execution as execute
@@ -113,7 +113,9 @@ class _Run:
             except ParaloomError as error:
                 error.at(stage=folder.name)
                 raise
-            except KeyboardInterrupt:
+            except (KeyboardInterrupt, RuntimeError) as error:
+                if not is_interruption(error):
+                    raise
                 message = f"Interrupted in stage {folder.name}. Run the same again: it resumes from there."
                 raise KeyboardInterrupt(message) from None
             self.monitor.end_stage(folder.name, self.results[-1].as_dict())

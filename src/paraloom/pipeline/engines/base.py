@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Generic, Protocol, TypeVar
 
 from paraloom.core.devices import gpu_count
-from paraloom.core.errors import ParaloomError, RunError, system_errno
+from paraloom.core.errors import ParaloomError, RunError, is_interruption, system_errno
 from paraloom.core.optional import missing_extra
 from paraloom.core.progress import ProgressCallback
 from paraloom.core.resources import ONE_CPU, Resources
@@ -97,13 +97,15 @@ class Outcome(Generic[Result]):
 
 
 def attempt(task: Task[Result], report: ProgressCallback) -> Outcome[Result]:
-    """Call a task; whatever it raises is returned as a ParaloomError with stage and file."""
+    """Call a task; whatever it raises but Ctrl-C is returned as a ParaloomError with stage and file."""
     try:
         return Outcome(result=task(report))
     except ParaloomError as error:
         error.at(stage=task.stage, file=task.file)
         return Outcome(error=error, trace=traceback.format_exc())
     except Exception as error:
+        if is_interruption(error):
+            raise KeyboardInterrupt from None
         return Outcome(error=_named(error).at(stage=task.stage, file=task.file), trace=traceback.format_exc())
 
 
