@@ -98,12 +98,12 @@ def lines(content: bytes) -> list[bytes]:
 
 
 def tsv_rows(content: bytes) -> int:
-    first = lines(content)[0].removesuffix(b"\r").split(b"\t")
+    first = next(iter(lines(content)), b"").removesuffix(b"\r").split(b"\t")
     return len(lines(content)) - (b"src" in first and b"tgt" in first)
 
 
 def ppdb_rows(content: bytes) -> int | None:
-    first = lines(content)[0]
+    first = next(iter(lines(content)), b"")
     return len(lines(content)) if b" ||| " in first else -(-len(lines(content)) // 3)
 
 
