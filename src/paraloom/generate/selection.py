@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import asdict
 from itertools import pairwise
 from typing import Any, NamedTuple, Protocol
 
@@ -12,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 from rapidfuzz.distance import Levenshtein
 
-from paraloom.core.digests import signature
+from paraloom.core.digests import digest, signature
 from paraloom.core.protocols import EncoderLike, ParaphraseLike
 from paraloom.generate.selection_config import SelectionConfig
 from paraloom.text.characters import WITHOUT_SPACES
@@ -141,7 +142,7 @@ class ParaphraseSelector:
 
     @property
     def signature(self) -> str:
-        """Thresholds and models."""
+        """The two main thresholds, a digest of all settings, and the models."""
         models = {
             name: "none" if model is None else model.signature
             for name, model in (
@@ -150,7 +151,9 @@ class ParaphraseSelector:
                 ("language_model", self.language_model),
             )
         }
-        return signature("selection", meaning=self.config.meaning, difference=self.config.difference, **models)
+        settings = digest(asdict(self.config))[:8]
+        thresholds = {"meaning": self.config.meaning, "difference": self.config.difference}
+        return signature("selection", **thresholds, settings=settings, **models)
 
     def select(
         self,
