@@ -348,6 +348,13 @@ def test_a_paraphraser_that_loses_texts(tmp_path: Path) -> None:
     assert not (tmp_path / "more.jsonl").exists()
 
 
+def test_a_function_may_have_no_paraphrase_of_a_text(tmp_path: Path) -> None:
+    some = as_paraphraser(lambda texts: [[] if "car" in text else [f"{text} today"] for text in texts])
+    assert [[one.text for one in group] for group in some.paraphrase(["a car", "a tree"])] == [[], ["a tree today"]]
+    with pytest.raises(DataError, match=r"the function .*<lambda> returned 1 results for 2 texts"):
+        as_paraphraser(lambda texts: texts[:1]).paraphrase(["a car", "a tree"])
+
+
 def test_features_of_the_datasets_library_are_extended(tmp_path: Path) -> None:
     table = pa.Table.from_pylist(ROWS)
     features = {"info": {"features": {"label": {"names": ["a"], "_type": "ClassLabel"}}}}
