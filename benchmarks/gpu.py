@@ -68,7 +68,8 @@ def bare(translator: FixedLength, lines: list[str]) -> Callable[[], object]:
     """The same lines, split into subwords before, decoded by CTranslate2's own function."""
     rows = translator._codec.encode(lines)
     prefix = [list(translator._codec.prefix)] * len(rows) if translator._codec.prefix else None
-    options = translator.engine_options() | {"max_decoding_length": TOKENS}
+    # A language token at the beginning counts as one of the translation.
+    options = translator.engine_options() | {"max_decoding_length": TOKENS + len(translator._codec.prefix)}
     engine = translator._decoder.engine()
     return lambda: engine.translate_batch(rows, prefix, **options)
 

@@ -5,7 +5,10 @@ from __future__ import annotations
 import json
 import shutil
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
+import ctranslate2
 import numpy as np
 import pytest
 from tiny_transformer import save_tiny_transformer
@@ -37,6 +40,41 @@ def test_vectors_equal_those_of_sentence_transformers(tiny, converted):
     assert ours.dimension == theirs.dimension == 32
     np.testing.assert_allclose(ours.encode(TEXTS), theirs.encode(TEXTS), atol=1e-4)
     assert ours.encode([]).shape[0] == 0
+
+
+class OnGpu:
+    """An encoder whose states are on a GPU, in bfloat16, where NumPy cannot read them."""
+
+    device = "cuda"
+
+    def __init__(self, encoder: Any) -> None:
+        self.encoder = encoder
+
+    def forward_batch(self, ids: list[list[int]]) -> Any:
+        states = self.encoder.forward_batch(ids).last_hidden_state
+        return SimpleNamespace(last_hidden_state=StatesOnGpu(states.to(ctranslate2.DataType.bfloat16)))
+
+
+class StatesOnGpu:
+    def __init__(self, states: Any) -> None:
+        self.states = states
+
+    def to(self, kind: Any) -> StatesOnGpu:
+        return StatesOnGpu(self.states.to(kind))
+
+    def to_device(self, device: Any) -> Any:
+        assert device == ctranslate2.Device.cpu
+        return self.states
+
+    def __array__(self, *_: Any, **__: Any) -> Any:
+        raise RuntimeError("Cannot get __array_interface__ when the StorageView is viewing a CUDA array")
+
+
+def test_states_of_a_gpu_are_fetched(converted):
+    encoder = TransformerEncoder(converted)
+    expected = encoder.encode(TEXTS)
+    encoder._encoder = OnGpu(encoder._encoder)
+    np.testing.assert_allclose(encoder.encode(TEXTS), expected, atol=0.05)
 
 
 def test_an_unknown_pooling_is_an_error(tiny, tmp_path):

@@ -92,3 +92,4 @@ def test_longer_terms_first_and_only_whole_words() -> None:
 def test_words_that_are_left() -> None:
     protector = Protector()
     assert [protector.words_left(protector.protect(text)) for text in ("@joe 5", "@joe says 5 things")] == [0, 2]
+    assert protector.words_left(protector.protect("这部电影很好看")) == 7

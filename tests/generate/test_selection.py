@@ -209,3 +209,10 @@ def test_presets() -> None:
     assert list(SELECTION_PRESETS) == [choice.value for choice in PresetChoice]
     assert SELECTION_PRESETS["close"].meaning == max(preset.meaning for preset in SELECTION_PRESETS.values())
     assert selection_config("corpus", difference=0.5).meaning == SELECTION_PRESETS["corpus"].meaning
+
+
+def test_the_signature_has_every_setting() -> None:
+    judge, configs = Judge({}), [SelectionConfig(), *(SelectionConfig(entailment=value) for value in (0.6, 0.9))]
+    configs += [SelectionConfig(length_ratio=1.5), SelectionConfig(variety_weight=0.1)]
+    signatures = {ParaphraseSelector(config, entailment=judge).signature for config in configs}
+    assert len(signatures) == len(configs)

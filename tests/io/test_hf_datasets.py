@@ -120,8 +120,7 @@ def test_splits(tmp_path: Path) -> None:
 
 def test_rows_that_cannot_be_read(tmp_path: Path) -> None:
     """A null of a side or of the whole struct, and text that is not UTF-8."""
-    bad = pa.array([b"fine", b"not \xff"], pa.binary())
-    bad = pa.StringArray.from_buffers(2, bad.buffers()[1], bad.buffers()[2])
+    bad = not_utf8()
     struct = pa.StructArray.from_arrays([bad, pa.array(["one", "two"])], ["de", "en"])
     nulls = pa.array([None, {"de": None, "en": "three"}], STRUCT)
     folder = save(tmp_path / "data", pa.table({"translation": struct}), pa.table({"translation": nulls}))
@@ -136,6 +135,23 @@ def test_rows_that_cannot_be_read(tmp_path: Path) -> None:
     with pytest.raises(DataError) as raised:
         list(read_pairs(folder))
     assert (raised.value.file, raised.value.row) == (str(folder), 2)
+
+
+def not_utf8() -> pa.StringArray:
+    """Two texts, the second of which is not UTF-8."""
+    values = pa.array([b"fine", b"not \xff"], pa.binary())
+    return pa.StringArray.from_buffers(2, *values.buffers()[1:])
+
+
+def test_texts_that_are_not_utf8(tmp_path: Path) -> None:
+    folder = save(tmp_path / "data", pa.table({"text": not_utf8()}))
+    with pytest.raises(DataError, match="not valid UTF-8") as raised:
+        list(read_texts(folder))
+    assert (raised.value.file, raised.value.row) == (str(folder), 2)
+    assert [(row.text, bool(row.error)) for row in read_texts(folder, reject=True)] == [
+        ("fine", False),
+        ("not \\xff", True),
+    ]
 
 
 def damaged(folder: Path, how: str) -> None:

@@ -52,8 +52,25 @@ def test_types_of_several_batches_go_together() -> None:
     rows = [{"n": 1}] * 1500 + [{"n": 1.5, "late": "x"}]
     assert schema_of_records(rows).field("n").type == pa.float64()
     assert schema_of_records(rows).names == ["n", "late"]
-    with pytest.raises(DataError, match=r"several types.*\n.*jsonl"):
+    with pytest.raises(DataError, match=r"one type of Parquet.*\n.*jsonl"):
         schema_of_records([{"n": 1}, {"n": "x"}])
+
+
+def test_numbers_of_more_than_64_bits() -> None:
+    with pytest.raises(DataError, match=r"column 'id' has values that one type of Parquet cannot hold"):
+        schema_of_records([{"id": 2**70}])
+
+
+def test_parquet_with_text_that_is_not_utf8(tmp_path: Path) -> None:
+    values = pa.array([b"fine", b"not \xff", b"good"], pa.binary())
+    texts = pa.StringArray.from_buffers(3, *values.buffers()[1:])
+    pq.write_table(pa.table({"text": texts, "label": ["a", "b", "c"]}), tmp_path / "a.parquet")
+    with pytest.raises(DataError, match="row 2: a text is not valid UTF-8"):
+        list(read_records(tmp_path / "a.parquet"))
+    bad: list[tuple[int, str, str]] = []
+    records = list(read_records(tmp_path / "a.parquet", on_bad=lambda *row: bad.append(row)))
+    assert [(record.row, record.values["label"]) for record in records] == [(1, "a"), (3, "c")]
+    assert bad == [(2, "a text is not valid UTF-8", "")]
 
 
 def test_tables_without_a_header(tmp_path: Path) -> None:

@@ -362,7 +362,7 @@ def test_a_function_is_a_translator() -> None:
 @pytest.mark.parametrize(
     ("result", "message"),
     [
-        (["x"], "returned 1 translations of 2 texts"),
+        (["x"], "returned 1 results for 2 texts"),
         ("ab", "returned str"),
         (None, "returned NoneType"),
         ([1, 2], "returned int for 'a'"),

@@ -95,6 +95,9 @@ COUNTS = [
     (None, Resources(memory="30 GB"), 2),
     (3, Resources(), 3),
     (3, Resources(cpus=0.5), 3),
+    (3, Resources(cpus=2), 3),
+    (3, Resources(cpus=4), 2),
+    (12, Resources(), 12),
     (3, Resources(gpus=1), 2),
 ]
 

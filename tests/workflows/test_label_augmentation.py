@@ -146,6 +146,27 @@ def test_the_paraphraser_sees_placeholders(tmp_path: Path) -> None:
     assert [row["text"] for row in rows if row["augmented_from"] == 2] == ["the ancient car stopped at 5 on @joe"]
 
 
+def test_paraphrases_have_no_line_breaks_that_the_text_has_not(tmp_path: Path) -> None:
+    source, output = write(tmp_path / "a.tsv"), tmp_path / "b.tsv"
+    augment_labels(
+        source,
+        lambda texts: [text.replace("car", "vehicle \n or so").replace("tree", "plant\tor so") for text in texts],
+        output,
+        encoder=None,
+        originals=False,
+    )
+    assert [row["text"] for row in read(output)][::3] == [
+        "the red vehicle or so is fast",
+        "one plant or so lost its leaves",
+    ]
+
+
+def test_values_that_parquet_cannot_hold(tmp_path: Path) -> None:
+    source = write(tmp_path / "a.jsonl", [*ROWS, {**ROWS[0], "id": "x"}])
+    with pytest.raises(DataError, match=r"a\.jsonl: column 'id' has values that one type of Parquet cannot hold"):
+        augment_labels(source, reword, tmp_path / "b.parquet", encoder=None)
+
+
 def test_terms_are_held(tmp_path: Path) -> None:
     (tmp_path / "terms.txt").write_text("red car\n\nleaves\n")
     result, rows = run(tmp_path, terms=tmp_path / "terms.txt", originals=False)
@@ -325,6 +346,13 @@ def test_a_paraphraser_that_loses_texts(tmp_path: Path) -> None:
     with pytest.raises(DataError, match="returned 1 lists of paraphrases for 4 texts"):
         run(tmp_path, Short())
     assert not (tmp_path / "more.jsonl").exists()
+
+
+def test_a_function_may_have_no_paraphrase_of_a_text(tmp_path: Path) -> None:
+    some = as_paraphraser(lambda texts: [[] if "car" in text else [f"{text} today"] for text in texts])
+    assert [[one.text for one in group] for group in some.paraphrase(["a car", "a tree"])] == [[], ["a tree today"]]
+    with pytest.raises(DataError, match=r"the function .*<lambda> returned 1 results for 2 texts"):
+        as_paraphraser(lambda texts: texts[:1]).paraphrase(["a car", "a tree"])
 
 
 def test_features_of_the_datasets_library_are_extended(tmp_path: Path) -> None:

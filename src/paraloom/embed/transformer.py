@@ -213,7 +213,13 @@ class TransformerEncoder:
 
     def _states(self, ids: list[list[int]]) -> Vectors:
         """The last states of n token lists, float32 `(n, tokens of the longest, d)`."""
-        return np.array(self._encoder.forward_batch(ids).last_hidden_state, np.float32)
+        states = self._encoder.forward_batch(ids).last_hidden_state
+        if self._encoder.device != "cpu":
+            import ctranslate2
+
+            # NumPy reads neither the memory of a GPU nor bfloat16.
+            states = states.to(ctranslate2.DataType.float32).to_device(ctranslate2.Device.cpu)
+        return np.array(states, np.float32)
 
     def _encode_batch(self, ids: list[list[int]]) -> npt.NDArray[np.float32]:
         states = self._states(ids)

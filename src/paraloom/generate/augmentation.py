@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from hashlib import blake2b
@@ -19,6 +20,9 @@ KNOWN, NOTHING_TO_SAY = "already in the set", "nothing to paraphrase"
 
 MIN_WORDS = 2
 """Words outside of placeholders that a text needs to be paraphrased."""
+
+_BREAK = re.compile(r"\s*[\t\n\r]\s*")
+"""Tabs and ends of lines: a paraphrase of a text without any has none, so that every table can hold it."""
 
 
 class RestoredCandidate(NamedTuple):
@@ -116,6 +120,8 @@ class LabelAugmenter:
             good = []
             for candidate in group:
                 text, reason = self.protector.restore(protected[row], candidate.text)
+                if not _BREAK.search(texts[row]):
+                    text = _BREAK.sub(" ", text)
                 if not reason and _key(text) in self._known and _key(text) != _key(texts[row]):
                     reason = KNOWN
                 if reason:

@@ -9,6 +9,7 @@ from paraloom.core.digests import digest, signature
 from paraloom.core.errors import ConfigError, DataError
 from paraloom.core.protocols import ParserLike, PrefixTranslatorLike
 from paraloom.generate.control import ControlledVariant, control_variants, join_parts, nearness, warn_of_distance
+from paraloom.generate.decodings import with_variants
 from paraloom.generate.examples import TEMPLATE_HEIGHT, bounded_cut, source_template, source_text, target_prefix
 from paraloom.generate.linearization import cut_tree, read_template
 from paraloom.generate.settings import ParaphraserSettings
@@ -241,7 +242,7 @@ def _decoding(decode: str | None, n: int, candidates: int) -> str:
     """The decoding string with a number of variants."""
     if decode is None:
         return f"beam:{max(5, candidates)},nbest={candidates}"
-    return decode if "nbest=" in decode else f"{decode},nbest={n}"
+    return with_variants(decode, n)
 
 
 def _check_count(what: str, given: int, expected: int) -> None:

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from paraloom.core.errors import ConfigError, nearest
+from paraloom.text.characters import WITHOUT_SPACES
 
 MARKUP, FIELDS, LINKS, MAIL, MENTIONS, TERMS, NUMBERS, NAMES = KINDS = (
     *("markup", "fields", "links", "mail", "mentions", "terms", "numbers", "names"),
@@ -164,8 +165,9 @@ class Protector:
         return " ".join(re.sub(rf"(?<![^\W_]){protected.letter}\d+(?!\w)", " ", text, flags=re.IGNORECASE).split())
 
     def words_left(self, protected: ProtectedText) -> int:
-        """Number of words that are not held."""
-        return len(_WORD.findall(self.core(protected, protected.text)))
+        """Number of words that are not held; of scripts without spaces, of characters."""
+        words = _WORD.findall(self.core(protected, protected.text))
+        return sum(len(word) if WITHOUT_SPACES.search(word) else 1 for word in words)
 
     def _spans(self, text: str) -> list[tuple[int, int, str]]:
         """Start, end and kind of each part that is held, in order, without overlaps."""

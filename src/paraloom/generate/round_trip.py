@@ -8,6 +8,7 @@ from typing import Any, NamedTuple, Protocol, runtime_checkable
 from paraloom.core.digests import digest, signature
 from paraloom.core.errors import ConfigError
 from paraloom.core.protocols import TranslatorLike, Variant
+from paraloom.generate.decodings import with_variants
 from paraloom.text.language_names import language_code
 
 PIVOTS = 3
@@ -195,8 +196,7 @@ def _translate(
         return []
     adjusted = translator
     if isinstance(translator, AdjustableTranslator):
-        plain = decode or f"beam:{max(5, n)}"
-        adjusted = translator.with_decoding(plain if "nbest=" in plain else f"{plain},nbest={n}")
+        adjusted = translator.with_decoding(with_variants(decode or f"beam:{max(5, n)}", n))
     return adjusted.translate(list(texts), seed=seed)
 
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-import re
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import asdict
 from itertools import pairwise
 from typing import Any, NamedTuple, Protocol
 
@@ -13,9 +13,10 @@ import numpy as np
 import numpy.typing as npt
 from rapidfuzz.distance import Levenshtein
 
-from paraloom.core.digests import signature
+from paraloom.core.digests import digest, signature
 from paraloom.core.protocols import EncoderLike, ParaphraseLike
 from paraloom.generate.selection_config import SelectionConfig
+from paraloom.text.characters import WITHOUT_SPACES
 from paraloom.text.tokens import words
 
 EMPTY, REFUSED, CUT, REPETITION, COPY, LENGTH, DRIFT, NOT_ENTAILED, DUPLICATE, SURPLUS = (
@@ -26,10 +27,6 @@ EMPTY, REFUSED, CUT, REPETITION, COPY, LENGTH, DRIFT, NOT_ENTAILED, DUPLICATE, S
 
 _MAX_RUN = 3
 """A word that comes so often in a row, and does not in the text, is what decoders repeat."""
-
-
-_WITHOUT_SPACES = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff]")
-"""Thai, Lao, Burmese, Khmer, kana and Chinese characters."""
 
 
 class EntailmentModel(Protocol):
@@ -145,7 +142,7 @@ class ParaphraseSelector:
 
     @property
     def signature(self) -> str:
-        """Thresholds and models."""
+        """The two main thresholds, a digest of all settings, and the models."""
         models = {
             name: "none" if model is None else model.signature
             for name, model in (
@@ -154,7 +151,9 @@ class ParaphraseSelector:
                 ("language_model", self.language_model),
             )
         }
-        return signature("selection", meaning=self.config.meaning, difference=self.config.difference, **models)
+        settings = digest(asdict(self.config))[:8]
+        thresholds = {"meaning": self.config.meaning, "difference": self.config.difference}
+        return signature("selection", **thresholds, settings=settings, **models)
 
     def select(
         self,
@@ -301,9 +300,9 @@ class ParaphraseSelector:
 def _units(text: str) -> list[str]:
     """The words of a text in lower case, without punctuation; of scripts without spaces, the characters."""
     units = words(text, punctuation=False)
-    if text.isascii() or not _WITHOUT_SPACES.search(text):
+    if text.isascii() or not WITHOUT_SPACES.search(text):
         return units
-    return [part for unit in units for part in (unit if _WITHOUT_SPACES.search(unit) else [unit])]
+    return [part for unit in units for part in (unit if WITHOUT_SPACES.search(unit) else [unit])]
 
 
 def _difference_of(first: Sequence[str], second: Sequence[str]) -> float:

@@ -94,11 +94,7 @@ def read_records(path: str | Path, *, header: bool = True, on_bad: BadRecord | N
     if suffix == ".jsonl":
         yield from _json_records(path, refuse)
     elif suffix == ".parquet":
-        row = 0
-        for batch in read_batches(path):
-            for values in batch.to_pylist():
-                row += 1
-                yield Record(row, values)
+        yield from _parquet_records(path, refuse)
     else:
         rows = csv.read_rows(path) if suffix == ".csv" else _tab_separated(path)
         yield from _table_records(rows, path, header, refuse)
@@ -172,7 +168,8 @@ def schema_of_records(records: Iterable[dict[str, Any]]) -> pa.Schema:
         records: Values by column; read once, in batches.
 
     Raises:
-        DataError: A column has values of types that do not go together, such as text and lists.
+        DataError: A column has values of types that do not go together, such as text and lists, or a number of more
+            than 64 bits.
 
     Example:
         >>> print(schema_of_records([{"text": "a", "votes": 1}, {"text": "b", "votes": 1.5, "user": None}]))
@@ -188,7 +185,7 @@ def schema_of_records(records: Iterable[dict[str, Any]]) -> pa.Schema:
             try:
                 kind = pa.array([record.get(name) for record in batch]).type
                 schemas.append(pa.schema([pa.field(name, kind)]))
-            except pa.ArrowException as error:
+            except (pa.ArrowException, OverflowError) as error:
                 raise _mixed(name, error) from None
     try:
         return pa.unify_schemas(schemas, promote_options="permissive")
@@ -199,7 +196,7 @@ def schema_of_records(records: Iterable[dict[str, Any]]) -> pa.Schema:
 def _mixed(name: str, error: Exception) -> DataError:
     column = f"column '{name}' has" if name else "a column has"
     return DataError(
-        f"{column} values of several types, which Parquet cannot hold ({str(error)[:200]})",
+        f"{column} values that one type of Parquet cannot hold ({str(error)[:200]})",
         remedy="Write .jsonl instead.",
     )
 
@@ -220,6 +217,29 @@ def _json_records(path: str | Path, refuse: _Refuse) -> Iterator[Record]:
             refuse(row, DataError("the line has half of a surrogate pair"), raw_text(line))
         else:
             yield Record(row, values)
+
+
+def _parquet_records(path: str | Path, refuse: _Refuse) -> Iterator[Record]:
+    row = 0
+    for batch in read_batches(path):
+        try:
+            rows = batch.to_pylist()
+        except UnicodeDecodeError:
+            rows = [_values_of(batch.slice(index, 1)) for index in range(batch.num_rows)]
+        for values in rows:
+            row += 1
+            if values is None:
+                refuse(row, DataError("a text is not valid UTF-8", remedy="Fix the text, or remove the row."), "")
+            else:
+                yield Record(row, values)
+
+
+def _values_of(row: pa.RecordBatch) -> dict[str, Any] | None:
+    try:
+        values: dict[str, Any] = row.to_pylist()[0]
+        return values
+    except UnicodeDecodeError:
+        return None
 
 
 def _tab_separated(path: str | Path) -> Iterator[list[str] | DataError]:

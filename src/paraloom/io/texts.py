@@ -47,7 +47,7 @@ def read_texts(path: str | Path, field: int | str = 0, *, reject: bool = False) 
         (['Good news'], ['id', '1'])
     """
     if is_dataset(path):
-        yield from (TextRow(text or "") for text in read_column(path, field))
+        yield from _column_texts(path, field, reject)
         return
     lines = enumerate(read_raw_lines(path), 1)
     is_json = without_compression(path).suffix == ".jsonl"
@@ -69,6 +69,20 @@ def read_texts(path: str | Path, field: int | str = 0, *, reject: bool = False) 
             if not reject:
                 raise error.at(file=path, row=row) from None
             yield TextRow(raw_text(line), error.what)
+
+
+def _column_texts(path: str | Path, name: int | str, reject: bool) -> Iterator[TextRow]:
+    """The texts of a column of a data set."""
+    for row, value in enumerate(read_column(path, name), 1):
+        if not isinstance(value, bytes):
+            yield TextRow(value or "")
+            continue
+        try:
+            decode(value, path, row)
+        except DataError as error:
+            if not reject:
+                raise
+            yield TextRow(raw_text(value), error.what)
 
 
 def _column_number(path: str | Path, name: str, header: bytes) -> int:

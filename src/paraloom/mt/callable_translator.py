@@ -21,6 +21,7 @@ class CallableTranslator:
         function: Takes a list of n texts, and returns a list of n translations, or of n lists of translations.
         source: Source language, None where it is unknown.
         target: Target language.
+        allow_none: Whether a text may have an empty list, as some texts have no paraphrase.
 
     Raises:
         TypeError: It is not a function.
@@ -36,12 +37,14 @@ class CallableTranslator:
         *,
         source: str | None = None,
         target: str | None = None,
+        allow_none: bool = False,
     ) -> None:
         if not callable(function):
             raise TypeError(f"expected a function, got {type(function).__name__}")
         self.function = function
         self.source = source
         self.target = target
+        self.allow_none = allow_none
         self.name = getattr(function, "__qualname__", type(function).__name__)
 
     @property
@@ -61,7 +64,7 @@ class CallableTranslator:
 
         Raises:
             DataError: The function returned another number of translations than it was given texts, no translation of
-                a text, or something else than texts.
+                a text where it must, or something else than texts.
         """
         rows = [row for row, text in enumerate(sentences) if text.strip()]
         texts = [sentences[row] for row in rows]
@@ -71,7 +74,7 @@ class CallableTranslator:
         results = self._listed(self.function(list(texts)))
         if len(results) != len(texts):
             raise DataError(
-                f"the translator {self.name} returned {len(results)} translations of {len(texts)} texts",
+                f"the function {self.name} returned {len(results)} results for {len(texts)} texts",
                 remedy="It must return one for each text, in their order.",
             )
         for row, result in zip(rows, results, strict=True):
@@ -81,7 +84,7 @@ class CallableTranslator:
     def _listed(self, results: Any) -> list[Any]:
         if isinstance(results, (str, bytes)) or not hasattr(results, "__iter__"):
             raise DataError(
-                f"the translator {self.name} returned {type(results).__name__}, expected a list of texts",
+                f"the function {self.name} returned {type(results).__name__}, expected a list of texts",
                 remedy="It must return one text, or one list of texts, for each text.",
             )
         return list(results)
@@ -91,11 +94,11 @@ class CallableTranslator:
         for text in texts:
             if not isinstance(text, str):
                 raise DataError(
-                    f"the translator {self.name} returned {type(text).__name__} for {sentence!r}, expected text",
+                    f"the function {self.name} returned {type(text).__name__} for {sentence!r}, expected text",
                     remedy="It must return one text, or one list of texts, for each text.",
                 )
-        if not texts:
-            raise DataError(f"the translator {self.name} returned nothing for {sentence!r}")
+        if not texts and not self.allow_none:
+            raise DataError(f"the function {self.name} returned nothing for {sentence!r}")
         return texts
 
 

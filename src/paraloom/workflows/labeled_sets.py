@@ -83,8 +83,15 @@ class LabeledSet:
         self.rejected.add(self.path, row, reason, raw)
 
     def schema(self) -> pa.Schema:
-        """Types of all columns: those of a Parquet file, or those that hold all values."""
-        return read_schema(self.path) or schema_of_records(record.values for record in self.records())
+        """Types of all columns: those of a Parquet file, or those that hold all values.
+
+        Raises:
+            DataError: A column has values that one type of Parquet cannot hold.
+        """
+        try:
+            return read_schema(self.path) or schema_of_records(record.values for record in self.records())
+        except DataError as error:
+            raise error.at(file=self.path) from None
 
 
 def survey_labeled_set(

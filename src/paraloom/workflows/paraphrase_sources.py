@@ -15,7 +15,7 @@ from paraloom.generate.paraphraser import AUTO, ControlledParaphraser
 from paraloom.generate.round_trip import PIVOTS, MonolingualParaphraser, PivotParaphraser
 from paraloom.generate.selection import EntailmentModel, FluencyModel, ParaphraseSelector
 from paraloom.generate.selection_config import selection_config
-from paraloom.mt.callable_translator import as_translator
+from paraloom.mt.callable_translator import CallableTranslator
 from paraloom.mt.decoding import Beam
 from paraloom.mt.endpoint import EndpointTranslator
 from paraloom.mt.endpoint_config import is_endpoint
@@ -226,7 +226,7 @@ def as_paraphraser(paraphraser: AnyParaphraser) -> ParaphraserLike:
     if hasattr(paraphraser, "paraphrase"):
         return cast(ParaphraserLike, paraphraser)
     if callable(paraphraser) and not isinstance(paraphraser, type):
-        return MonolingualParaphraser(as_translator(paraphraser))
+        return MonolingualParaphraser(CallableTranslator(paraphraser, allow_none=True))
     raise TypeError(
         "expected a paraphraser, its folder, two translators or a function, got " + type(paraphraser).__name__
     )

@@ -117,13 +117,16 @@ def read(options: ReadOptions, batch_rows: int = 1024) -> Iterator[PairRow]:
                 options.reject(row, problem, repr(values[:2]))
 
 
-def read_column(path: str | Path, name: int | str = 0) -> Iterator[str | None]:
+def read_column(path: str | Path, name: int | str = 0) -> Iterator[str | bytes | None]:
     """Read one text column.
 
     Args:
         path: Folder of the data set.
         name: The column, or its number, from 1, or from the end by -1; a language of the column `translation`; 0: the
             column `text`, or the only one with text.
+
+    Yields:
+        Each text; a value that is not valid UTF-8 as bytes.
 
     Raises:
         ConfigError: The column is not found, or not clear.
@@ -138,8 +141,7 @@ def read_column(path: str | Path, name: int | str = 0) -> Iterator[str | None]:
         )
     side = named_column(schema, ("text" if "text" in texts else texts[0]) if name == 0 else name, path)
     for batch in read_dataset(path):
-        for value in text_values(side_column(batch, side)):
-            yield value.decode("utf-8", "backslashreplace") if isinstance(value, bytes) else value
+        yield from text_values(side_column(batch, side))
 
 
 def write(batches: Iterable[pa.RecordBatch], schema: pa.Schema, target: str) -> int:

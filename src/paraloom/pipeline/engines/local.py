@@ -124,7 +124,9 @@ class Local:
 
     def _count(self, needs: Resources) -> int:
         """Number of workers that fit this machine, which `workers` bounds if it was named."""
-        machine = {"CPU": self.workers, "memory": main_memory(), "GPU": gpu_count() if needs.gpus else 0}
+        # More workers than processors are started where that many were named.
+        processors = max(self.workers, os.cpu_count() or 1)
+        machine = {"CPU": processors, "memory": main_memory(), "GPU": gpu_count() if needs.gpus else 0}
         count = max(1, needs.workers_on(machine))
         return min(count, self.workers) if self.counted else count
 

@@ -1,0 +1,28 @@
+"""Decodings in their text form, with a number of variants."""
+
+from __future__ import annotations
+
+_LIMITS = {"greedy": ("", 1), "beam": ("size", 5), "mbr": ("samples", 16)}
+"""Name → the setting that bounds the number of variants, and its default; samples have no bound."""
+
+
+def with_variants(decode: str, n: int) -> str:
+    """A decoding that gives n variants, or as many as its beam has hypotheses, or minimum Bayes risk has samples.
+
+    Args:
+        decode: As `paraloom.mt.decoding.parse_decoding` reads it; with `nbest`, it is returned as it is.
+        n: Variants, 1 or more.
+
+    Example:
+        >>> with_variants("nucleus:0.95", 10), with_variants("beam:5", 10), with_variants("greedy", 10)
+        ('nucleus:0.95,nbest=10', 'beam:5,nbest=5', 'greedy,nbest=1')
+    """
+    if "nbest=" in decode:
+        return decode
+    head, *settings = decode.strip().split(",")
+    name, _, value = head.partition(":")
+    setting, limit = _LIMITS.get(name, ("", n))
+    given = dict(text.split("=", 1) for text in settings if "=" in text).get(setting, value if name == "beam" else "")
+    if given.strip().isdecimal():
+        limit = int(given)
+    return f"{decode},nbest={min(n, max(1, limit))}"
