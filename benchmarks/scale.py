@@ -10,7 +10,8 @@ twice a second. The largest size is run twice: in one go, and killed (SIGKILL, i
 until it has been killed --kills times; both must have the same digest.
 
 Two loops in one process do the same work by the same scorers, without manifests and digests, in turns with the pipeline
-(one worker): one writes what each stage of the pipeline writes; the other makes one pass, and writes the kept pairs.
+(one worker), all on one core: one writes what each stage of the pipeline writes; the other makes one pass, and writes the
+kept pairs. Processor time, of the command and its workers, is compared beside wall time, which other work disturbs.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ import itertools
 import json
 import os
 import random
+import resource
 import signal
 import statistics
 import subprocess
@@ -29,6 +31,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pyarrow as pa
@@ -91,13 +94,36 @@ def write_pairs(path: Path, data: Path, count: int) -> None:
             stream.write(f"{a.replace(chr(9), ' ')}\t{b.replace(chr(9), ' ')}\n")
 
 
+def on_one_core() -> None:
+    """Keep this process, and those that it starts, on the first core."""
+    os.sched_setaffinity(0, {0})
+
+
+@contextmanager
+def measured(row: dict[str, float], name: str) -> Iterator[None]:
+    """Note wall time and processor time of the processes that are started in the block, and that end in it."""
+
+    def processor_time() -> float:
+        used = resource.getrusage(resource.RUSAGE_CHILDREN)
+        return used.ru_utime + used.ru_stime
+
+    wall, processor = time.perf_counter(), processor_time()
+    yield
+    row[f"{name}_seconds"] = round(time.perf_counter() - wall, 1)
+    row[f"{name}_cpu"] = round(processor_time() - processor, 1)
+
+
 class Run:
     """A run of the pipeline in a process group of its own."""
 
-    def __init__(self, pipeline: Path, folder: Path, workers: int) -> None:
+    def __init__(self, pipeline: Path, folder: Path, workers: int, *, one_core: bool = False) -> None:
         command = [sys.executable, "-m", "paraloom", "run", str(pipeline), "-o", str(folder), "--workers", str(workers)]
         self.process = subprocess.Popen(
-            command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, start_new_session=True
+            command,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+            preexec_fn=on_one_core if one_core else None,
         )
         self.start = time.perf_counter()
         self.peak = 0
@@ -241,22 +267,27 @@ def main() -> None:
             )  # fmt: skip
         path.unlink()
         path = prepare(options.loop_pairs if options.rounds else 0)
-        ratios: dict[str, list[float]] = {"stages": [], "pass": []}
+        turns: list[dict[str, float]] = []
         for turn in range(options.rounds):
-            bare = {}
-            for kind in ratios:
+            row: dict[str, float] = {}
+            for kind in ("stages", "pass"):
                 command = [sys.executable, __file__, "--bare-loop", path, folder / f"bare-{kind}-{turn}", kind]
-                start = time.perf_counter()
-                subprocess.run(list(map(str, command)), check=True, stdout=subprocess.DEVNULL)
-                bare[kind] = time.perf_counter() - start
-            engine = Run(pipeline, folder / f"turn-{turn}", workers=1).wait() or 0.0
-            for kind, seconds in bare.items():
-                ratios[kind].append(engine / seconds)
-            seconds_of = {f"{kind}_seconds": round(seconds, 1) for kind, seconds in bare.items()}
-            note(pairs=options.loop_pairs, **seconds_of, engine_seconds=round(engine, 1))
-        if options.rounds:
-            medians = {f"engine_to_{kind}": round(statistics.median(of_kind), 3) for kind, of_kind in ratios.items()}
-            note(pairs=options.loop_pairs, **medians)
+                with measured(row, kind):
+                    subprocess.run(
+                        list(map(str, command)), check=True, stdout=subprocess.DEVNULL, preexec_fn=on_one_core
+                    )
+            with measured(row, "engine"):
+                Run(pipeline, folder / f"turn-{turn}", workers=1, one_core=True).wait()
+            turns.append(row)
+            note(pairs=options.loop_pairs, **row)
+        for unit in ("seconds", "cpu") if turns else ():
+            ratios = {
+                f"engine_to_{kind}": round(
+                    statistics.median(row[f"engine_{unit}"] / row[f"{kind}_{unit}"] for row in turns), 3
+                )
+                for kind in ("stages", "pass")
+            }
+            note(pairs=options.loop_pairs, unit=unit, **ratios)
     print(json.dumps({"workers": options.workers, "shard_rows": SHARD_ROWS, "rows": rows}))
 
 

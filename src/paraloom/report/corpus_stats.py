@@ -17,6 +17,7 @@ TEXT_LIMIT = 400
 
 # Up to this many values quantiles are exact; beyond, they come from a sketch of constant memory.
 _EXACT = 1_000_000
+_IN_MEMORY = 20_000_000
 # Quantiles between which a histogram is drawn; values beyond are counted in the first or the last bin.
 _HISTOGRAM_RANGE = (0.005, 0.995)
 
@@ -209,10 +210,12 @@ def _columns(database: duckdb.DuckDBPyConnection, shards: Sequence[Path]) -> lis
 
 
 def _open(database: duckdb.DuckDBPyConnection, shards: Sequence[Path], column: str) -> None:
-    """Create a view `v` with one column, `value`, which is null where the value is not finite."""
+    """Make `v`, with one column, `value`, which is null where the value is not finite; a table is read only once."""
     files = ", ".join("'" + str(shard).replace("'", "''") + "'" for shard in shards)
+    (rows,) = _one(database, f"SELECT count(*) FROM read_parquet([{files}])")
     database.execute(
-        f'CREATE VIEW v AS SELECT CASE WHEN isfinite("{column}"::DOUBLE) THEN "{column}"::DOUBLE END AS value '
+        f"CREATE {'TABLE' if rows <= _IN_MEMORY else 'VIEW'} v AS "
+        f'SELECT CASE WHEN isfinite("{column}"::DOUBLE) THEN "{column}"::DOUBLE END AS value '
         f"FROM read_parquet([{files}])"
     )
 
