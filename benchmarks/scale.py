@@ -10,8 +10,9 @@ twice a second. The largest size is run twice: in one go, and killed (SIGKILL, i
 until it has been killed --kills times; both must have the same digest.
 
 Two loops in one process do the same work by the same scorers, without manifests and digests, in turns with the pipeline
-(one worker), all on one core: one writes what each stage of the pipeline writes; the other makes one pass, and writes the
-kept pairs. Processor time, of the command and its workers, is compared beside wall time, which other work disturbs.
+(one worker, called from Python, without the report page), all on one core. One writes what each stage of the pipeline
+writes; the other makes one pass, and writes the kept pairs. Processor time, of a process and its workers, is compared
+beside wall time, which other work disturbs.
 """
 
 from __future__ import annotations
@@ -67,6 +68,13 @@ where = "{WHERE}"
 """
 
 
+_ENGINE = """
+import sys
+import paraloom
+paraloom.Pipeline.from_toml(sys.argv[1]).run(sys.argv[2], workers=int(sys.argv[3]))
+"""
+
+
 def pairs(data: Path) -> Iterator[tuple[str, str]]:
     """Distinct pairs of descriptions, without end."""
     columns = []
@@ -118,6 +126,8 @@ class Run:
 
     def __init__(self, pipeline: Path, folder: Path, workers: int, *, one_core: bool = False) -> None:
         command = [sys.executable, "-m", "paraloom", "run", str(pipeline), "-o", str(folder), "--workers", str(workers)]
+        if one_core:
+            command = [sys.executable, "-c", _ENGINE, str(pipeline), str(folder), str(workers)]
         self.process = subprocess.Popen(
             command,
             stdout=subprocess.DEVNULL,
