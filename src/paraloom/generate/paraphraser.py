@@ -52,7 +52,7 @@ class ControlledParaphraser:
 
     @property
     def signature(self) -> str:
-        """`paraphraser|model:…|parser:…`, for the metadata of columns; without the decoding and the template."""
+        """Digests of model and parser, for the metadata of columns; without the decoding and the template."""
         model = digest([self.translator.signature, self.settings.labels])[:12]
         parser = "none" if self.parser is None else digest(self.parser.signature)[:12]
         return signature("paraphraser", model=model, parser=parser)

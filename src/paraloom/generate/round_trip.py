@@ -86,7 +86,7 @@ class PivotParaphraser:
 
     @property
     def signature(self) -> str:
-        """`round-trip|forward:…|backward:…|pivots:…|decode:…`."""
+        """Digests of both translators, the number of pivots and the decoding."""
         models = {
             "forward": digest(self.forward.signature)[:12],
             "backward": digest(self.backward.signature)[:12],
@@ -163,7 +163,7 @@ class MonolingualParaphraser:
 
     @property
     def signature(self) -> str:
-        """`paraphrase|translator:…|decode:…`."""
+        """Digest of the translator, and the decoding."""
         return signature(
             "paraphrase", translator=digest(self.translator.signature)[:12], decode=self.decode or "nucleus:0.95"
         )
