@@ -37,6 +37,7 @@ from paraloom.mt.translator import Translator
 from paraloom.pairs.filtering.held_out import is_held_out
 from paraloom.pairs.variants import variant_rows
 from paraloom.stages.input_checks import read_sample
+from paraloom.stages.translators import card_facts
 from paraloom.stages.variants import originals_of
 from paraloom.syntax.parsers.loading import check_name, load_parser
 from paraloom.text.language_names import language_code
@@ -189,15 +190,7 @@ class TrainParaphraser(TranslatorConfig, ControlConfig, Fit):
         return {"both": (False, True), "src-tgt": (False,), "tgt-src": (True,)}[self.direction]
 
     def _card(self, folder: Path, corpora: list[Corpus], figures: dict[str, Json]) -> None:
-        first = next(corpora[0].batches(["src_lang", "tgt_lang"]))
-        batches = (batch for corpus in corpora for batch in corpus.batches(["origin"]))
-        origins = {str(origin) for batch in batches for origin in batch["origin"].unique()}
-        facts: dict[str, object] = {
-            "languages": f"{first['src_lang'][0]} → {first['tgt_lang'][0]}",
-            "training data": ", ".join(sorted(origins)),
-            "license": self.license,
-            **{key: value for key, value in figures.items() if "seconds" not in key and "per_second" not in key},
-        }
+        facts = card_facts(corpora, self.license, figures)
         write_card(folder, title=self.title, facts=facts, text=self.description)
 
 

@@ -179,18 +179,28 @@ class TrainTranslator(TranslatorConfig, Fit):
         return figures
 
     def _card(self, folder: Path, corpora: list[Corpus], figures: dict[str, Json]) -> None:
-        # Empty bitexts are not mentioned in the card.
-        filled = [corpus for corpus in corpora if corpus.rows]
-        first = next(filled[0].batches(["src_lang", "tgt_lang", "origin"]))
-        batches = (batch for corpus in filled for batch in corpus.batches(["origin"]))
-        origins = {str(origin) for batch in batches for origin in batch["origin"].unique()}
-        facts: dict[str, object] = {
-            "languages": f"{first['src_lang'][0]} → {first['tgt_lang'][0]}",
-            "training data": ", ".join(sorted(origins)),
-            "license": self.license,
-            **{key: value for key, value in figures.items() if "seconds" not in key and "per_second" not in key},
-        }
+        facts = card_facts(corpora, self.license, figures)
         write_card(folder, title=self.title, facts=facts, text=self.description)
+
+
+def card_facts(corpora: Sequence[Corpus], license: str, figures: Mapping[str, Json]) -> dict[str, object]:
+    """What a model card says of a training: languages, origins of the data, license, and figures but for times.
+
+    Args:
+        corpora: The pairs it was trained on; empty ones are not mentioned.
+        license: Of the data.
+        figures: Of the training.
+    """
+    filled = [corpus for corpus in corpora if corpus.rows]
+    first = next(filled[0].batches(["src_lang", "tgt_lang", "origin"]))
+    batches = (batch for corpus in filled for batch in corpus.batches(["origin"]))
+    origins = {str(origin) for batch in batches for origin in batch["origin"].unique()}
+    return {
+        "languages": f"{first['src_lang'][0]} → {first['tgt_lang'][0]}",
+        "training data": ", ".join(sorted(origins)),
+        "license": license,
+        **{key: value for key, value in figures.items() if "seconds" not in key and "per_second" not in key},
+    }
 
 
 @dataclass(frozen=True, kw_only=True)
