@@ -26,6 +26,7 @@ def test_by_hand() -> None:
     assert (row.exact, row.distance, row.parsed) == (1 / 4, (0 + 1 + 3) / 3, 3 / 4)
     assert row.interval == wilson_interval(1, 4)
     assert (row.copies, row.meaning, row.n) == (1 / 4, 0.5, 4)
+    assert row.distance_interval is not None and 0 <= row.distance_interval[0] < 4 / 3 < row.distance_interval[1] <= 3
 
 
 def test_heights_differ() -> None:
@@ -37,8 +38,9 @@ def test_heights_differ() -> None:
 
 
 def test_nothing_parsed() -> None:
-    row = evaluate_control("x", [PLAIN], [None], height=2, sources=["a"], outputs=["b"])
+    row = evaluate_control("x", [PLAIN], [None], height=2, sources=["a"], outputs=["b"], valid=0.5)
     assert (row.exact, row.distance, row.parsed, row.meaning) == (0, None, 0, None)
+    assert (row.distance_interval, row.meaning_interval, row.valid) == (None, None, 0.5)
     with pytest.raises(ValueError, match="no sentences"):
         evaluate_control("x", [], [], height=2, sources=[], outputs=[])
 
@@ -47,6 +49,8 @@ def test_the_table() -> None:
     row = evaluate_control("ours", [FRONTED], [FRONTED_TREE], height=2, sources=["a"], outputs=["b"], similarities=[1])
     result = ControlResult((row,), control_signature("parser|x", (2, 3), 1))
     lines = result.format().splitlines()
-    assert lines[1].split() == ["ours", "2", "100.0%", "20.7", "to", "100.0", "0.00", "100.0%", "0.0%", "1.000"]
+    cells = lines[1].replace(" to ", "–").split()
+    assert cells[:4] == ["ours", "2", "100.0%", "20.7–100.0"]
+    assert cells[4:] == ["0.00", "0.00–0.00", "100.0%", "0.0%", "1.000", "1.000–1.000"]
     assert lines[2].startswith("control|heights:2+3|distance:zhang-shasha|pairs:all|seed:1|parser:[parser|x]|")
     assert result.to_dict()["rows"][0]["exact"] == 1

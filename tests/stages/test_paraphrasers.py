@@ -216,6 +216,7 @@ def test_evaluation_of_control(paraloom: Command, toy_paraphraser: Path, tmp_pat
     # The trees of the toy sentences are what its parser finds.
     assert rows["reference", 2]["exact"] == rows["reference", 3]["exact"] == 1
     assert rows["nearest of 5", 2]["exact"] >= rows["template", 2]["exact"]
+    assert rows["template", 2]["valid"] == 1 and rows["free", 2]["valid"] is None
     assert "parser:[parser|grammar:" in result["signature"]
     status, out, _ = paraloom(
         "evaluate", "control", toy_paraphraser, "pairs", "--rows", 5, "--heights", "2", "--only-different"

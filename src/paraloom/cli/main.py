@@ -25,6 +25,7 @@ from paraloom.cli import (
     options,
     pages,
     pairs,
+    paraphraser_evaluation,
     paraphrasers,
     runs,
     scores,
@@ -56,7 +57,10 @@ app = typer.Typer(
 
 PANELS: dict[str, options.Commands] = {
     "Start and run": {**runs.COMMANDS, **look.COMMANDS, **pages.COMMANDS, **explore.COMMANDS, **stages.COMMANDS},
-    "Paraphrase pairs": {**pairs.COMMANDS, **scores.COMMANDS, **paraphrasers.COMMANDS, **label_augmentation.COMMANDS},
+    "Paraphrase pairs": {
+        **{**pairs.COMMANDS, **scores.COMMANDS, **paraphrasers.COMMANDS},
+        **{**paraphraser_evaluation.COMMANDS, **label_augmentation.COMMANDS},
+    },
     "Encoders": encoders.COMMANDS,
     "Translation": {**translators.COMMANDS, **augment.COMMANDS, **variants.COMMANDS},
     "Documents and bitext": {**alignment.COMMANDS, **runs.LOOPS},
@@ -78,7 +82,7 @@ GROUPS: dict[str, tuple[str, str, options.Commands]] = {
     "evaluate": (
         "Encoders",
         "Evaluate encoders, translations, alignments and paraphrasers.",
-        {**evaluate.EVALUATE, **paraphrasers.EVALUATE},
+        {**evaluate.EVALUATE, **paraphraser_evaluation.EVALUATE},
     ),
 }
 """Name of a group of commands → its panel, its help and its commands."""

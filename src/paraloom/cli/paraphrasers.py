@@ -1,10 +1,9 @@
-"""Commands about paraphrasers: train paraphraser, paraphrase, templates, evaluate control."""
+"""Commands about paraphrasers: train paraphraser, paraphrase, templates."""
 
 from __future__ import annotations
 
 import json
 import sys
-from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -224,46 +223,5 @@ def templates(
     print_result(workflows.count_templates(source, count=count), as_json)
 
 
-def control(
-    paraphraser: Annotated[Path, typer.Argument(help="A folder of `train paraphraser`.")],
-    pairs: Annotated[str, typer.Argument(help="Held-out pairs from `parse`: a corpus folder or a Parquet file.")],
-    parser: OwnParser = None,
-    encoder: Annotated[
-        str,
-        typer.Option(help="Encoder of the similarity to sources.", autocompletion=options.complete_encoder),
-    ] = "english",
-    rows: Annotated[int, typer.Option(help="Pairs that are drawn at most.")] = 1000,
-    only_different: Annotated[
-        bool,
-        typer.Option("--only-different", help="Pairs whose sides have different templates: of others a copy has it."),
-    ] = False,
-    heights: Annotated[str, typer.Option(help="Levels of the templates, separated by commas.")] = "2,3",
-    seed: options.Seed = 1,
-    as_json: options.Json = False,
-) -> None:
-    """Ask for the templates of references, and count how many paraphrases have them, by their own parse.
-
-    Rows: the source, the reference, the model without a template, with the template of another pair, with the template,
-    and the nearest of five candidates.
-
-    Example: `paraloom evaluate control paraphraser-en held-out.parquet`
-    """
-    levels = options.names(heights)
-    if not levels or not all(level.isdigit() and int(level) for level in levels):
-        raise ConfigError(f"--heights must be whole numbers from 1, got '{heights}'", remedy="Write, for example, 2,3.")
-    result = workflows.evaluate_paraphraser(
-        paraphraser,
-        pairs,
-        parser=parser,
-        encoder=encoder,
-        rows=rows,
-        only_different=only_different,
-        heights=[*map(int, levels)],
-        seed=seed,
-    )
-    print_result(result, as_json)
-
-
 COMMANDS: options.Commands = {"paraphrase": paraphrase, "templates": templates}
 TRAIN: options.Commands = {"paraphraser": train_paraphraser}
-EVALUATE: options.Commands = {"control": control}

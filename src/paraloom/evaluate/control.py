@@ -10,6 +10,8 @@ from typing import Any
 from paraloom.core.digests import signature
 from paraloom.core.stats import wilson_interval
 from paraloom.evaluate.base import EvaluationResult
+from paraloom.evaluate.bootstrap import mean_scores, sample_counts, with_interval
+from paraloom.text.normalize import is_copy
 from paraloom.text.tree_distance import tree_edit_distance
 from paraloom.text.trees import skeleton
 
@@ -29,6 +31,10 @@ class ControlRow:
         parsed: Share of the outputs that can be parsed, 0 to 1.
         copies: Share of the outputs that are their source, but for case, spaces and punctuation; 0 to 1.
         meaning: Mean similarity of outputs to their sources, −1 to 1; None where it was not measured.
+        valid: Share of the templates that were forced on the model that are well-formed and have only labels it knows,
+            0 to 1; it paraphrases freely instead of the others. None where no template was forced.
+        distance_interval: 95 % interval of `distance` (bootstrap over those outputs); None where it is.
+        meaning_interval: 95 % interval of `meaning` (bootstrap); None where it is.
     """
 
     system: str
@@ -40,6 +46,9 @@ class ControlRow:
     parsed: float
     copies: float
     meaning: float | None = None
+    valid: float | None = None
+    distance_interval: tuple[float, float] | None = None
+    meaning_interval: tuple[float, float] | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """The fields by name."""
@@ -64,15 +73,18 @@ class ControlResult(EvaluationResult):
 
     def format(self) -> str:
         """A line for each system and height, then the signature."""
-        head = f"{'system':<22} {'height':>6} {'exact':>7} {'95 %':>13} {'TED':>6}"
-        lines = [f"{head} {'parsed':>7} {'copies':>7} {'meaning':>8}"]
+        width = max(22, *(len(row.system) for row in self.rows))
+        head = f"{'system':<{width}} {'height':>6} {'exact':>7} {'95 %':>13} {'TED':>6} {'95 %':>14} {'parsed':>7}"
+        lines = [f"{head} {'copies':>7} {'meaning':>8} {'95 %':>14} {'valid':>7}"]
         for row in self.rows:
             low, high = (100 * end for end in row.interval)
             distance = "" if row.distance is None else f"{row.distance:.2f}"
             meaning = "" if row.meaning is None else f"{row.meaning:.3f}"
+            valid = "" if row.valid is None else f"{row.valid:.1%}"
             lines.append(
-                f"{row.system:<22} {row.height:>6} {row.exact:>7.1%} {low:>5.1f} to {high:>4.1f} {distance:>6} "
-                f"{row.parsed:>7.1%} {row.copies:>7.1%} {meaning:>8}".rstrip()
+                f"{row.system:<{width}} {row.height:>6} {row.exact:>7.1%} {low:>5.1f} to {high:>4.1f} {distance:>6} "
+                f"{_interval(row.distance_interval, 2):>14} {row.parsed:>7.1%} {row.copies:>7.1%} {meaning:>8} "
+                f"{_interval(row.meaning_interval, 3):>14} {valid:>7}".rstrip()
             )
         return "\n".join([*lines, self.signature])
 
@@ -86,6 +98,8 @@ def evaluate_control(
     sources: Sequence[str],
     outputs: Sequence[str],
     similarities: Sequence[float] | None = None,
+    valid: float | None = None,
+    seed: int = 1,
 ) -> ControlRow:
     """Compare the trees of outputs with the templates that they were to have.
 
@@ -97,6 +111,8 @@ def evaluate_control(
         sources: The n sentences that were paraphrased.
         outputs: The n outputs.
         similarities: Of each output to its source, such as cosines; None leaves meaning out.
+        valid: Share of the templates that the model knows; None where none was forced.
+        seed: Of the bootstrap.
 
     Returns:
         The row of the system.
@@ -114,7 +130,7 @@ def evaluate_control(
         tree_edit_distance(cut, template) for cut, template in zip(cuts, templates, strict=True) if cut is not None
     ]
     exact = sum(cut == template for cut, template in zip(cuts, templates, strict=True))
-    copies = sum(_bare(source) == _bare(output) for source, output in zip(sources, outputs, strict=True))
+    copies = sum(map(is_copy, sources, outputs))
     n = len(templates)
     return ControlRow(
         system,
@@ -126,6 +142,9 @@ def evaluate_control(
         len(distances) / n,
         copies / n,
         None if similarities is None else fmean(similarities),
+        valid,
+        _mean_interval(distances, seed),
+        _mean_interval(similarities, seed),
     )
 
 
@@ -148,5 +167,12 @@ def control_signature(parser: str, heights: Sequence[int], seed: int, only_diffe
     )
 
 
-def _bare(text: str) -> str:
-    return "".join(character for character in text.lower() if character.isalnum())
+def _mean_interval(values: Sequence[float] | None, seed: int) -> tuple[float, float] | None:
+    if not values:
+        return None
+    estimate = with_interval(mean_scores(values, sample_counts(len(values), seed=seed)))
+    return estimate.low, estimate.high
+
+
+def _interval(ends: tuple[float, float] | None, digits: int) -> str:
+    return "" if ends is None else f"{ends[0]:.{digits}f} to {ends[1]:.{digits}f}"

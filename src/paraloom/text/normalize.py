@@ -56,3 +56,21 @@ def lowercase_in_context(texts: Texts) -> pa.Array:
         (['όσος'], ['όσοσ'])
     """
     return pa.array([text.lower() for text in string_array(texts).to_pylist()], pa.large_string())
+
+
+def is_copy(text: str, other: str) -> bool:
+    """Whether two texts are equal but for case, spaces and punctuation.
+
+    Args:
+        text: A text.
+        other: Another one.
+
+    Example:
+        >>> is_copy("It rains.", "it  rains"), is_copy("It rains.", "It rained.")
+        (True, False)
+    """
+    return _letters_and_digits(text) == _letters_and_digits(other)
+
+
+def _letters_and_digits(text: str) -> str:
+    return "".join(character for character in text.lower() if character.isalnum())

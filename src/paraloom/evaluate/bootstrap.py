@@ -1,0 +1,79 @@
+"""Bootstrap intervals of corpus scores and of means, from samples that all figures of a test share."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from paraloom.core.seeds import generator
+from paraloom.core.stats import Estimate
+from paraloom.evaluate.resampling import SAMPLES, Floats, percentile_interval
+
+
+def sample_counts(n: int, samples: int = SAMPLES, seed: int = 1) -> npt.NDArray[np.int64]:
+    """How often each sentence is in each bootstrap sample.
+
+    Args:
+        n: Sentences of the test.
+        samples: Samples, b.
+        seed: Of the samples.
+
+    Returns:
+        int64 `(b, n)`; each row adds up to n.
+    """
+    drawn = generator(seed, n).integers(n, size=(samples, n))
+    return np.stack([np.bincount(row, minlength=n) for row in drawn])
+
+
+def corpus_scores(
+    metric: Any,
+    hypotheses: Sequence[str],
+    references: Sequence[Sequence[str]],
+    counts: npt.NDArray[np.int64],
+) -> Floats:
+    """The score of a whole test by a sacreBLEU metric, then of each sample.
+
+    Args:
+        metric: A `sacrebleu.BLEU` or `sacrebleu.CHRF`.
+        hypotheses: n texts.
+        references: The references of each of the n texts, one or more.
+        counts: As `sample_counts` returns them.
+
+    Returns:
+        float64 `(1 + b,)`, 0 to 100.
+    """
+    width = max(map(len, references))
+    streams = [[one[number] if number < len(one) else None for one in references] for number in range(width)]
+    statistics = np.array(metric._extract_corpus_statistics(list(hypotheses), streams))
+    sums = np.vstack([statistics.sum(axis=0), counts @ statistics])
+    return np.array([metric._compute_score_from_stats(row.tolist()).score for row in sums])
+
+
+def mean_scores(values: Sequence[float], counts: npt.NDArray[np.int64]) -> Floats:
+    """The mean of a figure of each sentence over the test, then over each sample.
+
+    Args:
+        values: n figures.
+        counts: As `sample_counts` returns them.
+
+    Returns:
+        float64 `(1 + b,)`.
+    """
+    figures = np.asarray(values, np.float64)
+    return np.concatenate([[figures.mean()], counts @ figures / len(figures)])
+
+
+def with_interval(scores: Floats) -> Estimate:
+    """The first of some scores with the 95 % interval of the others.
+
+    Args:
+        scores: float64 `(1 + b,)`, as `corpus_scores` and `mean_scores` return them.
+
+    Example:
+        >>> with_interval(np.array([1.0, *range(101)])).format()
+        '1 [2.5, 97.5]'
+    """
+    return Estimate(float(scores[0]), *percentile_interval(scores[1:]))

@@ -1,0 +1,212 @@
+"""Paraphrases with the syntax of an exemplar: distances of their trees to reference and exemplar, BLEU, chrF, ROUGE."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from importlib.metadata import version
+from typing import Any
+
+from paraloom.core.digests import digest, signature
+from paraloom.core.errors import DataError
+from paraloom.core.stats import Estimate
+from paraloom.evaluate.base import EvaluationResult
+from paraloom.evaluate.bootstrap import corpus_scores, mean_scores, sample_counts, with_interval
+from paraloom.evaluate.resampling import SAMPLES
+from paraloom.evaluate.translation import sacrebleu
+from paraloom.text.normalize import is_copy
+from paraloom.text.rouge import rouge
+from paraloom.text.tree_distance import tree_edit_distance
+from paraloom.text.trees import skeleton
+
+WHOLE = 0
+"""Instead of a height: whole trees."""
+
+
+@dataclass(frozen=True)
+class ExemplarRow:
+    """How one system paraphrases with the syntax of exemplars.
+
+    Args:
+        system: Its name.
+        n: Sentences.
+        ted_reference: Height → mean tree edit distance to the reference (TED-R); 0 is equal.
+        ted_exemplar: Height → mean tree edit distance to the exemplar (TED-E).
+        bleu: Corpus BLEU against the references, 0 to 100.
+        chrf: Corpus chrF, 0 to 100.
+        rouge: ROUGE-1, ROUGE-2 and ROUGE-L: mean F1 × 100.
+        copies: Share of the outputs that are their source, but for case, spaces and punctuation.
+        parsed: Share of the outputs that can be parsed, 0 to 1; the others have the tree of one label without children.
+        known: Share of the exemplars whose template the model knows, so that it was forced; None for the other rows.
+    """
+
+    system: str
+    n: int
+    ted_reference: dict[int, Estimate]
+    ted_exemplar: dict[int, Estimate]
+    bleu: Estimate
+    chrf: Estimate
+    rouge: tuple[Estimate, Estimate, Estimate]
+    copies: float
+    parsed: float
+    known: float | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """The fields by name; an interval as `value`, `low` and `high`."""
+        return {
+            **vars(self),
+            "ted_reference": {str(height): one.to_dict() for height, one in self.ted_reference.items()},
+            "ted_exemplar": {str(height): one.to_dict() for height, one in self.ted_exemplar.items()},
+            "bleu": self.bleu.to_dict(),
+            "chrf": self.chrf.to_dict(),
+            "rouge": [one.to_dict() for one in self.rouge],
+        }
+
+
+@dataclass(frozen=True)
+class ExemplarResult(EvaluationResult):
+    """A table of systems on one set of exemplars.
+
+    Args:
+        rows: A row for each system.
+        signature: Parser, heights, metrics, and which sentences.
+    """
+
+    rows: tuple[ExemplarRow, ...]
+    signature: str
+
+    def to_dict(self) -> dict[str, Any]:
+        """The rows and the signature."""
+        return {"rows": [row.to_dict() for row in self.rows], "signature": self.signature}
+
+    def format(self) -> str:
+        """A Markdown table with 95 % intervals of BLEU and distances, then the signature."""
+        heights = [*self.rows[0].ted_reference]
+        names = ["tree" if height == WHOLE else str(height) for height in heights]
+        head = ["system", *(f"TED-{side}@{name}" for name in names for side in "RE"), "BLEU", "chrF"]
+        head += ["R-1", "R-2", "R-L", "copies", "parsed", "known"]
+        lines = [f"| {' | '.join(head)} |", "| --- |" + " ---: |" * (len(head) - 1)]
+        for row in self.rows:
+            cells = [row.system]
+            for height in heights:
+                cells += [_cell(side[height], 2) for side in (row.ted_reference, row.ted_exemplar)]
+            cells += [_cell(row.bleu, 1), f"{row.chrf.value:.1f}", *(f"{one.value:.1f}" for one in row.rouge)]
+            cells += [f"{row.copies:.1%}", f"{row.parsed:.1%}", "" if row.known is None else f"{row.known:.1%}"]
+            lines.append(f"| {' | '.join(cells)} |")
+        return "\n".join([*lines, "", f"n = {self.rows[0].n} · {self.signature}"])
+
+
+def evaluate_exemplars(
+    system: str,
+    *,
+    sources: Sequence[str],
+    outputs: Sequence[str],
+    references: Sequence[str],
+    trees: Mapping[str, Sequence[str | None]],
+    heights: Sequence[int] = (2, 4),
+    lowercase: bool = True,
+    samples: int = SAMPLES,
+    seed: int = 1,
+    known: float | None = None,
+) -> ExemplarRow:
+    """Compare outputs with references, and their trees with those of references and exemplars.
+
+    Args:
+        system: Name of the system.
+        sources: The n sentences that were paraphrased, n at least 1.
+        outputs: The n outputs.
+        references: The n references.
+        trees: 'output', 'reference' and 'exemplar' → n bracketed trees by one parser, without ROOT; None where a text
+            cannot be parsed.
+        heights: Levels of the trees that are compared; 0 for whole trees, which takes long.
+        lowercase: Whether BLEU and chrF compare lower-cased texts.
+        samples: Bootstrap samples of the sentences; the same ones for all systems of a test.
+        seed: Of the samples.
+        known: Share of the exemplars whose template was forced.
+
+    Returns:
+        The row of the system.
+
+    Raises:
+        DataError: The lists are empty or differ in length.
+
+    Reference:
+        Kumar et al. 2020 (SGCP), §4.3 (TED-R and TED-E); Sun et al. 2021 (AESOP), §4, which cuts trees to a height.
+
+    Example:
+        >>> tree = "(S (NP (PRP It)) (VP (VBZ rains)))"
+        >>> trees = {"output": [tree], "reference": [tree], "exemplar": ["(S (ADVP) (NP) (VP))"]}
+        >>> row = evaluate_exemplars("x", sources=["Rain"], outputs=["It rains"], references=["It rains"], trees=trees)
+        >>> row.ted_reference[2].value, row.ted_exemplar[2].value
+        (0.0, 1.0)
+    """
+    lengths = {len(side) for side in (sources, outputs, references, *trees.values())}
+    if not sources or len(lengths) > 1:
+        raise DataError(
+            "expected one output, reference and tree for each sentence", remedy="Give lists of the same length."
+        )
+    counts = sample_counts(len(sources), samples, seed)
+    distances: dict[str, dict[int, Estimate]] = {}
+    for side in ("reference", "exemplar"):
+        distances[side] = {}
+        for height in heights:
+            values = [
+                tree_edit_distance(_cut(one, height), _cut(other, height))
+                for one, other in zip(trees["output"], trees[side], strict=True)
+            ]
+            distances[side][height] = with_interval(mean_scores(values, counts))
+    scores = [rouge(output, reference) for output, reference in zip(outputs, references, strict=True)]
+    means = [with_interval(100 * mean_scores(values, counts)) for values in zip(*scores, strict=True)]
+    against = [[reference] for reference in references]
+    bleu, chrf = (
+        with_interval(corpus_scores(metric(lowercase=lowercase), outputs, against, counts))
+        for metric in (sacrebleu.BLEU, sacrebleu.CHRF)
+    )
+    return ExemplarRow(
+        system,
+        len(sources),
+        distances["reference"],
+        distances["exemplar"],
+        bleu,
+        chrf,
+        (means[0], means[1], means[2]),
+        sum(map(is_copy, sources, outputs)) / len(sources),
+        sum(bool(tree) for tree in trees["output"]) / len(sources),
+        known,
+    )
+
+
+def exemplar_signature(
+    *, parser: str, heights: Sequence[int], forced: int, rule: str, seed: int, lowercase: bool = True
+) -> str:
+    """The signature of a table: without the same parser and heights, tree edit distances cannot be compared.
+
+    Args:
+        parser: Signature of the parser.
+        heights: Heights that are compared.
+        forced: Height of the exemplars' templates.
+        rule: How the exemplars were chosen.
+        seed: Of the draws.
+        lowercase: Whether BLEU and chrF compare lower-cased texts.
+    """
+    return signature(
+        "exemplars",
+        ted="zhang-shasha",
+        heights="+".join("tree" if height == WHOLE else str(height) for height in heights),
+        forced=forced,
+        root="none",
+        parser=digest(parser)[:12],
+        bleu=f"sacrebleu-{version('sacrebleu')},13a,{'lc' if lowercase else 'mixed'}",
+        rouge="f1,words,lc,unstemmed",
+        exemplars=rule,
+        seed=seed,
+        bootstrap=SAMPLES,
+    )
+
+
+def _cut(tree: str | None, height: int) -> str:
+    return skeleton(tree or "(X)", 2**31 if height == WHOLE else height)
+
+
+def _cell(estimate: Estimate, digits: int) -> str:
+    return f"{estimate.value:.{digits}f} [{estimate.low:.{digits}f}, {estimate.high:.{digits}f}]"

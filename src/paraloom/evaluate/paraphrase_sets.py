@@ -1,0 +1,153 @@
+"""Public sets of paraphrases to measure a paraphraser on: the parts of them that are held out."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from paraloom.core.errors import ConfigError, DataError, nearest
+from paraloom.core.seeds import derive_seed
+from paraloom.io.compression import read_lines
+
+TEST_IMAGES = 4
+"""One of so many images of coco-captions is held out."""
+
+
+class ReferencedSentence(NamedTuple):
+    """A sentence with its paraphrases.
+
+    Args:
+        source: The sentence.
+        references: One or more paraphrases of it.
+    """
+
+    source: str
+    references: tuple[str, ...]
+
+
+def is_test_image(image: str) -> bool:
+    """Whether the captions of an image of coco-captions are held out: one image of four, by a hash of its id.
+
+    Whoever trains a paraphraser on captions leaves these images out, wherever their captions come from. The split
+    depends on nothing but the id, so that it is the same in every subset and version of the corpus.
+
+    Args:
+        image: Id of the image, as in the first column of `captions.tsv.gz`; leading zeros do not count.
+
+    Example:
+        >>> [image for image in ("57870", "384029", "26", "000026") if is_test_image(image)]
+        ['26', '000026']
+    """
+    return int(hashlib.sha256((image.strip().lstrip("0") or "0").encode()).hexdigest()[:8], 16) % TEST_IMAGES == 0
+
+
+def _quora(root: Path) -> Iterator[ReferencedSentence]:
+    for cells in _cells(root / "quora-50k/test.tsv.gz", 3):
+        # Rows marked `seen` share a question with the training part.
+        if cells[2] == "new":
+            yield ReferencedSentence(_unquoted(cells[0]), (_unquoted(cells[1]),))
+
+
+def _captions(root: Path) -> Iterator[ReferencedSentence]:
+    images: dict[str, list[str]] = {}
+    for image, caption in _cells(root / "coco-captions/captions.tsv.gz", 2):
+        if is_test_image(image):
+            images.setdefault(image, []).append(caption)
+    for source, *references in images.values():
+        if references:
+            yield ReferencedSentence(source, tuple(references))
+
+
+def _parasci(name: str) -> Callable[[Path], Iterator[ReferencedSentence]]:
+    def read(root: Path) -> Iterator[ReferencedSentence]:
+        for source, reference in _cells(root / f"parasci/{name}.tsv.gz", 2):
+            yield ReferencedSentence(source, (reference,))
+
+    return read
+
+
+def _mrpc(root: Path) -> Iterator[ReferencedSentence]:
+    for cells in _cells(root / "mrpc/msr_paraphrase_test.tsv", 5):
+        if cells[0] == "1":
+            yield ReferencedSentence(cells[3], (cells[4],))
+
+
+PARAPHRASE_SETS: dict[str, Callable[[Path], Iterator[ReferencedSentence]]] = {
+    "quora": _quora,
+    "coco": _captions,
+    "parasci-acl": _parasci("acl.val"),
+    "parasci-arxiv": _parasci("arxiv.test"),
+    "mrpc": _mrpc,
+}
+"""Name → reader of the held-out sentences in a folder.
+
+quora: questions of the 50k split of Gupta et al. 2018 that its training part does not have.
+coco: captions of the images of `is_test_image`: the first is the source, the others are its references.
+parasci-acl, parasci-arxiv: ParaSCI's development part of ACL and its test of arXiv.
+mrpc: the positive pairs of MRPC's test.
+"""
+
+
+def read_paraphrase_set(folder: str | Path, name: str) -> list[ReferencedSentence]:
+    """Read a public set.
+
+    Args:
+        folder: Folder with quora-50k, coco-captions, parasci and mrpc.
+        name: A name in `PARAPHRASE_SETS`.
+
+    Returns:
+        Its held-out sentences, in the order of the file.
+
+    Raises:
+        ConfigError: The name is unknown.
+        DataError: The file is not there, or a line has too few columns.
+    """
+    if name not in PARAPHRASE_SETS:
+        raise ConfigError(
+            f"unknown set '{name}' of paraphrases{nearest(name, list(PARAPHRASE_SETS))}",
+            remedy=f"Known sets: {', '.join(PARAPHRASE_SETS)}.",
+        )
+    return list(PARAPHRASE_SETS[name](Path(folder)))
+
+
+def draw_sentences(sentences: Sequence[ReferencedSentence], rows: int, seed: int) -> list[ReferencedSentence]:
+    """Draw sentences without replacement, in the order of the file.
+
+    Which ones are drawn depends on the seed and on their texts, not on their order.
+
+    Args:
+        sentences: Sentences with references.
+        rows: How many at most; 0 for all.
+        seed: Of the draw.
+
+    Example:
+        >>> sentences = [ReferencedSentence(text, (text,)) for text in "abcd"]
+        >>> len(draw_sentences(sentences, 2, seed=1)), draw_sentences(sentences, 0, seed=1) == sentences
+        (2, True)
+    """
+    if not rows or rows >= len(sentences):
+        return list(sentences)
+    ranked = sorted(range(len(sentences)), key=lambda index: (derive_seed(seed, sentences[index].source), index))
+    return [sentences[index] for index in sorted(ranked[:rows])]
+
+
+def _cells(path: Path, columns: int) -> Iterator[list[str]]:
+    if not path.is_file():
+        raise DataError(
+            "set of paraphrases not found", file=path, remedy="Set PARALOOM_DATA to the folder of the corpora."
+        )
+    for row, line in enumerate(read_lines(path), start=1):
+        cells = line.split("\t")
+        if len(cells) < columns:
+            raise DataError(
+                f"expected {columns} columns, got {len(cells)}", file=path, row=row, remedy="Copy the file again."
+            )
+        yield cells[:columns]
+
+
+def _unquoted(cell: str) -> str:
+    """A cell without the quotes of CSV, which the Quora files have in part."""
+    quoted = len(cell) > 1 and cell.startswith('"') and cell.endswith('"')
+    return cell[1:-1].replace('""', '"') if quoted and '"' not in cell[1:-1].replace('""', "") else cell

@@ -1,0 +1,184 @@
+"""Sheets of unpicked paraphrases to judge by hand: written blind, with a key of the systems; counted when filled."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from paraloom.core.errors import DataError
+from paraloom.core.seeds import generator
+from paraloom.core.stats import wilson_interval
+from paraloom.evaluate.base import EvaluationResult
+from paraloom.io.atomic import atomic_write_all
+from paraloom.io.compression import read_lines
+
+QUESTIONS = ("keeps_meaning", "grammatical", "differs")
+"""Columns to fill in with y or n: the output means the same; it is a sentence without faults; it differs by more than
+spelling, punctuation or inflection."""
+
+SHEET_COLUMNS = ("number", "input", "reference", "output", *QUESTIONS)
+_KEY_COLUMNS = ("number", "set", "systems")
+_ALL = "all three"
+
+
+@dataclass(frozen=True)
+class SheetRow:
+    """How a system was judged.
+
+    Args:
+        set: Name of the test.
+        system: Name of the system.
+        n: Outputs that were judged.
+        shares: Question, or 'all three' → share of the outputs with y, and its 95 % interval (Wilson).
+    """
+
+    set: str
+    system: str
+    n: int
+    shares: dict[str, tuple[float, float, float]]
+
+
+@dataclass(frozen=True)
+class SheetResult(EvaluationResult):
+    """The counts of a sheet.
+
+    Args:
+        rows: A row for each set and system.
+    """
+
+    rows: tuple[SheetRow, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """The rows."""
+        return {"rows": [dict(vars(row)) for row in self.rows]}
+
+    def format(self) -> str:
+        """A Markdown table."""
+        names = [*QUESTIONS, _ALL]
+        lines = [f"| set | system | n | {' | '.join(name.replace('_', ' ') for name in names)} |"]
+        lines.append("| --- | --- |" + " ---: |" * (len(names) + 1))
+        for row in self.rows:
+            cells = (
+                f"{share:.0%} [{low:.0%}, {high:.0%}]" for share, low, high in (row.shares[name] for name in names)
+            )
+            lines.append(f"| {row.set} | {row.system} | {row.n} | {' | '.join(cells)} |")
+        return "\n".join(lines)
+
+
+def key_path(sheet: str | Path) -> Path:
+    """Where the key of a sheet is: beside it, with the ending .key.tsv."""
+    return Path(sheet).with_suffix(".key.tsv")
+
+
+def write_sheet(
+    path: str | Path,
+    sets: Mapping[str, tuple[Sequence[str], Sequence[Sequence[str]], Mapping[str, Sequence[str]]]],
+    *,
+    samples: int = 30,
+    seed: int = 1,
+) -> int:
+    """Write a sheet of outputs as they come, for people to judge, and its key.
+
+    The sentences are drawn by seed, the same ones for every system; rows are shuffled, and do not say which system
+    wrote them. Outputs of several systems that are equal are one row.
+
+    Args:
+        path: The sheet, tab-separated; the key is written beside it.
+        sets: Name of a test → its n sources, their references, and the n outputs of each system.
+        samples: Sentences of each test at most.
+        seed: Of the draw and of the order.
+
+    Returns:
+        Number of rows.
+    """
+    rows: list[tuple[str, str, str, str, str]] = []
+    for number, (name, (sources, references, outputs)) in enumerate(sets.items()):
+        drawn = sorted(generator(seed, number).permutation(len(sources))[:samples].tolist())
+        for index in drawn:
+            systems: dict[str, list[str]] = defaultdict(list)
+            for system, texts in outputs.items():
+                systems[_line(texts[index])].append(system)
+            # The systems are in the order of the table here, which the shuffle hides.
+            rows += [
+                (name, _line(sources[index]), " / ".join(map(_line, references[index])), text, ",".join(names))
+                for text, names in systems.items()
+            ]
+    order = generator(seed, len(sets)).permutation(len(rows))
+    shuffled = [rows[index] for index in order]
+    sheet, key = ["\t".join(SHEET_COLUMNS)], ["\t".join(_KEY_COLUMNS)]
+    for number, (name, source, reference, output, systems_of_row) in enumerate(shuffled, start=1):
+        sheet.append("\t".join((str(number), source, reference, output, *("" for _ in QUESTIONS))))
+        key.append("\t".join((str(number), name, systems_of_row)))
+    with atomic_write_all([Path(path), key_path(path)]) as temporary:
+        for file, lines in zip(temporary, (sheet, key), strict=True):
+            file.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+    return len(rows)
+
+
+def count_sheet(path: str | Path, key: str | Path | None = None) -> SheetResult:
+    """Count a sheet that was filled in.
+
+    Args:
+        path: The sheet; each question is answered with y or n (yes and no, 1 and 0 count as well).
+        key: Its key; default: beside it.
+
+    Returns:
+        Shares with 95 % intervals for each set and system.
+
+    Raises:
+        DataError: A file is missing, an answer is missing or unknown, or the key belongs to another sheet.
+    """
+    sheet, keys = _read(path, SHEET_COLUMNS), _read(key_path(path) if key is None else key, _KEY_COLUMNS)
+    if sheet.keys() != keys.keys():
+        raise DataError(
+            f"the sheet has {len(sheet)} rows, its key {len(keys)}, or other numbers",
+            file=path,
+            remedy="Count it with the key that was written with it.",
+        )
+    answers: dict[tuple[str, str], list[dict[str, bool]]] = defaultdict(list)
+    for line, (number, row) in enumerate(sheet.items(), start=2):
+        verdicts = {question: _answer(row[question], question, path, line) for question in QUESTIONS}
+        for system in keys[number]["systems"].split(","):
+            answers[keys[number]["set"], system].append(verdicts)
+    return SheetResult(
+        tuple(
+            SheetRow(name, system, len(rows), {question: _share(rows, question) for question in (*QUESTIONS, _ALL)})
+            for (name, system), rows in sorted(answers.items())
+        )
+    )
+
+
+def _share(rows: Sequence[Mapping[str, bool]], question: str) -> tuple[float, float, float]:
+    count = sum(all(row.values()) if question == _ALL else row[question] for row in rows)
+    return (count / len(rows), *wilson_interval(count, len(rows)))
+
+
+def _answer(cell: str, question: str, path: str | Path, line: int) -> bool:
+    answer = {"y": True, "yes": True, "1": True, "n": False, "no": False, "0": False}.get(cell.strip().lower())
+    if answer is None:
+        raise DataError(
+            f"expected y or n in column '{question}', got '{cell.strip()}'", file=path, row=line, remedy="Fill it in."
+        )
+    return answer
+
+
+def _read(path: str | Path, columns: Sequence[str]) -> dict[str, dict[str, str]]:
+    """Rows by their number."""
+    if not Path(path).is_file():
+        raise DataError("file not found", file=path, remedy="Give a sheet that `--sheet` wrote, with its key.")
+    lines = [line.split("\t") for line in read_lines(path)]
+    if not lines or tuple(lines[0]) != tuple(columns):
+        raise DataError(f"expected the columns {', '.join(columns)}", file=path, row=1, remedy="Keep the header.")
+    for row, cells in enumerate(lines[1:], start=2):
+        if len(cells) != len(columns):
+            raise DataError(
+                f"expected {len(columns)} columns, got {len(cells)}", file=path, row=row, remedy="Keep the tabs."
+            )
+    return {cells[0]: dict(zip(columns, cells, strict=True)) for cells in lines[1:]}
+
+
+def _line(text: str) -> str:
+    return " ".join(text.split())

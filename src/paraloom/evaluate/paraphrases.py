@@ -1,0 +1,291 @@
+"""Free paraphrases measured: BLEU, chrF, iBLEU, meaning, copies, repetitions, each beside doing nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from importlib.metadata import version
+from itertools import pairwise
+from statistics import fmean
+from typing import Any
+
+import numpy as np
+
+from paraloom.core.digests import signature
+from paraloom.core.errors import DataError
+from paraloom.core.stats import Estimate
+from paraloom.evaluate.base import EvaluationResult
+from paraloom.evaluate.bootstrap import corpus_scores, mean_scores, sample_counts, with_interval
+from paraloom.evaluate.resampling import SAMPLES
+from paraloom.evaluate.translation import sacrebleu
+from paraloom.text.normalize import is_copy
+from paraloom.text.tokens import words
+
+COPY, REFERENCE = "copy", "reference"
+"""Rows of the table that no model makes: the source itself, and the first reference."""
+
+ALPHAS = (0.8, 0.9)
+"""Weights of the similarity to the references in iBLEU."""
+
+MEANING_WEIGHT = 4
+"""Weight of meaning in the harmonic mean with the difference from the source: that of BERT-iBLEU."""
+
+
+@dataclass(frozen=True)
+class ParaphraseRow:
+    """What the paraphrases of one system are like.
+
+    Args:
+        system: Its name.
+        n: Sentences.
+        bleu: Corpus BLEU against the references, 0 to 100; None for the row of the references.
+        chrf: Corpus chrF against the references, 0 to 100; None for the row of the references.
+        self_bleu: Corpus BLEU against the sources, 0 to 100; 100 for copies.
+        ibleu: Weight α → α · BLEU − (1 − α) · self-BLEU; None for the row of the references.
+        meaning_ibleu: Mean over sentences of the harmonic mean of meaning, weight 4, and 100 − sentence BLEU against
+            the source, 0 to 100; 0 for copies. None without similarities.
+        meaning: Mean similarity of outputs to their sources, −1 to 1; None where it was not measured.
+        copies: Share of the outputs that are their source, but for case, spaces and punctuation; 0 to 1.
+        repeats: Share of the outputs with a word twice in a row, or three words in a row that occur twice; 0 to 1.
+        distinct: Distinct outputs, divided by outputs; 0 to 1.
+        length_ratio: Mean ratio of the words of outputs to those of their sources.
+        kept: Share of the sentences of which a selection kept a paraphrase; None without a selection. Of the others
+            the candidate is measured that the model likes best.
+    """
+
+    system: str
+    n: int
+    bleu: Estimate | None
+    chrf: Estimate | None
+    self_bleu: Estimate
+    ibleu: dict[float, Estimate] | None
+    meaning_ibleu: Estimate | None
+    meaning: Estimate | None
+    copies: float
+    repeats: float
+    distinct: float
+    length_ratio: float
+    kept: float | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """The fields by name; an interval as `value`, `low` and `high`."""
+        figures: dict[str, Any] = {}
+        for name, value in vars(self).items():
+            if name == "ibleu":
+                value = None if value is None else {str(alpha): one.to_dict() for alpha, one in value.items()}
+            figures[name] = value.to_dict() if isinstance(value, Estimate) else value
+        return figures
+
+
+@dataclass(frozen=True)
+class ParaphraseResult(EvaluationResult):
+    """A table of systems on one test.
+
+    Args:
+        rows: A row for each system.
+        signature: How it was measured, and on which sentences.
+        sources: The n sentences.
+        references: Their references.
+        outputs: System → its n outputs.
+    """
+
+    rows: tuple[ParaphraseRow, ...]
+    signature: str
+    sources: tuple[str, ...] = ()
+    references: tuple[tuple[str, ...], ...] = ()
+    outputs: dict[str, list[str]] | None = None
+
+    def sheet(self) -> tuple[Sequence[str], Sequence[Sequence[str]], dict[str, list[str]]]:
+        """Sources, references, and outputs of every system but copies, as `write_sheet` takes them."""
+        outputs = {name: texts for name, texts in (self.outputs or {}).items() if name != COPY}
+        return self.sources, self.references, outputs
+
+    def to_dict(self) -> dict[str, Any]:
+        """The rows and the signature."""
+        return {"rows": [row.to_dict() for row in self.rows], "signature": self.signature}
+
+    def format(self) -> str:
+        """A Markdown table with 95 % intervals, then the signature."""
+        head = ["system", "BLEU", "chrF", "self-BLEU", *(f"iBLEU {alpha:g}" for alpha in ALPHAS)]
+        head += ["meaning-iBLEU", "meaning", "copies", "repeats", "distinct", "length", "kept"]
+        lines = [f"| {' | '.join(head)} |", "| --- |" + " ---: |" * (len(head) - 1)]
+        for row in self.rows:
+            cells = [row.system, *map(_cell, (row.bleu, row.chrf, row.self_bleu))]
+            cells += [_cell(None if row.ibleu is None else row.ibleu[alpha]) for alpha in ALPHAS]
+            cells += [_cell(row.meaning_ibleu), _cell(row.meaning, 3)]
+            cells += [f"{share:.1%}" for share in (row.copies, row.repeats, row.distinct)]
+            cells += [f"{row.length_ratio:.2f}", "" if row.kept is None else f"{row.kept:.1%}"]
+            lines.append(f"| {' | '.join(cells)} |")
+        return "\n".join([*lines, "", f"n = {self.rows[0].n} · {self.signature}"])
+
+
+def evaluate_paraphrases(
+    system: str,
+    sources: Sequence[str],
+    outputs: Sequence[str],
+    references: Sequence[Sequence[str]] | None,
+    *,
+    similarities: Sequence[float] | None = None,
+    lowercase: bool = True,
+    samples: int = SAMPLES,
+    seed: int = 1,
+    kept: float | None = None,
+) -> ParaphraseRow:
+    """Measure the paraphrases of one system.
+
+    Args:
+        system: Its name.
+        sources: n sentences, n at least 1.
+        outputs: A paraphrase of each.
+        references: One or more references of each; None leaves out what needs them.
+        similarities: Similarity of each output to its source, such as cosines; values below 0 count as 0 in
+            `meaning_ibleu`. None leaves meaning out.
+        lowercase: Whether BLEU and chrF compare lower-cased texts, as papers on paraphrases do.
+        samples: Bootstrap samples of the sentences; the same ones for all systems of a test.
+        seed: Of the samples.
+        kept: Share of the sentences of which a selection kept a paraphrase.
+
+    Returns:
+        The row of the system, with 95 % intervals.
+
+    Raises:
+        DataError: The lists are empty or differ in length.
+        MissingExtraError: sacreBLEU is not installed.
+
+    Reference:
+        Sun and Zhou 2012, "Joint learning of a dual SMT system for paraphrase generation" (iBLEU); Niu et al. 2021,
+        "Unsupervised paraphrasing with pretrained language models" (BERT-iBLEU, whose shape `meaning_ibleu` has: an
+        encoder's cosine stands where it has BERTScore).
+
+    Example:
+        >>> row = evaluate_paraphrases("copy", ["A dog runs off."], ["A dog runs off."], [["A dog runs away."]])
+        >>> round(row.self_bleu.value), row.copies, round(row.ibleu[0.9].value - 0.9 * row.bleu.value)
+        (100, 1.0, -10)
+    """
+    n = len(sources)
+    lengths = [len(side) for side in (outputs, references, similarities) if side is not None]
+    if not n or set(lengths) != {n}:
+        raise DataError(
+            f"expected outputs and references of {n} sentences, got {', '.join(map(str, lengths))}",
+            remedy="Give one or more sentences, and lists of the same length.",
+        )
+    counts = sample_counts(n, samples, seed)
+    bleu = sacrebleu.BLEU(lowercase=lowercase)
+    own = corpus_scores(bleu, outputs, [[source] for source in sources], counts)
+    against = None if references is None else corpus_scores(bleu, outputs, references, counts)
+    chrf = None
+    if references is not None:
+        chrf = with_interval(corpus_scores(sacrebleu.CHRF(lowercase=lowercase), outputs, references, counts))
+    ibleu = None
+    if against is not None:
+        ibleu = {alpha: with_interval(alpha * against - (1 - alpha) * own) for alpha in ALPHAS}
+    harmonic = meaning = None
+    if similarities is not None:
+        values = [
+            meaning_ibleu(similarity, own_bleu)
+            for similarity, own_bleu in zip(similarities, sentence_bleus(outputs, sources, lowercase), strict=True)
+        ]
+        harmonic = with_interval(mean_scores(values, counts))
+        meaning = with_interval(mean_scores(np.nan_to_num(np.asarray(similarities, np.float64)).tolist(), counts))
+    ratios = [
+        len(words(output, punctuation=False)) / max(1, len(words(source, punctuation=False)))
+        for source, output in zip(sources, outputs, strict=True)
+    ]
+    return ParaphraseRow(
+        system,
+        n,
+        None if against is None else with_interval(against),
+        chrf,
+        with_interval(own),
+        ibleu,
+        harmonic,
+        meaning,
+        sum(map(is_copy, sources, outputs)) / n,
+        sum(map(repeats_itself, outputs)) / n,
+        len(set(outputs)) / n,
+        fmean(ratios),
+        kept,
+    )
+
+
+def meaning_ibleu(similarity: float, self_bleu: float) -> float:
+    """The harmonic mean of meaning and of the difference from the source, in the shape of BERT-iBLEU.
+
+    Args:
+        similarity: Of output and source, −1 to 1; below 0 counts as 0.
+        self_bleu: Sentence BLEU of the output against the source, 0 to 100.
+
+    Returns:
+        (β + 1) / (β / m + 1 / d) with β = 4, m = 100 · similarity and d = 100 − self-BLEU: 0 to 100, 0 where m or d is.
+
+    Reference:
+        Niu et al. 2021, "Unsupervised paraphrasing with pretrained language models", §4.1.
+
+    Example:
+        >>> meaning_ibleu(0.8, 20.0), meaning_ibleu(1.0, 100.0), round(meaning_ibleu(0.9, 60.0), 2)
+        (80.0, 0.0, 72.0)
+    """
+    meaning, difference = 100 * similarity, 100 - self_bleu
+    # NaN, of a text without a vector, fails the comparison, too.
+    if not meaning > 0 or difference <= 1e-9:
+        return 0.0
+    return (MEANING_WEIGHT + 1) / (MEANING_WEIGHT / meaning + 1 / difference)
+
+
+def sentence_bleus(outputs: Sequence[str], others: Sequence[str], lowercase: bool = True) -> list[float]:
+    """sacreBLEU's sentence BLEU of each output against another text, 0 to 100.
+
+    Args:
+        outputs: n texts.
+        others: n texts.
+        lowercase: Whether case does not count.
+
+    Example:
+        >>> sentence_bleus(["A dog."], ["a dog."])[0] > 99.9
+        True
+    """
+    bleu = sacrebleu.BLEU(lowercase=lowercase, effective_order=True)
+    return [bleu.sentence_score(one, [other]).score for one, other in zip(outputs, others, strict=True)]
+
+
+def repeats_itself(text: str) -> bool:
+    """Whether a text has a word twice in a row, or three words in a row that occur twice.
+
+    Args:
+        text: A text; case and punctuation do not count.
+
+    Example:
+        >>> repeats_itself("It is is late."), repeats_itself("as far as I, as far as I"), repeats_itself("a b a")
+        (True, True, False)
+    """
+    units = words(text, punctuation=False)
+    trigrams = list(zip(units, units[1:], units[2:], strict=False))
+    return any(one == other for one, other in pairwise(units)) or len(set(trigrams)) < len(trigrams)
+
+
+def paraphrase_signature(
+    *, lowercase: bool, judge: str, selection: str, rows: int, seed: int, samples: int = SAMPLES
+) -> str:
+    """The signature of a table: the metrics, the encoder that judges, the selection, and the sentences.
+
+    Args:
+        lowercase: Whether BLEU and chrF compare lower-cased texts.
+        judge: Signature of the encoder of `meaning`; 'none' for none.
+        selection: Signature of the selection; 'none' for none.
+        rows: Sentences that were drawn at most.
+        seed: Of the draw and of the bootstrap.
+        samples: Of the bootstrap.
+    """
+    return signature(
+        "paraphrases",
+        **{"rows": rows, "seed": seed, "bootstrap": samples, "case": "lc" if lowercase else "mixed", "tok": "13a"},
+        **{"sacrebleu": version("sacrebleu"), "meaning-weight": MEANING_WEIGHT},
+        judge=f"[{judge}]",
+        selection=f"[{selection}]",
+    )
+
+
+def _cell(estimate: Estimate | None, digits: int = 1) -> str:
+    if estimate is None:
+        return ""
+    return f"{estimate.value:.{digits}f} [{estimate.low:.{digits}f}, {estimate.high:.{digits}f}]"
