@@ -1,0 +1,104 @@
+"""The benchmarks of paraphrasers and of the lexicon run on tiny inputs; their figures by hand."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from toy_syntax import text_of, tree_pairs
+
+BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
+LEXICON = [
+    ("big", "large", 9, 0.9),
+    ("large", "big", 9, 0.9),
+    ("hot", "cold", 5, 0.5),
+    ("cold", "hot", 5, 0.5),
+    ("a lot", "much", 4, 0.4),
+    ("house", "home", 3, 0.3),
+]
+
+
+def run(name: str, *arguments: object, data: Path | None = None) -> str:
+    """What a benchmark prints."""
+    environment = os.environ | ({} if data is None else {"PARALOOM_DATA": str(data)})
+    command = [sys.executable, str(BENCHMARKS / f"{name}.py"), *map(str, arguments)]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+@pytest.fixture
+def lexicon(tmp_path: Path) -> Path:
+    """A lexicon, and PPDB's files in the folder of the corpora."""
+    path = tmp_path / "lexicon.tsv"
+    header = "phrase\tparaphrase\tcount\tprobability\tinverse\tscore\tsrc\ttgt\n"
+    path.write_text(header + "".join(f"{a}\t{b}\t{n}\t.5\t.5\t{s}\tthe {a}\tthe {b}\n" for a, b, n, s in LEXICON))
+    folder = tmp_path / "phrase/ppdb-lexical"
+    folder.mkdir(parents=True)
+    (folder / "ppdb_synonyms.txt.gz").write_bytes(gzip.compress(b"large big\nbig large\nfilm movie\nhot large\n"))
+    (folder / "ppdb_antonyms.txt").write_text("hot cold \ncold hot \n")
+    (folder / "ppdb-1.0-xxxl-lexical.pairs.tsv.gz").write_bytes(gzip.compress(b"big\tlarge\nHome\thouse\n"))
+    return path
+
+
+@pytest.mark.slow
+def test_the_lexicon(lexicon: Path, tmp_path: Path) -> None:
+    printed = run("lexicon", "evaluate", lexicon, "-o", tmp_path / "figures.json", data=tmp_path)
+    assert printed.startswith("4 entries in either direction, 3 of them of two single words\n")
+    figures = json.loads((tmp_path / "figures.json").read_text())["all"]
+    # Of three pairs of synonyms one is there; of the two whose words are there, big large and hot large, one.
+    assert figures["found"]["share"] == pytest.approx(1 / 3) and figures["found of known words"]["share"] == 1 / 2
+    shares = [figures[name]["share"] for name in ("in synonyms", "in XXXL", "antonyms")]
+    assert shares == pytest.approx([1 / 3, 2 / 3, 1 / 3])
+    assert figures["antonyms"]["count"] == 1 and figures["antonyms"]["n"] == 3
+
+    sheet = tmp_path / "sheet.tsv"
+    run("lexicon", "draw", lexicon, "--size", 3, "-o", sheet)
+    header, *rows = sheet.read_text().splitlines()
+    assert header.split("\t")[-2:] == ["verdict", "antonym"] and len(rows) == 3
+    answers = [row.removesuffix("\t\t") + end for row, end in zip(rows, ("\tk\tn", "\tk\tn", "\tw\ty"), strict=True)]
+    sheet.write_text("\n".join([header, *answers]) + "\n")
+    printed = run("lexicon", "count", sheet)
+    assert "keeps the meaning: 66.67% [20.77%, 93.85%]" in printed and "antonyms: 33.33%" in printed
+    sheet.write_text("\n".join([header, *rows]) + "\n")
+    with pytest.raises(AssertionError, match="line 2: expected a verdict"):
+        run("lexicon", "count", sheet)
+
+
+@pytest.mark.slow
+def test_paraphrasing(toy_paraphraser: Path, tmp_path: Path) -> None:
+    pairs = [(text_of(one), text_of(other)) for one, other in tree_pairs(8, seed=9)]
+    (tmp_path / "toy.tsv").write_text("".join(f"{one}\t{other}\n" for one, other in pairs))
+    folder = tmp_path / "paraphrase/mrpc"
+    folder.mkdir(parents=True)
+    rows = "".join(f"{number % 2}\t1\t2\t{one}\t{other}\n" for number, (one, other) in enumerate(pairs))
+    (folder / "msr_paraphrase_test.tsv").write_text(rows)
+    printed = run(
+        *("paraphrasing", "--sets", "mrpc", "--pairs", tmp_path / "toy.tsv", "--model", f"toy={toy_paraphraser}"),
+        *("--rows", 3, "--candidates", 2, "--sheet", tmp_path / "sheet.tsv", "--samples", 1),
+        *("-o", tmp_path / "tables.json"),
+        data=tmp_path,
+    )
+    tables = json.loads((tmp_path / "tables.json").read_text())
+    assert [*tables] == ["mrpc", "toy"] and "mrpc: 3 of 4 sentences" in printed
+    systems = ["copy", "reference", "round trip", "round trip + selection", "toy", "toy + selection"]
+    assert [row["system"] for row in tables["toy"]["rows"]] == systems
+    assert tables["toy"]["rows"][0]["self_bleu"]["value"] == pytest.approx(100)
+    assert printed.count("| copy | ") == 2 and "outputs to judge" in printed
+
+
+@pytest.mark.slow
+def test_speed(toy_paraphraser: Path, tmp_path: Path) -> None:
+    (tmp_path / "lines.txt").write_text("".join(f"{text_of(one)}\n" for one, _ in tree_pairs(6)))
+    printed = run("paraphrase_speed", toy_paraphraser, "--input", tmp_path / "lines.txt", "--rounds", 1)
+    result = json.loads(printed.splitlines()[-1])
+    # The toy language has two templates.
+    assert [row["task"] for row in result["rows"]] == ["free", "2 templates each", "auto, 2 each, parsed"]
+    assert result["lines"] == 6 and all(row["ours"] > 0 for row in result["rows"])
+    free = result["rows"][0]
+    assert free["generate"] > 0 and len(free["ratios"]) == 1 and 0 <= free["same_output"] <= 1
