@@ -49,9 +49,8 @@ class Generate:
         """The best paraphrase of each text; the template, or nothing, is forced before it."""
         (pieces,) = self.subwords.encode_target([target_prefix(template)])
         prefix = [self.ids[PADDING], *(self.ids[piece] for piece in pieces[:-1])]
-        rows = [
-            [self.ids.get(piece, 1) for piece in row] for row in self.subwords.encode(list(map(source_text, texts)))
-        ]
+        encoded = self.subwords.encode([source_text(text) for text in texts])
+        rows = [[self.ids.get(piece, 1) for piece in row] for row in encoded]
         order = sorted(range(len(rows)), key=lambda index: len(rows[index]))
         results = [""] * len(rows)
         for start in range(0, len(order), self.batch_size):
@@ -123,8 +122,9 @@ def main() -> None:
             lambda: whole.candidates(sentences, n=len(templates), template="auto", decode=decode),
             None,
         )
-    # The engine starts with its first sentence.
+    # Both start with their first sentence.
     ours.candidates(sentences[:1], n=1)
+    generate.paraphrase(sentences[:1])
     rows = []
     for name, (mine, theirs) in tasks.items():
         pairs = [(seconds(mine), None if theirs is None else seconds(theirs)) for _ in range(arguments.rounds)]
@@ -133,22 +133,26 @@ def main() -> None:
             row["generate"] = len(sentences) / median(other for _, other in pairs if other is not None)
             row["ratios"] = [round(other / one, 2) for one, other in pairs if other is not None]
             row["ours_over_generate"] = median(row["ratios"])
-            same = [one == other for one, other in zip(*_outputs(ours, generate, sentences[:50]), strict=True)]
-            row["same_output"] = sum(same) / len(same) if name == "free" else None
         rows.append(row)
         line = f"{name:<28} ours {row['ours']:7.1f} sentences/s"
         if theirs is not None:
-            line += (
-                f"   generate {row['generate']:7.1f}   ours/generate {row['ours_over_generate']:5.2f} {row['ratios']}"
-            )
+            line += f"   generate {row['generate']:7.1f}   "
+            line += f"ours/generate {row['ours_over_generate']:5.2f} {row['ratios']}"
         print(line, flush=True)
-    print(json.dumps({"lines": len(sentences), "rounds": arguments.rounds, "cores": os.cpu_count(), "rows": rows}))
+    same = agreement(ours, generate, sentences[:50])
+    print(f"{same:.0%} of free paraphrases are the same")
+    print(
+        json.dumps(
+            {"lines": len(sentences), "rounds": arguments.rounds, "cores": os.cpu_count(), "same": same, "rows": rows}
+        )
+    )
 
 
-def _outputs(ours: Paraphraser, generate: Generate, sentences: Sequence[str]) -> tuple[list[str], list[str]]:
-    """What both write, to see that they do the same work."""
+def agreement(ours: Paraphraser, generate: Generate, sentences: Sequence[str]) -> float:
+    """Share of sentences of which both write the same, to see that they do the same work."""
     groups = ours.candidates(sentences, n=1, decode=f"beam:{BEAM}")
-    return [group[0].text for group in groups], generate.paraphrase(sentences)
+    pairs = zip(groups, generate.paraphrase(sentences), strict=True)
+    return sum(group[0].text == text for group, text in pairs) / len(sentences)
 
 
 if __name__ == "__main__":

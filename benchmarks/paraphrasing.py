@@ -9,9 +9,9 @@ images of coco-captions (`paraloom.evaluate.paraphrase_sets.is_test_image`, whic
 ParaSCI's ACL development and arXiv test parts, and MRPC's positive test pairs; `--pairs` adds a file of your own.
 Prints a Markdown table of each, with 95 % bootstrap intervals and a signature. Rows: the source, the first reference, a
 round trip by two translators, each model by beam search without a template, and for each of the last two what the
-selection of `paraloom paraphrase` keeps of ten candidates of each kind. BLEU and chrF compare lower-cased texts. `meaning` is a
-cosine by an encoder that does not select; `meaning-iBLEU` has the shape of BERT-iBLEU: the mean over sentences of the
-harmonic mean of that cosine, weight 4, and of 1 − sentence BLEU against the source, × 100.
+selection of `paraloom paraphrase` keeps of ten candidates of each kind. BLEU and chrF compare lower-cased texts.
+`meaning` is a cosine by an encoder that does not select; `meaning-iBLEU` has the shape of BERT-iBLEU: the mean over
+sentences of the harmonic mean of that cosine, weight 4, and of 1 − sentence BLEU against the source, × 100.
 
 A paraphraser that was trained on a set's training part, or on text of its kind, is at an advantage on that set, which
 the table does not show: say what it was trained on.

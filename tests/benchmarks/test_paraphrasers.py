@@ -101,4 +101,4 @@ def test_speed(toy_paraphraser: Path, tmp_path: Path) -> None:
     assert [row["task"] for row in result["rows"]] == ["free", "2 templates each", "auto, 2 each, parsed"]
     assert result["lines"] == 6 and all(row["ours"] > 0 for row in result["rows"])
     free = result["rows"][0]
-    assert free["generate"] > 0 and len(free["ratios"]) == 1 and 0 <= free["same_output"] <= 1
+    assert free["generate"] > 0 and len(free["ratios"]) == 1 and 0 <= result["same"] <= 1
