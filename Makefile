@@ -104,6 +104,10 @@ bench: $(VENV)/bench
 	$(BIN)/python benchmarks/memory.py
 	$(BIN)/python benchmarks/readers.py
 	$(BIN)/python benchmarks/contract.py --translator $(BUNDLED)/de-en
+ifdef PARAPHRASER  # a folder of `paraloom train paraphraser`
+	$(BIN)/python benchmarks/paraphrasing.py --model ours=$(PARAPHRASER)
+	$(BIN)/python benchmarks/paraphrase_speed.py $(PARAPHRASER)
+endif
 
 clean:
 	rm -rf $(VENV) runs build dist

@@ -122,8 +122,9 @@ def main() -> None:
             lambda: whole.candidates(sentences, n=len(templates), template="auto", decode=decode),
             None,
         )
-    # Both start with their first sentence.
+    # All start with their first sentence.
     ours.candidates(sentences[:1], n=1)
+    whole.candidates(sentences[:1], n=1, template="auto")
     generate.paraphrase(sentences[:1])
     rows = []
     for name, (mine, theirs) in tasks.items():

@@ -25,7 +25,7 @@ import os
 from pathlib import Path
 
 from paraloom.evaluate.paraphrase_sets import PARAPHRASE_SETS, ReferencedSentence, read_paraphrase_set
-from paraloom.evaluate.paraphrase_sheet import write_sheet
+from paraloom.evaluate.paraphrase_sheet import check_sheet, write_sheet
 from paraloom.io.atomic import atomic_write
 from paraloom.workflows.paraphrase_evaluation import ParaphraserEvaluation, read_references
 
@@ -60,6 +60,8 @@ def main() -> None:
     parser.add_argument("-o", "--output", type=Path, help="write the tables as JSON")
     arguments = parser.parse_args()
 
+    if arguments.sheet is not None:
+        check_sheet(arguments.sheet)
     sets: dict[str, list[ReferencedSentence]] = {}
     if arguments.sets:
         folder = Path(os.environ["PARALOOM_DATA"]) / "paraphrase"

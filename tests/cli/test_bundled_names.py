@@ -63,6 +63,9 @@ CASES: dict[str, tuple[object, ...]] = {
     "evaluate compare encoders": ("english", "english", "--sts", "sts"),
     "evaluate phrases encoder": ("english", "phrases"),
     "evaluate translator translator": ("de-en", "pairs.tsv"),
+    "evaluate paraphraser --encoder": (
+        *("none", "en.tsv", "--forward", "en-de", "--backward", "de-en", "--encoder", "english", "--candidates", 2),
+    ),
     "evaluate aligner --translator": ("gold.jsonl", "--translator", "de-en"),
     "evaluate aligner --encoder": ("gold.jsonl", "--encoder", "english"),
     "train encoder --init-from": ("--pairs", "pairs.tsv", "--init-from", "english", "--epochs", 1, "-o", "o"),
@@ -82,7 +85,7 @@ REFUSED = {
 
 OTHERS = {
     *("evaluate comet --model", "explore --encoder", "reproduce --encoder", "train parser --encoder"),
-    "evaluate control --encoder",
+    *("evaluate control --encoder", "evaluate paraphraser model"),
     *("paraphrase --model", "augment-labels --model"),
 } | {
     f"{command} --model"

@@ -65,7 +65,8 @@ def test_the_commands(paraloom: Command, toy_paraphraser: Path, tmp_path: Path) 
     rows = pq.read_table(tmp_path / "set.parquet").to_pylist()
     assert rows and all(row["exemplar"] not in (row["src"], row["tgt"]) for row in rows)
     assert all(row["exemplar_distance"] <= 4 for row in rows)
-    assert paraloom("exemplars", "pairs", "-o", "again.parquet", "--rows", 8)[0] == 0
+    status, out, _ = paraloom("exemplars", "pairs", "-o", "again.parquet", "--rows", 8, "--json")
+    assert status == 0 and json.loads(out)["rows"] == len(rows)
     assert pq.read_table(tmp_path / "again.parquet").to_pylist() == rows
     for given in ("set.parquet", "pairs"):
         status, out, err = paraloom(

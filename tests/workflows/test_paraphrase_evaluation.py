@@ -97,8 +97,10 @@ def test_the_command(paraloom: Command, toy_paraphraser: Path, tmp_path: Path) -
     assert [*rows] == ["copy", "reference", "toy", "toy + selection", "same", "same + selection"]
     assert {row["n"] for row in rows.values()} == {6} and 0 <= rows["toy + selection"]["kept"] <= 1
     assert {**rows["same"], "system": "toy"} == rows["toy"]
-    assert (tmp_path / "sheet.key.tsv").is_file() and "Next: paraloom evaluate sheet sheet.tsv" in err
+    assert (tmp_path / "sheet.tsv.key.tsv").is_file() and "Next: paraloom evaluate sheet sheet.tsv" in err
     assert {len(line.split("\t")) for line in (tmp_path / "sheet.tsv").read_text().splitlines()} == {7}
+    status, _, err = paraloom("evaluate", "paraphraser", "none", "pairs.tsv", "--sheet", "sheet.tsv")
+    assert status == 1 and "sheet.tsv: the sheet exists already" in err
     status, _, err = paraloom("evaluate", "paraphraser", "none", "pairs.tsv", "--forward", "en-de")
     assert status == 1 and "--backward is missing" in err
     status, _, err = paraloom("evaluate", "paraphraser", "none", "pairs.tsv", "--beside", "here")

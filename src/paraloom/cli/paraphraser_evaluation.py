@@ -9,7 +9,7 @@ import typer
 
 from paraloom import workflows
 from paraloom.cli import options, paraphraser_options
-from paraloom.cli.output import conclude, print_result
+from paraloom.cli.output import as_written, conclude, print_result
 from paraloom.core.errors import ConfigError
 
 OwnParser = Annotated[str | None, typer.Option(help="Another parser than the one in the model's folder.")]
@@ -67,6 +67,8 @@ def paraphraser(
 
     Example: `paraloom evaluate paraphraser paraphraser-en held-out.tsv --forward en-de --backward de-en`
     """
+    if sheet is not None:
+        workflows.check_sheet(sheet)
     systems = {} if model == "none" else dict([_named(model)])
     systems |= _others(beside)
     if (forward is None) != (backward is None):
@@ -97,7 +99,7 @@ def paraphraser(
 
 def sheet(
     path: Annotated[Path, typer.Argument(metavar="SHEET", help="A sheet of `--sheet`, filled in with y and n.")],
-    key: Annotated[Path | None, typer.Option(help="Its key. Default: beside it, SHEET.key.tsv.")] = None,
+    key: Annotated[Path | None, typer.Option(help="Its key. Default: SHEET.key.tsv, beside it.")] = None,
     as_json: options.Json = False,
 ) -> None:
     """Count a sheet of paraphrases that was judged by hand: shares by system, with 95 % intervals.
@@ -195,12 +197,13 @@ def make_exemplars(
     ] = 0.5,
     language: Annotated[str, typer.Option(help="Language of the pairs, for its function words.")] = "en",
     seed: options.Seed = 1,
+    as_json: options.Json = False,
 ) -> None:
     """Find an exemplar for each pair: another sentence with nearly the syntax of the paraphrase, and other content.
 
     Example: `paraloom exemplars held-out.parquet -o exemplars.parquet`
     """
-    workflows.write_exemplars(
+    count = workflows.write_exemplars(
         pairs,
         output,
         pool=pool,
@@ -210,6 +213,9 @@ def make_exemplars(
         language=language,
         seed=seed,
     )
+    if as_json:
+        typer.echo(as_written(output, rows=count))
+        return
     conclude(output, "evaluate exemplars PARAPHRASER {output}")
 
 

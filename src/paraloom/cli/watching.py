@@ -40,6 +40,7 @@ COMMANDS = frozenset(
         *("train translator", "train encoder", "train phrases", "train paraphrase-model", "train classifier"),
         *("train language-model", "train word-counts", "train parser", "train paraphraser"),
         *("distill encoder", "distill words", "evaluate translator", "evaluate comet"),
+        *("exemplars", "evaluate paraphraser", "evaluate exemplars"),
     ]
 )
 """The commands that may take long, which have these options."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from paraloom.core.errors import DataError
+from paraloom.core.errors import ConfigError, DataError
 from paraloom.core.seeds import generator
 from paraloom.core.stats import wilson_interval
 from paraloom.evaluate.base import EvaluationResult
@@ -69,8 +69,22 @@ class SheetResult(EvaluationResult):
 
 
 def key_path(sheet: str | Path) -> Path:
-    """Where the key of a sheet is: beside it, with the ending .key.tsv."""
-    return Path(sheet).with_suffix(".key.tsv")
+    """Where the key of a sheet is: beside it, with the ending .key.tsv after its name."""
+    return Path(f"{sheet}.key.tsv")
+
+
+def check_sheet(path: str | Path) -> None:
+    """Refuse to write a sheet where one is, which somebody may have filled in.
+
+    Args:
+        path: Where the sheet is to be.
+
+    Raises:
+        ConfigError: The sheet or its key exists already.
+    """
+    for file in (Path(path), key_path(path)):
+        if file.exists():
+            raise ConfigError("the sheet exists already", file=file, remedy="Name another file, or remove it.")
 
 
 def write_sheet(
@@ -93,7 +107,11 @@ def write_sheet(
 
     Returns:
         Number of rows.
+
+    Raises:
+        ConfigError: The sheet or its key exists already.
     """
+    check_sheet(path)
     rows: list[tuple[str, str, str, str, str]] = []
     for number, (name, (sources, references, outputs)) in enumerate(sets.items()):
         drawn = sorted(generator(seed, number).permutation(len(sources))[:samples].tolist())

@@ -75,6 +75,7 @@ _DOMAIN = {
     "COLUMNS": "paraloom.pairs.scoring.table",
     "GROUPS": "paraloom.pairs.scoring.table",
     "READERS": "paraloom.io.bitext",
+    "check_sheet": "paraloom.evaluate.paraphrase_sheet",
     "count_sheet": "paraloom.evaluate.paraphrase_sheet",
     "write_sheet": "paraloom.evaluate.paraphrase_sheet",
     "SCORES": "paraloom.pairs.scoring.table",
