@@ -118,9 +118,11 @@ def evaluate(lexicon: Path, folder: Path, output: Path | None, seed: int) -> Non
             temporary.write_text(json.dumps(table, indent=1) + "\n", encoding="utf-8")
 
 
-def draw(lexicon: Path, output: Path, size: int, seed: int) -> None:
+def draw(lexicon: Path, output: Path, size: int, seed: int, best: int) -> None:
     """Write a sheet of entries that are drawn by seed, all as likely."""
-    rows = read_lexicon(lexicon)
+    if output.exists():
+        raise SystemExit(f"{output} exists already: name another file, or remove it")
+    rows = read_lexicon(lexicon)[: best or None]
     drawn = generator(seed).permutation(len(rows))[:size]
     with atomic_write(output) as temporary, temporary.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file, delimiter="\t", quoting=csv.QUOTE_NONE, escapechar="\\", lineterminator="\n")
@@ -161,6 +163,7 @@ def main() -> None:
     drawing = commands.add_parser("draw")
     drawing.add_argument("lexicon", type=Path)
     drawing.add_argument("--size", type=int, default=100)
+    drawing.add_argument("--best", type=int, default=0, help="draw from so many entries with the best scores; 0: all")
     drawing.add_argument("--seed", type=int, default=1)
     drawing.add_argument("-o", "--output", type=Path, default=Path("sheet.tsv"))
     counting = commands.add_parser("count")
@@ -170,7 +173,7 @@ def main() -> None:
         folder = Path(os.environ["PARALOOM_DATA"]) / "phrase/ppdb-lexical"
         evaluate(arguments.lexicon, folder, arguments.output, arguments.seed)
     elif arguments.command == "draw":
-        draw(arguments.lexicon, arguments.output, arguments.size, arguments.seed)
+        draw(arguments.lexicon, arguments.output, arguments.size, arguments.seed, arguments.best)
     else:
         count(arguments.sheets)
 

@@ -63,6 +63,10 @@ def test_the_lexicon(lexicon: Path, tmp_path: Path) -> None:
     assert header.split("\t")[-2:] == ["verdict", "antonym"] and len(rows) == 3
     answers = [row.removesuffix("\t\t") + end for row, end in zip(rows, ("\tk\tn", "\tk\tn", "\tw\ty"), strict=True)]
     sheet.write_text("\n".join([header, *answers]) + "\n")
+    with pytest.raises(AssertionError, match="exists already"):
+        run("lexicon", "draw", lexicon, "-o", sheet)
+    run("lexicon", "draw", lexicon, "--best", 1, "-o", tmp_path / "best.tsv")
+    assert "\tbig\tlarge\t0.9\tthe big\tthe large\t" in (tmp_path / "best.tsv").read_text()
     printed = run("lexicon", "count", sheet)
     assert "keeps the meaning: 66.67% [20.77%, 93.85%]" in printed and "antonyms: 33.33%" in printed
     sheet.write_text("\n".join([header, *rows]) + "\n")

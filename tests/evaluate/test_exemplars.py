@@ -45,12 +45,14 @@ def test_the_table() -> None:
         heights=(2, WHOLE),
         known=1.0,
     )
-    described = exemplar_signature(parser="p", heights=(2, WHOLE), forced=4, rule="given", seed=1)
+    described = exemplar_signature([("a", "b", "c")], parser="p", heights=(2, WHOLE), forced=4, rule="given", seed=1)
     lines = ExemplarResult((row,), described).format().splitlines()
     assert lines[0].startswith("| system | TED-R@2 | TED-E@2 | TED-R@tree | TED-E@tree | BLEU |")
     assert "| x | 0.00 [0.00, 0.00] | 1.00 [1.00, 1.00] | 0.00 [0.00, 0.00] | 2.00 [2.00, 2.00] |" in lines[2]
     assert "exemplars|ted:zhang-shasha|heights:2+tree|forced:4|root:none|parser:" in lines[-1]
-    assert described != exemplar_signature(parser="q", heights=(2, WHOLE), forced=4, rule="given", seed=1)
+    assert described != exemplar_signature(
+        [("a", "b", "c")], parser="q", heights=(2, WHOLE), forced=4, rule="given", seed=1
+    )
     with pytest.raises(DataError, match="expected one output, reference and tree"):
         evaluate_exemplars("x", sources=["a"], outputs=[], references=["b"], trees={})
 

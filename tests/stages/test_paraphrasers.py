@@ -22,6 +22,7 @@ from paraloom.io import Corpus, write_corpus
 from paraloom.mt.model_card import read_card
 from paraloom.mt.subwords import read_vocabulary
 from paraloom.stages.paraphrasers import Paraphrase, TrainParaphraser
+from paraloom.workflows.control import first_variants, known_templates, share_known
 
 SENTENCE = "the dog sees the cat today ."
 FRONTED = TEMPLATES["fronted"]
@@ -83,6 +84,14 @@ def test_an_exemplar_is_cut_at_the_height(model: library.Paraphraser) -> None:
     for height, template in ((2, FRONTED), (3, "(S (ADVP (RB)) (,) (NP (DT) (NN)) (VP (VBZ) (NP)) (.))")):
         (variants,) = model.candidates([SENTENCE], n=1, like="here , the bird finds the child .", height=height)
         assert variants[0].template == template
+
+
+def test_templates_that_a_model_does_not_know(model: library.Paraphraser) -> None:
+    trees = ["(S (NP (DT the)) (VP (VBZ sees)) (. .))", "(S (NP (DT the)) (ZZ x))", "(S (NP (ZZ x)) (VP (VBZ sees)))"]
+    assert known_templates(model, trees, 2) == [TEMPLATES["plain"], None, "(S (NP) (VP))"]
+    assert known_templates(model, trees, 3)[1:] == [None, None]
+    assert share_known(known_templates(model, trees, 2)) == 2 / 3
+    assert len(first_variants(model, [SENTENCE] * 2, [FRONTED, None], 1)) == 2
 
 
 def test_bad_input(model: library.Paraphraser, tmp_path: Path) -> None:

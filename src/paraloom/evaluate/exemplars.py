@@ -177,11 +177,19 @@ def evaluate_exemplars(
 
 
 def exemplar_signature(
-    *, parser: str, heights: Sequence[int], forced: int, rule: str, seed: int, lowercase: bool = True
+    sentences: Sequence[Sequence[str]],
+    *,
+    parser: str,
+    heights: Sequence[int],
+    forced: int,
+    rule: str,
+    seed: int,
+    lowercase: bool = True,
 ) -> str:
     """The signature of a table: without the same parser and heights, tree edit distances cannot be compared.
 
     Args:
+        sentences: Source, exemplar and reference of each sentence.
         parser: Signature of the parser.
         heights: Heights that are compared.
         forced: Height of the exemplars' templates.
@@ -199,6 +207,7 @@ def exemplar_signature(
         bleu=f"sacrebleu-{version('sacrebleu')},13a,{'lc' if lowercase else 'mixed'}",
         rouge="f1,words,lc,unstemmed",
         exemplars=rule,
+        sentences=digest(list(map(list, sentences)))[:8],
         seed=seed,
         bootstrap=SAMPLES,
     )

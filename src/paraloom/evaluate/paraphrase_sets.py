@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -98,7 +98,7 @@ def read_paraphrase_set(folder: str | Path, name: str) -> list[ReferencedSentenc
         name: A name in `PARAPHRASE_SETS`.
 
     Returns:
-        Its held-out sentences, in the order of the file.
+        Its held-out sentences, in the order of the file; those that are in several rows have several references.
 
     Raises:
         ConfigError: The name is unknown.
@@ -109,7 +109,26 @@ def read_paraphrase_set(folder: str | Path, name: str) -> list[ReferencedSentenc
             f"unknown set '{name}' of paraphrases{nearest(name, list(PARAPHRASE_SETS))}",
             remedy=f"Known sets: {', '.join(PARAPHRASE_SETS)}.",
         )
-    return list(PARAPHRASE_SETS[name](Path(folder)))
+    return merge_references(PARAPHRASE_SETS[name](Path(folder)))
+
+
+def merge_references(sentences: Iterable[ReferencedSentence]) -> list[ReferencedSentence]:
+    """Make one sentence with several references of those that are equal; equal references count once.
+
+    Args:
+        sentences: Sentences with references.
+
+    Returns:
+        Distinct sentences, in the order in which each comes first.
+
+    Example:
+        >>> merge_references([ReferencedSentence("a", ("b",)), ReferencedSentence("a", ("c", "b"))])
+        [ReferencedSentence(source='a', references=('b', 'c'))]
+    """
+    by_source: dict[str, dict[str, None]] = {}
+    for source, references in sentences:
+        by_source.setdefault(source, {}).update(dict.fromkeys(references))
+    return [ReferencedSentence(source, tuple(references)) for source, references in by_source.items()]
 
 
 def draw_sentences(sentences: Sequence[ReferencedSentence], rows: int, seed: int) -> list[ReferencedSentence]:

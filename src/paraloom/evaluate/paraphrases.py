@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from paraloom.core.digests import signature
+from paraloom.core.digests import digest, signature
 from paraloom.core.errors import DataError
 from paraloom.core.stats import Estimate
 from paraloom.evaluate.base import EvaluationResult
@@ -96,8 +96,8 @@ class ParaphraseResult(EvaluationResult):
     outputs: dict[str, list[str]] | None = None
 
     def sheet(self) -> tuple[Sequence[str], Sequence[Sequence[str]], dict[str, list[str]]]:
-        """Sources, references, and outputs of every system but copies, as `write_sheet` takes them."""
-        outputs = {name: texts for name, texts in (self.outputs or {}).items() if name != COPY}
+        """Sources, references, and outputs of every paraphraser, as `write_sheet` takes them."""
+        outputs = {name: texts for name, texts in (self.outputs or {}).items() if name not in (COPY, REFERENCE)}
         return self.sources, self.references, outputs
 
     def to_dict(self) -> dict[str, Any]:
@@ -264,11 +264,19 @@ def repeats_itself(text: str) -> bool:
 
 
 def paraphrase_signature(
-    *, lowercase: bool, judge: str, selection: str, rows: int, seed: int, samples: int = SAMPLES
+    sentences: Sequence[tuple[str, tuple[str, ...]]],
+    *,
+    lowercase: bool,
+    judge: str,
+    selection: str,
+    rows: int,
+    seed: int,
+    samples: int = SAMPLES,
 ) -> str:
     """The signature of a table: the metrics, the encoder that judges, the selection, and the sentences.
 
     Args:
+        sentences: The sentences that were drawn, with their references.
         lowercase: Whether BLEU and chrF compare lower-cased texts.
         judge: Signature of the encoder of `meaning`; 'none' for none.
         selection: Signature of the selection; 'none' for none.
@@ -278,6 +286,7 @@ def paraphrase_signature(
     """
     return signature(
         "paraphrases",
+        sentences=digest([[source, *references] for source, references in sentences])[:8],
         **{"rows": rows, "seed": seed, "bootstrap": samples, "case": "lc" if lowercase else "mixed", "tok": "13a"},
         **{"sacrebleu": version("sacrebleu"), "meaning-weight": MEANING_WEIGHT},
         judge=f"[{judge}]",

@@ -174,7 +174,14 @@ def measure_exemplars(
         )
         for name, (outputs, share) in written.items()
     ]
-    described = exemplar_signature(parser=model.parser.signature, heights=heights, forced=height, rule=rule, seed=seed)
+    described = exemplar_signature(
+        [one[:3] for one in items],
+        parser=model.parser.signature,
+        heights=heights,
+        forced=height,
+        rule=rule,
+        seed=seed,
+    )
     return ExemplarResult(tuple(table), described)
 
 

@@ -12,7 +12,7 @@ from paraloom.core.errors import ConfigError, DataError
 from paraloom.core.progress import progress
 from paraloom.core.protocols import EncoderLike, ParaphraseLike, ParaphraserLike
 from paraloom.embed.encoder import open_encoder
-from paraloom.evaluate.paraphrase_sets import ReferencedSentence, draw_sentences
+from paraloom.evaluate.paraphrase_sets import ReferencedSentence, draw_sentences, merge_references
 from paraloom.evaluate.paraphrases import (
     COPY,
     REFERENCE,
@@ -130,6 +130,7 @@ class ParaphraserEvaluation:
             for system, texts in outputs.items()
         ]
         described = paraphrase_signature(
+            drawn,
             lowercase=self.lowercase,
             judge="none" if self.judge is None else self.judge.signature,
             selection="none" if self.selector is None else f"{self.selector.signature},candidates:{self.candidates}",
@@ -222,24 +223,22 @@ def read_references(path: str | Path, references: int = 1) -> list[ReferencedSen
     """
     if references < 1:
         raise ConfigError(f"'references' must be 1 or more, got {references}")
-    by_source: dict[str, dict[str, None]] = {}
     if references == 1:
-        for row in read_pairs(path):
-            by_source.setdefault(row["src"], {})[row["tgt"]] = None
-    else:
-        for number, line in enumerate(read_lines(path), start=1):
-            source, *others = line.split("\t")
-            if len(others) < references:
-                raise DataError(
-                    f"expected a sentence and {references} references, got {len(others)}",
-                    file=path,
-                    row=number,
-                    remedy="Lower --references, or leave columns empty.",
-                )
-            given = [other for other in others[:references] if other.strip()]
-            if source.strip() and given:
-                by_source.setdefault(source, {}).update(dict.fromkeys(given))
-    return [ReferencedSentence(source, tuple(others)) for source, others in by_source.items()]
+        return merge_references(ReferencedSentence(row["src"], (row["tgt"],)) for row in read_pairs(path))
+    sentences = []
+    for number, line in enumerate(read_lines(path), start=1):
+        source, *others = line.split("\t")
+        if len(others) < references:
+            raise DataError(
+                f"expected a sentence and {references} references, got {len(others)}",
+                file=path,
+                row=number,
+                remedy="Lower --references, or leave columns empty.",
+            )
+        given = tuple(other for other in others[:references] if other.strip())
+        if source.strip() and given:
+            sentences.append(ReferencedSentence(source, given))
+    return merge_references(sentences)
 
 
 def cosines(encoder: EncoderLike, sources: Sequence[str], outputs: Sequence[str]) -> list[float]:
