@@ -24,6 +24,7 @@ from paraloom.generate.config import ControlConfig
 from paraloom.generate.examples import MODES, ParsedPair, make_example, same_template, same_template_rate
 from paraloom.generate.linearization import read_template, special_tokens
 from paraloom.generate.paraphraser import AUTO, EXEMPLAR_HEIGHT, ControlledParaphraser
+from paraloom.generate.reordering import reordered
 from paraloom.generate.settings import PARSER_FOLDER, ParaphraserSettings
 from paraloom.generate.templates import TemplateTable, labels_of_trees
 from paraloom.io import Corpus
@@ -44,6 +45,7 @@ from paraloom.text.language_names import language_code
 from paraloom.text.normalize import normalize
 
 TREES = ("src_parse", "tgt_parse")
+TREE = "text_parse"
 """Columns of the trees of both sides."""
 
 _BATCH_ROWS = 1024
@@ -59,6 +61,9 @@ class TrainParaphraser(TranslatorConfig, ControlConfig, Fit):
 
     Args:
         pairs: Corpora of pairs with columns `src_parse` and `tgt_parse`. Pairs whose sides are identical are left out.
+        sentences: Corpora of monolingual text with its trees (column `text_parse`): examples with a template whose
+            source is the sentence in another order (`paraloom.generate.reordering`). They teach the model to follow
+            templates, where pairs have the same syntax on both sides.
         direction: 'both' learns to paraphrase `src` as `tgt` and `tgt` as `src`; 'src-tgt' and 'tgt-src' one of them.
             Of back-translated pairs `src` is the reference and `tgt` its translation.
         parser: The parser that made the trees: a stage or a folder, which is copied into the model.
@@ -84,9 +89,11 @@ class TrainParaphraser(TranslatorConfig, ControlConfig, Fit):
     """
 
     sentinel: ClassVar[str] = "paraphraser.json"
-    inputs: ClassVar[tuple[str, ...]] = ("pairs", "parser")
+    inputs: ClassVar[tuple[str, ...]] = ("pairs", "sentences", "parser")
+    optional_fields: ClassVar[tuple[str, ...]] = ("sentences",)
 
     pairs: tuple[Ref, ...]
+    sentences: tuple[Ref, ...] = ()
     direction: Literal["both", "src-tgt", "tgt-src"] = "both"
     parser: Ref | None = None
     parser_name: str = ""
@@ -111,8 +118,9 @@ class TrainParaphraser(TranslatorConfig, ControlConfig, Fit):
     def fit(self, folder: Path, context: StageContext) -> dict[str, Json]:
         """Count templates, write the examples, train, and write the model card."""
         corpora = [Corpus.open(path) for path in context.paths("pairs")]
-        for corpus in corpora:
-            for name in TREES:
+        sentences = [Corpus.open(path) for path in context.paths("sentences")]
+        for corpus, names in [*((corpus, TREES) for corpus in corpora), *((corpus, (TREE,)) for corpus in sentences)]:
+            for name in names:
                 if name not in corpus.schema.names:
                     raise DataError(
                         f"column '{name}' not found{nearest(name, corpus.schema.names)}",
@@ -142,6 +150,9 @@ class TrainParaphraser(TranslatorConfig, ControlConfig, Fit):
         }
         rate = same_template_rate(same[True], same[False], self.same_template_share)
         counts = self._write_examples(corpora, control, share, rate, context.seed, files)
+        for trees in sentence_trees(sentences):
+            labels |= labels_of_trees(ParsedPair(text, text, None, tree) for text, tree in trees)
+        counts |= self._write_reordered(sentences, control, share, context.seed, files[False])
         config = replace(base_config(TranslatorConfig, self), special_tokens=special_tokens(labels))
         figures = train_translator(
             lambda: _read_examples(files[False]), list(_read_examples(files[True])), config, folder, seed=context.seed
@@ -182,6 +193,29 @@ class TrainParaphraser(TranslatorConfig, ControlConfig, Fit):
                         example = make_example(directed, control, random, same_rate=same_rate)
                         (dev if held else train).write(f"{example.source}\t{example.target}\n")
                         counts[f"{example.mode}_examples"] += not held
+        return dict(counts)
+
+    def _write_reordered(
+        self, corpora: Sequence[Corpus], control: ControlConfig, share: float, seed: int, file: Path
+    ) -> dict[str, Json]:
+        """Add the examples of monolingual text: each has a template, and what is held out of the pairs is left out."""
+        if not corpora:
+            return {}
+        counts = Counter({"reordered_examples": 0, "reordered_left_out": 0})
+        always = replace(control, free_share=0.0)
+        first = 0
+        with file.open("a", encoding="utf-8") as train:
+            for trees in sentence_trees(corpora):
+                for row, (text, tree) in enumerate(trees, start=first):
+                    random = generator(seed, row, 2)  # 0 and 1 are the directions of pairs
+                    source = None if tree is None or is_held_out(text, share) else reordered(text, tree, random)
+                    if source is None:
+                        counts["reordered_left_out"] += 1
+                        continue
+                    example = make_example(ParsedPair(source, text, None, tree), always, random)
+                    train.write(f"{example.source}\t{example.target}\n")
+                    counts["reordered_examples"] += 1
+                first += len(trees)
         return dict(counts)
 
     @property
@@ -345,6 +379,13 @@ def parsed_pairs(corpora: Sequence[Corpus]) -> Iterator[tuple[int, list[ParsedPa
             sides += [batch[name].to_pylist() for name in TREES]
             yield first, [ParsedPair(*row) for row in zip(*sides, strict=True)]
             first += batch.num_rows
+
+
+def sentence_trees(corpora: Sequence[Corpus]) -> Iterator[list[tuple[str, str | None]]]:
+    """Sentences with their trees, normalized, in batches; a tree is None where it is null."""
+    for corpus in corpora:
+        for batch in corpus.batches(["text", TREE]):
+            yield list(zip(normalize(batch["text"]).to_pylist(), batch[TREE].to_pylist(), strict=True))
 
 
 def _read_examples(path: Path) -> Iterator[SentencePairs]:
