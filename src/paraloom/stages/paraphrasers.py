@@ -4,26 +4,21 @@ from __future__ import annotations
 
 import shutil
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 from typing import ClassVar, Literal
 
-import pyarrow as pa
-import pyarrow.compute as pc
-
 from paraloom.core.config import base_config
-from paraloom.core.digests import signature
 from paraloom.core.errors import ConfigError, DataError, nearest
-from paraloom.core.protocols import CorpusReader, ParserLike, Variant
+from paraloom.core.protocols import ParserLike
 from paraloom.core.seeds import generator
-from paraloom.core.stage import Fit, Json, Map, Ref, StageContext
-from paraloom.core.stage_cache import cached_per_stage
+from paraloom.core.stage import Fit, Json, Ref, StageContext
 from paraloom.generate.config import ControlConfig
 from paraloom.generate.examples import MODES, ParsedPair, make_example, same_template, same_template_rate
-from paraloom.generate.linearization import read_template, special_tokens
-from paraloom.generate.paraphraser import AUTO, EXEMPLAR_HEIGHT, ControlledParaphraser
+from paraloom.generate.linearization import special_tokens
+from paraloom.generate.paraphraser import ControlledParaphraser
 from paraloom.generate.reordering import reordered
 from paraloom.generate.settings import PARSER_FOLDER, ParaphraserSettings
 from paraloom.generate.templates import TemplateTable, labels_of_trees
@@ -31,15 +26,11 @@ from paraloom.io import Corpus
 from paraloom.io.compression import read_lines
 from paraloom.mt.config import TranslatorConfig
 from paraloom.mt.data import SentencePairs
-from paraloom.mt.decoding import parse_decoding
 from paraloom.mt.model_card import write_card
 from paraloom.mt.training import train_translator
 from paraloom.mt.translator import Translator
 from paraloom.pairs.filtering.held_out import is_held_out
-from paraloom.pairs.variants import variant_rows
-from paraloom.stages.input_checks import read_sample
 from paraloom.stages.translators import card_facts
-from paraloom.stages.variants import originals_of
 from paraloom.syntax.parsers.loading import check_name, load_parser
 from paraloom.text.language_names import language_code
 from paraloom.text.normalize import normalize
@@ -228,104 +219,6 @@ class TrainParaphraser(TranslatorConfig, ControlConfig, Fit):
         write_card(folder, title=self.title, facts=facts, text=self.description)
 
 
-@dataclass(frozen=True, kw_only=True)
-class Paraphrase(Map):
-    """Paraphrases each text of a corpus several times, into VARIANTS, freely or by templates.
-
-    Columns `template`, `template_parse` and `template_distance` say which template a variant was to have, which one its
-    own parse has, and the tree edit distance between both.
-
-    Args:
-        paraphraser: A stage that trained a paraphraser, or its folder.
-        parser: Another parser than the one that came with the model: a stage or a folder.
-        n: Variants of each text at most.
-        template: A template such as '(S (NP) (VP) (.))', or 'auto' for n templates chosen for each text, with a variant
-            of each; '' paraphrases freely.
-        like: Instead of a template: a sentence whose syntax to follow.
-        height: Levels of the tree of `like` to follow, below ROOT; 0 follows all.
-        decode: How to decode, such as 'nucleus:0.95'. Default: a beam.
-        column: Column to paraphrase: 'text' of SENTENCES, 'src' or 'tgt' of PAIRS. Default: 'text', or else 'src'.
-        check_languages: Before any work, identify the language of a sample, and fail if the paraphraser was trained on
-            another one.
-
-    Raises:
-        ConfigError: `template` and `like` are both given, or a value is not valid, or, when it runs, the model does not
-            know a label.
-        DataError: When it runs: the column does not exist, or the exemplar cannot be parsed.
-
-    Example:
-        >>> Paraphrase(paraphraser="train-paraphraser", template="(S (NP) (VP) (.))").n
-        5
-    """
-
-    inputs: ClassVar[tuple[str, ...]] = ("paraphraser", "parser")
-    output_schema: ClassVar[str] = "VARIANTS"
-    rows: ClassVar[Literal["same", "many"]] = "many"
-
-    paraphraser: Ref
-    parser: Ref | None = None
-    n: int = 5
-    template: str = ""
-    like: str = ""
-    height: int = EXEMPLAR_HEIGHT
-    decode: str = ""
-    column: Literal["", "text", "src", "tgt"] = ""
-    check_languages: bool = True
-
-    def configuration(self) -> dict[str, Json]:
-        """The fields; the check of languages does not change the output."""
-        return {name: value for name, value in super().configuration().items() if name != "check_languages"}
-
-    def check_input(self, corpus: CorpusReader, context: StageContext) -> Mapping[str, Json]:
-        """The language of a sample is that of the paraphraser."""
-        column = self.column or ("text" if "text" in corpus.schema.names else "src")
-        if self.check_languages and column in corpus.schema.names:
-            sample = read_sample(corpus, [column], "doc_id" if column == "text" else "pair_id", context.seed)
-            paraphraser = _paraphraser(context.inputs["paraphraser"], context.inputs.get("parser"))
-            paraphraser.check_language(sample.columns[column])
-        return {}
-
-    def validate(self) -> None:
-        if self.n < 1:
-            raise ConfigError(f"key 'n' must be 1 or more, got {self.n}")
-        if self.height < 0:
-            raise ConfigError(f"key 'height' must be 0 (all levels) or more, got {self.height}")
-        if self.template and self.like:
-            raise ConfigError("keys 'template' and 'like' cannot be combined", remedy="Give one of them.")
-        if self.template and self.template != AUTO:
-            read_template(self.template)
-        if self.decode:
-            parse_decoding(self.decode)
-
-    def apply(self, batch: pa.RecordBatch, context: StageContext) -> pa.RecordBatch:
-        """The variants of one batch; the model is loaded once per worker."""
-        paraphraser = _paraphraser(context.inputs["paraphraser"], context.inputs.get("parser"))
-        originals = originals_of(batch, self.column)
-        groups = paraphraser.candidates(
-            pc.fill_null(originals.column("original"), "").to_pylist(),
-            n=self.n,
-            template=self.template or None,
-            like=self.like or None,
-            height=self.height or None,
-            decode=self.decode or None,
-            seed=context.seed,
-        )
-        variants = [
-            [Variant(one.text, one.logprob, one.tokens, one.cut, pieces=one.pieces) for one in group]
-            for group in groups
-        ]
-        signed = f"{paraphraser.signature}|{signature('decode', decode=self.decode or 'beam', n=self.n)}"
-        rows = variant_rows(originals, variants, f"paraphrase:{self.template or self.like or 'free'}", signature=signed)
-        flat = [one for group in groups for one in group]
-        for name, values, kind in (
-            ("template", [one.template for one in flat], pa.string()),
-            ("template_parse", [one.parsed for one in flat], pa.string()),
-            ("template_distance", [one.distance for one in flat], pa.int32()),
-        ):
-            rows = rows.append_column(pa.field(name, kind, metadata={"signature": signed}), pa.array(values, kind))
-        return rows
-
-
 def open_paraphraser(
     folder: str | Path, *, parser: str | Path | ParserLike | None = None, device: str | None = None
 ) -> ControlledParaphraser:
@@ -356,11 +249,6 @@ def paraphraser_parts(
     loaded = load_parser(parser) if isinstance(parser, (str, Path)) else parser
     translator = Translator.load(path, device=device, check_costs=False)
     return translator, settings, TemplateTable.load(path), loaded
-
-
-@cached_per_stage()
-def _paraphraser(folder: Path, parser: Path | None) -> ControlledParaphraser:
-    return open_paraphraser(folder, parser=parser)
 
 
 def parsed_pairs(corpora: Sequence[Corpus]) -> Iterator[tuple[int, list[ParsedPair]]]:
