@@ -1,10 +1,12 @@
-"""Loops of the span parser, compiled by numba: the tree of the best spans."""
+"""Loops of the span parser, compiled by numba: the numbers of the spans, and the tree of the best ones."""
 
 from __future__ import annotations
 
 import numpy as np
 import numpy.typing as npt
 from numba import njit
+
+_EPSILON = np.float32(1e-5)
 
 
 @njit(cache=True, nogil=True)
@@ -40,3 +42,47 @@ def best_splits(scores: npt.NDArray[np.float32], n: int) -> npt.NDArray[np.int16
 def span_index(start: int, end: int, n: int) -> int:
     """Number of the span from word `start` to before word `end` of n, ordered by start, then by end."""
     return start * n - start * (start - 1) // 2 + end - start - 1
+
+
+@njit(cache=True, nogil=True, fastmath={"reassoc", "contract", "nsz"})
+def normalized_spans(
+    ends: npt.NDArray[np.float32],
+    bias: npt.NDArray[np.float32],
+    scale: npt.NDArray[np.float32],
+    offset: npt.NDArray[np.float32],
+    multiple: int,
+) -> npt.NDArray[np.float32]:
+    """Compute the numbers of all spans of a sentence from those of their ends.
+
+    Args:
+        ends: float32 `(n + 1, d)`, of the places before, between and behind n words; each row has the mean 0.
+        bias: float32 `(d,)`, of the mean 0.
+        scale: float32 `(d,)`.
+        offset: float32 `(d,)`.
+        multiple: The number of rows is rounded up to a multiple of this.
+
+    Returns:
+        float32 `(rows, d)`, in the order of `span_index`: the difference of the two ends plus the bias, divided by its
+        standard deviation, times the scale, plus the offset, or 0 if that is negative. The rows behind the last span are 0.
+
+    Reference:
+        Ba, Kiros and Hinton 2016, "Layer normalization", §3.
+    """
+    n, size = len(ends) - 1, ends.shape[1]
+    count = n * (n + 1) // 2
+    spans = np.empty((-(-count // multiple) * multiple, size), np.float32)
+    spans[count:] = 0
+    row = 0
+    for start in range(n):
+        for end in range(start + 1, n + 1):
+            span = spans[row]
+            squares = np.float32(0)
+            for k in range(size):
+                value = ends[end, k] - ends[start, k] + bias[k]
+                span[k] = value
+                squares += value * value
+            inverse = np.float32(1) / np.sqrt(squares / np.float32(size) + _EPSILON)
+            for k in range(size):
+                span[k] = max(span[k] * inverse * scale[k] + offset[k], np.float32(0))
+            row += 1
+    return spans
