@@ -38,6 +38,34 @@ def best_splits(scores: npt.NDArray[np.float32], n: int) -> npt.NDArray[np.int16
     return splits
 
 
+@njit(cache=True, nogil=True)
+def spans_of_splits(splits: npt.NDArray[np.int16], n: int) -> npt.NDArray[np.int64]:
+    """List the spans of a binary tree, each before its parts.
+
+    Args:
+        splits: As `best_splits` returns them.
+        n: Number of words.
+
+    Returns:
+        int64 `(2 n - 1, 3)`: start and end of each span, and its `span_index`.
+    """
+    spans = np.empty((2 * n - 1, 3), np.int64)
+    waiting = np.empty((n, 2), np.int64)
+    waiting[0, 0], waiting[0, 1] = 0, n
+    count = 1
+    for row in range(len(spans)):
+        count -= 1
+        start, end = waiting[count]
+        index = span_index(start, end, n)
+        spans[row, 0], spans[row, 1], spans[row, 2] = start, end, index
+        if end > start + 1:
+            split = splits[index]
+            waiting[count, 0], waiting[count, 1] = split, end
+            waiting[count + 1, 0], waiting[count + 1, 1] = start, split
+            count += 2
+    return spans
+
+
 @njit(cache=True, nogil=True, inline="always")
 def span_index(start: int, end: int, n: int) -> int:
     """Number of the span from word `start` to before word `end` of n, ordered by start, then by end."""
@@ -62,8 +90,9 @@ def normalized_spans(
         multiple: The number of rows is rounded up to a multiple of this.
 
     Returns:
-        float32 `(rows, d)`, in the order of `span_index`: the difference of the two ends plus the bias, divided by its
-        standard deviation, times the scale, plus the offset, or 0 if that is negative. The rows behind the last span are 0.
+        float32 `(rows, d)`, in the order of `span_index`: the difference of the two ends plus the bias, divided by
+        its standard deviation, times the scale, plus the offset, or 0 if that is negative. The rows behind the last
+        span are 0.
 
     Reference:
         Ba, Kiros and Hinton 2016, "Layer normalization", §3.

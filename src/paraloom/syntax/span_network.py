@@ -17,8 +17,9 @@ Matrix = npt.NDArray[np.float32]
 
 LAYERS = 2
 LANES = 16
-"""Sentences that are read together, and spans that are labeled together. Every product of matrices has this many columns,
-filled or not: libraries round a product differently for other sizes, and a score must not depend on its neighbors."""
+"""Sentences that are read together, and spans that are labeled together. Every product of matrices has this many
+columns, filled or not: libraries round products of other sizes differently, and a score must not depend on its
+neighbors."""
 
 
 @dataclass(frozen=True)
@@ -127,9 +128,14 @@ class _Linear(NamedTuple):
 
 
 class _Layer(NamedTuple):
-    """An LSTM of h numbers in both directions: from its inputs to `(2 * 4 h)` numbers, and from its states, `(2, 4 h, h)`.
+    """An LSTM of h numbers in both directions: from its inputs to `(2 * 4 h)` numbers, and from its states likewise.
 
-    Those of a direction are the gates of the input, of the memory and of the output, at half their scale, and the new values.
+    Those of a direction are the gates of the input, of the memory and of the output, at half their scale, and the new
+    values.
+
+    Args:
+        inputs: Of d numbers.
+        recurrent: float32 `(2, 4 h, h)`.
     """
 
     inputs: _Linear
