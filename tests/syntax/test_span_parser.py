@@ -151,6 +151,17 @@ def test_scores_are_the_same_bytes_in_any_batch(config: SpanConfig) -> None:
             assert labels.tobytes() == alone[index][1].tobytes()
 
 
+def test_scores_do_not_depend_on_the_number_of_threads() -> None:
+    threadpoolctl = pytest.importorskip("threadpoolctl")
+    _, network, featurizer = untrained(SpanConfig())
+    features = random_sentences(featurizer, [5, 9, 12])
+    scores = []
+    for threads in (1, 2):
+        with threadpoolctl.threadpool_limits(threads, user_api="blas"):
+            scores.append(b"".join(part.tobytes() for parts in network.score(features) for part in parts))
+    assert scores[0] == scores[1]
+
+
 def test_numbers_of_spans_by_a_plain_formula() -> None:
     draw = np.random.default_rng(5)
     for n, multiple in ((1, 16), (5, 16), (6, 4)):

@@ -20,6 +20,9 @@ LANES = 16
 """Sentences that are read together, and spans that are labeled together. Every product of matrices has this many
 columns, filled or not: libraries round products of other sizes differently, and a score must not depend on its
 neighbors."""
+_PRODUCTS = 1 << 18
+"""Multiplications of a product that OpenBLAS computes in one thread. Larger ones are cut: sums of several threads are
+rounded differently, and on a busy machine the threads mostly wait for each other."""
 
 
 @dataclass(frozen=True)
@@ -67,7 +70,7 @@ class SpanNetwork:
         half = states.shape[1] // 2
         # Between two words: what was read before it from the left, and behind it from the right.
         between = np.concatenate([states[:-1, :half], states[1:, half:]], axis=1)
-        projected = np.ascontiguousarray((weights.span @ between).transpose(2, 0, 1))
+        projected = np.ascontiguousarray(weights.span(between).transpose(2, 0, 1))
         for lane, n in enumerate(lengths):
             spans = normalized_spans(projected[lane, : n + 1], *weights.norm, LANES)
             blocks = weights.label(spans.reshape(-1, LANES, spans.shape[1]).transpose(0, 2, 1))
@@ -91,7 +94,7 @@ class SpanNetwork:
         vectors = np.ascontiguousarray(inputs.transpose(0, 2, 1))
         if weights.given.size:
             known = weights.given[given].transpose(0, 2, 1).astype(np.float32, order="C")
-            vectors += weights.given_projection @ known
+            vectors += weights.given_projection(known)
         return vectors
 
     @cached_property
@@ -105,26 +108,51 @@ class SpanNetwork:
             affix=matrices["affix.weight"],
             boundary=matrices["boundary"],
             given=np.concatenate([np.zeros((1, table.shape[1]), np.int8), table]),
-            given_projection=matrices["given_projection.weight"] / np.float32(127),
+            given_projection=_Linear.of(matrices["given_projection.weight"] / np.float32(127)),
             layers=[_layer(matrices, layer) for layer in range(LAYERS)],
-            tag_hidden=_Linear(matrices["tag_hidden.weight"], matrices["tag_hidden.bias"][:, None]),
-            tag=_Linear(matrices["tag.weight"], matrices["tag.bias"][:, None]),
-            span=span,
+            tag_hidden=_Linear.of(matrices["tag_hidden.weight"], matrices["tag_hidden.bias"]),
+            tag=_Linear.of(matrices["tag.weight"], matrices["tag.bias"]),
+            span=_Linear.of(span),
             norm=(bias, matrices["norm.weight"], matrices["norm.bias"]),
-            label=_Linear(matrices["label.weight"], matrices["label.bias"][:, None]),
+            label=_Linear.of(matrices["label.weight"], matrices["label.bias"]),
         )
 
 
 class _Linear(NamedTuple):
-    """A weight `(m, d)` and a bias `(m, 1)`."""
+    """A linear map to m numbers.
 
-    weight: Matrix
-    bias: Matrix
+    Args:
+        parts: The weight, `(parts, rows, d)`; the rows behind the first m are 0.
+        bias: `(m, 1)`, or None.
+        size: m.
+    """
+
+    parts: Matrix
+    bias: Matrix | None
+    size: int
+
+    @classmethod
+    def of(cls, weight: Matrix, bias: Matrix | None = None) -> _Linear:
+        """The map of a weight `(m, d)` and a bias `(m,)`."""
+        return cls(_cut(weight), None if bias is None else bias[:, None], len(weight))
 
     def __call__(self, columns: Matrix) -> Matrix:
-        result: Matrix = self.weight @ columns
-        result += self.bias
+        """Map `(…, d, LANES)` to `(…, m, LANES)`."""
+        products = self.parts @ columns[..., None, :, :]
+        result: Matrix = products.reshape(*columns.shape[:-2], -1, LANES)[..., : self.size, :]
+        if self.bias is not None:
+            result += self.bias
         return result
+
+
+def _cut(weight: Matrix) -> Matrix:
+    """A weight `(m, d)` in parts `(parts, rows, d)`, each small enough for a product in one thread."""
+    size, width = weight.shape
+    parts = -(-size * width * LANES // _PRODUCTS) or 1
+    rows = -(-size // parts)
+    padded = np.zeros((parts * rows, width), np.float32)
+    padded[:size] = weight
+    return padded.reshape(parts, rows, width)
 
 
 class _Layer(NamedTuple):
@@ -135,7 +163,7 @@ class _Layer(NamedTuple):
 
     Args:
         inputs: Of d numbers.
-        recurrent: float32 `(2, 4 h, h)`.
+        recurrent: `(2, parts, rows, h)`, the weights of both directions, cut into parts.
     """
 
     inputs: _Linear
@@ -149,11 +177,11 @@ class _Weights(NamedTuple):
     affix: Matrix
     boundary: Matrix
     given: npt.NDArray[np.int8]
-    given_projection: Matrix
+    given_projection: _Linear
     layers: list[_Layer]
     tag_hidden: _Linear
     tag: _Linear
-    span: Matrix
+    span: _Linear
     norm: tuple[Matrix, Matrix, Matrix]
     label: _Linear
 
@@ -162,8 +190,8 @@ def _layer(matrices: Mapping[str, Matrix], layer: int) -> _Layer:
     names = f"l{layer}", f"l{layer}_reverse"
     inputs = np.concatenate([_gates(matrices[f"lstm.weight_ih_{name}"]) for name in names])
     biases = (matrices[f"lstm.bias_ih_{name}"] + matrices[f"lstm.bias_hh_{name}"] for name in names)
-    recurrent = np.stack([_gates(matrices[f"lstm.weight_hh_{name}"]) for name in names])
-    return _Layer(_Linear(inputs, np.concatenate([_gates(bias) for bias in biases])[:, None]), recurrent)
+    recurrent = np.stack([_cut(_gates(matrices[f"lstm.weight_hh_{name}"])) for name in names])
+    return _Layer(_Linear.of(inputs, np.concatenate([_gates(bias) for bias in biases])), recurrent)
 
 
 def _gates(matrix: Matrix) -> Matrix:
@@ -175,19 +203,20 @@ def _gates(matrix: Matrix) -> Matrix:
 
 def _read(layer: _Layer, inputs: Matrix, lengths: Sequence[int]) -> Matrix:
     """Read `(positions, d, LANES)` in both directions; the states are `(positions, 2 h, LANES)`."""
-    positions, size, half = len(inputs), layer.recurrent.shape[2], np.float32(0.5)
+    positions, size, half = len(inputs), layer.recurrent.shape[3], np.float32(0.5)
     gates = layer.inputs(inputs).reshape(positions, 2, 4 * size, LANES)
     for lane, n in enumerate(lengths):
         # A closed gate keeps the state at zero until the end of the sentence comes, read from the right.
         gates[n + 2 :, 1, :size, lane] = -np.inf
     states = np.empty((positions, 2 * size, LANES), np.float32)
     hidden, cell = np.zeros((2, size, LANES), np.float32), np.zeros((2, size, LANES), np.float32)
-    now = np.empty((2, 4 * size, LANES), np.float32)
+    products = np.empty((*layer.recurrent.shape[:3], LANES), np.float32)
+    now = products.reshape(2, -1, LANES)[:, : 4 * size]
     shares, new = now[:, : 3 * size], now[:, 3 * size :]
     to_input, memory, output = (shares[:, part * size : (part + 1) * size] for part in range(3))
     for left in range(positions):
         right = positions - 1 - left
-        np.matmul(layer.recurrent, hidden, out=now)
+        np.matmul(layer.recurrent, hidden[:, None], out=products)
         now[0] += gates[left, 0]
         now[1] += gates[right, 1]
         np.tanh(now, out=now)
