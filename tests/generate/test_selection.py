@@ -100,7 +100,7 @@ def test_difference_counts_words(first: str, second: str, expected: float) -> No
     ],
 )
 def test_reasons_of_the_surface(candidate: Variant, reason: str) -> None:
-    kept, dropped = ParaphraseSelector(SelectionConfig(difference=0.2)).select([SOURCE], [[candidate]])
+    kept, dropped, *_ = ParaphraseSelector(SelectionConfig(difference=0.2)).select([SOURCE], [[candidate]])
     assert dict(dropped) == ({reason: 1} if reason else {})
     assert len(kept[0]) == (not reason)
 
@@ -109,7 +109,7 @@ def test_meaning_is_a_cosine() -> None:
     texts = ["a little dog is asleep", "a dog barks", "stocks fell"]
     encoder = Angles({SOURCE: 10, texts[0]: 40, texts[1]: 70, texts[2]: 190})
     selector = ParaphraseSelector(SelectionConfig(meaning=0.5, difference=0.1, length_ratio=9), encoder)
-    kept, dropped = selector.select([SOURCE], [variants(*texts)], 5)
+    kept, dropped, *_ = selector.select([SOURCE], [variants(*texts)], 5)
     assert [(one.text, round(one.meaning, 4)) for one in kept[0]] == [(texts[0], 0.866), (texts[1], 0.5)]
     assert dict(dropped) == {selecting.DRIFT: 1}
 
@@ -125,7 +125,7 @@ def test_what_was_held_does_not_make_texts_alike() -> None:
     encoder = Angles({"Ann runs": 0, "Ann sleeps": 20, "Ann hurries": 30, "runs": 0, "sleeps": 70, "hurries": 10})
     candidates = [Core("Ann sleeps", "sleeps"), Core("Ann hurries", "hurries")]
     selector = ParaphraseSelector(SelectionConfig(meaning=0.5), encoder)
-    kept, dropped = selector.select(["Ann runs"], [candidates], 2, cores=["runs"])
+    kept, dropped, *_ = selector.select(["Ann runs"], [candidates], 2, cores=["runs"])
     assert [(one.text, round(one.meaning, 4)) for one in kept[0]] == [("Ann hurries", 0.866)]
     assert dict(dropped) == {selecting.DRIFT: 1}
     assert len(selector.select(["Ann runs"], [candidates], 2).kept[0]) == 2
@@ -134,7 +134,7 @@ def test_what_was_held_does_not_make_texts_alike() -> None:
 def test_both_directions_must_be_entailed() -> None:
     texts = ["a little dog is asleep", "a dog is asleep outside"]
     judge = Judge({(SOURCE, texts[0]): 0.9, (texts[0], SOURCE): 0.6, (texts[1], SOURCE): 0.2})
-    kept, dropped = ParaphraseSelector(FREE, entailment=judge).select([SOURCE], [variants(*texts)], 5)
+    kept, dropped, *_ = ParaphraseSelector(FREE, entailment=judge).select([SOURCE], [variants(*texts)], 5)
     assert [(one.text, round(one.entailment, 4), one.score) for one in kept[0]] == [(texts[0], 0.6, pytest.approx(0.6))]
     assert dict(dropped) == {selecting.NOT_ENTAILED: 1}
 
@@ -167,7 +167,7 @@ def test_kept_ones_differ_from_one_another() -> None:
 
     def texts(**values: float) -> tuple[list[str], dict[str, int]]:
         config = SelectionConfig(**{**vars(FREE), **values})
-        kept, dropped = ParaphraseSelector(config, encoder).select(["s t u v"], [candidates], 2)
+        kept, dropped, *_ = ParaphraseSelector(config, encoder).select(["s t u v"], [candidates], 2)
         return [one.text for one in kept[0]], dict(dropped)
 
     assert texts() == (["a b c d", "a b c e"], {selecting.SURPLUS: 1})
@@ -177,13 +177,22 @@ def test_kept_ones_differ_from_one_another() -> None:
 
 def test_each_text_has_its_own_number() -> None:
     groups = [variants("one two", "three four"), variants("five six"), variants("seven eight")]
-    kept, dropped = ParaphraseSelector(FREE).select(["a b", "c d", "e f"], groups, [2, 0, 1])
+    kept, dropped, *_ = ParaphraseSelector(FREE).select(["a b", "c d", "e f"], groups, [2, 0, 1])
     assert [len(group) for group in kept] == [2, 0, 1]
     assert dropped.total() + sum(map(len, kept)) == 4
 
 
+def test_every_candidate_has_a_reason_or_is_kept() -> None:
+    groups = [variants("a b", "c d", "c d", ""), variants("e f", "g h")]
+    selection = ParaphraseSelector(FREE).select(["a b", "x y"], groups, [1, 2])
+    assert selection.reasons == [["near copy of the text", "", "like a better one", "empty"], ["", ""]]
+    assert selection.positions == [[1], [0, 1]]
+    assert [[one.text for one in ones] for ones in selection.kept] == [["c d"], ["e f", "g h"]]
+    assert selection.dropped == {"near copy of the text": 1, "like a better one": 1, "empty": 1}
+
+
 def test_nothing_to_select() -> None:
-    kept, dropped = ParaphraseSelector(FREE, Angles({})).select(["a b", "c"], [[], []], 3)
+    kept, dropped, *_ = ParaphraseSelector(FREE, Angles({})).select(["a b", "c"], [[], []], 3)
     assert kept == [[], []] and not dropped
 
 

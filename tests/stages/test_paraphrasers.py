@@ -21,7 +21,8 @@ from paraloom.generate.settings import ParaphraserSettings
 from paraloom.io import Corpus, write_corpus
 from paraloom.mt.model_card import read_card
 from paraloom.mt.subwords import read_vocabulary
-from paraloom.stages.paraphrasers import Paraphrase, TrainParaphraser
+from paraloom.stages.paraphrasers import TrainParaphraser
+from paraloom.stages.paraphrasing import Paraphrase
 from paraloom.workflows.control import first_variants, known_templates, share_known
 
 SENTENCE = "the dog sees the cat today ."
@@ -131,6 +132,37 @@ def test_the_stage(toy_paraphraser: Path, tmp_path: Path) -> None:
     assert b"paraphraser|model:" in field.metadata[b"signature"]
 
 
+def test_the_stage_selects(toy_paraphraser: Path, tmp_path: Path) -> None:
+    write_parsed_pairs(tmp_path / "pairs", 20, seed=5)
+    result = run_toml(
+        f'[[stage]]\nuse = "paraphrase"\ninput = "pairs"\nparaphraser = "{toy_paraphraser}"\nn = 1\ncandidates = 6\n'
+        'difference = 0.1\nmeaning = 0.2\nencoder = "english"\n',
+        tmp_path,
+    ).stages[-1]
+    kept, rejected = read_rows(result.folder), read_rows(result.folder / "rejected")
+    counts = Counter(row["pair_id"] for row in kept)
+    assert set(counts.values()) == {1} and all(row["rank"] == 0 for row in kept)
+    assert all(row["difference"] >= 0.1 and row["meaning"] >= 0.2 for row in kept)
+    assert {row["reason"] for row in rejected} <= {
+        *("near copy of the text", "like a better one", "more than wanted", "other meaning", "length"),
+        *("repeats a word", "cut off by the decoder", "empty"),
+    }
+    assert len(kept) + len(rejected) > 20, "each candidate is a row"
+
+
+def test_the_stage_makes_round_trips(tmp_path: Path) -> None:
+    write_pairs(tmp_path / "pairs", ("A dog sleeps in the garden.", "x"), ("We are late.", "y"))
+    text = '[[stage]]\nuse = "paraphrase"\ninput = "pairs"\nforward = "en-de"\nbackward = "de-en"\nn = 2\n'
+    rows = read_rows(run_toml(text, tmp_path).stages[-1].folder)
+    assert {row["method"] for row in rows} == {"round-trip"} and len(rows) == 4
+    assert all(row["template"] is None and row["logprob"] < 0 for row in rows)
+
+
+def test_a_round_trip_follows_no_template() -> None:
+    with pytest.raises(ConfigError, match="a round trip follows no template"):
+        Paraphrase(forward="en-de", backward="de-en", like="x")
+
+
 def test_the_stage_refuses_another_language(toy_paraphraser: Path, tmp_path: Path) -> None:
     german = "Das ist nicht der Hund, den wir mit dir in der Stadt gesehen haben."
     write_pairs(tmp_path / "pairs", *[(german, "x")] * 5)
@@ -189,6 +221,12 @@ def test_settings_of_training(settings: dict[str, object], message: str) -> None
         ({"template": "(S)", "like": "x"}, "'template' and 'like' cannot be combined"),
         ({"template": "(S (NP)"}, "the bracket at character 1 is not closed"),
         ({"decode": "beem:5"}, "unknown decoding 'beem'"),
+        ({"forward": "en-de"}, "needs the keys 'forward' and 'backward'"),
+        ({"forward": "en-de", "backward": "de-en"}, "expected a paraphraser or a round trip"),
+        ({"preset": "varied"}, "a selection needs an encoder"),
+        ({"meaning": 2.0, "encoder": "english"}, "'meaning' must be from 0 to 1"),
+        ({"preset": "varies", "encoder": "english"}, "unknown preset 'varies'.*varied"),
+        ({"candidates": 0}, "'candidates' must be 1 or more"),
     ],
 )
 def test_settings_of_use(settings: dict[str, object], message: str) -> None:

@@ -18,12 +18,13 @@ pytest.importorskip("torch", reason="training needs torch: pip install 'paraloom
 
 import torch
 from nltk.tree import Tree
+from torch import nn
 
 from paraloom.syntax.parsers.spans import MAX_WORDS, SpanParser
-from paraloom.syntax.span_kernels import best_splits, span_index
+from paraloom.syntax.span_kernels import best_splits, normalized_spans, span_index, spans_of_splits
 from paraloom.syntax.span_network import SpanNetwork
 from paraloom.syntax.span_training import SpanConfig, SpanModule, labeled_spans, train_span_model
-from paraloom.syntax.word_features import NUM_AFFIXES, UNKNOWN, GivenVectors, WordFeaturizer, affixes
+from paraloom.syntax.word_features import NUM_AFFIXES, UNKNOWN, GivenVectors, WordFeatures, WordFeaturizer, affixes
 
 TREES = [
     "(S (NP (DT The) (NN dog)) (VP (VBZ sees) (NP (DT a) (NN cat))) (. .))",
@@ -106,20 +107,86 @@ def test_given_vectors_keep_their_distances() -> None:
     assert np.corrcoef(before, after)[0, 1] > 0.99
 
 
-def test_the_network_is_that_of_torch() -> None:
+def untrained(config: SpanConfig) -> tuple[SpanModule, SpanNetwork, WordFeaturizer]:
+    """A network of random weights, in torch and in numpy, and the features of its words."""
     torch.manual_seed(3)
     vectors = small_vectors()
-    module = SpanModule(SMALL, words=5, tags=4, labels=6, given=vectors.table).eval()
-    featurizer = WordFeaturizer(["The", "dog", "sees", "a", "cat"], vectors)
-    sentences = [text.split() for text in ("The dog sees a cat .", "Sleep", "It sees the dog")]
-    features = [featurizer.features(words) for words in sentences]
+    module = SpanModule(config, words=5, tags=4, labels=6, given=vectors.table).eval()
+    for parameter in (module.norm.weight, module.norm.bias):  # which begin as ones and zeros
+        nn.init.normal_(parameter)
+    tensors = {name: value.numpy() for name, value in module.state_dict().items()}
+    network = SpanNetwork({**tensors, "given": vectors.table})
+    return module, network, WordFeaturizer(["The", "dog", "sees", "a", "cat"], vectors)
+
+
+def random_sentences(featurizer: WordFeaturizer, lengths: list[int]) -> list[WordFeatures]:
+    draw = np.random.default_rng(4)
+    words = ["The", "dog", "sees", "a", "cat", ".", "Sleep", "It", "the", "sleeps", "in", "house"]
+    return [featurizer.features(draw.choice(words, n).tolist()) for n in lengths]
+
+
+@pytest.mark.parametrize("config", [SMALL, SpanConfig()], ids=["small", "default"])
+def test_the_network_is_that_of_torch(config: SpanConfig) -> None:
+    module, network, featurizer = untrained(config)
+    lengths = [6, 1, 4, 2, 23, *range(1, 14), 40]  # more than are read together
+    features = random_sentences(featurizer, lengths)
     with torch.no_grad():
         tags, labels = module(features)
-    tensors = {name: value.numpy() for name, value in module.state_dict().items()}
-    scores = SpanNetwork({**tensors, "given": vectors.table}).score(features)
-    np.testing.assert_allclose(np.concatenate([tag for tag, _ in scores]), tags, atol=1e-5)
-    np.testing.assert_allclose(np.concatenate([label for _, label in scores]), labels, atol=1e-5)
-    assert [len(label) for _, label in scores] == [21, 1, 10]
+    scores = list(network.score(features))
+    np.testing.assert_allclose(np.concatenate([tag for tag, _ in scores]), tags, atol=2e-5)
+    np.testing.assert_allclose(np.concatenate([label for _, label in scores]), labels, atol=2e-5)
+    assert [len(tag) for tag, _ in scores] == lengths
+    assert [len(label) for _, label in scores] == [n * (n + 1) // 2 for n in lengths]
+
+
+@pytest.mark.parametrize("config", [SMALL, SpanConfig()], ids=["small", "default"])
+def test_scores_are_the_same_bytes_in_any_batch(config: SpanConfig) -> None:
+    _, network, featurizer = untrained(config)
+    features = random_sentences(featurizer, [6, 1, 23, *range(1, 18), 40, 7])
+    alone = [next(network.score([sentence])) for sentence in features]
+    for seed in range(3):
+        order = np.random.default_rng(seed).permutation(len(features))
+        for index, (tags, labels) in zip(order, network.score([features[i] for i in order]), strict=True):
+            assert tags.tobytes() == alone[index][0].tobytes()
+            assert labels.tobytes() == alone[index][1].tobytes()
+
+
+def test_scores_do_not_depend_on_the_number_of_threads() -> None:
+    threadpoolctl = pytest.importorskip("threadpoolctl")
+    _, network, featurizer = untrained(SpanConfig())
+    features = random_sentences(featurizer, [5, 9, 12])
+    scores = []
+    for threads in (1, 2):
+        with threadpoolctl.threadpool_limits(threads, user_api="blas"):
+            scores.append(b"".join(part.tobytes() for parts in network.score(features) for part in parts))
+    assert scores[0] == scores[1]
+
+
+def test_numbers_of_spans_by_a_plain_formula() -> None:
+    draw = np.random.default_rng(5)
+    for n, multiple in ((1, 16), (5, 16), (6, 4)):
+        ends = draw.standard_normal((n + 1, 9)).astype(np.float32)
+        bias, scale, offset = draw.standard_normal((3, 9)).astype(np.float32)
+        ends, bias = ends - ends.mean(axis=1, keepdims=True), bias - bias.mean()
+        spans = normalized_spans(ends, bias, scale, offset, multiple)
+        count = n * (n + 1) // 2
+        assert len(spans) % multiple == 0 and count <= len(spans) < count + multiple
+        expected = []
+        for start in range(n):
+            for end in range(start + 1, n + 1):
+                value = ends[end] - ends[start] + bias
+                expected.append(np.maximum(value / np.sqrt(value.var() + 1e-5) * scale + offset, 0))
+        np.testing.assert_allclose(spans[:count], expected, atol=1e-5)
+        assert not spans[count:].any()
+
+
+def test_spans_of_splits_by_hand() -> None:
+    splits = np.zeros(6, np.int16)
+    splits[span_index(0, 3, 3)], splits[span_index(1, 3, 3)] = 1, 2
+    spans = spans_of_splits(splits, 3)
+    assert spans[:, :2].tolist() == [[0, 3], [0, 1], [1, 3], [1, 2], [2, 3]]
+    assert spans[:, 2].tolist() == [span_index(start, end, 3) for start, end in spans[:, :2].tolist()]
+    assert spans_of_splits(np.zeros(1, np.int16), 1).tolist() == [[0, 1, 0]]
 
 
 def test_it_learns_trees_by_heart(parser: SpanParser) -> None:

@@ -22,6 +22,10 @@ OwnParser = Annotated[str | None, typer.Option(help="Another parser than the one
 def train_paraphraser(
     pairs: Annotated[list[str], typer.Argument(help="Pairs, from `backtranslate`, `filter` or `parse`. Repeatable.")],
     output: options.Folder,
+    sentences: Annotated[
+        list[str] | None,
+        typer.Option(help="Monolingual text, a sentence per line, which teaches to follow templates. Repeatable."),
+    ] = None,
     parser: Parser = None,
     direction: Annotated[str, typer.Option(help="both, src-tgt or tgt-src: which side is paraphrased.")] = "both",
     steps: Annotated[int, typer.Option(help="Number of updates; the progress bar shows the time left.")] = 4000,
@@ -53,6 +57,7 @@ def train_paraphraser(
     result = workflows.train_paraphraser(
         pairs,
         output,
+        sentences=sentences or (),
         parser=parser,
         on_error=on_error.value,
         seed=seed,

@@ -86,10 +86,14 @@ class Selection(NamedTuple):
     Args:
         kept: For each text its paraphrases, the best first.
         dropped: Reason → number of candidates.
+        reasons: For each text and each of its candidates, in their order, why it was dropped; '' where it was kept.
+        positions: For each text the numbers of the candidates that were kept, from 0, the best first.
     """
 
     kept: list[list[SelectedParaphrase]]
     dropped: Counter[str]
+    reasons: list[list[str]]
+    positions: list[list[int]]
 
 
 def word_difference(first: str, second: str) -> float:
@@ -122,8 +126,8 @@ class ParaphraseSelector:
         >>> from paraloom.core.protocols import Variant
         >>> selector = ParaphraseSelector(SelectionConfig(difference=0.3))
         >>> candidates = [Variant("A dog sleeps!", -1.0, 4), Variant("The dog is asleep.", -2.0, 5)]
-        >>> kept, dropped = selector.select(["A dog sleeps."], [candidates])
-        >>> [one.text for one in kept[0]], dict(dropped)
+        >>> selection = selector.select(["A dog sleeps."], [candidates])
+        >>> [one.text for one in selection.kept[0]], dict(selection.dropped)
         (['The dog is asleep.'], {'near copy of the text': 1})
     """
 
@@ -173,36 +177,34 @@ class ParaphraseSelector:
                 then the lower one of both cosines, so that a name that two texts share does not make them alike.
 
         Returns:
-            m lists, each best first, and the counts of dropped candidates by reason.
+            m lists, each best first, and why other candidates were dropped.
         """
         wanted = [n] * len(texts) if isinstance(n, int) else list(n)
-        dropped: Counter[str] = Counter()
-        rows: list[int] = []
+        reasons = [[""] * len(group) for group in groups]
+        places: list[tuple[int, int]] = []
         candidates: list[ParaphraseLike] = []
         differences: list[float] = []
         for row, (text, group) in enumerate(zip(texts, groups, strict=True)):
             source = _units(text)
-            for candidate in group:
+            for index, candidate in enumerate(group):
                 units = _units(candidate.text)
                 difference = _difference_of(source, units)
-                reason = self._surface_reason(source, units, candidate, difference)
-                if reason:
-                    dropped[reason] += 1
-                    continue
-                rows.append(row)
-                candidates.append(candidate)
-                differences.append(difference)
-        own_cores = None if cores is None else [cores[row] for row in rows]
-        measured = self._measure([texts[row] for row in rows], candidates, differences, own_cores)
-        by_row: list[list[SelectedParaphrase]] = [[] for _ in texts]
-        for row, one in zip(rows, measured, strict=True):
-            reason = self._meaning_reason(one)
-            if reason:
-                dropped[reason] += 1
-            else:
-                by_row[row].append(one)
-        kept = [self._apart(group, count, dropped) for group, count in zip(by_row, wanted, strict=True)]
-        return Selection(kept, dropped)
+                reasons[row][index] = self._surface_reason(source, units, candidate, difference)
+                if not reasons[row][index]:
+                    places.append((row, index))
+                    candidates.append(candidate)
+                    differences.append(difference)
+        own_cores = None if cores is None else [cores[row] for row, _ in places]
+        measured = self._measure([texts[row] for row, _ in places], candidates, differences, own_cores)
+        by_row: list[dict[int, SelectedParaphrase]] = [{} for _ in texts]
+        for (row, index), one in zip(places, measured, strict=True):
+            reasons[row][index] = self._meaning_reason(one)
+            if not reasons[row][index]:
+                by_row[row][index] = one
+        positions = [self._apart(*parts) for parts in zip(by_row, wanted, reasons, strict=True)]
+        kept = [[ones[index] for index in order] for ones, order in zip(by_row, positions, strict=True)]
+        dropped = Counter(reason for of_text in reasons for reason in of_text if reason)
+        return Selection(kept, dropped, reasons, positions)
 
     def _surface_reason(
         self, source: Sequence[str], units: Sequence[str], candidate: ParaphraseLike, difference: float
@@ -272,28 +274,28 @@ class ParaphraseSelector:
             )
         return results
 
-    def _apart(self, group: list[SelectedParaphrase], n: int, dropped: Counter[str]) -> list[SelectedParaphrase]:
-        """The best ones, each far enough from those before it (maximal marginal relevance)."""
-        waiting = sorted(group, key=lambda one: -one.score)
-        units = {id(one): _units(one.text) for one in waiting}
-        likeness = {id(one): 0.0 for one in waiting}
-        chosen: list[SelectedParaphrase] = []
+    def _apart(self, ones: dict[int, SelectedParaphrase], n: int, reasons: list[str]) -> list[int]:
+        """Numbers of the best ones, each far enough from those before it (maximal marginal relevance)."""
+        waiting = sorted(ones, key=lambda index: -ones[index].score)
+        units = {index: _units(one.text) for index, one in ones.items()}
+        likeness = dict.fromkeys(ones, 0.0)
+        chosen: list[int] = []
         while waiting and len(chosen) < n:
-            best = max(waiting, key=lambda one: one.score - self.config.variety_weight * likeness[id(one)])
+            best = max(waiting, key=lambda index: ones[index].score - self.config.variety_weight * likeness[index])
             chosen.append(best)
             remaining = []
-            for one in waiting:
-                if one is best:
+            for index in waiting:
+                if index == best:
                     continue
-                difference = _difference_of(units[id(best)], units[id(one)])
+                difference = _difference_of(units[best], units[index])
                 if difference < self.config.distinct or not difference:
-                    dropped[DUPLICATE] += 1
+                    reasons[index] = DUPLICATE
                     continue
-                likeness[id(one)] = max(likeness[id(one)], 1 - difference)
-                remaining.append(one)
+                likeness[index] = max(likeness[index], 1 - difference)
+                remaining.append(index)
             waiting = remaining
-        if waiting:
-            dropped[SURPLUS] += len(waiting)
+        for index in waiting:
+            reasons[index] = SURPLUS
         return chosen
 
 

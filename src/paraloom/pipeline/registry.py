@@ -43,7 +43,7 @@ STAGES: dict[str, str] = {
     "parse": "paraloom.stages.syntax:Parse",
     "read-parses": "paraloom.stages.syntax:ReadParses",
     "train-paraphraser": "paraloom.stages.paraphrasers:TrainParaphraser",
-    "paraphrase": "paraloom.stages.paraphrasers:Paraphrase",
+    "paraphrase": "paraloom.stages.paraphrasing:Paraphrase",
     "syntax-groups": "paraloom.stages.syntax_groups:SyntaxGroups",
     "pick-syntax-group": "paraloom.stages.syntax_groups:PickSyntaxGroup",
     "count-productions": "paraloom.stages.syntax_groups:CountProductions",

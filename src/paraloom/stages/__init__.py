@@ -54,8 +54,8 @@ if TYPE_CHECKING:
     from paraloom.stages.pairs import Filter as Filter
     from paraloom.stages.pairs import FindDuplicates as FindDuplicates
     from paraloom.stages.pairs import PreviewFilter as PreviewFilter
-    from paraloom.stages.paraphrasers import Paraphrase as Paraphrase
     from paraloom.stages.paraphrasers import TrainParaphraser as TrainParaphraser
+    from paraloom.stages.paraphrasing import Paraphrase as Paraphrase
     from paraloom.stages.phrases import TrainPhrases as TrainPhrases
     from paraloom.stages.scores import CountWords as CountWords
     from paraloom.stages.scores import Score as Score

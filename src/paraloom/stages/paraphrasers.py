@@ -4,46 +4,39 @@ from __future__ import annotations
 
 import shutil
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 from typing import ClassVar, Literal
 
-import pyarrow as pa
-import pyarrow.compute as pc
-
 from paraloom.core.config import base_config
-from paraloom.core.digests import signature
 from paraloom.core.errors import ConfigError, DataError, nearest
-from paraloom.core.protocols import CorpusReader, ParserLike, Variant
+from paraloom.core.protocols import ParserLike
 from paraloom.core.seeds import generator
-from paraloom.core.stage import Fit, Json, Map, Ref, StageContext
-from paraloom.core.stage_cache import cached_per_stage
+from paraloom.core.stage import Fit, Json, Ref, StageContext
 from paraloom.generate.config import ControlConfig
 from paraloom.generate.examples import MODES, ParsedPair, make_example, same_template, same_template_rate
-from paraloom.generate.linearization import read_template, special_tokens
-from paraloom.generate.paraphraser import AUTO, EXEMPLAR_HEIGHT, ControlledParaphraser
+from paraloom.generate.linearization import special_tokens
+from paraloom.generate.paraphraser import ControlledParaphraser
+from paraloom.generate.reordering import reordered
 from paraloom.generate.settings import PARSER_FOLDER, ParaphraserSettings
 from paraloom.generate.templates import TemplateTable, labels_of_trees
 from paraloom.io import Corpus
 from paraloom.io.compression import read_lines
 from paraloom.mt.config import TranslatorConfig
 from paraloom.mt.data import SentencePairs
-from paraloom.mt.decoding import parse_decoding
 from paraloom.mt.model_card import write_card
 from paraloom.mt.training import train_translator
 from paraloom.mt.translator import Translator
 from paraloom.pairs.filtering.held_out import is_held_out
-from paraloom.pairs.variants import variant_rows
-from paraloom.stages.input_checks import read_sample
 from paraloom.stages.translators import card_facts
-from paraloom.stages.variants import originals_of
 from paraloom.syntax.parsers.loading import check_name, load_parser
 from paraloom.text.language_names import language_code
 from paraloom.text.normalize import normalize
 
 TREES = ("src_parse", "tgt_parse")
+TREE = "text_parse"
 """Columns of the trees of both sides."""
 
 _BATCH_ROWS = 1024
@@ -59,6 +52,9 @@ class TrainParaphraser(TranslatorConfig, ControlConfig, Fit):
 
     Args:
         pairs: Corpora of pairs with columns `src_parse` and `tgt_parse`. Pairs whose sides are identical are left out.
+        sentences: Corpora of monolingual text with its trees (column `text_parse`): examples with a template whose
+            source is the sentence in another order (`paraloom.generate.reordering`). They teach the model to follow
+            templates, where pairs have the same syntax on both sides.
         direction: 'both' learns to paraphrase `src` as `tgt` and `tgt` as `src`; 'src-tgt' and 'tgt-src' one of them.
             Of back-translated pairs `src` is the reference and `tgt` its translation.
         parser: The parser that made the trees: a stage or a folder, which is copied into the model.
@@ -84,9 +80,11 @@ class TrainParaphraser(TranslatorConfig, ControlConfig, Fit):
     """
 
     sentinel: ClassVar[str] = "paraphraser.json"
-    inputs: ClassVar[tuple[str, ...]] = ("pairs", "parser")
+    inputs: ClassVar[tuple[str, ...]] = ("pairs", "sentences", "parser")
+    optional_fields: ClassVar[tuple[str, ...]] = ("sentences",)
 
     pairs: tuple[Ref, ...]
+    sentences: tuple[Ref, ...] = ()
     direction: Literal["both", "src-tgt", "tgt-src"] = "both"
     parser: Ref | None = None
     parser_name: str = ""
@@ -111,8 +109,9 @@ class TrainParaphraser(TranslatorConfig, ControlConfig, Fit):
     def fit(self, folder: Path, context: StageContext) -> dict[str, Json]:
         """Count templates, write the examples, train, and write the model card."""
         corpora = [Corpus.open(path) for path in context.paths("pairs")]
-        for corpus in corpora:
-            for name in TREES:
+        sentences = [Corpus.open(path) for path in context.paths("sentences")]
+        for corpus, names in [*((corpus, TREES) for corpus in corpora), *((corpus, (TREE,)) for corpus in sentences)]:
+            for name in names:
                 if name not in corpus.schema.names:
                     raise DataError(
                         f"column '{name}' not found{nearest(name, corpus.schema.names)}",
@@ -142,6 +141,9 @@ class TrainParaphraser(TranslatorConfig, ControlConfig, Fit):
         }
         rate = same_template_rate(same[True], same[False], self.same_template_share)
         counts = self._write_examples(corpora, control, share, rate, context.seed, files)
+        for trees in sentence_trees(sentences):
+            labels |= labels_of_trees(ParsedPair(text, text, None, tree) for text, tree in trees)
+        counts |= self._write_reordered(sentences, control, share, context.seed, files[False])
         config = replace(base_config(TranslatorConfig, self), special_tokens=special_tokens(labels))
         figures = train_translator(
             lambda: _read_examples(files[False]), list(_read_examples(files[True])), config, folder, seed=context.seed
@@ -184,6 +186,29 @@ class TrainParaphraser(TranslatorConfig, ControlConfig, Fit):
                         counts[f"{example.mode}_examples"] += not held
         return dict(counts)
 
+    def _write_reordered(
+        self, corpora: Sequence[Corpus], control: ControlConfig, share: float, seed: int, file: Path
+    ) -> dict[str, Json]:
+        """Add the examples of monolingual text: each has a template, and what is held out of the pairs is left out."""
+        if not corpora:
+            return {}
+        counts = Counter({"reordered_examples": 0, "reordered_left_out": 0})
+        always = replace(control, free_share=0.0)
+        first = 0
+        with file.open("a", encoding="utf-8") as train:
+            for trees in sentence_trees(corpora):
+                for row, (text, tree) in enumerate(trees, start=first):
+                    random = generator(seed, row, 2)  # 0 and 1 are the directions of pairs
+                    source = None if tree is None or is_held_out(text, share) else reordered(text, tree, random)
+                    if source is None:
+                        counts["reordered_left_out"] += 1
+                        continue
+                    example = make_example(ParsedPair(source, text, None, tree), always, random)
+                    train.write(f"{example.source}\t{example.target}\n")
+                    counts["reordered_examples"] += 1
+                first += len(trees)
+        return dict(counts)
+
     @property
     def _directions(self) -> tuple[bool, ...]:
         """Whether a pair is swapped, for each example that it gives."""
@@ -192,104 +217,6 @@ class TrainParaphraser(TranslatorConfig, ControlConfig, Fit):
     def _card(self, folder: Path, corpora: list[Corpus], figures: dict[str, Json]) -> None:
         facts = card_facts(corpora, self.license, figures)
         write_card(folder, title=self.title, facts=facts, text=self.description)
-
-
-@dataclass(frozen=True, kw_only=True)
-class Paraphrase(Map):
-    """Paraphrases each text of a corpus several times, into VARIANTS, freely or by templates.
-
-    Columns `template`, `template_parse` and `template_distance` say which template a variant was to have, which one its
-    own parse has, and the tree edit distance between both.
-
-    Args:
-        paraphraser: A stage that trained a paraphraser, or its folder.
-        parser: Another parser than the one that came with the model: a stage or a folder.
-        n: Variants of each text at most.
-        template: A template such as '(S (NP) (VP) (.))', or 'auto' for n templates chosen for each text, with a variant
-            of each; '' paraphrases freely.
-        like: Instead of a template: a sentence whose syntax to follow.
-        height: Levels of the tree of `like` to follow, below ROOT; 0 follows all.
-        decode: How to decode, such as 'nucleus:0.95'. Default: a beam.
-        column: Column to paraphrase: 'text' of SENTENCES, 'src' or 'tgt' of PAIRS. Default: 'text', or else 'src'.
-        check_languages: Before any work, identify the language of a sample, and fail if the paraphraser was trained on
-            another one.
-
-    Raises:
-        ConfigError: `template` and `like` are both given, or a value is not valid, or, when it runs, the model does not
-            know a label.
-        DataError: When it runs: the column does not exist, or the exemplar cannot be parsed.
-
-    Example:
-        >>> Paraphrase(paraphraser="train-paraphraser", template="(S (NP) (VP) (.))").n
-        5
-    """
-
-    inputs: ClassVar[tuple[str, ...]] = ("paraphraser", "parser")
-    output_schema: ClassVar[str] = "VARIANTS"
-    rows: ClassVar[Literal["same", "many"]] = "many"
-
-    paraphraser: Ref
-    parser: Ref | None = None
-    n: int = 5
-    template: str = ""
-    like: str = ""
-    height: int = EXEMPLAR_HEIGHT
-    decode: str = ""
-    column: Literal["", "text", "src", "tgt"] = ""
-    check_languages: bool = True
-
-    def configuration(self) -> dict[str, Json]:
-        """The fields; the check of languages does not change the output."""
-        return {name: value for name, value in super().configuration().items() if name != "check_languages"}
-
-    def check_input(self, corpus: CorpusReader, context: StageContext) -> Mapping[str, Json]:
-        """The language of a sample is that of the paraphraser."""
-        column = self.column or ("text" if "text" in corpus.schema.names else "src")
-        if self.check_languages and column in corpus.schema.names:
-            sample = read_sample(corpus, [column], "doc_id" if column == "text" else "pair_id", context.seed)
-            paraphraser = _paraphraser(context.inputs["paraphraser"], context.inputs.get("parser"))
-            paraphraser.check_language(sample.columns[column])
-        return {}
-
-    def validate(self) -> None:
-        if self.n < 1:
-            raise ConfigError(f"key 'n' must be 1 or more, got {self.n}")
-        if self.height < 0:
-            raise ConfigError(f"key 'height' must be 0 (all levels) or more, got {self.height}")
-        if self.template and self.like:
-            raise ConfigError("keys 'template' and 'like' cannot be combined", remedy="Give one of them.")
-        if self.template and self.template != AUTO:
-            read_template(self.template)
-        if self.decode:
-            parse_decoding(self.decode)
-
-    def apply(self, batch: pa.RecordBatch, context: StageContext) -> pa.RecordBatch:
-        """The variants of one batch; the model is loaded once per worker."""
-        paraphraser = _paraphraser(context.inputs["paraphraser"], context.inputs.get("parser"))
-        originals = originals_of(batch, self.column)
-        groups = paraphraser.candidates(
-            pc.fill_null(originals.column("original"), "").to_pylist(),
-            n=self.n,
-            template=self.template or None,
-            like=self.like or None,
-            height=self.height or None,
-            decode=self.decode or None,
-            seed=context.seed,
-        )
-        variants = [
-            [Variant(one.text, one.logprob, one.tokens, one.cut, pieces=one.pieces) for one in group]
-            for group in groups
-        ]
-        signed = f"{paraphraser.signature}|{signature('decode', decode=self.decode or 'beam', n=self.n)}"
-        rows = variant_rows(originals, variants, f"paraphrase:{self.template or self.like or 'free'}", signature=signed)
-        flat = [one for group in groups for one in group]
-        for name, values, kind in (
-            ("template", [one.template for one in flat], pa.string()),
-            ("template_parse", [one.parsed for one in flat], pa.string()),
-            ("template_distance", [one.distance for one in flat], pa.int32()),
-        ):
-            rows = rows.append_column(pa.field(name, kind, metadata={"signature": signed}), pa.array(values, kind))
-        return rows
 
 
 def open_paraphraser(
@@ -324,11 +251,6 @@ def paraphraser_parts(
     return translator, settings, TemplateTable.load(path), loaded
 
 
-@cached_per_stage()
-def _paraphraser(folder: Path, parser: Path | None) -> ControlledParaphraser:
-    return open_paraphraser(folder, parser=parser)
-
-
 def parsed_pairs(corpora: Sequence[Corpus]) -> Iterator[tuple[int, list[ParsedPair]]]:
     """Pairs with their trees, normalized, in batches.
 
@@ -345,6 +267,13 @@ def parsed_pairs(corpora: Sequence[Corpus]) -> Iterator[tuple[int, list[ParsedPa
             sides += [batch[name].to_pylist() for name in TREES]
             yield first, [ParsedPair(*row) for row in zip(*sides, strict=True)]
             first += batch.num_rows
+
+
+def sentence_trees(corpora: Sequence[Corpus]) -> Iterator[list[tuple[str, str | None]]]:
+    """Sentences with their trees, normalized, in batches; a tree is None where it is null."""
+    for corpus in corpora:
+        for batch in corpus.batches(["text", TREE]):
+            yield list(zip(normalize(batch["text"]).to_pylist(), batch[TREE].to_pylist(), strict=True))
 
 
 def _read_examples(path: Path) -> Iterator[SentencePairs]:

@@ -40,7 +40,8 @@ class TrainParser(Fit):
     """Trains a constituency parser on a treebank: a probabilistic grammar, or a network that labels spans of words.
 
     Args:
-        treebank: Files of bracketed trees (Penn Treebank format), plain or compressed.
+        treebank: Files of bracketed trees (Penn Treebank format), or of Universal Dependencies with Penn tags
+            (`.conllu`), which become constituents; plain or compressed.
         held_out: Share of the trees to measure the accuracy on (brackets by evalb's rules and all of them, tags), the
             last ones; 0 or more and below 1. The grammar that is saved is trained on all trees, the network is not
             trained on these.
@@ -78,10 +79,11 @@ class TrainParser(Fit):
 
     def fit(self, folder: Path, context: StageContext) -> dict[str, Json]:
         """Write grammar.json or the files of the network; return the accuracy on the held-out trees."""
-        trees = [tree for path in context.paths("treebank") for tree in read_treebank(path)]
+        entries = [tree for path in context.paths("treebank") for tree in read_treebank(path)]
+        trees = [tree for tree in entries if tree is not None]
         if not trees:
             raise DataError("the treebank has no trees", file=", ".join(map(str, context.paths("treebank"))))
-        figures: dict[str, Json] = {"trees": len(trees)}
+        figures: dict[str, Json] = {"trees": len(trees), "left_out": len(entries) - len(trees)}
         split = len(trees) - int(len(trees) * self.held_out)
         if self.method == "spans":
             parser = self._train_spans(trees[:split], context)

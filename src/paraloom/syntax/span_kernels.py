@@ -1,10 +1,12 @@
-"""Loops of the span parser, compiled by numba: the tree of the best spans."""
+"""Loops of the span parser, compiled by numba: the numbers of the spans, and the tree of the best ones."""
 
 from __future__ import annotations
 
 import numpy as np
 import numpy.typing as npt
 from numba import njit
+
+_EPSILON = np.float32(1e-5)
 
 
 @njit(cache=True, nogil=True)
@@ -36,7 +38,80 @@ def best_splits(scores: npt.NDArray[np.float32], n: int) -> npt.NDArray[np.int16
     return splits
 
 
+@njit(cache=True, nogil=True)
+def spans_of_splits(splits: npt.NDArray[np.int16], n: int) -> npt.NDArray[np.int64]:
+    """List the spans of a binary tree, each before its parts.
+
+    Args:
+        splits: As `best_splits` returns them.
+        n: Number of words.
+
+    Returns:
+        int64 `(2 n - 1, 3)`: start and end of each span, and its `span_index`.
+    """
+    spans = np.empty((2 * n - 1, 3), np.int64)
+    waiting = np.empty((n, 2), np.int64)
+    waiting[0, 0], waiting[0, 1] = 0, n
+    count = 1
+    for row in range(len(spans)):
+        count -= 1
+        start, end = waiting[count]
+        index = span_index(start, end, n)
+        spans[row, 0], spans[row, 1], spans[row, 2] = start, end, index
+        if end > start + 1:
+            split = splits[index]
+            waiting[count, 0], waiting[count, 1] = split, end
+            waiting[count + 1, 0], waiting[count + 1, 1] = start, split
+            count += 2
+    return spans
+
+
 @njit(cache=True, nogil=True, inline="always")
 def span_index(start: int, end: int, n: int) -> int:
     """Number of the span from word `start` to before word `end` of n, ordered by start, then by end."""
     return start * n - start * (start - 1) // 2 + end - start - 1
+
+
+@njit(cache=True, nogil=True, fastmath={"reassoc", "contract", "nsz"})
+def normalized_spans(
+    ends: npt.NDArray[np.float32],
+    bias: npt.NDArray[np.float32],
+    scale: npt.NDArray[np.float32],
+    offset: npt.NDArray[np.float32],
+    multiple: int,
+) -> npt.NDArray[np.float32]:
+    """Compute the numbers of all spans of a sentence from those of their ends.
+
+    Args:
+        ends: float32 `(n + 1, d)`, of the places before, between and behind n words; each row has the mean 0.
+        bias: float32 `(d,)`, of the mean 0.
+        scale: float32 `(d,)`.
+        offset: float32 `(d,)`.
+        multiple: The number of rows is rounded up to a multiple of this.
+
+    Returns:
+        float32 `(rows, d)`, in the order of `span_index`: the difference of the two ends plus the bias, divided by
+        its standard deviation, times the scale, plus the offset, or 0 if that is negative. The rows behind the last
+        span are 0.
+
+    Reference:
+        Ba, Kiros and Hinton 2016, "Layer normalization", §3.
+    """
+    n, size = len(ends) - 1, ends.shape[1]
+    count = n * (n + 1) // 2
+    spans = np.empty((-(-count // multiple) * multiple, size), np.float32)
+    spans[count:] = 0
+    row = 0
+    for start in range(n):
+        for end in range(start + 1, n + 1):
+            span = spans[row]
+            squares = np.float32(0)
+            for k in range(size):
+                value = ends[end, k] - ends[start, k] + bias[k]
+                span[k] = value
+                squares += value * value
+            inverse = np.float32(1) / np.sqrt(squares / np.float32(size) + _EPSILON)
+            for k in range(size):
+                span[k] = max(span[k] * inverse * scale[k] + offset[k], np.float32(0))
+            row += 1
+    return spans

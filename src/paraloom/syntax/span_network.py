@@ -2,18 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from paraloom.syntax.word_features import WordFeatures
+from paraloom.syntax.span_kernels import normalized_spans
+from paraloom.syntax.word_features import NUM_AFFIXES, UNKNOWN, WordFeatures
 
 Matrix = npt.NDArray[np.float32]
 
 LAYERS = 2
-_EPSILON = 1e-5
+LANES = 16
+"""Sentences that are read together, and spans that are labeled together. Every product of matrices has this many
+columns, filled or not: libraries round products of other sizes differently, and a score must not depend on its
+neighbors."""
+_PRODUCTS = 1 << 18
+"""Multiplications of a product that OpenBLAS computes in one thread. Larger ones are cut: sums of several threads are
+rounded differently, and on a busy machine the threads mostly wait for each other."""
 
 
 @dataclass(frozen=True)
@@ -33,99 +42,190 @@ class SpanNetwork:
 
     tensors: Mapping[str, npt.NDArray[np.generic]]
 
-    def _matrix(self, name: str) -> Matrix:
-        return np.asarray(self.tensors[name], np.float32)
-
-    def score(self, sentences: Sequence[WordFeatures]) -> list[tuple[Matrix, Matrix]]:
+    def score(self, sentences: Sequence[WordFeatures]) -> Iterator[tuple[Matrix, Matrix]]:
         """Score the words and spans of sentences.
+
+        The scores of a sentence are the same bytes whatever the other sentences are. Sentences of similar length side
+        by side are read the fastest.
 
         Args:
             sentences: Features of k sentences, each of one word or more.
 
-        Returns:
+        Yields:
             For each, with n words: scores of the tags, float32 `(n, tags)`, and of the labels of its spans, float32
             `(n (n + 1) / 2, labels)`, in the order of `span_kernels.span_index`; the first label is that of a span
             that is not a constituent.
         """
-        lengths = np.array([len(sentence.words) for sentence in sentences])
-        # Longest first: the sentences that still have a word at a position are the first ones.
-        order = np.argsort(-lengths, kind="stable")
-        states = self._read([sentences[index] for index in order], lengths[order])
-        results: list[tuple[Matrix, Matrix] | None] = [None] * len(sentences)
-        for position, index in enumerate(order):
-            results[index] = self._score_sentence(states[position, : lengths[index] + 2])
-        return [result for result in results if result is not None]
+        for start in range(0, len(sentences), LANES):
+            yield from self._score_block(sentences[start : start + LANES])
 
-    def _read(self, sentences: Sequence[WordFeatures], lengths: npt.NDArray[np.int64]) -> Matrix:
-        """States of the words between a word for the beginning and one for the end: `(k, longest + 2, 2 h)`."""
-        inputs = np.zeros((len(sentences), int(lengths[0]) + 2, self._matrix("word.weight").shape[1]), np.float32)
-        for row, sentence in enumerate(sentences):
-            inputs[row, 0] = self._matrix("boundary")[0]
-            inputs[row, 1 : lengths[row] + 1] = self._embed(sentence)
-            inputs[row, lengths[row] + 1] = self._matrix("boundary")[1]
-        states = inputs
-        for layer in range(LAYERS):
-            states = np.concatenate(
-                [self._lstm(states, lengths + 2, f"l{layer}{way}") for way in ("", "_reverse")], axis=2
-            )
-        return states
-
-    def _embed(self, sentence: WordFeatures) -> Matrix:
-        vectors = self._matrix("word.weight")[sentence.words]
-        vectors = vectors + self._matrix("affix.weight")[sentence.affixes].mean(axis=1)
-        given = np.asarray(self.tensors["given"], np.float32)
-        if given.size:
-            known = np.concatenate([np.zeros((1, given.shape[1]), np.float32), given / 127])[sentence.vectors]
-            vectors = vectors + known @ self._matrix("given_projection.weight").T
-        return vectors
-
-    def _lstm(self, inputs: Matrix, lengths: npt.NDArray[np.int64], name: str) -> Matrix:
-        """The hidden states of one direction of a layer; `lengths` are sorted, longest first."""
-        if name.endswith("_reverse"):
-            flipped = _reverse(inputs, lengths)
-            return _reverse(self._lstm_forward(flipped, lengths, name), lengths)
-        return self._lstm_forward(inputs, lengths, name)
-
-    def _lstm_forward(self, inputs: Matrix, lengths: npt.NDArray[np.int64], name: str) -> Matrix:
-        weights, recurrent = self._matrix(f"lstm.weight_ih_{name}"), self._matrix(f"lstm.weight_hh_{name}").T.copy()
-        bias = self._matrix(f"lstm.bias_ih_{name}") + self._matrix(f"lstm.bias_hh_{name}")
-        gates = inputs @ weights.T + bias
-        size = recurrent.shape[0]
-        states = np.zeros((*inputs.shape[:2], size), np.float32)
-        hidden, cell = np.zeros((len(inputs), size), np.float32), np.zeros((len(inputs), size), np.float32)
-        for step in range(inputs.shape[1]):
-            count = int(np.searchsorted(-lengths, -step))  # sentences with more words than this
-            now = gates[:count, step] + hidden[:count] @ recurrent
-            keep_in, keep, new, out = (now[:, part * size : (part + 1) * size] for part in range(4))
-            cell[:count] = _sigmoid(keep) * cell[:count] + _sigmoid(keep_in) * np.tanh(new)
-            hidden[:count] = _sigmoid(out) * np.tanh(cell[:count])
-            states[:count, step] = hidden[:count]
-        return states
-
-    def _score_sentence(self, states: Matrix) -> tuple[Matrix, Matrix]:
-        """Tags and labels of a sentence of n words from its states `(n + 2, 2 h)`."""
-        hidden = np.maximum(states[1:-1] @ self._matrix("tag_hidden.weight").T + self._matrix("tag_hidden.bias"), 0)
-        tags = hidden @ self._matrix("tag.weight").T + self._matrix("tag.bias")
+    def _score_block(self, sentences: Sequence[WordFeatures]) -> Iterator[tuple[Matrix, Matrix]]:
+        """Score up to `LANES` sentences: arrays of (positions, numbers, sentences)."""
+        weights = self._weights
+        lengths = [len(sentence.words) for sentence in sentences]
+        states = self._embed(sentences)
+        for layer in weights.layers:
+            states = _read(layer, states, lengths)
+        tags = weights.tag(np.maximum(weights.tag_hidden(states[1:-1]), 0))
         half = states.shape[1] // 2
         # Between two words: what was read before it from the left, and behind it from the right.
         between = np.concatenate([states[:-1, :half], states[1:, half:]], axis=1)
-        projected = between @ self._matrix("span.weight").T
-        starts, ends = np.triu_indices(len(projected), 1)
-        spans = projected[ends] - projected[starts] + self._matrix("span.bias")
-        spans -= spans.mean(axis=1, keepdims=True)
-        spans /= np.sqrt((spans**2).mean(axis=1, keepdims=True) + _EPSILON)
-        spans = np.maximum(spans * self._matrix("norm.weight") + self._matrix("norm.bias"), 0)
-        return tags, spans @ self._matrix("label.weight").T + self._matrix("label.bias")
+        projected = np.ascontiguousarray(weights.span(between).transpose(2, 0, 1))
+        for lane, n in enumerate(lengths):
+            spans = normalized_spans(projected[lane, : n + 1], *weights.norm, LANES)
+            blocks = weights.label(spans.reshape(-1, LANES, spans.shape[1]).transpose(0, 2, 1))
+            labels = blocks.transpose(0, 2, 1).reshape(len(spans), -1)
+            yield tags[:n, :, lane], labels[: n * (n + 1) // 2]
+
+    def _embed(self, sentences: Sequence[WordFeatures]) -> Matrix:
+        """Vectors of the words between one for the beginning and one for the end: `(longest + 2, width, LANES)`."""
+        weights = self._weights
+        shape = max(len(sentence.words) for sentence in sentences) + 2, LANES
+        inputs = np.zeros((*shape, weights.word.shape[1]), np.float32)
+        given = np.full(shape, UNKNOWN)
+        for lane, sentence in enumerate(sentences):
+            end = len(sentence.words) + 1
+            affixes = weights.affix[sentence.affixes[:, 0]]
+            for column in range(1, NUM_AFFIXES):
+                affixes += weights.affix[sentence.affixes[:, column]]
+            inputs[0, lane], inputs[end, lane] = weights.boundary
+            inputs[1:end, lane] = weights.word[sentence.words] + affixes * np.float32(1 / NUM_AFFIXES)
+            given[1:end, lane] = sentence.vectors
+        vectors = np.ascontiguousarray(inputs.transpose(0, 2, 1))
+        if weights.given.size:
+            known = weights.given[given].transpose(0, 2, 1).astype(np.float32, order="C")
+            vectors += weights.given_projection(known)
+        return vectors
+
+    @cached_property
+    def _weights(self) -> _Weights:
+        matrices = {name: np.asarray(tensor, np.float32) for name, tensor in self.tensors.items() if name != "given"}
+        table = np.asarray(self.tensors["given"], np.int8)
+        # The mean of a span is subtracted from its numbers: so it is from those of its two ends.
+        span, bias = (matrices[name] - matrices[name].mean(axis=0) for name in ("span.weight", "span.bias"))
+        return _Weights(
+            word=matrices["word.weight"],
+            affix=matrices["affix.weight"],
+            boundary=matrices["boundary"],
+            given=np.concatenate([np.zeros((1, table.shape[1]), np.int8), table]),
+            given_projection=_Linear.of(matrices["given_projection.weight"] / np.float32(127)),
+            layers=[_layer(matrices, layer) for layer in range(LAYERS)],
+            tag_hidden=_Linear.of(matrices["tag_hidden.weight"], matrices["tag_hidden.bias"]),
+            tag=_Linear.of(matrices["tag.weight"], matrices["tag.bias"]),
+            span=_Linear.of(span),
+            norm=(bias, matrices["norm.weight"], matrices["norm.bias"]),
+            label=_Linear.of(matrices["label.weight"], matrices["label.bias"]),
+        )
 
 
-def _sigmoid(values: Matrix) -> Matrix:
-    # By tanh, which does not overflow.
-    result: Matrix = np.tanh(values * np.float32(0.5)) * np.float32(0.5) + np.float32(0.5)
-    return result
+class _Linear(NamedTuple):
+    """A linear map to m numbers.
+
+    Args:
+        parts: The weight, `(parts, rows, d)`; the rows behind the first m are 0.
+        bias: `(m, 1)`, or None.
+        size: m.
+    """
+
+    parts: Matrix
+    bias: Matrix | None
+    size: int
+
+    @classmethod
+    def of(cls, weight: Matrix, bias: Matrix | None = None) -> _Linear:
+        """The map of a weight `(m, d)` and a bias `(m,)`."""
+        return cls(_cut(weight), None if bias is None else bias[:, None], len(weight))
+
+    def __call__(self, columns: Matrix) -> Matrix:
+        """Map `(…, d, LANES)` to `(…, m, LANES)`."""
+        products = self.parts @ columns[..., None, :, :]
+        result: Matrix = products.reshape(*columns.shape[:-2], -1, LANES)[..., : self.size, :]
+        if self.bias is not None:
+            result += self.bias
+        return result
 
 
-def _reverse(states: Matrix, lengths: npt.NDArray[np.int64]) -> Matrix:
-    """The first `lengths` positions of each row in reverse order, the others as they are."""
-    positions = np.arange(states.shape[1])[None, :]
-    source = np.where(positions < lengths[:, None], lengths[:, None] - 1 - positions, positions)
-    return np.take_along_axis(states, source[:, :, None], axis=1)
+def _cut(weight: Matrix) -> Matrix:
+    """A weight `(m, d)` in parts `(parts, rows, d)`, each small enough for a product in one thread."""
+    size, width = weight.shape
+    parts = -(-size * width * LANES // _PRODUCTS) or 1
+    rows = -(-size // parts)
+    padded = np.zeros((parts * rows, width), np.float32)
+    padded[:size] = weight
+    return padded.reshape(parts, rows, width)
+
+
+class _Layer(NamedTuple):
+    """An LSTM of h numbers in both directions: from its inputs to `(2 * 4 h)` numbers, and from its states likewise.
+
+    Those of a direction are the gates of the input, of the memory and of the output, at half their scale, and the new
+    values.
+
+    Args:
+        inputs: Of d numbers.
+        recurrent: `(2, parts, rows, h)`, the weights of both directions, cut into parts.
+    """
+
+    inputs: _Linear
+    recurrent: Matrix
+
+
+class _Weights(NamedTuple):
+    """The tensors in the form in which they are multiplied."""
+
+    word: Matrix
+    affix: Matrix
+    boundary: Matrix
+    given: npt.NDArray[np.int8]
+    given_projection: _Linear
+    layers: list[_Layer]
+    tag_hidden: _Linear
+    tag: _Linear
+    span: _Linear
+    norm: tuple[Matrix, Matrix, Matrix]
+    label: _Linear
+
+
+def _layer(matrices: Mapping[str, Matrix], layer: int) -> _Layer:
+    names = f"l{layer}", f"l{layer}_reverse"
+    inputs = np.concatenate([_gates(matrices[f"lstm.weight_ih_{name}"]) for name in names])
+    biases = (matrices[f"lstm.bias_ih_{name}"] + matrices[f"lstm.bias_hh_{name}"] for name in names)
+    recurrent = np.stack([_cut(_gates(matrices[f"lstm.weight_hh_{name}"])) for name in names])
+    return _Layer(_Linear.of(inputs, np.concatenate([_gates(bias) for bias in biases])), recurrent)
+
+
+def _gates(matrix: Matrix) -> Matrix:
+    """Torch's order (input, memory, new values, output) → that of `_Layer`."""
+    to_input, memory, new, output = np.split(matrix, 4)
+    # sigmoid(x) = tanh(x / 2) / 2 + 1/2
+    return np.concatenate([np.float32(0.5) * np.concatenate([to_input, memory, output]), new])
+
+
+def _read(layer: _Layer, inputs: Matrix, lengths: Sequence[int]) -> Matrix:
+    """Read `(positions, d, LANES)` in both directions; the states are `(positions, 2 h, LANES)`."""
+    positions, size, half = len(inputs), layer.recurrent.shape[3], np.float32(0.5)
+    gates = layer.inputs(inputs).reshape(positions, 2, 4 * size, LANES)
+    for lane, n in enumerate(lengths):
+        # A closed gate keeps the state at zero until the end of the sentence comes, read from the right.
+        gates[n + 2 :, 1, :size, lane] = -np.inf
+    states = np.empty((positions, 2 * size, LANES), np.float32)
+    hidden, cell = np.zeros((2, size, LANES), np.float32), np.zeros((2, size, LANES), np.float32)
+    products = np.empty((*layer.recurrent.shape[:3], LANES), np.float32)
+    now = products.reshape(2, -1, LANES)[:, : 4 * size]
+    shares, new = now[:, : 3 * size], now[:, 3 * size :]
+    to_input, memory, output = (shares[:, part * size : (part + 1) * size] for part in range(3))
+    for left in range(positions):
+        right = positions - 1 - left
+        np.matmul(layer.recurrent, hidden[:, None], out=products)
+        now[0] += gates[left, 0]
+        now[1] += gates[right, 1]
+        np.tanh(now, out=now)
+        shares *= half
+        shares += half
+        new *= to_input
+        cell *= memory
+        cell += new
+        np.tanh(cell, out=hidden)
+        hidden *= output
+        states[left, :size], states[right, size:] = hidden
+    return states

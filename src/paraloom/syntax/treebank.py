@@ -1,4 +1,4 @@
-"""Trees of a treebank: read from brackets, stripped of traces and function tags, binarized for a grammar."""
+"""Trees of a treebank: of brackets or dependencies, without traces and function tags, binarized for a grammar."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 
 from paraloom.core.errors import DataError, MissingExtraError
 from paraloom.io import read_lines
+from paraloom.syntax.conllu import is_conllu, read_conllu
+from paraloom.syntax.constituents import constituent_tree
 
 if TYPE_CHECKING:
     from nltk.tree import Tree
@@ -52,24 +54,44 @@ def read_brackets(path: str | Path) -> Iterator[tuple[int, str]]:
         raise DataError(f"{depth} brackets of the tree are not closed", file=path, row=first_row)
 
 
-def read_treebank(path: str | Path) -> Iterator[Tree]:
-    """Read the trees of a file, cleaned by `clean`; trees without words are left out.
+def read_treebank(path: str | Path) -> Iterator[Tree | None]:
+    """Read the trees of a file, cleaned by `clean`.
 
     Args:
-        path: A file of bracketed trees, plain or compressed.
+        path: A file of bracketed trees, or of Universal Dependencies with Penn tags (`.conllu`), which become
+            constituents by `constituents.constituent_tree`; plain or compressed.
+
+    Yields:
+        The trees, None for one without words, and for dependencies whose constituents would cross.
 
     Raises:
         DataError: A text is not a tree; the error has its row.
         MissingExtraError: nltk is not installed.
     """
     tree_class = _tree_class()
+    if is_conllu(path):
+        for row, words in read_conllu(path):
+            if words and all(word.tag == "_" for word in words):
+                raise DataError(
+                    "the words have no Penn tags",
+                    file=path,
+                    row=row,
+                    remedy="Tags are in the fifth field of a line, such as NNS.",
+                )
+            try:
+                tree = constituent_tree(words) if words else None
+            except DataError as error:
+                error.at(file=path, row=row)
+                raise
+            # nltk takes a backslash before a bracket for an escape.
+            yield None if tree is None else tree_class.fromstring(tree.replace("\\", "/"))
+        return
     for row, text in read_brackets(path):
         try:
             tree = clean(tree_class.fromstring(text, remove_empty_top_bracketing=True))
         except (ValueError, IndexError) as error:
             raise DataError(f"not a tree: {str(error).splitlines()[0]}", file=path, row=row) from None
-        if tree is not None:
-            yield tree
+        yield tree
 
 
 def clean(tree: Tree) -> Tree | None:

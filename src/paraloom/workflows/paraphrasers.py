@@ -20,7 +20,8 @@ from paraloom.generate.templates import SCPN_TEMPLATES, TemplateTable
 from paraloom.io import Corpus
 from paraloom.pipeline.result import RunResult
 from paraloom.pipeline.shard import OnError
-from paraloom.stages.paraphrasers import TREES, TrainParaphraser, paraphraser_parts, parsed_pairs
+from paraloom.stages.paraphrasers import TREE, TREES, TrainParaphraser, paraphraser_parts, parsed_pairs
+from paraloom.stages.sentences import ReadSentences
 from paraloom.stages.syntax import Parse
 from paraloom.stages.variants import columns_of_file
 from paraloom.workflows.run import as_list, input_stages, run_stages
@@ -68,6 +69,7 @@ def train_paraphraser(
     pairs: str | Path | Sequence[str | Path],
     output: str | Path,
     *,
+    sentences: str | Path | Sequence[str | Path] = (),
     parser: str | None = None,
     on_error: OnError = "stop",
     seed: int = 1,
@@ -78,6 +80,8 @@ def train_paraphraser(
     Args:
         pairs: Training pairs: one file or corpus, or several. Those without trees are parsed.
         output: Folder of the paraphraser.
+        sentences: Monolingual text, a sentence per line: the model learns to follow templates from it, too, by writing
+            sentences whose constituents it is given in another order. Those without trees are parsed.
         parser: A folder of `train_parser`, 'spacy:NAME' or 'stanza:LANGUAGE'; a folder is copied into the model.
         on_error: 'stop' at a row that cannot be read, or 'reject' it.
         seed: Seed of every random choice.
@@ -106,8 +110,29 @@ def train_paraphraser(
             reference = Parse(name=f"parse-{number}", input=reference, **fields)
             stages.append(reference)
         references.append(reference)
+    texts: list[Ref] = []
+    for number, source in enumerate(as_list(sentences), start=1):
+        path = Path(source).absolute()
+        reference = path
+        if not (path / "corpus.json").is_file():
+            reference = ReadSentences(name=f"sentences-{number}", text_files=(path,), bad_rows=on_error)
+            stages.append(reference)
+        if reference is not path or TREE not in _columns(source):
+            if parser is None:
+                raise ConfigError(
+                    "the sentences have no trees",
+                    file=source,
+                    remedy="Give --parser FOLDER (`paraloom train parser` makes one).",
+                )
+            reference = Parse(name=f"parse-sentences-{number}", input=reference, columns=("text",), **fields)
+            stages.append(reference)
+        texts.append(reference)
     training = TrainParaphraser(
-        pairs=tuple(references), parser=fields.get("parser"), parser_name=fields.get("model", ""), **config
+        pairs=tuple(references),
+        sentences=tuple(texts),
+        parser=fields.get("parser"),
+        parser_name=fields.get("model", ""),
+        **config,
     )
     return run_stages([*stages, training], str(output), seed=seed, on_error=on_error)
 

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
 
 from paraloom.core.digests import folder_digest, signature
 from paraloom.core.errors import ModelError
-from paraloom.syntax.span_kernels import best_splits, span_index
-from paraloom.syntax.span_network import Matrix, SpanNetwork
+from paraloom.syntax.span_kernels import best_splits, span_index, spans_of_splits
+from paraloom.syntax.span_network import LANES, Matrix, SpanNetwork
 from paraloom.syntax.tokenization import penn_tokens, without_brackets
 from paraloom.syntax.treebank import CHAIN
 from paraloom.syntax.word_features import GivenVectors, WordFeaturizer
@@ -21,8 +20,6 @@ from paraloom.syntax.word_features import GivenVectors, WordFeaturizer
 MODEL, WEIGHTS, GIVEN_WORDS = "spans.json", "spans.safetensors", "vectors.txt"
 MAX_WORDS = 150
 """Words of a sentence that is parsed; time and memory grow with their square."""
-BATCH = 64
-"""Sentences that are read together, of similar length."""
 
 
 class SpanParser:
@@ -55,6 +52,10 @@ class SpanParser:
         self.network, self.words, self.tags, self.labels = network, list(words), list(tags), list(labels)
         self.given_words = list(given_words)
         self._name = name
+        # A label may be a chain of several; the first one is that of no constituent, and opens none.
+        chains = [label.split(CHAIN) if label else [] for label in self.labels]
+        self._opening = ["".join(f"({label} " for label in chain) for chain in chains]
+        self._depth = [len(chain) for chain in chains]
         table = np.asarray(network.tensors["given"], np.int8)
         self._featurizer = WordFeaturizer(self.words, GivenVectors(self.given_words, table))
 
@@ -124,8 +125,8 @@ class SpanParser:
         trees: list[str | None] = [None] * len(sentences)
         numbers = [index for index, words in enumerate(sentences) if 0 < len(words) <= MAX_WORDS]
         numbers.sort(key=lambda index: len(sentences[index]))
-        for start in range(0, len(numbers), BATCH):
-            chosen = numbers[start : start + BATCH]
+        for start in range(0, len(numbers), LANES):
+            chosen = numbers[start : start + LANES]
             words = [[without_brackets(word) for word in sentences[index]] for index in chosen]
             scores = self.network.score([self._featurizer.features(one) for one in words])
             for index, one, (tags, labels) in zip(chosen, words, scores, strict=True):
@@ -138,34 +139,16 @@ class SpanParser:
         gain = label_scores - label_scores[:, :1]
         gain[span_index(0, n, n), 0] = -np.inf  # the whole sentence is a constituent
         labels = gain.argmax(axis=1)
-        splits = best_splits(gain.max(axis=1).astype(np.float32), n)
-        tags = tag_scores.argmax(axis=1)
-        return " ".join(self._brackets(words, tags, labels, splits, 0, n))
-
-    def _brackets(
-        self,
-        words: Sequence[str],
-        tags: npt.NDArray[np.int64],
-        labels: npt.NDArray[np.int64],
-        splits: npt.NDArray[np.int16],
-        start: int,
-        end: int,
-    ) -> Iterator[str]:
-        """The text of a span in pieces; a span without a label adds none to those of its parts."""
-        span = span_index(start, end, len(words))
-        chain = self.labels[labels[span]].split(CHAIN) if labels[span] else []
-        if end == start + 1:
-            pieces = [f"({self.tags[tags[start]]} {words[start]})"]
-        else:
-            split = int(splits[span])
-            pieces = [
-                *self._brackets(words, tags, labels, splits, start, split),
-                *self._brackets(words, tags, labels, splits, split, end),
-            ]
-        if not chain:
-            yield from pieces
-            return
-        yield f"{' '.join(f'({label}' for label in chain)} {' '.join(pieces)}{')' * len(chain)}"
+        spans = spans_of_splits(best_splits(gain.max(axis=1), n), n)
+        opened, closed = [""] * n, [0] * n
+        for start, end, label in zip(*spans[:, :2].T.tolist(), labels[spans[:, 2]].tolist(), strict=True):
+            opened[start] += self._opening[label]
+            closed[end - 1] += self._depth[label]
+        tags = [self.tags[tag] for tag in tag_scores.argmax(axis=1).tolist()]
+        return " ".join(
+            f"{labels_before}({tag} {word}){')' * closing}"
+            for labels_before, tag, word, closing in zip(opened, tags, words, closed, strict=True)
+        )
 
 
 _REMEDY = "Train it again: 'paraloom train parser'."
