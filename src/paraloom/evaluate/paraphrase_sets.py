@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -10,9 +9,10 @@ from typing import NamedTuple
 from paraloom.core.errors import ConfigError, DataError, nearest
 from paraloom.core.seeds import derive_seed
 from paraloom.io.compression import read_lines
+from paraloom.text.tokens import token_hash
 
-TEST_IMAGES = 4
-"""One of so many images of coco-captions is held out."""
+TEST_IMAGES = 0.25
+"""Share of the images of coco-captions that are held out."""
 
 
 class ReferencedSentence(NamedTuple):
@@ -28,19 +28,19 @@ class ReferencedSentence(NamedTuple):
 
 
 def is_test_image(image: str) -> bool:
-    """Whether the captions of an image of coco-captions are held out: one image of four, by a hash of its id.
+    """Whether the captions of an image of coco-captions are held out: a quarter of the images, by a hash of their ids.
 
-    Whoever trains a paraphraser on captions leaves these images out, wherever their captions come from. The split
-    depends on nothing but the id, so that it is the same in every subset and version of the corpus.
+    Whoever trains a paraphraser on captions leaves these images out, wherever their captions come from. In a pipeline,
+    the stage `split` with `share = 0.25` and the column of the ids keeps the others: it is the same rule.
 
     Args:
-        image: Id of the image, as in the first column of `captions.tsv.gz`; leading zeros do not count.
+        image: Id of the image, as in the first column of `captions.tsv.gz`.
 
     Example:
-        >>> [image for image in ("57870", "384029", "26", "000026") if is_test_image(image)]
-        ['26', '000026']
+        >>> sum(is_test_image(str(number)) for number in range(1000))
+        239
     """
-    return int(hashlib.sha256((image.strip().lstrip("0") or "0").encode()).hexdigest()[:8], 16) % TEST_IMAGES == 0
+    return token_hash(image.strip()) < TEST_IMAGES * 2.0**64
 
 
 def _quora(root: Path) -> Iterator[ReferencedSentence]:
