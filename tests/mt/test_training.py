@@ -29,7 +29,7 @@ pytest.importorskip("transformers", reason="training needs transformers: pip ins
 
 import torch
 
-from paraloom.mt.trainer import BatchSchedule, Trainer
+from paraloom.mt.trainer import Trainer
 
 WEIGHTS = "huggingface/model.safetensors"
 SHORT = replace(TOY_CONFIG, steps=4, evaluate_every=2, batch_tokens=200)

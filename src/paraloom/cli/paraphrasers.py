@@ -24,6 +24,9 @@ def train_paraphraser(
     pairs: Annotated[list[str], typer.Argument(help="Pairs, from `backtranslate`, `filter` or `parse`. Repeatable.")],
     output: options.Folder,
     parser: Parser = None,
+    network: Annotated[
+        str, typer.Option(help="transformer; lstm: PNMT's paraphraser; or scpn: parse, then paraphrase.")
+    ] = "transformer",
     direction: Annotated[str, typer.Option(help="both, src-tgt or tgt-src: which side is paraphrased.")] = "both",
     steps: Annotated[int, typer.Option(help="Number of updates; the progress bar shows the time left.")] = 4000,
     vocab_size: Annotated[int, typer.Option(help="Size of the sub-word vocabulary.")] = 8000,
@@ -57,6 +60,7 @@ def train_paraphraser(
         parser=parser,
         on_error=on_error.value,
         seed=seed,
+        network=network,
         direction=direction,
         steps=steps,
         vocab_size=vocab_size,

@@ -20,7 +20,8 @@ from paraloom.generate.templates import SCPN_TEMPLATES, TemplateTable
 from paraloom.io import Corpus
 from paraloom.pipeline.result import RunResult
 from paraloom.pipeline.shard import OnError
-from paraloom.stages.paraphrasers import TREES, TrainParaphraser, paraphraser_parts, parsed_pairs
+from paraloom.stages.paraphraser_networks import TREES, parsed_pairs
+from paraloom.stages.paraphrasers import TrainParaphraser, paraphraser_parts
 from paraloom.stages.syntax import Parse
 from paraloom.stages.variants import columns_of_file
 from paraloom.workflows.run import as_list, input_stages, run_stages
