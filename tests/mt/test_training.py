@@ -21,6 +21,7 @@ from paraloom.core.digests import file_digest
 from paraloom.core.errors import ConfigError, DataError, ModelError, RunError
 from paraloom.mt.config import TranslatorConfig
 from paraloom.mt.data import Examples, encode_examples
+from paraloom.mt.schedule import BatchSchedule
 from paraloom.mt.subwords import train_subwords
 from paraloom.mt.training import TrainingCurve, train_translator
 

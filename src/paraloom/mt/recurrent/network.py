@@ -134,9 +134,5 @@ class LabelIds:
 
 
 def embedding(size: int, width: int) -> nn.Embedding:
-    """Embeddings of `size` tokens, uniform in ±0.1, and of padding, the last, which is zero and stays so."""
-    table = nn.Embedding(size + 1, width, padding_idx=size)
-    with torch.no_grad():
-        table.weight.uniform_(-0.1, 0.1)
-        table.weight[size] = 0
-    return table
+    """Embeddings of `size` tokens, at random from N(0, 1), and of padding, the last, which is zero and stays so."""
+    return nn.Embedding(size + 1, width, padding_idx=size)

@@ -127,6 +127,7 @@ class RecurrentTranslator:
             return minimum_risk(samples, further, decoding)
         return self._decoded(texts, starts, decoding, seed)
 
+    @torch.inference_mode()
     def _decoded(
         self, texts: Sequence[str], starts: Sequence[list[int]], decoding: Beam | Decoding, seed: int
     ) -> list[list[Variant]]:
@@ -142,7 +143,6 @@ class RecurrentTranslator:
                 variants[row] = [self._variant(one) for one in group]
         return variants
 
-    @torch.inference_mode()
     def _search(
         self,
         memory: tuple[torch.Tensor, ...],
