@@ -127,5 +127,5 @@ def test_training_by_command(paraloom: Command, tmp_path: Path) -> None:
     assert json.loads(out)["figures"]["steps"] == 2
     saved = json.loads((tmp_path / "model" / "training.json").read_text())
     assert (saved["config"]["word_dim"], saved["config"]["hidden_dim"]) == (6, 8)
-    status, _, err = paraloom(*training, "--network", "gru")
+    status, _, err = paraloom(*training[:-1], "other", "--network", "gru")
     assert status == 1 and "key 'network' must be 'transformer' or 'lstm' or 'scpn', not 'gru'" in err

@@ -25,7 +25,7 @@ from paraloom.io.compression import read_lines
 from paraloom.mt.config import TranslatorConfig
 from paraloom.mt.data import SentencePairs
 from paraloom.mt.recurrent.config import RecurrentConfig
-from paraloom.mt.recurrent.training import TrainingPairs, train_lstm, train_scpn
+from paraloom.mt.recurrent.training import NetworkPairs, train_lstm, train_scpn
 from paraloom.mt.training import train_translator
 from paraloom.mt.translator import Translator
 from paraloom.pairs.filtering.held_out import is_held_out
@@ -237,9 +237,9 @@ def example_file(folder: Path, name: str, held: bool) -> Path:
     return folder / f"{name}-{'dev' if held else 'train'}.tsv"
 
 
-def _pairs(folder: Path, name: str, max_length: int | None = None) -> TrainingPairs:
+def _pairs(folder: Path, name: str, max_length: int | None = None) -> NetworkPairs:
     development = list(_read_examples(example_file(folder, name, True)))
-    return TrainingPairs(partial(_read_examples, example_file(folder, name, False)), development, max_length)
+    return NetworkPairs(partial(_read_examples, example_file(folder, name, False)), development, max_length)
 
 
 def _read_examples(path: Path) -> Iterator[SentencePairs]:

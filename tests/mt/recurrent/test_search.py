@@ -14,7 +14,7 @@ import torch
 from paraloom.mt.recurrent.lstm import LstmNetwork
 from paraloom.mt.recurrent.network import RecurrentNetwork, Tensors
 from paraloom.mt.recurrent.sampling import draws, sample, sample_tokens
-from paraloom.mt.recurrent.search import Hypothesis, beam_search
+from paraloom.mt.recurrent.search import WrittenTokens, beam_search
 
 TOKENS = 4
 LIMIT = 3
@@ -30,7 +30,7 @@ def tiny(sources: list[list[int]], seed: int = 3) -> tuple[RecurrentNetwork, Ten
         return network, network.encode(network.inputs([np.array(row, np.int32) for row in sources]))
 
 
-def exhaustive(network: RecurrentNetwork, memory: Tensors, start: tuple[int, ...] = ()) -> list[Hypothesis]:
+def exhaustive(network: RecurrentNetwork, memory: Tensors, start: tuple[int, ...] = ()) -> list[WrittenTokens]:
     """All outputs within the limit, with their log-probabilities after the beginning."""
 
     def log_prob(ids: tuple[int, ...]) -> float:
@@ -42,11 +42,11 @@ def exhaustive(network: RecurrentNetwork, memory: Tensors, start: tuple[int, ...
         for ids in itertools.product(range(1, TOKENS), repeat=length):
             cut = length == LIMIT
             whole = (*start, *ids) if cut else (*start, *ids, 0)
-            outputs.append(Hypothesis(ids, log_prob(whole) - log_prob(start), cut))
+            outputs.append(WrittenTokens(ids, log_prob(whole) - log_prob(start), cut))
     return outputs
 
 
-def assert_same(given: list[Hypothesis], expected: list[Hypothesis]) -> None:
+def assert_same(given: list[WrittenTokens], expected: list[WrittenTokens]) -> None:
     assert [(one.ids, one.cut) for one in given] == [(one.ids, one.cut) for one in expected]
     assert [one.logprob for one in given] == pytest.approx([one.logprob for one in expected])
 

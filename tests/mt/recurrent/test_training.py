@@ -21,7 +21,7 @@ from paraloom.core.protocols import PrefixTranslatorLike
 from paraloom.mt.recurrent.config import RecurrentConfig
 from paraloom.mt.recurrent.store import load_network, save_network
 from paraloom.mt.recurrent.trainer import RecurrentTrainer
-from paraloom.mt.recurrent.training import TrainingPairs, train_lstm, train_scpn
+from paraloom.mt.recurrent.training import NetworkPairs, train_lstm, train_scpn
 from paraloom.mt.recurrent.translator import RecurrentTranslator
 
 SIZES = RecurrentConfig(word_dim=8, hidden_dim=12, label_dim=4, parse_dim=6, recurrent_learning_rate=0.01)
@@ -33,11 +33,11 @@ PARSES = ("<(S><(NP><)><(VP><)><)>", "<(S><(VP><)><(NP><)><)>")
 SCPN_CONFIG = replace(CONFIG, special_tokens=TOKENS)
 
 
-def toy_pairs() -> TrainingPairs:
-    return TrainingPairs(lambda: toy_bitext(100), toy_bitext(20, seed=2))
+def toy_pairs() -> NetworkPairs:
+    return NetworkPairs(lambda: toy_bitext(100), toy_bitext(20, seed=2))
 
 
-def scpn_pairs() -> tuple[TrainingPairs, TrainingPairs]:
+def scpn_pairs() -> tuple[NetworkPairs, NetworkPairs]:
     """Sentences with parses, and parses with templates."""
     parts = [
         ([f"{source} <sep>{PARSES[row % 2]}" for row, source in enumerate(sources)], targets)
@@ -45,7 +45,7 @@ def scpn_pairs() -> tuple[TrainingPairs, TrainingPairs]:
     ]
     rows = [(f"{PARSES[row % 2]}<sep><(S><)>", PARSES[row % 3 == 0]) for row in range(60)]
     parses = [([one for one, _ in rows], [other for _, other in rows])]
-    return TrainingPairs(lambda: parts, parts[:1], 200), TrainingPairs(lambda: parses, parses, 200)
+    return NetworkPairs(lambda: parts, parts[:1], 200), NetworkPairs(lambda: parses, parses, 200)
 
 
 def train(network: str, folder: Path, **settings: Any) -> dict[str, Any]:

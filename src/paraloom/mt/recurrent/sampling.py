@@ -12,7 +12,7 @@ from torch import Tensor
 from paraloom.core.seeds import generator
 from paraloom.mt.data import END_ID
 from paraloom.mt.recurrent.network import RecurrentNetwork, Tensors
-from paraloom.mt.recurrent.search import Hypothesis, forced, selected
+from paraloom.mt.recurrent.search import WrittenTokens, forced, selected
 
 
 def draws(seed: int, row: int, count: int, length: int) -> npt.NDArray[np.float64]:
@@ -75,7 +75,7 @@ def sample(
     temperature: float = 1.0,
     k: int = 0,
     p: float = 1.0,
-) -> list[list[Hypothesis]]:
+) -> list[list[WrittenTokens]]:
     """Independent samples.
 
     Args:
@@ -127,7 +127,7 @@ def sample(
         state, memory, previous = selected(state, kept), selected(memory, kept), chosen[kept]
         active = [active[number] for number in going]
         position += 1
-    groups: list[list[Hypothesis]] = [[] for _ in randoms]
+    groups: list[list[WrittenTokens]] = [[] for _ in randoms]
     for row, ids, logprob, stopped in zip(owners, written, sums, cut, strict=True):
-        groups[row].append(Hypothesis(tuple(ids), logprob, stopped))
+        groups[row].append(WrittenTokens(tuple(ids), logprob, stopped))
     return groups

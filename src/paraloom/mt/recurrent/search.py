@@ -12,7 +12,7 @@ from paraloom.mt.data import END_ID
 from paraloom.mt.recurrent.network import RecurrentNetwork, Tensors
 
 
-class Hypothesis(NamedTuple):
+class WrittenTokens(NamedTuple):
     """What a network wrote.
 
     Args:
@@ -65,7 +65,7 @@ def beam_search(
     size: int = 5,
     nbest: int = 1,
     length_penalty: float = 1.0,
-) -> list[list[Hypothesis]]:
+) -> list[list[WrittenTokens]]:
     """The most likely outputs that a beam finds.
 
     The search of a row ends when as many hypotheses ended as the beam has places, or at its limit.
@@ -77,13 +77,13 @@ def beam_search(
         limits: Tokens of each output at most, after its beginning; n.
         size: Hypotheses of a beam.
         nbest: Outputs of each source.
-        length_penalty: See `Hypothesis.score`.
+        length_penalty: See `WrittenTokens.score`.
 
     Returns:
         For each source its hypotheses, best first; fewer than `nbest` only where there are fewer outputs.
     """
     rows = list(range(len(prefixes)))
-    done: list[list[Hypothesis]] = [[] for _ in prefixes]
+    done: list[list[WrittenTokens]] = [[] for _ in prefixes]
     device = memory[0].device
     # The tensors hold the beams of the rows that are searched, one after the other.
     places = torch.arange(len(rows), device=device).repeat_interleave(size)
@@ -107,7 +107,7 @@ def beam_search(
             if tokens[number] is None:
                 for rank in [rank for rank, end in enumerate(ends[number][:size]) if end]:
                     ids = written[number, origins[number, rank], len(prefixes[row]) :].tolist()
-                    done[row].append(Hypothesis(tuple(ids), float(best[number, rank])))
+                    done[row].append(WrittenTokens(tuple(ids), float(best[number, rank])))
         # Those that go further, in order: the ended ones last.
         order = ended.to(torch.int8).argsort(dim=1, stable=True)[:, :size]
         if order.shape[1] < size:
@@ -120,9 +120,9 @@ def beam_search(
         active = []
         for number, row in enumerate(rows):
             if position + 1 >= len(prefixes[row]) + limits[row]:
-                for place in alive[number].nonzero()[:, 0].tolist() if len(done[row]) < nbest else []:
-                    ids = written[number, place, len(prefixes[row]) :].tolist()
-                    done[row].append(Hypothesis(tuple(ids), float(scores[number, place]), cut=True))
+                for beam in alive[number].nonzero()[:, 0].tolist() if len(done[row]) < nbest else []:
+                    ids = written[number, beam, len(prefixes[row]) :].tolist()
+                    done[row].append(WrittenTokens(tuple(ids), float(scores[number, beam]), cut=True))
             elif len(done[row]) < size and bool(alive[number].any()):
                 active.append(number)
         if not active:

@@ -25,7 +25,7 @@ MAX_TARGET = 256
 
 
 @dataclass(frozen=True)
-class TrainingPairs:
+class NetworkPairs:
     """Sources and targets of one network.
 
     Args:
@@ -40,7 +40,7 @@ class TrainingPairs:
 
 
 def train_lstm(
-    pairs: TrainingPairs, config: TranslatorConfig, recurrent: RecurrentConfig, folder: Path, *, seed: int = 1
+    pairs: NetworkPairs, config: TranslatorConfig, recurrent: RecurrentConfig, folder: Path, *, seed: int = 1
 ) -> dict[str, Any]:
     """Train PNMT's paraphraser (`paraloom.mt.recurrent.lstm`).
 
@@ -82,8 +82,8 @@ def train_lstm(
 
 
 def train_scpn(
-    sentences: TrainingPairs,
-    parses: TrainingPairs,
+    sentences: NetworkPairs,
+    parses: NetworkPairs,
     config: TranslatorConfig,
     recurrent: RecurrentConfig,
     folder: Path,
@@ -142,7 +142,7 @@ def train_scpn(
     return figures | {f"parse_{name}": value for name, value in parse_figures.items()}
 
 
-def _subwords(pairs: TrainingPairs, config: TranslatorConfig, folder: Path, seed: int) -> Path:
+def _subwords(pairs: NetworkPairs, config: TranslatorConfig, folder: Path, seed: int) -> Path:
     subwords = folder / "checkpoint" / "subwords"
     prepare_subwords(pairs.training, config, subwords, seed, None)
     for name in SUBWORD_FILES:
@@ -152,7 +152,7 @@ def _subwords(pairs: TrainingPairs, config: TranslatorConfig, folder: Path, seed
 
 def _train(
     new_network: Callable[[], RecurrentNetwork],
-    pairs: TrainingPairs,
+    pairs: NetworkPairs,
     settings: tuple[TranslatorConfig, RecurrentConfig],
     folder: Path,
     scratch: Path,

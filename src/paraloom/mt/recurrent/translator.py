@@ -18,7 +18,7 @@ from paraloom.mt.families.marian import SUBWORD_MODELS, open_checkpoint
 from paraloom.mt.long_texts import LongTexts
 from paraloom.mt.minimum_risk import minimum_risk
 from paraloom.mt.recurrent.sampling import draws, sample
-from paraloom.mt.recurrent.search import Hypothesis, beam_search
+from paraloom.mt.recurrent.search import WrittenTokens, beam_search
 from paraloom.mt.recurrent.store import load_network
 from paraloom.mt.subwords import UNKNOWN, read_vocabulary
 from paraloom.mt.texts import as_texts
@@ -151,7 +151,7 @@ class RecurrentTranslator:
         sources: dict[int, np.ndarray],
         decoding: Decoding,
         seed: int,
-    ) -> list[list[Hypothesis]]:
+    ) -> list[list[WrittenTokens]]:
         if isinstance(decoding, Beam):
             limits = [min(self.max_target, 3 * 8 * -(-len(sources[row]) // 8) + 16) for row in part]
             options = {"size": decoding.size, "nbest": decoding.nbest, "length_penalty": decoding.length_penalty}
@@ -180,7 +180,7 @@ class RecurrentTranslator:
         own: list[int] = self.network.own_ids(np.append(self._subwords(pieces), np.int32(END_ID))).tolist()
         return own[:-1]
 
-    def _variant(self, hypothesis: Hypothesis) -> Variant:
+    def _variant(self, hypothesis: WrittenTokens) -> Variant:
         pieces = [self._pieces[one] for one in self.network.subword_ids(hypothesis.ids)]
         (text,) = self._codec.decode([pieces])
         return Variant(text, hypothesis.logprob, hypothesis.tokens, hypothesis.cut)
