@@ -21,6 +21,7 @@ from paraloom.core.digests import file_digest
 from paraloom.core.errors import ConfigError, DataError, ModelError, RunError
 from paraloom.mt.config import TranslatorConfig
 from paraloom.mt.data import Examples, encode_examples
+from paraloom.mt.schedule import BatchSchedule
 from paraloom.mt.subwords import train_subwords
 from paraloom.mt.training import TrainingCurve, train_translator
 
@@ -29,7 +30,7 @@ pytest.importorskip("transformers", reason="training needs transformers: pip ins
 
 import torch
 
-from paraloom.mt.trainer import BatchSchedule, Trainer
+from paraloom.mt.trainer import Trainer
 
 WEIGHTS = "huggingface/model.safetensors"
 SHORT = replace(TOY_CONFIG, steps=4, evaluate_every=2, batch_tokens=200)

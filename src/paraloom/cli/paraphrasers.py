@@ -27,6 +27,11 @@ def train_paraphraser(
         typer.Option(help="Monolingual text, a sentence per line, which teaches to follow templates. Repeatable."),
     ] = None,
     parser: Parser = None,
+    network: Annotated[
+        str, typer.Option(help="transformer; lstm: PNMT's paraphraser; or scpn: parse, then paraphrase.")
+    ] = "transformer",
+    word_dim: Annotated[int, typer.Option(help="Width of the embeddings of lstm and scpn.")] = 300,
+    hidden_dim: Annotated[int, typer.Option(help="Width of the LSTMs of lstm and scpn.")] = 512,
     direction: Annotated[str, typer.Option(help="both, src-tgt or tgt-src: which side is paraphrased.")] = "both",
     steps: Annotated[int, typer.Option(help="Number of updates; the progress bar shows the time left.")] = 4000,
     vocab_size: Annotated[int, typer.Option(help="Size of the sub-word vocabulary.")] = 8000,
@@ -61,6 +66,9 @@ def train_paraphraser(
         parser=parser,
         on_error=on_error.value,
         seed=seed,
+        network=network,
+        word_dim=word_dim,
+        hidden_dim=hidden_dim,
         direction=direction,
         steps=steps,
         vocab_size=vocab_size,

@@ -160,6 +160,16 @@ def template_tokens(template: str) -> list[str]:
     return [CLOSE if piece == ")" else f"<({piece[1:]}>" for piece in re.findall(r"\([^\s()]+|\)", template)]
 
 
+def tokens_of(text: str) -> list[str]:
+    """The tokens of templates in a text, in order; the separator is not one.
+
+    Example:
+        >>> tokens_of("It rains. <sep><(S> <(NP><)><)>")
+        ['<(S>', '<(NP>', '<)>', '<)>']
+    """
+    return [token for token in _TOKEN.findall(text) if token != SEPARATOR]
+
+
 def is_template(tokens: Sequence[str]) -> bool:
     """Whether tokens are one template: brackets balanced, one root, nothing else.
 

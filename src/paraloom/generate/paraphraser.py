@@ -195,10 +195,8 @@ class ControlledParaphraser:
         decode: str | None,
         seed: int,
     ) -> list[list[ControlledVariant]]:
-        control = self.settings.control
-        shown = control.source_parse_share > 0
         sources = [
-            source_text(text, source_template(tree, template, control) if tree and shown else None) if text else ""
+            source_text(text, self._shown(tree, template)) if text else ""
             for text, tree, template in zip(texts, trees, templates, strict=True)
         ]
         checked = self.parser is not None and any(template is not None for template in templates)
@@ -209,6 +207,15 @@ class ControlledParaphraser:
             prefixes=[target_prefix(template) for template in templates],
         )
         return [group[:n] for group in control_variants(variants, templates, self.parser)]
+
+    def _shown(self, tree: str | None, template: str | None) -> str | None:
+        """What the source shows of its own tree: of SCPN's all of it, else its template."""
+        control = self.settings.control
+        if tree is None or not control.source_parse_share:
+            return None
+        if self.settings.max_parse_labels:
+            return bounded_cut(tree, None, self.settings.max_parse_labels)
+        return source_template(tree, template, control)
 
     def _read(self, template: str | Sequence[str | None] | None, texts: Sequence[str]) -> list[str | None]:
         if template is None or isinstance(template, str):

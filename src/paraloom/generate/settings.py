@@ -11,6 +11,9 @@ from paraloom.generate.config import ControlConfig
 from paraloom.io.atomic import atomic_write
 
 PARAPHRASER_FILE = "paraphraser.json"
+TRANSFORMER, LSTM, SCPN = NETWORKS = ("transformer", "lstm", "scpn")
+"""Networks of paraphrasers: the one of translators, PNMT's, and the two of SCPN."""
+
 PARSER_FOLDER = "parser"
 """Folder, within that of a paraphraser, of the parser that came with it."""
 
@@ -24,12 +27,18 @@ class ParaphraserSettings:
         control: The mixture of its training examples.
         parser: Name of an installed parser, such as 'stanza:en'; '' where the folder has the parser, or none.
         language: Language of its training pairs, an ISO 639-1 code; '' where it is unknown.
+        network: Its network: 'transformer', 'lstm' or 'scpn'.
+        max_parse_labels: Of SCPN, whose sources show their full parse: labels of it at most; else 0.
+        tags: Of SCPN: labels of words.
     """
 
     labels: tuple[str, ...]
     control: ControlConfig = field(default_factory=ControlConfig)
     parser: str = ""
     language: str = ""
+    network: str = TRANSFORMER
+    max_parse_labels: int = 0
+    tags: tuple[str, ...] = ()
 
     def save(self, folder: Path) -> None:
         """Write paraphraser.json.
@@ -39,7 +48,8 @@ class ParaphraserSettings:
         """
         values = {
             **{"labels": self.labels, "control": asdict(self.control)},
-            **{"parser": self.parser, "language": self.language},
+            **{"parser": self.parser, "language": self.language, "network": self.network},
+            **({"max_parse_labels": self.max_parse_labels, "tags": self.tags} if self.network == SCPN else {}),
         }
         with atomic_write(folder / PARAPHRASER_FILE) as temporary:
             temporary.write_text(json.dumps(values, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
@@ -64,7 +74,15 @@ class ParaphraserSettings:
         try:
             values = json.loads(path.read_text(encoding="utf-8"))
             control = ControlConfig(**values["control"])
-            return cls(tuple(values["labels"]), control, str(values["parser"]), str(values["language"]))
+            return cls(
+                tuple(values["labels"]),
+                control,
+                str(values["parser"]),
+                str(values["language"]),
+                str(values.get("network", TRANSFORMER)),
+                int(values.get("max_parse_labels", 0)),
+                tuple(values.get("tags", ())),
+            )
         except (ValueError, KeyError, TypeError, ParaloomError) as error:
             raise ModelError(
                 f"{PARAPHRASER_FILE} is damaged: {error}", file=folder, remedy="Train or copy the model again."

@@ -2,29 +2,26 @@
 
 from __future__ import annotations
 
-import math
-import os
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from functools import partial
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import torch
-from safetensors import safe_open
 from safetensors.torch import save_file
 from torch import Tensor
 
 from paraloom.core.devices import parse_device
 from paraloom.core.errors import ConfigError, RunError
 from paraloom.core.hardware import supports_bfloat16
-from paraloom.core.seeds import generator, spawn_seed, worker_seed
+from paraloom.core.seeds import worker_seed
 from paraloom.mt.checkpoint import CHECKPOINT
 from paraloom.mt.config import TranslatorConfig
-from paraloom.mt.data import Examples, batches, pad
+from paraloom.mt.data import Examples, pad
 from paraloom.mt.muon import Muon
 from paraloom.mt.network import (
     EMBEDDING,
@@ -35,9 +32,8 @@ from paraloom.mt.network import (
     new_model,
     smoothed_cross_entropy,
 )
-
-Batch: TypeAlias = npt.NDArray[np.int64] | Sequence[npt.NDArray[np.int64]]
-"""Numbers of pairs, int64; or several such arrays."""
+from paraloom.mt.schedule import Batch, perplexity, rate_factor, sorted_parts
+from paraloom.mt.training_state import load_state, save_state
 
 ADAM_BETAS = (0.9, 0.98)
 
@@ -63,6 +59,8 @@ class Trainer:
         ConfigError: `config.device` is not available, or the processor is to compute in bfloat16 and has no
             instructions for that.
     """
+
+    rates = "muon_learning_rate and adam_learning_rate"
 
     def __init__(self, config: TranslatorConfig, vocab_size: int, seed: int = 1, init_from: Path | None = None) -> None:
         torch.set_num_threads(1)
@@ -167,7 +165,7 @@ class Trainer:
         self._probe_loss += sum(plain for _, plain, _ in results)
         self._probe_count += sum(count for _, _, count in results)
         self._gather(pool)
-        factor = self._schedule()
+        factor = rate_factor(self.config, self.step)
         for group in self._adam.param_groups:
             group["lr"] = self.config.adam_learning_rate * factor
         self._adam.step()
@@ -197,7 +195,7 @@ class Trainer:
             that of training is measured since the previous point, with the weights and the dropout of each step (as in
             BBH22 Figure 4), on at most `PROBE_TOKENS` tokens per slice.
         """
-        parts = _sorted_parts(examples)
+        parts = sorted_parts(examples)
         with torch.no_grad():
             losses = list(pool.map(lambda part: self._loss(part, examples), parts))
         tokens = int(examples.target_lengths.sum())
@@ -211,8 +209,8 @@ class Trainer:
             "step": self.step,
             "loss": round(self._loss_sum / self._loss_count, 4),
             "dev_loss": round(loss, 4),
-            "train_perplexity": _perplexity(self._probe_loss, self._probe_count),
-            "dev_perplexity": _perplexity(sum(plain for _, plain in losses), tokens),
+            "train_perplexity": perplexity(self._probe_loss, self._probe_count),
+            "dev_perplexity": perplexity(sum(plain for _, plain in losses), tokens),
         }
         self._loss_sum, self._loss_count, self._probe_loss, self._probe_count = 0.0, 0, 0.0, 0
         return point
@@ -244,7 +242,7 @@ class Trainer:
         for name, value in self.best.items():
             value.copy_(weights[name])
         with torch.no_grad():
-            losses = list(pool.map(lambda part: self._loss(part, examples, self.best), _sorted_parts(examples)))
+            losses = list(pool.map(lambda part: self._loss(part, examples, self.best), sorted_parts(examples)))
         self.best_loss = sum(smoothed for smoothed, _ in losses) / int(examples.target_lengths.sum())
 
     def save(self, path: Path, identity: str) -> None:
@@ -258,21 +256,12 @@ class Trainer:
         tensors = {f"{kind}.{name}": value for kind, values in kinds.items() for name, value in values.items()}
         tensors |= self._muon.state()
         for i, vector in enumerate(self._vectors):
-            state = self._adam.state[vector]
-            tensors |= {f"adam.{i}.first": state["exp_avg"], f"adam.{i}.second": state["exp_avg_sq"]}
+            moments = self._adam.state[vector]
+            tensors |= {f"adam.{i}.first": moments["exp_avg"], f"adam.{i}.second": moments["exp_avg_sq"]}
         for i, random in enumerate(self._generators):
             tensors[f"random.{i}"] = random.get_state()
         counters = (self.step, self.epoch, self.position, self.tokens, self.evaluations_without_gain)
-        progress = " ".join(repr(number) for number in (*counters, self.seconds, self.best_loss))
-        part = path.with_suffix(".part")
-        save_file(
-            {name: value.cpu().contiguous() for name, value in tensors.items()},
-            part,
-            metadata={"identity": identity, "progress": progress},
-        )
-        with part.open("rb+") as stream:
-            os.fsync(stream.fileno())
-        part.replace(path)
+        save_state(path, tensors, identity, (*counters, self.seconds, self.best_loss))
 
     def resume(self, path: Path, identity: str) -> None:
         """Continue from `path` if it exists and was saved by a training of the same data and configuration.
@@ -281,19 +270,15 @@ class Trainer:
             path: The file.
             identity: Digest of data and configuration.
         """
-        if not path.is_file():
+        state = load_state(path, identity)
+        if state is None:
             return
-        with safe_open(path, "pt") as stored:
-            metadata = stored.metadata()
-            if metadata.get("identity") != identity:
-                return
-            tensors = {name: stored.get_tensor(name) for name in stored.keys()}  # noqa: SIM118
+        tensors, numbers = state
         for kind, values in (("parameters", self.parameters), ("averaged", self.averaged), ("best", self.best)):
             for name, value in values.items():
                 value.copy_(tensors[f"{kind}.{name}"])
         self._copy_to_slices()
         self._muon.load(tensors)
-        numbers = metadata["progress"].split()
         self.step, self.epoch, self.position, self.tokens, self.evaluations_without_gain = map(int, numbers[:5])
         self.seconds, self.best_loss = map(float, numbers[5:])
         for i, vector in enumerate(self._vectors):
@@ -414,53 +399,6 @@ class Trainer:
         self.parameters[EMBEDDING].grad[self.padding] = 0  # type: ignore[index]
         torch.nn.utils.clip_grad_norm_(self._vectors, 1.0)
 
-    def _schedule(self) -> float:
-        """Factor of the learning rates: linear warm-up, constant, linear cool-down to zero."""
-        config = self.config
-        cooldown = (config.steps - self.step) / max(1, config.steps * config.cooldown_share)
-        return min(1.0, (self.step + 1) / max(1, config.warmup_steps), cooldown)
-
-
-class BatchSchedule:
-    """The batches of a training in order, from the trainer's position on.
-
-    The order and the subword segmentation of an epoch follow from the trainer's seed and the epoch's number alone.
-
-    Args:
-        examples: The pairs in their most likely segmentation.
-        resample: (epoch, seed) → the pairs in another segmentation.
-        trainer: Holds the position, which `next` advances.
-    """
-
-    def __init__(self, examples: Examples, resample: Callable[[int, int], Examples], trainer: Trainer) -> None:
-        self.examples = self.plain = examples
-        self.resample, self.trainer = resample, trainer
-
-    def next(self) -> tuple[list[npt.NDArray[np.int64]], Examples]:
-        """The pair numbers of the next `config.accumulate` batches, fewer at the end of an epoch, and the examples."""
-        trainer, config = self.trainer, self.trainer.config
-        # Runs twice when the training that is resumed was stopped at the end of an epoch.
-        while trainer.position >= len(trainer.plan):
-            if trainer.plan:
-                trainer.epoch += 1
-                trainer.position = 0
-            # The first step of the epoch, also when a training is resumed in the middle of it.
-            first_step = trainer.step - -(-trainer.position // config.accumulate)
-            if config.subword_sampling and first_step < config.steps * (1 - config.plain_subword_share):
-                self.examples = self.resample(trainer.epoch, spawn_seed(trainer.seed, trainer.epoch))
-            else:
-                self.examples = self.plain
-            trainer.plan = batches(self.examples, config.batch_tokens, generator(trainer.seed, trainer.epoch))
-        chosen = trainer.plan[trainer.position : trainer.position + config.accumulate]
-        trainer.position += len(chosen)
-        return chosen, self.examples
-
-
-def _sorted_parts(examples: Examples) -> list[npt.NDArray[np.int64]]:
-    """Numbers of development pairs of similar length, 64 at a time."""
-    order = np.argsort(examples.target_lengths, kind="stable")
-    return [order[i : i + 64] for i in range(0, len(order), 64)]
-
 
 def _find_devices(config: TranslatorConfig) -> list[torch.device]:
     """The device of each slice of a batch: as many as threads on a processor, one for each GPU."""
@@ -479,11 +417,6 @@ def _computes_in_bfloat16(precision: str, device: torch.device) -> bool:
             remedy="Set training_precision = 'float32', or train on a GPU (device = 'cuda').",
         )
     return able and precision != "float32"
-
-
-def _perplexity(loss: float, tokens: int) -> float:
-    """The exponential of the mean loss; of a very large loss, exp(700), which is still a finite number."""
-    return round(math.exp(min(loss / max(1, tokens), 700.0)), 4)
 
 
 def _run(tasks: Iterable[Callable[[], None]], pool: ThreadPoolExecutor) -> None:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from paraloom.core.digests import digest, file_digest
 from paraloom.core.errors import ModelError
@@ -20,11 +20,9 @@ from paraloom.mt.averaging import mean_weights
 from paraloom.mt.checkpoint import CHECKPOINT, convert, save_checkpoint
 from paraloom.mt.config import TranslatorConfig
 from paraloom.mt.data import Examples, SentencePairs, encode_examples
+from paraloom.mt.schedule import BatchSchedule, TrainerLike
 from paraloom.mt.shortlist import write_shortlist
 from paraloom.mt.subwords import SUBWORD_FILES, read_vocabulary, train_subwords
-
-if TYPE_CHECKING:
-    from paraloom.mt.trainer import BatchSchedule, Trainer
 
 _WEIGHTS = "weights-{}.safetensors"
 """File of the weights of a step, while they are needed for an average."""
@@ -69,30 +67,14 @@ def train_translator(
             translator lack a special token.
         DataError: The bitext has no usable pair.
     """
-    from paraloom.mt.trainer import BatchSchedule, Trainer
+    from paraloom.mt.trainer import Trainer
 
     scratch = folder / "checkpoint"
     subwords = scratch / "subwords"
-    _prepare_subwords(bitext, config, subwords, seed, init_from or subwords_from)
-    training = encode_examples(bitext(), subwords, scratch / "training.ids", max_length=config.max_length)
-    held_out = encode_examples(development, subwords, scratch / "development.ids", max_length=config.max_length)
-
-    def resample(epoch: int, epoch_seed: int) -> Examples:
-        # The file of the previous epoch may still be mapped: two files take turns.
-        return encode_examples(
-            bitext(),
-            subwords,
-            scratch / f"pass-{epoch % 2}.ids",
-            max_length=config.max_length,
-            subword_sampling=config.subword_sampling,
-            seed=epoch_seed,
-        )
-
+    prepare_subwords(bitext, config, subwords, seed, init_from or subwords_from)
     trainer = Trainer(config, len(read_vocabulary(subwords)), seed, init_from)
     initial = file_digest(init_from / CHECKPOINT / "model.safetensors") if init_from else ""
-    settings = asdict(config) | {"device": trainer.device_names}  # as 'auto' may find others when it resumes
-    identity = digest([settings, seed, initial, len(training), int(training.ids.sum(dtype="int64"))])
-    _run_steps(trainer, BatchSchedule(training, resample, trainer), held_out, scratch, identity)
+    training = run_training(trainer, bitext, development, subwords, scratch, initial=initial)
 
     save_checkpoint(trainer.model(), folder / CHECKPOINT, subwords)
     engine = scratch / "engine"
@@ -101,17 +83,74 @@ def train_translator(
         path.replace(folder / path.name)
     write_shortlist(training, read_vocabulary(subwords), folder)
     shutil.copyfile(scratch / LOG, folder / LOG)
-    return _write_figures(trainer, training, folder, seed)
+    return write_figures(trainer, training, folder)
 
 
-def _prepare_subwords(
+def run_training(
+    trainer: TrainerLike,
+    bitext: Callable[[], Iterable[SentencePairs]],
+    development: Iterable[SentencePairs],
+    subwords: Path,
+    scratch: Path,
+    *,
+    max_length: int | None = None,
+    initial: str = "",
+) -> Examples:
+    """Encode the pairs, and take the steps of a trainer, from where an interrupted training stopped.
+
+    Args:
+        trainer: New; of whichever network.
+        bitext: Starts a pass over the training pairs.
+        development: Pairs whose loss decides which weights are kept and when training stops.
+        subwords: Folder of the subwords.
+        scratch: Folder of what is needed to resume.
+        max_length: Subwords of a side; None takes that of the configuration.
+        initial: Digest of the weights to start from; another one begins again.
+
+    Returns:
+        The training pairs.
+    """
+    config, seed = trainer.config, trainer.seed
+    limit = max_length or config.max_length
+    training = encode_examples(bitext(), subwords, scratch / "training.ids", max_length=limit)
+    held_out = encode_examples(development, subwords, scratch / "development.ids", max_length=limit)
+
+    def resample(epoch: int, epoch_seed: int) -> Examples:
+        # The file of the previous epoch may still be mapped: two files take turns.
+        return encode_examples(
+            bitext(),
+            subwords,
+            scratch / f"pass-{epoch % 2}.ids",
+            max_length=limit,
+            subword_sampling=config.subword_sampling,
+            seed=epoch_seed,
+        )
+
+    settings = asdict(config) | {"device": trainer.device_names}  # as 'auto' may find others when it resumes
+    identity = digest([settings, seed, initial, len(training), int(training.ids.sum(dtype="int64"))])
+    _run_steps(trainer, BatchSchedule(training, resample, trainer), held_out, scratch, identity)
+    return training
+
+
+def prepare_subwords(
     bitext: Callable[[], Iterable[SentencePairs]],
     config: TranslatorConfig,
     subwords: Path,
     seed: int,
     other: Path | None,
 ) -> None:
-    """Train subwords, or copy those of another translator, unless an interrupted training has done so."""
+    """Train subwords, or copy those of another translator, unless an interrupted training has done so.
+
+    Args:
+        bitext: Starts a pass over the training pairs.
+        config: Has the size of the vocabulary and the special tokens.
+        subwords: Folder that gets them.
+        seed: Of the sample of a large corpus.
+        other: A translator whose subwords to copy; None trains them.
+
+    Raises:
+        ModelError: The subwords lack a special token.
+    """
     if not (subwords / "vocab.json").is_file():
         if other is not None:
             _copy_subwords(other / CHECKPOINT, subwords)
@@ -133,7 +172,7 @@ def _prepare_subwords(
             )
 
 
-def _run_steps(trainer: Trainer, schedule: BatchSchedule, held_out: Examples, scratch: Path, identity: str) -> None:
+def _run_steps(trainer: TrainerLike, schedule: BatchSchedule, held_out: Examples, scratch: Path, identity: str) -> None:
     """Train until the last step or until patience runs out, saving the state at each evaluation."""
     config, state = trainer.config, scratch / "state.safetensors"
     trainer.resume(state, identity)
@@ -153,7 +192,7 @@ def _run_steps(trainer: Trainer, schedule: BatchSchedule, held_out: Examples, sc
             if not math.isfinite(loss):
                 raise ModelError(
                     f"the loss is {loss} at step {trainer.step}",
-                    remedy="Lower muon_learning_rate and adam_learning_rate, or look for odd lines in the bitext.",
+                    remedy=f"Lower {trainer.rates}, or look for odd lines in the bitext.",
                 )
             if trainer.step % config.evaluate_every == 0 or trainer.step == config.steps:
                 trainer.seconds = seconds_before + time.monotonic() - started
@@ -175,7 +214,14 @@ def _last_weights(scratch: Path, step: int) -> list[Path]:
     return [path for path in sorted(scratch.glob(_WEIGHTS.format("*"))) if path.name <= _WEIGHTS.format(f"{step:09}")]
 
 
-def _write_figures(trainer: Trainer, training: Examples, folder: Path, seed: int) -> dict[str, Any]:
+def write_figures(trainer: TrainerLike, training: Examples, folder: Path) -> dict[str, Any]:
+    """Write training.json and timings.json, and return the figures.
+
+    Args:
+        trainer: After its last step.
+        training: The training pairs.
+        folder: The model folder, with the training curve.
+    """
     figures = {
         "pairs": len(training),
         "left_out": training.left_out,
@@ -185,7 +231,7 @@ def _write_figures(trainer: Trainer, training: Examples, folder: Path, seed: int
         "development_loss": round(trainer.best_loss, 4),
     }
     (folder / "training.json").write_text(
-        json.dumps({"config": asdict(trainer.config), "seed": seed, **figures}, indent=1) + "\n"
+        json.dumps({"config": asdict(trainer.config), "seed": trainer.seed, **figures}, indent=1) + "\n"
     )
     speed = {"seconds": round(trainer.seconds, 1), "tokens_per_second": round(trainer.tokens / trainer.seconds)}
     (folder / "timings.json").write_text(json.dumps(speed) + "\n")

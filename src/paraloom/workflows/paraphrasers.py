@@ -20,7 +20,8 @@ from paraloom.generate.templates import SCPN_TEMPLATES, TemplateTable
 from paraloom.io import Corpus
 from paraloom.pipeline.result import RunResult
 from paraloom.pipeline.shard import OnError
-from paraloom.stages.paraphrasers import TREE, TREES, TrainParaphraser, paraphraser_parts, parsed_pairs
+from paraloom.stages.paraphraser_networks import TREE, TREES, parsed_pairs
+from paraloom.stages.paraphrasers import TrainParaphraser, paraphraser_parts
 from paraloom.stages.sentences import ReadSentences
 from paraloom.stages.syntax import Parse
 from paraloom.stages.variants import columns_of_file

@@ -1,0 +1,1 @@
+"""Encoder–decoders with LSTMs, as the papers of paraphrase generation have them: networks, training, decoding."""

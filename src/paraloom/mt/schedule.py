@@ -1,0 +1,155 @@
+"""What all trainers of translators share: their interface, the order of batches, and the factor of learning rates."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from paraloom.core.seeds import generator, spawn_seed
+from paraloom.mt.config import TranslatorConfig
+from paraloom.mt.data import Examples, batches
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+Batch: TypeAlias = npt.NDArray[np.int64] | Sequence[npt.NDArray[np.int64]]
+"""Numbers of pairs, int64; or several such arrays."""
+
+
+class TrainerLike(Protocol):
+    """The state of a training, whichever the network.
+
+    Attributes:
+        config: Training settings.
+        rates: Names of its learning rates, for errors.
+        seed: Of every random choice.
+        step: Updates so far.
+        epoch: Number of the epoch, from 0.
+        position: Batches of the epoch so far.
+        tokens: Target tokens so far.
+        plan: The batches of the epoch.
+        seconds: Time of training so far.
+        best_loss: Development loss of the weights that are kept.
+    """
+
+    config: TranslatorConfig
+    rates: str
+    seed: int
+    step: int
+    epoch: int
+    position: int
+    tokens: int
+    plan: list[npt.NDArray[np.int64]]
+    seconds: float
+    best_loss: float
+
+    @property
+    def parameter_count(self) -> int:
+        """Trained parameters."""
+
+    @property
+    def device_names(self) -> str:
+        """Where it computes."""
+
+    @property
+    def workers(self) -> int:
+        """Threads that it can use."""
+
+    @property
+    def exhausted(self) -> bool:
+        """Whether the development loss has not fallen for `config.patience` evaluations."""
+
+    def update(self, batch: Batch, examples: Examples, pool: ThreadPoolExecutor) -> float:
+        """Take one step; returns the mean loss per token, in nats."""
+
+    def evaluate(self, examples: Examples, pool: ThreadPoolExecutor) -> dict[str, float]:
+        """Measure the development loss, keep the weights if they are the best so far, and return a point."""
+
+    def save_weights(self, path: Path) -> None:
+        """Write the weights of this step."""
+
+    def keep(self, weights: Mapping[str, Tensor], examples: Examples, pool: ThreadPoolExecutor) -> None:
+        """Take other weights for those that are kept."""
+
+    def save(self, path: Path, identity: str) -> None:
+        """Write everything that `resume` needs."""
+
+    def resume(self, path: Path, identity: str) -> None:
+        """Continue from a file, if it is there and has this identity."""
+
+
+class BatchSchedule:
+    """The batches of a training in order, from the trainer's position on.
+
+    The order and the subword segmentation of an epoch follow from the trainer's seed and the epoch's number alone.
+
+    Args:
+        examples: The pairs in their most likely segmentation.
+        resample: (epoch, seed) → the pairs in another segmentation.
+        trainer: Holds the position, which `next` advances.
+    """
+
+    def __init__(self, examples: Examples, resample: Callable[[int, int], Examples], trainer: TrainerLike) -> None:
+        self.examples = self.plain = examples
+        self.resample, self.trainer = resample, trainer
+
+    def next(self) -> tuple[list[npt.NDArray[np.int64]], Examples]:
+        """The pair numbers of the next `config.accumulate` batches, fewer at the end of an epoch, and the examples."""
+        trainer, config = self.trainer, self.trainer.config
+        # Runs twice when the training that is resumed was stopped at the end of an epoch.
+        while trainer.position >= len(trainer.plan):
+            if trainer.plan:
+                trainer.epoch += 1
+                trainer.position = 0
+            # The first step of the epoch, also when a training is resumed in the middle of it.
+            first_step = trainer.step - -(-trainer.position // config.accumulate)
+            if config.subword_sampling and first_step < config.steps * (1 - config.plain_subword_share):
+                self.examples = self.resample(trainer.epoch, spawn_seed(trainer.seed, trainer.epoch))
+            else:
+                self.examples = self.plain
+            trainer.plan = batches(self.examples, config.batch_tokens, generator(trainer.seed, trainer.epoch))
+        chosen = trainer.plan[trainer.position : trainer.position + config.accumulate]
+        trainer.position += len(chosen)
+        return chosen, self.examples
+
+
+def sorted_parts(examples: Examples) -> list[npt.NDArray[np.int64]]:
+    """Numbers of development pairs of similar length, 64 at a time."""
+    order = np.argsort(examples.target_lengths, kind="stable")
+    return [order[i : i + 64] for i in range(0, len(order), 64)]
+
+
+def rate_factor(config: TranslatorConfig, step: int) -> float:
+    """Factor of the learning rates: linear warm-up, constant, linear cool-down to zero.
+
+    Args:
+        config: Has `steps`, `warmup_steps` and `cooldown_share`.
+        step: Updates so far.
+
+    Example:
+        >>> config = TranslatorConfig(steps=100, warmup_steps=10, cooldown_share=0.5)
+        >>> [rate_factor(config, step) for step in (0, 9, 49, 75)]
+        [0.1, 1.0, 1.0, 0.5]
+    """
+    cooldown = (config.steps - step) / max(1, config.steps * config.cooldown_share)
+    return min(1.0, (step + 1) / max(1, config.warmup_steps), cooldown)
+
+
+def perplexity(loss: float, tokens: int) -> float:
+    """The exponential of the mean loss; of a very large loss, exp(700), which is still a finite number.
+
+    Args:
+        loss: Sum over tokens, in nats.
+        tokens: Their number.
+
+    Example:
+        >>> perplexity(0.0, 10), perplexity(6.931471805599453, 10)
+        (1.0, 2.0)
+    """
+    return round(math.exp(min(loss / max(1, tokens), 700.0)), 4)
