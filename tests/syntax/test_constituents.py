@@ -57,6 +57,30 @@ def test_a_question_word_as_subject() -> None:
     assert constituent_tree(words) == "(SBARQ (WHNP (WP Who)) (SQ (VP (VBD came))) (. ?))"
 
 
+def test_a_question_phrase_as_predicate() -> None:
+    words = sentence(
+        "What PRON WP 0 root", "is AUX VBZ 1 cop", "the DET DT 4 det", "time NOUN NN 1 nsubj", "? PUNCT . 1 punct"
+    )
+    assert constituent_tree(words) == ("(SBARQ (WHNP (WP What)) (SQ (VBZ is) (NP (DT the) (NN time))) (. ?))")
+    words = sentence(
+        "I PRON PRP 2 nsubj", "know VERB VBP 0 root", "what PRON WP 2 ccomp", "it PRON PRP 3 nsubj",
+        "is AUX VBZ 3 cop", ". PUNCT . 2 punct",
+    )  # fmt: skip
+    assert constituent_tree(words) == (
+        "(S (NP (PRP I)) (VP (VBP know) (SBAR (WHNP (WP what)) (S (NP (PRP it)) (VP (VBZ is))))) (. .))"
+    )
+
+
+def test_a_clause_that_begins_with_a_question_word_asks_nothing() -> None:
+    words = sentence(
+        "When ADV WRB 3 advmod", "he PRON PRP 3 nsubj", "came VERB VBD 6 advcl", ", PUNCT , 3 punct",
+        "she PRON PRP 6 nsubj", "left VERB VBD 0 root", ". PUNCT . 6 punct",
+    )  # fmt: skip
+    assert constituent_tree(words) == (
+        "(S (SBAR (WHADVP (WRB When)) (S (NP (PRP he)) (VP (VBD came)))) (, ,) (NP (PRP she)) (VP (VBD left)) (. .))"
+    )
+
+
 def test_a_relative_clause_and_a_copula() -> None:
     words = sentence(
         "The DET DT 2 det", "man NOUN NN 6 nsubj", "who PRON WP 4 nsubj", "called VERB VBD 2 acl:relcl",

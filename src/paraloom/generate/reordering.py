@@ -10,12 +10,15 @@ import numpy as np
 
 from paraloom.text.trees import constituents
 
-WORDS_SHARE = 0.3
-"""Share of the sentences whose words are put in any order; in the others, constituents of clauses are."""
 MOVED_SHARE = 0.7
-"""Share of the clauses whose constituents are put in another order."""
+"""Share of the movable constituents of a clause that get another place."""
+FRONT, END = 0.4, 0.4
+"""Shares of these that are put at the beginning and at the end of the clause; the others are put anywhere."""
 
-_CLAUSES = frozenset({"S", "SQ", "SBARQ", "SINV", "SBAR", "VP", "FRAG"})
+_CLAUSES = frozenset({"S", "SQ", "SBARQ", "SINV", "FRAG"})
+_PARTS_OF_CLAUSES = frozenset({"VP", "SQ"})
+"""Constituents whose own constituents may move out of them, within the clause."""
+_MOVABLE = frozenset({"PP", "ADVP", "SBAR", "S", "INTJ"})
 _PUNCTUATION = frozenset({",", ":", ".", "NFP"})
 _NAMES = frozenset({"NNP", "NNPS"})
 _WRITTEN = {
@@ -44,28 +47,28 @@ class Leaf(NamedTuple):
 
 
 def reordered(text: str, tree: str, random: np.random.Generator) -> str | None:
-    """The words of a sentence in another order: a source whose order tells little of that of the target.
+    """A sentence with adverbials and subordinate clauses in other places: "At noon they left" for "They left at noon".
 
     A model that learns to write sentences from such sources, with a template, learns from text alone to follow
-    templates. In most sentences whole constituents move within their clauses, in the others single words; the
-    punctuation at the end stays.
+    templates, and that what it reads need not have the order of what it writes. Who does what to whom stays as it is:
+    subject, verbs and objects keep their order. Commas of clauses in which something moves are left out.
 
     Args:
         text: A sentence.
         tree: Its tree.
-        random: Draws the order.
+        random: Draws the places.
 
     Returns:
-        The sentence in another order; None if the tree is not of this text, or if no other order was drawn.
+        The sentence in another order; None if the tree is not of this text, or if nothing moved.
 
     Reference:
-        Huang and Chang 2021, "Generating syntactically controlled paraphrases without using annotated parallel pairs"
-        (SynPG), whose sources are words without any order.
+        The idea of Huang and Chang 2021, "Generating syntactically controlled paraphrases without using annotated
+        parallel pairs" (SynPG), whose sources are words without any order: these do not tell subject from object.
 
     Example:
         >>> tree = "(S (NP (PRP They)) (VP (VBD left) (PP (IN at) (NP (NN noon)))) (. .))"
-        >>> reordered("They left at noon.", tree, np.random.default_rng(3))
-        'At noon left they.'
+        >>> reordered("They left at noon.", tree, np.random.default_rng(1))
+        'At noon they left.'
     """
     leaves = locate_leaves(text, tree)
     if leaves is None:
@@ -73,13 +76,10 @@ def reordered(text: str, tree: str, random: np.random.Generator) -> str | None:
     last = len(leaves)
     while last and leaves[last - 1].tag in _PUNCTUATION:
         last -= 1
-    if random.random() < WORDS_SHARE:
-        order = _glued(_shuffled([[number] for number in range(last)], random), leaves)
-    else:
-        order = [number for number in _glued(_constituent_order(tree, random), leaves) if number < last]
-    if order == list(range(last)):
+    order = [number for number in _glued(_Clauses(tree, leaves, random).order(), leaves) if number < last]
+    if order == sorted(order):
         return None
-    while order and leaves[order[-1]].tag in _PUNCTUATION:
+    while leaves[order[-1]].tag in _PUNCTUATION:
         order.pop()
     return _written(text, leaves, [*order, *range(last, len(leaves))])
 
@@ -105,26 +105,81 @@ def locate_leaves(text: str, tree: str) -> list[Leaf] | None:
     return leaves if not text[position:].strip() else None
 
 
-def _constituent_order(tree: str, random: np.random.Generator) -> Order:
-    nodes = constituents(tree)
-    children: list[list[int]] = [[] for _ in nodes]
-    path = list[int]()
-    for index, node in enumerate(nodes):
-        del path[node.depth :]
-        if path:
-            children[path[-1]].append(index)
-        path.append(index)
-    orders: list[Order] = [[] for _ in nodes]
-    # Children have greater numbers than their parents.
-    for index in reversed(range(len(nodes))):
-        node = nodes[index]
-        if not children[index]:
-            orders[index] = list(range(node.start, node.end))
-            continue
-        blocks = [orders[child] for child in children[index]]
-        moves = node.label in _CLAUSES and random.random() < MOVED_SHARE
-        orders[index] = _shuffled(blocks, random) if moves else [number for block in blocks for number in block]
-    return orders[0]
+class _Clauses:
+    """Draws the order of the words of a tree, clause by clause."""
+
+    def __init__(self, tree: str, leaves: Sequence[Leaf], random: np.random.Generator) -> None:
+        self.nodes = constituents(tree)
+        self.leaves = leaves
+        self.random = random
+        self.children: list[list[int]] = [[] for _ in self.nodes]
+        path = list[int]()
+        for index, node in enumerate(self.nodes):
+            del path[node.depth :]
+            if path:
+                self.children[path[-1]].append(index)
+            path.append(index)
+
+    def order(self) -> Order:
+        """Numbers of the words; some commas are missing."""
+        orders: list[Order] = [[] for _ in self.nodes]
+        # Children have greater numbers than their parents.
+        for index in reversed(range(len(self.nodes))):
+            node = self.nodes[index]
+            if not self.children[index]:
+                orders[index] = list(range(node.start, node.end))
+            elif node.label in _CLAUSES and not self._is_coordination(index) and self.leaves[node.start].tag != "TO":
+                orders[index] = self._moved(self._parts(index), orders)
+            else:
+                orders[index] = [number for child in self.children[index] for number in orders[child]]
+        return orders[0]
+
+    def _is_coordination(self, index: int) -> bool:
+        return any(self.nodes[child].label in {"CC", "CONJP"} for child in self.children[index])
+
+    def _parts(self, index: int) -> list[int]:
+        """Constituents of a clause and of its verb phrases, in order."""
+        parts = list[int]()
+        for child in self.children[index]:
+            if self.nodes[child].label in _PARTS_OF_CLAUSES and not self._is_coordination(child):
+                parts += self._parts(child) or [child]
+            else:
+                parts.append(child)
+        return parts
+
+    def _moved(self, parts: list[int], orders: Sequence[Order]) -> Order:
+        """The words of a clause, some of whose parts have other places."""
+        staying, front, end, anywhere = list[int](), list[int](), list[int](), list[int]()
+        for part in parts:
+            place = self.random.random(2)
+            if self.nodes[part].label not in _MOVABLE or place[0] >= MOVED_SHARE:
+                staying.append(part)
+            elif place[1] < FRONT:
+                front.insert(0, part)
+            elif place[1] < FRONT + END:
+                end.append(part)
+            else:
+                anywhere.append(part)
+        moves = bool(front or end or anywhere)
+        for part in anywhere:
+            staying.insert(int(self.random.integers(len(staying) + 1)), part)
+        stop = len(staying)
+        while stop and self._is_punctuation(staying[stop - 1]):
+            stop -= 1
+        written = [*front, *staying[:stop], *end, *staying[stop:]]
+        if moves and [part for part in written if not self._is_comma(part)] != [
+            part for part in parts if not self._is_comma(part)
+        ]:
+            written = [part for part in written if not self._is_comma(part)]
+        else:
+            written = parts
+        return [number for part in written for number in orders[part]]
+
+    def _is_comma(self, part: int) -> bool:
+        return not self.children[part] and self.nodes[part].label == ","
+
+    def _is_punctuation(self, part: int) -> bool:
+        return not self.children[part] and self.nodes[part].label in _PUNCTUATION
 
 
 def _glued(order: Order, leaves: Sequence[Leaf]) -> Order:
@@ -139,10 +194,6 @@ def _glued(order: Order, leaves: Sequence[Leaf]) -> Order:
             parts.append([number])
         word_of.append(len(parts) - 1)
     return [part for number in order if number == parts[word_of[number]][0] for part in parts[word_of[number]]]
-
-
-def _shuffled(blocks: Sequence[Order], random: np.random.Generator) -> Order:
-    return [number for index in random.permutation(len(blocks)) for number in blocks[index]]
 
 
 def _written(text: str, leaves: Sequence[Leaf], order: Order) -> str:

@@ -258,6 +258,12 @@ class _Converter:
             first = first.children[0]
         return self.words[first].tag in _WH_TAGS
 
+    def is_question_phrase(self, part: Part) -> bool:
+        """Whether a constituent asks, or is a relative pronoun; not a clause that begins with one: "when he came"."""
+        if isinstance(part, int):
+            return self.words[part].tag in _WH_TAGS
+        return part.label in _WH_LABELS.values()
+
     def with_markers(self, phrase: Phrase, head: int, dependents: Iterable[int]) -> Part:
         """The phrase within its prepositions or conjunctions: a PP, or an SBAR."""
         cases = [position for position in dependents if self.relation(position) == "case"]
@@ -302,8 +308,10 @@ class _Converter:
         subjects = [p for p in others if self.relation(p) in _SUBJECTS]
         inverted = [p for p in verbs if subjects and p < min(subjects)]
         phrases = {p: self.phrase(p) for p in others if self.relation(p) != "conj"}
-        wh = next((p for p, part in phrases.items() if p < head and self.is_wh([part])), None)
+        wh = next((p for p, part in phrases.items() if p < head and self.is_question_phrase(part)), None)
         conjuncts = [p for p in others if self.relation(p) == "conj"]
+        if verbs and self.is_question_phrase(predicate) and max(self.part_positions(predicate)) < min(verbs):
+            return self.question_of_predicate(predicate, sorted(verbs), phrases, conjuncts, main=main)
         if inverted:
             body = self.inverted(predicate, head, verbs, phrases, wh, conjuncts)
         else:
@@ -336,6 +344,24 @@ class _Converter:
             if isinstance(child, Phrase):
                 return child
         return inner
+
+    def question_of_predicate(
+        self, predicate: Part, verbs: list[int], phrases: dict[int, Part], conjuncts: list[int], *, main: bool
+    ) -> Phrase:
+        """A clause whose predicate is a question phrase before its verb: "what is it", "what it is"."""
+        start = max(self.part_positions(predicate))
+        front = [part for part in phrases.values() if max(self.part_positions(part)) < start]
+        rest = [part for part in phrases.values() if min(self.part_positions(part)) > start]
+        before = [part for part in rest if max(self.part_positions(part)) < verbs[0]]
+        after = [part for part in rest if part not in before]
+        more = list(chain.from_iterable(self.conjunct(position) for position in conjuncts))
+        if before:
+            inner = Phrase("S", (*self.flat(before), Phrase("VP", tuple(self.flat([*verbs, *after, *more])))))
+        else:
+            inner = Phrase("SQ", tuple(self.flat([*verbs, *after, *more])))
+        asks = main or (self.question and not before)
+        label = "SBARQ" if asks else "SBAR"
+        return Phrase(label, tuple(self.flat([*front, self.wh_phrase(predicate), inner])))
 
     def part_positions(self, part: Part) -> list[int]:
         return [part] if isinstance(part, int) else list(part.positions())
