@@ -5,6 +5,7 @@ BIN := $(VENV)/bin
 INSTALL := $(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt
 XDIST := --numprocesses auto --dist worksteal
 BUNDLED := src/paraloom/bundled
+EWT = $(PARALOOM_DATA)/treebank/ud-english-ewt/en_ewt-ud
 PAPERS = --sts $(PARALOOM_DATA)/sts --parser runs/parser \
     --pairs tatoeba=runs/german/120-tatoeba-back --pairs captions=runs/german/150-captions-back \
     --pairs help=runs/german/180-help-back --pairs news=runs/german/210-news-back
@@ -75,6 +76,10 @@ reproduce: $(VENV)/dev
 	$(BIN)/python examples/paraphrase_model.py -o runs/paraphrase-model
 	$(BIN)/python examples/selected_pairs.py -o runs/selected-pairs
 	$(BIN)/paraloom train parser $(PARALOOM_DATA)/treebank/nltk-ptb-sample/wsj_0001-0199.mrg.gz -o runs/parser
+	$(BIN)/paraloom train parser $(EWT)-train.conllu.gz $(EWT)-dev.conllu.gz --method spans --encoder english -o runs/parser-en
+	PARSER=$(CURDIR)/runs/parser-en $(BIN)/paraloom run examples/bundled-paraphraser.toml -o runs/bundled-paraphraser
+	PARSER=$(CURDIR)/runs/parser-en BUNDLED=$(CURDIR)/runs/bundled-paraphraser \
+	    $(BIN)/paraloom run examples/english-paraphraser.toml -o runs/english-paraphraser
 	$(BIN)/paraloom reproduce w17-8 w17-9 w17-10 pnmt-1 $(PAPERS) --epochs 5 --seeds 3 -o runs/reproduce-german
 	$(BIN)/python examples/backtranslated_encoder.py --bundled runs/bundled-de-en --general runs/general-translator \
 	    -o runs/backtranslated-encoder

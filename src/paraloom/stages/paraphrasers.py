@@ -8,6 +8,7 @@ from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import ClassVar, Literal
 
+from paraloom.bundled import bundled_path
 from paraloom.core.config import base_config
 from paraloom.core.errors import ConfigError, DataError, nearest
 from paraloom.core.protocols import ParserLike, PrefixTranslatorLike
@@ -194,7 +195,7 @@ def open_paraphraser(
     """Open the paraphraser of a folder.
 
     Args:
-        folder: What `train-paraphraser` wrote.
+        folder: What `train-paraphraser` wrote, or the name of a bundled paraphraser: 'english'.
         parser: A parser, its folder, or its name; None takes the one that came with the model, if it did.
         device: 'cpu', 'cuda' or 'auto'. Default: $PARALOOM_DEVICE, or 'cpu'.
 
@@ -205,11 +206,25 @@ def open_paraphraser(
     return ControlledParaphraser(*parts)
 
 
+def paraphraser_folder(name: str | Path) -> Path:
+    """The folder of a paraphraser that is named by its folder, or, if it is bundled, by its name or its language.
+
+    Example:
+        >>> paraphraser_folder("english").name, paraphraser_folder("english-paraphraser").name
+        ('english-paraphraser', 'english-paraphraser')
+    """
+    path = Path(name)
+    if path.exists():
+        return path
+    folders = [bundled_path(one) for one in (f"{name}-paraphraser", str(name))]
+    return next((folder for folder in folders if folder is not None), path)
+
+
 def paraphraser_parts(
     folder: str | Path, *, parser: str | Path | ParserLike | None = None, device: str | None = None
 ) -> tuple[PrefixTranslatorLike, ParaphraserSettings, TemplateTable, ParserLike | None]:
     """What a paraphraser is made of; see `open_paraphraser`."""
-    path = Path(folder)
+    path = paraphraser_folder(folder)
     settings = ParaphraserSettings.load(path)
     if parser is None and (path / PARSER_FOLDER).is_dir():
         parser = path / PARSER_FOLDER
