@@ -8,6 +8,7 @@ from functools import cached_property
 from pathlib import Path
 
 import numpy as np
+import numpy.typing as npt
 
 from paraloom.core.digests import folder_digest, signature
 from paraloom.core.errors import ModelError
@@ -73,7 +74,7 @@ class SpanParser:
         try:
             stored = json.loads((folder / MODEL).read_text(encoding="utf-8"))
             given = (folder / GIVEN_WORDS).read_text(encoding="utf-8").splitlines()
-            tensors = load_file(folder / WEIGHTS)
+            tensors = _restored(load_file(folder / WEIGHTS))
             named = {name: stored[name] for name in ("words", "tags", "labels")}
             if len(tensors["given"]) != len(given) or len(tensors["label.bias"]) != len(named["labels"]):
                 raise ModelError("the files of the parser do not belong together", file=folder, remedy=_REMEDY)
@@ -84,14 +85,16 @@ class SpanParser:
             raise ModelError(f"not a parser: {error}", file=folder, remedy=_REMEDY) from None
 
     def save(self, folder: Path) -> None:
-        """Write the parser into a folder, its weights in half precision."""
+        """Write the parser into a folder: tables of words in one byte per number, other weights in half precision."""
         from safetensors.numpy import save_file
 
         folder.mkdir(parents=True, exist_ok=True)
-        tensors = {
-            name: np.ascontiguousarray(tensor if tensor.dtype == np.int8 else tensor.astype(np.float16))
-            for name, tensor in self.network.tensors.items()
-        }
+        tensors: dict[str, npt.NDArray[np.generic]] = {}
+        for name, tensor in self.network.tensors.items():
+            if name in _TABLES:
+                tensors[name], tensors[name + _SCALE] = _quantized(np.asarray(tensor, np.float32))
+            else:
+                tensors[name] = np.ascontiguousarray(tensor if tensor.dtype == np.int8 else tensor.astype(np.float16))
         save_file(tensors, folder / WEIGHTS)
         (folder / GIVEN_WORDS).write_text("".join(f"{word}\n" for word in self.given_words), encoding="utf-8")
         stored = {"words": self.words, "tags": self.tags, "labels": self.labels}
@@ -149,6 +152,26 @@ class SpanParser:
             f"{labels_before}({tag} {word}){')' * closing}"
             for labels_before, tag, word, closing in zip(opened, tags, words, closed, strict=True)
         )
+
+
+_TABLES = ("word.weight", "affix.weight")
+"""The largest tensors, a row for each word or affix."""
+_SCALE = ".scale"
+
+
+def _quantized(table: Matrix) -> tuple[npt.NDArray[np.int8], npt.NDArray[np.float16]]:
+    """A table in one byte per number, and the scale of each row."""
+    scales = (np.abs(table).max(axis=1, initial=0.0) / 127).astype(np.float16)
+    divisors = np.where(scales > 0, scales, 1).astype(np.float32)
+    return np.rint(table / divisors[:, None]).clip(-127, 127).astype(np.int8), scales
+
+
+def _restored(tensors: dict[str, npt.NDArray[np.generic]]) -> dict[str, npt.NDArray[np.generic]]:
+    """Tensors with tables as float32; those that an earlier version wrote have no scales."""
+    for name in _TABLES:
+        if (scales := tensors.pop(name + _SCALE, None)) is not None:
+            tensors[name] = np.asarray(tensors[name], np.float32) * np.asarray(scales, np.float32)[:, None]
+    return tensors
 
 
 _REMEDY = "Train it again: 'paraloom train parser'."
