@@ -5,13 +5,15 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from commands import Command
 from toy_syntax import write_parsed_pairs
 
-from paraloom.core.errors import DataError
+from paraloom.core.errors import ConfigError, DataError
 from paraloom.evaluate.exemplars import WHOLE, ExemplarResult, evaluate_exemplars, exemplar_signature
+from paraloom.workflows.exemplars import _read_set, find_exemplars, measure_exemplars
 
 PLAIN = "(S (NP (PRP It)) (VP (VBZ rains)))"
 FRONTED = "(S (ADVP (RB Now)) (NP (PRP it)) (VP (VBZ rains)))"
@@ -55,6 +57,30 @@ def test_the_table() -> None:
     )
     with pytest.raises(DataError, match="expected one output, reference and tree"):
         evaluate_exemplars("x", sources=["a"], outputs=[], references=["b"], trees={})
+
+
+def test_files_of_exemplars(tmp_path: Path) -> None:
+    rows = [{"src": f"a {number}", "exemplar": "b", "tgt": "c"} for number in range(3)]
+    path = tmp_path / "set.parquet"
+    pq.write_table(pa.Table.from_pylist(rows), path)
+    assert [one.source for one in _read_set(path, 2)] == ["a 0", "a 1"]
+    rows[1]["exemplar"] = None  # type: ignore[assignment]
+    pq.write_table(pa.Table.from_pylist(rows), path)
+    with pytest.raises(DataError, match=r"set.parquet, row 2: column 'exemplar' is empty"):
+        list(_read_set(path, 3))
+    pq.write_table(pa.Table.from_pylist(rows).drop_columns(["tgt"]), path)
+    with pytest.raises(DataError, match=r"set.parquet: column 'tgt' not found"):
+        list(_read_set(path, 3))
+
+
+def test_bad_input(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match=r"nothing.parquet: file not found"):
+        find_exemplars(tmp_path / "nothing.parquet")
+    for rows in (0, -1):
+        with pytest.raises(ConfigError, match=f"'rows' must be 1 or more, got {rows}"):
+            find_exemplars(tmp_path, rows=rows)
+        with pytest.raises(ConfigError, match=f"'rows' must be 1 or more, got {rows}"):
+            measure_exemplars(tmp_path, tmp_path, rows=rows)
 
 
 @pytest.mark.slow

@@ -154,3 +154,18 @@ def test_a_sheet(tmp_path: Path, paraloom: Command) -> None:
     key_path(sheet).write_text("number\tset\tsystems\n1\ttoy\tone\n")
     status, _, err = paraloom("evaluate", "sheet", sheet)
     assert status == 1 and "the sheet has 5 rows, its key 1" in err
+
+
+def test_odd_sheets(tmp_path: Path) -> None:
+    sheet = tmp_path / "sheet.tsv"
+    sets = {"toy\tset": (["x"], [["r"]], {"ours, new": ["a"], "theirs": ["a"]})}
+    with pytest.raises(ConfigError, match="'samples' must be 1 or more, got 0"):
+        write_sheet(sheet, sets, samples=0)
+    write_sheet(sheet, sets)
+    filled(sheet, {"a": "yyy"})
+    rows = [(row.set, row.system, row.n) for row in count_sheet(sheet).rows]
+    assert rows == [("toy set", "ours; new", 1), ("toy set", "theirs", 1)]
+    header, line = sheet.read_text().splitlines()
+    sheet.write_text(f"{header}\n{line}\n{line}\n")
+    with pytest.raises(DataError, match=r"sheet.tsv, row 3: number 1 is in two rows"):
+        count_sheet(sheet)

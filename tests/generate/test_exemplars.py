@@ -51,6 +51,15 @@ def test_content_is_not_shared() -> None:
     assert find(PAIR, pool, ExemplarConfig(min_words=4)) == []
 
 
+def test_the_sentences_of_a_pair_are_not_its_exemplars() -> None:
+    # Function words alone, which may be shared.
+    parse = "(S (NP (PRP it)) (VP (VBZ is) (NP (DT this))))"
+    pair = ParsedPair("It is that.", "It is this.", None, parse)
+    config = ExemplarConfig(min_words=3, max_overlap=1)
+    assert find(pair, {"It is this.": parse, "It is that.": parse}, config) == []
+    assert find(pair, {"This is it.": parse}, config) == [("This is it.", 0)]
+
+
 def test_the_order_of_the_pool_does_not_count() -> None:
     names = [f"noun{number}" for number in range(40)]
     pool = [(f"The {name} moves.", tree(name, "moves")) for name in names]
@@ -66,11 +75,11 @@ def test_the_order_of_the_pool_does_not_count() -> None:
 
 def test_drawn_pairs() -> None:
     pairs = [ParsedPair(f"a {number}", f"b {number}", None, "(S (NP))") for number in range(30)]
-    unusable = [ParsedPair("x", "x", None, "(S (NP))"), ParsedPair("x", "y")]
+    unusable = [ParsedPair("x", "x", None, "(S (NP))"), ParsedPair("x", "y"), ParsedPair("", "y", None, "(S (NP))")]
     drawn = draw_pairs([*pairs, *unusable, *pairs], 10, 1)
     assert drawn == draw_pairs([*unusable, *pairs[::-1]], 10, 1) and len(set(drawn)) == 10
     assert set(drawn) != set(draw_pairs(pairs, 10, 2)) and len(draw_pairs(pairs, 100, 1)) == 30
-    assert draw_pairs(pairs, 0, 1) == []
+    assert draw_pairs(pairs, 0, 1) == draw_pairs(pairs, -1, 1) == []
 
 
 def test_a_language_without_a_list_of_function_words() -> None:

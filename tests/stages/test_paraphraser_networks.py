@@ -15,15 +15,18 @@ pytest.importorskip("nltk", reason="parsing needs nltk: pip install 'paraloom[sy
 
 import paraloom as library
 from paraloom import workflows
-from paraloom.core.errors import ConfigError, ModelError
+from paraloom.core.errors import ConfigError, DataError, ModelError
 from paraloom.generate.examples import ParsedPair
 from paraloom.generate.scpn import ScpnTranslator
+from paraloom.generate.scpn_config import ScpnConfig
 from paraloom.generate.settings import ParaphraserSettings
 from paraloom.io import Corpus
+from paraloom.mt.config import TranslatorConfig
 from paraloom.mt.model_card import read_card
+from paraloom.mt.recurrent.config import RecurrentConfig
 from paraloom.pipeline.pipeline import Pipeline
 from paraloom.stages import Paraphrase, TrainParaphraser, TrainParser
-from paraloom.stages.paraphraser_networks import tags_of_trees
+from paraloom.stages.paraphraser_networks import PARSES, SENTENCES, example_file, tags_of_trees, train_network
 
 Command = Callable[..., tuple[int, str, str]]
 
@@ -113,11 +116,31 @@ def test_labels_of_words() -> None:
     assert leaves - others == {"NN"} and others == {"S", "NP", "X"}
 
 
+def test_parts_without_an_example(tmp_path: Path) -> None:
+    for name in (SENTENCES, PARSES):
+        for held in (False, True):
+            example_file(tmp_path, name, held).write_text("" if (name, held) == (PARSES, True) else "a\tb\n")
+    settings = (TranslatorConfig(), RecurrentConfig(), ScpnConfig())
+    with pytest.raises(DataError, match="no held-out pair gives an example of templates on both sides"):
+        train_network("scpn", tmp_path, *settings, tmp_path / "model", 1)
+    example_file(tmp_path, SENTENCES, True).write_text("")
+    with pytest.raises(DataError, match=r"no held-out pair gives an example\."):
+        train_network("lstm", tmp_path, *settings, tmp_path / "model", 1)
+
+
+def test_settings_of_a_transformer_are_written_as_before(tmp_path: Path) -> None:
+    ParaphraserSettings(("NP", "S")).save(tmp_path)
+    saved = json.loads((tmp_path / "paraphraser.json").read_text())
+    assert [*saved] == ["labels", "control", "parser", "language"]
+    assert ParaphraserSettings.load(tmp_path).network == "transformer"
+
+
 def test_unknown_networks() -> None:
     with pytest.raises(ConfigError, match="key 'network' must be 'transformer' or 'lstm' or 'scpn', not 'gru'"):
         TrainParaphraser(pairs=("pairs",), network="gru")  # type: ignore[arg-type]
 
 
+@pytest.mark.slow
 def test_training_by_command(paraloom: Command, tmp_path: Path) -> None:
     write_parsed_pairs(tmp_path / "pairs", 40)
     training = ("train", "paraphraser", "pairs", "--steps", 2, "--vocab-size", 80, "--held-out", 10, "-o", "model")

@@ -174,3 +174,14 @@ def test_a_treebank(data: Path) -> None:
     assert {tree[0].label for tree in nodes} <= {
         "S", "NP", "SBARQ", "SQ", "SINV", "FRAG", "INTJ", "ADJP", "ADVP", "PP", "VP", "SBAR", "WHNP", "WHADVP", "WHPP"
     }  # fmt: skip
+
+
+def test_a_root_that_is_punctuation() -> None:
+    assert constituent_tree(sentence(". PUNCT . 0 punct")) == "(FRAG (. .))"
+
+
+@pytest.mark.parametrize("relation", ["nmod", "conj"])
+def test_time_does_not_double_with_each_level_of_crossing_constituents(relation: str) -> None:
+    # The first word belongs to the last one, and the root is between them: no level of the chain is in one piece.
+    chain = [f"word{number} NOUN NN {number} {relation}" for number in range(2, 42)]
+    assert constituent_tree(sentence("far ADV RB 42 advmod", "root NOUN NN 0 root", *chain)) is None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -54,6 +55,26 @@ def test_the_judge_is_another_encoder() -> None:
         ParaphraserEvaluation({}, judge="english")
     with pytest.raises(DataError, match="no sentences to paraphrase"):
         ParaphraserEvaluation({}, judge=None).run([])
+
+
+@pytest.mark.parametrize("names", [("copy",), ("reference",), ("ours", "ours + selection")])
+def test_rows_have_names_of_their_own(names: tuple[str, ...]) -> None:
+    with pytest.raises(ConfigError, match=f"'{re.escape(names[-1])}' is the name of another row"):
+        ParaphraserEvaluation(dict.fromkeys(names, table_of), judge=None)
+
+
+def test_further_paraphrasers_have_other_names(paraloom: Command) -> None:
+    command = ("evaluate", "paraphraser", "runs/older", "pairs.tsv", "--beside")
+    status, _, err = paraloom(*command, "older=runs/oldest")
+    assert status == 1 and "--beside: 'older' is the name of another row" in err
+    status, _, err = paraloom(*command, "round trip=x", "--forward", "en-de", "--backward", "de-en")
+    assert status == 1 and "--beside: 'round trip' is the name of another row" in err
+
+
+@pytest.mark.parametrize(("option", "value", "bound"), [("rows", -1, "0 (all)"), ("candidates", 0, "1")])
+def test_numbers_out_of_range(option: str, value: int, bound: str) -> None:
+    with pytest.raises(ConfigError, match=re.escape(f"'{option}' must be {bound} or more, got {value}")):
+        ParaphraserEvaluation({}, judge=None, **{option: value})  # type: ignore[arg-type]
 
 
 class German:

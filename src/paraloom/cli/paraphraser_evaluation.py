@@ -20,6 +20,8 @@ Folder = Annotated[Path, typer.Argument(help="A folder of `train paraphraser`.")
 ParsedPairs = Annotated[
     str, typer.Argument(metavar="PAIRS", help="Held-out pairs from `parse`: a corpus folder or a Parquet file.")
 ]
+ROUND_TRIP = "round trip"
+"""Row of the table of two translators."""
 Pool = Annotated[
     str | None, typer.Option(help="Other pairs from `parse`, whose sentences are the exemplars. Default: PAIRS.")
 ]
@@ -57,7 +59,7 @@ def paraphraser(
     sheet: Annotated[
         Path | None, typer.Option(help="Also write outputs, drawn by seed, to this .tsv file, to judge them by hand.")
     ] = None,
-    samples: Annotated[int, typer.Option(help="Sentences in the sheet.")] = 30,
+    samples: Annotated[int, typer.Option(help="Sentences in the sheet.", min=1)] = 30,
     seed: options.Seed = 1,
     as_json: options.Json = False,
 ) -> None:
@@ -70,7 +72,11 @@ def paraphraser(
     if sheet is not None:
         workflows.check_sheet(sheet)
     systems = {} if model == "none" else dict([_named(model)])
-    systems |= _others(beside)
+    others = _others(beside)
+    for name in others:
+        if name in systems or (name == ROUND_TRIP and forward is not None):
+            raise ConfigError(f"--beside: '{name}' is the name of another row", remedy="Give it another name.")
+    systems |= others
     if (forward is None) != (backward is None):
         raise ConfigError(
             f"{'--backward' if backward is None else '--forward'} is missing: a round trip needs both directions",
@@ -78,7 +84,7 @@ def paraphraser(
         )
     sources: dict[str, workflows.AnyParaphraser] = dict(systems)
     if forward is not None and backward is not None:
-        sources["round trip"] = (forward, backward)
+        sources[ROUND_TRIP] = (forward, backward)
     result = workflows.measure_paraphrasers(
         sources,
         pairs,
@@ -116,7 +122,7 @@ def control(
     parser: OwnParser = None,
     encoder: Annotated[
         str,
-        typer.Option(help="Encoder of the similarity to sources.", autocompletion=options.complete_encoder),
+        typer.Option(help="Encoder of the similarity to sources, or none.", autocompletion=options.complete_encoder),
     ] = "english",
     rows: Annotated[int, typer.Option(help="Pairs that are drawn at most.")] = 1000,
     only_different: Annotated[
@@ -216,7 +222,7 @@ def make_exemplars(
     if as_json:
         typer.echo(as_written(output, rows=count))
         return
-    conclude(output, "evaluate exemplars PARAPHRASER {output}")
+    conclude(output, "evaluate exemplars PARAPHRASER {output}" if Path(output).suffix == ".parquet" else "")
 
 
 def _levels(heights: str, lowest: int) -> list[int]:

@@ -101,24 +101,27 @@ def write_sheet(
 
     Args:
         path: The sheet, tab-separated; the key is written beside it.
-        sets: Name of a test → its n sources, their references, and the n outputs of each system.
-        samples: Sentences of each test at most.
+        sets: Name of a test → its n sources, their references, and the n outputs of each system; the key separates
+            names of systems by commas, and has semicolons for commas in names.
+        samples: Sentences of each test at most, 1 or more.
         seed: Of the draw and of the order.
 
     Returns:
         Number of rows.
 
     Raises:
-        ConfigError: The sheet or its key exists already.
+        ConfigError: The sheet or its key exists already, or `samples` is below 1.
     """
     check_sheet(path)
+    if samples < 1:
+        raise ConfigError(f"'samples' must be 1 or more, got {samples}")
     rows: list[tuple[str, str, str, str, str]] = []
     for number, (name, (sources, references, outputs)) in enumerate(sets.items()):
         drawn = sorted(generator(seed, number).permutation(len(sources))[:samples].tolist())
         for index in drawn:
             systems: dict[str, list[str]] = defaultdict(list)
             for system, texts in outputs.items():
-                systems[_line(texts[index])].append(system)
+                systems[_line(texts[index])].append(_line(system).replace(",", ";"))
             # The systems are in the order of the table here, which the shuffle hides.
             rows += [
                 (name, _line(sources[index]), " / ".join(map(_line, references[index])), text, ",".join(names))
@@ -129,7 +132,7 @@ def write_sheet(
     sheet, key = ["\t".join(SHEET_COLUMNS)], ["\t".join(_KEY_COLUMNS)]
     for number, (name, source, reference, output, systems_of_row) in enumerate(shuffled, start=1):
         sheet.append("\t".join((str(number), source, reference, output, *("" for _ in QUESTIONS))))
-        key.append("\t".join((str(number), name, systems_of_row)))
+        key.append("\t".join((str(number), _line(name), systems_of_row)))
     with atomic_write_all([Path(path), key_path(path)]) as temporary:
         for file, lines in zip(temporary, (sheet, key), strict=True):
             file.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
@@ -190,12 +193,16 @@ def _read(path: str | Path, columns: Sequence[str]) -> dict[str, dict[str, str]]
     lines = [line.split("\t") for line in read_lines(path)]
     if not lines or tuple(lines[0]) != tuple(columns):
         raise DataError(f"expected the columns {', '.join(columns)}", file=path, row=1, remedy="Keep the header.")
+    rows: dict[str, dict[str, str]] = {}
     for row, cells in enumerate(lines[1:], start=2):
         if len(cells) != len(columns):
             raise DataError(
                 f"expected {len(columns)} columns, got {len(cells)}", file=path, row=row, remedy="Keep the tabs."
             )
-    return {cells[0]: dict(zip(columns, cells, strict=True)) for cells in lines[1:]}
+        if cells[0] in rows:
+            raise DataError(f"number {cells[0]} is in two rows", file=path, row=row, remedy="Remove one of them.")
+        rows[cells[0]] = dict(zip(columns, cells, strict=True))
+    return rows
 
 
 def _line(text: str) -> str:

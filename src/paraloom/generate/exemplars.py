@@ -148,7 +148,7 @@ class ExemplarFinder:
         for order, sentence, other in bucket:
             units = _words(sentence)
             shared = own.intersection(units)
-            if not shared <= self._function_words:
+            if not shared <= self._function_words or sentence in (pair.source, pair.paraphrase):
                 continue
             if sum(unit in shared for unit in units) > self.config.max_overlap * len(units):
                 continue
@@ -170,7 +170,7 @@ def draw_pairs(pairs: Iterable[ParsedPair], rows: int, seed: int) -> list[Parsed
 
     Args:
         pairs: Pairs with trees.
-        rows: How many at most.
+        rows: How many at most, 0 or more.
         seed: Of the draw; which pairs are drawn does not depend on their order.
 
     Returns:
@@ -185,7 +185,8 @@ def draw_pairs(pairs: Iterable[ParsedPair], rows: int, seed: int) -> list[Parsed
     by_text: dict[tuple[str, str], ParsedPair] = {}
     for pair in pairs:
         key = pair.source, pair.paraphrase
-        if not pair.paraphrase_tree or pair.source == pair.paraphrase or not rows or key in by_text:
+        usable = pair.paraphrase_tree and pair.source.strip() and pair.source != pair.paraphrase
+        if not usable or rows < 1 or key in by_text:
             continue
         entry = (-derive_seed(seed, *key), *key)
         if len(heap) < rows:

@@ -48,7 +48,9 @@ class ParaphraserSettings:
         """
         values = {
             **{"labels": self.labels, "control": asdict(self.control)},
-            **{"parser": self.parser, "language": self.language, "network": self.network},
+            **{"parser": self.parser, "language": self.language},
+            # The files of a transformer are those that earlier versions wrote.
+            **({"network": self.network} if self.network != TRANSFORMER else {}),
             **({"max_parse_labels": self.max_parse_labels, "tags": self.tags} if self.network == SCPN else {}),
         }
         with atomic_write(folder / PARAPHRASER_FILE) as temporary:

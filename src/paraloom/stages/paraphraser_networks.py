@@ -10,6 +10,7 @@ from itertools import islice, pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from paraloom.core.errors import DataError
 from paraloom.core.protocols import PrefixTranslatorLike
 from paraloom.core.seeds import generator
 from paraloom.core.stage import Json
@@ -279,6 +280,13 @@ def example_file(folder: Path, name: str, held: bool) -> Path:
 
 
 def _pairs(folder: Path, name: str, max_length: int | None = None) -> NetworkPairs:
+    for held in (False, True):
+        if not example_file(folder, name, held).stat().st_size:
+            part = "held-out" if held else "training"
+            raise DataError(
+                f"no {part} pair gives an example" + (" of templates on both sides" if name == PARSES else ""),
+                remedy="Give more pairs, or other values of 'held_out' and 'same_template_share'.",
+            )
     development = list(_read_examples(example_file(folder, name, True)))
     return NetworkPairs(partial(_read_examples, example_file(folder, name, False)), development, max_length)
 

@@ -71,7 +71,7 @@ class Paraphrase(Map):
 
     Raises:
         ConfigError: `template` and `like` are both given, or a paraphraser and a round trip, or a value is not valid,
-            or a selection has no encoder, or, when it runs, the model does not know a label.
+            or a selection has no encoder, or an encoder no selection; when it runs: the model does not know a label.
         DataError: When it runs: the column does not exist, or the exemplar cannot be parsed.
 
     Example:
@@ -142,6 +142,8 @@ class Paraphrase(Map):
             selection_config(self.preset or DEFAULT_PRESET, meaning=self.meaning, difference=self.difference)
             if self.encoder is None:
                 raise ConfigError("a selection needs an encoder", remedy="Set encoder = 'english', or another one.")
+        elif self.encoder is not None:
+            raise ConfigError("'encoder' is for a selection", remedy="Set 'preset', 'meaning' or 'difference', too.")
 
     @property
     def selects(self) -> bool:

@@ -61,6 +61,8 @@ class _Converter:
     words: Sequence[Word]
     dependents: list[list[int]] = field(init=False)
     question: bool = field(init=False)
+    known: dict[tuple[int, tuple[int, ...], bool], Part] = field(init=False, default_factory=dict)
+    """Constituents that were made: where some cross, each level asks for those below it twice."""
 
     def __post_init__(self) -> None:
         self.dependents = [[] for _ in self.words]
@@ -98,14 +100,20 @@ class _Converter:
             word = self.words[position]
             # Some sentences attach their full stop to their last clause.
             attached = word.head == head + 1 or word.tag in {".", "NFP"}
-            if word.relation != "punct" or self.dependents[position] or not attached:
+            if not word.head or word.relation != "punct" or self.dependents[position] or not attached:
                 break
             end.insert(0, position)
         return end
 
     def phrase(self, head: int, *, without: Iterable[int] = (), main: bool = False) -> Part:
         """The constituent of a word and all of its dependents."""
-        dependents = [position for position in self.dependents[head] if position not in set(without)]
+        key = head, tuple(without), main
+        if key not in self.known:
+            self.known[key] = self.new_phrase(*key)
+        return self.known[key]
+
+    def new_phrase(self, head: int, without: tuple[int, ...], main: bool) -> Part:
+        dependents = [position for position in self.dependents[head] if position not in without]
         if any(self.relation(position) == "conj" for position in dependents):
             part = self.coordination(head, dependents, main)
         else:

@@ -16,6 +16,7 @@ from paraloom.evaluate.control import ControlResult, ControlRow, control_signatu
 from paraloom.generate.examples import ParsedPair, bounded_cut, same_template
 from paraloom.generate.linearization import cut_tree, read_template
 from paraloom.workflows.paraphrase_evaluation import cosines
+from paraloom.workflows.paraphrase_sources import NO_ENCODER
 from paraloom.workflows.paraphrasers import Paraphraser, read_parsed
 
 SYSTEMS = ("copy", "reference", "free", "shuffled", "template", "nearest of 5")
@@ -44,7 +45,7 @@ def measure_control(
         others: Further paraphrasers to compare: name → folder.
         parser: Another parser than that of `paraphraser`; it should be the one that made the trees of the pairs. It
             parses the outputs of all systems.
-        encoder: Encoder of the similarity of outputs to sources, or its name; None leaves it out.
+        encoder: Encoder of the similarity of outputs to sources, or its name; None or 'none' leaves it out.
         rows: Pairs that are drawn at most.
         heights: Heights of the templates, in levels below ROOT.
         only_different: Draw pairs whose sides have different templates at height 2 only: of others, a copy has the
@@ -55,9 +56,11 @@ def measure_control(
         A row for each height and each of `SYSTEMS`, and of `others` the last four of these.
 
     Raises:
-        ConfigError: The model has no parser, or the pairs have no trees.
+        ConfigError: The model has no parser, the pairs have no trees, or `rows` is below 1.
         DataError: No pair has different sides and trees of both, or the model knows the template of none.
     """
+    if rows < 1:
+        raise ConfigError(f"'rows' must be 1 or more, got {rows}")
     model = Paraphraser.load(paraphraser, parser=parser)
     if model.parser is None:
         raise ConfigError("the paraphraser has no parser", remedy="Give the folder of one with --parser.")
@@ -66,6 +69,8 @@ def measure_control(
     remedy = "Give pairs that were parsed with the parser of the model."
     if not drawn:
         raise DataError("no pair has different sides and trees of both", file=pairs, remedy=remedy)
+    if encoder == NO_ENCODER:
+        encoder = None
     vectors = open_encoder(encoder) if isinstance(encoder, str) else encoder
     table: list[ControlRow] = []
     for height in heights:

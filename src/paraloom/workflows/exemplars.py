@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import chain
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from paraloom.core.errors import ConfigError, DataError
+from paraloom.core.errors import ConfigError, DataError, nearest
 from paraloom.evaluate.exemplars import ExemplarResult, evaluate_exemplars, exemplar_signature
 from paraloom.generate.exemplars import ExemplarConfig, ExemplarFinder, ExemplarPair, draw_pairs
 from paraloom.generate.paraphraser import EXEMPLAR_HEIGHT
@@ -53,6 +53,7 @@ def find_exemplars(
         ConfigError: The pairs have no trees, or a field is out of range.
         DataError: No pair has an exemplar.
     """
+    _check_rows(rows)
     drawn = draw_pairs(chain.from_iterable(read_parsed(pairs)), _OVERSAMPLING * rows, seed)
     finder = ExemplarFinder(drawn, ExemplarConfig(**config), language=language, seed=seed)
     for batch in read_parsed(pairs if pool is None else pool):
@@ -121,12 +122,13 @@ def measure_exemplars(
         with it, and the candidate of five that is nearest to it.
 
     Raises:
-        ConfigError: The model has no parser, or the pairs have no trees.
-        DataError: No pair has an exemplar.
+        ConfigError: The model has no parser, the pairs have no trees, or `rows` is below 1.
+        DataError: No pair has an exemplar, or a file of exemplars lacks a column or a text.
 
     Reference:
         Kumar et al. 2020 (SGCP); Sun et al. 2021 (AESOP).
     """
+    _check_rows(rows)
     model = Paraphraser.load(paraphraser, parser=parser)
     if model.parser is None:
         raise ConfigError("the paraphraser has no parser", remedy="Give the folder of one with --parser.")
@@ -190,9 +192,28 @@ def _is_set(path: str | Path) -> bool:
 
 
 def _read_set(path: str | Path, rows: int) -> Iterator[ExemplarPair]:
+    """The first rows of a file of exemplars."""
+    names = COLUMNS[:3]
     with pq.ParquetFile(path) as file:
-        remaining = rows
-        for batch in file.iter_batches(columns=list(COLUMNS[:3])):
-            for row in batch.to_pylist()[:remaining]:
-                yield ExemplarPair(*(row[name] for name in COLUMNS[:3]))
-            remaining -= min(remaining, len(batch))
+        for name in names:
+            if name not in file.schema_arrow.names:
+                raise DataError(
+                    f"column '{name}' not found{nearest(name, file.schema_arrow.names)}",
+                    file=path,
+                    remedy=f"A set of exemplars has the columns {', '.join(names)}.",
+                )
+        numbered = enumerate(
+            (row for batch in file.iter_batches(columns=list(names)) for row in batch.to_pylist()), start=1
+        )
+        for number, row in islice(numbered, rows):
+            for name in names:
+                if not (row[name] or "").strip():
+                    raise DataError(
+                        f"column '{name}' is empty", file=path, row=number, remedy="Remove the row, or add the text."
+                    )
+            yield ExemplarPair(*(row[name] for name in names))
+
+
+def _check_rows(rows: int) -> None:
+    if rows < 1:
+        raise ConfigError(f"'rows' must be 1 or more, got {rows}")

@@ -57,7 +57,8 @@ class ParaphraserEvaluation:
         seed: Of the draw and of the bootstrap.
 
     Raises:
-        ConfigError: The judge is the encoder of the selection, or an encoder does not read the language.
+        ConfigError: The judge is the encoder of the selection, an encoder does not read the language, a number is out
+            of range, or two rows would have the same name.
     """
 
     def __init__(
@@ -72,6 +73,13 @@ class ParaphraserEvaluation:
         rows: int = 500,
         seed: int = 1,
     ) -> None:
+        if rows < 0:
+            raise ConfigError(f"'rows' must be 0 (all) or more, got {rows}")
+        if candidates < 1:
+            raise ConfigError(f"'candidates' must be 1 or more, got {candidates}")
+        others = {COPY, REFERENCE, *([] if preset is None else (name + SELECTED for name in paraphrasers))}
+        for name in sorted(others.intersection(paraphrasers)):
+            raise ConfigError(f"'{name}' is the name of another row", remedy="Give the paraphraser another name.")
         if judge == "auto":
             judge = _BUNDLED.get(str(encoder), "english")
         if preset is not None and judge not in (None, NO_ENCODER) and judge == encoder:

@@ -9,7 +9,7 @@ from typing import Any
 
 import pyarrow.parquet as pq
 
-from paraloom.core.errors import ConfigError
+from paraloom.core.errors import ConfigError, DataError
 from paraloom.core.progress import loading
 from paraloom.core.protocols import ParserLike
 from paraloom.core.stage import Ref, Stage
@@ -238,7 +238,12 @@ def read_parsed(source: str | Path) -> Iterator[list[ParsedPair]]:
 
     Raises:
         ConfigError: A column of the trees is missing.
+        DataError: The file is missing.
     """
+    if not Path(source).exists():
+        raise DataError(
+            "file not found", file=source, remedy="Give a corpus folder or a Parquet file of `paraloom parse`."
+        )
     missing = [name for name in TREES if name not in _columns(source)]
     if missing:
         raise ConfigError(
