@@ -22,7 +22,7 @@ def canonicalize(
         list[str],
         typer.Argument(
             metavar="FILE|-|TEXT...",
-            help="A file with a text per line, or a table: .jsonl, .csv, .tsv, .parquet; - for standard input; or texts.",
+            help="A file, a text per line, or a table: .jsonl, .csv, .tsv, .parquet; - for standard input; or texts.",
         ),
     ],
     model: Annotated[str, typer.Option(help="A folder of `train paraphraser`, trained with --noisy-share.")],

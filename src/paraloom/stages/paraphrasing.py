@@ -22,6 +22,7 @@ from paraloom.embed.encoder import open_encoder
 from paraloom.generate.canonicalization import MIN_MEANING, Canonicalizer
 from paraloom.generate.linearization import read_template
 from paraloom.generate.paraphraser import AUTO, EXEMPLAR_HEIGHT, ControlledParaphraser
+from paraloom.generate.protection import Protector, kinds_for
 from paraloom.generate.round_trip import PIVOTS, PivotParaphraser
 from paraloom.generate.selection import ParaphraseSelector, SelectedParaphrase
 from paraloom.generate.selection_config import selection_config
@@ -274,7 +275,10 @@ def _paraphraser(folder: Path, parser: Path | None) -> ControlledParaphraser:
 @cached_per_stage()
 def _canonicalizer(folder: Path, parser: Path | None, encoder: Path, meaning: float, candidates: int) -> Canonicalizer:
     paraphraser = _paraphraser(folder, parser)
-    return Canonicalizer(paraphraser, open_encoder(encoder), meaning=meaning, candidates=candidates)
+    protector = Protector(kinds_for(paraphraser.settings.language))
+    return Canonicalizer(
+        paraphraser, open_encoder(encoder), protector=protector, meaning=meaning, candidates=candidates
+    )
 
 
 @cached_per_stage()

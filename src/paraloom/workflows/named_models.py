@@ -8,7 +8,7 @@ from pathlib import Path
 from paraloom.core.errors import ConfigError
 from paraloom.core.protocols import EncoderLike
 from paraloom.embed.encoder import open_encoder
-from paraloom.generate.protection import KINDS, NAMES, Protector
+from paraloom.generate.protection import Protector, kinds_for
 from paraloom.generate.selection import FluencyModel
 from paraloom.io import read_lines
 from paraloom.pairs.scoring.language_model import load_language_model
@@ -63,8 +63,7 @@ def named_protector(
         ConfigError: A kind is unknown.
         DataError: The file of terms is missing, empty, or not UTF-8.
     """
-    kinds = hold if hold is not None else [kind for kind in KINDS if (kind, language) != (NAMES, "de")]
-    return Protector(kinds, read_terms(terms))
+    return Protector(kinds_for(language) if hold is None else hold, read_terms(terms))
 
 
 def read_terms(terms: str | Path | Sequence[str]) -> list[str]:
