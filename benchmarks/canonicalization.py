@@ -4,7 +4,7 @@
     python benchmarks/canonicalization.py --rows 200 --tweets 0
 
 First, clean sentences, which the model must not have been trained on (`--clean`, by default of MASC and ABC news:
-those that begin with a capital, end with punctuation and have 4 to 40 words), with noise by a seed
+those of 4 to 40 words that begin with a capital, end with punctuation and are not headlines), with noise by a seed
 (`paraloom.generate.noise`). Rows: *nothing*; *rules*: the first letter becomes a capital, a full stop is added, and
 abbreviations and contractions are written in full by the lists that the noise is made with; *model*, if one is given.
 Columns, with 95 % bootstrap intervals: word error rate and chrF to the clean sentence, the share that is restored
@@ -19,7 +19,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import lzma
 import os
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -33,8 +32,9 @@ from paraloom.embed.encoder import open_encoder
 from paraloom.evaluate.bootstrap import mean_scores, sample_counts, with_interval
 from paraloom.evaluate.restoration import measure_restoration, restoration_table
 from paraloom.generate.canonicalization import CanonicalText
-from paraloom.generate.noise import NoiseConfig, add_noise, expand_abbreviations
+from paraloom.generate.noise import NoiseConfig, add_noise, expand_abbreviations, is_edited
 from paraloom.generate.selection import text_cosines
+from paraloom.io import read_lines
 from paraloom.io.atomic import atomic_write
 from paraloom.workflows import Paraphraser, open_canonicalizer
 
@@ -52,11 +52,6 @@ def rules(text: str) -> str:
     return text if not text or text[-1] in ".!?…\"”'’)" else f"{text}."
 
 
-def is_clean(text: str) -> bool:
-    """Whether a sentence looks like edited text."""
-    return text[:1].isupper() and text[-1:] in (".", "!", "?") and 4 <= len(text.split()) <= 40 and not text.isupper()
-
-
 def draw(texts: Sequence[str], count: int, seed: int) -> list[str]:
     """So many texts, in a random order; all for 0."""
     order = generator(seed, len(texts)).permutation(len(texts))
@@ -70,9 +65,7 @@ def read(names: Sequence[str]) -> list[str]:
         path = Path(name)
         if not path.is_file():
             path = Path(os.environ["PARALOOM_DATA"]) / "sentences-en" / f"{name}.txt.xz"
-        opened = lzma.open(path, "rt", encoding="utf-8") if path.suffix == ".xz" else path.open(encoding="utf-8")
-        with opened as stream:
-            lines |= dict.fromkeys(line.strip() for line in stream if line.strip())
+        lines |= dict.fromkeys(line.strip() for line in read_lines(path) if line.strip())
     return list(lines)
 
 
@@ -143,7 +136,8 @@ def main() -> None:
         chooser = canonicalizer.canonicalize
         systems["model"] = lambda texts: [one.text for one in chooser(texts)]
 
-    clean = draw([text for text in read(arguments.clean) if is_clean(text)], arguments.rows, arguments.seed)
+    edited = [text for text in read(arguments.clean) if is_edited(text) and 4 <= len(text.split()) <= 40]
+    clean = draw(edited, arguments.rows, arguments.seed)
     config = NoiseConfig(clean_share=0.0)
     noisy = [add_noise(text, config, generator(arguments.seed, row)) for row, text in enumerate(clean)]
     print(f"\n{len(clean)} sentences with noise, seed {arguments.seed}\n")

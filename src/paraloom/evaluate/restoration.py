@@ -13,6 +13,7 @@ from paraloom.core.errors import DataError
 from paraloom.core.stats import Estimate
 from paraloom.evaluate.bootstrap import corpus_scores, mean_scores, sample_counts, with_interval
 from paraloom.evaluate.resampling import SAMPLES
+from paraloom.evaluate.translation import sacrebleu
 
 
 @dataclass(frozen=True)
@@ -69,8 +70,6 @@ def measure_restoration(
         >>> result.word_errors.value, result.exact.value, result.left_alone.value
         (0.5, 0.5, 0.5)
     """
-    from sacrebleu.metrics.chrf import CHRF
-
     if not clean or not len(outputs) == len(clean) == len(outputs_of_clean):
         raise DataError(
             f"expected as many outputs as clean texts, at least one, got {len(outputs)} and {len(outputs_of_clean)} "
@@ -82,7 +81,7 @@ def measure_restoration(
     edit_sums, length_sums = (np.array([sum(values), *(counts @ np.array(values))]) for values in (edits, lengths))
     return Restoration(
         with_interval(edit_sums / length_sums),
-        with_interval(corpus_scores(CHRF(), outputs, [[text] for text in clean], counts)),
+        with_interval(corpus_scores(sacrebleu.CHRF(), outputs, [[text] for text in clean], counts)),
         with_interval(mean_scores(_equal(outputs, clean), counts)),
         with_interval(mean_scores(_equal(outputs_of_clean, clean), counts)),
     )

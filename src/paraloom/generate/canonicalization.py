@@ -204,8 +204,8 @@ class Canonicalizer:
             text, safe = texts[row], [number for number in others if meaning[number] >= self.meaning]
             # Where the probability of the text itself is unknown, a safe form is better.
             order = [own_number, *safe] if not math.isnan(scores[own_number]) else safe or [own_number]
-            best = max(order, key=lambda number: scores[number])
-            probability = math.exp(min(0.0, logprobs[best]))
+            best = max(order, key=lambda number: -math.inf if math.isnan(scores[number]) else scores[number])
+            probability = math.nan if math.isnan(logprobs[best]) else math.exp(min(0.0, logprobs[best]))
             if best != own_number:
                 cosine = math.nan if self.encoder is None else float(meaning[best])
                 results.append(CanonicalText(forms[best].text, text, CHANGED, "", cosine, probability))

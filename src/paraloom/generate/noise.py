@@ -98,6 +98,26 @@ class NoiseConfig(Config):
             )
 
 
+def is_edited(text: str) -> bool:
+    """Whether a text looks like edited sentences, so that it can be the target of a noisy one.
+
+    Args:
+        text: A text.
+
+    Returns:
+        Whether it begins with a capital, ends with punctuation, has small letters, and does not have a capital in more
+        than half of its words, as headlines have.
+
+    Example:
+        >>> [is_edited(text) for text in ("It rains here.", "it rains", "It Rains In New York.", "NO!")]
+        [True, False, False, False]
+    """
+    words = _WORD.findall(text)
+    if not words or not words[0][0].isupper() or not _END.search(text) or text.isupper():
+        return False
+    return len(words) < 4 or 2 * sum(word[0].isupper() for word in words) <= len(words)
+
+
 def add_noise(text: str, config: NoiseConfig, random: np.random.Generator) -> str:
     """A sentence as people type it in a hurry.
 

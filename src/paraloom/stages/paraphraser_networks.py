@@ -16,7 +16,7 @@ from paraloom.core.stage import Json
 from paraloom.generate.config import ControlConfig
 from paraloom.generate.examples import MODES, ParsedPair, canonical_example, make_example
 from paraloom.generate.linearization import SEPARATOR, cut_tree, nodes_of
-from paraloom.generate.noise import NoiseConfig, noisy_pair
+from paraloom.generate.noise import NoiseConfig, is_edited, noisy_pair
 from paraloom.generate.reordering import reordered
 from paraloom.generate.scpn import ScpnTranslator, leaf_labels, scpn_example
 from paraloom.generate.scpn_config import ScpnConfig
@@ -113,7 +113,7 @@ class ExampleWriter:
         Args:
             corpora: Corpora of sentences with trees.
             folder: As `write` left it.
-            noisy_share: Share of those with noise, 0 to 1.
+            noisy_share: Share of those that look like edited text, which have noise; 0 to 1.
 
         Returns:
             Counts of examples, and of sentences that gave none.
@@ -128,7 +128,7 @@ class ExampleWriter:
                 for row, (text, tree) in enumerate(trees, start=first):
                     held = is_held_out(text, self.share)
                     drawn = generator(self.seed, row, _NOISE)
-                    if text and not held and drawn.random() < noisy_share:
+                    if is_edited(text) and not held and drawn.random() < noisy_share:
                         both = f"{before} {text}" if before and drawn.random() < _TWO_SENTENCES else text
                         noisy = canonical_example(*noisy_pair(both, noise, drawn))
                         training.write(f"{noisy.source}\t{noisy.target}\n")

@@ -55,9 +55,9 @@ class TrainParaphraser(TranslatorConfig, ControlConfig, RecurrentConfig, ScpnCon
         sentences: Corpora of monolingual text with its trees (column `text_parse`): examples with a template whose
             source is the sentence in another order (`paraloom.generate.reordering`). They teach the model to follow
             templates, where pairs have the same syntax on both sides. Not for SCPN.
-        noisy_share: Share of the examples of `sentences` that teach the standard form instead: the source, after a
-            token of its own, is the sentence with noise (`paraloom.generate.noise`), the target the sentence; 0 to 1.
-            The sentences must then be edited text.
+        noisy_share: Share of the `sentences` that teach the standard form instead, 0 to 1, of those that look like
+            edited text (`paraloom.generate.noise.is_edited`): the source, after a token of its own, is the sentence
+            with noise, the target the sentence.
         network: 'transformer'; 'lstm', PNMT's paraphraser (`paraloom.mt.recurrent.lstm`); or 'scpn', whose examples all
             have a template, so that `free_share`, `exemplar_share` and heights do not matter.
         direction: 'both' learns to paraphrase `src` as `tgt` and `tgt` as `src`; 'src-tgt' and 'tgt-src' one of them.
