@@ -125,12 +125,11 @@ def main() -> None:
     }
     canonicalizer = None
     if arguments.model is not None:
-        options = {} if arguments.meaning is None else {"meaning": arguments.meaning}
         canonicalizer = open_canonicalizer(
             Paraphraser.load(arguments.model),
             encoder=arguments.encoder,
             language_model=arguments.language_model,
-            **options,
+            meaning=arguments.meaning,
         )
         print(canonicalizer.signature)
         chooser = canonicalizer.canonicalize

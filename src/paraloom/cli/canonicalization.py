@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -12,7 +12,6 @@ from paraloom import workflows
 from paraloom.cli import options, paraphraser_options
 from paraloom.cli.output import as_written, conclude
 from paraloom.core.errors import ConfigError
-from paraloom.generate.canonicalization import MIN_MEANING, CanonicalText
 
 _FILES = (".txt", ".jsonl", ".csv", ".tsv", ".parquet")
 
@@ -35,9 +34,11 @@ def canonicalize(
     hold: paraphraser_options.Hold = None,
     terms: paraphraser_options.Terms = None,
     meaning: Annotated[
-        float,
-        typer.Option(help="Minimum cosine to the text, 0 to 1.", rich_help_panel=paraphraser_options.SELECTION),
-    ] = MIN_MEANING,
+        float | None,
+        typer.Option(
+            help="Minimum cosine to the text, 0 to 1. Default: 0.6.", rich_help_panel=paraphraser_options.SELECTION
+        ),
+    ] = None,
     candidates: Annotated[
         int,
         typer.Option(help="Candidates of each text to choose from.", rich_help_panel=paraphraser_options.SELECTION),
@@ -75,7 +76,7 @@ def canonicalize(
     )
     printing = output == "-"
 
-    def print_form(one: CanonicalText) -> None:
+    def print_form(one: Any) -> None:
         typer.echo(json.dumps(one.to_dict(), ensure_ascii=False) if as_json else one.text)
 
     result = workflows.canonicalize_file(

@@ -63,7 +63,7 @@ def measure_restoration(
         The figures.
 
     Raises:
-        DataError: There are no texts, or not as many outputs as texts.
+        DataError: The texts are missing, or the outputs are not as many.
 
     Example:
         >>> result = measure_restoration(["Go home.", "it rains"], ["Go home.", "It rains."], ["Go home.", "It rains!"])

@@ -86,7 +86,7 @@ def open_canonicalizer(
     paraphraser: ControlledParaphraser,
     *,
     encoder: str | Path | EncoderLike | None = "english",
-    meaning: float = MIN_MEANING,
+    meaning: float | None = None,
     language_model: str | Path | FluencyModel | None = None,
     hold: Sequence[str] | None = None,
     terms: str | Path | Sequence[str] = (),
@@ -97,7 +97,7 @@ def open_canonicalizer(
     Args:
         paraphraser: A paraphraser that was trained with noisy examples.
         encoder: Encoder that measures meaning, or its name; None or 'none' does not check it.
-        meaning: Minimum cosine to the text, 0 to 1.
+        meaning: Minimum cosine to the text, 0 to 1. Default: 0.6.
         language_model: A language model, or its folder, or an ARPA file: prefers fluent forms.
         hold: What placeholders hold, of `paraloom.generate.protection.KINDS`. Default: all; in German all but names.
         terms: Further words and phrases that are held, or a file with one on each line.
@@ -113,7 +113,7 @@ def open_canonicalizer(
         paraphraser,
         named_encoder(encoder, language),
         protector=named_protector(hold, terms, language),
-        meaning=meaning,
+        meaning=MIN_MEANING if meaning is None else meaning,
         language_model=named_language_model(language_model),
         candidates=candidates,
     )

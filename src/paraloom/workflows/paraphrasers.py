@@ -13,7 +13,7 @@ from paraloom.core.errors import ConfigError
 from paraloom.core.progress import loading
 from paraloom.core.protocols import EncoderLike, ParserLike
 from paraloom.core.stage import Ref, Stage
-from paraloom.generate.canonicalization import MIN_MEANING, CanonicalText
+from paraloom.generate.canonicalization import CanonicalText
 from paraloom.generate.examples import ParsedPair
 from paraloom.generate.paraphraser import ControlledParaphraser
 from paraloom.generate.selection import FluencyModel
@@ -73,7 +73,7 @@ class Paraphraser(ControlledParaphraser):
         texts: str | Sequence[str],
         *,
         encoder: str | Path | EncoderLike | None = "english",
-        meaning: float = MIN_MEANING,
+        meaning: float | None = None,
         language_model: str | Path | FluencyModel | None = None,
         hold: Sequence[str] | None = None,
         terms: str | Path | Sequence[str] = (),
@@ -86,7 +86,7 @@ class Paraphraser(ControlledParaphraser):
         Args:
             texts: m texts, or one.
             encoder: Encoder that measures meaning, or its name; None or 'none' does not check it.
-            meaning: Minimum cosine of a form to its text, 0 to 1.
+            meaning: Minimum cosine of a form to its text, 0 to 1. Default: 0.6.
             language_model: A language model, or its folder, or an ARPA file: prefers fluent forms.
             hold: What stays as it is, of `paraloom.generate.protection.KINDS`. Default: all; in German all but names.
             terms: Further words and phrases that stay as they are, or a file with one on each line.
