@@ -86,7 +86,7 @@ REFUSED = {
 OTHERS = {
     *("evaluate comet --model", "explore --encoder", "reproduce --encoder", "train parser --encoder"),
     *("evaluate control --encoder", "evaluate paraphraser model"),
-    *("paraphrase --model", "augment-labels --model"),
+    *("paraphrase --model", "augment-labels --model", "canonicalize --model", "canonicalize --encoder"),
 } | {
     f"{command} --model"
     for command in (

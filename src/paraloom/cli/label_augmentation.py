@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -12,19 +11,13 @@ from paraloom.cli import options, paraphraser_options
 from paraloom.cli.output import as_written, conclude, print_usage
 
 
+@paraphraser_options.paraphrasing
 def augment_labels(
     source: Annotated[
         str, typer.Argument(metavar="FILE", help="A labeled set: .jsonl, .csv, .tsv or .parquet, with any columns.")
     ],
     output: options.Output,
-    model: paraphraser_options.Model = None,
-    forward: paraphraser_options.Forward = None,
-    backward: paraphraser_options.Backward = None,
-    pivots: paraphraser_options.Pivots = 3,
-    endpoint_model: paraphraser_options.EndpointModel = None,
-    language: paraphraser_options.Language = None,
-    endpoint: paraphraser_options.Endpoint = None,
-    decode: paraphraser_options.Decode = None,
+    paraphraser: paraphraser_options.ParaphraserOptions,
     text: Annotated[
         str | None,
         typer.Option(help="Column of the texts. Default: text, sentence, question … Of a table without a header: 2."),
@@ -41,16 +34,8 @@ def augment_labels(
     originals: Annotated[
         bool, typer.Option("--originals/--new-only", help="Write the rows of FILE first, or new rows only.")
     ] = True,
-    hold: Annotated[
-        str | None,
-        typer.Option(
-            help="What stays as it is, held by placeholders: markup,fields,links,mail,mentions,terms,numbers,names. "
-            "Default: all; for German, all but names."
-        ),
-    ] = None,
-    terms: Annotated[
-        Path | None, typer.Option(help="Words and phrases that stay as they are, one on each line of a file.")
-    ] = None,
+    hold: paraphraser_options.Hold = None,
+    terms: paraphraser_options.Terms = None,
     preset: Annotated[
         paraphraser_options.PresetChoice,
         typer.Option(help="What is kept of the candidates.", rich_help_panel=paraphraser_options.SELECTION),
@@ -62,7 +47,6 @@ def augment_labels(
     cross_encoder: paraphraser_options.CrossEncoder = None,
     entailment: paraphraser_options.Entailment = None,
     language_model: paraphraser_options.LanguageModel = None,
-    device: options.Device = None,
     language_check: options.CheckLanguages = True,
     on_error: options.OnError = options.OnErrorChoice.stop,
     seed: options.Seed = 1,
@@ -77,22 +61,10 @@ def augment_labels(
 
     Example: `paraloom augment-labels train.tsv -o more.tsv --model paraphraser-en --text 2 --label 1`
     """
-    used = workflows.use_device(device)
-    paraphraser = workflows.open_paraphraser(
-        model,
-        forward=forward,
-        backward=backward,
-        endpoint_model=endpoint_model,
-        language=language,
-        settings=endpoint or (),
-        output=output,
-        device=None if used is None else str(used),
-        pivots=pivots,
-        decode=decode,
-    )
+    opened = paraphraser.opened(output)
     result = workflows.augment_labels(
         source,
-        paraphraser,
+        opened,
         output,
         text=options.column(text),
         label=options.column(label),
@@ -114,7 +86,7 @@ def augment_labels(
         on_error=on_error.value,
         seed=seed,
     )
-    print_usage(getattr(paraphraser, "translator", None))
+    print_usage(getattr(opened, "translator", None))
     if as_json:
         typer.echo(as_written(output, **{name: value for name, value in result.to_dict().items() if name != "output"}))
         return

@@ -15,6 +15,7 @@ import typer
 from paraloom.cli import (
     alignment,
     augment,
+    canonicalization,
     distillation,
     encoders,
     evaluate,
@@ -59,7 +60,7 @@ PANELS: dict[str, options.Commands] = {
     "Start and run": {**runs.COMMANDS, **look.COMMANDS, **pages.COMMANDS, **explore.COMMANDS, **stages.COMMANDS},
     "Paraphrase pairs": {
         **{**pairs.COMMANDS, **scores.COMMANDS, **paraphrasers.COMMANDS},
-        **{**paraphraser_evaluation.COMMANDS, **label_augmentation.COMMANDS},
+        **{**paraphraser_evaluation.COMMANDS, **label_augmentation.COMMANDS, **canonicalization.COMMANDS},
     },
     "Encoders": encoders.COMMANDS,
     "Translation": {**translators.COMMANDS, **augment.COMMANDS, **variants.COMMANDS},

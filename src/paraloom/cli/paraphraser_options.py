@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass
 from enum import StrEnum
-from typing import Annotated
+from pathlib import Path
+from typing import Annotated, Any
 
 import typer
 
+from paraloom import workflows
 from paraloom.cli import options
+from paraloom.cli.option_groups import with_options
 
 
 class PresetChoice(StrEnum):
@@ -100,3 +105,64 @@ LanguageModel = Annotated[
         help="A folder of `train language-model`, or an ARPA file: measures fluency.", rich_help_panel=SELECTION
     ),
 ]
+Hold = Annotated[
+    str | None,
+    typer.Option(
+        help="What stays as it is, held by placeholders: markup,fields,links,mail,mentions,terms,numbers,names. "
+        "Default: all; for German, all but names."
+    ),
+]
+Terms = Annotated[
+    Path | None, typer.Option(help="Words and phrases that stay as they are, one on each line of a file.")
+]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ParaphraserOptions:
+    """The options that `paraphrasing` gives a command."""
+
+    model: Model = None
+    forward: Forward = None
+    backward: Backward = None
+    pivots: Pivots = 3
+    endpoint_model: EndpointModel = None
+    language: Language = None
+    endpoint: Endpoint = None
+    decode: Decode = None
+    device: options.Device = None
+
+    @property
+    def used_device(self) -> str | None:
+        """The device, checked, or None for the default."""
+        used = workflows.use_device(self.device)
+        return None if used is None else str(used)
+
+    def opened(self, output: str = "-", **how: Any) -> Any:
+        """The paraphraser with these options.
+
+        Args:
+            output: What is written: the answers of an endpoint are kept beside it.
+            **how: Further arguments of `workflows.open_paraphraser`, such as a template.
+        """
+        return workflows.open_paraphraser(
+            self.model,
+            forward=self.forward,
+            backward=self.backward,
+            endpoint_model=self.endpoint_model,
+            language=self.language,
+            settings=self.endpoint or (),
+            output=output,
+            device=self.used_device,
+            pivots=self.pivots,
+            decode=self.decode,
+            **how,
+        )
+
+
+def paraphrasing(command: Callable[..., None]) -> Callable[..., None]:
+    """The command with the options of `ParaphraserOptions` in place of its parameter `paraphraser`.
+
+    Args:
+        command: The function of the command; it is called with a `ParaphraserOptions` as `paraphraser`.
+    """
+    return with_options(command, "paraphraser", ParaphraserOptions)

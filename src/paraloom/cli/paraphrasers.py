@@ -26,6 +26,10 @@ def train_paraphraser(
         list[str] | None,
         typer.Option(help="Monolingual text, a sentence per line, which teaches to follow templates. Repeatable."),
     ] = None,
+    noisy_share: Annotated[
+        float,
+        typer.Option(help="Share of the examples of --sentences with noise, for `paraloom canonicalize`, 0 to 1."),
+    ] = 0.0,
     parser: Parser = None,
     network: Annotated[
         str, typer.Option(help="transformer; lstm: PNMT's paraphraser; or scpn: parse, then paraphrase.")
@@ -63,6 +67,7 @@ def train_paraphraser(
         pairs,
         output,
         sentences=sentences or (),
+        noisy_share=noisy_share,
         parser=parser,
         on_error=on_error.value,
         seed=seed,
@@ -84,15 +89,10 @@ def train_paraphraser(
     print_figures(result, 'paraphrase "…" --model {output}', as_json)
 
 
+@paraphraser_options.paraphrasing
 def paraphrase(
     texts: Annotated[list[str], typer.Argument(metavar="TEXT...", help="Sentences; - reads them from standard input.")],
-    model: paraphraser_options.Model = None,
-    forward: paraphraser_options.Forward = None,
-    backward: paraphraser_options.Backward = None,
-    pivots: paraphraser_options.Pivots = 3,
-    endpoint_model: paraphraser_options.EndpointModel = None,
-    language: paraphraser_options.Language = None,
-    endpoint: paraphraser_options.Endpoint = None,
+    paraphraser: paraphraser_options.ParaphraserOptions,
     n: Annotated[int, typer.Option("-n", "--variants", help="Variants of each text at most.")] = 5,
     template: Annotated[
         str | None,
@@ -100,7 +100,6 @@ def paraphrase(
     ] = None,
     like: Annotated[str | None, typer.Option(help="A sentence whose syntax to follow, instead of --template.")] = None,
     height: Annotated[int, typer.Option(help="Levels of the tree of --like to follow; 0: all.")] = 4,
-    decode: paraphraser_options.Decode = None,
     parser: OwnParser = None,
     preset: Annotated[
         paraphraser_options.PresetChoice | None,
@@ -116,7 +115,6 @@ def paraphrase(
     cross_encoder: paraphraser_options.CrossEncoder = None,
     entailment: paraphraser_options.Entailment = None,
     language_model: paraphraser_options.LanguageModel = None,
-    device: options.Device = None,
     language_check: Annotated[
         bool,
         typer.Option(
@@ -139,7 +137,7 @@ def paraphrase(
     given = [line.rstrip("\n") for line in sys.stdin] if texts == ["-"] else texts
     if any(not text.strip() for text in given) or not given:
         raise ConfigError("the text is empty", remedy="Give a sentence.")
-    used = workflows.use_device(device)
+    model = paraphraser.model
     trained = model is not None and not workflows.is_endpoint(model)
     if not trained and (template is not None or like is not None or parser is not None):
         raise ConfigError(
@@ -148,29 +146,21 @@ def paraphrase(
     chosen = {"meaning": meaning, "difference": difference, "entailment": entailment}
     models = {"cross_encoder": cross_encoder, "language_model": language_model}
     selecting = preset is not None or any(value is not None for value in (chosen | models).values())
-    others = (forward, backward, endpoint_model, language, endpoint)
+    others = (
+        paraphraser.forward,
+        paraphraser.backward,
+        paraphraser.endpoint_model,
+        paraphraser.language,
+        paraphraser.endpoint,
+    )
     if trained and not selecting and not any(others):
         # The model itself warns where no variant has the template.
-        source: Any = workflows.Paraphraser.load(str(model), parser=parser, device=None if used is None else str(used))
-        how = {"template": template, "like": like, "height": height or None, "decode": decode}
+        source: Any = workflows.Paraphraser.load(str(model), parser=parser, device=paraphraser.used_device)
+        how = {"template": template, "like": like, "height": height or None, "decode": paraphraser.decode}
         groups = source.paraphrase(given, n=n, seed=seed, check_language=language_check, **how)
         _print_variants(given, groups, template == "auto", as_json)
         return
-    source = workflows.open_paraphraser(
-        model,
-        forward=forward,
-        backward=backward,
-        endpoint_model=endpoint_model,
-        language=language,
-        settings=endpoint or (),
-        parser=parser,
-        device=None if used is None else str(used),
-        pivots=pivots,
-        template=template,
-        like=like,
-        height=height or None,
-        decode=decode,
-    )
+    source = paraphraser.opened(parser=parser, template=template, like=like, height=height or None)
     if language_check:
         workflows.check_text_language(given, workflows.language_of_paraphraser(source))
     if not selecting:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import inspect
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
-from functools import cached_property, wraps
-from typing import Any, get_type_hints
+from functools import cached_property
+from typing import Any
 
 from paraloom import workflows
 from paraloom.cli import options
+from paraloom.cli.option_groups import with_options
 from paraloom.core.errors import ConfigError
 
 
@@ -105,7 +105,7 @@ def translating(command: Callable[..., None]) -> Callable[..., None]:
     Args:
         command: The function of the command; it is called with a `TranslatorOptions` as `translation`.
     """
-    return _with_options(command, [f.name for f in fields(TranslatorOptions)])
+    return with_options(command, "translation", TranslatorOptions)
 
 
 def translating_here(command: Callable[..., None]) -> Callable[..., None]:
@@ -114,30 +114,4 @@ def translating_here(command: Callable[..., None]) -> Callable[..., None]:
     Args:
         command: The function of the command.
     """
-    return _with_options(command, _LOCAL)
-
-
-def _with_options(command: Callable[..., None], names: Sequence[str]) -> Callable[..., None]:
-    hints = get_type_hints(command, include_extras=True)
-    own_hints = get_type_hints(TranslatorOptions, include_extras=True)
-    own = [
-        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=own_hints[name])
-        for name in names
-    ]
-    parameters: list[inspect.Parameter] = []
-    for parameter in inspect.signature(command).parameters.values():
-        if parameter.name == "translation":
-            parameters += own
-        else:
-            keyword = inspect.Parameter.KEYWORD_ONLY
-            parameters.append(parameter.replace(kind=keyword, annotation=hints[parameter.name]))
-
-    @wraps(command)
-    def run(**values: Any) -> None:
-        given = {name: values.pop(name) for name in names if name in values}
-        command(**values, translation=TranslatorOptions(**given))
-
-    # Typer reads options from the signature, and their types from the annotations.
-    run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
-    run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
-    return run
+    return with_options(command, "translation", TranslatorOptions, _LOCAL)

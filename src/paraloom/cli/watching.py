@@ -36,6 +36,7 @@ COMMANDS = frozenset(
         *("backtranslate", "score", "filter", "lexicon", "tune"),
         *("encode", "mine", "translate", "augment", "variants", "diversity", "extract", "parse", "syntax-groups"),
         "augment-labels",
+        "canonicalize",
         *("align sentences", "align documents", "align pivot"),
         *("train translator", "train encoder", "train phrases", "train paraphrase-model", "train classifier"),
         *("train language-model", "train word-counts", "train parser", "train paraphraser"),

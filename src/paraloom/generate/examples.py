@@ -8,6 +8,7 @@ import numpy as np
 
 from paraloom.generate.config import ControlConfig
 from paraloom.generate.linearization import (
+    CANONICAL,
     SEPARATOR,
     cut_tree,
     height_of,
@@ -69,6 +70,26 @@ def source_text(text: str, template: str | None = None) -> str:
     """
     tokens = f" {SEPARATOR}{''.join(template_tokens(template))}" if template else ""
     return plain_text(text) + tokens
+
+
+def canonical_source(text: str) -> str:
+    """What the encoder reads of a text whose standard form is wanted.
+
+    Example:
+        >>> canonical_source("it dont rain")
+        '<canonical> it dont rain'
+    """
+    return f"{CANONICAL} {plain_text(text)}"
+
+
+def canonical_example(noisy: str, clean: str) -> ControlExample:
+    """The example of a noisy text and its standard form, in free mode.
+
+    Example:
+        >>> canonical_example("it dont rain", "It doesn't rain.").target
+        "<sep> It doesn't rain."
+    """
+    return ControlExample(canonical_source(noisy), f"{target_prefix()} {plain_text(clean)}", FREE, 0)
 
 
 def target_prefix(template: str | None = None) -> str:

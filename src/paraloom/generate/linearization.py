@@ -16,9 +16,12 @@ SEPARATOR = "<sep>"
 CLOSE = "<)>"
 """Token of a closing bracket."""
 
+CANONICAL = "<canonical>"
+"""Token before a text that is to be written in its standard form: spelling, case, punctuation, full words."""
+
 _OPEN = re.compile(r"<\((\S+)>")
-_TOKEN = re.compile(r"<\(\S+?>|<\)>|<sep>")
-_SYMBOL = re.compile(r"<(?=\(\S+>|\)>|sep>)")
+_TOKEN = re.compile(r"<\(\S+?>|<\)>|<sep>|<canonical>")
+_SYMBOL = re.compile(r"<(?=\(\S+>|\)>|sep>|canonical>)")
 _PIECE = re.compile(r"[()]|[^\s()]+")
 _END_OF_PARSE = re.compile(r"\s+EOP\s*$")
 _ROOTS = ("ROOT", "TOP", "S1", "")
@@ -206,17 +209,18 @@ def template_of(tokens: Sequence[str]) -> str:
     return "".join(pieces).strip()
 
 
-def special_tokens(labels: Iterable[str]) -> tuple[str, ...]:
+def special_tokens(labels: Iterable[str], *, canonical: bool = False) -> tuple[str, ...]:
     """The tokens that a vocabulary needs for templates of these labels.
 
     Args:
         labels: Labels of phrases and parts of speech.
+        canonical: Whether the model learns the standard form of texts, which has a token of its own.
 
     Example:
         >>> special_tokens(["S", "NP"])
         ('<sep>', '<)>', '<(NP>', '<(S>')
     """
-    return (SEPARATOR, CLOSE, *(f"<({label}>" for label in sorted(set(labels))))
+    return (SEPARATOR, CLOSE, *(f"<({label}>" for label in sorted(set(labels))), *([CANONICAL] if canonical else []))
 
 
 def labels_of(tokens: Iterable[str]) -> list[str]:

@@ -42,6 +42,19 @@ _SENTENCE_START = re.compile(r"(?:^|[.!?:;…\"“”‘'`(\[\n-])\W*$")
 _EXACT = (MARKUP, FIELDS, LINKS, MAIL, MENTIONS, NUMBERS)
 
 
+def kinds_for(language: str | None) -> tuple[str, ...]:
+    """The kinds that are held in texts of a language by default.
+
+    Args:
+        language: Its ISO 639-1 code; None for unknown.
+
+    Example:
+        >>> "names" in kinds_for("en"), "names" in kinds_for("de")
+        (True, False)
+    """
+    return tuple(kind for kind in KINDS if (kind, language) != (NAMES, "de"))
+
+
 class HeldText(NamedTuple):
     """A part of a text that is held.
 

@@ -25,7 +25,7 @@ EMPTY, REFUSED, CUT, REPETITION, COPY, LENGTH, DRIFT, NOT_ENTAILED, DUPLICATE, S
 )
 """Why a candidate is dropped, in the order in which it is checked."""
 
-_MAX_RUN = 3
+MAX_RUN = 3
 """A word that comes so often in a row, and does not in the text, is what decoders repeat."""
 
 
@@ -110,7 +110,7 @@ def word_difference(first: str, second: str) -> float:
         >>> word_difference("A dog sleeps.", "a dog sleeps"), word_difference("A dog sleeps.", "The dog sleeps.")
         (0.0, 0.3333333333333333)
     """
-    return _difference_of(_units(first), _units(second))
+    return _difference_of(text_units(first), text_units(second))
 
 
 class ParaphraseSelector:
@@ -185,9 +185,9 @@ class ParaphraseSelector:
         candidates: list[ParaphraseLike] = []
         differences: list[float] = []
         for row, (text, group) in enumerate(zip(texts, groups, strict=True)):
-            source = _units(text)
+            source = text_units(text)
             for index, candidate in enumerate(group):
-                units = _units(candidate.text)
+                units = text_units(candidate.text)
                 difference = _difference_of(source, units)
                 reasons[row][index] = self._surface_reason(source, units, candidate, difference)
                 if not reasons[row][index]:
@@ -216,7 +216,7 @@ class ParaphraseSelector:
             return EMPTY
         if getattr(candidate, "cut", False):
             return CUT
-        if (run := _most_in_a_row(units)) >= _MAX_RUN and run > _most_in_a_row(source):
+        if (run := max_run(units)) >= MAX_RUN and run > max_run(source):
             return REPETITION
         if difference < self.config.difference or not difference:
             return COPY
@@ -244,10 +244,10 @@ class ParaphraseSelector:
             return []
         outputs = [candidate.text for candidate in candidates]
         unknown = np.full(len(texts), np.nan)
-        meaning = unknown if self.encoder is None else _cosines(self.encoder, texts, outputs)
+        meaning = unknown if self.encoder is None else text_cosines(self.encoder, texts, outputs)
         if self.encoder is not None and cores is not None:
             others = [str(getattr(candidate, "core", candidate.text)) for candidate in candidates]
-            meaning = np.minimum(meaning, _cosines(self.encoder, cores, others))
+            meaning = np.minimum(meaning, text_cosines(self.encoder, cores, others))
         entailment = unknown
         if self.entailment is not None:
             entailment = np.minimum(self.entailment.predict(texts, outputs), self.entailment.predict(outputs, texts))
@@ -277,7 +277,7 @@ class ParaphraseSelector:
     def _apart(self, ones: dict[int, SelectedParaphrase], n: int, reasons: list[str]) -> list[int]:
         """Numbers of the best ones, each far enough from those before it (maximal marginal relevance)."""
         waiting = sorted(ones, key=lambda index: -ones[index].score)
-        units = {index: _units(one.text) for index, one in ones.items()}
+        units = {index: text_units(one.text) for index, one in ones.items()}
         likeness = dict.fromkeys(ones, 0.0)
         chosen: list[int] = []
         while waiting and len(chosen) < n:
@@ -299,8 +299,13 @@ class ParaphraseSelector:
         return chosen
 
 
-def _units(text: str) -> list[str]:
-    """The words of a text in lower case, without punctuation; of scripts without spaces, the characters."""
+def text_units(text: str) -> list[str]:
+    """The words of a text in lower case, without punctuation; of scripts without spaces, the characters.
+
+    Example:
+        >>> text_units("A dog sleeps.")
+        ['a', 'dog', 'sleeps']
+    """
     units = words(text, punctuation=False)
     if text.isascii() or not WITHOUT_SPACES.search(text):
         return units
@@ -311,8 +316,13 @@ def _difference_of(first: Sequence[str], second: Sequence[str]) -> float:
     return float(Levenshtein.normalized_distance(first, second))
 
 
-def _most_in_a_row(units: Sequence[str]) -> int:
-    """How often a word follows itself at most."""
+def max_run(units: Sequence[str]) -> int:
+    """How often a word follows itself at most, itself included.
+
+    Example:
+        >>> max_run(["no", "no", "no", "way"])
+        3
+    """
     run = best = 1
     for before, after in pairwise(units):
         run = run + 1 if before == after else 1
@@ -331,8 +341,17 @@ def _template_match(candidate: ParaphraseLike) -> float:
     return 1.0 if distance is None else 1.0 / (1.0 + float(distance))
 
 
-def _cosines(encoder: EncoderLike, firsts: Sequence[str], seconds: Sequence[str]) -> npt.NDArray[np.float64]:
-    """Cosine of each pair of texts, float64 `(n,)`; NaN where a vector is 0."""
+def text_cosines(encoder: EncoderLike, firsts: Sequence[str], seconds: Sequence[str]) -> npt.NDArray[np.float64]:
+    """Cosine of each pair of texts.
+
+    Args:
+        encoder: The encoder; equal texts are encoded once.
+        firsts: n texts.
+        seconds: n texts.
+
+    Returns:
+        float64 `(n,)`, -1 to 1; NaN where a vector is 0.
+    """
     distinct = list(dict.fromkeys([*firsts, *seconds]))
     vectors = np.asarray(encoder.encode(distinct), np.float64)
     norms = np.linalg.norm(vectors, axis=1, keepdims=True)

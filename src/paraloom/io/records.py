@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv as csv_library
 import io
 import json
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain, islice
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
@@ -114,6 +114,32 @@ def read_schema(path: str | Path) -> pa.Schema | None:
     with open_shard(path) as file:
         schema: pa.Schema = file.schema_arrow
         return schema
+
+
+def with_columns(schema: pa.Schema, types: Mapping[str, pa.DataType]) -> pa.Schema:
+    """A schema with further columns, which the metadata of the datasets library know, too: it refuses others.
+
+    Args:
+        schema: Columns and types.
+        types: Name → type of the new columns: texts and numbers.
+
+    Example:
+        >>> with_columns(pa.schema([("text", pa.string())]), {"score": pa.float64()}).names
+        ['text', 'score']
+    """
+    for name, kind in types.items():
+        schema = schema.append(pa.field(name, kind))
+    metadata = dict(schema.metadata or {})
+    try:
+        described = json.loads(metadata[b"huggingface"])
+        features = described["info"]["features"]
+        for name, kind in types.items():
+            features[name] = {"dtype": "float64" if kind == pa.float64() else str(kind), "_type": "Value"}
+    except (KeyError, TypeError, ValueError):
+        metadata.pop(b"huggingface", None)
+    else:
+        metadata[b"huggingface"] = json.dumps(described).encode()
+    return schema.with_metadata(metadata)
 
 
 def write_records(

@@ -15,8 +15,9 @@ from paraloom.core.protocols import PrefixTranslatorLike
 from paraloom.core.seeds import generator
 from paraloom.core.stage import Json
 from paraloom.generate.config import ControlConfig
-from paraloom.generate.examples import MODES, ParsedPair, make_example
+from paraloom.generate.examples import MODES, ParsedPair, canonical_example, make_example
 from paraloom.generate.linearization import SEPARATOR, cut_tree, nodes_of
+from paraloom.generate.noise import NoiseConfig, is_edited, noisy_pair
 from paraloom.generate.reordering import reordered
 from paraloom.generate.scpn import ScpnTranslator, leaf_labels, scpn_example
 from paraloom.generate.scpn_config import ScpnConfig
@@ -44,6 +45,10 @@ TREE = "text_parse"
 _BATCH_ROWS = 1024
 _SENTENCE = 2
 """Key of the random numbers of a sentence; 0 and 1 are the directions of a pair."""
+_NOISE = 3
+"""Key of those that decide about its noise."""
+_TWO_SENTENCES = 0.2
+"""Share of the noisy examples whose text is two sentences: tweets and messages have several."""
 
 SENTENCES, PARSES = "examples", "parse-examples"
 """Beginnings of the names of files with examples: of sentences, and of SCPN's parse generator."""
@@ -101,25 +106,39 @@ class ExampleWriter:
                 stream.close()
         return dict(counts)
 
-    def write_reordered(self, corpora: Sequence[Corpus], folder: Path) -> dict[str, Json]:
-        """Add the examples of monolingual text: each has a template, and what is held out of the pairs is left out.
+    def write_reordered(self, corpora: Sequence[Corpus], folder: Path, *, noisy_share: float = 0.0) -> dict[str, Json]:
+        """Add the examples of monolingual text; what is held out of the pairs is left out.
+
+        They are sentences in another order, each with a template, and sentences with noise.
 
         Args:
             corpora: Corpora of sentences with trees.
             folder: As `write` left it.
+            noisy_share: Share of those that look like edited text, which have noise; 0 to 1.
 
         Returns:
             Counts of examples, and of sentences that gave none.
         """
         counts = Counter({"reordered_examples": 0, "reordered_left_out": 0})
-        always = replace(self.control, free_share=0.0)
-        first = 0
+        if noisy_share:
+            counts["noisy_examples"] = 0
+        always, noise = replace(self.control, free_share=0.0), NoiseConfig()
+        first, before = 0, ""
         with example_file(folder, SENTENCES, False).open("a", encoding="utf-8") as training:
             for trees in sentence_trees(corpora):
                 for row, (text, tree) in enumerate(trees, start=first):
+                    held = is_held_out(text, self.share)
+                    drawn = generator(self.seed, row, _NOISE)
+                    if is_edited(text) and not held and drawn.random() < noisy_share:
+                        both = f"{before} {text}" if before and drawn.random() < _TWO_SENTENCES else text
+                        noisy = canonical_example(*noisy_pair(both, noise, drawn))
+                        training.write(f"{noisy.source}\t{noisy.target}\n")
+                        counts["noisy_examples"] += 1
+                        before = text
+                        continue
                     random = generator(self.seed, row, _SENTENCE)
                     source = None
-                    if tree is not None and not is_held_out(text, self.share):
+                    if tree is not None and not held:
                         source = reordered(text, tree, random)
                     if source is None:
                         counts["reordered_left_out"] += 1

@@ -8,8 +8,7 @@ from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import ClassVar, Literal
 
-from paraloom.bundled import bundled_path
-from paraloom.core.config import base_config
+from paraloom.core.config import base_config, check_range
 from paraloom.core.errors import ConfigError, DataError, nearest
 from paraloom.core.protocols import ParserLike, PrefixTranslatorLike
 from paraloom.core.stage import Fit, Json, Ref, StageContext
@@ -56,6 +55,9 @@ class TrainParaphraser(TranslatorConfig, ControlConfig, RecurrentConfig, ScpnCon
         sentences: Corpora of monolingual text with its trees (column `text_parse`): examples with a template whose
             source is the sentence in another order (`paraloom.generate.reordering`). They teach the model to follow
             templates, where pairs have the same syntax on both sides. Not for SCPN.
+        noisy_share: Share of the `sentences` that teach the standard form instead, 0 to 1, of those that look like
+            edited text (`paraloom.generate.noise.is_edited`): the source, after a token of its own, is the sentence
+            with noise, the target the sentence.
         network: 'transformer'; 'lstm', PNMT's paraphraser (`paraloom.mt.recurrent.lstm`); or 'scpn', whose examples all
             have a template, so that `free_share`, `exemplar_share` and heights do not matter.
         direction: 'both' learns to paraphrase `src` as `tgt` and `tgt` as `src`; 'src-tgt' and 'tgt-src' one of them.
@@ -72,7 +74,8 @@ class TrainParaphraser(TranslatorConfig, ControlConfig, RecurrentConfig, ScpnCon
     :class:`~paraloom.mt.recurrent.config.RecurrentConfig` and :class:`~paraloom.generate.scpn_config.ScpnConfig`.
 
     Raises:
-        ConfigError: A setting is out of range, `special_tokens` is set, or both `parser` and `parser_name` are.
+        ConfigError: A setting is out of range, `special_tokens` is set, both `parser` and `parser_name` are, or
+            `noisy_share` is without `sentences`.
         DataError: When it runs: there are too few pairs, or no pair has a tree.
 
     Reference:
@@ -88,12 +91,13 @@ class TrainParaphraser(TranslatorConfig, ControlConfig, RecurrentConfig, ScpnCon
     sentinel: ClassVar[str] = "paraphraser.json"
     inputs: ClassVar[tuple[str, ...]] = ("pairs", "sentences", "parser")
     optional_fields: ClassVar[tuple[str, ...]] = (
-        *("sentences", "network"),
+        *("sentences", "noisy_share", "network"),
         *(field.name for kind in (RecurrentConfig, ScpnConfig) for field in fields(kind)),
     )
 
     pairs: tuple[Ref, ...]
     sentences: tuple[Ref, ...] = ()
+    noisy_share: float = 0.0
     network: Literal["transformer", "lstm", "scpn"] = "transformer"
     direction: Literal["both", "src-tgt", "tgt-src"] = "both"
     parser: Ref | None = None
@@ -113,6 +117,12 @@ class TrainParaphraser(TranslatorConfig, ControlConfig, RecurrentConfig, ScpnCon
         ScpnConfig.validate(self)
         if self.special_tokens:
             raise ConfigError("'special_tokens' follow from the trees", remedy="Leave it out.")
+        check_range(self, "noisy_share", low=0, high=1)
+        if self.noisy_share and not self.sentences:
+            raise ConfigError(
+                "'noisy_share' is a share of the examples of monolingual text, and 'sentences' is empty",
+                remedy="Name corpora of edited text in 'sentences' (--sentences), or leave 'noisy_share' out.",
+            )
         if self.parser is not None and self.parser_name:
             raise ConfigError("keys 'parser' and 'parser_name' cannot be combined", remedy="Give one of them.")
         if self.sentences and self.network == SCPN:
@@ -160,8 +170,10 @@ class TrainParaphraser(TranslatorConfig, ControlConfig, RecurrentConfig, ScpnCon
         if sentences:
             for trees in sentence_trees(sentences):
                 labels |= labels_of_trees(ParsedPair(text, text, None, tree) for text, tree in trees)
-            counts |= writer.write_reordered(sentences, scratch)
-        config = replace(base_config(TranslatorConfig, self), special_tokens=special_tokens(labels))
+            counts |= writer.write_reordered(sentences, scratch, noisy_share=self.noisy_share)
+        canonical = self.noisy_share > 0
+        tokens = special_tokens(labels, canonical=canonical)
+        config = replace(base_config(TranslatorConfig, self), special_tokens=tokens)
         recurrent = base_config(RecurrentConfig, self)
         figures = train_network(self.network, scratch, config, recurrent, scpn, folder, context.seed)
         table.save(folder)
@@ -172,7 +184,7 @@ class TrainParaphraser(TranslatorConfig, ControlConfig, RecurrentConfig, ScpnCon
         if self.network == SCPN:
             only = tuple(sorted(tags - phrases))
             settings = replace(settings, max_parse_labels=self.max_parse_labels, tags=only)
-        settings.save(folder)
+        replace(settings, canonical=canonical).save(folder)
         if "parser" in context.inputs:
             shutil.copytree(context.inputs["parser"], folder / PARSER_FOLDER, dirs_exist_ok=True)
         figures |= {**counts, "same_template_pairs": same[True], "templates": len(table.counts), "labels": len(labels)}
@@ -195,7 +207,7 @@ def open_paraphraser(
     """Open the paraphraser of a folder.
 
     Args:
-        folder: What `train-paraphraser` wrote, or the name of a bundled paraphraser: 'english'.
+        folder: What `train-paraphraser` wrote.
         parser: A parser, its folder, or its name; None takes the one that came with the model, if it did.
         device: 'cpu', 'cuda' or 'auto'. Default: $PARALOOM_DEVICE, or 'cpu'.
 
@@ -206,25 +218,11 @@ def open_paraphraser(
     return ControlledParaphraser(*parts)
 
 
-def paraphraser_folder(name: str | Path) -> Path:
-    """The folder of a paraphraser that is named by its folder, or, if it is bundled, by its name or its language.
-
-    Example:
-        >>> paraphraser_folder("english").name, paraphraser_folder("english-paraphraser").name
-        ('english-paraphraser', 'english-paraphraser')
-    """
-    path = Path(name)
-    if path.exists():
-        return path
-    folders = [bundled_path(one) for one in (f"{name}-paraphraser", str(name))]
-    return next((folder for folder in folders if folder is not None), path)
-
-
 def paraphraser_parts(
     folder: str | Path, *, parser: str | Path | ParserLike | None = None, device: str | None = None
 ) -> tuple[PrefixTranslatorLike, ParaphraserSettings, TemplateTable, ParserLike | None]:
     """What a paraphraser is made of; see `open_paraphraser`."""
-    path = paraphraser_folder(folder)
+    path = Path(folder)
     settings = ParaphraserSettings.load(path)
     if parser is None and (path / PARSER_FOLDER).is_dir():
         parser = path / PARSER_FOLDER

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,8 +19,10 @@ from paraloom.core.protocols import CorpusReader, ParaphraseLike, Variant
 from paraloom.core.stage import Json, Map, Ref, StageContext
 from paraloom.core.stage_cache import cached_per_stage
 from paraloom.embed.encoder import open_encoder
+from paraloom.generate.canonicalization import MIN_MEANING, Canonicalizer
 from paraloom.generate.linearization import read_template
 from paraloom.generate.paraphraser import AUTO, EXEMPLAR_HEIGHT, ControlledParaphraser
+from paraloom.generate.protection import Protector, kinds_for
 from paraloom.generate.round_trip import PIVOTS, PivotParaphraser
 from paraloom.generate.selection import ParaphraseSelector, SelectedParaphrase
 from paraloom.generate.selection_config import selection_config
@@ -47,6 +50,9 @@ class Paraphrase(Map):
     own parse has, and the tree edit distance between both. With a selection, columns `meaning` and `difference` are
     added, the best variants come first, and the others are rejected, each with its reason.
 
+    With `canonical`, the one variant of a text is its standard form; column `canonical_status` says whether it was
+    changed, is unchanged, or kept because no candidate was safe.
+
     Args:
         paraphraser: A stage that trained a paraphraser, or its folder.
         forward: Instead of a paraphraser, a round trip: the translator into another language, a stage or a folder.
@@ -64,7 +70,9 @@ class Paraphrase(Map):
             `paraloom.generate.selection_config.SELECTION_PRESETS`, such as 'varied'.
         meaning: Select variants: minimum cosine similarity to the text, 0 to 1, instead of the preset's.
         difference: Select variants: minimum difference from the text, 0 to 1, instead of the preset's.
-        encoder: With a selection: what measures meaning, such as 'english'.
+        canonical: Write the standard form of noisy texts instead of paraphrases, with a paraphraser that was trained
+            with `noisy_share`; `meaning` is then the minimum cosine, by default 0.6.
+        encoder: With a selection, or `canonical`: what measures meaning, such as 'english'.
         column: Column to paraphrase: 'text' of SENTENCES, 'src' or 'tgt' of PAIRS. Default: 'text', or else 'src'.
         check_languages: Before any work, identify the language of a sample, and fail if the paraphraser was trained on
             another one.
@@ -84,6 +92,7 @@ class Paraphrase(Map):
     rows: ClassVar[Literal["same", "many"]] = "many"
     optional_fields: ClassVar[tuple[str, ...]] = (
         *("forward", "backward", "pivots", "candidates", "preset", "meaning", "difference", "encoder"),
+        "canonical",
     )
 
     paraphraser: Ref | None = None
@@ -100,6 +109,7 @@ class Paraphrase(Map):
     preset: str = ""
     meaning: float | None = None
     difference: float | None = None
+    canonical: bool = False
     encoder: Ref | None = None
     column: Literal["", "text", "src", "tgt"] = ""
     check_languages: bool = True
@@ -138,6 +148,13 @@ class Paraphrase(Map):
             read_template(self.template)
         if self.decode:
             parse_decoding(self.decode)
+        if self.canonical and (self.forward is not None or self.template or self.like or self.preset):
+            raise ConfigError(
+                "'canonical' writes the standard form, and follows no template",
+                remedy="Remove 'forward', 'backward', 'template', 'like' and 'preset', or 'canonical'.",
+            )
+        if self.canonical and self.encoder is None:
+            raise ConfigError("'canonical' needs an encoder", remedy="Set encoder = 'english', or another one.")
         if self.selects:
             selection_config(self.preset or DEFAULT_PRESET, meaning=self.meaning, difference=self.difference)
             if self.encoder is None:
@@ -148,12 +165,15 @@ class Paraphrase(Map):
     @property
     def selects(self) -> bool:
         """Whether variants are selected."""
-        return bool(self.preset) or self.meaning is not None or self.difference is not None
+        chosen = bool(self.preset) or self.meaning is not None or self.difference is not None
+        return chosen and not self.canonical
 
     def apply(self, batch: pa.RecordBatch, context: StageContext) -> pa.RecordBatch:
         """The variants of one batch; models are loaded once per worker."""
         originals = originals_of(batch, self.column)
         texts = pc.fill_null(originals.column("original"), "").to_pylist()
+        if self.canonical:
+            return self._standard_forms(originals, texts, context)
         groups, signed, method = self._candidates(texts, context)
         if self.selects:
             selector = _selector(
@@ -184,6 +204,26 @@ class Paraphrase(Map):
         if any(one.reason for one in flat):
             rows = rows.append_column("keep", pa.array(np.array([not one.reason for one in flat], bool)))
             rows = rows.append_column("reason", pa.array([one.reason or None for one in flat], pa.string()))
+        return rows
+
+    def _standard_forms(self, originals: pa.RecordBatch, texts: Sequence[str], context: StageContext) -> pa.RecordBatch:
+        """The standard form of each text."""
+        parser = context.inputs.get("parser")
+        meaning = MIN_MEANING if self.meaning is None else self.meaning
+        canonicalizer = _canonicalizer(
+            context.inputs["paraphraser"], parser, context.inputs["encoder"], meaning, self.candidates
+        )
+        forms = canonicalizer.canonicalize(texts, decode=self.decode or None, seed=context.seed)
+        variants = [[Variant(one.text, math.nan, 0)] for one in forms]
+        signed = f"{canonicalizer.signature}|{signature('decode', decode=self.decode or 'beam')}"
+        rows = variant_rows(originals, variants, "canonicalize", signature=signed)
+        columns: list[tuple[str, list[Any], pa.DataType]] = [
+            ("canonical_status", [one.status for one in forms], pa.string()),
+            ("canonical_reason", [one.reason or None for one in forms], pa.string()),
+            ("meaning", [one.to_dict()["meaning"] for one in forms], pa.float32()),
+        ]
+        for name, values, kind in columns:
+            rows = rows.append_column(pa.field(name, kind, metadata={"signature": signed}), pa.array(values, kind))
         return rows
 
     def _candidates(
@@ -232,6 +272,15 @@ def _variant(one: ParaphraseLike) -> Variant:
 @cached_per_stage()
 def _paraphraser(folder: Path, parser: Path | None) -> ControlledParaphraser:
     return open_paraphraser(folder, parser=parser)
+
+
+@cached_per_stage()
+def _canonicalizer(folder: Path, parser: Path | None, encoder: Path, meaning: float, candidates: int) -> Canonicalizer:
+    paraphraser = _paraphraser(folder, parser)
+    protector = Protector(kinds_for(paraphraser.settings.language))
+    return Canonicalizer(
+        paraphraser, open_encoder(encoder), protector=protector, meaning=meaning, candidates=candidates
+    )
 
 
 @cached_per_stage()

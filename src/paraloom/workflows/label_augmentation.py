@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 import warnings
 from collections import Counter
@@ -19,13 +18,12 @@ from paraloom.core.progress import progress
 from paraloom.core.protocols import EncoderLike
 from paraloom.core.seeds import generator, spawn_seed
 from paraloom.generate.augmentation import NOTHING_TO_SAY, LabelAugmenter, method_name
-from paraloom.generate.protection import KINDS, NAMES, Protector
 from paraloom.generate.quotas import RowQuota, label_quotas
 from paraloom.generate.selection import EntailmentModel, FluencyModel, SelectedParaphrase
-from paraloom.io import read_lines
-from paraloom.io.records import record_format, write_records
+from paraloom.io.records import record_format, with_columns, write_records
 from paraloom.pipeline.shard import OnError
 from paraloom.workflows.labeled_sets import LabeledSet, label_key, survey_labeled_set
+from paraloom.workflows.named_models import named_protector
 from paraloom.workflows.outputs import check_output
 from paraloom.workflows.paraphrase_sources import (
     AnyParaphraser,
@@ -227,8 +225,7 @@ def augment_labels(
         language_model=language_model,
         language=language,
     )
-    kinds = hold if hold is not None else [kind for kind in KINDS if (kind, language) != (NAMES, "de")]
-    augmenter = LabelAugmenter(opened, selector, Protector(kinds, read_terms(terms)), candidates=candidates)
+    augmenter = LabelAugmenter(opened, selector, named_protector(hold, terms, language), candidates=candidates)
     method = method_name(opened, selector)
     new_counts: Counter[Hashable] = Counter()
 
@@ -238,7 +235,7 @@ def augment_labels(
             yield from (record.values | empty for record in labeled.records())
         yield from _new_rows(labeled, augmenter, quotas, n, method, new_counts, seed)
 
-    schema = _output_schema(labeled) if record_format(output) == ".parquet" else None
+    schema = with_columns(labeled.schema(), _TYPES) if record_format(output) == ".parquet" else None
     columns = [*labeled.columns, *PROVENANCE]
     written = write_records(rows(), output, columns, schema, header=labeled.header)
     labeled.rejected.report(output)
@@ -253,20 +250,6 @@ def augment_labels(
     )
     _warn_of_few(result)
     return result
-
-
-def read_terms(terms: str | Path | Sequence[str]) -> list[str]:
-    """Terms from a file with one on each line, blank lines left out; or the terms as they are given.
-
-    Args:
-        terms: A file, or the terms.
-
-    Raises:
-        DataError: The file is missing, empty, or not UTF-8.
-    """
-    if isinstance(terms, (str, Path)):
-        return [line.strip() for line in read_lines(terms) if line.strip()]
-    return list(terms)
 
 
 def _new_rows(
@@ -306,26 +289,6 @@ def _provenance(row: int, method: str, one: SelectedParaphrase) -> dict[str, Any
     scores = {MEANING: one.meaning, DIFFERENCE: one.difference, FLUENCY: one.fluency}
     rounded = {name: None if math.isnan(value) else round(value, 4) for name, value in scores.items()}
     return {FROM: row, BY: method, **rounded}
-
-
-def _output_schema(labeled: LabeledSet) -> pa.Schema:
-    """The types of the set, and those of the columns that are added."""
-    schema = labeled.schema()
-    for name, kind in _TYPES.items():
-        schema = schema.append(pa.field(name, kind))
-    return schema.with_metadata(_with_features(schema.metadata or {}))
-
-
-def _with_features(metadata: dict[bytes, bytes]) -> dict[bytes, bytes]:
-    """Metadata in which the datasets library knows the new columns; without them it refuses the file."""
-    try:
-        described = json.loads(metadata[b"huggingface"])
-        features = described["info"]["features"]
-        for name, kind in _TYPES.items():
-            features[name] = {"dtype": "float64" if kind == pa.float64() else str(kind), "_type": "Value"}
-    except (KeyError, TypeError, ValueError):
-        return {name: value for name, value in metadata.items() if name != b"huggingface"}
-    return metadata | {b"huggingface": json.dumps(described).encode()}
 
 
 def _warn_of_few(result: LabelAugmentation) -> None:

@@ -120,8 +120,8 @@ def survey_labeled_set(
     if first is None:
         raise DataError("no row can be read", file=path, remedy="Check the file and its format.")
     names = list(first.values)
-    labeled.text = _column(path, "text", text, TEXT_NAMES, names)
-    labeled.label = _column(path, "label", label, LABEL_NAMES, [name for name in names if name != labeled.text])
+    labeled.text = choose_column(path, "text", text, TEXT_NAMES, names)
+    labeled.label = choose_column(path, "label", label, LABEL_NAMES, [name for name in names if name != labeled.text])
     columns: dict[str, None] = {}
     for record in labeled.records():
         columns.update(dict.fromkeys(record.values))
@@ -152,7 +152,21 @@ def label_key(value: Any) -> Hashable:
     return ("json", json.dumps(value, ensure_ascii=False, sort_keys=True, default=str))
 
 
-def _column(path: str | Path, what: str, given: str | int | None, known: Sequence[str], names: Sequence[str]) -> str:
+def choose_column(
+    path: str | Path, what: str, given: str | int | None, known: Sequence[str], names: Sequence[str]
+) -> str:
+    """The column that was named, or the one that has a known name.
+
+    Args:
+        path: The file, for errors.
+        what: 'text' or 'label'.
+        given: What was named; None to notice it.
+        known: Names that are noticed, the likeliest first.
+        names: All columns.
+
+    Raises:
+        ConfigError: It does not exist, or is not noticed.
+    """
     shown = ", ".join(names[:_SHOWN_COLUMNS]) + (" …" if len(names) > _SHOWN_COLUMNS else "")
     if given is not None:
         name = str(given)

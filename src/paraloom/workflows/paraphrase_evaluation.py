@@ -24,9 +24,9 @@ from paraloom.generate.paraphraser import ControlledParaphraser
 from paraloom.generate.selection import ParaphraseSelector
 from paraloom.io import read_lines
 from paraloom.mt.endpoint_config import is_endpoint
+from paraloom.workflows.named_models import NO_ENCODER
 from paraloom.workflows.pair_inputs import read_pairs
 from paraloom.workflows.paraphrase_sources import (
-    NO_ENCODER,
     AnyParaphraser,
     as_paraphraser,
     language_of_paraphraser,

@@ -9,7 +9,6 @@ from typing import Any, TypeAlias, cast
 from paraloom.core.errors import ConfigError, DataError
 from paraloom.core.progress import loading
 from paraloom.core.protocols import EncoderLike, ParaphraserLike, TranslatorLike
-from paraloom.embed.encoder import open_encoder
 from paraloom.generate.candidates import CombinedParaphraser, TemplateCandidates
 from paraloom.generate.paraphraser import AUTO, ControlledParaphraser
 from paraloom.generate.round_trip import PIVOTS, MonolingualParaphraser, PivotParaphraser
@@ -21,11 +20,11 @@ from paraloom.mt.endpoint import EndpointTranslator
 from paraloom.mt.endpoint_config import is_endpoint
 from paraloom.mt.prompts import PARAPHRASE
 from paraloom.pairs.scoring.cross_encoder import CrossEncoder
-from paraloom.pairs.scoring.language_model import load_language_model
 from paraloom.stages.input_checks import NO_CHECK
 from paraloom.text.function_words import known_function_words, sample_language
 from paraloom.text.language_names import language_code, language_name
 from paraloom.workflows.endpoints import named_translator
+from paraloom.workflows.named_models import NO_ENCODER, named_encoder, named_language_model
 from paraloom.workflows.paraphrasers import Paraphraser
 from paraloom.workflows.translators import named_model
 
@@ -38,11 +37,6 @@ AnyParaphraser: TypeAlias = (
     | Callable[[list[str]], Sequence[Sequence[str]]]
 )
 """A paraphraser, the folder of one, the two translators of a round trip, or a function from texts to paraphrases."""
-
-NO_ENCODER = "none"
-"""Instead of an encoder: meaning is not measured."""
-
-_ENGLISH_ENCODERS = ("english", "english-small")
 
 
 class RoundTripParaphraser(PivotParaphraser):
@@ -295,21 +289,12 @@ def open_selector(
             language than the texts.
     """
     config = selection_config(preset, meaning=meaning, difference=difference, entailment=entailment)
-    if encoder == NO_ENCODER:
-        encoder = None
-    if encoder is None and meaning is not None:
+    if encoder in (None, NO_ENCODER) and meaning is not None:
         raise ConfigError("--meaning needs an encoder", remedy="Name one with --encoder, or leave --meaning out.")
     if entailment is not None and cross_encoder is None:
         raise ConfigError("--entailment needs a model", remedy="Name its folder with --cross-encoder.")
-    if str(encoder) in _ENGLISH_ENCODERS and language not in (None, "en"):
-        raise ConfigError(
-            f"the encoder '{encoder}' does not read {language_name(language)}, the language of the paraphraser",
-            remedy="Name an encoder of that language with --encoder, or none: --encoder none.",
-        )
-    if isinstance(encoder, (str, Path)):
-        encoder = open_encoder(encoder)
+    opened = named_encoder(encoder, language)
     if isinstance(cross_encoder, (str, Path)):
         cross_encoder = CrossEncoder.load(cross_encoder)
-    if isinstance(language_model, (str, Path)):
-        language_model = load_language_model(Path(language_model))
-    return ParaphraseSelector(config, encoder, entailment=cross_encoder, language_model=language_model)
+    fluency = named_language_model(language_model)
+    return ParaphraseSelector(config, opened, entailment=cross_encoder, language_model=fluency)

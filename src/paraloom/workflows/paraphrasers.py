@@ -11,10 +11,12 @@ import pyarrow.parquet as pq
 
 from paraloom.core.errors import ConfigError, DataError
 from paraloom.core.progress import loading
-from paraloom.core.protocols import ParserLike
+from paraloom.core.protocols import EncoderLike, ParserLike
 from paraloom.core.stage import Ref, Stage
+from paraloom.generate.canonicalization import CanonicalText
 from paraloom.generate.examples import ParsedPair
 from paraloom.generate.paraphraser import ControlledParaphraser
+from paraloom.generate.selection import FluencyModel
 from paraloom.generate.settings import PARAPHRASER_FILE
 from paraloom.generate.templates import SCPN_TEMPLATES, TemplateTable
 from paraloom.io import Corpus
@@ -25,6 +27,7 @@ from paraloom.stages.paraphrasers import TrainParaphraser, paraphraser_parts
 from paraloom.stages.sentences import ReadSentences
 from paraloom.stages.syntax import Parse
 from paraloom.stages.variants import columns_of_file
+from paraloom.workflows.canonicalization import open_canonicalizer
 from paraloom.workflows.run import as_list, input_stages, run_stages
 from paraloom.workflows.syntax import parser_fields
 
@@ -65,6 +68,59 @@ class Paraphraser(ControlledParaphraser):
         with loading(f"the paraphraser {folder}"):
             return cls(*paraphraser_parts(folder, parser=parser, device=device))
 
+    def canonicalize(
+        self,
+        texts: str | Sequence[str],
+        *,
+        encoder: str | Path | EncoderLike | None = "english",
+        meaning: float | None = None,
+        language_model: str | Path | FluencyModel | None = None,
+        hold: Sequence[str] | None = None,
+        terms: str | Path | Sequence[str] = (),
+        candidates: int = 5,
+        seed: int = 0,
+        check_language: bool = True,
+    ) -> list[CanonicalText]:
+        """Write the standard form of noisy texts, such as tweets, chats or lower-cased text.
+
+        Args:
+            texts: m texts, or one.
+            encoder: Encoder that measures meaning, or its name; None or 'none' does not check it.
+            meaning: Minimum cosine of a form to its text, 0 to 1. Default: 0.6.
+            language_model: A language model, or its folder, or an ARPA file: prefers fluent forms.
+            hold: What stays as it is, of `paraloom.generate.protection.KINDS`. Default: all; in German all but names.
+            terms: Further words and phrases that stay as they are, or a file with one on each line.
+            candidates: Candidates of each text, 1 or more.
+            seed: Of a decoding that samples.
+            check_language: Refuse texts in another language than that of the training pairs.
+
+        Returns:
+            The form of each text. Where no candidate is safe, it is the text, with the status 'kept' and the reason.
+
+        Raises:
+            ModelError: The model was trained without noisy examples (`noisy_share`).
+            ConfigError: A value is out of its range, or the encoder is for another language.
+            DataError: The texts are in another language.
+
+        Example:
+            >>> paraphraser = Paraphraser.load("paraphraser-en")  # doctest: +SKIP
+            >>> paraphraser.canonicalize(["u dont no me"])[0].text  # doctest: +SKIP
+            "You don't know me."
+        """
+        canonicalizer = open_canonicalizer(
+            self,
+            encoder=encoder,
+            meaning=meaning,
+            language_model=language_model,
+            hold=hold,
+            terms=terms,
+            candidates=candidates,
+        )
+        given = [texts] if isinstance(texts, str) else list(texts)
+        if check_language:
+            self.check_language(given)
+        return canonicalizer.canonicalize(given, seed=seed)
+
 
 def train_paraphraser(
     pairs: str | Path | Sequence[str | Path],
@@ -82,11 +138,12 @@ def train_paraphraser(
         pairs: Training pairs: one file or corpus, or several. Those without trees are parsed.
         output: Folder of the paraphraser.
         sentences: Monolingual text, a sentence per line: the model learns to follow templates from it, too, by writing
-            sentences whose constituents it is given in another order. Those without trees are parsed.
+            sentences whose constituents it is given in another order; with `noisy_share`, also their standard form from
+            noisy text. Those without trees are parsed.
         parser: A folder of `train_parser`, 'spacy:NAME' or 'stanza:LANGUAGE'; a folder is copied into the model.
         on_error: 'stop' at a row that cannot be read, or 'reject' it.
         seed: Seed of every random choice.
-        **config: Further fields of `paraloom.stages.TrainParaphraser`: `steps`, `free_share`, `max_height` …
+        **config: Further fields of `paraloom.stages.TrainParaphraser`: `steps`, `noisy_share`, `max_height` …
 
     Returns:
         The result; the figures of the last stage have the development loss and the counts of examples.

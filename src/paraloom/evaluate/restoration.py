@@ -1,0 +1,104 @@
+"""How much of noisy texts a system restored: word error rate, chrF, exact texts, and clean texts that it left alone."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from rapidfuzz.distance import Levenshtein
+
+from paraloom.core.errors import DataError
+from paraloom.core.stats import Estimate
+from paraloom.evaluate.bootstrap import corpus_scores, mean_scores, sample_counts, with_interval
+from paraloom.evaluate.resampling import SAMPLES
+from paraloom.evaluate.translation import sacrebleu
+
+
+@dataclass(frozen=True)
+class Restoration:
+    """What a system made of noisy texts whose clean form is known, and of the clean ones.
+
+    Args:
+        word_errors: Edits of words between outputs and clean texts, divided by the words of the clean texts; 0 or
+            more. Words are what stands between spaces: case and punctuation count.
+        chrf: chrF of the outputs, 0 to 100.
+        exact: Share of the outputs that equal the clean text, 0 to 1.
+        left_alone: Share of the clean texts that the system leaves as they are, 0 to 1.
+    """
+
+    word_errors: Estimate
+    chrf: Estimate
+    exact: Estimate
+    left_alone: Estimate
+
+    def to_dict(self) -> dict[str, dict[str, float]]:
+        """The figures by name, each with its interval."""
+        return {name: figure.to_dict() for name, figure in vars(self).items()}
+
+    def format(self) -> str:
+        """A line with the four figures and their 95 % intervals."""
+        return "; ".join(f"{name.replace('_', ' ')} {figure.format()}" for name, figure in vars(self).items())
+
+
+def measure_restoration(
+    outputs: Sequence[str],
+    clean: Sequence[str],
+    outputs_of_clean: Sequence[str],
+    *,
+    samples: int = SAMPLES,
+    seed: int = 1,
+) -> Restoration:
+    """Compare what a system wrote with clean texts.
+
+    Args:
+        outputs: What it made of n noisy texts.
+        clean: The n clean texts.
+        outputs_of_clean: What it made of the clean texts themselves.
+        samples: Bootstrap samples of the texts; systems that are measured with the same seed share them.
+        seed: Of the samples.
+
+    Returns:
+        The figures.
+
+    Raises:
+        DataError: The texts are missing, or the outputs are not as many.
+
+    Example:
+        >>> result = measure_restoration(["Go home.", "it rains"], ["Go home.", "It rains."], ["Go home.", "It rains!"])
+        >>> result.word_errors.value, result.exact.value, result.left_alone.value
+        (0.5, 0.5, 0.5)
+    """
+    if not clean or not len(outputs) == len(clean) == len(outputs_of_clean):
+        raise DataError(
+            f"expected as many outputs as clean texts, at least one, got {len(outputs)} and {len(outputs_of_clean)} "
+            f"outputs for {len(clean)} texts"
+        )
+    counts = sample_counts(len(clean), samples, seed)
+    edits = [Levenshtein.distance(one.split(), other.split()) for one, other in zip(outputs, clean, strict=True)]
+    lengths = [max(1, len(text.split())) for text in clean]
+    edit_sums, length_sums = (np.array([sum(values), *(counts @ np.array(values))]) for values in (edits, lengths))
+    return Restoration(
+        with_interval(edit_sums / length_sums),
+        with_interval(corpus_scores(sacrebleu.CHRF(), outputs, [[text] for text in clean], counts)),
+        with_interval(mean_scores(_equal(outputs, clean), counts)),
+        with_interval(mean_scores(_equal(outputs_of_clean, clean), counts)),
+    )
+
+
+def _equal(firsts: Sequence[str], seconds: Sequence[str]) -> list[float]:
+    return [float(one == other) for one, other in zip(firsts, seconds, strict=True)]
+
+
+def restoration_table(results: dict[str, Restoration]) -> str:
+    """A Markdown table of systems.
+
+    Args:
+        results: System → figures.
+    """
+    lines = ["| system | word error rate | chrF | exact | clean text left alone |", "| --- | --- | --- | --- | --- |"]
+    for name, result in results.items():
+        cells: list[Any] = [figure.format() for figure in vars(result).values()]
+        lines.append(f"| {name} | {' | '.join(cells)} |")
+    return "\n".join(lines)
