@@ -15,8 +15,8 @@ from paraloom.embed.encoder import open_encoder
 from paraloom.evaluate.control import ControlResult, ControlRow, control_signature, evaluate_control
 from paraloom.generate.examples import ParsedPair, bounded_cut, same_template
 from paraloom.generate.linearization import cut_tree, read_template
+from paraloom.workflows.named_models import NO_ENCODER
 from paraloom.workflows.paraphrase_evaluation import cosines
-from paraloom.workflows.paraphrase_sources import NO_ENCODER
 from paraloom.workflows.paraphrasers import Paraphraser, read_parsed
 
 SYSTEMS = ("copy", "reference", "free", "shuffled", "template", "nearest of 5")
