@@ -159,8 +159,10 @@ class Paraphrase(Map):
             selection_config(self.preset or DEFAULT_PRESET, meaning=self.meaning, difference=self.difference)
             if self.encoder is None:
                 raise ConfigError("a selection needs an encoder", remedy="Set encoder = 'english', or another one.")
-        elif self.encoder is not None:
-            raise ConfigError("'encoder' is for a selection", remedy="Set 'preset', 'meaning' or 'difference', too.")
+        elif self.encoder is not None and not self.canonical:
+            raise ConfigError(
+                "'encoder' is for a selection", remedy="Set 'preset', 'meaning', 'difference' or 'canonical', too."
+            )
 
     @property
     def selects(self) -> bool:
