@@ -37,8 +37,8 @@ def test_a_tree_of_another_text(text: str) -> None:
 
 
 def test_words_are_the_same_in_another_order() -> None:
-    made = [reordered(TEXT, TREE, np.random.default_rng(seed)) for seed in range(200)]
-    different = [text for text in made if text is not None]
+    written = [reordered(TEXT, TREE, np.random.default_rng(seed)) for seed in range(200)]
+    different = [text for text in written if text is not None]
     assert 30 < len(different) < 200 and len(set(different)) > 2
     for text in different:
         assert words(text) == words(TEXT)
@@ -54,13 +54,13 @@ def test_who_does_what_stays() -> None:
         "(S (PP (IN In) (NP (DT the) (NN morning))) (, ,) (NP (DT the) (JJ old) (NN man)) (ADVP (RB quickly)) "
         "(VP (VBD gave) (NP (DT the) (NN dog)) (NP (DT a) (NN bone)) (PP (IN at) (NP (NN home)))) (. .))"
     )
-    made = {reordered(text, tree, np.random.default_rng(seed)) for seed in range(100)} - {None}
-    assert len(made) > 10
-    for one in made:
+    written = {reordered(text, tree, np.random.default_rng(seed)) for seed in range(100)} - {None}
+    assert len(written) > 10
+    for one in written:
         places = [str(one).lower().index(part) for part in ("the old man", "gave", "the dog", "a bone")]
         assert places == sorted(places)
         assert "in the morning" in str(one).lower() and "at home" in str(one).lower(), "phrases stay whole"
-    assert any(str(one).endswith("in the morning.") for one in made)
+    assert any(str(one).endswith("in the morning.") for one in written)
 
 
 def test_coordinations_and_infinitives_stay() -> None:
@@ -85,11 +85,11 @@ def test_the_order_follows_from_the_random_numbers() -> None:
 
 def test_names_keep_their_capitals() -> None:
     tree = "(S (NP (NNP Ann)) (VP (VBD left) (ADVP (RB early))) (. .))"
-    made = {reordered("Ann left early.", tree, np.random.default_rng(seed)) for seed in range(30)}
-    assert all(text is None or "Ann" in text for text in made)
+    written = {reordered("Ann left early.", tree, np.random.default_rng(seed)) for seed in range(30)}
+    assert all(text is None or "Ann" in text for text in written)
     tree = tree.replace("NNP Ann", "PRP She")
-    made = {reordered("She left early.", tree, np.random.default_rng(seed)) for seed in range(30)}
-    assert made == {None, "Early she left."}
+    written = {reordered("She left early.", tree, np.random.default_rng(seed)) for seed in range(30)}
+    assert written == {None, "Early she left."}
 
 
 def test_a_single_word_has_no_other_order() -> None:

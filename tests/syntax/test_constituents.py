@@ -166,9 +166,9 @@ def test_a_treebank(data: Path) -> None:
     trees = [
         constituent_tree(words) for _, words in read_conllu(data / "treebank/ud-english-ewt/en_ewt-ud-dev.conllu.gz")
     ]
-    made = [tree for tree in trees if tree is not None]
-    assert (len(trees), len(made)) == (2001, 1956)
-    nodes = [constituents(tree) for tree in made]
+    converted = [tree for tree in trees if tree is not None]
+    assert (len(trees), len(converted)) == (2001, 1956)
+    nodes = [constituents(tree) for tree in converted]
     # The others are titles, names and interjections.
     assert sum(any(node.label == "VP" for node in tree) for tree in nodes) > 1300
     assert {tree[0].label for tree in nodes} <= {

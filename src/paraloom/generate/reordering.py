@@ -1,4 +1,4 @@
-"""A sentence in another order: the source of a training example for which there is no paraphrase."""
+"""A sentence in another order: the source of a training example without a paraphrase."""
 
 from __future__ import annotations
 
@@ -151,12 +151,12 @@ class _Clauses:
         """The words of a clause, some of whose parts have other places."""
         staying, front, end, anywhere = list[int](), list[int](), list[int](), list[int]()
         for part in parts:
-            place = self.random.random(2)
-            if self.nodes[part].label not in _MOVABLE or place[0] >= MOVED_SHARE:
+            draw = self.random.random(2)
+            if self.nodes[part].label not in _MOVABLE or draw[0] >= MOVED_SHARE:
                 staying.append(part)
-            elif place[1] < FRONT:
+            elif draw[1] < FRONT:
                 front.insert(0, part)
-            elif place[1] < FRONT + END:
+            elif draw[1] < FRONT + END:
                 end.append(part)
             else:
                 anywhere.append(part)

@@ -136,12 +136,12 @@ class _Converter:
             # "He came and went": verb phrases of one subject.
             return self.simple(head, dependents, main)
         own = [position for position in dependents if position < first and self.relation(position) != "conj"]
-        inner = self.simple(head, own, main and len(own) == len(dependents))
-        parts: list[Part] = [inner]
+        content = self.simple(head, own, main and len(own) == len(dependents))
+        parts: list[Part] = [content]
         for position in dependents:
             if position >= first:
                 parts += self.conjunct(position) if self.relation(position) == "conj" else [self.phrase(position)]
-        label = inner.label if isinstance(inner, Phrase) else self.label_of_word(head)
+        label = content.label if isinstance(content, Phrase) else self.label_of_word(head)
         return Phrase("S" if label in {"SQ", "SBARQ", "SINV"} and not main else label, tuple(self.flat(parts)))
 
     def conjunct(self, position: int) -> list[Part]:
@@ -221,9 +221,9 @@ class _Converter:
             if word.category in {"PUNCT", "CCONJ", "PART"}:
                 return head
             return Phrase(self.label_of_word(head), (head,))
-        if relation in {"case", "mark", "cc", "fixed"} and all(self.relation(each) == "fixed" for each in dependents):
+        if relation in {"case", "mark", "cc", "fixed"} and all(self.relation(one) == "fixed" for one in dependents):
             return Phrase("CONJP" if relation == "cc" else "PP", tuple(sorted([head, *dependents])))
-        if word.category in _NOMINAL or any(self.relation(each) in {"det", "case"} for each in dependents):
+        if word.category in _NOMINAL or any(self.relation(one) in {"det", "case"} for one in dependents):
             return self.nominal(head, dependents)
         parts = self.ordered(head, dependents)
         return self.with_markers(self.merged(self.label_of_word(head), parts), head, dependents)
@@ -235,7 +235,7 @@ class _Converter:
 
     def nominal(self, head: int, dependents: list[int]) -> Part:
         """A noun phrase, or a prepositional phrase around it."""
-        inner, before, after = [head], list[Part](), list[Part]()
+        content, before, after = [head], list[Part](), list[Part]()
         possessive = [p for p in dependents if self.relation(p) == "case" and p > head and self.words[p].tag == "POS"]
         for position in dependents:
             if self.relation(position) in {"case", "mark"} and position not in possessive:
@@ -249,10 +249,10 @@ class _Converter:
                 )
                 or (position < head and not before and relation != "cc")
             ):
-                inner.append(position)
+                content.append(position)
             else:
                 (before if position < head else after).append(self.phrase(position))
-        core: list[Part] = [position if position == head else self.phrase(position) for position in sorted(inner)]
+        core: list[Part] = [position if position == head else self.phrase(position) for position in sorted(content)]
         label = "WHNP" if self.is_wh(core) else "NP"
         phrase = Phrase(label, tuple(self.flat(core)))
         if before or after:
@@ -328,30 +328,35 @@ class _Converter:
         label = "S"
         if inverted:
             label = "SQ" if question or wh is not None or main is False else "SINV"
-        inner: Phrase = Phrase(label, tuple(body))
+        content: Phrase = Phrase(label, tuple(body))
         if wh is not None:
             front = [
                 part
                 for p, part in phrases.items()
-                if max(self.part_positions(part)) < min(inner.positions()) and p != wh
+                if max(self.part_positions(part)) < min(content.positions()) and p != wh
             ]
             if main or question:
-                inner = Phrase("SQ", inner.children)
-                return Phrase("SBARQ", tuple(self.flat([*front, self.wh_phrase(phrases[wh]), inner])))
-            return Phrase("SBAR", tuple(self.flat([*front, self.wh_phrase(phrases[wh]), inner])))
+                content = Phrase("SQ", content.children)
+                return Phrase("SBARQ", tuple(self.flat([*front, self.wh_phrase(phrases[wh]), content])))
+            return Phrase("SBAR", tuple(self.flat([*front, self.wh_phrase(phrases[wh]), content])))
         if marks:
             words = list(chain.from_iterable(self.words_of(position) for position in marks))
             gerund = not subjects and self.words[head].tag == "VBG" and not verbs
-            return Phrase("PP" if gerund else "SBAR", tuple(self.flat([*words, inner])))
+            return Phrase("PP" if gerund else "SBAR", tuple(self.flat([*words, content])))
         relation = self.words[head].relation
         if subjects and (relation in {"ccomp", "acl:relcl", "advcl:relcl"}) and not main:
-            return Phrase("SBAR", (inner,))
-        if not subjects and len(inner.children) == 1 and not main and relation in {"acl", "amod", "conj", "acl:relcl"}:
-            child = inner.children[0]
+            return Phrase("SBAR", (content,))
+        if (
+            not subjects
+            and len(content.children) == 1
+            and not main
+            and relation in {"acl", "amod", "conj", "acl:relcl"}
+        ):
+            child = content.children[0]
             # "the book written by him": a verb phrase within the noun phrase.
             if isinstance(child, Phrase):
                 return child
-        return inner
+        return content
 
     def question_of_predicate(
         self, predicate: Part, verbs: list[int], phrases: dict[int, Part], conjuncts: list[int], *, main: bool
@@ -364,12 +369,12 @@ class _Converter:
         after = [part for part in rest if part not in before]
         more = list(chain.from_iterable(self.conjunct(position) for position in conjuncts))
         if before:
-            inner = Phrase("S", (*self.flat(before), Phrase("VP", tuple(self.flat([*verbs, *after, *more])))))
+            content = Phrase("S", (*self.flat(before), Phrase("VP", tuple(self.flat([*verbs, *after, *more])))))
         else:
-            inner = Phrase("SQ", tuple(self.flat([*verbs, *after, *more])))
+            content = Phrase("SQ", tuple(self.flat([*verbs, *after, *more])))
         asks = main or (self.question and not before)
         label = "SBARQ" if asks else "SBAR"
-        return Phrase(label, tuple(self.flat([*front, self.wh_phrase(predicate), inner])))
+        return Phrase(label, tuple(self.flat([*front, self.wh_phrase(predicate), content])))
 
     def part_positions(self, part: Part) -> list[int]:
         return [part] if isinstance(part, int) else list(part.positions())
@@ -503,18 +508,18 @@ def _lifted(phrase: Phrase, words: Sequence[Word]) -> Phrase:
         if isinstance(child, int):
             parts.append(child)
             continue
-        inner = list(_lifted(child, words).children)
-        first, last = 0, len(inner)
-        while first < last and _is_outside(inner[first], words):
+        content = list(_lifted(child, words).children)
+        first, last = 0, len(content)
+        while first < last and _is_outside(content[first], words):
             first += 1
-        while last > first and _is_outside(inner[last - 1], words):
+        while last > first and _is_outside(content[last - 1], words):
             last -= 1
         if first < last:
-            parts.append(_single(Phrase(child.label, tuple(inner[first:last]))))
-            parts[-1:-1] = inner[:first]
-            parts += inner[last:]
+            parts.append(_single(Phrase(child.label, tuple(content[first:last]))))
+            parts[-1:-1] = content[:first]
+            parts += content[last:]
         else:
-            parts += inner
+            parts += content
     return _single(Phrase(phrase.label, tuple(parts)))
 
 

@@ -16,7 +16,7 @@ from paraloom.syntax.word_features import NUM_AFFIXES, UNKNOWN, WordFeatures
 Matrix = npt.NDArray[np.float32]
 
 LAYERS = 2
-LANES = 16
+COLUMNS = 16
 """Sentences that are read together, and spans that are labeled together. Every product of matrices has this many
 columns, filled or not: libraries round products of other sizes differently, and a score must not depend on its
 neighbors."""
@@ -56,11 +56,11 @@ class SpanNetwork:
             `(n (n + 1) / 2, labels)`, in the order of `span_kernels.span_index`; the first label is that of a span
             that is not a constituent.
         """
-        for start in range(0, len(sentences), LANES):
-            yield from self._score_block(sentences[start : start + LANES])
+        for start in range(0, len(sentences), COLUMNS):
+            yield from self._score_block(sentences[start : start + COLUMNS])
 
     def _score_block(self, sentences: Sequence[WordFeatures]) -> Iterator[tuple[Matrix, Matrix]]:
-        """Score up to `LANES` sentences: arrays of (positions, numbers, sentences)."""
+        """Score up to `COLUMNS` sentences: arrays of (positions, numbers, sentences)."""
         weights = self._weights
         lengths = [len(sentence.words) for sentence in sentences]
         states = self._embed(sentences)
@@ -71,26 +71,26 @@ class SpanNetwork:
         # Between two words: what was read before it from the left, and behind it from the right.
         between = np.concatenate([states[:-1, :half], states[1:, half:]], axis=1)
         projected = np.ascontiguousarray(weights.span(between).transpose(2, 0, 1))
-        for lane, n in enumerate(lengths):
-            spans = normalized_spans(projected[lane, : n + 1], *weights.norm, LANES)
-            blocks = weights.label(spans.reshape(-1, LANES, spans.shape[1]).transpose(0, 2, 1))
+        for number, n in enumerate(lengths):
+            spans = normalized_spans(projected[number, : n + 1], *weights.norm, COLUMNS)
+            blocks = weights.label(spans.reshape(-1, COLUMNS, spans.shape[1]).transpose(0, 2, 1))
             labels = blocks.transpose(0, 2, 1).reshape(len(spans), -1)
-            yield tags[:n, :, lane], labels[: n * (n + 1) // 2]
+            yield tags[:n, :, number], labels[: n * (n + 1) // 2]
 
     def _embed(self, sentences: Sequence[WordFeatures]) -> Matrix:
-        """Vectors of the words between one for the beginning and one for the end: `(longest + 2, width, LANES)`."""
+        """Vectors of the words between one for the beginning and one for the end: `(longest + 2, width, COLUMNS)`."""
         weights = self._weights
-        shape = max(len(sentence.words) for sentence in sentences) + 2, LANES
+        shape = max(len(sentence.words) for sentence in sentences) + 2, COLUMNS
         inputs = np.zeros((*shape, weights.word.shape[1]), np.float32)
         given = np.full(shape, UNKNOWN)
-        for lane, sentence in enumerate(sentences):
+        for number, sentence in enumerate(sentences):
             end = len(sentence.words) + 1
             affixes = weights.affix[sentence.affixes[:, 0]]
             for column in range(1, NUM_AFFIXES):
                 affixes += weights.affix[sentence.affixes[:, column]]
-            inputs[0, lane], inputs[end, lane] = weights.boundary
-            inputs[1:end, lane] = weights.word[sentence.words] + affixes * np.float32(1 / NUM_AFFIXES)
-            given[1:end, lane] = sentence.vectors
+            inputs[0, number], inputs[end, number] = weights.boundary
+            inputs[1:end, number] = weights.word[sentence.words] + affixes * np.float32(1 / NUM_AFFIXES)
+            given[1:end, number] = sentence.vectors
         vectors = np.ascontiguousarray(inputs.transpose(0, 2, 1))
         if weights.given.size:
             known = weights.given[given].transpose(0, 2, 1).astype(np.float32, order="C")
@@ -137,9 +137,9 @@ class _Linear(NamedTuple):
         return cls(_cut(weight), None if bias is None else bias[:, None], len(weight))
 
     def __call__(self, columns: Matrix) -> Matrix:
-        """Map `(…, d, LANES)` to `(…, m, LANES)`."""
+        """Map `(…, d, COLUMNS)` to `(…, m, COLUMNS)`."""
         products = self.parts @ columns[..., None, :, :]
-        result: Matrix = products.reshape(*columns.shape[:-2], -1, LANES)[..., : self.size, :]
+        result: Matrix = products.reshape(*columns.shape[:-2], -1, COLUMNS)[..., : self.size, :]
         if self.bias is not None:
             result += self.bias
         return result
@@ -148,7 +148,7 @@ class _Linear(NamedTuple):
 def _cut(weight: Matrix) -> Matrix:
     """A weight `(m, d)` in parts `(parts, rows, d)`, each small enough for a product in one thread."""
     size, width = weight.shape
-    parts = -(-size * width * LANES // _PRODUCTS) or 1
+    parts = -(-size * width * COLUMNS // _PRODUCTS) or 1
     rows = -(-size // parts)
     padded = np.zeros((parts * rows, width), np.float32)
     padded[:size] = weight
@@ -202,16 +202,16 @@ def _gates(matrix: Matrix) -> Matrix:
 
 
 def _read(layer: _Layer, inputs: Matrix, lengths: Sequence[int]) -> Matrix:
-    """Read `(positions, d, LANES)` in both directions; the states are `(positions, 2 h, LANES)`."""
+    """Read `(positions, d, COLUMNS)` in both directions; the states are `(positions, 2 h, COLUMNS)`."""
     positions, size, half = len(inputs), layer.recurrent.shape[3], np.float32(0.5)
-    gates = layer.inputs(inputs).reshape(positions, 2, 4 * size, LANES)
-    for lane, n in enumerate(lengths):
+    gates = layer.inputs(inputs).reshape(positions, 2, 4 * size, COLUMNS)
+    for number, n in enumerate(lengths):
         # A closed gate keeps the state at zero until the end of the sentence comes, read from the right.
-        gates[n + 2 :, 1, :size, lane] = -np.inf
-    states = np.empty((positions, 2 * size, LANES), np.float32)
-    hidden, cell = np.zeros((2, size, LANES), np.float32), np.zeros((2, size, LANES), np.float32)
-    products = np.empty((*layer.recurrent.shape[:3], LANES), np.float32)
-    now = products.reshape(2, -1, LANES)[:, : 4 * size]
+        gates[n + 2 :, 1, :size, number] = -np.inf
+    states = np.empty((positions, 2 * size, COLUMNS), np.float32)
+    hidden, cell = np.zeros((2, size, COLUMNS), np.float32), np.zeros((2, size, COLUMNS), np.float32)
+    products = np.empty((*layer.recurrent.shape[:3], COLUMNS), np.float32)
+    now = products.reshape(2, -1, COLUMNS)[:, : 4 * size]
     shares, new = now[:, : 3 * size], now[:, 3 * size :]
     to_input, memory, output = (shares[:, part * size : (part + 1) * size] for part in range(3))
     for left in range(positions):

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from paraloom.core.digests import folder_digest, signature
 from paraloom.core.errors import ModelError
 from paraloom.syntax.span_kernels import best_splits, span_index, spans_of_splits
-from paraloom.syntax.span_network import LANES, Matrix, SpanNetwork
+from paraloom.syntax.span_network import COLUMNS, Matrix, SpanNetwork
 from paraloom.syntax.tokenization import penn_tokens, without_brackets
 from paraloom.syntax.treebank import CHAIN
 from paraloom.syntax.word_features import GivenVectors, WordFeaturizer
@@ -128,8 +128,8 @@ class SpanParser:
         trees: list[str | None] = [None] * len(sentences)
         numbers = [index for index, words in enumerate(sentences) if 0 < len(words) <= MAX_WORDS]
         numbers.sort(key=lambda index: len(sentences[index]))
-        for start in range(0, len(numbers), LANES):
-            chosen = numbers[start : start + LANES]
+        for start in range(0, len(numbers), COLUMNS):
+            chosen = numbers[start : start + COLUMNS]
             words = [[without_brackets(word) for word in sentences[index]] for index in chosen]
             scores = self.network.score([self._featurizer.features(one) for one in words])
             for index, one, (tags, labels) in zip(chosen, words, scores, strict=True):
