@@ -158,6 +158,29 @@ def test_the_stage_makes_round_trips(tmp_path: Path) -> None:
     assert all(row["template"] is None and row["logprob"] < 0 for row in rows)
 
 
+def test_an_english_encoder_does_not_select_german(tmp_path: Path) -> None:
+    write_pairs(tmp_path / "pairs", ("Ein Hund schläft im Garten.", "x"))
+    text = (
+        '[[stage]]\nuse = "paraphrase"\ninput = "pairs"\nforward = "de-en"\nbackward = "en-de"\n'
+        'preset = "varied"\nencoder = "english"\n'
+    )
+    with pytest.raises(ConfigError, match="the encoder 'english' does not read German"):
+        run_toml(text, tmp_path)
+
+
+def test_empty_texts_are_rejected(toy_paraphraser: Path, tmp_path: Path) -> None:
+    write_pairs(tmp_path / "pairs", ("A dog sleeps in the garden.", "x"), ("", "y"))
+    for source in (
+        f'paraphraser = "{toy_paraphraser}"\ncheck_languages = false',
+        'forward = "en-de"\nbackward = "de-en"',
+    ):
+        text = f'[[stage]]\nuse = "paraphrase"\ninput = "pairs"\n{source}\nn = 2\n'
+        result = run_toml(text, tmp_path).stages[-1]
+        rejected = read_rows(result.folder / "rejected")
+        assert [(row["original"], row["reason"]) for row in rejected] == [("", "empty")]
+        assert all(row["original"] for row in read_rows(result.folder))
+
+
 def test_a_round_trip_follows_no_template() -> None:
     with pytest.raises(ConfigError, match="a round trip follows no template"):
         Paraphrase(forward="en-de", backward="de-en", like="x")

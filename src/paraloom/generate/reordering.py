@@ -67,7 +67,7 @@ def reordered(text: str, tree: str, random: np.random.Generator) -> str | None:
 
     Example:
         >>> tree = "(S (NP (PRP They)) (VP (VBD left) (PP (IN at) (NP (NN noon)))) (. .))"
-        >>> reordered("They left at noon.", tree, np.random.default_rng(1))
+        >>> reordered("They left at noon.", tree, np.random.default_rng(4))
         'At noon they left.'
     """
     leaves = locate_leaves(text, tree)

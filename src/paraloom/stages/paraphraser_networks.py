@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import islice, pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from paraloom.core.errors import DataError
+from paraloom.core.errors import DataError, ModelError
 from paraloom.core.protocols import PrefixTranslatorLike
 from paraloom.core.seeds import generator
 from paraloom.core.stage import Json
@@ -66,6 +66,7 @@ class ExampleWriter:
         share: Share of the pairs that is held out.
         same_rate: Rate at which pairs with the same template on both sides are used with their template.
         seed: Of what is drawn.
+        held_out_texts: Both sides of the held-out pairs, which `write` adds.
     """
 
     network: str
@@ -75,6 +76,7 @@ class ExampleWriter:
     share: float
     same_rate: float
     seed: int
+    held_out_texts: set[str] = field(default_factory=set)
 
     def write(self, corpora: Sequence[Corpus], folder: Path) -> dict[str, Json]:
         """Write the files.
@@ -127,7 +129,7 @@ class ExampleWriter:
         with example_file(folder, SENTENCES, False).open("a", encoding="utf-8") as training:
             for trees in sentence_trees(corpora):
                 for row, (text, tree) in enumerate(trees, start=first):
-                    held = is_held_out(text, self.share)
+                    held = is_held_out(text, self.share) or text in self.held_out_texts
                     drawn = generator(self.seed, row, _NOISE)
                     if is_edited(text) and not held and drawn.random() < noisy_share:
                         both = f"{before} {text}" if before and drawn.random() < _TWO_SENTENCES else text
@@ -153,6 +155,8 @@ class ExampleWriter:
         self, pair: ParsedPair, row: int, streams: Mapping[tuple[str, bool], TextIO], counts: Counter[str]
     ) -> None:
         held = is_held_out(pair.paraphrase, self.share)
+        if held:
+            self.held_out_texts.update((pair.source, pair.paraphrase))
         for swapped in self.directions:
             random = generator(self.seed, row, swapped)
             directed = pair.swapped() if swapped else pair
@@ -234,6 +238,8 @@ def open_network(
     paraphrases, parses = (
         RecurrentTranslator(folder, kind, device=device) for kind in ("paraphrase-generator", "parse-generator")
     )
+    if not templates.counts:
+        raise ModelError("the table of templates is empty", file=folder, remedy="Train the paraphraser again.")
     ((default, _),) = templates.most_common(1)
     return ScpnTranslator(paraphrases, parses, settings.tags, default)
 

@@ -12,6 +12,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from paraloom.bundled import bundled_path
 from paraloom.core.config import check_range
 from paraloom.core.digests import signature
 from paraloom.core.errors import ConfigError
@@ -24,7 +25,7 @@ from paraloom.generate.linearization import read_template
 from paraloom.generate.paraphraser import AUTO, EXEMPLAR_HEIGHT, ControlledParaphraser
 from paraloom.generate.protection import Protector, kinds_for
 from paraloom.generate.round_trip import PIVOTS, PivotParaphraser
-from paraloom.generate.selection import ParaphraseSelector, SelectedParaphrase
+from paraloom.generate.selection import EMPTY, ParaphraseSelector, SelectedParaphrase
 from paraloom.generate.selection_config import selection_config
 from paraloom.mt.decoding import Beam, parse_decoding
 from paraloom.mt.loading import open_translator
@@ -32,6 +33,7 @@ from paraloom.pairs.variants import variant_rows
 from paraloom.stages.input_checks import read_sample
 from paraloom.stages.paraphrasers import open_paraphraser
 from paraloom.stages.variants import originals_of
+from paraloom.text.language_names import language_name
 
 
 class _Chosen(NamedTuple):
@@ -119,7 +121,12 @@ class Paraphrase(Map):
         return {name: value for name, value in super().configuration().items() if name != "check_languages"}
 
     def check_input(self, corpus: CorpusReader, context: StageContext) -> Mapping[str, Json]:
-        """The language of a sample is that of the paraphraser."""
+        """The language of a sample is that of the paraphraser, and of the encoder that selects."""
+        if self.selects or self.canonical:
+            source = self._source(context)
+            language = source.language if isinstance(source, PivotParaphraser) else source.settings.language
+            if self.encoder is not None and language not in (None, "", "en"):
+                _check_encoder(context.inputs["encoder"], language)
         column = self.column or ("text" if "text" in corpus.schema.names else "src")
         if self.check_languages and self.paraphraser is not None and column in corpus.schema.names:
             sample = read_sample(corpus, [column], "doc_id" if column == "text" else "pair_id", context.seed)
@@ -187,6 +194,7 @@ class Paraphrase(Map):
             chosen = [_ordered(*part) for part in parts]
         else:
             chosen = [[_Chosen(one, None, getattr(one, "reason", None) or "") for one in group] for group in groups]
+        chosen = [group if text.strip() else _NOTHING for text, group in zip(texts, chosen, strict=True)]
         variants = [[_variant(one.candidate) for one in group] for group in chosen]
         rows = variant_rows(originals, variants, method, signature=signed)
         flat = [one for group in chosen for one in group]
@@ -228,16 +236,22 @@ class Paraphrase(Map):
             rows = rows.append_column(pa.field(name, kind, metadata={"signature": signed}), pa.array(values, kind))
         return rows
 
+    def _source(self, context: StageContext) -> ControlledParaphraser | PivotParaphraser:
+        if self.paraphraser is None:
+            return _round_trip(context.inputs["forward"], context.inputs["backward"], self.pivots, self.decode or None)
+        return _paraphraser(context.inputs["paraphraser"], context.inputs.get("parser"))
+
+    def _translators(self, context: StageContext) -> tuple[Path, Path]:
+        return context.inputs["forward"], context.inputs["backward"]
+
     def _candidates(
         self, texts: Sequence[str], context: StageContext
     ) -> tuple[Sequence[Sequence[ParaphraseLike]], str, str]:
         """The candidates of texts, the signature of what made them, and the name of the method."""
         count = max(self.n, self.candidates) if self.selects else self.n
         if self.paraphraser is None:
-            source = _round_trip(
-                context.inputs["forward"], context.inputs["backward"], self.pivots, self.decode or None
-            )
-            return source.paraphrase(texts, n=count, seed=context.seed), source.signature, "round-trip"
+            pivot = _round_trip(*self._translators(context), self.pivots, self.decode or None)
+            return pivot.paraphrase(texts, n=count, seed=context.seed), pivot.signature, "round-trip"
         paraphraser = _paraphraser(context.inputs["paraphraser"], context.inputs.get("parser"))
         groups = paraphraser.candidates(
             texts,
@@ -251,6 +265,18 @@ class Paraphrase(Map):
         signed = f"{paraphraser.signature}|{signature('decode', decode=self.decode or 'beam', n=count)}"
         return groups, signed, f"paraphrase:{self.template or self.like or 'free'}"
 
+
+def _check_encoder(encoder: Path, language: str | None) -> None:
+    """Raise ConfigError if an encoder is a bundled one, which reads English, and the texts have another language."""
+    if encoder in (bundled_path("english"), bundled_path("english-small")):
+        raise ConfigError(
+            f"the encoder '{encoder.name}' does not read {language_name(language)}, the language of the paraphraser",
+            remedy="Name an encoder of that language as 'encoder'.",
+        )
+
+
+_NOTHING = [_Chosen(Variant("", math.nan, 0), None, EMPTY)]
+"""What an empty text has instead of variants: a row that is rejected."""
 
 DEFAULT_PRESET = "augmentation"
 """Thresholds and weights of a selection for which only `meaning` or `difference` is given."""
