@@ -6,14 +6,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
 
-import numpy as np
-
 from paraloom.core.errors import ConfigError, DataError
 from paraloom.core.protocols import EncoderLike, ParserLike
 from paraloom.core.seeds import generator
 from paraloom.embed.encoder import open_encoder
 from paraloom.evaluate.control import ControlResult, ControlRow, control_signature, evaluate_control
 from paraloom.generate.examples import ParsedPair, bounded_cut, same_template
+from paraloom.generate.exemplars import draw_pairs
 from paraloom.generate.linearization import cut_tree, read_template
 from paraloom.workflows.named_models import NO_ENCODER
 from paraloom.workflows.paraphrase_evaluation import cosines
@@ -127,16 +126,8 @@ def parsed_trees(parser: ParserLike, texts: Sequence[str]) -> list[str | None]:
 
 
 def _draw(pairs: Iterable[ParsedPair], rows: int, only_different: bool, seed: int) -> list[ParsedPair]:
-    usable = [
-        pair
-        for pair in pairs
-        if pair.source != pair.paraphrase
-        and pair.source_tree
-        and pair.paraphrase_tree
-        and not (only_different and same_template(pair))
-    ]
-    chosen = np.sort(generator(seed).permutation(len(usable))[:rows])
-    return [usable[index] for index in chosen]
+    usable = (pair for pair in pairs if pair.source_tree and not (only_different and same_template(pair)))
+    return draw_pairs(usable, rows, seed)
 
 
 def _rows(
