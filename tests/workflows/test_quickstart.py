@@ -75,10 +75,10 @@ def test_the_example_pipelines_are_well_formed(
     path: Path, data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     text = path.read_text(encoding="utf-8")
-    for name in ("TEACHER", "GERMAN", "ENGLISH", "DOCUMENTS", "CAPTIONS", "PARSER", "DE_EN"):
+    for name in ("TEACHER", "GERMAN", "ENGLISH", "DOCUMENTS", "CAPTIONS", "PARSER", "DE_EN", "BUNDLED"):
         monkeypatch.setenv(name, str(tmp_path))
     monkeypatch.setenv("LANGUAGE", "de")
-    for name in re.findall(r"\$\{(?:GERMAN|ENGLISH|DOCUMENTS|CAPTIONS)\}/([\w./${}-]+)", text):
+    for name in re.findall(r"\$\{(?:GERMAN|ENGLISH|DOCUMENTS|CAPTIONS|BUNDLED)\}/([\w./${}-]+)", text):
         (tmp_path / name.replace("${LANGUAGE}", "de")).mkdir(parents=True, exist_ok=True)
     if "[[stage]]" in text:
         assert read_pipeline(path).steps
