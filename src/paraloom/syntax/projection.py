@@ -427,7 +427,6 @@ class Projection:
             limit = max(self.part_positions(phrases[wh]))
             before = [part for part in before if min(self.part_positions(part)) > limit]
         inside = [part for p, part in phrases.items() if min(self.part_positions(part)) > start]
-        # Coordinated clauses and remarks behind the verb phrase are its siblings.
         return [*self.flat(before), self.verb_phrase(predicate, head, verbs, inside, conjuncts)]
 
     def inverted(
