@@ -61,7 +61,7 @@ def written(folder: Path, sentences: Path, noisy_share: float) -> tuple[list[str
     """The lines of the examples of sentences, and the counts."""
     writer = ExampleWriter("transformer", ControlConfig(), ScpnConfig(), (False,), 0.1, 1.0, 7)
     folder.mkdir()
-    counts = writer.write_reordered([Corpus.open(sentences)], folder, noisy_share=noisy_share)
+    counts = writer.write_sentences([Corpus.open(sentences)], folder, noisy_share=noisy_share)
     return example_file(folder, "examples", False).read_text().splitlines(), counts
 
 

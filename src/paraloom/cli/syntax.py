@@ -36,13 +36,17 @@ def train_parser(
             autocompletion=options.complete_encoder,
         ),
     ] = None,
+    encoder_words: Annotated[
+        int,
+        typer.Option(help="Number of its most common words whose vectors are taken, for a smaller parser; 0: all."),
+    ] = 0,
     as_json: options.Json = False,
 ) -> None:
     """Train a constituency parser on a treebank; prints its F1 on held-out trees.
 
     Example: `paraloom train parser wsj.mrg.gz --method spans --encoder english -o parser-en`
     """
-    result = workflows.train_parser(treebank, output, method=method.value, encoder=encoder)
+    result = workflows.train_parser(treebank, output, method=method.value, encoder=encoder, encoder_words=encoder_words)
     print_figures(result, "parse pairs.parquet --parser {output} -o parsed.parquet", as_json)
 
 

@@ -108,15 +108,18 @@ class ExampleWriter:
                 stream.close()
         return dict(counts)
 
-    def write_reordered(self, corpora: Sequence[Corpus], folder: Path, *, noisy_share: float = 0.0) -> dict[str, Json]:
+    def write_sentences(
+        self, corpora: Sequence[Corpus], folder: Path, *, noisy_share: float = 0.0, unmoved_share: float = 0.0
+    ) -> dict[str, Json]:
         """Add the examples of monolingual text; what is held out of the pairs is left out.
 
-        They are sentences in another order, each with a template, and sentences with noise.
+        They are sentences in another order and unmoved ones, each with a template, and sentences with noise.
 
         Args:
             corpora: Corpora of sentences with trees.
             folder: As `write` left it.
             noisy_share: Share of those that look like edited text, which have noise; 0 to 1.
+            unmoved_share: Share of those without another order whose source is the sentence as it is; 0 to 1.
 
         Returns:
             Counts of examples, and of sentences that gave none.
@@ -124,6 +127,8 @@ class ExampleWriter:
         counts = Counter({"reordered_examples": 0, "reordered_left_out": 0})
         if noisy_share:
             counts["noisy_examples"] = 0
+        if unmoved_share:
+            counts["unmoved_examples"] = 0
         always, noise = replace(self.control, free_share=0.0), NoiseConfig()
         first, before = 0, ""
         with example_file(folder, SENTENCES, False).open("a", encoding="utf-8") as training:
@@ -139,15 +144,17 @@ class ExampleWriter:
                         before = text
                         continue
                     random = generator(self.seed, row, _SENTENCE)
-                    source = None
+                    source, kind = None, "reordered"
                     if tree is not None and not held:
                         source = reordered(text, tree, random)
+                        if source is None and drawn.random() < unmoved_share:
+                            source, kind = text, "unmoved"
                     if source is None:
                         counts["reordered_left_out"] += 1
                         continue
                     example = make_example(ParsedPair(source, text, None, tree), always, random)
                     training.write(f"{example.source}\t{example.target}\n")
-                    counts["reordered_examples"] += 1
+                    counts[f"{kind}_examples"] += 1
                 first += len(trees)
         return dict(counts)
 

@@ -58,6 +58,8 @@ class TrainParaphraser(TranslatorConfig, ControlConfig, RecurrentConfig, ScpnCon
         noisy_share: Share of the `sentences` that teach the standard form instead, 0 to 1, of those that look like
             edited text (`paraloom.generate.noise.is_edited`): the source, after a token of its own, is the sentence
             with noise, the target the sentence.
+        unmoved_share: Share of the `sentences` with nothing to move that are examples as they are, 0 to 1: source and
+            target are the same sentence, with its own template. They teach the model to copy rare words.
         network: 'transformer'; 'lstm', PNMT's paraphraser (`paraloom.mt.recurrent.lstm`); or 'scpn', whose examples all
             have a template, so that `free_share`, `exemplar_share` and heights do not matter.
         direction: 'both' learns to paraphrase `src` as `tgt` and `tgt` as `src`; 'src-tgt' and 'tgt-src' one of them.
@@ -75,7 +77,7 @@ class TrainParaphraser(TranslatorConfig, ControlConfig, RecurrentConfig, ScpnCon
 
     Raises:
         ConfigError: A setting is out of range, `special_tokens` is set, both `parser` and `parser_name` are, or
-            `noisy_share` is without `sentences`.
+            `noisy_share` or `unmoved_share` is without `sentences`.
         DataError: When it runs: there are too few pairs, or no pair has a tree.
 
     Reference:
@@ -91,13 +93,14 @@ class TrainParaphraser(TranslatorConfig, ControlConfig, RecurrentConfig, ScpnCon
     sentinel: ClassVar[str] = "paraphraser.json"
     inputs: ClassVar[tuple[str, ...]] = ("pairs", "sentences", "parser")
     optional_fields: ClassVar[tuple[str, ...]] = (
-        *("sentences", "noisy_share", "network"),
+        *("sentences", "noisy_share", "unmoved_share", "network"),
         *(field.name for kind in (RecurrentConfig, ScpnConfig) for field in fields(kind)),
     )
 
     pairs: tuple[Ref, ...]
     sentences: tuple[Ref, ...] = ()
     noisy_share: float = 0.0
+    unmoved_share: float = 0.0
     network: Literal["transformer", "lstm", "scpn"] = "transformer"
     direction: Literal["both", "src-tgt", "tgt-src"] = "both"
     parser: Ref | None = None
@@ -117,12 +120,13 @@ class TrainParaphraser(TranslatorConfig, ControlConfig, RecurrentConfig, ScpnCon
         ScpnConfig.validate(self)
         if self.special_tokens:
             raise ConfigError("'special_tokens' follow from the trees", remedy="Leave it out.")
-        check_range(self, "noisy_share", low=0, high=1)
-        if self.noisy_share and not self.sentences:
-            raise ConfigError(
-                "'noisy_share' is a share of the examples of monolingual text, and 'sentences' is empty",
-                remedy="Name corpora of edited text in 'sentences' (--sentences), or leave 'noisy_share' out.",
-            )
+        check_range(self, "noisy_share", "unmoved_share", low=0, high=1)
+        for name in ("noisy_share", "unmoved_share"):
+            if getattr(self, name) and not self.sentences:
+                raise ConfigError(
+                    f"'{name}' is a share of the examples of monolingual text, and 'sentences' is empty",
+                    remedy=f"Name corpora of edited text in 'sentences' (--sentences), or leave '{name}' out.",
+                )
         if self.parser is not None and self.parser_name:
             raise ConfigError("keys 'parser' and 'parser_name' cannot be combined", remedy="Give one of them.")
         if self.sentences and self.network == SCPN:
@@ -170,7 +174,9 @@ class TrainParaphraser(TranslatorConfig, ControlConfig, RecurrentConfig, ScpnCon
         if sentences:
             for trees in sentence_trees(sentences):
                 labels |= labels_of_trees(ParsedPair(text, text, None, tree) for text, tree in trees)
-            counts |= writer.write_reordered(sentences, scratch, noisy_share=self.noisy_share)
+            counts |= writer.write_sentences(
+                sentences, scratch, noisy_share=self.noisy_share, unmoved_share=self.unmoved_share
+            )
         canonical = self.noisy_share > 0
         tokens = special_tokens(labels, canonical=canonical)
         config = replace(base_config(TranslatorConfig, self), special_tokens=tokens)

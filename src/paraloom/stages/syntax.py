@@ -48,11 +48,12 @@ class TrainParser(Fit):
         method: `grammar` takes seconds, `spans` minutes; it needs the extra `train`, and is right more often.
         encoder: For `spans`: a static encoder, such as 'english'. Its word vectors tell the parser of words that the
             treebank does not have.
+        encoder_words: Number of its most common words whose vectors are taken; 0 takes all. A smaller parser.
         epochs: For `spans`: passes over the trees.
 
     Raises:
-        ConfigError: `held_out` or `epochs` is out of range, or `encoder` is given with `grammar`, or, when it runs,
-            has no vectors of words.
+        ConfigError: `held_out`, `encoder_words` or `epochs` is out of range, `encoder` is given with `grammar`, or
+            `encoder_words` without `encoder`; or, when it runs, the encoder has no vectors of words.
         DataError: When it runs: the treebank has no trees, or a tree cannot be read.
         MissingExtraError: When it runs: torch is not installed.
 
@@ -63,17 +64,21 @@ class TrainParser(Fit):
 
     sentinel: ClassVar[str] = "[gs][rp]a*.json"  # grammar.json or spans.json
     inputs: ClassVar[tuple[str, ...]] = ("treebank", "encoder")
-    optional_fields: ClassVar[tuple[str, ...]] = ("method", "encoder", "epochs")
+    optional_fields: ClassVar[tuple[str, ...]] = ("method", "encoder", "encoder_words", "epochs")
 
     treebank: tuple[Ref, ...]
     held_out: float = 0.05
     method: Literal["grammar", "spans"] = "grammar"
     encoder: Ref | None = None
+    encoder_words: int = 0
     epochs: int = 14
 
     def validate(self) -> None:
         check_range(self, "held_out", low=0, below=1)
         check_range(self, "epochs", low=1)
+        check_range(self, "encoder_words", low=0)
+        if self.encoder_words and self.encoder is None:
+            raise ConfigError("key 'encoder_words' needs an encoder", remedy="Name one in 'encoder', or leave it out.")
         if self.encoder is not None and self.method == "grammar":
             raise ConfigError("a grammar has no use for key 'encoder'", remedy='Set method = "spans", too.')
 
@@ -104,12 +109,15 @@ class TrainParser(Fit):
         config = SpanConfig(epochs=self.epochs)
         vectors = GivenVectors.none()
         if self.encoder is not None:
-            vectors = GivenVectors.reduced(*encoder_words(context.inputs["encoder"]), config.vector_dimension)
+            words, table = word_vectors(context.inputs["encoder"])
+            # Words are in the order of their counts.
+            chosen = slice(self.encoder_words or None)
+            vectors = GivenVectors.reduced(words[chosen], table[chosen], config.vector_dimension)
         model = train_span_model(trees, config, vectors, seed=context.seed, threads=available_threads())
         return SpanParser(*model)
 
 
-def encoder_words(encoder: str | Path) -> tuple[list[str], npt.NDArray[np.float32]]:
+def word_vectors(encoder: str | Path) -> tuple[list[str], npt.NDArray[np.float32]]:
     """The words of a static encoder and their vectors, float32 `(V, d)`.
 
     Args:

@@ -24,6 +24,7 @@ def train_parser(
     *,
     method: Literal["grammar", "spans"] = "grammar",
     encoder: str | None = None,
+    encoder_words: int = 0,
 ) -> RunResult:
     """Train a constituency parser on a treebank and evaluate it on held-out trees.
 
@@ -32,6 +33,7 @@ def train_parser(
         output: Folder of the parser.
         method: A probabilistic grammar, in seconds, or a network that labels spans, in minutes.
         encoder: For `spans`: a static encoder, such as 'english', whose word vectors the parser uses.
+        encoder_words: Number of its most common words whose vectors are taken, for a smaller parser; 0 takes all.
 
     Returns:
         The result; its figures have the labeled F1 on the held-out trees.
@@ -40,6 +42,7 @@ def train_parser(
         treebank=tuple(Path(path).absolute() for path in treebank),
         method=method,
         encoder=None if encoder is None else encoder_folder(encoder) or Path(encoder).absolute(),
+        encoder_words=encoder_words,
     )
     return run_stages([stage], str(output))
 
