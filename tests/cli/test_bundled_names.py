@@ -71,6 +71,14 @@ CASES: dict[str, tuple[object, ...]] = {
     "train encoder --init-from": ("--pairs", "pairs.tsv", "--init-from", "english", "--epochs", 1, "-o", "o"),
     "distill words teacher": ("english", "words.txt", "-o", "o"),
     "distill encoder teacher": ("english", "en.txt", "--steps", 2, "--dimension", 8, "-o", "o"),
+    "paraphrase --model": ("A dog sleeps.", "--model", "english", "-n", 1),
+    "paraphrase --parser": ("A dog sleeps.", "--model", "english", "--parser", "english", "-n", 1),
+    "augment-labels --model": ("set.csv", "--model", "english", "-o", "o.csv"),
+    "canonicalize --model": ("a dog sleep", "--model", "english"),
+    "canonicalize --encoder": ("a dog sleep", "--model", "english", "--encoder", "english"),
+    "evaluate paraphraser model": ("english", "en.tsv", "--candidates", 2),
+    "parse --parser": ("pairs.tsv", "--parser", "english", "--columns", "tgt", "-o", "o.parquet", *INLINE),
+    "diversity --parser": ("en.tsv", "--parser", "english"),
     "train phrases --teacher": ("ppdb", "--teacher", "english", "--epochs", 1, "-o", "o"),
 }
 """Command and parameter → arguments."""
@@ -85,8 +93,8 @@ REFUSED = {
 
 OTHERS = {
     *("evaluate comet --model", "explore --encoder", "reproduce --encoder", "train parser --encoder"),
-    *("evaluate control --encoder", "evaluate paraphraser model"),
-    *("paraphrase --model", "augment-labels --model", "canonicalize --model", "canonicalize --encoder"),
+    *("evaluate control --encoder", "evaluate control --parser", "evaluate exemplars --parser"),
+    *("reproduce --parser", "train paraphraser --parser"),
 } | {
     f"{command} --model"
     for command in (
@@ -94,8 +102,8 @@ OTHERS = {
         *("evaluate translator", "evaluate aligner"),
     )
 }
-"""A COMET model; a command that serves until it is stopped; one whose tables take minutes; commands that take a
-trained paraphraser (their own tests name it); models of a server."""
+"""A COMET model; a command that serves until it is stopped; one whose tables take minutes; commands that take parsed
+pairs, and one that trains on them (their own tests name parsers); models of a server."""
 
 SLOW = {
     "align documents --translator",
@@ -139,7 +147,7 @@ def files(tmp_path: Path) -> None:
 
 
 def test_every_argument_that_names_a_model_is_tested() -> None:
-    names = {"translator", "target_translator", "reverse_translator", "encoder", "encoders", "teacher", "model"}
+    names = {"translator", "target_translator", "reverse_translator", "encoder", "encoders", "teacher", "model", "parser"}
     names |= {"init_from", "paraphrase_model"}
     arguments = {
         f"{path} {parameter.opts[0]}"

@@ -17,6 +17,8 @@ from paraloom.mt import Translator
 from paraloom.pairs.scoring.paraphrase_model import ParaphraseModel
 from paraloom.pipeline.toml import pipeline_from_tables, read_pipeline
 from paraloom.report import write_report
+from paraloom.syntax.parsers.loading import load_parser
+from paraloom.workflows.paraphrasers import Paraphraser
 from paraloom.workflows.quickstart import BUNDLED, run_quickstart
 from paraloom.workflows.selftraining import read_loop
 from paraloom.workflows.selftraining import stage_tables as loop_stages
@@ -34,6 +36,8 @@ def test_the_quickstart_runs_and_its_second_run_has_nothing_to_do(tmp_path: Path
     assert first.run.stage("bitext").counts.kept == 400
     assert first.pairs == first.run.stage("scored").counts.out <= 400
     assert 40 < first.kept < first.pairs and first.before < first.after
+    assert first.rewritten == first.run.stage("rewritten").counts.out
+    assert all(source != variant for source, variant in first.examples)
     page = write_report(tmp_path / "run", tmp_path / "report.html")
     assert page.stat().st_size < 2_000_000
     again = run_quickstart(tmp_path / "run", workers=1)
@@ -46,15 +50,20 @@ def test_the_bundled_models_are_small_and_have_model_cards() -> None:
     assert size(BUNDLED / "en-de") <= 15e6
     assert size(BUNDLED / "english") <= 12e6
     assert size(BUNDLED / "english-small") <= 12e6
+    parser = size(BUNDLED / "english-paraphraser/parser")
+    assert parser <= 10e6 and size(BUNDLED / "english-paraphraser") - parser <= 10e6
+    for name in ("english-paraphraser", "english-paraphraser/parser"):
+        card = (BUNDLED / name / "README.md").read_text(encoding="utf-8")
+        assert "English Web Treebank" in card and "CC BY-SA 4.0" in card
     for name in ("de-en", "en-de", "english", "english-small"):
         card = (BUNDLED / name / "README.md").read_text(encoding="utf-8")
         assert "Tatoeba" in card and "LibreOffice" in card and "paraloom run examples/" in card
 
 
 def test_the_quickstart_filters_by_the_preset() -> None:
-    steps = read_pipeline(BUNDLED / "quickstart.toml").steps
+    stages = {step.name: step.stage for step in read_pipeline(BUNDLED / "quickstart.toml").steps}
     presets = ParaphraseModel.load(BUNDLED / "paraphrases-en").presets
-    assert steps[-1].stage.where == presets["strict"].where
+    assert stages["kept"].where == presets["strict"].where
 
 
 def test_the_bundled_translator_translates() -> None:
@@ -62,6 +71,19 @@ def test_the_bundled_translator_translates() -> None:
     assert best.text == "He didn't help me."
     ((best,),) = Translator.load(BUNDLED / "en-de").translate(["He didn't help me."])
     assert best.text in ("Er half mir nicht.", "Er hat mir nicht geholfen.")
+
+
+def test_the_bundled_paraphraser_paraphrases() -> None:
+    paraphraser = Paraphraser.load("english")
+    (variants,) = paraphraser.paraphrase(["We left early because of the rain."], n=3)
+    assert len({variant.text for variant in variants}) == 3
+    ((variant,),) = paraphraser.paraphrase(["We left early."], n=1, template="(S (NP) (VP) (.))")
+    assert variant.parsed.startswith("(S ") and variant.distance >= 0
+
+
+def test_the_bundled_parser_parses() -> None:
+    (tree,) = load_parser("english").parse(["The dog barks."])
+    assert tree == "(S (NP (DT The) (NN dog)) (VP (VBZ barks)) (. .))"
 
 
 def test_the_bundled_sample_can_be_read() -> None:

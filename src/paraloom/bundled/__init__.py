@@ -8,6 +8,8 @@ BUNDLED: dict[str, str] = {
     "de-en": "a small translator from German into English",
     "en-de": "a small translator from English into German",
     "english": "a fast English sentence encoder, an average of words and trigrams",
+    "english-paraphraser": "a small English paraphraser, free, by a template, or like an example",
+    "english-parser": "an English constituency parser",
     "english-small": "a small English transformer, slower and better than `english`",
     "paraphrases-en": "a model of the probability that an English pair is a paraphrase, with the presets of filters",
 }
@@ -18,14 +20,29 @@ PARAPHRASE_MODEL = "paraphrases-en"
 """The bundled model of `p_paraphrase`, whose presets `paraloom filter --preset` has by default."""
 
 
-def bundled_path(name: str) -> Path | None:
+PARAPHRASER, PARSER = "paraphraser", "parser"
+"""Kinds of models that have the name of their language, too: as a paraphraser, 'english' is `english-paraphraser`."""
+
+_INSIDE = {"english-parser": "english-paraphraser/parser"}
+"""The paraphraser needs the parser: its folder is complete, and has it."""
+
+
+def bundled_path(name: str, kind: str = "") -> Path | None:
     """The folder of a bundled model, or None if `name` is not one of `BUNDLED`.
+
+    Args:
+        name: Of the model.
+        kind: `PARAPHRASER` or `PARSER`, where one of these is wanted: the name may be that of the language.
 
     Example:
         >>> bundled_path("de-en").name, bundled_path("fr-en")
         ('de-en', None)
+        >>> bundled_path("english", PARAPHRASER).name
+        'english-paraphraser'
     """
-    return Path(__file__).parent / name if name in BUNDLED else None
+    if f"{name}-{kind}" in BUNDLED:
+        name = f"{name}-{kind}"
+    return Path(__file__).parent / _INSIDE.get(name, name) if name in BUNDLED else None
 
 
 SAMPLE = Path(__file__).parent / "sample.de-en.tsv"

@@ -24,7 +24,9 @@ def canonicalize(
             help="A file, a text per line, or a table: .jsonl, .csv, .tsv, .parquet; - for standard input; or texts.",
         ),
     ],
-    model: Annotated[str, typer.Option(help="A folder of `train paraphraser`, trained with --noisy-share.")],
+    model: Annotated[
+        str, typer.Option(help="english, or a folder of `train paraphraser`, trained with --noisy-share.")
+    ],
     output: Annotated[
         str, typer.Option("--output", "-o", help="Where to write; a table gets further columns. Default: print.")
     ] = "-",

@@ -36,6 +36,11 @@ def complete_encoder(incomplete: str) -> list[str]:
     return _models("encoder", incomplete)
 
 
+def complete_paraphraser(incomplete: str) -> list[str]:
+    """Names of bundled paraphrasers that begin so."""
+    return _models("paraphraser", incomplete)
+
+
 def complete_decoding(incomplete: str) -> list[str]:
     """Decodings that begin so."""
     known = ("beam:5", "beam:12", "greedy", "sampling", "topk:10", "nucleus:0.95", "nucleus:0.95,nbest=3", "mbr:chrf")

@@ -16,7 +16,7 @@ OwnParser = Annotated[str | None, typer.Option(help="Another parser than the one
 Beside = Annotated[
     list[str] | None, typer.Option(metavar="NAME=FOLDER", help="A further paraphraser to compare. Repeatable.")
 ]
-Folder = Annotated[Path, typer.Argument(help="A folder of `train paraphraser`.")]
+Folder = Annotated[Path, typer.Argument(help="english, or a folder of `train paraphraser`.")]
 ParsedPairs = Annotated[
     str, typer.Argument(metavar="PAIRS", help="Held-out pairs from `parse`: a corpus folder or a Parquet file.")
 ]
@@ -28,7 +28,7 @@ Pool = Annotated[
 
 
 def paraphraser(
-    model: Annotated[str, typer.Argument(help="A folder of `train paraphraser`, or none.")],
+    model: Annotated[str, typer.Argument(help="english, a folder of `train paraphraser`, or none.")],
     pairs: Annotated[str, typer.Argument(help="Held-out pairs: a sentence and a paraphrase of it.")],
     beside: Beside = None,
     forward: paraphraser_options.Forward = None,

@@ -30,7 +30,9 @@ SELECTION = "What is kept"
 Model = Annotated[
     str | None,
     typer.Option(
-        "--model", help="A folder of `train paraphraser`, or the address of an endpoint: http://127.0.0.1:8000/v1."
+        "--model",
+        help="english, a folder of `train paraphraser`, or the address of an endpoint: http://127.0.0.1:8000/v1.",
+        autocompletion=options.complete_paraphraser,
     ),
 ]
 Forward = Annotated[

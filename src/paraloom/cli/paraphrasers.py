@@ -14,7 +14,8 @@ from paraloom.cli.output import print_figures, print_result, print_usage
 from paraloom.core.errors import ConfigError
 
 Parser = Annotated[
-    str | None, typer.Option(help="A folder of `train parser`, spacy:NAME, spacy:FOLDER, stanza:LANGUAGE[:depparse].")
+    str | None,
+    typer.Option(help="english, a folder of `train parser`, spacy:NAME, spacy:FOLDER, stanza:LANGUAGE[:depparse]."),
 ]
 OwnParser = Annotated[str | None, typer.Option(help="Another parser than the one in the model's folder.")]
 

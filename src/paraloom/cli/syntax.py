@@ -55,7 +55,7 @@ def parse(
     output: options.Output,
     parser: Annotated[
         str | None,
-        typer.Option(help="A folder of `train parser`, spacy:NAME, spacy:FOLDER, stanza:LANGUAGE[:depparse]."),
+        typer.Option(help="english, a folder of `train parser`, spacy:NAME, spacy:FOLDER, stanza:LANGUAGE[:depparse]."),
     ] = None,
     parses: Annotated[
         list[str] | None,

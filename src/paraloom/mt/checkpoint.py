@@ -195,7 +195,8 @@ def quiet() -> Iterator[None]:
 
 def bundled_translators() -> list[str]:
     """Names of the bundled translators."""
-    return [name for name in BUNDLED if (folder := bundled_path(name)) and (folder / "model.bin").is_file()]
+    # Its costs tell a translator from a paraphraser, whose network has the same files.
+    return [name for name in BUNDLED if (folder := bundled_path(name)) and (folder / "costs.json").is_file()]
 
 
 def copy_file(source: Path, target: Path) -> None:

@@ -166,7 +166,7 @@ def _resolve(value: Ref, key: str, earlier: Sequence[Step], base: Path) -> Refer
     if is_url(value):
         return fetched(value)
     path = base / Path(value).expanduser()
-    bundled = None if path.exists() else bundled_path(str(value))
+    bundled = None if path.exists() else bundled_path(str(value), key)
     if bundled is not None:
         return bundled
     if not path.exists() and (isinstance(value, Path) or "/" in value):

@@ -8,6 +8,7 @@ from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import ClassVar, Literal
 
+from paraloom.bundled import PARAPHRASER, bundled_path
 from paraloom.core.config import base_config, check_range
 from paraloom.core.errors import ConfigError, DataError, nearest
 from paraloom.core.protocols import ParserLike, PrefixTranslatorLike
@@ -213,7 +214,7 @@ def open_paraphraser(
     """Open the paraphraser of a folder.
 
     Args:
-        folder: What `train-paraphraser` wrote.
+        folder: What `train-paraphraser` wrote, or the name of a bundled paraphraser: 'english'.
         parser: A parser, its folder, or its name; None takes the one that came with the model, if it did.
         device: 'cpu', 'cuda' or 'auto'. Default: $PARALOOM_DEVICE, or 'cpu'.
 
@@ -229,6 +230,8 @@ def paraphraser_parts(
 ) -> tuple[PrefixTranslatorLike, ParaphraserSettings, TemplateTable, ParserLike | None]:
     """What a paraphraser is made of; see `open_paraphraser`."""
     path = Path(folder)
+    if not path.exists():
+        path = bundled_path(str(folder), PARAPHRASER) or path
     settings = ParaphraserSettings.load(path)
     if parser is None and (path / PARSER_FOLDER).is_dir():
         parser = path / PARSER_FOLDER

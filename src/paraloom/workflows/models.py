@@ -13,6 +13,7 @@ from paraloom.core.errors import ConfigError, nearest
 from paraloom.core.remote_files import cache_folder
 from paraloom.generate.settings import PARAPHRASER_FILE
 from paraloom.mt.model_card import read_card
+from paraloom.syntax.parsers.spans import MODEL as SPAN_MODEL
 
 _UNKNOWN = "not stated"
 
@@ -121,6 +122,8 @@ def _kind(folder: Path) -> str:
         return "paraphrase model"
     if (folder / PARAPHRASER_FILE).is_file():
         return "paraphraser"
+    if (folder / SPAN_MODEL).is_file():
+        return "parser"
     if (folder / "source.spm").is_file():
         return "translator"
     encoder = ("config.json", "transformer.json", "modules.json")

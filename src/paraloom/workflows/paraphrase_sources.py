@@ -192,7 +192,7 @@ def open_paraphraser(
     if not parts:
         raise ConfigError(
             "a paraphraser is missing",
-            remedy="Give --model FOLDER, or two translators: --forward en-de --backward de-en.",
+            remedy="Give --model english, --model FOLDER, or two translators: --forward en-de --backward de-en.",
         )
     return parts[0] if len(parts) == 1 else CombinedParaphraser(parts)
 

@@ -35,7 +35,8 @@ from paraloom.workflows.syntax import parser_fields
 class Paraphraser(ControlledParaphraser):
     """Paraphrases sentences: freely, by a template of syntax, or with the syntax of another sentence.
 
-    `load` opens one that `paraloom train paraphraser` wrote; `paraphrase` gives several variants of each sentence.
+    `load` opens the bundled one, or one that `paraloom train paraphraser` wrote; `paraphrase` gives several variants of
+    each sentence.
 
     Args:
         translator: Writes templates and paraphrases.
@@ -44,8 +45,10 @@ class Paraphraser(ControlledParaphraser):
         parser: Parses sentences, exemplars and paraphrases.
 
     Example:
-        >>> paraphraser = Paraphraser.load("paraphraser-en")  # doctest: +SKIP
-        >>> paraphraser.paraphrase(["We left early."], template="(S (ADVP) (,) (NP) (VP) (.))")  # doctest: +SKIP
+        >>> paraphraser = Paraphraser.load("english")
+        >>> (variants,) = paraphraser.paraphrase(["We left early."], n=3)
+        >>> len(variants)
+        3
     """
 
     @classmethod
@@ -55,7 +58,7 @@ class Paraphraser(ControlledParaphraser):
         """Load a paraphraser.
 
         Args:
-            folder: What `paraloom train paraphraser` wrote.
+            folder: 'english', the bundled paraphraser, or what `paraloom train paraphraser` wrote.
             parser: Another parser than the one in the folder: an object, a folder, or a name such as 'stanza:en'.
             device: 'cpu', 'cuda' or 'auto'. Default: $PARALOOM_DEVICE, or 'cpu'.
 

@@ -18,6 +18,9 @@ from paraloom.text.chrf import chrf_from_points
 BUNDLED = Path(bundled.__file__).parent
 """Folder of the sample, the models and the pipeline that come with the package."""
 
+EXAMPLES = 3
+"""Variants that are shown."""
+
 
 @dataclass(frozen=True)
 class Quickstart:
@@ -29,6 +32,8 @@ class Quickstart:
         after: The same of those that the filter kept.
         pairs: Number of paraphrases.
         kept: How many the filter kept.
+        rewritten: Number of variants that the bundled paraphraser wrote of these, and the selection kept.
+        examples: Some of them: a sentence, and its variant.
     """
 
     run: RunResult
@@ -36,12 +41,16 @@ class Quickstart:
     after: float
     pairs: int
     kept: int
+    rewritten: int
+    examples: tuple[tuple[str, str], ...]
 
     def format(self) -> str:
-        """Two sentences."""
+        """Three sentences, and examples."""
+        shown = "".join(f"\n  {source}\n    {variant}" for source, variant in self.examples)
         return (
             f"The filter kept {self.kept} of {self.pairs} paraphrases. Compared with a second translation by a person, "
-            f"which no stage saw, chrF is {self.before:.1f} for all of them and {self.after:.1f} for those kept."
+            f"which no stage saw, chrF is {self.before:.1f} for all of them and {self.after:.1f} for those kept.\n"
+            f"The bundled paraphraser rewrote their references with other syntax, {self.rewritten} times:{shown}"
         )
 
     def to_dict(self) -> dict[str, Any]:
@@ -63,7 +72,19 @@ def run_quickstart(folder: str | Path, *, workers: int | None = None) -> Quickst
     references = _second_references()
     before, pairs = _mean_chrf(result.stage("scored").folder, references)
     after, kept = _mean_chrf(result.stage("kept").folder, references)
-    return Quickstart(result, before, after, pairs, kept)
+    rewritten = Corpus.open(result.stage("rewritten").folder)
+    examples = _examples(Corpus.open(result.stage("kept").folder), rewritten)
+    return Quickstart(result, before, after, pairs, kept, rewritten.rows, examples)
+
+
+def _examples(pairs: Corpus, variants: Corpus) -> tuple[tuple[str, str], ...]:
+    """The best variants of the first texts that have one."""
+    sources = {row["pair_id"]: row["src"] for batch in pairs.batches(["pair_id", "src"]) for row in batch.to_pylist()}
+    best: dict[str, str] = {}
+    for batch in variants.batches(["pair_id", "text"]):
+        for row in batch.to_pylist():
+            best.setdefault(sources[row["pair_id"]], row["text"])
+    return tuple(best.items())[:EXAMPLES]
 
 
 def _second_references() -> dict[str, str]:

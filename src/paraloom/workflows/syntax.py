@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Literal
 
+from paraloom.bundled import PARSER, bundled_path
 from paraloom.core.errors import ConfigError
 from paraloom.core.stage import Stage
 from paraloom.io import Corpus
@@ -115,6 +116,8 @@ def parser_fields(name: str) -> dict[str, Any]:
         >>> parser_fields("stanza:tr:depparse")
         {'model': 'stanza:tr:depparse'}
     """
+    if not Path(name).exists() and (bundled := bundled_path(name, PARSER)) is not None:
+        return {"parser": str(bundled)}
     folder = Path(name.removeprefix("spacy:"))
     return {"parser": str(folder.absolute())} if folder.is_dir() or ":" not in name else {"model": name}
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from paraloom.bundled import PARSER, bundled_path
 from paraloom.core.errors import ConfigError, ModelError, nearest
 from paraloom.core.protocols import ParserLike
 from paraloom.syntax.parsers.grammar import GrammarParser
@@ -13,17 +14,16 @@ from paraloom.syntax.parsers.stanza import StanzaParser
 
 KINDS = ("spacy", "stanza")
 
-_REMEDY = (
-    "Give a folder of `paraloom train parser`, spacy:NAME, spacy:FOLDER, stanza:LANGUAGE or stanza:LANGUAGE:depparse."
-)
+_REMEDY = "Give english, a folder of `paraloom train parser`, spacy:NAME, spacy:FOLDER, or stanza:LANGUAGE[:depparse]."
 
 
 def load_parser(source: str | Path) -> ParserLike:
     """Load a parser; nothing is downloaded.
 
     Args:
-        source: A folder that `paraloom train parser` or spaCy wrote; 'spacy:' with the name or the folder of a model,
-            for dependency trees; 'stanza:LANGUAGE' for constituency trees, or 'stanza:LANGUAGE:depparse'.
+        source: 'english', the bundled parser; a folder that `paraloom train parser` or spaCy wrote; 'spacy:' with the
+            name or the folder of a model, for dependency trees; 'stanza:LANGUAGE' for constituency trees, or
+            'stanza:LANGUAGE:depparse'.
 
     Raises:
         ConfigError: Unknown kind of parser.
@@ -35,9 +35,11 @@ def load_parser(source: str | Path) -> ParserLike:
         Traceback (most recent call last):
             ...
         paraloom.core.errors.ConfigError: unknown kind of parser 'spcay'; did you mean 'spacy'?
-        Give a folder of `paraloom train parser`, spacy:NAME, spacy:FOLDER, stanza:LANGUAGE or stanza:LANGUAGE:depparse.
+        Give english, a folder of `paraloom train parser`, spacy:NAME, spacy:FOLDER, or stanza:LANGUAGE[:depparse].
     """
     folder = Path(source)
+    if not folder.exists():
+        folder = bundled_path(str(source), PARSER) or folder
     if folder.is_dir():
         if is_spacy_model(folder):
             return SpacyParser.load(folder)
