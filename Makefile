@@ -76,7 +76,8 @@ reproduce: $(VENV)/dev
 	$(BIN)/python examples/paraphrase_model.py -o runs/paraphrase-model
 	$(BIN)/python examples/selected_pairs.py -o runs/selected-pairs
 	$(BIN)/paraloom train parser $(PARALOOM_DATA)/treebank/nltk-ptb-sample/wsj_0001-0199.mrg.gz -o runs/parser
-	$(BIN)/paraloom train parser $(EWT)-train.conllu.gz $(EWT)-dev.conllu.gz --method spans --encoder english -o runs/parser-en
+	$(BIN)/paraloom train parser $(EWT)-train.conllu.gz $(EWT)-dev.conllu.gz --method spans --encoder english \
+	    --encoder-words 20000 -o runs/parser-en
 	PARSER=$(CURDIR)/runs/parser-en $(BIN)/paraloom run examples/bundled-paraphraser.toml -o runs/bundled-paraphraser
 	PARSER=$(CURDIR)/runs/parser-en BUNDLED=$(CURDIR)/runs/bundled-paraphraser \
 	    $(BIN)/paraloom run examples/english-paraphraser.toml -o runs/english-paraphraser

@@ -78,7 +78,7 @@ CASES: dict[str, tuple[object, ...]] = {
     "canonicalize --encoder": ("a dog sleep", "--model", "english", "--encoder", "english"),
     "evaluate paraphraser model": ("english", "en.tsv", "--candidates", 2),
     "parse --parser": ("pairs.tsv", "--parser", "english", "--columns", "tgt", "-o", "o.parquet", *INLINE),
-    "diversity --parser": ("en.tsv", "--parser", "english"),
+    "diversity --parser": ("variants.tsv", "--parser", "english"),
     "train phrases --teacher": ("ppdb", "--teacher", "english", "--epochs", 1, "-o", "o"),
 }
 """Command and parameter → arguments."""
@@ -121,6 +121,7 @@ def files(tmp_path: Path) -> None:
     """Small files of every kind that the commands read."""
     (tmp_path / "pairs.tsv").write_text("".join(f"{a}\t{b}\n" for a, b in PAIRS))
     (tmp_path / "en.tsv").write_text("He has two dogs.\tHe owns 2 dogs.\nIt is late now.\tIt is late by now.\n")
+    (tmp_path / "variants.tsv").write_text("pair_id\ttext\n1\tA dog sleeps.\n1\tA dog is asleep.\n")
     (tmp_path / "de.txt").write_text(GERMAN)
     (tmp_path / "en.txt").write_text(ENGLISH)
     (tmp_path / "words.txt").write_text("dog 3\ncat 2\nsleeps 1\n")
@@ -147,7 +148,16 @@ def files(tmp_path: Path) -> None:
 
 
 def test_every_argument_that_names_a_model_is_tested() -> None:
-    names = {"translator", "target_translator", "reverse_translator", "encoder", "encoders", "teacher", "model", "parser"}
+    names = {
+        "translator",
+        "target_translator",
+        "reverse_translator",
+        "encoder",
+        "encoders",
+        "teacher",
+        "model",
+        "parser",
+    }
     names |= {"init_from", "paraphrase_model"}
     arguments = {
         f"{path} {parameter.opts[0]}"

@@ -100,7 +100,7 @@ def diversity(
     ],
     parser: Annotated[
         str | None,
-        typer.Option(help="Parse first: a folder of `train parser`, spacy:NAME, stanza:LANGUAGE[:depparse]."),
+        typer.Option(help="Parse first: english, a folder of `train parser`, spacy:NAME, stanza:LANGUAGE[:depparse]."),
     ] = None,
     references: Annotated[
         str | None, typer.Option(help="Pairs with the variants' pair_ids, for chrF to what a person wrote.")

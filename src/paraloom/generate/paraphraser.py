@@ -25,6 +25,7 @@ from paraloom.generate.settings import ParaphraserSettings
 from paraloom.generate.templates import TemplateTable
 from paraloom.text.function_words import known_function_words, sample_language
 from paraloom.text.language_names import language_name
+from paraloom.text.normalize import is_copy
 
 AUTO = "auto"
 """Instead of a template: several, chosen for each sentence."""
@@ -83,7 +84,8 @@ class ControlledParaphraser:
         Args:
             texts: m texts, or one. Texts that are longer than the model takes are paraphrased by sentences, each of
                 which gets the template.
-            n: Variants of each text at most, 1 or more; equal ones count once.
+            n: Variants of each text at most, 1 or more; equal ones count once. Without a template, copies of the text
+                are left out where there is another variant.
             template: A template such as `(S (NP) (VP) (.))`, or one for each text (None for none); 'auto' takes n
                 templates for each text, by how often paraphrases of sentences like it had them, and returns one variant
                 of each. None paraphrases freely.
@@ -107,6 +109,10 @@ class ControlledParaphraser:
         given = [texts] if isinstance(texts, str) else list(texts)
         if check_language:
             self.check_language(given)
+        if template is None and like is None and n >= 1:
+            # One more, in place of the copy that the most probable variant often is.
+            free = self.candidates(given, n=n + 1, decode=decode, seed=seed)
+            return [_without_copies(text, group)[:n] for text, group in zip(given, free, strict=True)]
         results = self.candidates(given, n=n, template=template, like=like, height=height, decode=decode, seed=seed)
         if template != AUTO:
             warn_of_distance(given, results)
@@ -123,7 +129,7 @@ class ControlledParaphraser:
         decode: str | None = None,
         seed: int = 0,
     ) -> list[list[ControlledVariant]]:
-        """As `paraphrase`, but without warnings: for many texts, whose distances are counted.
+        """As `paraphrase`, but with copies and without warnings: for a selection, and for many texts.
 
         Args:
             texts: m texts.
@@ -332,3 +338,8 @@ def _check_count(what: str, given: int, expected: int) -> None:
         raise ConfigError(
             f"expected {expected} {what}, one for each text, got {given}", remedy=f"Or give one of the {what}."
         )
+
+
+def _without_copies(text: str, variants: list[ControlledVariant]) -> list[ControlledVariant]:
+    """The variants that are not the text but for case, spaces and punctuation; all if there is no other."""
+    return [variant for variant in variants if not is_copy(text, variant.text)] or variants

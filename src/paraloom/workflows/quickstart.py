@@ -50,7 +50,7 @@ class Quickstart:
         return (
             f"The filter kept {self.kept} of {self.pairs} paraphrases. Compared with a second translation by a person, "
             f"which no stage saw, chrF is {self.before:.1f} for all of them and {self.after:.1f} for those kept.\n"
-            f"The bundled paraphraser rewrote their references with other syntax, {self.rewritten} times:{shown}"
+            f"The bundled paraphraser wrote {self.rewritten} further paraphrases of their references:{shown}"
         )
 
     def to_dict(self) -> dict[str, Any]:

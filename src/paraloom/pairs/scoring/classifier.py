@@ -137,10 +137,12 @@ class Classifier:
         Args:
             folder: The folder; created if needed.
         """
-        from safetensors.numpy import save_file
+        from safetensors.numpy import save
 
         folder.mkdir(parents=True, exist_ok=True)
-        save_file({name: np.ascontiguousarray(value) for name, value in self.tensors.items()}, folder / WEIGHTS)
+        (folder / WEIGHTS).write_bytes(
+            save({name: np.ascontiguousarray(value) for name, value in self.tensors.items()})
+        )
         (folder / CONFIG).write_text(json.dumps({"kind": self.kind}) + "\n", encoding="utf-8")
 
     @classmethod

@@ -78,11 +78,11 @@ class DocumentFrequencies:
         Args:
             folder: The folder; created if needed.
         """
-        from safetensors.numpy import save_file
+        from safetensors.numpy import save
 
         folder.mkdir(parents=True, exist_ok=True)
         arrays = {"words": self.words, "counts": self.counts, "sentences": np.array([self.sentences])}
-        save_file(arrays, folder / FILE)
+        (folder / FILE).write_bytes(save(arrays))
 
     @classmethod
     def load(cls, folder: Path) -> DocumentFrequencies:

@@ -78,11 +78,11 @@ class NgramModel:
         Args:
             folder: The folder; created if needed.
         """
-        from safetensors.numpy import save_file
+        from safetensors.numpy import save
 
         folder.mkdir(parents=True, exist_ok=True)
         arrays: dict[str, npt.NDArray[Any]] = {"keys": self.keys, "logprobs": self.logprobs, "backoffs": self.backoffs}
-        save_file({**arrays, "order": np.array([self.order])}, folder / FILE)
+        (folder / FILE).write_bytes(save({**arrays, "order": np.array([self.order])}))
 
     @classmethod
     def load(cls, path: Path) -> NgramModel:

@@ -109,12 +109,12 @@ class WittenBellModel:
         Args:
             folder: The folder; created if needed.
         """
-        from safetensors.numpy import save_file
+        from safetensors.numpy import save
 
         folder.mkdir(parents=True, exist_ok=True)
         arrays = {name: getattr(self, name) for name in ("ngrams", "counts", "histories", "stats", "symbols")}
         settings = {"order": np.array([self.order]), "characters": np.array([int(self.units == "characters")])}
-        save_file({**arrays, **settings}, folder / FILE)
+        (folder / FILE).write_bytes(save({**arrays, **settings}))
 
     @classmethod
     def from_arrays(cls, arrays: dict[str, npt.NDArray[np.generic]], path: Path) -> WittenBellModel:

@@ -86,7 +86,7 @@ class SpanParser:
 
     def save(self, folder: Path) -> None:
         """Write the parser into a folder: tables of words in one byte per number, other weights in half precision."""
-        from safetensors.numpy import save_file
+        from safetensors.numpy import save
 
         folder.mkdir(parents=True, exist_ok=True)
         tensors: dict[str, npt.NDArray[np.generic]] = {}
@@ -95,7 +95,7 @@ class SpanParser:
                 tensors[name], tensors[name + _SCALE] = _quantized(np.asarray(tensor, np.float32))
             else:
                 tensors[name] = np.ascontiguousarray(tensor if tensor.dtype == np.int8 else tensor.astype(np.float16))
-        save_file(tensors, folder / WEIGHTS)
+        (folder / WEIGHTS).write_bytes(save(tensors))
         (folder / GIVEN_WORDS).write_text("".join(f"{word}\n" for word in self.given_words), encoding="utf-8")
         stored = {"words": self.words, "tags": self.tags, "labels": self.labels}
         (folder / MODEL).write_text(json.dumps(stored, ensure_ascii=False) + "\n", encoding="utf-8")
