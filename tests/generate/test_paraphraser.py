@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from typing import Any
 
@@ -37,11 +38,42 @@ def last_call(model: ControlledParaphraser) -> dict[str, Any]:
 
 def test_free() -> None:
     model = paraphraser(parser=False)
-    (variants,) = model.paraphrase(["it rains ."], n=3, seed=7)
+    (variants,) = model.candidates(["it rains ."], n=3, seed=7)
     assert [variant.text for variant in variants] == ["it rains .", "unknown words"]  # equal texts count once
     assert variants[0] == ControlledVariant("it rains .", -1.0, 4)
     assert variants[0].has_template is None
     assert last_call(model) == {"sources": ["it rains ."], "decode": "beam:5,nbest=3", "seed": 7, "prefixes": ["<sep>"]}
+
+
+def test_free_paraphrases_are_not_copies() -> None:
+    model = paraphraser(parser=False)
+    (variants,) = model.paraphrase(["It rains!"], n=3)
+    assert [variant.text for variant in variants] == ["unknown words", "now , it rains ."]
+    assert last_call(model)["decode"] == "beam:5,nbest=4"  # one in place of the copy
+    only_copies = paraphraser(parser=False, candidates=["it rains ."])
+    assert [variant.text for variant in only_copies.paraphrase("It rains!")[0]] == ["it rains ."]
+    with pytest.raises(ConfigError, match="'n' must be 1 or more"):
+        model.paraphrase(["it rains ."], n=0)
+
+
+def test_log_probabilities_of_free_paraphrases() -> None:
+    class Scoring(ToyTranslator):
+        def score(self, sources, targets):  # type: ignore[no-untyped-def]
+            self.calls.append({"sources": sources, "targets": targets})
+            return [(-2.0, 5), (math.nan, 0)]
+
+    model = paraphraser()
+    given = [[ControlledVariant("now , it rains .", -4.0, 6, FRONTED)], [ControlledVariant("too long", -1.0, 3)]]
+    assert model.with_free_logprobs(["it rains .", "long"], given) == given  # a network that cannot score texts
+    model.translator = Scoring([])
+    assert model.with_free_logprobs(["it rains .", "long"], given) == [
+        [ControlledVariant("now , it rains .", -2.0, 5, FRONTED)],
+        given[1],
+    ]
+    assert last_call(model) == {
+        "sources": ["it rains .", "long"],
+        "targets": ["<sep> now , it rains .", "<sep> too long"],
+    }
 
 
 def test_a_template_orders_candidates_by_distance() -> None:

@@ -20,7 +20,8 @@ from paraloom.generate.selection_config import SELECTION_PRESETS, SelectionConfi
 
 SOURCE = "the small dog sleeps in the garden"
 FREE = SelectionConfig(
-    meaning=0, difference=0, distinct=0, difference_weight=0, fluency_weight=0, template_weight=0, variety_weight=0
+    **dict.fromkeys(("meaning", "difference", "fluency", "distinct"), 0.0),
+    **dict.fromkeys(("difference_weight", "fluency_weight", "template_weight", "variety_weight"), 0.0),
 )
 
 
@@ -153,12 +154,24 @@ def test_fluency_by_a_language_model() -> None:
 
 
 def test_the_score_is_a_weighted_sum() -> None:
-    config = SelectionConfig(meaning=0, difference=0, difference_weight=2, fluency_weight=3, template_weight=4)
+    config = SelectionConfig(
+        meaning=0, difference=0, fluency=0, difference_weight=2, fluency_weight=3, template_weight=4
+    )
     encoder = Angles({"five six": 0, "one six": 60})
     candidate = ControlledVariant("one six", 2 * math.log(0.25), 2, "(S (NP))", "(S (VP))", 1)
     [[one]] = ParaphraseSelector(config, encoder).select(["five six"], [[candidate]]).kept
     assert (one.difference, one.template) == (0.5, 0.5)
     assert one.score == pytest.approx(0.5 + 2 * 0.5 + 3 * 0.25 + 4 * 0.5)
+
+
+def test_what_the_paraphraser_finds_improbable_is_dropped() -> None:
+    probable, improbable, unknown = (
+        Variant(text, logprob, 2)
+        for text, logprob in (("one six", 2 * math.log(0.5)), ("one seven", 2 * math.log(0.4)), ("one eight", math.nan))
+    )
+    selector = ParaphraseSelector(SelectionConfig(fluency=0.45, distinct=0))
+    selection = selector.select(["five six"], [[probable, improbable, unknown]], 3)
+    assert selection.reasons == [["", selecting.IMPROBABLE, ""]]
 
 
 def test_kept_ones_differ_from_one_another() -> None:

@@ -44,9 +44,10 @@ class TemplateCandidates:
             seed: Of a decoding that samples.
 
         Returns:
-            For each text its variants.
+            For each text its variants, with the log-probabilities of free paraphrases.
         """
-        return self.paraphraser.candidates(texts, n=n, seed=seed, **self.options)
+        groups = self.paraphraser.candidates(texts, n=n, seed=seed, **self.options)
+        return self.paraphraser.with_free_logprobs(texts, groups)
 
 
 class CombinedParaphraser:

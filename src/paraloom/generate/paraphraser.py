@@ -160,6 +160,35 @@ class ControlledParaphraser:
         remaining = iter(groups)
         return [join_parts(list(islice(remaining, len(of_text))))[:n] for of_text in parts]
 
+    def with_free_logprobs(
+        self, texts: Sequence[str], groups: Sequence[Sequence[ControlledVariant]]
+    ) -> list[list[ControlledVariant]]:
+        """Variants whose log-probability is that of a free paraphrase.
+
+        The probability of a variant with a template is conditional on the template: where this does not suit the text,
+        it says little. The free one tells good variants of all templates from bad ones.
+
+        Args:
+            texts: m texts.
+            groups: The variants of each.
+
+        Returns:
+            The same variants with other log-probabilities and numbers of tokens, where the network can score given
+            texts and they are not longer than it takes.
+        """
+        if not hasattr(self.translator, "score"):
+            return [list(group) for group in groups]
+        places = [(text, one) for text, group in zip(texts, groups, strict=True) for one in group]
+        scores = cast(ScoringTranslatorLike, self.translator).score(
+            [source_text(text) for text, _ in places],
+            [f"{target_prefix()} {plain_text(one.text)}" for _, one in places],
+        )
+        scored = iter(
+            one if math.isnan(logprob) else one._replace(logprob=logprob, tokens=tokens)
+            for (_, one), (logprob, tokens) in zip(places, scores, strict=True)
+        )
+        return [list(islice(scored, len(group))) for group in groups]
+
     def canonical_candidates(
         self, texts: Sequence[str], *, n: int = 5, decode: str | None = None, seed: int = 0
     ) -> list[list[ControlledVariant]]:

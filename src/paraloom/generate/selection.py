@@ -19,9 +19,9 @@ from paraloom.generate.selection_config import SelectionConfig
 from paraloom.text.characters import WITHOUT_SPACES
 from paraloom.text.tokens import words
 
-EMPTY, REFUSED, CUT, REPETITION, COPY, LENGTH, DRIFT, NOT_ENTAILED, DUPLICATE, SURPLUS = (
+EMPTY, REFUSED, CUT, REPETITION, COPY, LENGTH, DRIFT, NOT_ENTAILED, IMPROBABLE, DUPLICATE, SURPLUS = (
     *("empty", "refused by the model", "cut off by the decoder", "repeats a word", "near copy of the text"),
-    *("length", "other meaning", "not entailed", "like a better one", "more than wanted"),
+    *("length", "other meaning", "not entailed", "improbable", "like a better one", "more than wanted"),
 )
 """Why a candidate is dropped, in the order in which it is checked."""
 
@@ -226,11 +226,13 @@ class ParaphraseSelector:
         return ""
 
     def _meaning_reason(self, one: SelectedParaphrase) -> str:
-        """Why a candidate is dropped by its meaning; '' where it is not."""
+        """Why a candidate is dropped by its meaning or fluency; '' where it is not."""
         if self.encoder is not None and not one.meaning >= self.config.meaning:
             return DRIFT
         if self.entailment is not None and not one.entailment >= self.config.entailment:
             return NOT_ENTAILED
+        if one.fluency < self.config.fluency:  # not where it is NaN
+            return IMPROBABLE
         return ""
 
     def _measure(

@@ -18,6 +18,9 @@ class SelectionConfig(Config):
             `english`, texts about the same thing begin near 0.5, and close rewordings near 0.85.
         difference: Minimum difference from the text, 0 (copies, too) to 1: edits of words, divided by the number of
             words of the longer side; case and punctuation do not count.
+        fluency: Minimum fluency, 0 (anything) to 1: the geometric mean probability of the tokens, as the paraphraser
+            finds them without a template; with a language model, the perplexity of the text divided by the candidate's.
+            Candidates whose fluency is unknown pass.
         entailment: Minimum probability, 0 to 1, that each side entails the other, where an entailment model is given.
         length_ratio: Maximum ratio of the words of the longer side to those of the shorter, 1 or more; texts of up to
             five words may have three more. Inf for any.
@@ -40,11 +43,12 @@ class SelectionConfig(Config):
 
     meaning: float = 0.75
     difference: float = 0.2
+    fluency: float = 0.45
     entailment: float = 0.5
     length_ratio: float = 2.0
     distinct: float = 0.15
     difference_weight: float = 0.5
-    fluency_weight: float = 0.25
+    fluency_weight: float = 0.75
     template_weight: float = 0.5
     variety_weight: float = 0.5
 
@@ -52,8 +56,9 @@ class SelectionConfig(Config):
         remedies = {
             "meaning": "0.65 keeps loose paraphrases, 0.85 only close ones.",
             "difference": "0.1 asks for one word in ten, 0.4 for four.",
+            "fluency": "0.45 drops what the paraphraser itself finds improbable, 0 drops nothing.",
         }
-        for name in ("meaning", "difference", "entailment", "distinct"):
+        for name in ("meaning", "difference", "fluency", "entailment", "distinct"):
             value = getattr(self, name)
             if not 0 <= value <= 1:
                 raise ConfigError(f"'{name}' must be from 0 to 1, got {value:g}", remedy=remedies.get(name))
@@ -67,7 +72,7 @@ class SelectionConfig(Config):
 SELECTION_PRESETS = {
     "close": SelectionConfig(meaning=0.85, difference=0.1, distinct=0.1, difference_weight=0.0, variety_weight=0.2),
     "augmentation": SelectionConfig(),
-    "corpus": SelectionConfig(meaning=0.65, difference=0.35, length_ratio=1.8, fluency_weight=0.5),
+    "corpus": SelectionConfig(meaning=0.65, difference=0.35, length_ratio=1.8),
     "varied": SelectionConfig(meaning=0.65, difference=0.2, distinct=0.3, difference_weight=1.0, variety_weight=1.0),
 }
 """Name of a use → what is kept.

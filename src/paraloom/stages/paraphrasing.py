@@ -262,6 +262,8 @@ class Paraphrase(Map):
             decode=self.decode or None,
             seed=context.seed,
         )
+        if self.selects:
+            groups = paraphraser.with_free_logprobs(texts, groups)
         signed = f"{paraphraser.signature}|{signature('decode', decode=self.decode or 'beam', n=count)}"
         return groups, signed, f"paraphrase:{self.template or self.like or 'free'}"
 
