@@ -64,9 +64,11 @@ def run(tmp_path: Path) -> RunResult:
 
 
 def test_quickstart(paraloom: Command, run: RunResult, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(workflows, "run_quickstart", lambda *_, **__: Quickstart(run, 40.0, 50.0, 2, 1))
+    quickstart = Quickstart(run, 40.0, 50.0, 2, 1, 1, (("a dog", "one dog"),))
+    monkeypatch.setattr(workflows, "run_quickstart", lambda *_, **__: quickstart)
     status, out, err = paraloom("quickstart", "run")
     assert status == 0, err
+    assert "wrote 1 further paraphrases of their references:\n  a dog\n    one dog\n" in out
     assert "The filter kept 1 of 2 paraphrases" in out and "Report: run/report.html" in out
     assert "2 pairs in run, " in err and "src  a dog" in err and "Next: paraloom explore run" in err
     figures = json.loads(paraloom("quickstart", "run", "--json")[1])

@@ -31,6 +31,10 @@ def train_paraphraser(
         float,
         typer.Option(help="Share of the examples of --sentences with noise, for `paraloom canonicalize`, 0 to 1."),
     ] = 0.0,
+    unmoved_share: Annotated[
+        float,
+        typer.Option(help="Share of the other --sentences that are examples as they are: they teach to copy, 0 to 1."),
+    ] = 0.0,
     parser: Parser = None,
     network: Annotated[
         str, typer.Option(help="transformer; lstm: PNMT's paraphraser; or scpn: parse, then paraphrase.")
@@ -69,6 +73,7 @@ def train_paraphraser(
         output,
         sentences=sentences or (),
         noisy_share=noisy_share,
+        unmoved_share=unmoved_share,
         parser=parser,
         on_error=on_error.value,
         seed=seed,
@@ -131,7 +136,7 @@ def paraphrase(
     With --preset, --meaning or --difference: cosine to the text, difference from it, and the text; and how many
     candidates were dropped, with the reasons.
 
-    Example: `paraloom paraphrase "We left early because of the rain." --model paraphraser-en --template auto`
+    Example: `paraloom paraphrase "We left early because of the rain." --model english --template auto`
 
     Example: `paraloom paraphrase "A dog sleeps in the garden." --forward en-de --backward de-en --preset varied`
     """

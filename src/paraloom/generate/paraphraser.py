@@ -370,5 +370,5 @@ def _check_count(what: str, given: int, expected: int) -> None:
 
 
 def _without_copies(text: str, variants: list[ControlledVariant]) -> list[ControlledVariant]:
-    """The variants that are not the text but for case, spaces and punctuation; all if there is no other."""
+    """The variants that are not the text but for case, spaces and punctuation; all if all are copies."""
     return [variant for variant in variants if not is_copy(text, variant.text)] or variants
