@@ -59,7 +59,7 @@ class Quickstart:
 
 
 def run_quickstart(folder: str | Path, *, workers: int | None = None) -> Quickstart:
-    """Run the bundled pipeline: back-translate the sample, score the pairs, keep what is probably a paraphrase, rewrite it.
+    """Run the bundled pipeline: back-translate, score the pairs, keep what is probably a paraphrase, rewrite it.
 
     Args:
         folder: Run folder.
