@@ -120,6 +120,13 @@ def test_saving_keeps_how_the_encoder_was_trained(tmp_path: Path) -> None:
 
 
 @pytest.mark.filterwarnings("ignore:.*unknown units")
+def test_others_may_read_a_saved_encoder(english: Encoder, tmp_path: Path) -> None:
+    (tmp_path / "note").write_text("with the permissions of this process")
+    expected = (tmp_path / "note").stat().st_mode
+    folder = Path(english.save(tmp_path / "saved"))
+    assert {path.stat().st_mode for path in folder.glob("*") if path.is_file()} == {expected}
+
+
 def test_static_models_are_loaded_and_copied(tmp_path: Path) -> None:
     tokenizers = pytest.importorskip("tokenizers", reason="pip install 'paraloom[train]'")
     from safetensors.numpy import save_file

@@ -119,7 +119,7 @@ def subword_tokenizer(vocabulary: SubwordVocabulary) -> Any:
 
 
 def _write_static(part: Average, folder: Path) -> None:
-    from safetensors.numpy import save_file
+    from safetensors.numpy import save
 
     vocabulary = part.vocabulary
     if isinstance(vocabulary, SubwordVocabulary):
@@ -127,7 +127,7 @@ def _write_static(part: Average, folder: Path) -> None:
     else:
         tokenizer = word_tokenizer(vocabulary.entries)
     tokenizer.save(str(folder / "tokenizer.json"))
-    save_file({"embedding.weight": np.ascontiguousarray(part.vectors)}, folder / "model.safetensors")
+    (folder / "model.safetensors").write_bytes(save({"embedding.weight": np.ascontiguousarray(part.vectors)}))
 
 
 def _write_json(path: Path, content: Any) -> None:

@@ -48,7 +48,7 @@ def save_encoder(encoder: SentenceEncoder, folder: str | Path, training: Mapping
     Raises:
         ConfigError: The encoder is a static model of another library.
     """
-    from safetensors.numpy import save_file
+    from safetensors.numpy import save
 
     folder = Path(folder)
     if "token" in encoder.spec.units:
@@ -58,7 +58,9 @@ def save_encoder(encoder: SentenceEncoder, folder: str | Path, training: Mapping
     training = encoder.training if training is None else training
     for name, part in encoder.parts.items():
         with atomic_write(folder / f"{name}.safetensors") as temporary:
-            save_file({key: np.ascontiguousarray(tensor) for key, tensor in part.tensors.items()}, temporary)
+            tensors = {key: np.ascontiguousarray(tensor) for key, tensor in part.tensors.items()}
+            # save_file would write a file that nobody else can read.
+            temporary.write_bytes(save(tensors))
         with atomic_write(folder / f"{name}.vocabulary.txt") as temporary:
             temporary.write_bytes("".join(f"{entry}\n" for entry in part.vocabulary.entries).encode())
         if isinstance(part.vocabulary, SubwordVocabulary):

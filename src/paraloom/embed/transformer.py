@@ -74,10 +74,10 @@ def convert_transformer(model: str | Path, folder: Path, *, precision: str = "in
     shutil.copyfile(transformer / "tokenizer.json", folder / "tokenizer.json")
     (folder / DENSE).unlink(missing_ok=True)
     if linear is not None:
-        from safetensors.numpy import save_file
+        from safetensors.numpy import save
 
         with atomic_write(folder / DENSE) as temporary:
-            save_file(linear, temporary)
+            temporary.write_bytes(save(linear))
     config = {"pooling": pooling, "max_length": max_length, "precision": precision, "model": Path(model).name}
     if linear is not None:
         # Only where there is one, so that conversions of other models keep their bytes.

@@ -123,13 +123,13 @@ def save_transformer(
         folder: Created if needed.
         training: How it was trained, for `paraloom.json` and the model card.
     """
-    from safetensors.numpy import save_file
+    from safetensors.numpy import save
 
     shape = network.shape
     dense = {f"linear.{name}": value.detach().float().numpy() for name, value in network.dense.state_dict().items()}
     for path, tensors in (("model.safetensors", bert_tensors(network)), (f"{_DENSE}/model.safetensors", dense)):
         with atomic_write(folder / path) as temporary:
-            save_file(tensors, temporary, {"format": "pt"})
+            temporary.write_bytes(save(tensors, {"format": "pt"}))
     roles = {role: vocabulary.special_tokens[role] for role in SPECIAL_TOKENS if role in vocabulary.special_tokens}
     kinds = (("0", "", "Transformer"), ("1", _POOLING, "Pooling"), ("2", _DENSE, "Dense"))
     pooling: dict[str, Any] = {"word_embedding_dimension": shape.width, "pooling_mode_mean_tokens": True}

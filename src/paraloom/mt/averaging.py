@@ -42,7 +42,7 @@ def average_checkpoints(models: Sequence[str | Path], folder: str | Path, *, pre
     """
     check_precision(precision)
     try:
-        from safetensors.torch import save_file
+        from safetensors.torch import save
     except ImportError:
         raise MissingExtraError.for_verb("averaging checkpoints", "train") from None
     folder = Path(folder)
@@ -54,7 +54,7 @@ def average_checkpoints(models: Sequence[str | Path], folder: str | Path, *, pre
     for path in sorted(path for path in checkpoints[0].iterdir() if path.suffix in (".json", ".spm")):
         shutil.copyfile(path, own / path.name)
     with disk_full_as_error(folder):
-        save_file(weights, own / "model.safetensors", metadata={"format": "pt"})
+        (own / "model.safetensors").write_bytes(save(weights, metadata={"format": "pt"}))
     engine = folder / "engine"
     convert(own, engine, precision=precision)
     for path in sorted(engine.iterdir()):

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import torch
 from safetensors import SafetensorError
-from safetensors.torch import load_file, save_file
+from safetensors.torch import load_file, save
 
 from paraloom.core.errors import ModelError
 from paraloom.io.atomic import atomic_write
@@ -34,7 +34,7 @@ def save_network(network: RecurrentNetwork, folder: Path, *, max_target: int) ->
     """
     weights = {name: value.detach().cpu().contiguous() for name, value in network.state_dict().items()}
     with atomic_write(folder / f"{network.kind}.safetensors") as temporary:
-        save_file(weights, temporary)
+        temporary.write_bytes(save(weights))
     with atomic_write(folder / f"{network.kind}.json") as temporary:
         values = {"sizes": network.sizes(), "max_target": max_target}
         temporary.write_text(json.dumps(values, indent=1) + "\n", encoding="utf-8")
