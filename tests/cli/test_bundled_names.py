@@ -147,7 +147,16 @@ def files(tmp_path: Path) -> None:
 
 
 def test_every_argument_that_names_a_model_is_tested() -> None:
-    names = {"translator", "target_translator", "reverse_translator", "encoder", "encoders", "teacher", "model", "parser"}
+    names = {
+        "translator",
+        "target_translator",
+        "reverse_translator",
+        "encoder",
+        "encoders",
+        "teacher",
+        "model",
+        "parser",
+    }
     names |= {"init_from", "paraphrase_model"}
     arguments = {
         f"{path} {parameter.opts[0]}"
