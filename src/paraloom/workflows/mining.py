@@ -116,7 +116,7 @@ def mine_translations(
     """Mine two texts for sentences that are translations of each other; each sentence is in one pair at most.
 
     A line that is repeated counts once, where it occurs first. Texts and vectors are on disk, in a temporary folder
-    (`TMPDIR`): some 4 × (d + 100) bytes for each line; memory holds some 200 bytes for each line, however long.
+    (`TMPDIR`), 4 × d bytes for each line and more; memory holds a few numbers for each line, neither texts nor vectors.
 
     Args:
         encoder: An encoder of both languages, its name or folder.
