@@ -6,7 +6,8 @@ An encoder is trained as in `bilingual.py` (or given, --encoder). A tenth of the
 a translation in the other text: NTREX, then Tatoeba pairs, which are not trained on. The others are foreign sides of
 training pairs and English of `sentences-en`. Where a language has fewer lines, the foreign side is smaller; the table
 has both counts. Each row is a process of its own: `mine_translations` from files to a file, encoding included, or
-numpy, which encodes, holds all vectors and compares them in blocks of 1,000 rows, once for each direction. Peak memory is the
+numpy, which encodes, holds all vectors and compares them in blocks of 1,000 rows, once for each direction.
+Peak memory is the
 largest resident set of that process (VmHWM), the encoder included; *encoder* only encodes 100 lines. The best F1 is at
 a threshold that is chosen on the same pairs, for every row alike; the cosine does not have a default threshold.
 """
