@@ -19,7 +19,7 @@ API_GROUPS: dict[str, tuple[str, ...]] = {
     "Translators": ("Translator", "Variant", "train_translator", "TranslatorConfig", "evaluate_translation"),
     "Encoders": (
         *("Encoder", "train_encoder", "distill_encoder", "EncoderConfig"),
-        *("evaluate_sts", "evaluate_classification"),
+        *("mine_translations", "evaluate_sts", "evaluate_classification"),
     ),
     "Documents and alignment": (
         *("align", "align_files", "AlignerConfig", "Bead", "align_documents", "extract_documents"),

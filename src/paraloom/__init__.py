@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from paraloom.workflows.encoders import train_encoder as train_encoder
     from paraloom.workflows.extract import extract_documents as extract_documents
     from paraloom.workflows.label_augmentation import augment_labels as augment_labels
+    from paraloom.workflows.mining import mine_translations as mine_translations
     from paraloom.workflows.pair_functions import backtranslate as backtranslate
     from paraloom.workflows.pair_functions import filter_pairs as filter_pairs
     from paraloom.workflows.pair_functions import score as score
@@ -91,6 +92,7 @@ _EXPORTS = {
     "evaluate_translation": "paraloom.evaluate.translation",
     "extract_documents": "paraloom.workflows.extract",
     "filter_pairs": "paraloom.workflows.pair_functions",
+    "mine_translations": "paraloom.workflows.mining",
     "pair_statistics": "paraloom.workflows.analysis",
     "read_pairs": "paraloom.workflows.pair_inputs",
     "score": "paraloom.workflows.pair_functions",

@@ -9,6 +9,7 @@ import numpy as np
 import pyarrow.parquet as pq
 import pytest
 from tiny_transformer import save_tiny_transformer
+from toy_bilingual import save_bilingual_encoder
 
 from paraloom.embed.average import Average, SentenceEncoder
 from paraloom.embed.spec import parse_spec
@@ -113,10 +114,7 @@ def test_an_encoder_is_exported_to_onnx(words_encoder, paraloom, tmp_path):
 @pytest.fixture
 def bilingual_encoder(tmp_path: Path) -> Path:
     """An encoder of four words and their translations, which have the same vectors."""
-    words = ["hund", "dog", "katze", "cat", "läuft", "runs", "schläft", "sleeps"]
-    table = np.repeat(np.random.default_rng(4).normal(size=(4, 16)), 2, axis=0).astype(np.float32)
-    part = Average(Vocabulary("word", words), table)
-    return save_encoder(SentenceEncoder(parse_spec("word"), {"word": part}), tmp_path / "de-en")
+    return save_bilingual_encoder(tmp_path / "de-en")
 
 
 def test_translations_are_mined_and_scored(bilingual_encoder, paraloom, tmp_path):
@@ -125,29 +123,46 @@ def test_translations_are_mined_and_scored(bilingual_encoder, paraloom, tmp_path
     (tmp_path / "a.txt").write_text("\n".join(german) + "\n", encoding="utf-8")
     (tmp_path / "b.txt").write_text("\n".join(english) + "\n", encoding="utf-8")
     (tmp_path / "gold.tsv").write_text("1\t3\n2\t1\n6\t2\n")
-    command = ("mine", bilingual_encoder, "a.txt", "--with", "b.txt", "-k", 2, "-o", "p.tsv", "--gold", "gold.tsv")
+    command = ("mine", bilingual_encoder, "--bilingual", "a.txt", "b.txt", "-k", 2, "-o", "p.tsv", "--gold", "gold.tsv")
     status, out, err = paraloom(*command)
     assert status == 0, err
     assert "3 pairs of 6 and 4 lines (5 and 4 different ones)" in out or "4 pairs of 6 and 4 lines" in out
     assert "recall 100.0" in out
     rows = [line.split("\t") for line in (tmp_path / "p.tsv").read_text(encoding="utf-8").splitlines()]
-    assert rows[0] == ["src", "tgt", "margin", "cosine"]
-    cosines = {tuple(row[:2]): float(row[3]) for row in rows[1:]}
-    for pair in (("hund läuft", "a dog runs"), ("katze schläft", "the cat sleeps"), ("schläft", "sleeps")):
-        assert cosines[pair] == 1
+    assert rows[0] == ["score", "src", "tgt", "src_line", "tgt_line", "cosine"]
+    cosines = {tuple(row[1:5]): float(row[5]) for row in rows[1:]}
+    for pair in (
+        ("hund läuft", "a dog runs", "1", "3"),
+        ("katze schläft", "the cat sleeps", "2", "1"),
+        ("schläft", "sleeps", "6", "2"),
+    ):
+        assert cosines[pair] == pytest.approx(1)
     status, out, err = paraloom(*command, "--json", "--force")
-    assert json.loads(out)["score"]["recall"] == 1
-    (tmp_path / "gold.tsv").write_text("1\t30\n")
+    figures = json.loads(out)
+    assert (figures["output"], figures["score"]["recall"], figures["lines"]) == ("p.tsv", 1, [6, 4])
+    (tmp_path / "gold.tsv").write_text("1\t3\n1\t30\n")
     status, _, err = paraloom(*command, "--force")
-    assert (status, "row 30 of a true pair is beyond the 4 lines" in err) == (1, True)
+    assert (status, "gold.tsv, row 2: row 30 is beyond the 4 lines of the target" in err) == (1, True)
+
+
+def test_mined_translations_on_standard_output(bilingual_encoder, paraloom, tmp_path):
+    (tmp_path / "a.txt").write_text("hund\nkatze\n")
+    (tmp_path / "b.txt").write_text("cat\ndog\n")
+    status, out, err = paraloom("mine", bilingual_encoder, "--bilingual", "a.txt", "b.txt", "--above", 0, "-o", "-")
+    assert (status, "2 pairs of 2 and 2 lines" in err) == (0, True)
+    pairs = sorted(line.split("\t")[1:5] for line in out.splitlines()[1:])
+    assert pairs == [["hund", "dog", "1", "2"], ["katze", "cat", "2", "1"]]
 
 
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--threshold", 1.1], "--threshold is for translations"),
-        (["--with", "text.txt", "--above", 0.5], "--above is for paraphrases"),
-        (["--with", "text.txt", "--vectors", "v.npy"], "--vectors is for paraphrases"),
+        (["--gold", "text.txt"], "--gold is for translations"),
+        (["--index", "exact"], "--index is for translations"),
+        (["text.txt"], "add --bilingual"),
+        (["--bilingual"], "--bilingual needs two texts"),
+        (["--bilingual", "text.txt", "--below", 0.5], "--below is for paraphrases"),
+        (["--bilingual", "text.txt", "--vectors", "v.npy"], "--vectors is for paraphrases"),
     ],
 )
 def test_options_of_the_other_kind_of_mining(words_encoder, paraloom, tmp_path, options, message):

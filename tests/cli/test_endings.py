@@ -10,12 +10,12 @@ import pyarrow.parquet as pq
 import pytest
 from cli_commands import commands, options
 from commands import Command
+from toy_bilingual import save_bilingual_encoder
 
 import paraloom as library
 import paraloom.experiments as papers
 import paraloom.report as reports
 from paraloom import workflows
-from paraloom.bundled import SAMPLE
 from paraloom.experiments.published import PAPERS
 from paraloom.experiments.tables import ReproducedTable
 from paraloom.pipeline.result import RunResult
@@ -159,6 +159,7 @@ LINES = b"Guten Morgen.\nDas Caf\xe9 ist zu.\nDer Hund schl\xc3\xa4ft.\n"
 @pytest.fixture
 def lines(tmp_path: Path) -> Path:
     (tmp_path / "lines.txt").write_bytes(LINES)
+    save_bilingual_encoder(tmp_path / "toy")
     return tmp_path / "lines.txt"
 
 
@@ -168,7 +169,7 @@ CALLS = {
     "vectors": ("encode", "english", "lines.txt", "-o", "out.npy"),
     "vectors with text": ("encode", "english", "lines.txt", "-o", "out.parquet"),
     "mine": ("mine", "english", "lines.txt", "-o", "out.tsv", "--above", "-1"),
-    "mine translations": ("mine", "english", "lines.txt", "--with", "lines.txt", "-o", "out.tsv", "--threshold", "0"),
+    "mine translations": ("mine", "toy", "--bilingual", "lines.txt", "lines.txt", "-o", "out.tsv", "--above", "0"),
 }
 
 
@@ -241,14 +242,3 @@ def test_diversity_and_syntax_groups(paraloom: Command, tmp_path: Path) -> None:
     status, out, err = paraloom("syntax-groups", "parsed.parquet", "--groups", 2, "-o", "groups")
     assert status == 0 and "3 rows, 0 without a parse" in out, err
     assert "Written in " in err and ": groups" in err and "Next: paraloom stages pick-syntax-group" in err
-
-
-def test_mining_translations_in_one_language_is_noticed(paraloom: Command, tmp_path: Path) -> None:
-    pytest.importorskip("faiss", reason="mining needs faiss: pip install 'paraloom[search]'")
-    source, target = (workflows.read_pairs(SAMPLE).to_arrow().column(side).to_pylist()[:120] for side in ("src", "tgt"))
-    (tmp_path / "de.txt").write_text("\n".join(source), encoding="utf-8")
-    (tmp_path / "en.txt").write_text("\n".join(target), encoding="utf-8")
-    status, _, err = paraloom("mine", "english-small", "de.txt", "--with", "de.txt", "-o", "same.tsv")
-    assert status == 0 and "both texts seem to be in the same language (de)" in err
-    status, _, err = paraloom("mine", "english-small", "de.txt", "--with", "en.txt", "-o", "two.tsv")
-    assert status == 0 and "same language" not in err

@@ -99,7 +99,7 @@ def test_zero_vectors_and_empty_sides_have_no_pair() -> None:
         ({"index": "cluster"}, "did you mean 'clusters'"),
         ({"index": "clusters"}, "needs a folder"),
         ({"k": 0}, "'k' is 0"),
-        ({"threshold": float("nan")}, "'threshold' is nan"),
+        ({"threshold": float("nan")}, "minimum margin is nan"),
     ],
 )
 def test_settings_out_of_range(change: dict, message: str) -> None:

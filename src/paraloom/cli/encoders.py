@@ -205,29 +205,39 @@ def search(
 
 def mine(
     encoder: options.Encoder,
-    corpus: Annotated[str, typer.Argument(metavar="TEXT", help="Sentences, one per line.")],
+    corpus: Annotated[str, typer.Argument(metavar="TEXT", help="Sentences, one per line; plain or compressed.")],
     output: options.Output,
     target: Annotated[
-        str | None,
-        typer.Option("--with", help="Sentences in another language: mine translations, with an encoder of both."),
+        str | None, typer.Argument(metavar="[TEXT2]", help="With --bilingual: sentences in the other language.")
     ] = None,
-    threshold: Annotated[
-        float | None, typer.Option(help="Minimum margin of translations. Default: 1.2; higher is more precise.")
+    bilingual: Annotated[
+        bool, typer.Option("--bilingual", help="Mine translations from two texts, with an encoder of both languages.")
+    ] = False,
+    above: Annotated[
+        float | None,
+        typer.Option(help="Minimum cosine of paraphrases. Default: 0.8. Of translations, minimum margin; 1.2."),
     ] = None,
-    retrieval: Annotated[
-        str, typer.Option(help="How translations are chosen: max, intersection, forward or backward.")
-    ] = "max",
-    index: Annotated[
-        str, typer.Option(help="How translations are searched: exact, clusters (faiss; millions of lines), auto.")
-    ] = "auto",
-    gold: Annotated[
-        Path | None, typer.Option(help="True rows of both texts, from 1, between tabs: prints F1 and best threshold.")
-    ] = None,
-    above: Annotated[float | None, typer.Option(help="Minimum cosine of paraphrases. Default: 0.8.")] = None,
     below: Annotated[float | None, typer.Option(help="Maximum cosine of paraphrases. Default: 0.99.")] = None,
     k: Annotated[
         int | None,
-        typer.Option("-k", help="Pairs of a sentence at most. Default: 5. With --with: neighbors in the margin; 4."),
+        typer.Option(
+            "-k", help="Pairs of a sentence at most. Default: 5. With --bilingual: neighbors in the margin; 4."
+        ),
+    ] = None,
+    retrieval: Annotated[
+        str | None,
+        typer.Option(help="How translations are chosen: max, intersection, forward or backward. Default: max."),
+    ] = None,
+    index: Annotated[
+        str | None,
+        typer.Option(
+            help="How translations are searched: exact, clusters (approximate, faiss; millions of lines), auto. "
+            "Default: auto."
+        ),
+    ] = None,
+    gold: Annotated[
+        Path | None,
+        typer.Option(help="True lines of both texts, from 1, between tabs: prints F1 and the best threshold."),
     ] = None,
     vectors: Annotated[
         Path | None, typer.Option(help="Vectors of the text, from `paraloom encode`; for paraphrases.")
@@ -236,17 +246,20 @@ def mine(
     seed: options.Seed = 1,
     as_json: options.Json = False,
 ) -> None:
-    """Mine paraphrases from a text of any size, or with --with translations from two texts, the best pairs first.
+    """Mine paraphrases from a text of any size, or with --bilingual translations from two texts, the best pairs first.
 
     Translations are scored by their margin: the cosine of both sentences over their mean cosine with their nearest
-    neighbors in the other text.
+    neighbors in the other text. Columns: score, src, tgt, src_line, tgt_line, cosine; as TSV, JSONL or Parquet.
 
     Example: `paraloom mine english sentences.txt.gz --above 0.85 -o pairs.tsv`
 
-    Example: `paraloom mine cs-en news.cs.txt --with news.en.txt --threshold 1.1 -o pairs.tsv`
+    Example: `paraloom mine cs-en --bilingual news.cs.txt news.en.txt --above 1.1 -o pairs.parquet`
     """
-    if target is None:
-        _refuse({"--threshold": threshold, "--gold": gold}, "is for translations: name the other text by --with")
+    if not bilingual:
+        if target is not None:
+            raise typer.BadParameter("two texts are mined for translations: add --bilingual")
+        of_translations: dict[str, object] = {"--gold": gold, "--retrieval": retrieval, "--index": index}
+        _refuse(of_translations, "is for translations: add --bilingual and the other text")
         settings: dict[str, Any] = {"above": above, "below": below, "k": k}
         given = {name: value for name, value in settings.items() if value is not None}
         count = workflows.mine_lines(
@@ -256,26 +269,25 @@ def mine(
         if not as_json:
             conclude(output, "score {output} --with overlap,length -o scored.parquet", counted=True)
         return
-    _refuse(
-        {"--above": above, "--below": below, "--vectors": vectors}, "is for paraphrases in one text, not for --with"
-    )
-    settings = {"threshold": threshold, "k": k}
-    given = {name: value for name, value in settings.items() if value is not None}
+    if target is None:
+        raise typer.BadParameter("--bilingual needs two texts, such as news.cs.txt news.en.txt")
+    _refuse({"--below": below, "--vectors": vectors}, "is for paraphrases in one text, not for --bilingual")
+    settings = {"above": above, "k": k, "retrieval": retrieval, "index": index}
     mined = workflows.mine_translations(
         encoder,
         corpus,
         target,
         output,
-        retrieval=retrieval,
-        index=index,
         gold=gold,
         on_error=on_error.value,
         seed=seed,
-        **given,
+        **{name: value for name, value in settings.items() if value is not None},
     )
-    typer.echo(json.dumps(mined.to_dict()) if as_json else f"{mined.format()}\nin {output}")
-    if not as_json:
-        conclude(output, "train translator --bitext {output} -o translator", counted=True)
+    if as_json:
+        typer.echo(as_written(output, **mined.to_dict()), err=output == "-")
+        return
+    typer.echo(f"{mined.format()}\nin {output}", err=output == "-")
+    conclude(output, "train translator --bitext {output} -o translator", counted=True)
 
 
 def _refuse(given: dict[str, object], reason: str) -> None:

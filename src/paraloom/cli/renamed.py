@@ -20,6 +20,7 @@ OPTIONS: dict[str, dict[str, str]] = {
     "evaluate documents": {"--turned": "--swap"},
     "extract": {"--least": "--min-characters"},
     "filter": {"--tenth": "--decile"},
+    "mine": {"--with": "--bilingual", "--threshold": "--above"},
     "lexicon": {"--longest": "--max-phrase-length", "--least": "--min-count"},
     "syntax-groups": {"--least": "--min-rows"},
     "train classifier": {"--count": "--max-pairs", "--choice": "--negatives"},

@@ -85,6 +85,23 @@ def check_bitext(name: str, batches: Iterable[pa.RecordBatch]) -> dict[str, Any]
     return {"pairs": pairs, "identical": identical, "languages": languages, "warnings": messages}
 
 
+def language_facts(checks: Iterable[Mapping[str, Any]]) -> dict[str, str]:
+    """What the model card of an encoder says of its languages, so that mining can check its texts.
+
+    Args:
+        checks: What `check_bitext` returned for each bitext.
+
+    Returns:
+        `languages`: the codes, those of the first side of the first bitext first; 'und' where one was not identified.
+
+    Example:
+        >>> language_facts([{"languages": ["cs", "en"]}, {"languages": [None, "en"]}])
+        {'languages': 'cs, en, und'}
+    """
+    codes = [code or "und" for check in checks for code in check["languages"]]
+    return {"languages": ", ".join(dict.fromkeys(codes))}
+
+
 def _language_warnings(
     name: str, languages: Sequence[str | None], label: tuple[str | None, str | None]
 ) -> Iterable[str]:

@@ -18,7 +18,7 @@ from paraloom.core.errors import ConfigError, DataError, MissingExtraError, Mode
 from paraloom.core.progress import loading, progress
 from paraloom.core.protocols import EncoderLike
 from paraloom.embed.average import SentenceEncoder, Vectors, normalize_vectors
-from paraloom.embed.bilingual import BITEXT_SETTINGS, check_bitext
+from paraloom.embed.bilingual import BITEXT_SETTINGS, check_bitext, language_facts
 from paraloom.embed.config import EncoderConfig
 from paraloom.embed.export import EXPORTED, is_exported
 from paraloom.embed.onnx_encoder import OnnxEncoder, is_onnx
@@ -127,11 +127,10 @@ class Encoder:
         sources, is_bitext = _training_sources(pairs, bitext)
         settings = {**(BITEXT_SETTINGS if is_bitext else {}), **config}
         check_keys(EncoderConfig, settings)
-        if is_bitext:
-            for source in sources:
-                check_bitext(str(source), read_pairs(source))
+        checks = [check_bitext(str(source), read_pairs(source)) for source in sources] if is_bitext else []
         batches = chain.from_iterable(read_pairs(source) for source in sources)
-        train_encoder(batches, EncoderConfig(**settings), folder, seed=seed, threads=threads)
+        facts = language_facts(checks) if is_bitext else {}
+        train_encoder(batches, EncoderConfig(**settings), folder, seed=seed, threads=threads, facts=facts)
         return cls.load(folder, threads)
 
     @property

@@ -112,10 +112,33 @@ def mine_bitext(
         >>> sorted(zip(mined.sources.tolist(), mined.targets.tolist()))
         [(0, 1), (1, 0)]
     """
-    if retrieval not in get_args(Retrieval):
-        raise ConfigError(f"unknown retrieval '{retrieval}'{nearest(retrieval, get_args(Retrieval))}")
+    check_mining(k=k, threshold=threshold, retrieval=retrieval, index=index)
     neighbors = bitext_neighbors(source, target, k=k, index=index, scratch=scratch, seed=seed)
     return select_pairs(neighbors, threshold=threshold, retrieval=retrieval)
+
+
+def check_mining(
+    *, k: int = NEIGHBORS, threshold: float = MARGIN_THRESHOLD, retrieval: str = "max", index: str = "auto"
+) -> None:
+    """Check the settings of `mine_bitext`.
+
+    Args:
+        k: Neighbors in the margin.
+        threshold: Minimum margin.
+        retrieval: How pairs are chosen.
+        index: How neighbors are searched.
+
+    Raises:
+        ConfigError: A setting is unknown or out of range.
+    """
+    if retrieval not in get_args(Retrieval):
+        raise ConfigError(f"unknown retrieval '{retrieval}'{nearest(retrieval, get_args(Retrieval))}")
+    if index not in get_args(Index):
+        raise ConfigError(f"unknown index '{index}'{nearest(index, get_args(Index))}")
+    if k < 1:
+        raise ConfigError(f"'k' is {k}; expected 1 or more")
+    if np.isnan(threshold):
+        raise ConfigError("the minimum margin is nan; expected a number, such as 1.2")
 
 
 def bitext_neighbors(
@@ -137,10 +160,7 @@ def bitext_neighbors(
         scratch: Folder for the temporary files of 'clusters'.
         seed: Seed of the clusters.
     """
-    if index not in get_args(Index):
-        raise ConfigError(f"unknown index '{index}'{nearest(index, get_args(Index))}")
-    if k < 1:
-        raise ConfigError(f"'k' is {k}; expected 1 or more")
+    check_mining(k=k, index=index)
     check_vectors(source)
     check_vectors(target)
     if source.shape[1] != target.shape[1]:
@@ -166,8 +186,7 @@ def select_pairs(
         threshold: Minimum margin; -inf for all.
         retrieval: How the pairs are chosen.
     """
-    if np.isnan(threshold):
-        raise ConfigError("'threshold' is nan; expected a number, such as 1.2")
+    check_mining(threshold=threshold, retrieval=retrieval)
     means = [_mean_cosines(side) for side in neighbors]
     forward = _best_candidates(neighbors.forward, means[0], means[1])
     backward = _best_candidates(neighbors.backward, means[1], means[0])
@@ -187,7 +206,9 @@ def select_pairs(
             np.concatenate([forward.margins, backward.margins]),
             np.concatenate([forward.cosines, backward.cosines]),
         )
-        pairs = _each_once(_sorted(both), len(neighbors.forward.rows), len(neighbors.backward.rows))
+        pairs = _sorted(both)
+        counts = [len(side.rows) for side in neighbors]
+        pairs = _where(pairs, mining_kernels.choose_once(pairs.sources, pairs.targets, *counts))
     return _sorted(_where(pairs, pairs.margins >= threshold))
 
 
@@ -217,17 +238,6 @@ def _where(pairs: MinedBitext, chosen: npt.NDArray[Any]) -> MinedBitext:
 def _sorted(pairs: MinedBitext) -> MinedBitext:
     """Highest margin first, ties in the order of the rows."""
     return _where(pairs, np.lexsort((pairs.targets, pairs.sources, -pairs.margins)))
-
-
-def _each_once(pairs: MinedBitext, sources: int, targets: int) -> MinedBitext:
-    """The pairs from first to last whose vectors are in no earlier one."""
-    free = [np.ones(sources, np.bool_), np.ones(targets, np.bool_)]
-    chosen = []
-    for number, (source, target) in enumerate(zip(pairs.sources.tolist(), pairs.targets.tolist(), strict=True)):
-        if free[0][source] and free[1][target]:
-            free[0][source] = free[1][target] = False
-            chosen.append(number)
-    return _where(pairs, np.array(chosen, np.int64))
 
 
 def _exact_neighbors(source: StoredVectors, target: StoredVectors, k: int) -> Neighbors:

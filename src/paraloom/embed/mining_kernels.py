@@ -41,6 +41,17 @@ def improve_columns(cosines, first_row, best, indices, lowest, begin, end):
 
 
 @njit(cache=True, nogil=True)
+def choose_once(sources, targets, source_count, target_count):
+    """From first to last, the pairs whose source and target are in no earlier chosen one: bool (p,)."""
+    used_sources, used_targets = np.zeros(source_count, np.bool_), np.zeros(target_count, np.bool_)
+    chosen = np.zeros(len(sources), np.bool_)
+    for pair in range(len(sources)):
+        if not (used_sources[sources[pair]] or used_targets[targets[pair]]):
+            used_sources[sources[pair]] = used_targets[targets[pair]] = chosen[pair] = True
+    return chosen
+
+
+@njit(cache=True, nogil=True)
 def _insert(values, numbers, value, number):
     slot = len(values) - 1
     while slot > 0 and values[slot - 1] < value:

@@ -186,6 +186,7 @@ def train_encoder(
     devices: str = "cpu",
     keep_best: bool = False,
     checkpoint_seconds: float = 60.0,
+    facts: Mapping[str, str] | None = None,
 ) -> dict[str, Any]:
     """Train an encoder on sentence pairs and save it.
 
@@ -211,6 +212,7 @@ def train_encoder(
         keep_best: Save the encoder of the epoch in which the evaluator's first figure was highest, not the last. It may
             be the untrained one.
         checkpoint_seconds: Time between two checkpoints.
+        facts: What config.json and the model card say in addition, such as `languages`.
 
     Returns:
         Figures: `pairs` (counts), `steps`, `loss`, `violations`, `dev` (the evaluator's figures of the saved encoder),
@@ -295,7 +297,7 @@ def train_encoder(
         "pairs_per_second": done * len(data) * (config.weight_epochs + config.epochs) / trained,
     }
     write_records(folder, state.curve, timings)
-    save_encoder(encoder, folder, {**settings, **data.counts})
+    save_encoder(encoder, folder, {**(facts or {}), **settings, **data.counts})
     shutil.rmtree(folder / "checkpoint")
     warn_if_below_start(state.curve, keep_best)
     last = [line for line in state.curve if "loss" in line][-1]

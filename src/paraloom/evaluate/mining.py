@@ -71,7 +71,7 @@ def evaluate_mining(
     sources: Sequence[int] | npt.NDArray[np.int64],
     targets: Sequence[int] | npt.NDArray[np.int64],
     margins: Sequence[float] | npt.NDArray[np.floating[Any]],
-    gold: Sequence[tuple[int, int]],
+    gold: Sequence[tuple[int, int]] | npt.NDArray[np.int64],
     threshold: float,
 ) -> MiningScore:
     """Compare mined pairs with the true ones, as the shared task BUCC does.
@@ -80,7 +80,7 @@ def evaluate_mining(
         sources: Row of the source of each mined pair, in any order; below the threshold, too.
         targets: Row of its target.
         margins: Its score.
-        gold: Rows of the true pairs.
+        gold: Rows of the true pairs, `(t, 2)`; one that is repeated counts once.
         threshold: Minimum score of a mined pair.
 
     Returns:
@@ -97,13 +97,14 @@ def evaluate_mining(
         >>> evaluate_mining([0, 1, 2], [0, 1, 0], [1.5, 1.2, 1.1], [(0, 0), (1, 1)], 1.0).best_threshold
         1.15
     """
-    if not gold:
+    if not len(gold):
         raise DataError("no true pairs to compare with")
-    true = set(gold)
+    true = np.unique(np.asarray(gold, np.int64), axis=0)
     order = np.argsort(-np.asarray(margins, np.float64), kind="stable")
     scores = np.asarray(margins, np.float64)[order]
-    pairs = list(zip(np.asarray(sources)[order].tolist(), np.asarray(targets)[order].tolist(), strict=True))
-    correct = np.cumsum([pair in true for pair in pairs], dtype=np.int64)
+    pairs = [np.asarray(side, np.int64)[order] for side in (sources, targets)]
+    width = max(pairs[1].max(initial=0), true[:, 1].max()) + 1
+    correct = np.cumsum(np.isin(pairs[0] * width + pairs[1], true[:, 0] * width + true[:, 1]), dtype=np.int64)
     kept = int((scores >= threshold).sum())
     figures = _figures(int(correct[kept - 1]) if kept else 0, kept, len(true))
     # A threshold keeps all pairs of equal scores, or none.
@@ -122,7 +123,7 @@ def read_gold_rows(path: str | Path) -> list[tuple[int, int]]:
     """Read true pairs: on each line the row of the source and of the target, from 1, between tabs; returned from 0.
 
     Raises:
-        DataError: A line is something else (with file and row).
+        DataError: A line is something else (with file and row), or the file is empty.
 
     Example:
         >>> import tempfile
@@ -142,7 +143,42 @@ def read_gold_rows(path: str | Path) -> list[tuple[int, int]]:
                 remedy="Write the rows of a source and of its target, from 1, separated by a tab.",
             )
         rows.append((int(fields[0]) - 1, int(fields[1]) - 1))
+    if not rows:
+        raise DataError(
+            "no true pairs to compare with",
+            file=str(path),
+            remedy="Write the rows of a source and of its target, from 1, separated by a tab, on each line.",
+        )
     return rows
+
+
+def check_gold_rows(gold: Sequence[tuple[int, int]], source_lines: int, target_lines: int, path: str | Path) -> None:
+    """Check that true pairs lie within the texts.
+
+    Args:
+        gold: The pairs, from 0, one for each line of the file.
+        source_lines: Lines of the source.
+        target_lines: Lines of the target.
+        path: The file, for the error.
+
+    Raises:
+        DataError: A row is beyond the end of its text (with file and row).
+
+    Example:
+        >>> check_gold_rows([(0, 2)], 1, 3, "gold.tsv")
+    """
+    for number, (source, target) in enumerate(gold, 1):
+        for row, lines, side in ((source, source_lines, "source"), (target, target_lines, "target")):
+            if row >= lines:
+                swapped = all(a < target_lines and b < source_lines for a, b in gold)
+                raise DataError(
+                    f"row {row + 1:,} is beyond the {lines:,} lines of the {side}",
+                    file=str(path),
+                    row=number,
+                    remedy="The columns seem to be swapped: first the row of the source, then that of the target."
+                    if swapped
+                    else "Check that the file belongs to these texts.",
+                )
 
 
 def _is_row(field: str) -> bool:

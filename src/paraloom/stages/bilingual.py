@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from paraloom.core.errors import DataError
 from paraloom.core.stage import Json, StageContext
-from paraloom.embed.bilingual import BITEXT_SETTINGS, check_bitext
+from paraloom.embed.bilingual import BITEXT_SETTINGS, check_bitext, language_facts
 from paraloom.io import Corpus
 from paraloom.stages.encoders import TrainEncoder
 
@@ -48,7 +48,7 @@ class TrainBilingualEncoder(TrainEncoder):
 
     def fit(self, folder: Path, context: StageContext) -> dict[str, Json]:
         """Check the bitexts, then train and save the encoder; the figures have `bitexts`, one entry each."""
-        checks: list[Json] = []
+        checks: list[dict[str, Any]] = []
         for path in context.paths("pairs"):
             corpus = Corpus.open(path)
             columns = [name for name in ("src", "tgt", "src_lang", "tgt_lang") if name in corpus.schema.names]
@@ -56,7 +56,7 @@ class TrainBilingualEncoder(TrainEncoder):
                 checks.append(check_bitext(_origin(corpus, path), corpus.batches(columns)))
             except DataError as error:
                 raise error.at(file=_origin(corpus, path)) from None
-        return {**super().fit(folder, context), "bitexts": checks}
+        return {**self._train(folder, context, language_facts(checks)), "bitexts": checks}
 
 
 def _origin(corpus: Corpus, path: Path) -> str:

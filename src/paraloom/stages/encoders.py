@@ -79,6 +79,9 @@ class TrainEncoder(EncoderConfig, Fit):
 
     def fit(self, folder: Path, context: StageContext) -> dict[str, Json]:
         """Train and save the encoder; the curve has the loss and, with `sts`, the development task."""
+        return self._train(folder, context)
+
+    def _train(self, folder: Path, context: StageContext, facts: Mapping[str, str] | None = None) -> dict[str, Json]:
         batches = chain.from_iterable(
             Corpus.open(path).batches(["src", "tgt"], label="reading pairs") for path in context.paths("pairs")
         )
@@ -99,6 +102,7 @@ class TrainEncoder(EncoderConfig, Fit):
             vector_words=self.vector_words,
             devices=self.devices,
             keep_best=evaluator is not None and self.keep == "best",
+            facts=facts,
         )
 
 

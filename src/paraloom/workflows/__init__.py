@@ -41,6 +41,7 @@ _MODULES = {
         "evaluate_scores",
         "train_paraphrase_model",
     ),
+    "mining": ("MinedLines", "mine_translations"),
     "models": ("find_model", "list_models"),
     "outputs": ("check_output", "content_digest", "files_named", "is_up_to_date", "record_output", "set_aside"),
     "paraphrasers": (
@@ -63,7 +64,7 @@ _MODULES = {
     "pairs": ("Pairs",),
     "quickstart": ("run_quickstart",),
     "scores": ("train_classifier", "train_language_model", "train_word_counts"),
-    "search": ("mine_lines", "mine_translations", "search_lines"),
+    "search": ("mine_lines", "search_lines"),
     "selftraining": ("read_loop", "selftrain"),
     "status": ("run_status",),
     "urls": ("fetch_input",),
