@@ -90,6 +90,7 @@ class Paraphrase(Map):
     """
 
     inputs: ClassVar[tuple[str, ...]] = ("paraphraser", "parser", "forward", "backward", "encoder")
+    version: ClassVar[str] = "2"  # selections drop improbable candidates
     output_schema: ClassVar[str] = "VARIANTS"
     rows: ClassVar[Literal["same", "many"]] = "many"
     optional_fields: ClassVar[tuple[str, ...]] = (
