@@ -81,7 +81,8 @@ class Paraphrase(Map):
 
     Raises:
         ConfigError: `template` and `like` are both given, or a paraphraser and a round trip, or a value is not valid,
-            or a selection has no encoder, or an encoder no selection; when it runs: the model does not know a label.
+            or a selection has no encoder, or an encoder no selection, or `pivots` or `candidates` is set where it has
+            no effect; when it runs: the model does not know a label.
         DataError: When it runs: the column does not exist, or the exemplar cannot be parsed.
 
     Example:
@@ -149,6 +150,11 @@ class Paraphrase(Map):
             )
         if self.forward is not None and (self.template or self.like or self.parser is not None):
             raise ConfigError("a round trip follows no template", remedy="Remove 'template', 'like' and 'parser'.")
+        if self.forward is None and self.pivots != type(self).pivots:
+            raise ConfigError(
+                "'pivots' is for a round trip, and has no effect on a paraphraser",
+                remedy="Remove it, or set 'forward' and 'backward' instead of 'paraphraser'.",
+            )
         if self.template and self.like:
             raise ConfigError("keys 'template' and 'like' cannot be combined", remedy="Give one of them.")
         if self.template and self.template != AUTO:
@@ -166,6 +172,11 @@ class Paraphrase(Map):
             selection_config(self.preset or DEFAULT_PRESET, meaning=self.meaning, difference=self.difference)
             if self.encoder is None:
                 raise ConfigError("a selection needs an encoder", remedy="Set encoder = 'english', or another one.")
+        elif self.candidates != type(self).candidates and not self.canonical:
+            raise ConfigError(
+                "'candidates' is for a selection, and has no effect without one",
+                remedy="Remove it ('n' is the number of variants), or set 'preset', 'meaning' or 'difference', too.",
+            )
         elif self.encoder is not None and not self.canonical:
             raise ConfigError(
                 "'encoder' is for a selection", remedy="Set 'preset', 'meaning', 'difference' or 'canonical', too."
