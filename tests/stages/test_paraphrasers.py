@@ -148,6 +148,10 @@ def test_the_stage_selects(toy_paraphraser: Path, tmp_path: Path) -> None:
         *("repeats a word", "cut off by the decoder", "empty"),
     }
     assert len(kept) + len(rejected) > 20, "each candidate is a row"
+    unmeasured = {"near copy of the text", "length", "repeats a word", "cut off by the decoder", "empty"}
+    for row in rejected:
+        assert (row["meaning"] is None) == (row["reason"] in unmeasured)
+        assert (row["difference"] is None) == (row["reason"] == "empty")
 
 
 def test_the_stage_makes_round_trips(tmp_path: Path) -> None:
