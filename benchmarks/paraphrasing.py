@@ -22,12 +22,15 @@ from __future__ import annotations
 import argparse
 import json
 import os
+from collections.abc import Sequence
 from pathlib import Path
 
 from paraloom.evaluate.paraphrase_sets import PARAPHRASE_SETS, ReferencedSentence, read_paraphrase_set
 from paraloom.evaluate.paraphrase_sheet import check_sheet, write_sheet
 from paraloom.io.atomic import atomic_write
 from paraloom.workflows.paraphrase_evaluation import ParaphraserEvaluation, read_references
+
+ROUND_TRIP = "round trip"
 
 
 def named(text: str) -> tuple[str, str]:
@@ -36,6 +39,11 @@ def named(text: str) -> tuple[str, str]:
     if not (name and equals and folder):
         raise argparse.ArgumentTypeError(f"expected NAME=FOLDER, got '{text}'")
     return name, folder
+
+
+def repeated(names: Sequence[str]) -> str | None:
+    """The first name that comes twice, which would replace a table or a row."""
+    return next((name for index, name in enumerate(names) if name in names[:index]), None)
 
 
 def main() -> None:
@@ -59,6 +67,11 @@ def main() -> None:
     parser.add_argument("--sheet", type=Path, help="write unpicked outputs of all systems, to judge by hand")
     parser.add_argument("-o", "--output", type=Path, help="write the tables as JSON")
     arguments = parser.parse_args()
+    if (name := repeated([*arguments.sets, *(path.stem for path in arguments.pairs)])) is not None:
+        parser.error(f"two sets are named '{name}': rename a file of --pairs, or give a set once")
+    own = [] if arguments.no_round_trip else [ROUND_TRIP]
+    if (name := repeated([*own, *(name for name, _ in arguments.model)])) is not None:
+        parser.error(f"two systems are named '{name}': give a --model another NAME")
 
     if arguments.sheet is not None:
         check_sheet(arguments.sheet)
@@ -69,7 +82,7 @@ def main() -> None:
     sets |= {path.stem: read_references(path, arguments.references) for path in arguments.pairs}
     systems: dict[str, str | tuple[str, str]] = {}
     if not arguments.no_round_trip:
-        systems["round trip"] = (arguments.round_trip[0], arguments.round_trip[1])
+        systems[ROUND_TRIP] = (arguments.round_trip[0], arguments.round_trip[1])
     systems |= dict(arguments.model)
     evaluation = ParaphraserEvaluation(
         systems,

@@ -96,6 +96,21 @@ def test_paraphrasing(toy_paraphraser: Path, tmp_path: Path) -> None:
     assert printed.count("| copy | ") == 2 and "outputs to judge" in printed
 
 
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("--sets", "--pairs", "a/dev.tsv", "--pairs", "b/dev.tsv"), "two sets are named 'dev'"),
+        (("--sets", "mrpc", "--pairs", "mrpc.tsv"), "two sets are named 'mrpc'"),
+        (("--sets", "--model", "ours=a", "--model", "ours=b"), "two systems are named 'ours'"),
+        (("--sets", "--model", "round trip=a"), "two systems are named 'round trip'"),
+    ],
+)
+def test_names_of_paraphrasing_are_distinct(arguments: tuple[str, ...], message: str) -> None:
+    command = [sys.executable, str(BENCHMARKS / "paraphrasing.py"), *arguments]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == 2 and message in done.stderr
+
+
 @pytest.mark.slow
 def test_speed(toy_paraphraser: Path, tmp_path: Path) -> None:
     (tmp_path / "lines.txt").write_text("".join(f"{text_of(one)}\n" for one, _ in tree_pairs(6)))

@@ -68,6 +68,25 @@ def test_paraphrase_by_a_round_trip(paraloom: Command) -> None:
     assert status == 1 and "are for a trained paraphraser" in err
 
 
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (("paraphrase", "Go.", *ROUND_TRIP, "--candidates", 5), "--candidates: it is for a selection"),
+        (("paraphrase", "Go.", "--model", "folder", "--pivots", 2), "--pivots: it is for a round trip"),
+        (("augment-labels", "a.csv", "-o", "b.csv", "--model", "folder", "--pivots", 2), "--pivots: it is for a round"),
+        (
+            ("evaluate", "paraphraser", "folder", "a.tsv", "--no-selection", "--candidates", 5),
+            "--candidates: it is for a selection",
+        ),
+    ],
+)
+def test_options_without_effect_are_wrong_usage(
+    paraloom: Command, labeled: Path, call: tuple[object, ...], message: str
+) -> None:
+    status, _, err = paraloom(*call)
+    assert status == 2 and message in " ".join(err.replace("│", " ").split())
+
+
 def test_an_endpoint(paraloom: Command, labeled: Path) -> None:
     def answer(text: str, body: object) -> str:
         return (

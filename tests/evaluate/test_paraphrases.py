@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from pathlib import Path
 
 import numpy as np
@@ -11,6 +12,7 @@ import sacrebleu
 from commands import Command
 
 from paraloom.core.errors import ConfigError, DataError
+from paraloom.core.seeds import generator
 from paraloom.core.stage import StageContext
 from paraloom.core.stats import wilson_interval
 from paraloom.evaluate.bootstrap import corpus_scores, mean_scores, sample_counts, with_interval
@@ -56,6 +58,22 @@ def test_a_sample_is_scored_as_its_sentences() -> None:
     assert mean_scores([3.0, 6.0, 0.0], counts).tolist() == [3, 4]
     assert with_interval(mean_scores([3.0] * 3, sample_counts(3, 10))).format() == "3 [3, 3]"
     assert sample_counts(7, 5).sum(axis=1).tolist() == [7] * 5
+
+
+@pytest.mark.parametrize("n", [1, 7, 1000])
+def test_samples_are_drawn_one_by_one_from_one_stream(n: int) -> None:
+    drawn = generator(3, n).integers(n, size=(20, n))
+    assert np.array_equal(sample_counts(n, 20, 3), [np.bincount(row, minlength=n) for row in drawn])
+
+
+def test_samples_take_little_more_memory_than_their_counts() -> None:
+    sample_counts(10, 10)
+    tracemalloc.start()
+    try:
+        counts = sample_counts(2000, 200)
+        assert tracemalloc.get_traced_memory()[1] < 1.2 * counts.nbytes
+    finally:
+        tracemalloc.stop()
 
 
 def test_shares_by_hand() -> None:

@@ -115,6 +115,18 @@ def test_meaning_is_a_cosine() -> None:
     assert dict(dropped) == {selecting.DRIFT: 1}
 
 
+def test_what_was_measured_of_dropped_candidates() -> None:
+    texts = ["a little dog is asleep", "stocks fell", SOURCE, ""]
+    encoder = Angles({SOURCE: 10, texts[0]: 40, texts[1]: 70})
+    selector = ParaphraseSelector(SelectionConfig(meaning=0.6, difference=0.1, length_ratio=9), encoder)
+    selection = selector.select([SOURCE], [variants(*texts)])
+    assert selection.reasons == [["", selecting.DRIFT, selecting.COPY, selecting.EMPTY]]
+    (measured,) = selection.measured
+    # Of seven words, all but "dog" are others; the copy is dropped before its meaning is measured.
+    assert [one.difference for one in measured] == pytest.approx([6 / 7, 1.0, 0.0, math.nan], nan_ok=True)
+    assert [one.meaning for one in measured] == pytest.approx([0.75**0.5, 0.5, math.nan, math.nan], nan_ok=True)
+
+
 class Core(NamedTuple):
     text: str
     core: str

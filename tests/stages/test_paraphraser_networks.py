@@ -20,13 +20,21 @@ from paraloom.generate.examples import ParsedPair
 from paraloom.generate.scpn import ScpnTranslator
 from paraloom.generate.scpn_config import ScpnConfig
 from paraloom.generate.settings import ParaphraserSettings
+from paraloom.generate.templates import TemplateTable
 from paraloom.io import Corpus
 from paraloom.mt.config import TranslatorConfig
 from paraloom.mt.model_card import read_card
 from paraloom.mt.recurrent.config import RecurrentConfig
 from paraloom.pipeline.pipeline import Pipeline
 from paraloom.stages import Paraphrase, TrainParaphraser, TrainParser
-from paraloom.stages.paraphraser_networks import PARSES, SENTENCES, example_file, tags_of_trees, train_network
+from paraloom.stages.paraphraser_networks import (
+    PARSES,
+    SENTENCES,
+    example_file,
+    open_network,
+    tags_of_trees,
+    train_network,
+)
 
 Command = Callable[..., tuple[int, str, str]]
 
@@ -152,3 +160,15 @@ def test_training_by_command(paraloom: Command, tmp_path: Path) -> None:
     assert (saved["config"]["word_dim"], saved["config"]["hidden_dim"]) == (6, 8)
     status, _, err = paraloom(*training[:-1], "other", "--network", "gru")
     assert status == 1 and "key 'network' must be 'transformer' or 'lstm' or 'scpn', not 'gru'" in err
+
+
+def test_an_unknown_network(tmp_path: Path) -> None:
+    settings = ParaphraserSettings(("NP", "S"), network="lstn")
+    settings.save(tmp_path)
+    message = (
+        r"paraphraser.json: unknown network 'lstn'; did you mean 'lstm'\?\nKnown are transformer, lstm, scpn: train the"
+    )
+    with pytest.raises(ModelError, match=message):
+        ParaphraserSettings.load(tmp_path)
+    with pytest.raises(ModelError, match=message):
+        open_network(tmp_path, settings, TemplateTable(), None)

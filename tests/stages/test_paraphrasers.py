@@ -148,6 +148,10 @@ def test_the_stage_selects(toy_paraphraser: Path, tmp_path: Path) -> None:
         *("repeats a word", "cut off by the decoder", "empty"),
     }
     assert len(kept) + len(rejected) > 20, "each candidate is a row"
+    unmeasured = {"near copy of the text", "length", "repeats a word", "cut off by the decoder", "empty"}
+    for row in rejected:
+        assert (row["meaning"] is None) == (row["reason"] in unmeasured)
+        assert (row["difference"] is None) == (row["reason"] == "empty")
 
 
 def test_the_stage_makes_round_trips(tmp_path: Path) -> None:
@@ -251,11 +255,21 @@ def test_settings_of_training(settings: dict[str, object], message: str) -> None
         ({"meaning": 2.0, "encoder": "english"}, "'meaning' must be from 0 to 1"),
         ({"preset": "varies", "encoder": "english"}, "unknown preset 'varies'.*varied"),
         ({"candidates": 0}, "'candidates' must be 1 or more"),
+        ({"candidates": 20}, "'candidates' is for a selection.*\nRemove it .* or set 'preset'"),
+        ({"pivots": 5}, "'pivots' is for a round trip.*\nRemove it, or set 'forward' and 'backward'"),
     ],
 )
 def test_settings_of_use(settings: dict[str, object], message: str) -> None:
     with pytest.raises(ConfigError, match=message):
         Paraphrase(paraphraser="model", **settings)  # type: ignore[arg-type]
+
+
+def test_candidates_and_pivots_where_they_apply() -> None:
+    assert Paraphrase(paraphraser="model", candidates=20, preset="varied", encoder="english").candidates == 20
+    assert Paraphrase(paraphraser="model", candidates=3, canonical=True, encoder="english").candidates == 3
+    assert Paraphrase(forward="en-de", backward="de-en", pivots=5).pivots == 5
+    with pytest.raises(ConfigError, match="'candidates' is for a selection"):
+        Paraphrase(forward="en-de", backward="de-en", candidates=20)
 
 
 def test_commands(paraloom: Command, toy_paraphraser: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import tracemalloc
 from pathlib import Path
 
 import pytest
@@ -103,6 +104,17 @@ def test_references_of_files(tmp_path: Path) -> None:
         read_references(path, 3)
     with pytest.raises(ConfigError, match="'references' must be 1 or more"):
         read_references(path, 0)
+
+
+def test_equal_rows_of_references_are_not_held(tmp_path: Path) -> None:
+    path = tmp_path / "pairs.tsv"
+    path.write_text("a b\tc\td\n" * 20_000)
+    tracemalloc.start()
+    try:
+        assert read_references(path, 2) == [ReferencedSentence("a b", ("c", "d"))]
+        assert tracemalloc.get_traced_memory()[1] < 2_000_000
+    finally:
+        tracemalloc.stop()
 
 
 @pytest.mark.slow

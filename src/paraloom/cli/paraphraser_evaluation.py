@@ -44,7 +44,7 @@ def paraphraser(
         paraphraser_options.PresetChoice,
         typer.Option(help="What the selection keeps.", rich_help_panel=paraphraser_options.SELECTION),
     ] = paraphraser_options.PresetChoice.augmentation,
-    candidates: paraphraser_options.Candidates = 10,
+    candidates: paraphraser_options.Candidates = None,
     encoder: paraphraser_options.Encoder = "english",
     judge: Annotated[
         str,
@@ -69,6 +69,7 @@ def paraphraser(
 
     Example: `paraloom evaluate paraphraser paraphraser-en held-out.tsv --forward en-de --backward de-en`
     """
+    pool = paraphraser_options.number_of_candidates(candidates, selection, "remove --no-selection")
     if sheet is not None:
         workflows.check_sheet(sheet)
     systems = {} if model == "none" else dict([_named(model)])
@@ -92,7 +93,7 @@ def paraphraser(
         encoder=encoder,
         judge=judge,
         preset=preset.value if selection else None,
-        candidates=candidates,
+        candidates=pool,
         lowercase=lowercase,
         rows=rows,
         seed=seed,

@@ -46,7 +46,7 @@ Backward = Annotated[
     str | None,
     typer.Option(help="Round trip: translator back.", autocompletion=options.complete_translator),
 ]
-Pivots = Annotated[int, typer.Option(help="Round trip: translations of each text on the way.")]
+Pivots = Annotated[int | None, typer.Option(help="Round trip: translations of each text on the way. Default: 3.")]
 EndpointModel = Annotated[str | None, typer.Option(help="Of an endpoint: name of the model.")]
 Language = Annotated[str | None, typer.Option(help="Of an endpoint: language of the texts. Default: en.")]
 Endpoint = Annotated[
@@ -61,10 +61,11 @@ Decode = Annotated[
     str | None,
     typer.Option(help="beam:5, sampling, nucleus:0.95 …", autocompletion=options.complete_decoding),
 ]
+DEFAULT_PIVOTS, DEFAULT_CANDIDATES = 3, 10
 Candidates = Annotated[
-    int,
+    int | None,
     typer.Option(
-        help="Candidates of each text to select from, of each kind: free, by templates, round trip.",
+        help="Candidates of each text to select from, of each kind: free, by templates, round trip. Default: 10.",
         rich_help_panel=SELECTION,
     ),
 ]
@@ -126,12 +127,19 @@ class ParaphraserOptions:
     model: Model = None
     forward: Forward = None
     backward: Backward = None
-    pivots: Pivots = 3
+    pivots: Pivots = None
     endpoint_model: EndpointModel = None
     language: Language = None
     endpoint: Endpoint = None
     decode: Decode = None
     device: options.Device = None
+
+    def __post_init__(self) -> None:
+        if self.pivots is not None and self.forward is None and self.backward is None:
+            raise typer.BadParameter(
+                "it is for a round trip, and has no effect without one; leave it out, or give --forward and --backward",
+                param_hint="--pivots",
+            )
 
     @property
     def used_device(self) -> str | None:
@@ -155,10 +163,29 @@ class ParaphraserOptions:
             settings=self.endpoint or (),
             output=output,
             device=self.used_device,
-            pivots=self.pivots,
+            pivots=DEFAULT_PIVOTS if self.pivots is None else self.pivots,
             decode=self.decode,
             **how,
         )
+
+
+def number_of_candidates(given: int | None, selects: bool, remedy: str) -> int:
+    """The value of --candidates, or its default.
+
+    Args:
+        given: The value; None without the option.
+        selects: Whether the command selects from candidates.
+        remedy: What to give or leave out, so that it selects.
+
+    Raises:
+        typer.BadParameter: The option is given, and has no effect.
+    """
+    if given is not None and not selects:
+        raise typer.BadParameter(
+            f"it is for a selection, and has no effect without one; leave it out, or {remedy}",
+            param_hint="--candidates",
+        )
+    return DEFAULT_CANDIDATES if given is None else given
 
 
 def paraphrasing(command: Callable[..., None]) -> Callable[..., None]:

@@ -116,7 +116,7 @@ def paraphrase(
     ] = None,
     meaning: paraphraser_options.Meaning = None,
     difference: paraphraser_options.Difference = None,
-    candidates: paraphraser_options.Candidates = 10,
+    candidates: paraphraser_options.Candidates = None,
     encoder: paraphraser_options.Encoder = "english",
     cross_encoder: paraphraser_options.CrossEncoder = None,
     entailment: paraphraser_options.Entailment = None,
@@ -152,6 +152,9 @@ def paraphrase(
     chosen = {"meaning": meaning, "difference": difference, "entailment": entailment}
     models = {"cross_encoder": cross_encoder, "language_model": language_model}
     selecting = preset is not None or any(value is not None for value in (chosen | models).values())
+    pool = paraphraser_options.number_of_candidates(
+        candidates, selecting, "give --preset, --meaning or --difference, too (-n is the number of variants)"
+    )
     others = (
         paraphraser.forward,
         paraphraser.backward,
@@ -180,7 +183,7 @@ def paraphrase(
         **chosen,
         **models,
     )
-    selection = selector.select(given, source.paraphrase(given, n=max(n, candidates), seed=seed), n)
+    selection = selector.select(given, source.paraphrase(given, n=max(n, pool), seed=seed), n)
     for text, kept in zip(given, selection.kept, strict=True):
         if not as_json and len(given) > 1:
             typer.echo(text)

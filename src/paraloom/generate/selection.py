@@ -80,6 +80,18 @@ class SelectedParaphrase(NamedTuple):
         return {name: value for name, value in self._asdict().items() if name != "candidate"}
 
 
+class Measured(NamedTuple):
+    """What a selection measured of a candidate, kept or not; NaN where it was dropped before.
+
+    Args:
+        meaning: Cosine similarity to the text, -1 to 1.
+        difference: Difference from the text, 0 to 1.
+    """
+
+    meaning: float = math.nan
+    difference: float = math.nan
+
+
 class Selection(NamedTuple):
     """What was kept, and why the rest was not.
 
@@ -88,12 +100,14 @@ class Selection(NamedTuple):
         dropped: Reason → number of candidates.
         reasons: For each text and each of its candidates, in their order, why it was dropped; '' where it was kept.
         positions: For each text the numbers of the candidates that were kept, from 0, the best first.
+        measured: For each text and each of its candidates, in their order, what was measured.
     """
 
     kept: list[list[SelectedParaphrase]]
     dropped: Counter[str]
     reasons: list[list[str]]
     positions: list[list[int]]
+    measured: list[list[Measured]]
 
 
 def word_difference(first: str, second: str) -> float:
@@ -181,6 +195,7 @@ class ParaphraseSelector:
         """
         wanted = [n] * len(texts) if isinstance(n, int) else list(n)
         reasons = [[""] * len(group) for group in groups]
+        figures = [[Measured()] * len(group) for group in groups]
         places: list[tuple[int, int]] = []
         candidates: list[ParaphraseLike] = []
         differences: list[float] = []
@@ -190,6 +205,8 @@ class ParaphraseSelector:
                 units = text_units(candidate.text)
                 difference = _difference_of(source, units)
                 reasons[row][index] = self._surface_reason(source, units, candidate, difference)
+                if reasons[row][index] not in (REFUSED, EMPTY):
+                    figures[row][index] = Measured(difference=difference)
                 if not reasons[row][index]:
                     places.append((row, index))
                     candidates.append(candidate)
@@ -198,13 +215,14 @@ class ParaphraseSelector:
         measured = self._measure([texts[row] for row, _ in places], candidates, differences, own_cores)
         by_row: list[dict[int, SelectedParaphrase]] = [{} for _ in texts]
         for (row, index), one in zip(places, measured, strict=True):
+            figures[row][index] = Measured(one.meaning, one.difference)
             reasons[row][index] = self._meaning_reason(one)
             if not reasons[row][index]:
                 by_row[row][index] = one
         positions = [self._apart(*parts) for parts in zip(by_row, wanted, reasons, strict=True)]
         kept = [[ones[index] for index in order] for ones, order in zip(by_row, positions, strict=True)]
         dropped = Counter(reason for of_text in reasons for reason in of_text if reason)
-        return Selection(kept, dropped, reasons, positions)
+        return Selection(kept, dropped, reasons, positions, figures)
 
     def _surface_reason(
         self, source: Sequence[str], units: Sequence[str], candidate: ParaphraseLike, difference: float

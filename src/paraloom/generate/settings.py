@@ -6,7 +6,7 @@ import json
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
-from paraloom.core.errors import ModelError, ParaloomError
+from paraloom.core.errors import ModelError, ParaloomError, suggestion
 from paraloom.generate.config import ControlConfig
 from paraloom.io.atomic import atomic_write
 
@@ -67,7 +67,7 @@ class ParaphraserSettings:
             folder: Of the model.
 
         Raises:
-            ModelError: The folder is not a paraphraser, or the file is damaged.
+            ModelError: The folder is not a paraphraser, the file is damaged, or it names an unknown network.
         """
         path = folder / PARAPHRASER_FILE
         if not path.is_file():
@@ -79,7 +79,7 @@ class ParaphraserSettings:
         try:
             values = json.loads(path.read_text(encoding="utf-8"))
             control = ControlConfig(**values["control"])
-            return cls(
+            settings = cls(
                 tuple(values["labels"]),
                 control,
                 str(values["parser"]),
@@ -93,3 +93,18 @@ class ParaphraserSettings:
             raise ModelError(
                 f"{PARAPHRASER_FILE} is damaged: {error}", file=folder, remedy="Train or copy the model again."
             ) from None
+        settings.check_network(folder)
+        return settings
+
+    def check_network(self, folder: Path) -> None:
+        """Raise ModelError if the network is unknown, as that of a later version is.
+
+        Args:
+            folder: Of the model.
+        """
+        if self.network not in NETWORKS:
+            raise ModelError(
+                f"unknown network '{self.network}'{suggestion(self.network, NETWORKS)}",
+                file=folder / PARAPHRASER_FILE,
+                remedy=f"Known are {', '.join(NETWORKS)}: train the model again, or use the version that wrote it.",
+            )

@@ -260,8 +260,7 @@ class Trainer:
             tensors |= {f"adam.{i}.first": moments["exp_avg"], f"adam.{i}.second": moments["exp_avg_sq"]}
         for i, random in enumerate(self._generators):
             tensors[f"random.{i}"] = random.get_state()
-        counters = (self.step, self.epoch, self.position, self.tokens, self.evaluations_without_gain)
-        save_state(path, tensors, identity, (*counters, self.seconds, self.best_loss))
+        save_state(path, tensors, identity, self)
 
     def resume(self, path: Path, identity: str) -> None:
         """Continue from `path` if it exists and was saved by a training of the same data and configuration.
@@ -270,17 +269,14 @@ class Trainer:
             path: The file.
             identity: Digest of data and configuration.
         """
-        state = load_state(path, identity)
-        if state is None:
+        tensors = load_state(path, identity, self)
+        if tensors is None:
             return
-        tensors, numbers = state
         for kind, values in (("parameters", self.parameters), ("averaged", self.averaged), ("best", self.best)):
             for name, value in values.items():
                 value.copy_(tensors[f"{kind}.{name}"])
         self._copy_to_slices()
         self._muon.load(tensors)
-        self.step, self.epoch, self.position, self.tokens, self.evaluations_without_gain = map(int, numbers[:5])
-        self.seconds, self.best_loss = map(float, numbers[5:])
         for i, vector in enumerate(self._vectors):
             self._adam.state[vector] = {
                 "step": torch.tensor(float(self.step)),

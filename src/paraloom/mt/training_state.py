@@ -3,23 +3,44 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Protocol
 
 from safetensors import safe_open
 from safetensors.torch import save_file
 from torch import Tensor
 
+_COUNTERS = ("step", "epoch", "position", "tokens", "evaluations_without_gain")
+_MEASURES = ("seconds", "best_loss")
 
-def save_state(path: Path, tensors: Mapping[str, Tensor], identity: str, numbers: Sequence[float]) -> None:
+
+class Counters(Protocol):
+    """What a trainer counts; see `paraloom.mt.schedule.TrainerLike`.
+
+    Attributes:
+        evaluations_without_gain: Evaluations since the development loss was at its lowest.
+    """
+
+    step: int
+    epoch: int
+    position: int
+    tokens: int
+    evaluations_without_gain: int
+    seconds: float
+    best_loss: float
+
+
+def save_state(path: Path, tensors: Mapping[str, Tensor], identity: str, counters: Counters) -> None:
     """Write a state; the file appears complete or not at all.
 
     Args:
         path: The file.
         tensors: By name.
         identity: Digest of data and configuration, which `load_state` compares.
-        numbers: Counters, which come back as text.
+        counters: The trainer, whose counters are written.
     """
+    numbers = [getattr(counters, name) for name in (*_COUNTERS, *_MEASURES)]
     part = path.with_suffix(".part")
     save_file(
         {name: value.cpu().contiguous() for name, value in tensors.items()},
@@ -31,15 +52,16 @@ def save_state(path: Path, tensors: Mapping[str, Tensor], identity: str, numbers
     part.replace(path)
 
 
-def load_state(path: Path, identity: str) -> tuple[dict[str, Tensor], list[str]] | None:
-    """Read a state.
+def load_state(path: Path, identity: str, counters: Counters) -> dict[str, Tensor] | None:
+    """Read a state, and set the counters to what it has.
 
     Args:
         path: The file.
         identity: Digest of data and configuration.
+        counters: The trainer, whose counters are set, unless the result is None.
 
     Returns:
-        Tensors by name, and the counters; None if the file is missing, or of another training.
+        Tensors by name; None if the file is missing, or of another training.
     """
     if not path.is_file():
         return None
@@ -48,4 +70,7 @@ def load_state(path: Path, identity: str) -> tuple[dict[str, Tensor], list[str]]
         if metadata.get("identity") != identity:
             return None
         tensors = {name: stored.get_tensor(name) for name in stored.keys()}  # noqa: SIM118
-    return tensors, metadata["progress"].split()
+    numbers = dict(zip((*_COUNTERS, *_MEASURES), metadata["progress"].split(), strict=True))
+    for name, number in numbers.items():
+        setattr(counters, name, int(number) if name in _COUNTERS else float(number))
+    return tensors

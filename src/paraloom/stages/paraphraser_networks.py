@@ -21,7 +21,7 @@ from paraloom.generate.noise import NoiseConfig, is_edited, noisy_pair
 from paraloom.generate.reordering import reordered
 from paraloom.generate.scpn import ScpnTranslator, leaf_labels, scpn_example
 from paraloom.generate.scpn_config import ScpnConfig
-from paraloom.generate.settings import LSTM, SCPN, ParaphraserSettings
+from paraloom.generate.settings import LSTM, SCPN, TRANSFORMER, ParaphraserSettings
 from paraloom.generate.templates import TemplateTable
 from paraloom.io import Corpus
 from paraloom.io.compression import read_lines
@@ -233,9 +233,10 @@ def open_network(
         device: 'cpu', 'cuda' or 'auto'. Default: $PARALOOM_DEVICE, or 'cpu'.
 
     Raises:
-        ModelError: A file is missing or damaged; names it.
+        ModelError: A file is missing or damaged, or the network is unknown; names it.
     """
-    if settings.network not in (LSTM, SCPN):
+    settings.check_network(folder)
+    if settings.network == TRANSFORMER:
         return Translator.load(folder, device=device, check_costs=False)
     # Needs torch, which the transformer does not.
     from paraloom.mt.recurrent.translator import RecurrentTranslator

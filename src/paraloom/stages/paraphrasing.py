@@ -25,7 +25,7 @@ from paraloom.generate.linearization import read_template
 from paraloom.generate.paraphraser import AUTO, EXEMPLAR_HEIGHT, ControlledParaphraser
 from paraloom.generate.protection import Protector, kinds_for
 from paraloom.generate.round_trip import PIVOTS, PivotParaphraser
-from paraloom.generate.selection import EMPTY, ParaphraseSelector, SelectedParaphrase
+from paraloom.generate.selection import EMPTY, Measured, ParaphraseSelector
 from paraloom.generate.selection_config import selection_config
 from paraloom.mt.decoding import Beam, parse_decoding
 from paraloom.mt.loading import open_translator
@@ -40,7 +40,7 @@ class _Chosen(NamedTuple):
     """A variant as it is written."""
 
     candidate: ParaphraseLike
-    selected: SelectedParaphrase | None
+    measured: Measured
     reason: str
 
 
@@ -50,7 +50,8 @@ class Paraphrase(Map):
 
     Columns `template`, `template_parse` and `template_distance` say which template a variant was to have, which one its
     own parse has, and the tree edit distance between both. With a selection, columns `meaning` and `difference` are
-    added, the best variants come first, and the others are rejected, each with its reason.
+    added, the best variants come first, and the others are rejected, each with its reason and what was measured of it:
+    `meaning` is null where another check came before.
 
     With `canonical`, the one variant of a text is its standard form; column `canonical_status` says whether it was
     changed, is unchanged, or kept because no candidate was safe.
@@ -81,7 +82,8 @@ class Paraphrase(Map):
 
     Raises:
         ConfigError: `template` and `like` are both given, or a paraphraser and a round trip, or a value is not valid,
-            or a selection has no encoder, or an encoder no selection; when it runs: the model does not know a label.
+            or a selection has no encoder, or an encoder no selection, or `pivots` or `candidates` is set where it has
+            no effect; when it runs: the model does not know a label.
         DataError: When it runs: the column does not exist, or the exemplar cannot be parsed.
 
     Example:
@@ -150,6 +152,11 @@ class Paraphrase(Map):
             )
         if self.forward is not None and (self.template or self.like or self.parser is not None):
             raise ConfigError("a round trip follows no template", remedy="Remove 'template', 'like' and 'parser'.")
+        if self.forward is None and self.pivots != type(self).pivots:
+            raise ConfigError(
+                "'pivots' is for a round trip, and has no effect on a paraphraser",
+                remedy="Remove it, or set 'forward' and 'backward' instead of 'paraphraser'.",
+            )
         if self.template and self.like:
             raise ConfigError("keys 'template' and 'like' cannot be combined", remedy="Give one of them.")
         if self.template and self.template != AUTO:
@@ -167,6 +174,11 @@ class Paraphrase(Map):
             selection_config(self.preset or DEFAULT_PRESET, meaning=self.meaning, difference=self.difference)
             if self.encoder is None:
                 raise ConfigError("a selection needs an encoder", remedy="Set encoder = 'english', or another one.")
+        elif self.candidates != type(self).candidates and not self.canonical:
+            raise ConfigError(
+                "'candidates' is for a selection, and has no effect without one",
+                remedy="Remove it ('n' is the number of variants), or set 'preset', 'meaning' or 'difference', too.",
+            )
         elif self.encoder is not None and not self.canonical:
             raise ConfigError(
                 "'encoder' is for a selection", remedy="Set 'preset', 'meaning', 'difference' or 'canonical', too."
@@ -191,10 +203,12 @@ class Paraphrase(Map):
             )
             selection = selector.select(texts, groups, self.n)
             signed = f"{signed}|{selector.signature}"
-            parts = zip(groups, selection.kept, selection.positions, selection.reasons, strict=True)
+            parts = zip(groups, selection.positions, selection.reasons, selection.measured, strict=True)
             chosen = [_ordered(*part) for part in parts]
         else:
-            chosen = [[_Chosen(one, None, getattr(one, "reason", None) or "") for one in group] for group in groups]
+            chosen = [
+                [_Chosen(one, Measured(), getattr(one, "reason", None) or "") for one in group] for group in groups
+            ]
         chosen = [group if text.strip() else _NOTHING for text, group in zip(texts, chosen, strict=True)]
         variants = [[_variant(one.candidate) for one in group] for group in chosen]
         rows = variant_rows(originals, variants, method, signature=signed)
@@ -205,11 +219,9 @@ class Paraphrase(Map):
             ("template_distance", [getattr(one.candidate, "distance", None) for one in flat], pa.int32()),
         ]
         if self.selects:
-            selected = [one.selected for one in flat]
-            columns += [
-                ("meaning", [None if one is None else one.meaning for one in selected], pa.float32()),
-                ("difference", [None if one is None else one.difference for one in selected], pa.float32()),
-            ]
+            for name in Measured._fields:
+                figures = [getattr(one.measured, name) for one in flat]
+                columns.append((name, [None if math.isnan(value) else value for value in figures], pa.float32()))
         for name, values, kind in columns:
             rows = rows.append_column(pa.field(name, kind, metadata={"signature": signed}), pa.array(values, kind))
         if any(one.reason for one in flat):
@@ -278,7 +290,7 @@ def _check_encoder(encoder: Path, language: str | None) -> None:
         )
 
 
-_NOTHING = [_Chosen(Variant("", math.nan, 0), None, EMPTY)]
+_NOTHING = [_Chosen(Variant("", math.nan, 0), Measured(), EMPTY)]
 """What an empty text has instead of variants: a row that is rejected."""
 
 DEFAULT_PRESET = "augmentation"
@@ -287,13 +299,13 @@ DEFAULT_PRESET = "augmentation"
 
 def _ordered(
     group: Sequence[ParaphraseLike],
-    kept: Sequence[SelectedParaphrase],
     positions: Sequence[int],
     reasons: Sequence[str],
+    measured: Sequence[Measured],
 ) -> list[_Chosen]:
     """The candidates of a text: those that were kept, the best first, then the others."""
-    chosen = [_Chosen(group[index], one, "") for index, one in zip(positions, kept, strict=True)]
-    return chosen + [_Chosen(one, None, reason) for one, reason in zip(group, reasons, strict=True) if reason]
+    chosen = [_Chosen(group[index], measured[index], "") for index in positions]
+    return chosen + [_Chosen(*one) for one in zip(group, measured, reasons, strict=True) if one[-1]]
 
 
 def _variant(one: ParaphraseLike) -> Variant:

@@ -422,12 +422,9 @@ class Projection:
     ) -> list[Part]:
         """Parts of a clause whose subject, if it has one, is before its verbs."""
         start = min([min(self.part_positions(predicate)), *(p for p in verbs)])
-        before = [part for p, part in phrases.items() if max(self.part_positions(part)) < start and p != wh]
-        if wh is not None:
-            limit = max(self.part_positions(phrases[wh]))
-            before = [part for part in before if min(self.part_positions(part)) > limit]
-        inside = [part for p, part in phrases.items() if min(self.part_positions(part)) > start]
-        return [*self.flat(before), self.verb_phrase(predicate, head, verbs, inside, conjuncts)]
+        before = self.flat(self.before(start, phrases, wh))
+        inside = self.after(phrases.values(), start)
+        return [*before, self.verb_phrase(predicate, head, verbs, inside, conjuncts)]
 
     def inverted(
         self,
@@ -440,19 +437,21 @@ class Projection:
     ) -> list[Part]:
         """Parts of a clause that has a verb before its subject: "did he come?"."""
         first = min(verbs)
-        before = [part for p, part in phrases.items() if max(self.part_positions(part)) < first and p != wh]
-        if wh is not None:
-            limit = max(self.part_positions(phrases[wh]))
-            before = [part for part in before if min(self.part_positions(part)) > limit]
+        before = self.before(first, phrases, wh)
         others = verbs[1:]
         start = min([min(self.part_positions(predicate)), *others])
         middle = [part for part in phrases.values() if first < min(self.part_positions(part)) < start]
-        inside = [part for part in phrases.values() if min(self.part_positions(part)) > start]
+        inside = self.after(phrases.values(), start)
         if isinstance(predicate, int) or others:
             tail: list[Part] = [self.verb_phrase(predicate, head, others, inside, conjuncts)]
         else:
             tail = [predicate, *inside, *chain.from_iterable(self.conjunct(p) for p in conjuncts)]
         return self.flat([*before, first, *middle, *tail])
+
+    def before(self, position: int, phrases: dict[int, Part], wh: int | None) -> list[Part]:
+        """Phrases of a clause before a position, and after its question phrase."""
+        before = [part for part in phrases.values() if max(self.part_positions(part)) < position]
+        return before if wh is None else self.after(before, max(self.part_positions(phrases[wh])))
 
     def verb_phrase(
         self, predicate: Part, head: int, verbs: list[int], inside: list[Part], conjuncts: list[int]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import cast
 
@@ -220,6 +220,9 @@ def measure_paraphrasers(
 def read_references(path: str | Path, references: int = 1) -> list[ReferencedSentence]:
     """Sentences with their paraphrases from a file; rows with the same sentence are one with several references.
 
+    Rows are read one by one. Held are the distinct sentences with their distinct references, because the references of
+    a sentence may be anywhere in the file.
+
     Args:
         path: Pairs as `paraloom.read_pairs` takes them.
         references: More than 1: the file is tab-separated, without a header, and so many columns after the first one
@@ -233,7 +236,10 @@ def read_references(path: str | Path, references: int = 1) -> list[ReferencedSen
         raise ConfigError(f"'references' must be 1 or more, got {references}")
     if references == 1:
         return merge_references(ReferencedSentence(row["src"], (row["tgt"],)) for row in read_pairs(path))
-    sentences = []
+    return merge_references(_rows_with_references(path, references))
+
+
+def _rows_with_references(path: str | Path, references: int) -> Iterator[ReferencedSentence]:
     for number, line in enumerate(read_lines(path), start=1):
         source, *others = line.split("\t")
         if len(others) < references:
@@ -245,8 +251,7 @@ def read_references(path: str | Path, references: int = 1) -> list[ReferencedSen
             )
         given = tuple(other for other in others[:references] if other.strip())
         if source.strip() and given:
-            sentences.append(ReferencedSentence(source, given))
-    return merge_references(sentences)
+            yield ReferencedSentence(source, given)
 
 
 def cosines(encoder: EncoderLike, sources: Sequence[str], outputs: Sequence[str]) -> list[float]:

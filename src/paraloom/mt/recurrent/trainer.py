@@ -177,8 +177,7 @@ class RecurrentTrainer:
             moments = self._optimizer.state[value]
             tensors |= {f"parameters.{name}": value.detach(), f"best.{name}": best}
             tensors |= {f"first.{name}": moments["exp_avg"], f"second.{name}": moments["exp_avg_sq"]}
-        counters = (self.step, self.epoch, self.position, self.tokens, self.evaluations_without_gain)
-        save_state(path, tensors, identity, (*counters, self.seconds, self.best_loss))
+        save_state(path, tensors, identity, self)
 
     def resume(self, path: Path, identity: str) -> None:
         """Continue from `path` if it exists and was saved by a training of the same data and configuration.
@@ -187,12 +186,9 @@ class RecurrentTrainer:
             path: The file.
             identity: Digest of data and configuration.
         """
-        state = load_state(path, identity)
-        if state is None:
+        tensors = load_state(path, identity, self)
+        if tensors is None:
             return
-        tensors, numbers = state
-        self.step, self.epoch, self.position, self.tokens, self.evaluations_without_gain = map(int, numbers[:5])
-        self.seconds, self.best_loss = map(float, numbers[5:])
         self._best = [tensors[f"best.{name}"].to(self._device) for name, _ in self._named()]
         with torch.no_grad():
             for name, value in self._named():
