@@ -1,0 +1,101 @@
+"""One alignment of several documents, cut at hard delimiters into the alignments of the documents."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from paraloom.core.beads import Bead
+
+
+class Part(NamedTuple):
+    """A document within a text of several documents.
+
+    Args:
+        start: Index of its first sentence, from 0.
+        end: Index after its last sentence: that of the delimiter, or the number of lines of the text.
+
+    Example:
+        >>> Part(3, 5).size
+        2
+    """
+
+    start: int
+    end: int
+
+    @property
+    def size(self) -> int:
+        """Number of sentences."""
+        return self.end - self.start
+
+
+class Cut(NamedTuple):
+    """The alignments of the documents.
+
+    Args:
+        parts: Beads of each pair of documents, by the indices of its own sentences.
+        crossing: Beads of the whole that are not within one pair of documents.
+    """
+
+    parts: list[list[Bead]]
+    crossing: int
+
+
+def find_parts(text: Sequence[str], delimiter: str) -> list[Part]:
+    """Find the documents of a text.
+
+    Args:
+        text: Sentences and delimiters, line by line.
+        delimiter: A whole line, such as `.EOA`; '' for empty lines.
+
+    Returns:
+        The parts in order, without the delimiters; a delimiter at the end of the text is not followed by a part.
+
+    Example:
+        >>> find_parts(["a", ".EOA", "b", "c", ".EOA"], ".EOA")
+        [Part(start=0, end=1), Part(start=2, end=4)]
+    """
+    ends = [index for index, line in enumerate(text) if line.strip() == delimiter]
+    parts = [Part(start, end) for start, end in zip([0, *(end + 1 for end in ends)], [*ends, len(text)], strict=True)]
+    return parts[:-1] if len(parts) > 1 and parts[-1].size == 0 else parts
+
+
+def cut_beads(beads: Iterable[Bead], sources: Sequence[Part], targets: Sequence[Part]) -> Cut:
+    """Cut the alignment of two texts of several documents into those of the documents.
+
+    Delimiters are not sentences: they are left out of beads, and beads of delimiters alone are left out.  A bead with
+    sentences of several documents is wrong in each of them: it is in the beads of each, and its sentences of other
+    documents have indices there that no sentence has, so that no gold bead equals it.
+
+    Args:
+        beads: Beads by the lines of the whole texts, delimiters included.
+        sources: Parts of the source text.
+        targets: As many parts of the target text.
+
+    Example:
+        >>> parts = [Part(0, 1), Part(2, 4)]
+        >>> cut = cut_beads([Bead((0,), (0,)), Bead((1,), (1,)), Bead((2, 3), (2,)), Bead((), (3,))], parts, parts)
+        >>> [[(bead.source, bead.target) for bead in part] for part in cut.parts]
+        [[((0,), (0,))], [((0, 1), (0,)), ((), (1,))]]
+    """
+    cut: list[list[Bead]] = [[] for _ in sources]
+    crossing = 0
+    for bead in beads:
+        source, target = _located(bead.source, sources), _located(bead.target, targets)
+        touched = sorted({part for part, _ in (*source, *target)})
+        crossing += len(touched) > 1
+        for part in touched:
+            sides = (
+                tuple(index - parts[part].start if here == part else -1 - index for here, index in side)
+                for side, parts in ((source, sources), (target, targets))
+            )
+            cut[part].append(Bead(*sides, bead.score))
+    return Cut(cut, crossing)
+
+
+def _located(indices: Sequence[int], parts: Sequence[Part]) -> list[tuple[int, int]]:
+    """Part and index of each sentence, without delimiters."""
+    starts = [part.start for part in parts]
+    located = [(bisect_right(starts, index) - 1, index) for index in indices]
+    return [(part, index) for part, index in located if index < parts[part].end]
