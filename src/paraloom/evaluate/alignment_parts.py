@@ -86,12 +86,36 @@ def cut_beads(beads: Iterable[Bead], sources: Sequence[Part], targets: Sequence[
         touched = sorted({part for part, _ in (*source, *target)})
         crossing += len(touched) > 1
         for part in touched:
-            sides = (
+            own, other = (
                 tuple(index - parts[part].start if here == part else -1 - index for here, index in side)
                 for side, parts in ((source, sources), (target, targets))
             )
-            cut[part].append(Bead(*sides, bead.score))
+            cut[part].append(Bead(own, other, bead.score))
     return Cut(cut, crossing)
+
+
+def find_divergence(sizes: Sequence[int], expected: Sequence[int]) -> int:
+    """Find where delimiters are missing or superfluous, if all that are lie beside each other.
+
+    Args:
+        sizes: Numbers of sentences of the parts of a text, one or more.
+        expected: Those of the documents, of another number, one or more; some sentences may be missing in them.
+
+    Returns:
+        Index of the first part whose delimiters differ: before and after it, sizes fit best.
+
+    Example:
+        >>> find_divergence([10, 50, 5], [10, 20, 29, 5]), find_divergence([10, 4, 6, 30], [10, 10, 30])
+        (1, 1)
+    """
+    few, many = sorted((sizes, expected), key=len)
+    extra = len(many) - len(few)
+
+    def misfit(index: int) -> int:
+        merged = [*many[:index], sum(many[index : index + extra + 1]), *many[index + extra + 1 :]]
+        return sum(abs(a - b) for a, b in zip(few, merged, strict=True))
+
+    return min(range(len(few)), key=misfit)
 
 
 def _located(indices: Sequence[int], parts: Sequence[Part]) -> list[tuple[int, int]]:

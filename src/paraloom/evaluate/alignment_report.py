@@ -77,11 +77,12 @@ class AlignmentReport(EvaluationResult):
             for name, score in zip([*names, "pooled"], scores, strict=True):
                 cells = "".join(f"{p:10.4f}{r:8.4f}{f1:8.4f}" for p, r, f1 in (score.strict, score.lax))
                 lines.append(f"{name:{width}}{cells}{score.counts['gold']:9,}")
-            lines += ["", "pooled:"]
-        lines.append(self.pooled.format())
         if self.crossing:
             noun = "bead crosses" if self.crossing == 1 else "beads cross"
-            lines.insert(len(lines) - 1, f"{self.crossing:,} {noun} a hard delimiter, wrong in each text with a part of it")
+            lines.append(f"{self.crossing:,} {noun} a hard delimiter, wrong in each text that a part of it is in")
+        if lines:
+            lines += ["", "pooled:"]
+        lines.append(self.pooled.format())
         return "\n".join(lines)
 
 

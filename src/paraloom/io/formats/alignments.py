@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Literal, TypeAlias
 
 import pyarrow as pa
 
@@ -16,6 +16,9 @@ from paraloom.core.errors import ConfigError, DataError
 from paraloom.core.schema import LINKS, require
 from paraloom.io.compression import open_write, read_lines, without_compression
 from paraloom.io.shards import read_batches, write_shard
+
+Side: TypeAlias = Literal["source", "target"]
+"""One of the two texts."""
 
 _VECALIGN = re.compile(r"\[([\d, ]*)\] ?: ?\[([\d, ]*)\](?: ?:(?: ?(\S+))?)?")
 _LADDER = re.compile(r"(\d+)\s+(\d+)(?:\s+(\S+))?")
@@ -56,7 +59,7 @@ class BeadFile:
     beads: Sequence[Bead]
     rows: Sequence[int]
 
-    def covered(self, side: Literal["source", "target"]) -> int | None:
+    def covered(self, side: Side) -> int | None:
         """Number of sentences of a text, where the file has them all from 0 to its last; else None.
 
         Args:
@@ -70,7 +73,7 @@ class BeadFile:
         indices = {index for bead in self.beads for index in getattr(bead, side)}
         return len(indices) if indices and max(indices) == len(indices) - 1 else None
 
-    def check_range(self, side: Literal["source", "target"], count: int, text: str, remedy: str | None = None) -> None:
+    def check_range(self, side: Side, count: int, text: str, remedy: str | None = None) -> None:
         """Check that every index is within its text.
 
         Args:
