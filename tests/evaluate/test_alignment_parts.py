@@ -6,7 +6,7 @@ import pytest
 
 from paraloom.core.beads import Bead
 from paraloom.evaluate.alignment import AlignmentScore
-from paraloom.evaluate.alignment_parts import Part, cut_beads, find_divergence, find_parts
+from paraloom.evaluate.alignment_parts import DocumentSpan, cut_beads, find_divergence, find_parts
 
 SOURCES = find_parts(["a", "b", "#", "c", "d"], "#")
 TARGETS = find_parts(["x", "#", "y", "z", "#"], "#")
@@ -17,11 +17,11 @@ def sides(beads: list[Bead]) -> list[tuple[tuple[int, ...], tuple[int, ...]]]:
 
 
 def test_parts_leave_delimiters_out() -> None:
-    assert find_parts(["a", "b", "#", "c", "d"], "#") == [Part(0, 2), Part(3, 5)]
-    assert find_parts(["x", "#", "y", "z", "#"], "#") == [Part(0, 1), Part(2, 4)]
-    assert find_parts(["#", "", "a"], "") == [Part(0, 1), Part(2, 3)]
-    assert find_parts(["#", "#", "a"], "#") == [Part(0, 0), Part(1, 1), Part(2, 3)]
-    assert find_parts([], "#") == [Part(0, 0)]
+    assert find_parts(["a", "b", "#", "c", "d"], "#") == [DocumentSpan(0, 2), DocumentSpan(3, 5)]
+    assert find_parts(["x", "#", "y", "z", "#"], "#") == [DocumentSpan(0, 1), DocumentSpan(2, 4)]
+    assert find_parts(["#", "", "a"], "") == [DocumentSpan(0, 1), DocumentSpan(2, 3)]
+    assert find_parts(["#", "#", "a"], "#") == [DocumentSpan(0, 0), DocumentSpan(1, 1), DocumentSpan(2, 3)]
+    assert find_parts([], "#") == [DocumentSpan(0, 0)]
 
 
 def test_beads_get_the_indices_of_their_document() -> None:

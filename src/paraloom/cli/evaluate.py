@@ -200,7 +200,7 @@ def documents(
 
 
 def alignment(
-    files: Annotated[list[str], typer.Argument(metavar="BEADS...", help="Beads: .vecalign, .ladder or .parquet.")],
+    files: Annotated[list[str], typer.Argument(metavar="BEADS", help="Beads: .vecalign, .ladder or .parquet.")],
     gold: Annotated[list[str], typer.Option(help="The true beads, a file for each of BEADS, in order. Repeatable.")],
     source: Annotated[
         list[str] | None,

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from paraloom.core.beads import Bead
 
 
-class Part(NamedTuple):
+class DocumentSpan(NamedTuple):
     """A document within a text of several documents.
 
     Args:
@@ -17,7 +17,7 @@ class Part(NamedTuple):
         end: Index after its last sentence: that of the delimiter, or the number of lines of the text.
 
     Example:
-        >>> Part(3, 5).size
+        >>> DocumentSpan(3, 5).size
         2
     """
 
@@ -30,7 +30,7 @@ class Part(NamedTuple):
         return self.end - self.start
 
 
-class Cut(NamedTuple):
+class CutAlignment(NamedTuple):
     """The alignments of the documents.
 
     Args:
@@ -42,7 +42,7 @@ class Cut(NamedTuple):
     crossing: int
 
 
-def find_parts(text: Sequence[str], delimiter: str) -> list[Part]:
+def find_parts(text: Sequence[str], delimiter: str) -> list[DocumentSpan]:
     """Find the documents of a text.
 
     Args:
@@ -54,14 +54,16 @@ def find_parts(text: Sequence[str], delimiter: str) -> list[Part]:
 
     Example:
         >>> find_parts(["a", ".EOA", "b", "c", ".EOA"], ".EOA")
-        [Part(start=0, end=1), Part(start=2, end=4)]
+        [DocumentSpan(start=0, end=1), DocumentSpan(start=2, end=4)]
     """
     ends = [index for index, line in enumerate(text) if line.strip() == delimiter]
-    parts = [Part(start, end) for start, end in zip([0, *(end + 1 for end in ends)], [*ends, len(text)], strict=True)]
+    parts = [
+        DocumentSpan(start, end) for start, end in zip([0, *(end + 1 for end in ends)], [*ends, len(text)], strict=True)
+    ]
     return parts[:-1] if len(parts) > 1 and parts[-1].size == 0 else parts
 
 
-def cut_beads(beads: Iterable[Bead], sources: Sequence[Part], targets: Sequence[Part]) -> Cut:
+def cut_beads(beads: Iterable[Bead], sources: Sequence[DocumentSpan], targets: Sequence[DocumentSpan]) -> CutAlignment:
     """Cut the alignment of two texts of several documents into those of the documents.
 
     Delimiters are not sentences: they are left out of beads, and beads of delimiters alone are left out.  A bead with
@@ -74,7 +76,7 @@ def cut_beads(beads: Iterable[Bead], sources: Sequence[Part], targets: Sequence[
         targets: As many parts of the target text.
 
     Example:
-        >>> parts = [Part(0, 1), Part(2, 4)]
+        >>> parts = [DocumentSpan(0, 1), DocumentSpan(2, 4)]
         >>> cut = cut_beads([Bead((0,), (0,)), Bead((1,), (1,)), Bead((2, 3), (2,)), Bead((), (3,))], parts, parts)
         >>> [[(bead.source, bead.target) for bead in part] for part in cut.parts]
         [[((0,), (0,))], [((0, 1), (0,)), ((), (1,))]]
@@ -91,7 +93,7 @@ def cut_beads(beads: Iterable[Bead], sources: Sequence[Part], targets: Sequence[
                 for side, parts in ((source, sources), (target, targets))
             )
             cut[part].append(Bead(own, other, bead.score))
-    return Cut(cut, crossing)
+    return CutAlignment(cut, crossing)
 
 
 def find_divergence(sizes: Sequence[int], expected: Sequence[int]) -> int:
@@ -111,15 +113,15 @@ def find_divergence(sizes: Sequence[int], expected: Sequence[int]) -> int:
     few, many = sorted((sizes, expected), key=len)
     extra = len(many) - len(few)
 
-    def misfit(index: int) -> int:
+    def deviation(index: int) -> int:
         merged = [*many[:index], sum(many[index : index + extra + 1]), *many[index + extra + 1 :]]
         return sum(abs(a - b) for a, b in zip(few, merged, strict=True))
 
-    return min(range(len(few)), key=misfit)
+    return min(range(len(few)), key=deviation)
 
 
-def _located(indices: Sequence[int], parts: Sequence[Part]) -> list[tuple[int, int]]:
-    """Part and index of each sentence, without delimiters."""
+def _located(indices: Sequence[int], parts: Sequence[DocumentSpan]) -> list[tuple[int, int]]:
+    """Number of the document and index of each sentence, without delimiters."""
     starts = [part.start for part in parts]
     located = [(bisect_right(starts, index) - 1, index) for index in indices]
     return [(part, index) for part, index in located if index < parts[part].end]

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from paraloom.core.errors import ConfigError, DataError
 from paraloom.evaluate.alignment import AlignmentScore
-from paraloom.evaluate.alignment_parts import Part, cut_beads, find_divergence, find_parts
+from paraloom.evaluate.alignment_parts import DocumentSpan, cut_beads, find_divergence, find_parts
 from paraloom.evaluate.alignment_report import AlignmentReport, FileScore
 from paraloom.io import read_lines
 from paraloom.io.formats.alignments import BeadFile, Side, read_bead_file
@@ -104,7 +104,7 @@ def _evaluate_parts(
     path: str, true: Sequence[str], texts: tuple[str | Path, str | Path], delimiter: str
 ) -> AlignmentReport:
     predicted, correct = read_bead_file(path), [read_bead_file(gold) for gold in true]
-    parts: list[list[Part]] = []
+    parts: list[list[DocumentSpan]] = []
     for side, text in zip(_SIDES, texts, strict=True):
         lines = _read_text(text)
         predicted.check_range(side, len(lines), str(text), "Are they the beads of another text?")
@@ -126,7 +126,7 @@ def _evaluate_parts(
 
 
 def _divergence(
-    side: Side, text: str | Path, parts: list[Part], correct: Sequence[BeadFile], delimiter: str
+    side: Side, text: str | Path, parts: list[DocumentSpan], correct: Sequence[BeadFile], delimiter: str
 ) -> DataError:
     """The error of a text that has another number of documents than there are gold files: where they diverge."""
     sizes = [max((index + 1 for bead in gold.beads for index in getattr(bead, side)), default=0) for gold in correct]
@@ -143,7 +143,7 @@ def _divergence(
     )
 
 
-def _rows(part: Part) -> str:
+def _rows(part: DocumentSpan) -> str:
     return f"rows {part.start + 1:,} to {part.end:,}" if part.size else f"no rows before row {part.end + 1:,}"
 
 
