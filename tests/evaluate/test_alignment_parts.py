@@ -73,6 +73,7 @@ def test_a_bead_that_crosses_is_wrong_in_each_document_even_if_its_parts_are_rig
         ([65], [10, 20, 30, 5], 0),
         ([10, 55], [10, 20, 30, 5], 1),
         ([3, 7, 20], [30], 0),
+        ([10, 20, 35], [10, 20, 30, 5], 2),
     ],
 )
 def test_divergence_is_where_sizes_before_and_after_fit(sizes: list[int], expected: list[int], index: int) -> None:

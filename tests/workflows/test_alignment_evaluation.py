@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 
@@ -97,6 +98,17 @@ def test_texts_decide_about_sentences_that_the_alignment_leaves_out(paraloom: Pa
     assert paraloom(*command, "--source", "first.de", "--target", "first.en")[0] == 0
     (folder / "gaps.vecalign").write_text("[0]:[0]\n[2]:[2]\n")
     assert paraloom("evaluate", "alignment", "gaps.vecalign", "--gold", "first.gold")[0] == 0
+
+
+def test_gold_that_ends_long_before_its_text_is_a_warning(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Files in the wrong order: the second gold has 2 and 3 sentences, the text 4 and 4."""
+    monkeypatch.chdir(folder)
+    with pytest.warns(UserWarning, match="second.gold names 2 of the 4 source sentences of first.de") as caught:
+        workflows.evaluate_alignment_files("first.vecalign", "second.gold", source="first.de", target="first.en")
+    assert len(caught) == 2
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        workflows.evaluate_alignment_files("first.vecalign", "first.gold", source="first.de", target="first.en")
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
+from itertools import accumulate
 from typing import NamedTuple
 
 from paraloom.core.beads import Bead
@@ -83,8 +84,10 @@ def cut_beads(beads: Iterable[Bead], sources: Sequence[DocumentSpan], targets: S
     """
     cut: list[list[Bead]] = [[] for _ in sources]
     crossing = 0
+    starts = [[part.start for part in side] for side in (sources, targets)]
     for bead in beads:
-        source, target = _located(bead.source, sources), _located(bead.target, targets)
+        source = _located(bead.source, sources, starts[0])
+        target = _located(bead.target, targets, starts[1])
         touched = sorted({part for part, _ in (*source, *target)})
         crossing += len(touched) > 1
         for part in touched:
@@ -112,16 +115,19 @@ def find_divergence(sizes: Sequence[int], expected: Sequence[int]) -> int:
     """
     few, many = sorted((sizes, expected), key=len)
     extra = len(many) - len(few)
+    sums = list(accumulate(many, initial=0))
+    before = list(accumulate((abs(a - b) for a, b in zip(few, many, strict=False)), initial=0))
+    last = (abs(a - b) for a, b in zip(reversed(few), reversed(many), strict=False))
+    after = list(accumulate(last, initial=0))[::-1]
 
     def deviation(index: int) -> int:
-        merged = [*many[:index], sum(many[index : index + extra + 1]), *many[index + extra + 1 :]]
-        return sum(abs(a - b) for a, b in zip(few, merged, strict=True))
+        merged = sums[index + extra + 1] - sums[index]
+        return before[index] + abs(few[index] - merged) + after[index + 1]
 
     return min(range(len(few)), key=deviation)
 
 
-def _located(indices: Sequence[int], parts: Sequence[DocumentSpan]) -> list[tuple[int, int]]:
+def _located(indices: Sequence[int], parts: Sequence[DocumentSpan], starts: Sequence[int]) -> list[tuple[int, int]]:
     """Number of the document and index of each sentence, without delimiters."""
-    starts = [part.start for part in parts]
     located = [(bisect_right(starts, index) - 1, index) for index in indices]
     return [(part, index) for part, index in located if index < parts[part].end]

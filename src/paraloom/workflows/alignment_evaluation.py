@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -16,6 +17,8 @@ from paraloom.workflows.run import as_list
 Paths = str | Path | Sequence[str | Path]
 
 _OTHER_GOLD = "Is it the gold of another text, or of the swapped sides?"
+# Published gold lacks a few sentences; one that ends much earlier than its text is probably that of another.
+_MIN_COVERAGE = 0.9
 _SIDES: tuple[Side, ...] = ("source", "target")
 
 
@@ -92,12 +95,23 @@ def _check_ranges(predicted: BeadFile, correct: BeadFile, texts: tuple[str | Pat
         if text is not None:
             count = len(_read_text(text))
             predicted.check_range(side, count, str(text), "Are they the beads of another text?")
-            correct.check_range(side, count, str(text), _OTHER_GOLD)
+            _check_gold(correct, side, count, str(text), _OTHER_GOLD)
             continue
         covered = predicted.covered(side)
         if covered is not None:
             remedy = f"{_OTHER_GOLD} If the alignment leaves out sentences at its end, name --source and --target."
-            correct.check_range(side, covered, f"the text of {predicted.path}", remedy)
+            _check_gold(correct, side, covered, f"the text of {predicted.path}", remedy)
+
+
+def _check_gold(gold: BeadFile, side: Side, count: int, text: str, remedy: str) -> None:
+    """An error if gold has sentences that the text does not have, a warning if it lacks many at the end of the text."""
+    gold.check_range(side, count, text, remedy)
+    size = gold.size(side)
+    if 0 < size < _MIN_COVERAGE * count:
+        warnings.warn(
+            f"{gold.path} names {size:,} of the {count:,} {side} sentences of {text}: is it the gold of another text?",
+            stacklevel=4,
+        )
 
 
 def _evaluate_parts(
@@ -115,7 +129,7 @@ def _evaluate_parts(
     for side, text, side_parts in zip(_SIDES, texts, parts, strict=True):
         for number, (part, gold) in enumerate(zip(side_parts, correct, strict=True), 1):
             remedy = f"{_OTHER_GOLD} Gold files are in the order of the documents."
-            gold.check_range(side, part.size, f"document {number} of {text} ({_rows(part)})", remedy)
+            _check_gold(gold, side, part.size, f"document {number} of {text} ({_rows(part)})", remedy)
     cut = cut_beads(predicted.beads, *parts)
     scores = []
     for beads, gold in zip(cut.parts, correct, strict=True):
@@ -129,7 +143,7 @@ def _divergence(
     side: Side, text: str | Path, parts: list[DocumentSpan], correct: Sequence[BeadFile], delimiter: str
 ) -> DataError:
     """The error of a text that has another number of documents than there are gold files: where they diverge."""
-    sizes = [max((index + 1 for bead in gold.beads for index in getattr(bead, side)), default=0) for gold in correct]
+    sizes = [gold.size(side) for gold in correct]
     index = find_divergence([part.size for part in parts], sizes)
     part, gold = parts[index], correct[index]
     counts = f"{len(parts):,}" if len(parts) != 1 else "1 (the delimiter does not occur between sentences)"

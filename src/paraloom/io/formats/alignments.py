@@ -73,6 +73,14 @@ class BeadFile:
         indices = {index for bead in self.beads for index in getattr(bead, side)}
         return len(indices) if indices and max(indices) == len(indices) - 1 else None
 
+    def size(self, side: Side) -> int:
+        """Number of sentences up to the last one that the file has, of a text.
+
+        Args:
+            side: Which text.
+        """
+        return max((index + 1 for bead in self.beads for index in getattr(bead, side)), default=0)
+
     def check_range(self, side: Side, count: int, text: str, remedy: str | None = None) -> None:
         """Check that every index is within its text.
 
