@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import random
 from collections.abc import Callable
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -25,6 +27,74 @@ def test_strict_and_lax_are_those_of_vecaligns_scorer() -> None:
     score.add(GOLD, PREDICTED)
     assert score.strict == pytest.approx((1 / 6, 1 / 4, 0.2))
     assert score.lax == pytest.approx((4 / 6, 1.0, 0.8))
+
+
+def test_strict_and_lax_are_those_of_a_calculation_by_hand() -> None:
+    """vecalign's formulas on beads with a gap, a sentence in two beads, one-sided beads, and an empty one."""
+    gold = [((0,), (0,)), ((1, 3), (1,)), ((2,), (2,)), ((3,), (3,)), ((4,), ()), ((), (4,)), ((5,), (5,)), ((), ())]
+    predicted = [
+        ((0,), (0,)),  # strict
+        ((1,), (1,)),  # lax: gold links sentences 1 and 1
+        ((2, 3), (2,)),  # lax: gold links sentences 2 and 2
+        ((), (3,)),  # wrong: gold does not have this bead
+        ((4,), ()),  # strict: gold has this bead
+        ((), (4,)),  # strict
+        ((5,), (6,)),  # wrong
+        ((6,), (5,)),  # wrong
+        ((), ()),  # not counted
+        ((0,), (0,)),  # repeated: counted once
+    ]
+    score = AlignmentScore()
+    score.add([Bead(*sides) for sides in gold], [Bead(*sides) for sides in predicted])
+    # Precision is of the 8 predicted beads. Recall is of the 5 gold beads with both sides: [0]:[0] strictly, and laxly
+    # [1, 3]:[1] by way of [1]:[1], and [2]:[2] by way of [2, 3]:[2]; [3]:[3] and [5]:[5] share only one side.
+    assert score.strict == pytest.approx((3 / 8, 1 / 5, 6 / 23))
+    assert score.lax == pytest.approx((5 / 8, 3 / 5, 30 / 49))
+
+
+def test_lax_counts_are_those_of_a_plain_reference() -> None:
+    rng = random.Random(1)
+
+    def beads() -> list[Bead]:
+        return [Bead(*(tuple(sorted(rng.sample(range(12), rng.randrange(4)))) for _ in range(2))) for _ in range(8)]
+
+    def plain(ours: list[Bead], theirs: list[Bead]) -> float:
+        links = {link for bead in theirs for link in product(bead.source, bead.target)}
+        items = {bead for bead in ours if bead.source or bead.target}
+        return sum(bead in theirs or not links.isdisjoint(product(*bead[:2])) for bead in items) / len(items)
+
+    for _ in range(50):
+        gold, predicted = beads(), beads()
+        both = [[bead for bead in side if bead.source and bead.target] for side in (gold, predicted)]
+        if all(both):
+            score = AlignmentScore()
+            score.add(gold, predicted)
+            assert score.lax[:2] == pytest.approx((plain(predicted, gold), plain(both[0], both[1])))
+
+
+def test_kinds_that_only_one_side_has_are_counted() -> None:
+    score = AlignmentScore()
+    score.add([Bead((0,), (0,)), Bead((1,), (1, 2))], [Bead((0,), (0,)), Bead((1,), (1,)), Bead((), (2,))])
+    assert score.kinds == {(0, 1): (0, 1, 0), (1, 1): (1, 2, 1), (1, 2): (0, 0, 1)}
+    missing, extra = score.kinds[1, 2], score.kinds[0, 1]
+    assert (missing.precision, missing.recall, missing.f1) == (None, 0.0, 0.0)
+    assert (extra.precision, extra.recall, extra.f1) == (0.0, None, 0.0)
+    assert score.kinds[1, 1].f1 == pytest.approx(score.by_size[1, 1].f1)
+    rows = {line.split()[0]: line.split()[1:] for line in score.format().splitlines()}
+    assert rows["1:1"] == ["0.5000", "1.0000", "0.6667", "1", "2", "1"]
+    assert rows["1:2"] == ["–", "0.0000", "0.0000", "1", "0", "0"]
+    assert score.to_dict()["kinds"]["1:2"]["precision"] is None
+
+
+def test_merged_scores_are_those_of_all_texts_together() -> None:
+    together, parts = AlignmentScore(), [AlignmentScore(), AlignmentScore()]
+    for part, pair in zip(parts, ((GOLD, PREDICTED), (PREDICTED, GOLD[:2])), strict=True):
+        part.add(*pair)
+        together.add(*pair)
+    pooled = AlignmentScore()
+    for part in parts:
+        pooled.merge(part)
+    assert pooled.to_dict() == together.to_dict() != parts[0].to_dict()
 
 
 def test_sizes_are_counted_exactly_and_summed_over_texts() -> None:

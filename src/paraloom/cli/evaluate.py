@@ -202,13 +202,35 @@ def documents(
 def alignment(
     files: Annotated[list[str], typer.Argument(metavar="BEADS", help="Beads: .vecalign, .ladder or .parquet.")],
     gold: Annotated[list[str], typer.Option(help="The true beads, a file for each of BEADS, in order. Repeatable.")],
+    source: Annotated[
+        list[str] | None,
+        typer.Option(help="The source text of BEADS, a sentence per line, to check indices by its length. Repeatable."),
+    ] = None,
+    target: Annotated[list[str] | None, typer.Option(help="The target text of BEADS, as --source. Repeatable.")] = None,
+    hard_delimiter: Annotated[
+        str | None,
+        typer.Option(
+            help="BEADS are of texts of several documents, separated by such lines as .EOA ('' for empty lines): "
+            "compare each document with a gold file of its own."
+        ),
+    ] = None,
     as_json: options.Json = False,
 ) -> None:
-    """Compute precision, recall and F1 of beads: strict and lax as vecalign counts, and by kind.
+    """Compute precision, recall and F1 of beads: strict and lax as vecalign counts, of each file, pooled, and by kind.
+
+    Published gold is read as it is: a sentence may be in two beads, or beads may have gaps, such as [1, 3]:[2].
 
     Example: `paraloom evaluate alignment ours.vecalign --gold hand.ladder`
+
+    Example: `paraloom evaluate alignment a.vecalign b.vecalign --gold a.gold --gold b.gold --json`
+
+    Example: `paraloom evaluate alignment all.vecalign --hard-delimiter .EOA --source all.de --target all.fr
+    --gold a.gold --gold b.gold`
     """
-    print_result(workflows.evaluate_alignment_files(files, gold), as_json)
+    report = workflows.evaluate_alignment_files(
+        files, gold, source=source or (), target=target or (), hard_delimiter=hard_delimiter
+    )
+    print_result(report, as_json)
 
 
 @translating

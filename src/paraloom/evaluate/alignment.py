@@ -80,13 +80,55 @@ class DocumentScore(EvaluationResult):
         return f"{figures}  of {self.gold:,} pairs"
 
 
+class KindCounts(NamedTuple):
+    """Beads of one kind, such as 1:2, and the figures that follow from their numbers.
+
+    Args:
+        correct: Predicted beads that the gold standard has, with the same sentences.
+        predicted: Predicted beads.
+        gold: Gold beads.
+
+    Example:
+        >>> kind = KindCounts(correct=1, predicted=4, gold=2)
+        >>> kind.precision, kind.recall
+        (0.25, 0.5)
+    """
+
+    correct: int
+    predicted: int
+    gold: int
+
+    @property
+    def precision(self) -> float | None:
+        """Share of the predicted beads that are correct; None where nothing was predicted."""
+        return self.correct / self.predicted if self.predicted else None
+
+    @property
+    def recall(self) -> float | None:
+        """Share of the gold beads that were predicted; None where the gold standard has none."""
+        return self.correct / self.gold if self.gold else None
+
+    @property
+    def f1(self) -> float:
+        """Harmonic mean of precision and recall; 0 where one of them is undefined."""
+        return 2 * self.correct / (self.predicted + self.gold) if self.correct else 0.0
+
+    def to_dict(self) -> dict[str, Any]:
+        """Counts and figures."""
+        return {"precision": self.precision, "recall": self.recall, "f1": self.f1, **self._asdict()}
+
+
 @dataclass
 class AlignmentScore(EvaluationResult):
     """Scores of sentence alignments over any number of pairs of texts: `add` each pair's beads, then read the figures.
 
-    `strict` and `lax` are vecalign's.  A bead is correct strictly if the gold standard has it, laxly if it shares a
-    sentence on each side with a gold bead.  Precision is over all beads, recall over gold beads with both sides.
-    `exact` and `by_size` are PARK17's (Tables 4 and 5): all beads count, one-sided ones too, and must match exactly.
+    `strict` and `lax` are vecalign's.  A bead is correct strictly if gold has it, laxly also if it shares a sentence
+    on each side with gold: one of its target sentences is in a gold bead with one of its source sentences.
+    Precision is over all predicted beads, recall over gold beads with both sides: a one-sided bead (`[3]:[]`) that gold
+    does not have lowers precision, one that is missing costs nothing.  Beads without any sentence are skipped, repeated
+    ones count once, and a sentence may be in two beads.
+    `exact`, `by_size` and `kinds` are PARK17's (Tables 4 and 5): all beads count, one-sided ones too, and must match
+    exactly.
 
     Args:
         pairs: Number of pairs of texts so far.
@@ -155,40 +197,65 @@ class AlignmentScore(EvaluationResult):
         }
 
     @property
+    def kinds(self) -> dict[BeadSize, KindCounts]:
+        """Counts for each size that the gold standard or the prediction has."""
+        correct, predicted, gold = (self.sizes[name] for name in ("correct", "predicted", "gold"))
+        return {size: KindCounts(correct[size], predicted[size], gold[size]) for size in sorted({*predicted, *gold})}
+
+    def merge(self, other: AlignmentScore) -> None:
+        """Add the counts of another score, so that the figures are those of all pairs of texts together.
+
+        Args:
+            other: The other score; it stays as it is.
+
+        Example:
+            >>> one, other = AlignmentScore(), AlignmentScore()
+            >>> one.add([Bead((0,), (0,))], [Bead((0,), (0,))])
+            >>> other.add([Bead((0,), (0,)), Bead((1,), (1,))], [Bead((0,), (1,))])
+            >>> one.merge(other)
+            >>> one.pairs, one.strict.precision
+            (2, 0.5)
+        """
+        self.pairs += other.pairs
+        self.counts.update(other.counts)
+        for name, sizes in other.sizes.items():
+            self.sizes[name].update(sizes)
+
+    @property
     def signature(self) -> str:
         """What was measured, and on how much."""
         return signature("alignment", pairs=self.pairs, beads=sum(self.sizes["gold"].values()))
 
     def to_dict(self) -> dict[str, Any]:
-        """All figures, with the gold counts by size as `kinds`, as json.dumps takes them."""
+        """All figures, with those and the counts of each size as `kinds`, as json.dumps takes them."""
         return {
             "pairs": self.pairs,
             "strict": self.strict.to_dict(),
             "lax": self.lax.to_dict(),
             "exact": self.exact.to_dict(),
-            "kinds": {
-                f"{a}:{b}": {**figures.to_dict(), "gold": self.sizes["gold"][a, b]}
-                for (a, b), figures in self.by_size.items()
-            },
+            "kinds": {f"{a}:{b}": counts.to_dict() for (a, b), counts in self.kinds.items()},
             "signature": self.signature,
         }
 
     def format(self) -> str:
-        """A plain-text table.
+        """A plain-text table: `gold` are the beads that recall counts, `predicted` and `correct` those of precision.
 
         Example:
             >>> score = AlignmentScore()
             >>> score.add([Bead((0,), (0,))], [Bead((0,), (0,))])
             >>> print(score.format().splitlines()[1])
-            strict        1.0000  1.0000  1.0000        1
+            strict          1.0000  1.0000  1.0000        1         1       1
         """
-        lines = [f"{'':12}{'precision':>8}{'recall':>8}{'F1':>8}{'gold':>9}"]
-        both = self.counts["gold"]
-        rows = [("strict", self.strict, both), ("lax", self.lax, both)]
-        rows.append(("all beads", self.exact, sum(self.sizes["gold"].values())))
-        rows += [(f"{a}:{b}", figures, self.sizes["gold"][a, b]) for (a, b), figures in self.by_size.items()]
-        for name, figures, count in rows:
-            lines.append(f"{name:12}{figures.precision:8.4f}{figures.recall:8.4f}{figures.f1:8.4f}{count:9,}")
+        lines = [f"{'':12}{'precision':>10}{'recall':>8}{'F1':>8}{'gold':>9}{'predicted':>10}{'correct':>8}"]
+        gold, predicted = self.counts["gold"], self.counts["predicted"]
+        for name, figures in (("strict", self.strict), ("lax", self.lax)):
+            lines.append(_row(name, figures, gold, predicted, self.counts[f"predicted {name}"]))
+        total = KindCounts(*(sum(self.sizes[name].values()) for name in ("correct", "predicted", "gold")))
+        lines.append(_row("all beads", self.exact, total.gold, total.predicted, total.correct))
+        lines += [
+            _row(f"{a}:{b}", counts, counts.gold, counts.predicted, counts.correct)
+            for (a, b), counts in self.kinds.items()
+        ]
         return "\n".join([*lines, self.signature])
 
     def _vecalign(self, how: str) -> PrecisionRecall:
@@ -196,6 +263,11 @@ class AlignmentScore(EvaluationResult):
         return PrecisionRecall.of_counts(
             counts[f"predicted {how}"], counts["predicted"], counts[f"gold {how}"], counts["gold"]
         )
+
+
+def _row(name: str, figures: PrecisionRecall | KindCounts, gold: int, predicted: int, correct: int) -> str:
+    shown = [f"{'–' if value is None else f'{value:.4f}'}" for value in (figures.precision, figures.recall, figures.f1)]
+    return f"{name:12}{shown[0]:>10}{shown[1]:>8}{shown[2]:>8}{gold:9,}{predicted:10,}{correct:8,}"
 
 
 def score_documents(gold: Iterable[tuple[str, str]], predicted: Iterable[tuple[str, str]]) -> DocumentScore:

@@ -202,7 +202,7 @@ class EvaluateAligner(Fit):
     """
 
     inputs: ClassVar[tuple[str, ...]] = ("translator", "encoder")
-    version: ClassVar[str] = "2"
+    version: ClassVar[str] = "3"
     renamed_fields: ClassVar[Mapping[str, str]] = {"most": "max_bead_size"}
 
     documents: Path

@@ -4,6 +4,7 @@ from paraloom.core.lazy import lazy_exports
 
 _MODULES = {
     "alignment": ("align_files", "aligner_config"),
+    "alignment_evaluation": ("evaluate_alignment_files",),
     "canonicalization": ("Canonicalization", "canonicalize_file", "open_canonicalizer"),
     "analysis": ("draw_sheet", "explain_empty_filter", "extract_lexicon", "pair_statistics", "preview_filter"),
     "augmentation": ("augment",),
@@ -21,7 +22,6 @@ _MODULES = {
     "endpoints": ("answers_file", "named_translator"),
     "evaluate": (
         "compare_on_similarity",
-        "evaluate_alignment_files",
         "evaluate_classification_tasks",
         "evaluate_comet_files",
         "evaluate_document_pairs",

@@ -1,4 +1,4 @@
-"""Evaluation of files and models by name: similarity, phrases, translations, alignments."""
+"""Evaluation of files and models by name: similarity, phrases, translations, documents, aligners."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from paraloom.evaluate.resampling import SAMPLES
 from paraloom.evaluate.sts import STSResult, evaluate_sts
 from paraloom.evaluate.translation import TranslationResult, evaluate_translation
 from paraloom.io import read_lines
-from paraloom.io.formats.alignments import read_beads, read_gold_documents
+from paraloom.io.formats.alignments import read_gold_documents
 from paraloom.mt.costs import COST_DECODING, MIN_SENTENCES, CostDistribution, write_costs
 from paraloom.mt.streams import best_variants
 from paraloom.mt.translator import Translator
@@ -293,23 +293,6 @@ def evaluate_document_pairs(pairs: str | Path, gold: str | Path, *, swap: bool =
     listed = read_document_pairs(gold)
     true = [(pair.target, pair.source) if swap else (pair.source, pair.target) for pair in listed]
     return score_documents(true, [(pair.source, pair.target) for pair in read_document_pairs(pairs)])
-
-
-def evaluate_alignment_files(files: Sequence[str], gold: Sequence[str]) -> AlignmentScore:
-    """Precision, recall and F1 of beads, strict and lax as vecalign counts, and by kind.
-
-    Args:
-        files: .vecalign, .ladder or .parquet.
-        gold: The true ones, one for each of `files`, in order.
-    """
-    if len(files) != len(gold):
-        raise ConfigError(
-            f"{len(files)} files of beads, but {len(gold)} gold files", remedy="Give one gold file for each."
-        )
-    score = AlignmentScore()
-    for path, true in zip(files, gold, strict=True):
-        score.add(read_beads(true), read_beads(path))
-    return score
 
 
 def evaluate_sentence_aligner(

@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal, TypeAlias
 
 import pyarrow as pa
 
@@ -16,7 +17,10 @@ from paraloom.core.schema import LINKS, require
 from paraloom.io.compression import open_write, read_lines, without_compression
 from paraloom.io.shards import read_batches, write_shard
 
-_VECALIGN = re.compile(r"\[([\d, ]*)\]:\[([\d, ]*)\](?::(\S+))?")
+Side: TypeAlias = Literal["source", "target"]
+"""One of the two texts."""
+
+_VECALIGN = re.compile(r"\[([\d, ]*)\] ?: ?\[([\d, ]*)\](?: ?:(?: ?(\S+))?)?")
 _LADDER = re.compile(r"(\d+)\s+(\d+)(?:\s+(\S+))?")
 
 MAX_SENTENCES = 10_000_000
@@ -39,6 +43,106 @@ class GoldDocument:
     source: Sequence[str]
     target: Sequence[str]
     gold: Sequence[Bead]
+
+
+@dataclass(frozen=True)
+class BeadFile:
+    """The beads of one pair of texts as a file has them: a sentence may be in several beads, or in none.
+
+    Args:
+        path: The file.
+        beads: Its beads in order, without those that are empty on both sides.
+        rows: Row of each bead, from 1; in a ladder, that of the rung at its end.
+    """
+
+    path: str
+    beads: Sequence[Bead]
+    rows: Sequence[int]
+
+    def covered(self, side: Side) -> int | None:
+        """Number of sentences of a text, where the file has them all from 0 to its last; else None.
+
+        Args:
+            side: Which text.
+
+        Example:
+            >>> file = BeadFile("a.vecalign", [Bead((0,), (1,)), Bead((1, 2), ())], [1, 2])
+            >>> file.covered("source"), file.covered("target")
+            (3, None)
+        """
+        indices = {index for bead in self.beads for index in getattr(bead, side)}
+        return len(indices) if indices and max(indices) == len(indices) - 1 else None
+
+    def size(self, side: Side) -> int:
+        """Number of sentences up to the last one that the file has, of a text.
+
+        Args:
+            side: Which text.
+        """
+        return max((index + 1 for bead in self.beads for index in getattr(bead, side)), default=0)
+
+    def check_range(self, side: Side, count: int, text: str, remedy: str | None = None) -> None:
+        """Check that every index is within its text.
+
+        Args:
+            side: Which text.
+            count: Number of its sentences.
+            text: What the text is called in the error.
+            remedy: How to fix the error.
+
+        Raises:
+            DataError: An index is out of range: with the file and the row.
+
+        Example:
+            >>> BeadFile("gold", [Bead((0,), (7,))], [3]).check_range("target", 5, "a.en")
+            Traceback (most recent call last):
+                ...
+            paraloom.core.errors.DataError: gold, row 3: target sentence 7 is out of range: a.en has 5 sentences.
+        """
+        for bead, row in zip(self.beads, self.rows, strict=True):
+            last = max(getattr(bead, side), default=-1)
+            if last >= count:
+                noun = "sentence" if count == 1 else "sentences"
+                raise DataError(
+                    f"{side} sentence {last} is out of range: {text} has {count:,} {noun}",
+                    file=self.path,
+                    row=row,
+                    remedy=remedy,
+                )
+
+
+def read_bead_file(path: str | Path) -> BeadFile:
+    """Read the beads of one pair of texts as they are, to be scored: published gold has sentences in two beads.
+
+    The formats are those of `read_beads`.
+
+    Args:
+        path: A `.parquet` file of LINKS, or a text file of vecalign's beads or of a ladder.
+
+    Returns:
+        The beads as written, with their rows.
+
+    Raises:
+        DataError: A line has neither format, an index or a bead is too large, or the file has no beads.
+
+    Example:
+        >>> import tempfile
+        >>> file = Path(tempfile.mkdtemp()) / "gold"
+        >>> _ = file.write_text("[0]:[0]\\n[0, 2]:[1]\\n[]:[]\\n")
+        >>> [(bead.source, bead.target) for bead in read_bead_file(file).beads]
+        [((0,), (0,)), ((0, 2), (1,))]
+    """
+    numbered = [(row, bead) for row, bead in _read_numbered(path) if bead.source or bead.target]
+    if not numbered:
+        raise DataError(
+            "the file has no beads",
+            file=str(path),
+            remedy="A line looks like `[0]:[0, 1]` (vecalign); a ladder (hunalign) has two rungs or more.",
+        )
+    for row, bead in numbered:
+        if min((*bead.source, *bead.target)) < 0:
+            raise DataError("an index is negative: sentences are counted from 0", file=str(path), row=row)
+    return BeadFile(str(path), [bead for _, bead in numbered], [row for row, _ in numbered])
 
 
 def read_beads(path: str | Path) -> list[Bead]:
@@ -64,8 +168,7 @@ def read_beads(path: str | Path) -> list[Bead]:
         >>> [(bead.source, bead.target) for bead in read_beads(file)]
         [((0,), (0, 1)), ((1,), ())]
     """
-    is_links = without_compression(path).suffix == ".parquet"
-    beads = list(_read_links(path) if is_links else _read_lines(path))
+    beads = [bead for _, bead in _read_numbered(path)]
     try:
         check_beads(beads)
     except DataError as error:
@@ -175,6 +278,13 @@ def read_gold_documents(path: str | Path) -> list[GoldDocument]:
     return documents
 
 
+def _read_numbered(path: str | Path) -> Iterator[tuple[int, Bead]]:
+    """Row and bead of any format."""
+    if without_compression(path).suffix == ".parquet":
+        return enumerate(_read_links(path), 1)
+    return _read_lines(path)
+
+
 def _read_links(path: str | Path) -> Iterator[Bead]:
     documents = set()
     for batch in read_batches(Path(path)):
@@ -189,18 +299,28 @@ def _read_links(path: str | Path) -> Iterator[Bead]:
             yield bead
 
 
-def _read_lines(path: str | Path) -> Iterator[Bead]:
+def _read_lines(path: str | Path) -> Iterator[tuple[int, Bead]]:
     before: tuple[int, int] | None = None
     score = 0.0
+    is_ladder: bool | None = None
     for row, line in enumerate(read_lines(path), 1):
         text = line.strip()
         if not text:
             continue
-        if match := _VECALIGN.fullmatch(text):
+        match, rung = _VECALIGN.fullmatch(text), _LADDER.fullmatch(text)
+        if (match or rung) and is_ladder not in (None, bool(rung)):
+            raise DataError(
+                "the file mixes beads of vecalign's format and rungs of a ladder",
+                file=str(path),
+                row=row,
+                remedy="Write all lines in one of the two formats.",
+            )
+        is_ladder = bool(rung)
+        if match:
             cost = _parse_score(match[3], path, row)
             source, target = (_parse_indices(match[side], path, row) for side in (1, 2))
-            yield Bead(source, target, -cost if cost else 0.0)
-        elif rung := _LADDER.fullmatch(text):
+            yield row, Bead(source, target, -cost if cost else 0.0)
+        elif rung:
             here = (_parse_index(rung[1], path, row), _parse_index(rung[2], path, row))
             if before is not None:
                 if here[0] < before[0] or here[1] < before[1]:
@@ -212,7 +332,7 @@ def _read_lines(path: str | Path) -> Iterator[Bead]:
                         row=row,
                         remedy="Align the texts in parts.",
                     )
-                yield Bead(tuple(range(before[0], here[0])), tuple(range(before[1], here[1])), score)
+                yield row, Bead(tuple(range(before[0], here[0])), tuple(range(before[1], here[1])), score)
             before, score = here, _parse_score(rung[3], path, row)
         else:
             raise DataError(
