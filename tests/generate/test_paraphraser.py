@@ -135,6 +135,22 @@ def test_templates_that_are_chosen_for_a_sentence() -> None:
     assert [(one.template, one.distance) for one in variants] == [(FRONTED, 0)]  # the other one has the same text
 
 
+def test_of_common_templates_the_most_probable_are_chosen() -> None:
+    class Scoring(ToyTranslator):
+        def score_prefixes(self, sources, prefixes):  # type: ignore[no-untyped-def]
+            self.calls.append({"sources": sources, "prefixes": prefixes})
+            return [-1.0 if asked_template(prefix) == PLAIN else math.nan for prefix in prefixes]
+
+    model = paraphraser()
+    model.translator = Scoring(["now , it rains .", "it rains ."])
+    model.candidates(["it rains .", ""], n=1, template="auto")
+    assert isinstance(model.translator, Scoring)
+    scored, decoded = model.translator.calls
+    assert [asked_template(prefix) for prefix in scored["prefixes"]] == [FRONTED, PLAIN]  # by counts; none for ""
+    assert scored["sources"][0].endswith("<(S><(NP><)><(VP><)><(.><)><)>")  # shows its own template
+    assert [asked_template(prefix) for prefix in decoded["prefixes"]] == [PLAIN]
+
+
 def test_chosen_templates_whose_variants_cannot_be_parsed_come_last() -> None:
     class Two(ToyTranslator):
         def translate(self, sentences, **options):  # type: ignore[no-untyped-def]

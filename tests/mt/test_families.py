@@ -125,6 +125,7 @@ def test_scores_are_log_probabilities(checkpoint: Callable[[str], Path], kind: s
     codec, sources, targets = translator._codec, SENTENCES[:3], SENTENCES[3:6]
     index = {token: number for number, token in enumerate(read_vocabulary(translator.folder))}
     model = AutoModelForSeq2SeqLM.from_pretrained(checkpoint(kind)).eval()
+    beginnings = translator.score_prefixes(sources, targets)
     for row, (logprob, tokens) in enumerate(translator.score(sources, targets)):
         source, target = codec.encode([sources[row]])[0], [*codec.prefix, *codec.encode_target([targets[row]])[0]]
         labels = [index.get(token, index["<unk>"]) for token in [*target, "</s>"]]
@@ -138,6 +139,7 @@ def test_scores_are_log_probabilities(checkpoint: Callable[[str], Path], kind: s
             logits = logits[:, :-1]  # no <pad>
         steps = logits.log_softmax(-1)[range(len(labels)), labels][len(codec.prefix) :]
         assert (logprob, tokens) == (pytest.approx(float(steps.sum()), abs=2e-3), len(steps))
+        assert beginnings[row] == pytest.approx(float(steps[:-1].sum()), abs=2e-3)  # without the end of sentence
 
 
 @pytest.mark.parametrize("kind", PAIRS)
@@ -297,6 +299,8 @@ def test_pairs_that_are_too_long_have_no_score(checkpoint: Callable[[str], Path]
     translator = load(checkpoint, "bart")  # has 128 positions
     (first, _), (second, tokens) = translator.score([SENTENCES[0]] * 2, [SENTENCES[1], "rako " * 200])
     assert first < 0 and isnan(second) and tokens > 200
+    first, second = translator.score_prefixes([SENTENCES[0]] * 2, [SENTENCES[1], "rako " * 200])
+    assert first < 0 and isnan(second)
 
 
 def test_out_of_memory_halves_the_batch(checkpoint: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch) -> None:

@@ -91,6 +91,28 @@ class ScoringTranslatorLike(TranslatorLike, Protocol):
 
 
 @runtime_checkable
+class PrefixScorerLike(Protocol):
+    """A translator that can tell how likely a translation is to begin with given text.
+
+    Example:
+        >>> from paraloom import Translator
+        >>> isinstance(Translator.load("de-en"), PrefixScorerLike)
+        True
+    """
+
+    def score_prefixes(self, sources: Sequence[str], prefixes: Sequence[str]) -> list[float]:
+        """Score beginnings of translations.
+
+        Args:
+            sources: n sentences.
+            prefixes: The beginning of each translation.
+
+        Returns:
+            n natural logs of probabilities, sums over the tokens; NaN where a side is longer than the model takes.
+        """
+
+
+@runtime_checkable
 class PrefixTranslatorLike(TranslatorLike, Protocol):
     """A translator whose decoder can be made to begin with given text.
 

@@ -9,7 +9,7 @@ from typing import cast
 
 from paraloom.core.digests import digest, signature
 from paraloom.core.errors import ConfigError, DataError, ModelError
-from paraloom.core.protocols import ParserLike, PrefixTranslatorLike, ScoringTranslatorLike
+from paraloom.core.protocols import ParserLike, PrefixScorerLike, PrefixTranslatorLike, ScoringTranslatorLike
 from paraloom.generate.control import ControlledVariant, control_variants, join_parts, nearness, warn_of_distance
 from paraloom.generate.decodings import with_variants
 from paraloom.generate.examples import (
@@ -29,6 +29,9 @@ from paraloom.text.normalize import is_copy
 
 AUTO = "auto"
 """Instead of a template: several, chosen for each sentence."""
+
+TEMPLATES_SCORED = 20
+"""Templates from which 'auto' chooses, at least: the commonest of paraphrases of sentences with the same template."""
 
 EXEMPLAR_HEIGHT = 4
 """Height at which the tree of an exemplar is cut, by default: that of AESOP's results."""
@@ -87,8 +90,8 @@ class ControlledParaphraser:
             n: Variants of each text at most, 1 or more; equal ones count once. Without a template, copies of the text
                 are left out where there is another variant.
             template: A template such as `(S (NP) (VP) (.))`, or one for each text (None for none); 'auto' takes n
-                templates for each text, by how often paraphrases of sentences like it had them, and returns one variant
-                of each. None paraphrases freely.
+                templates for each text, those that are most probable to begin a paraphrase of it, and returns one
+                variant of each. None paraphrases freely.
             like: Instead of a template: a sentence whose syntax to follow, or one for each text.
             height: Levels of the tree of `like` to follow, below ROOT; None follows all.
             decode: How to decode, such as 'beam:12', 'sampling' or 'nucleus:0.95'. Default: a beam of n, at least 5;
@@ -283,8 +286,7 @@ class ControlledParaphraser:
         self, texts: Sequence[str], trees: Sequence[str | None], n: int, decode: str | None, seed: int
     ) -> list[list[ControlledVariant]]:
         """One variant of each of n templates for each text, those that have their template first."""
-        own = [cut_tree(tree, TEMPLATE_HEIGHT) if tree else None for tree in trees]
-        wanted = [self.templates.suggest(template, n) for template in own]
+        wanted = self._suggested(texts, trees, n)
         counts = [len(of_text) for of_text in wanted]
         rows = [row for row, count in enumerate(counts) for _ in range(count)]
         flat: list[str | None] = [template for of_text in wanted for template in of_text]
@@ -295,6 +297,25 @@ class ControlledParaphraser:
             ranked = sorted(reversed(variants.values()), key=nearness)
             groups.append(ranked if text and ranked else [ControlledVariant("", 0.0, 0)])
         return groups
+
+    def _suggested(self, texts: Sequence[str], trees: Sequence[str | None], n: int) -> list[list[str]]:
+        """n templates for each text: of common ones the most probable, where the network can score them."""
+        own = [cut_tree(tree, TEMPLATE_HEIGHT) if tree else None for tree in trees]
+        if not isinstance(self.translator, PrefixScorerLike):
+            return [self.templates.suggest(template, n) for template in own]
+        many = max(4 * n, TEMPLATES_SCORED)
+        groups = [self.templates.suggest(one, many) if text else [] for text, one in zip(texts, own, strict=True)]
+        places = [(row, template) for row, group in enumerate(groups) for template in group]
+        scores = self.translator.score_prefixes(
+            [source_text(texts[row], self._shown(trees[row], template)) for row, template in places],
+            [target_prefix(template) for _, template in places],
+        )
+        logprobs = iter(-math.inf if math.isnan(score) else score for score in scores)
+        results = []
+        for group in groups:
+            ranked = sorted(zip(group, islice(logprobs, len(group)), strict=True), key=lambda scored: -scored[1])
+            results.append([template for template, _ in ranked[:n]])
+        return results
 
     def _decoded(
         self,

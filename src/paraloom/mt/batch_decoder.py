@@ -116,6 +116,19 @@ class BatchDecoder:
             sources: Normalized sentences, n.
             targets: Their translations, n.
         """
+        return [(float(sum(own)) if fits else nan, len(own)) for fits, own in self._token_scores(sources, targets)]
+
+    def score_prefixes(self, sources: Sequence[str], prefixes: Sequence[str]) -> list[float]:
+        """Log-probability that a translation begins so; NaN where a side is longer than the model takes.
+
+        Args:
+            sources: Normalized sentences, n.
+            prefixes: A beginning of each translation.
+        """
+        return [float(sum(own[:-1])) if fits else nan for fits, own in self._token_scores(sources, prefixes)]
+
+    def _token_scores(self, sources: Sequence[str], targets: Sequence[str]) -> list[tuple[bool, list[float]]]:
+        """Whether the model takes both sides, and the log-probability of each token, the end of sentence last."""
         prefix = list(self.codec.prefix)
         rows = self.codec.encode(sources)
         pieces = [[*prefix, *row] for row in self.codec.encode_target(targets)]
@@ -125,7 +138,7 @@ class BatchDecoder:
             for row, (one, other) in enumerate(zip(rows, pieces, strict=True))
             if positions is None or max(len(one), len(other) + 1) <= positions
         ]
-        scores = [(nan, len(row) + 1 - len(prefix)) for row in pieces]
+        scores = [(False, [nan] * (len(row) + 1 - len(prefix))) for row in pieces]
         # CTranslate2 adds the end of sentence itself.
         results = guarded(
             self.engine().score_batch,
@@ -135,8 +148,7 @@ class BatchDecoder:
             batch_type="tokens",
         )
         for row, result in zip(fits, results, strict=True):
-            own = result.log_probs[len(prefix) :]
-            scores[row] = (float(sum(own)), len(own))
+            scores[row] = (True, result.log_probs[len(prefix) :])
         return scores
 
     def _run(

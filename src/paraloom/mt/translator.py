@@ -400,6 +400,28 @@ class Translator:
         """
         return self._decoder.score(normalize(as_texts(sources)).to_pylist(), normalize(as_texts(targets)).to_pylist())
 
+    def score_prefixes(self, sources: Sequence[str], prefixes: Sequence[str]) -> list[float]:
+        """How likely translations are to begin with given text.
+
+        Args:
+            sources: Sentences, n.
+            prefixes: The beginning of each translation.
+
+        Returns:
+            n log-probabilities (natural logarithms, sums over the tokens of the beginning); NaN where a side is longer
+            than the model takes.
+
+        Raises:
+            TypeError: An argument is not a sequence of texts.
+
+        Example:
+            >>> good, bad = Translator.load("de-en").score_prefixes(["Guten Morgen!"] * 2, ["Good", "Bad"])
+            >>> good > bad
+            True
+        """
+        given = [normalize(as_texts(texts)).to_pylist() for texts in (sources, prefixes)]
+        return self._decoder.score_prefixes(*given)
+
     def engine_options(self, decode: str | Decoding | None = None) -> dict[str, Any]:
         """Keyword arguments of ctranslate2's translate_batch for a decoding, batching included.
 

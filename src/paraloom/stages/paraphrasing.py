@@ -92,7 +92,9 @@ class Paraphrase(Map):
     """
 
     inputs: ClassVar[tuple[str, ...]] = ("paraphraser", "parser", "forward", "backward", "encoder")
-    version: ClassVar[str] = "2"  # selections drop improbable candidates
+    version: ClassVar[str] = (
+        "2"  # selections drop improbable candidates; automatic templates are the most probable ones
+    )
     output_schema: ClassVar[str] = "VARIANTS"
     rows: ClassVar[Literal["same", "many"]] = "many"
     optional_fields: ClassVar[tuple[str, ...]] = (
