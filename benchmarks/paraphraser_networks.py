@@ -1,4 +1,4 @@
-"""How well do the networks follow templates, over seeds? Trains each on the same pairs, and measures them on held-out ones.
+"""How well do networks follow templates, over seeds? Trains each on the same pairs, measures them on held-out ones.
 
     python benchmarks/paraphraser_networks.py runs/bundled-paraphraser/250-parsed \\
         --sentences runs/bundled-paraphraser/320-sentences-parsed --parser runs/parser-en \\

@@ -237,6 +237,8 @@ def test_another_language_is_named() -> None:
     model.settings = ParaphraserSettings(LABELS, language="en")
     with pytest.raises(DataError, match="the text is German, and the paraphraser was trained on English"):
         model.paraphrase(german)
+    with pytest.warns(UserWarning, match="the text looks German, and the paraphraser was trained on English"):
+        model.paraphrase("Wir gehen nach Hause.")
     assert len(model.paraphrase(german, check_language=False)) == 6
     model.settings = ParaphraserSettings(LABELS, language="")
     assert len(model.paraphrase(german)) == 6

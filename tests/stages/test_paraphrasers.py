@@ -100,6 +100,8 @@ def test_bad_input(model: library.Paraphraser, tmp_path: Path) -> None:
         model.paraphrase([SENTENCE], template="(S (ADV) (NP))")
     with pytest.raises(DataError, match=r"the exemplar '' cannot be parsed"):
         model.paraphrase([SENTENCE], like="")
+    with pytest.raises(ModelError, match=r"paraphraser 'englsh' not found; did you mean 'english'\?"):
+        library.Paraphraser.load("englsh")
     with pytest.raises(ModelError, match=r"not a paraphraser: paraphraser.json not found"):
         library.Paraphraser.load(tmp_path)
     (tmp_path / "paraphraser.json").write_text('{"labels": []}')

@@ -4,7 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from paraloom.text.function_words import FUNCTION_WORDS, known_function_words, likeness, sample_language
+from paraloom.text.function_words import (
+    FUNCTION_WORDS,
+    known_function_words,
+    likeness,
+    sample_language,
+    suspected_language,
+)
 
 TEXTS = {
     "cs": "Nevím, jestli to bude fungovat, ale můžete to zkusit, když mám čas. Byl jsem tam včera se svým bratrem.",
@@ -54,3 +60,19 @@ def test_lists_have_words_of_their_own() -> None:
     for language, words in FUNCTION_WORDS.items():
         others = set().union(*(set(other.split()) for name, other in FUNCTION_WORDS.items() if name != language))
         assert len(set(words.split()) - others) >= 10, language
+
+
+@pytest.mark.parametrize(
+    ("text", "suspected"),
+    [
+        ("Wir gehen heute nach Hause.", "de"),
+        ("Je ne sais pas.", "fr"),
+        ("Wir gehen nach Hause, and they stay.", None),  # a function word of English
+        ("Hause Hause", None),
+        ("Nach nach nach", None),  # one word alone may be a name
+        ("", None),
+    ],
+)
+def test_a_few_words_make_a_language_suspected(text: str, suspected: str | None) -> None:
+    assert suspected_language([text], "en") == suspected
+    assert suspected_language([text], "xx") is None

@@ -23,6 +23,9 @@ PARAPHRASE_MODEL = "paraphrases-en"
 PARAPHRASER, PARSER = "paraphraser", "parser"
 """Kinds of models that have the name of their language, too: as a paraphraser, 'english' is `english-paraphraser`."""
 
+PARAPHRASERS = ("english", "english-paraphraser")
+"""Names of bundled paraphrasers."""
+
 _INSIDE = {"english-parser": "english-paraphraser/parser"}
 """The paraphraser needs the parser: its folder is complete, and has it."""
 

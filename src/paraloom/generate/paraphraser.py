@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Sequence
 from itertools import islice
 from typing import cast
@@ -23,7 +24,7 @@ from paraloom.generate.examples import (
 from paraloom.generate.linearization import cut_tree, plain_text, read_template
 from paraloom.generate.settings import ParaphraserSettings
 from paraloom.generate.templates import TemplateTable
-from paraloom.text.function_words import known_function_words, sample_language
+from paraloom.text.function_words import known_function_words, sample_language, suspected_language
 from paraloom.text.language_names import language_name
 from paraloom.text.normalize import is_copy
 
@@ -259,7 +260,7 @@ class ControlledParaphraser:
             )
 
     def check_language(self, texts: Sequence[str]) -> None:
-        """Refuse texts in another language than that of the training pairs.
+        """Refuse texts in another language than that of the training pairs; warn where they are too few to be sure.
 
         Args:
             texts: Texts, which are looked at together.
@@ -275,6 +276,12 @@ class ControlledParaphraser:
                 f"{language_name(language)}",
                 remedy="Use a paraphraser of this language. If it is right as it is, switch the check off: "
                 "--no-language-check, check_language=False, or check_languages = false in a pipeline.",
+            )
+        if identified is None and (suspected := suspected_language(texts, language)) is not None:
+            warnings.warn(
+                f"the text looks {language_name(suspected)}, and the paraphraser was trained on "
+                f"{language_name(language)}: expect wrong paraphrases",
+                stacklevel=3,
             )
 
     def _trees(self, texts: Sequence[str]) -> list[str | None]:

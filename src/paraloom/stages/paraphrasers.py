@@ -8,9 +8,9 @@ from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import ClassVar, Literal
 
-from paraloom.bundled import PARAPHRASER, bundled_path
+from paraloom.bundled import PARAPHRASER, PARAPHRASERS, bundled_path
 from paraloom.core.config import base_config, check_range
-from paraloom.core.errors import ConfigError, DataError, nearest
+from paraloom.core.errors import ConfigError, DataError, ModelError, nearest, suggestion
 from paraloom.core.protocols import ParserLike, PrefixTranslatorLike
 from paraloom.core.stage import Fit, Json, Ref, StageContext
 from paraloom.generate.config import ControlConfig
@@ -231,7 +231,13 @@ def paraphraser_parts(
     """What a paraphraser is made of; see `open_paraphraser`."""
     path = Path(folder)
     if not path.exists():
-        path = bundled_path(str(folder), PARAPHRASER) or path
+        bundled = bundled_path(str(folder), PARAPHRASER)
+        if bundled is None:
+            raise ModelError(
+                f"paraphraser '{folder}' not found{suggestion(str(folder), PARAPHRASERS)}",
+                remedy="Name english, the bundled paraphraser, or a folder that `paraloom train paraphraser` wrote.",
+            )
+        path = bundled
     settings = ParaphraserSettings.load(path)
     if parser is None and (path / PARSER_FOLDER).is_dir():
         parser = path / PARSER_FOLDER

@@ -62,7 +62,8 @@ class Paraphrase(Map):
         backward: The translator back.
         pivots: Translations of each text on the way of a round trip.
         parser: Another parser than the one that came with the model: a stage or a folder.
-        n: Variants of each text at most.
+        n: Variants of each text at most; without a template or a selection, copies of the text are left out where
+            there is another variant.
         template: A template such as '(S (NP) (VP) (.))', or 'auto' for n templates chosen for each text, with a variant
             of each; '' paraphrases freely.
         like: Instead of a template: a sentence whose syntax to follow.
@@ -92,9 +93,8 @@ class Paraphrase(Map):
     """
 
     inputs: ClassVar[tuple[str, ...]] = ("paraphraser", "parser", "forward", "backward", "encoder")
-    version: ClassVar[str] = (
-        "2"  # selections drop improbable candidates; automatic templates are the most probable ones
-    )
+    # 2: selections drop improbable candidates, automatic templates are the most probable ones, free variants no copies.
+    version: ClassVar[str] = "2"
     output_schema: ClassVar[str] = "VARIANTS"
     rows: ClassVar[Literal["same", "many"]] = "many"
     optional_fields: ClassVar[tuple[str, ...]] = (
@@ -268,15 +268,20 @@ class Paraphrase(Map):
             pivot = _round_trip(*self._translators(context), self.pivots, self.decode or None)
             return pivot.paraphrase(texts, n=count, seed=context.seed), pivot.signature, "round-trip"
         paraphraser = _paraphraser(context.inputs["paraphraser"], context.inputs.get("parser"))
-        groups = paraphraser.candidates(
-            texts,
-            n=count,
-            template=self.template or None,
-            like=self.like or None,
-            height=self.height or None,
-            decode=self.decode or None,
-            seed=context.seed,
-        )
+        if self.selects or self.template or self.like:
+            groups = paraphraser.candidates(
+                texts,
+                n=count,
+                template=self.template or None,
+                like=self.like or None,
+                height=self.height or None,
+                decode=self.decode or None,
+                seed=context.seed,
+            )
+        else:  # leaves out copies, which a selection would reject with a reason
+            groups = paraphraser.paraphrase(
+                texts, n=count, decode=self.decode or None, seed=context.seed, check_language=False
+            )
         if self.selects:
             groups = paraphraser.with_free_logprobs(texts, groups)
         signed = f"{paraphraser.signature}|{signature('decode', decode=self.decode or 'beam', n=count)}"

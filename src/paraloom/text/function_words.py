@@ -161,6 +161,36 @@ def sample_language(texts: Iterable[str]) -> SampleLanguage:
     return SampleLanguage(first, round(highest / words, 2))
 
 
+def suspected_language(texts: Iterable[str], expected: str) -> str | None:
+    """The language that a few words point to, where no function word of the expected one stands beside them.
+
+    Args:
+        texts: Texts that are too few for `sample_language`, such as one sentence.
+        expected: Their language as it should be, an ISO 639-1 code.
+
+    Returns:
+        The language with most evidence, if it has two different function words; None where a function word of
+        `expected` occurs, or where that language is not known here.
+
+    Example:
+        >>> suspected_language(["Wir gehen heute nach Hause."], "en"), suspected_language(["Die Hard is on."], "en")
+        ('de', None)
+    """
+    if expected not in FUNCTION_WORDS:
+        return None
+    evidence: dict[str, float] = defaultdict(float)
+    types: dict[str, set[str]] = defaultdict(set)
+    for text in texts:
+        for word in _WORD.findall(text.lower()):
+            for language, weight in _languages_of(word):
+                if language == expected:
+                    return None
+                evidence[language] += weight
+                types[language].add(word)
+    several = [language for language, words in types.items() if len(words) > 1]
+    return max(several, key=lambda language: (evidence[language], language), default=None)
+
+
 def likeness(text: str, language: str) -> float:
     """Share of the words of a text that are function words of a language, or of its letters in the script of one.
 
