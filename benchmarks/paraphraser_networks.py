@@ -2,7 +2,7 @@
 
     python benchmarks/paraphraser_networks.py runs/bundled-paraphraser/250-parsed \\
         --sentences runs/bundled-paraphraser/320-sentences-parsed --parser runs/parser-en \\
-        --test runs/bundled-paraphraser/330-common-test-parsed --steps 2000 -o runs/networks
+        --test runs/bundled-paraphraser/330-common-test-parsed -o runs/networks
 
 Rows: our transformer, PNMT's LSTM and SCPN's two networks, each trained with every seed for as many updates of as many
 tokens; SCPN learns from the pairs alone. Prints Markdown: the mean over the seeds, lowest and highest in brackets, for
@@ -24,7 +24,6 @@ from paraloom.workflows.paraphrasers import train_paraphraser
 
 NETWORKS = ("transformer", "lstm", "scpn")
 MODEL_SYSTEMS = ("free", "shuffled", "template", "nearest of 5")
-BATCH_TOKENS = 4000
 MAX_LENGTH = 128
 
 
@@ -78,9 +77,12 @@ def main() -> None:
     parser.add_argument("--test", type=Path, required=True, help="held-out pairs with trees")
     parser.add_argument("--networks", nargs="+", choices=NETWORKS, default=list(NETWORKS))
     parser.add_argument("--seeds", type=int, nargs="+", default=[1, 2, 3])
-    parser.add_argument("--steps", type=int, default=2000)
+    parser.add_argument("--steps", type=int, default=1500)
+    parser.add_argument("--batch-tokens", type=int, default=2500, help="of an update (default: %(default)s)")
+    parser.add_argument("--vocab-size", type=int, default=3000, help="subwords (default: %(default)s)")
     parser.add_argument("--hidden-dim", type=int, default=256, help="of the LSTMs (default: %(default)s)")
     parser.add_argument("--word-dim", type=int, default=256, help="of the LSTMs (default: %(default)s)")
+    parser.add_argument("--threads", type=int, default=2, help="of a training (default: %(default)s)")
     parser.add_argument("--rows", type=int, default=1000, help="test pairs (default: %(default)s)")
     parser.add_argument("-o", "--output", type=Path, required=True, help="folder of the models and figures")
     options = parser.parse_args()
@@ -106,10 +108,12 @@ def main() -> None:
                     word_dim=options.word_dim,
                     ffn_dim=768,
                     max_length=MAX_LENGTH,
-                    batch_tokens=BATCH_TOKENS,
+                    batch_tokens=options.batch_tokens,
+                    vocab_size=options.vocab_size,
+                    threads=options.threads,
                     subword_sampling=0.0,
                     patience=0,
-                    evaluate_every=1000,
+                    evaluate_every=500,
                 )
                 minutes = (time.monotonic() - started) / 60
                 row = {**measured(folder, options.test, options.rows), "minutes": round(minutes, 1)}

@@ -57,11 +57,11 @@ def write_sentences(folder: Path, count: int) -> Path:
     return folder
 
 
-def written(folder: Path, sentences: Path, noisy_share: float) -> tuple[list[str], dict[str, object]]:
+def written(folder: Path, sentences: Path, noisy_share: float, **shares: float) -> tuple[list[str], dict[str, object]]:
     """The lines of the examples of sentences, and the counts."""
     writer = ExampleWriter("transformer", ControlConfig(), ScpnConfig(), (False,), 0.1, 1.0, 7)
     folder.mkdir()
-    counts = writer.write_sentences([Corpus.open(sentences)], folder, noisy_share=noisy_share)
+    counts = writer.write_sentences([Corpus.open(sentences)], folder, noisy_share=noisy_share, **shares)
     return example_file(folder, "examples", False).read_text().splitlines(), counts
 
 
@@ -91,6 +91,23 @@ def test_noisy_examples(tmp_path: Path) -> None:
     assert noisy[0][0] == f"<canonical> {noisy_pair(noisy[0][1][6:], NoiseConfig(), random)[0]}"
 
 
+def test_unmoved_sentences_are_examples_as_they_are(tmp_path: Path) -> None:
+    sentences = write_sentences(tmp_path / "sentences", 200)
+    none, without = written(tmp_path / "none", sentences, 0.0)
+    every, counts = written(tmp_path / "every", sentences, 0.0, unmoved_share=1.0)
+    assert "unmoved_examples" not in without
+    assert counts["reordered_examples"] == without["reordered_examples"] == len(none)
+    unmoved = [line.split("\t") for line in every if line not in none]
+    assert len(every) - len(none) == counts["unmoved_examples"]
+    assert counts["unmoved_examples"] + counts["reordered_left_out"] == without["reordered_left_out"]  # type: ignore
+    texts = {row["text"] for row in read_rows(sentences)}
+    for source, target in unmoved:
+        template, text = target.split("<sep> ")
+        assert source.split(" <sep>")[0] == text and text in texts and template  # the same sentence, with its template
+    _, half = written(tmp_path / "half", sentences, 0.0, unmoved_share=0.5)
+    assert 0 < half["unmoved_examples"] < counts["unmoved_examples"]  # type: ignore[operator]
+
+
 def test_digests_of_earlier_runs_stay() -> None:
     stage = TrainParaphraser(pairs=("pairs",), sentences=("sentences",))
     assert "noisy_share" not in stage.configuration()
@@ -104,6 +121,8 @@ def test_digests_of_earlier_runs_stay() -> None:
     [
         ({"noisy_share": 0.5}, "'sentences' is empty"),
         ({"noisy_share": 1.5, "sentences": ("s",)}, "'noisy_share' must be from 0 to 1"),
+        ({"unmoved_share": 0.5}, "'sentences' is empty"),
+        ({"unmoved_share": -0.5, "sentences": ("s",)}, "'unmoved_share' must be from 0 to 1"),
     ],
 )
 def test_settings_of_training(settings: dict[str, object], message: str) -> None:

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import paraloom.bundled
 from paraloom.core.errors import ConfigError, DataError, ModelError
 
 pytest.importorskip("nltk", reason="parsing needs nltk: pip install 'paraloom[syntax]'")
@@ -20,6 +21,8 @@ import torch
 from nltk.tree import Tree
 from torch import nn
 
+from paraloom.pipeline.pipeline import Pipeline
+from paraloom.stages.syntax import TrainParser
 from paraloom.syntax.parsers.spans import MAX_WORDS, SpanParser
 from paraloom.syntax.span_kernels import best_splits, normalized_spans, span_index, spans_of_splits
 from paraloom.syntax.span_network import SpanNetwork
@@ -264,3 +267,25 @@ def test_depths_of_brackets_fit(parser: SpanParser) -> None:
     depths = np.cumsum([(character == "(") - (character == ")") for character in tree])
     assert depths[-1] == 0 and all(depth > 0 for depth in depths[:-1])
     assert all(abs(after - before) <= 1 for before, after in pairwise(depths.tolist()))
+
+
+def test_a_parser_takes_the_vectors_of_the_most_common_words(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    given: list[GivenVectors] = []
+
+    def train(trees, config, vectors, **options):  # type: ignore[no-untyped-def]
+        given.append(vectors)
+        return train_span_model(trees, SpanConfig(epochs=1, width=8, hidden_size=6, span_size=6), vectors, **options)
+
+    monkeypatch.setattr("paraloom.syntax.span_training.train_span_model", train)
+    treebank = tmp_path / "trees.mrg"
+    treebank.write_text("\n".join(TREES), encoding="utf-8")
+    encoder = Path(paraloom.bundled.__file__).parent / "english"
+    for number, words in enumerate((7, 0)):
+        stage = TrainParser(treebank=(treebank,), method="spans", encoder=encoder, encoder_words=words, held_out=0)
+        Pipeline([stage]).run(tmp_path / str(number), engine="inline")
+    some, all_words = given
+    assert list(some.words) == list(all_words.words)[:7] and len(all_words.words) > 10_000
+    with pytest.raises(ConfigError, match="key 'encoder_words' needs an encoder"):
+        TrainParser(treebank=(treebank,), encoder_words=7)
+    with pytest.raises(ConfigError, match="'encoder_words' must be 0 or more"):
+        TrainParser(treebank=(treebank,), encoder=encoder, encoder_words=-1)
