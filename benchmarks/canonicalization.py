@@ -6,7 +6,8 @@
 First, clean sentences, which the model must not have been trained on (`--clean`, by default of MASC and ABC news:
 those of 4 to 40 words that begin with a capital, end with punctuation and are not headlines), with noise by a seed
 (`paraloom.generate.noise`). Rows: *nothing*; *rules*: the first letter becomes a capital, a full stop is added, and
-abbreviations and contractions are written in full by the lists that the noise is made with; *model*, if one is given.
+abbreviations and contractions are written in full by the lists that the noise is made with; *rules and words*:
+`paraloom canonicalize`; if a model is given, *model alone* (`--no-rules`) and *rules, words, model* (`--model`).
 Columns, with 95 % bootstrap intervals: word error rate and chrF to the clean sentence, the share that is restored
 exactly, and the share of clean sentences that the system leaves as they are. The model was trained on noise of the same
 kind, and the rules know its lists: both are at an advantage that real text does not give.
@@ -31,7 +32,7 @@ from paraloom.core.seeds import generator
 from paraloom.embed.encoder import open_encoder
 from paraloom.evaluate.bootstrap import mean_scores, sample_counts, with_interval
 from paraloom.evaluate.restoration import measure_restoration, restoration_table
-from paraloom.generate.canonicalization import CanonicalText
+from paraloom.generate.canonicalization import Canonicalizer, CanonicalText
 from paraloom.generate.noise import NoiseConfig, add_noise, expand_abbreviations, is_edited
 from paraloom.generate.selection import text_cosines
 from paraloom.io import read_lines
@@ -41,6 +42,7 @@ from paraloom.workflows import Paraphraser, open_canonicalizer
 CLEAN = ("mixed.masc", "news.nltk-abc")
 TWEETS = ("tweets.tweeteval", "tweets.crisislex")
 BATCH = 128
+ALONE = "model alone"
 
 System = Callable[[Sequence[str]], list[str]]
 
@@ -50,6 +52,11 @@ def rules(text: str) -> str:
     text = expand_abbreviations(text.strip())
     text = text[:1].upper() + text[1:]
     return text if not text or text[-1] in ".!?…\"”'’)" else f"{text}."
+
+
+def texts_of(canonicalizer: Canonicalizer) -> System:
+    """The forms alone."""
+    return lambda texts: [one.text for one in canonicalizer.canonicalize(texts)]
 
 
 def draw(texts: Sequence[str], count: int, seed: int) -> list[str]:
@@ -96,7 +103,7 @@ def report_tweets(
     if forms:
         reasons = Counter(f"{one.status}{f': {one.reason}' if one.reason else ''}" for one in forms)
         figures["statuses"] = dict(reasons)
-        print("\nmodel: " + "; ".join(f"{count:,} {reason}" for reason, count in reasons.most_common()) + "\n")
+        print("\n" + "; ".join(f"{count:,} {reason}" for reason, count in reasons.most_common()) + "\n")
         for one in forms[:samples]:
             print(f"- {one.source}\n  {one.text if one.text != one.source else f'= ({one.reason or one.status})'}")
     return figures
@@ -123,17 +130,20 @@ def main() -> None:
         "nothing": lambda texts: list(texts),
         "rules": lambda texts: [rules(text) for text in texts],
     }
-    canonicalizer = None
+    canonicalizers = {"rules and words": open_canonicalizer()}
     if arguments.model is not None:
-        canonicalizer = open_canonicalizer(
-            Paraphraser.load(arguments.model),
-            encoder=arguments.encoder,
-            language_model=arguments.language_model,
-            meaning=arguments.meaning,
-        )
-        print(canonicalizer.signature)
-        chooser = canonicalizer.canonicalize
-        systems["model"] = lambda texts: [one.text for one in chooser(texts)]
+        paraphraser = Paraphraser.load(arguments.model)
+        for name, with_rules in ((ALONE, False), ("rules, words, model", True)):
+            canonicalizers[name] = open_canonicalizer(
+                paraphraser,
+                rules=with_rules,
+                encoder=arguments.encoder,
+                language_model=arguments.language_model,
+                meaning=arguments.meaning,
+            )
+    for name, one in canonicalizers.items():
+        print(f"{name}: {one.signature}")
+        systems[name] = texts_of(one)
 
     edited = [text for text in read(arguments.clean) if is_edited(text) and 4 <= len(text.split()) <= 40]
     clean = draw(edited, arguments.rows, arguments.seed)
@@ -148,11 +158,11 @@ def main() -> None:
     figures: dict[str, Any] = {"noise": {name: result.to_dict() for name, result in results.items()}}
     if arguments.tweets:
         tweets = draw(read(arguments.noisy), arguments.tweets, arguments.seed)
-        forms = [] if canonicalizer is None else in_batches(canonicalizer.canonicalize, tweets)
+        *_, (last, canonicalizer) = canonicalizers.items()
+        forms = in_batches(canonicalizer.canonicalize, tweets)
         print(f"\n{len(tweets)} tweets")
         known = {one.source: one.text for one in forms}
-        if forms:
-            systems["model"] = lambda texts: [known[text] for text in texts]
+        systems[last] = lambda texts: [known[text] for text in texts]
         figures["tweets"] = report_tweets(tweets, systems, forms, arguments.judge, arguments.samples)
     if arguments.output is not None:
         with atomic_write(arguments.output) as temporary:

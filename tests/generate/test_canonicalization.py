@@ -15,6 +15,7 @@ from paraloom.core.protocols import Variant
 from paraloom.generate.canonicalization import Canonicalizer, CanonicalText
 from paraloom.generate.paraphraser import ControlledParaphraser
 from paraloom.generate.settings import ParaphraserSettings
+from paraloom.generate.spelling import Speller
 from paraloom.generate.templates import TemplateTable
 
 
@@ -173,3 +174,37 @@ def test_a_model_that_was_not_trained_for_it() -> None:
     with pytest.raises(ModelError, match=r"was not trained to write the standard form(.|\n)*--noisy-share 0.3"):
         model.canonical_candidates(["it rain"])
     assert not translator.calls
+
+
+SPELLER = Speller(["see", "you", "the", "saw", "dog", "i", "late"])
+
+
+def test_rules_without_a_model() -> None:
+    speller = Canonicalizer(None, speller=SPELLER)
+    forms = speller.canonicalize(["i see u @dgo 5", "I see you.", "@ann 5", "teh dog"])
+    assert [(one.text, one.status) for one in forms] == [
+        ("I see you @dgo 5", "changed"),
+        ("I see you.", "unchanged"),
+        ("@ann 5", "kept"),
+        ("The dog.", "changed"),
+    ]
+    assert [one.source for one in forms] == ["i see u @dgo 5", "I see you.", "@ann 5", "teh dog"]
+    assert speller.signature.startswith("rules|canonical|")
+
+
+@pytest.mark.parametrize(
+    ("candidate", "own", "text", "reason"),
+    [
+        ("I see you!", -2.0, "I see you!", ""),  # more probable by more than the margin
+        ("I see you!", -1.1, "I see you.", ""),  # by less
+        ("I saw you.", -2.0, "I see you.", ""),  # another word that is known
+    ],
+)
+def test_rules_before_a_model(candidate: str, own: float, text: str, reason: str) -> None:
+    one = form("i see u", candidate, own=own, speller=SPELLER)
+    assert (one.text, one.source, one.status, one.reason) == (text, "i see u", "changed", reason)
+
+
+def test_a_model_that_exchanges_known_words_changes_nothing() -> None:
+    one = form("I see you.", "I saw you.", speller=SPELLER)
+    assert (one.text, one.status, one.reason) == ("I see you.", "kept", "other words")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -25,8 +26,15 @@ def canonicalize(
         ),
     ],
     model: Annotated[
-        str, typer.Option(help="english, or a folder of `train paraphraser`, trained with --noisy-share.")
-    ],
+        str | None,
+        typer.Option(
+            help="Also a paraphraser: english, or a folder of `train paraphraser`, trained with --noisy-share.",
+            autocompletion=options.complete_paraphraser,
+        ),
+    ] = None,
+    rules: Annotated[
+        bool, typer.Option("--rules/--no-rules", help="English: rules and a list of words first, or the model alone.")
+    ] = True,
     output: Annotated[
         str, typer.Option("--output", "-o", help="Where to write; a table gets further columns. Default: print.")
     ] = "-",
@@ -57,18 +65,21 @@ def canonicalize(
 ) -> None:
     """Write noisy texts (tweets, chats, lower-cased or misspelled text) in their standard form.
 
-    Numbers, links and names stay as they are. A text of which no candidate is safe stays as it is, too; tables and
-    --json say so, in the column canonical_status, with the reason, and all are counted at the end.
+    English is corrected by rules and a list of words; with --model, a paraphraser may change what is left, such as
+    unknown words. Numbers, links and names stay as they are. A text of which no candidate is safe stays as it is, too;
+    tables and --json say so, in the column canonical_status, with the reason, and all are counted at the end.
 
-    Example: `paraloom canonicalize "u dont need 2 tickets" --model paraphraser-en`
+    Example: `paraloom canonicalize "u dont need 2 tickets"`
 
-    Example: `paraloom canonicalize tweets.csv --model paraphraser-en -o standard.csv`
+    Example: `paraloom canonicalize tweets.csv --model english -o standard.csv`
     """
     used = workflows.use_device(device)
     source = _source(texts)
-    paraphraser = workflows.Paraphraser.load(model, device=None if used is None else str(used))
+    on = None if used is None else str(used)
+    paraphraser = None if model is None else workflows.Paraphraser.load(model, device=on)
     canonicalizer = workflows.open_canonicalizer(
         paraphraser,
+        rules=rules,
         encoder=encoder,
         meaning=meaning,
         language_model=language_model,
@@ -78,6 +89,12 @@ def canonicalize(
     )
     printing = output == "-"
 
+    def check(sample: Sequence[str]) -> None:
+        if paraphraser is None:
+            workflows.check_text_language(sample, "en")
+        else:
+            paraphraser.check_language(sample)
+
     def print_form(one: Any) -> None:
         typer.echo(json.dumps(one.to_dict(), ensure_ascii=False) if as_json else one.text)
 
@@ -86,7 +103,7 @@ def canonicalize(
         canonicalizer,
         output,
         text=options.column(text),
-        check=paraphraser.check_language if language_check else None,
+        check=check if language_check else None,
         report=print_form if printing else None,
         decode=decode,
         seed=seed,

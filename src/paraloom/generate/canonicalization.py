@@ -1,4 +1,4 @@
-"""The standard form of noisy texts: candidates of a paraphraser, checked for meaning, and chosen by probability."""
+"""The standard form of noisy texts: rules and a list of words, then candidates of a paraphraser that are safe."""
 
 from __future__ import annotations
 
@@ -25,18 +25,22 @@ from paraloom.generate.selection import (
     text_cosines,
     text_units,
 )
+from paraloom.generate.spelling import Speller
 
 CHANGED, UNCHANGED, KEPT = STATUSES = ("changed", "unchanged", "kept")
 """What happened to a text. changed: another form was chosen. unchanged: the text itself was the best form. kept: all
 candidates were unsafe, and the text stays as it is."""
 
-NO_CANDIDATE, NO_WORDS = "without a candidate", "without words to write"
-"""Why a text was kept: the model gave nothing; nothing but placeholders is in it."""
+NO_CANDIDATE, NO_WORDS, OTHER_WORDS = "without a candidate", "without words to write", "other words"
+"""Why a text was kept: the model gave nothing; nothing but placeholders is in it; known words became others."""
 
 MIN_MEANING = 0.6
 """Default minimum of the cosine to the text: spelling changes vectors, so that it is lower than for paraphrases."""
 
 Floats = npt.NDArray[np.float64]
+
+_MARGIN = 0.2
+"""What a form of the model must gain over that of the speller, in nats a subword."""
 
 _LENGTH_RATIO = 2.0
 _FEW_WORDS = 3
@@ -99,13 +103,16 @@ class _Form(NamedTuple):
 class Canonicalizer:
     """Writes the standard form of texts, and leaves alone what it cannot rewrite safely.
 
-    Numbers, links, names and the like are placeholders for the model. Of its candidates, those are safe that have all
-    placeholders once, nothing like them besides, about as many words as the text, and its meaning by the encoder. Of
-    these and the text itself, the most probable one by the model is chosen, or by the model and a language model.
+    Numbers, links, names and the like are placeholders. With a speller, its form of the text comes first, and stands
+    for the text below. Of the candidates of a model, those are safe that have all placeholders once, nothing like them
+    besides, about as many words as the text, and its meaning by the encoder; with a speller, also its words, unless
+    these are unknown. Of these and the text itself, the most probable one by the model is chosen, or by the model and a
+    language model; with a speller, only if it is clearly more probable.
 
     Args:
-        source: Gives candidates.
+        source: Gives candidates; None for none.
         encoder: Measures meaning; without one, it is not checked.
+        speller: Writes texts in their standard form by rules; without one, a text is what it is.
         protector: Holds what must not change. Default: all kinds.
         meaning: Minimum cosine to the text, 0 to 1.
         language_model: Adds `language_weight` times the logarithm of the text's perplexity by a form's.
@@ -118,9 +125,10 @@ class Canonicalizer:
 
     def __init__(
         self,
-        source: CanonicalSource,
+        source: CanonicalSource | None,
         encoder: EncoderLike | None = None,
         *,
+        speller: Speller | None = None,
         protector: Protector | None = None,
         meaning: float = MIN_MEANING,
         language_model: FluencyModel | None = None,
@@ -129,6 +137,7 @@ class Canonicalizer:
     ) -> None:
         self.source = source
         self.encoder = encoder
+        self.speller = speller
         self.protector = protector or Protector()
         self.meaning = meaning
         self.language_model = language_model
@@ -145,7 +154,10 @@ class Canonicalizer:
         named = {name: "none" if model is None else model.signature for name, model in models.items()}
         held = ",".join(self.protector.kinds)
         settings = {"meaning": self.meaning, "candidates": self.candidates, "weight": self.language_weight}
-        return f"{self.source.signature}|{signature('canonical', hold=held, **settings, **named)}"
+        if self.speller is not None:
+            named["speller"] = self.speller.signature
+        source = "rules" if self.source is None else self.source.signature
+        return f"{source}|{signature('canonical', hold=held, **settings, **named)}"
 
     def canonicalize(self, texts: Sequence[str], *, decode: str | None = None, seed: int = 0) -> list[CanonicalText]:
         """Write the standard form of texts.
@@ -164,17 +176,37 @@ class Canonicalizer:
         results = [CanonicalText(text, text, KEPT, NO_WORDS) for text in texts]
         protected = [self.protector.protect(text) for text in texts]
         rows = [row for row, one in enumerate(protected) if self.protector.words_left(one)]
-        if rows:
-            chosen = self._rewritten([texts[row] for row in rows], [protected[row] for row in rows], decode, seed)
-            for row, one in zip(rows, chosen, strict=True):
-                results[row] = one
+        spelled = [self._spelled(texts[row], protected[row]) for row in rows]
+        if self.source is None:
+            chosen = [CanonicalText(text, text, UNCHANGED) for text, _ in spelled]
+        elif rows:
+            given = [text for text, _ in spelled], [one for _, one in spelled]
+            chosen = self._rewritten(self.source, *given, decode, seed)
+        else:
+            chosen = []
+        for row, one in zip(rows, chosen, strict=True):
+            status, reason = (one.status, one.reason) if one.text == texts[row] else (CHANGED, "")
+            results[row] = one._replace(source=texts[row], status=status, reason=reason)
         return results
 
+    def _spelled(self, text: str, protected: ProtectedText) -> tuple[str, ProtectedText]:
+        """The speller's form of a text, without placeholders and with them; the text as it is without a speller."""
+        if self.speller is None:
+            return text, protected
+        written = protected._replace(text=self.speller.standard_form(protected.text))
+        restored, problem = self.protector.restore(protected, written.text)
+        return (text, protected) if problem else (restored, written)
+
     def _rewritten(
-        self, texts: Sequence[str], protected: Sequence[ProtectedText], decode: str | None, seed: int
+        self,
+        source: CanonicalSource,
+        texts: Sequence[str],
+        protected: Sequence[ProtectedText],
+        decode: str | None,
+        seed: int,
     ) -> list[CanonicalText]:
         """The form of each text, all of which have words."""
-        groups = self.source.canonical_candidates(
+        groups = source.canonical_candidates(
             [one.text for one in protected], n=self.candidates, decode=decode, seed=seed
         )
         forms: list[_Form] = []
@@ -187,13 +219,15 @@ class Canonicalizer:
                     continue
                 restored, problem = self.protector.restore(held, candidate.text)
                 problem = problem or _surface_problem(text, restored, candidate)
+                if not problem and self.speller is not None and not self.speller.only_corrects(text, restored):
+                    problem = OTHER_WORDS
                 if problem:
                     problems[row] = problems[row] or problem
                 else:
                     forms.append(self._form(row, restored, held, candidate.text, _mean_logprob(candidate)))
         meaning = self._meanings(texts, protected, forms)
         sources = [protected[form.row].text for form in forms]
-        scored = np.array(self.source.canonical_logprobs(sources, [form.written for form in forms]), np.float64)
+        scored = np.array(source.canonical_logprobs(sources, [form.written for form in forms]), np.float64)
         logprobs = np.where(np.isnan(scored), [form.logprob for form in forms], scored)
         scores = logprobs + self.language_weight * self._improvements(texts, forms)
         of_row: dict[int, list[int]] = {}
@@ -202,6 +236,8 @@ class Canonicalizer:
         results = []
         for row, (own_number, *others) in of_row.items():
             text, safe = texts[row], [number for number in others if meaning[number] >= self.meaning]
+            if self.speller is not None:
+                scores[own_number] += _MARGIN
             # Where the probability of the text itself is unknown, a safe form is better.
             order = [own_number, *safe] if not math.isnan(scores[own_number]) else safe or [own_number]
             best = max(order, key=lambda number: -math.inf if math.isnan(scores[number]) else scores[number])

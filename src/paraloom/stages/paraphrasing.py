@@ -32,6 +32,7 @@ from paraloom.mt.loading import open_translator
 from paraloom.pairs.variants import variant_rows
 from paraloom.stages.input_checks import read_sample
 from paraloom.stages.paraphrasers import open_paraphraser
+from paraloom.stages.spelling import speller_for
 from paraloom.stages.variants import originals_of
 from paraloom.text.language_names import language_name
 
@@ -75,7 +76,8 @@ class Paraphrase(Map):
         meaning: Select variants: minimum cosine similarity to the text, 0 to 1, instead of the preset's.
         difference: Select variants: minimum difference from the text, 0 to 1, instead of the preset's.
         canonical: Write the standard form of noisy texts instead of paraphrases, with a paraphraser that was trained
-            with `noisy_share`; `meaning` is then the minimum cosine, by default 0.6.
+            with `noisy_share`; `meaning` is then the minimum cosine, by default 0.6. English texts are first corrected
+            by rules and a list of words (`paraloom.generate.spelling`).
         encoder: With a selection, or `canonical`: what measures meaning, such as 'english'.
         column: Column to paraphrase: 'text' of SENTENCES, 'src' or 'tgt' of PAIRS. Default: 'text', or else 'src'.
         check_languages: Before any work, identify the language of a sample, and fail if the paraphraser was trained on
@@ -93,7 +95,8 @@ class Paraphrase(Map):
     """
 
     inputs: ClassVar[tuple[str, ...]] = ("paraphraser", "parser", "forward", "backward", "encoder")
-    # 2: selections drop improbable candidates, automatic templates are the most probable ones, free variants no copies.
+    # 2: selections drop improbable candidates, automatic templates are the most probable ones, free variants no copies,
+    # standard forms begin with rules.
     version: ClassVar[str] = "2"
     output_schema: ClassVar[str] = "VARIANTS"
     rows: ClassVar[Literal["same", "many"]] = "many"
@@ -329,7 +332,12 @@ def _canonicalizer(folder: Path, parser: Path | None, encoder: Path, meaning: fl
     paraphraser = _paraphraser(folder, parser)
     protector = Protector(kinds_for(paraphraser.settings.language))
     return Canonicalizer(
-        paraphraser, open_encoder(encoder), protector=protector, meaning=meaning, candidates=candidates
+        paraphraser,
+        open_encoder(encoder),
+        speller=speller_for(paraphraser.settings.language),
+        protector=protector,
+        meaning=meaning,
+        candidates=candidates,
     )
 
 

@@ -30,6 +30,7 @@ from paraloom.io.records import (
     write_records,
 )
 from paraloom.stages.input_checks import SAMPLE_ROWS
+from paraloom.stages.spelling import speller_for
 from paraloom.workflows.labeled_sets import TEXT_NAMES, choose_column
 from paraloom.workflows.named_models import named_encoder, named_language_model, named_protector
 from paraloom.workflows.outputs import check_output
@@ -83,8 +84,9 @@ class Canonicalization:
 
 
 def open_canonicalizer(
-    paraphraser: ControlledParaphraser,
+    paraphraser: ControlledParaphraser | None = None,
     *,
+    rules: bool = True,
     encoder: str | Path | EncoderLike | None = "english",
     meaning: float | None = None,
     language_model: str | Path | FluencyModel | None = None,
@@ -95,7 +97,9 @@ def open_canonicalizer(
     """A canonicalizer with models by name.
 
     Args:
-        paraphraser: A paraphraser that was trained with noisy examples.
+        paraphraser: A paraphraser that was trained with noisy examples; None for rules and words alone.
+        rules: First write texts in their standard form by rules and a list of words, where the language is English;
+            of the paraphraser, only forms with the same words are then safe.
         encoder: Encoder that measures meaning, or its name; None or 'none' does not check it.
         meaning: Minimum cosine to the text, 0 to 1. Default: 0.6.
         language_model: A language model, or its folder, or an ARPA file: prefers fluent forms.
@@ -105,13 +109,18 @@ def open_canonicalizer(
 
     Raises:
         ModelError: The paraphraser was not trained for it.
-        ConfigError: A value is out of its range, or the encoder is for another language.
+        ConfigError: A value is out of its range, the encoder is for another language, or neither a paraphraser nor
+            rules are left.
     """
-    paraphraser.check_canonical()
-    language = paraphraser.settings.language
+    if paraphraser is not None:
+        paraphraser.check_canonical()
+    elif not rules:
+        raise ConfigError("without rules, a paraphraser is needed", remedy="Name one with --model, or keep the rules.")
+    language = "en" if paraphraser is None else paraphraser.settings.language
     return Canonicalizer(
         paraphraser,
-        named_encoder(encoder, language),
+        None if paraphraser is None else named_encoder(encoder, language),
+        speller=speller_for(language) if rules else None,
         protector=named_protector(hold, terms, language),
         meaning=MIN_MEANING if meaning is None else meaning,
         language_model=named_language_model(language_model),

@@ -75,6 +75,7 @@ class Paraphraser(ControlledParaphraser):
         self,
         texts: str | Sequence[str],
         *,
+        rules: bool = True,
         encoder: str | Path | EncoderLike | None = "english",
         meaning: float | None = None,
         language_model: str | Path | FluencyModel | None = None,
@@ -88,6 +89,8 @@ class Paraphraser(ControlledParaphraser):
 
         Args:
             texts: m texts, or one.
+            rules: First apply rules and a list of words, where the language is English; the model may then change what
+                is not known.
             encoder: Encoder that measures meaning, or its name; None or 'none' does not check it.
             meaning: Minimum cosine of a form to its text, 0 to 1. Default: 0.6.
             language_model: A language model, or its folder, or an ARPA file: prefers fluent forms.
@@ -106,12 +109,13 @@ class Paraphraser(ControlledParaphraser):
             DataError: The texts are in another language.
 
         Example:
-            >>> paraphraser = Paraphraser.load("paraphraser-en")  # doctest: +SKIP
-            >>> paraphraser.canonicalize(["u dont no me"])[0].text  # doctest: +SKIP
-            "You don't know me."
+            >>> paraphraser = Paraphraser.load("english")
+            >>> paraphraser.canonicalize(["u dont beleive me"])[0].text
+            "You don't believe me."
         """
         canonicalizer = open_canonicalizer(
             self,
+            rules=rules,
             encoder=encoder,
             meaning=meaning,
             language_model=language_model,
