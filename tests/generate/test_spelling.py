@@ -68,6 +68,8 @@ def test_the_most_frequent_correction() -> None:
         ("you are late #tag", "You are late #tag"),
         ("are you late?!", "Are you late?!"),
         ("you are 5", "You are 5"),
+        ("bale nagising kasi gumagalaw, teh cat", "Bale nagising kasi gumagalaw, teh cat."),  # another language
+        ("becausee becuasee seees teh cat you", "Because becuasee sees the cat you."),  # three unknown words
         ("  ", ""),
     ],
 )

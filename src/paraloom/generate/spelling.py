@@ -50,6 +50,7 @@ MISSPELLINGS = {
 _LETTERS = "abcdefghijklmnopqrstuvwxyz'"
 _SHORTEST = 3
 _SHOUTED = 3
+_UNKNOWN = 4
 _WORD = re.compile(r"(?<![\w@#'’-])[^\W\d_]+(?:['’][^\W\d_]+)*(?![\w@'’-]|\.\w)")
 _FIRST = re.compile(r"^[\s\"“‘'(\[]*([^\W\d_])")
 _PRONOUN = re.compile(r"(?<![\w'’.@#/-])i(?=(?:['’](?:m|ve|ll|d))?(?![\w'’.@/-]))")
@@ -67,7 +68,7 @@ class Speller:
     letter and the pronoun "I" become capitals; text in capitals becomes small; a full stop is added where the text ends
     with a word. A word that is not in the list becomes the most frequent one that differs by one letter too many, too
     few, another, or two swapped, or by letters that are repeated ("sooo"). Words with a capital within a text may be
-    names, and stay.
+    names, and stay; so do words of texts of which many are unknown, which may be in another language.
 
     Args:
         words: Known words in lower case, the most frequent first.
@@ -145,7 +146,8 @@ class Speller:
         if text.isupper() and len(_WORD.findall(text)) >= _SHOUTED:
             text = text.lower()
         text = _PRONOUN.sub("I", expand_abbreviations(text))
-        text = _WORD.sub(lambda match: self._corrected(match, text), text)
+        if not self._is_foreign(text):
+            text = _WORD.sub(lambda match: self._corrected(match, text), text)
         text = _FIRST.sub(lambda match: match[0][:-1] + match[1].upper(), text)
         return f"{text}." if _BARE_END.search(text) and not _ENDED.search(text) else text
 
@@ -166,6 +168,14 @@ class Speller:
             return False
         pairs = zip(before, after, strict=True)
         return all(one == other or (not self.knows(one) and self.knows(other)) for one, other in pairs)
+
+    def _is_foreign(self, text: str) -> bool:
+        """Whether at least four words, and a third of all, are unknown, but for those with a capital."""
+        words = [
+            word for word in _WORD.findall(text) if len(word) >= _SHORTEST and (not word[0].isupper() or text.isupper())
+        ]
+        unknown = sum(not self.knows(word) and word.lower() not in MISSPELLINGS for word in words)
+        return unknown >= _UNKNOWN and 3 * unknown >= len(words)
 
     def _corrected(self, match: re.Match[str], text: str) -> str:
         word = match[0]
