@@ -135,7 +135,10 @@ def test_canonicalization_without_a_model(tmp_path: Path) -> None:
     assert "2 sentences with noise, seed 3" in printed and "2 tweets" in printed
     figures = json.loads(output.read_text())
     noise = {name: {key: one["value"] for key, one in row.items()} for name, row in figures["noise"].items()}
-    assert set(noise) == {"nothing", "rules"} and noise["nothing"]["left_alone"] == noise["rules"]["left_alone"] == 1
+    assert (
+        set(noise) == {"nothing", "rules", "rules and words"}
+        and noise["nothing"]["left_alone"] == noise["rules"]["left_alone"] == 1
+    )
     assert noise["rules"]["word_errors"] <= noise["nothing"]["word_errors"]
     assert figures["tweets"]["nothing"]["changed"]["value"] == 0
     assert figures["tweets"]["rules"]["changed"]["value"] == 0.5  # "You are late."
