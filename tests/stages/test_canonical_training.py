@@ -247,3 +247,25 @@ def test_tables(model: Path, paraloom: Command, tmp_path: Path) -> None:
     assert [line[2] for line in lines] == [value["canonical"] for value in values[:4]]
     status, _, err = paraloom("canonicalize", "a.jsonl", "--text", "words", *call, "-o", "c.jsonl")
     assert status == 1 and "column 'words' not found" in err and not (tmp_path / "c.jsonl").exists()
+
+
+@pytest.mark.parametrize(
+    ("option", "value"),
+    [("--meaning", 0.5), ("--candidates", 3), ("--decode", "beam:3"), ("--encoder", "english-small")],
+)
+def test_settings_of_a_model_need_one(paraloom: Command, option: str, value: object) -> None:
+    status, _, err = paraloom("canonicalize", "u r late", option, value)
+    assert (status, f"{option} is for the candidates of a model" in err) == (1, True)
+
+
+def test_canonicalize_without_a_model(paraloom: Command) -> None:
+    status, out, err = paraloom("canonicalize", "u r late, becuase of 2 trains")
+    assert (status, out) == (0, "You are late, because of 2 trains.\n")
+    assert "1 texts: 1 changed" in err
+    assert paraloom("canonicalize", "u r late", "--no-rules")[0] == 1
+    german = ["Das ist nicht der Hund, den wir gesehen haben.", "Ich habe sie mit dir in der Stadt getroffen."] * 3
+    status, _, err = paraloom("canonicalize", *german)
+    assert (status, "the texts are German, and the rules are for English" in err) == (1, True)
+    assert paraloom("canonicalize", *german, "--no-language-check")[0] == 0
+    with pytest.warns(UserWarning, match="the text looks German, and the rules are for English"):
+        workflows.check_english(["Wir gehen nach Hause."])

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -14,6 +13,7 @@ from paraloom.cli import options, paraphraser_options
 from paraloom.cli.output import as_written, conclude
 from paraloom.core.errors import ConfigError
 
+CANDIDATES, ENCODER = 5, "english"
 _FILES = (".txt", ".jsonl", ".csv", ".tsv", ".parquet")
 
 
@@ -52,8 +52,8 @@ def canonicalize(
     candidates: Annotated[
         int,
         typer.Option(help="Candidates of each text to choose from.", rich_help_panel=paraphraser_options.SELECTION),
-    ] = 5,
-    encoder: paraphraser_options.Encoder = "english",
+    ] = CANDIDATES,
+    encoder: paraphraser_options.Encoder = ENCODER,
     language_model: paraphraser_options.LanguageModel = None,
     decode: paraphraser_options.Decode = None,
     device: options.Device = None,
@@ -73,6 +73,14 @@ def canonicalize(
 
     Example: `paraloom canonicalize tweets.csv --model english -o standard.csv`
     """
+    if model is None:
+        _refuse_settings(
+            meaning=meaning is not None,
+            candidates=candidates != CANDIDATES,
+            language_model=language_model is not None,
+            decode=decode is not None,
+            encoder=encoder != ENCODER,
+        )
     used = workflows.use_device(device)
     source = _source(texts)
     on = None if used is None else str(used)
@@ -87,13 +95,8 @@ def canonicalize(
         terms=terms or (),
         candidates=candidates,
     )
+    check = workflows.check_english if paraphraser is None else paraphraser.check_language
     printing = output == "-"
-
-    def check(sample: Sequence[str]) -> None:
-        if paraphraser is None:
-            workflows.check_text_language(sample, "en")
-        else:
-            paraphraser.check_language(sample)
 
     def print_form(one: Any) -> None:
         typer.echo(json.dumps(one.to_dict(), ensure_ascii=False) if as_json else one.text)
@@ -113,6 +116,17 @@ def canonicalize(
         return
     typer.echo(result.format(), err=True)
     conclude(output, rows=False)
+
+
+def _refuse_settings(**given: bool) -> None:
+    """Raise ConfigError if one of the settings of a model is given without one."""
+    for name, is_given in given.items():
+        if is_given:
+            option = f"--{name.replace('_', '-')}"
+            raise ConfigError(
+                f"{option} is for the candidates of a model, and has no effect on rules",
+                remedy=f"Name a model, such as --model english, or leave {option} out.",
+            )
 
 
 def _source(texts: list[str]) -> str | list[str]:

@@ -70,7 +70,8 @@ class CanonicalText(NamedTuple):
         source: The text.
         status: One of `STATUSES`.
         reason: Of a text that was kept: why its best candidate was not safe; else ''.
-        meaning: Cosine of the form to the text, -1 to 1; NaN without an encoder or without a change.
+        meaning: Cosine of the model's form to the text, or to the speller's form of it, -1 to 1; NaN without an encoder
+            and where the model changed nothing.
         probability: Geometric mean of the probabilities of its subwords, 0 to 1; NaN where it is unknown.
 
     Example:

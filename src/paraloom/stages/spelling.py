@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
+from functools import cache
 
 from paraloom.bundled import bundled_path
 from paraloom.generate.spelling import Speller
 from paraloom.stages.syntax import word_vectors
 
 
-@lru_cache(maxsize=1)
+@cache
 def speller_for(language: str) -> Speller | None:
     """A speller for a language, with the words of the bundled encoder.
 

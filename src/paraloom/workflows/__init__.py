@@ -5,7 +5,7 @@ from paraloom.core.lazy import lazy_exports
 _MODULES = {
     "alignment": ("align_files", "aligner_config"),
     "alignment_evaluation": ("evaluate_alignment_files",),
-    "canonicalization": ("Canonicalization", "canonicalize_file", "open_canonicalizer"),
+    "canonicalization": ("Canonicalization", "canonicalize_file", "check_english", "open_canonicalizer"),
     "analysis": ("draw_sheet", "explain_empty_filter", "extract_lexicon", "pair_statistics", "preview_filter"),
     "augmentation": ("augment",),
     "control": ("measure_control",),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
@@ -31,6 +32,8 @@ from paraloom.io.records import (
 )
 from paraloom.stages.input_checks import SAMPLE_ROWS
 from paraloom.stages.spelling import speller_for
+from paraloom.text.function_words import sample_language, suspected_language
+from paraloom.text.language_names import language_name
 from paraloom.workflows.labeled_sets import TEXT_NAMES, choose_column
 from paraloom.workflows.named_models import named_encoder, named_language_model, named_protector
 from paraloom.workflows.outputs import check_output
@@ -126,6 +129,29 @@ def open_canonicalizer(
         language_model=named_language_model(language_model),
         candidates=candidates,
     )
+
+
+def check_english(texts: Sequence[str]) -> None:
+    """Refuse texts in another language than English, that of the rules; warn where they are too few to be sure.
+
+    Args:
+        texts: Texts, which are looked at together.
+
+    Raises:
+        DataError: They are in another language; names it.
+
+    Example:
+        >>> check_english(["u dont need 2 tickets"])
+    """
+    identified = sample_language(texts).language
+    if identified not in (None, "en"):
+        raise DataError(
+            f"the texts are {language_name(identified)}, and the rules are for English",
+            remedy=f"Name a paraphraser of {language_name(identified)} with --model and --no-rules, or, if they are "
+            "right as they are, switch the check off: --no-language-check.",
+        )
+    if identified is None and (suspected := suspected_language(texts, "en")) is not None:
+        warnings.warn(f"the text looks {language_name(suspected)}, and the rules are for English", stacklevel=2)
 
 
 def canonicalize_file(
