@@ -261,7 +261,7 @@ def test_settings_of_a_model_need_one(paraloom: Command, option: str, value: obj
 def test_canonicalize_without_a_model(paraloom: Command) -> None:
     status, out, err = paraloom("canonicalize", "u r late, becuase of 2 trains")
     assert (status, out) == (0, "You are late, because of 2 trains.\n")
-    assert "1 texts: 1 changed" in err
+    assert "1 text: 1 changed" in err
     assert paraloom("canonicalize", "u r late", "--no-rules")[0] == 1
     german = ["Das ist nicht der Hund, den wir gesehen haben.", "Ich habe sie mit dir in der Stadt getroffen."] * 3
     status, _, err = paraloom("canonicalize", *german)

@@ -79,7 +79,8 @@ class Canonicalization:
         count = sum(self.kept.values())
         reasons = "; ".join(f"{number:,} {reason}" for reason, number in self.kept.items())
         kept = f", {count:,} kept as {'it is' if count == 1 else 'they are'} ({reasons})" if count else ""
-        return f"{self.texts:,} texts: {self.changed:,} changed, {self.unchanged:,} unchanged{kept}"
+        noun = "text" if self.texts == 1 else "texts"
+        return f"{self.texts:,} {noun}: {self.changed:,} changed, {self.unchanged:,} unchanged{kept}"
 
     def to_dict(self) -> dict[str, Any]:
         """The fields by name."""
