@@ -9,7 +9,9 @@ import pytest
 
 from paraloom.core.errors import ConfigError, DataError
 from paraloom.embed import mining
+from paraloom.embed.average import normalize_vectors
 from paraloom.embed.mining import bitext_neighbors, mine_bitext, select_pairs
+from paraloom.embed.search import group_vectors
 
 
 def vectors(seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
@@ -83,6 +85,27 @@ def test_clusters_find_nearly_the_same(tmp_path: Path) -> None:
     pairs = [set(zip(mined.sources.tolist(), mined.targets.tolist(), strict=True)) for mined in (exact, clustered)]
     assert len(pairs[0] & pairs[1]) >= 95
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("probes", [2, 10_000])
+def test_clusters_compare_a_vector_with_the_groups_nearest_to_it(
+    probes: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("faiss")
+    monkeypatch.setattr(mining, "_PROBES", probes)
+    random = np.random.default_rng(4)
+    queries, corpus = (random.normal(size=(count, 16)).astype(np.float32) for count in (150, 200))
+    found = bitext_neighbors(queries, corpus, k=3, index="clusters", scratch=tmp_path).forward
+    groups = group_vectors(corpus, tmp_path / "groups.npy", seed=1)
+    group_of = np.empty(len(corpus), int)
+    group_of[groups.order] = np.repeat(np.arange(len(groups.centroids)), np.diff(groups.bounds))
+    cosines = normalize_vectors(queries) @ normalize_vectors(corpus).T
+    near = np.argsort(-(normalize_vectors(queries) @ groups.centroids.T), axis=1)[:, :probes]
+    cosines[~(group_of[None, :, None] == near[:, None, :]).any(axis=2)] = -np.inf
+    # The groups are stored in half precision, which swaps neighbors that are nearly equal.
+    best = -np.sort(-cosines, axis=1)[:, :3]
+    np.testing.assert_allclose(found.cosines, best, atol=2e-3)
+    np.testing.assert_allclose(np.take_along_axis(cosines, found.rows, axis=1), best, atol=2e-3)
 
 
 def test_zero_vectors_and_empty_sides_have_no_pair() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import partial
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, TypeAlias, get_args
 
@@ -14,7 +15,7 @@ from paraloom.core.errors import ConfigError, DataError, nearest
 from paraloom.core.progress import progress
 from paraloom.embed import mining_kernels
 from paraloom.embed.average import Vectors
-from paraloom.embed.search import SearchResult, check_vectors, faiss_library, group_vectors, groups_of, unit_block
+from paraloom.embed.search import SearchResult, check_vectors, faiss_library, group_vectors, nearest_groups, unit_block
 from paraloom.embed.threads import ThreadTeam, available_threads
 
 Retrieval: TypeAlias = Literal["max", "intersection", "forward", "backward"]
@@ -274,28 +275,36 @@ def _unit_blocks(vectors: StoredVectors, size: int) -> Iterator[tuple[int, Vecto
 
 
 def _cluster_neighbors(queries: StoredVectors, corpus: StoredVectors, k: int, file: Path, seed: int) -> SearchResult:
-    """The k nearest vectors of each query among those of the corpus in the clusters nearest to it."""
-    faiss = faiss_library()
+    """The k nearest vectors of each query among those of the corpus in the clusters nearest to the query."""
     wanted = min(k, len(corpus))
-    result = SearchResult(np.zeros((len(queries), wanted), np.float32), np.full((len(queries), wanted), -1, np.int64))
-    if not wanted:
-        return result
-    groups = group_vectors(corpus, file, seed)
-    assigned = groups_of(queries, groups.centroids)
-    by_group = np.argsort(assigned, kind="stable")
-    starts = np.searchsorted(assigned[by_group], np.arange(len(groups.centroids) + 1))
-    with progress("mining", len(queries), unit="sentences") as advance:
-        for group, near in enumerate(groups.near(_PROBES)):
-            spans = [slice(groups.bounds[other], groups.bounds[other + 1]) for other in near]
-            candidates = np.concatenate([groups.stored[span] for span in spans]).astype(np.float32)
-            numbers = np.concatenate([groups.order[span] for span in spans])
-            count = min(wanted, len(candidates))
-            for start in range(starts[group], starts[group + 1], _ROWS):
-                rows = np.sort(by_group[start : min(start + _ROWS, starts[group + 1])])
-                block = unit_block(queries, rows)
-                if count:
-                    cosines, indices = faiss.knn(block, candidates, count, metric=faiss.METRIC_INNER_PRODUCT)
-                    result.cosines[rows, :count], result.rows[rows, :count] = cosines, numbers[indices]
-                advance(len(rows))
-    file.unlink()
-    return result
+    result = _no_neighbors(len(queries), wanted)
+    if wanted and len(queries):
+        groups = group_vectors(corpus, file, seed)
+        probed = nearest_groups(queries, groups.centroids, _PROBES)
+        by_group = np.argsort(probed, axis=None, kind="stable") // probed.shape[1]
+        starts = np.concatenate([[0], np.cumsum(np.bincount(probed.ravel(), minlength=len(groups.centroids)))])
+        with progress("mining", len(by_group), unit="comparisons with clusters") as advance:
+            for group, (first, stop) in enumerate(pairwise(starts.tolist())):
+                span = slice(groups.bounds[group], groups.bounds[group + 1])
+                vectors = groups.stored[span].astype(np.float32)
+                for start in range(first, stop, _ROWS):
+                    rows = by_group[start : min(start + _ROWS, stop)]
+                    _improve_rows(result, rows, unit_block(queries, rows), vectors, groups.order[span])
+                    advance(len(rows))
+        file.unlink()
+    return SearchResult(np.where(result.rows < 0, 0, result.cosines), result.rows)
+
+
+def _improve_rows(
+    best: SearchResult, rows: npt.NDArray[np.int64], queries: Vectors, vectors: Vectors, numbers: npt.NDArray[np.int64]
+) -> None:
+    """Merge the neighbors of some queries in one cluster into their best ones so far."""
+    if not len(vectors):
+        return
+    faiss, k = faiss_library(), best.rows.shape[1]
+    cosines, indices = faiss.knn(queries, vectors, min(k, len(vectors)), metric=faiss.METRIC_INNER_PRODUCT)
+    cosines = np.concatenate([best.cosines[rows], cosines], axis=1)
+    candidates = np.concatenate([best.rows[rows], numbers[indices]], axis=1)
+    order = np.argsort(-cosines, axis=1, kind="stable")[:, :k]
+    best.cosines[rows] = np.take_along_axis(cosines, order, axis=1)
+    best.rows[rows] = np.take_along_axis(candidates, order, axis=1)
