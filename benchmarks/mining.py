@@ -33,7 +33,7 @@ from paraloom.evaluate.mining import evaluate_mining, read_gold_rows
 from paraloom.io import read_lines
 from paraloom.workflows.mining import mine_translations
 
-SYSTEMS = ("encoder", "paraloom", "paraloom, clusters", "numpy, margin", "numpy, cosine")
+SYSTEMS = ("encoder", "paraloom", "paraloom, graph", "numpy, margin", "numpy, cosine")
 K, BLOCK = 4, 1000
 
 
@@ -103,7 +103,7 @@ def one(system: str, encoder: Path, folder: Path) -> dict[str, Any]:
             folder / "foreign.txt",
             folder / "english.txt",
             folder / f"{system}.tsv",
-            index="clusters" if "clusters" in system else "exact",
+            index="graph" if "graph" in system else "exact",
             gold=folder / "gold.tsv",
         )
         score = mined.to_dict()["score"]

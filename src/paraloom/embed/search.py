@@ -249,7 +249,7 @@ def group_vectors(corpus: npt.NDArray[np.floating[Any]], file: Path, seed: int) 
         seed: Seed of the centroids.
     """
     centroids = _centroids(corpus, seed)
-    group = nearest_groups(corpus, centroids, 1)[:, 0]
+    group = groups_of(corpus, centroids)
     order = np.argsort(group, kind="stable")
     bounds = np.searchsorted(group[order], np.arange(len(centroids) + 1))
     stored = np.lib.format.open_memmap(file, "w+", np.float16, corpus.shape)
@@ -283,24 +283,15 @@ def _centroids(corpus: npt.NDArray[np.floating[Any]], seed: int) -> Vectors:
     return centroids
 
 
-def nearest_groups(corpus: npt.NDArray[np.floating[Any]], centroids: Vectors, count: int) -> npt.NDArray[np.int32]:
-    """The nearest centroids of each row, nearest first.
-
-    Args:
-        corpus: `(n, d)`.
-        centroids: `(groups, d)`, unit vectors.
-        count: Centroids of each row; all, if they are fewer.
-
-    Returns:
-        int32 `(n, count)`.
-    """
+def groups_of(corpus: npt.NDArray[np.floating[Any]], centroids: Vectors) -> npt.NDArray[np.int32]:
+    """The nearest centroid of each row, int32 `(n,)`."""
     faiss = faiss_library()
-    count = min(count, len(centroids))
-    result = np.empty((len(corpus), count), np.int32)
+    group = np.empty(len(corpus), np.int32)
     for start in range(0, len(corpus), BLOCK):
         block = np.ascontiguousarray(unit_block(corpus, slice(start, start + BLOCK)))
-        result[start : start + BLOCK] = faiss.knn(block, centroids, count, metric=faiss.METRIC_INNER_PRODUCT)[1]
-    return result
+        _, nearest = faiss.knn(block, centroids, 1, metric=faiss.METRIC_INNER_PRODUCT)
+        group[start : start + BLOCK] = nearest[:, 0]
+    return group
 
 
 def _distinct(pairs: list[tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], Vectors]]) -> MinedPairs:
