@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from paraloom.core.errors import ConfigError, nearest
 from paraloom.experiments import encoder_tables, loop_tables, pair_tables, selection_tables
+from paraloom.experiments.catalog import entry_of
 from paraloom.experiments.loop_tables import LoopRun
 from paraloom.experiments.published import PAPERS
 from paraloom.experiments.study import Study
 from paraloom.experiments.tables import ReproducedTable
-from paraloom.io.atomic import atomic_write
 
 PAIR_TABLES = {**pair_tables.TABLES, **selection_tables.TABLES, **encoder_tables.TABLES}
 """Tables from back-translated pairs."""
@@ -51,7 +50,7 @@ def reproduce_tables(
             Filters are tuned on the first.
         sts: Folder of similarity tasks.
         loop: Folder of a run of `selftrain`, for the tables of Park et al. (2017).
-        folder: Folder of the runs. Each table is written to it as Markdown, too.
+        folder: Folder of the runs. Each table is written to it, as NAME.md and NAME.json.
         encoder: Encoder of the paraphrase score; default: the bundled one.
         parser: Folder of a parser, for the entropy of parses.
         vectors: Word vectors that all trainings start from, as `TrainEncoder` takes them: in the part of the papers'
@@ -115,7 +114,8 @@ def reproduce_tables(
         if run is not None:
             yield from (LOOP_TABLES[name](run, name) for name in from_loop)
         for name in from_pairs:
-            yield replace(PAIR_TABLES[name](study, name), signature=study.signature)
+            table = PAIR_TABLES[name](study, name)
+            yield replace(table, signature=study.signature)
 
     return _written(tables(), Path(folder))
 
@@ -138,8 +138,7 @@ def _written(tables: Iterator[ReproducedTable], folder: Path) -> Iterator[Reprod
     """Write each table to the folder as it comes, as Markdown and as JSON."""
     folder.mkdir(parents=True, exist_ok=True)
     for table in tables:
-        with atomic_write(folder / f"{table.name}.md") as temporary:
-            temporary.write_text(table.format(), encoding="utf-8")
-        with atomic_write(folder / f"{table.name}.json") as temporary:
-            temporary.write_text(json.dumps(table.to_dict(), indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
-        yield table
+        entry = entry_of(table.name)
+        finished = table if entry is None else replace(table, cost=entry.cost)
+        finished.write(folder)
+        yield finished
