@@ -14,7 +14,6 @@ from paraloom.core.errors import ConfigError, DataError
 from paraloom.experiments.catalog import PAPER_NAMES, catalog
 from paraloom.experiments.page import papers_page, write_page
 from paraloom.experiments.published import PAPERS
-from paraloom.experiments.reproduce import LOOP_TABLES, PAIR_TABLES
 from paraloom.experiments.tables import BASELINES, NOT_MEASURED, ReproducedTable, read_table, table_json
 from paraloom.experiments.verdicts import OUTCOMES
 
@@ -113,7 +112,7 @@ def test_a_page_names_what_is_missing(tmp_path: Path) -> None:
 
 def test_the_catalog_has_every_table_that_is_made() -> None:
     entries = catalog()
-    assert {entry.table for entry in entries if entry.table} == {*PAIR_TABLES, *LOOP_TABLES}
+    assert {entry.table for entry in entries if entry.table} == set(PAPERS)
     assert list(dict.fromkeys(entry.paper for entry in entries)) == list(PAPER_NAMES)
     for entry in entries:
         assert entry.note or entry.status == "faithfully", entry
@@ -126,7 +125,7 @@ def test_tables_are_listed_with_cost_and_inputs(paraloom: Command) -> None:
     status, out, _ = paraloom("reproduce", "--list")
     assert status == 0
     lines = {line.split()[0]: line for line in out.splitlines()}
-    assert set(lines) == {"table", *PAIR_TABLES, *LOOP_TABLES}
+    assert set(lines) == {"table", *PAPERS}
     assert re.search(r"^park17-2 +\S+ (h|min), estimated +.* --loop +PARK17 Table 2: pairs of documents$", out, re.M)
 
 

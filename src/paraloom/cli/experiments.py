@@ -18,9 +18,7 @@ from paraloom.core.errors import ConfigError
 def reproduce(
     tables: Annotated[
         list[str] | None,
-        typer.Argument(
-            help="Names of tables, such as w17-5, pnmt-1 or park17-2; 'all': those that --pairs or --loop allow."
-        ),
+        typer.Argument(help="Names of tables, such as w17-5, pnmt-1 or park17-2; 'all': those that the inputs allow."),
     ] = None,
     list_: Annotated[bool, typer.Option("--list", help="Print all tables with their cost and inputs.")] = False,
     page: Annotated[
@@ -38,6 +36,10 @@ def reproduce(
     ] = None,
     sts: Annotated[Path | None, typer.Option(help="A folder of similarity tasks.")] = None,
     loop: Annotated[Path | None, typer.Option(help="A run of `selftrain`, for the tables of PARK17.")] = None,
+    phrases: Annotated[
+        list[Path] | None,
+        typer.Option(help="A run of examples/pgru.toml, for the tables of PGRU. Repeatable, by seed."),
+    ] = None,
     output: Annotated[Path, typer.Option("--output", "-o", help="Folder of the runs.")] = Path("runs/reproduce"),
     encoder: Annotated[str | None, typer.Option(help="For the paraphrase score; default: the bundled one.")] = None,
     parser: Annotated[str | None, typer.Option(help="For the entropy of parses: a folder of `train parser`.")] = None,
@@ -96,6 +98,7 @@ def reproduce(
         pairs=sources,
         sts=sts,
         loop=loop,
+        phrases=phrases or (),
         folder=output,
         encoder=encoder,
         parser=parser,

@@ -243,6 +243,27 @@ PAPERS: dict[str, PaperTable] = {
         ("2012", "2013", "2014", "2015"),
         (("LSTM, scrambled in training", (67.0, 62.3, 76.3, 78.5)),),
     ),
+    "pgru-figure-2": PaperTable(
+        "PGRU Figure 2: contrasting phrases and data",
+        "per cent of cases in which a phrase's paraphrase is chosen among 100 (the paper has a figure, and a number "
+        "for the average alone)",
+        ("1 %", "10 %", "100 %"),
+        (("average of word vectors, not trained", (None, None, 88.0)),),
+    ),
+    "pgru-1": PaperTable(
+        "PGRU Table 1: phrase similarity",
+        "accuracy × 100",
+        ("SemEval 2013", "Turney (5)", "Turney (10)"),
+        (
+            ("SUM, not trained", (65.46, 39.58, 19.79)),
+            ("RAE", (51.75, 22.99, 14.81)),
+            ("FCT(LM)", (67.22, 42.59, 27.55)),
+            ("GRU(PPDB)", (71.29, 41.44, 26.37)),
+            ("Tree-RNN, task-specific", (71.50, 40.95, 27.20)),
+            ("FCT, task-specific", (68.84, 41.90, 33.80)),
+            ("GRU, task-specific", (73.44, 48.88, 39.23)),
+        ),
+    ),
     "park17-2": PaperTable(
         "PARK17 Table 2: pairs of documents",
         "precision, recall and F1; the paper's on 3,249 news documents per side, each of which has a counterpart",
