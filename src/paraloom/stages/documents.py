@@ -14,9 +14,10 @@ import pyarrow as pa
 from paraloom.alignment.document_features import TRANSLATION, open_documents, split_paragraphs
 from paraloom.alignment.document_pairs import DocumentPair, read_document_pairs, write_document_pairs
 from paraloom.alignment.documents import EVIDENCE, DocumentAlignerConfig, align_documents
-from paraloom.alignment.park17 import align_by_cosine
+from paraloom.alignment.methods import aligner_config, fit_method
+from paraloom.alignment.park17 import PUBLISHED, Park17Weights, read_weights
 from paraloom.alignment.pivot import apply_pivots, orient_pivot
-from paraloom.alignment.sentences import AlignerConfig, TextPair, fit_aligner
+from paraloom.alignment.sentences import AlignerConfig, TextPair
 from paraloom.alignment.within_documents import align_within
 from paraloom.core.beads import join_sentences
 from paraloom.core.errors import ConfigError, DataError, nearest
@@ -84,9 +85,11 @@ class AlignDocumentSentences(Source):
         encoder: Encoder of both languages, whose vectors are evidence.
         max_bead_size: Maximum number of sentences on one side of a bead, 1 to 15.
         pivot: Align the translations of both sides, which are in a third language, instead of the texts.
+        method: 'evidence' (all of it, learned from the texts), 'length', or 'park17', the formula of Park et al. 2017.
+        aligner: A stage `tune-aligner`, whose weights the method 'park17' takes instead of the published ones.
 
     Raises:
-        ConfigError: `max_bead_size` is out of range.
+        ConfigError: `max_bead_size` is out of range, `method` is unknown, or it does not take an `aligner`.
         DataError: When it runs: `pairs` is empty, or a pair names a document that does not exist.
 
     Reference:
@@ -97,7 +100,8 @@ class AlignDocumentSentences(Source):
         3
     """
 
-    inputs: ClassVar[tuple[str, ...]] = ("source", "target", "pairs", "encoder")
+    inputs: ClassVar[tuple[str, ...]] = ("source", "target", "pairs", "encoder", "aligner")
+    optional_fields: ClassVar[tuple[str, ...]] = ("method",)
     renamed_fields: ClassVar[Mapping[str, str]] = {"most": "max_bead_size"}
     output_schema: ClassVar[str] = "PAIRS"
 
@@ -107,9 +111,11 @@ class AlignDocumentSentences(Source):
     encoder: Ref | None = None
     max_bead_size: int = 3
     pivot: bool = False
+    method: str = "evidence"
+    aligner: Ref | None = None
 
     def validate(self) -> None:
-        AlignerConfig(max_bead_size=self.max_bead_size).check()
+        _check_method(self.method, self.max_bead_size, self.aligner)
 
     def batches(self, context: StageContext) -> Iterator[pa.RecordBatch]:
         """One batch for each pair of documents that has sentence pairs."""
@@ -120,8 +126,11 @@ class AlignDocumentSentences(Source):
         pairs = _read_pairs(context.inputs["pairs"])
         if not pairs:
             raise DataError("no pairs of documents found", remedy="Lower the threshold of align-documents.")
-        config = AlignerConfig(max_bead_size=self.max_bead_size)
-        for aligned in align_within(sides[0], sides[1], pairs, config, seed=context.seed):
+        config = aligner_config(self.method, self.max_bead_size)
+        weights = _weights(context)
+        for aligned in align_within(
+            sides[0], sides[1], pairs, config, method=self.method, weights=weights, seed=context.seed
+        ):
             beads = [bead for bead in aligned.beads if bead.source and bead.target]
             origin = f"{aligned.pair.source} {aligned.pair.target}"
             if beads:
@@ -188,9 +197,11 @@ class EvaluateAligner(Fit):
         encoder: Encoder of both languages; with a translator, of the target language.
         decode: How to decode.
         max_bead_size: Maximum number of sentences on one side of a bead, 1 to 15.
+        method: 'evidence' (all of it, learned from the texts), 'length', or 'park17', the formula of Park et al. 2017.
+        aligner: A stage `tune-aligner`, whose weights the method 'park17' takes instead of the published ones.
 
     Raises:
-        ConfigError: `max_bead_size` is out of range.
+        ConfigError: `max_bead_size` is out of range, `method` is unknown, or it does not take an `aligner`.
         DataError: When it runs: a line cannot be read.
 
     Reference:
@@ -201,7 +212,8 @@ class EvaluateAligner(Fit):
         3
     """
 
-    inputs: ClassVar[tuple[str, ...]] = ("translator", "encoder")
+    inputs: ClassVar[tuple[str, ...]] = ("translator", "encoder", "aligner")
+    optional_fields: ClassVar[tuple[str, ...]] = ("method",)
     version: ClassVar[str] = "3"
     renamed_fields: ClassVar[Mapping[str, str]] = {"most": "max_bead_size"}
 
@@ -210,17 +222,21 @@ class EvaluateAligner(Fit):
     encoder: Ref | None = None
     decode: str = "beam:1"
     max_bead_size: int = 3
+    method: str = "evidence"
+    aligner: Ref | None = None
 
     def validate(self) -> None:
         parse_decoding(self.decode)
-        AlignerConfig(max_bead_size=self.max_bead_size).check()
+        _check_method(self.method, self.max_bead_size, self.aligner)
 
     def fit(self, folder: Path, context: StageContext) -> dict[str, Json]:
         """Write result.json; return precision, recall and F1 of all beads."""
         documents = read_gold_documents(self.documents)
         translator = _translator(context.inputs["translator"], self.decode) if "translator" in context.inputs else None
-        config = AlignerConfig(max_bead_size=self.max_bead_size)
-        score = score_aligner(documents, config, translator, encoder=_encoder(context))
+        config = aligner_config(self.method, self.max_bead_size)
+        score = score_aligner(
+            documents, config, translator, self.method, encoder=_encoder(context), weights=_weights(context)
+        )
         (folder / "result.json").write_text(json.dumps(score.to_dict(), indent=1) + "\n", encoding="utf-8")
         figures: dict[str, Json] = {name: round(value, 4) for name, value in score.exact.to_dict().items()}
         return figures | {"signature": score.signature}
@@ -232,6 +248,7 @@ def score_aligner(
     translator: TranslatorLike | None = None,
     method: str = "evidence",
     encoder: EncoderLike | None = None,
+    weights: Park17Weights = PUBLISHED,
 ) -> AlignmentScore:
     """Align documents with a gold alignment, learning from all of them together, and score the result.
 
@@ -241,7 +258,28 @@ def score_aligner(
         documents: The documents.
         config: Settings of the aligner.
         translator: Translates the source sentences into the target language.
-        method: 'evidence', or 'park17' for the cosine alignment of Park et al. 2017.
+        method: 'evidence', 'length', or 'park17' for the cosine alignment of Park et al. 2017.
+        encoder: Encoder of both languages; with a translator, of the target language.
+        weights: λ of the method 'park17'.
+    """
+    pairs = text_pairs(documents, translator, encoder)
+    aligner = fit_method(method, pairs, config, weights=weights)
+    score = AlignmentScore()
+    with progress("aligning", len(pairs), unit="documents") as advance:
+        for document, pair in zip(documents, pairs, strict=True):
+            score.add(document.gold, aligner.align(pair))
+            advance(1)
+    return score
+
+
+def text_pairs(
+    documents: Sequence[GoldDocument], translator: TranslatorLike | None = None, encoder: EncoderLike | None = None
+) -> list[TextPair]:
+    """The texts of documents with a gold alignment, with translations and vectors where there are models for them.
+
+    Args:
+        documents: The documents.
+        translator: Translates the source sentences into the target language.
         encoder: Encoder of both languages; with a translator, of the target language.
     """
     translations: list[Sequence[Sequence[str]]] = [()] * len(documents)
@@ -253,14 +291,21 @@ def score_aligner(
         source = translation[0] if translation else document.source
         vectors = (encoder.encode(source), encoder.encode(document.target)) if encoder else None
         pairs.append(TextPair(document.source, document.target, translation, embeddings=vectors))
-    aligner = fit_aligner(pairs, config) if method != "park17" else None
-    score = AlignmentScore()
-    with progress("aligning", len(pairs), unit="documents") as advance:
-        for document, pair in zip(documents, pairs, strict=True):
-            beads = aligner.align(pair) if aligner else align_by_cosine(pair, config.max_bead_size)
-            score.add(document.gold, beads)
-            advance(1)
-    return score
+    return pairs
+
+
+def _check_method(method: str, max_bead_size: int, aligner: Ref | None) -> None:
+    aligner_config(method, max_bead_size)
+    if aligner is not None and method != "park17":
+        raise ConfigError(
+            f"key 'aligner' has weights of the method 'park17', not of '{method}'",
+            remedy="Set method = 'park17', or leave 'aligner' out.",
+        )
+
+
+def _weights(context: StageContext) -> Park17Weights:
+    """The weights of a stage `tune-aligner`, or else the published ones."""
+    return read_weights(context.inputs["aligner"]) if "aligner" in context.inputs else PUBLISHED
 
 
 def _encoder(context: StageContext) -> EncoderLike | None:

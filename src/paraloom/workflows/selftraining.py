@@ -25,6 +25,9 @@ RESULT_FILE = "selftrain.json"
 LOADING = ("load-translator", "load-ensemble", "load-endpoint", "load-language-model")
 """Stages that bring in a translator that exists."""
 
+TRAINING = ("train-translator", "train-phrase-translator")
+"""Stages that train one."""
+
 PLAUSIBLE = "src <> tgt and length(tgt) between 3 and 400 and length(src) between 0.2 * length(tgt) and 3 * length(tgt)"
 """Condition in SQL for the aligned pairs that a translator is trained on: not copied, and of similar length."""
 
@@ -47,10 +50,14 @@ class LoopConfig(Config):
         patience: Rounds without a better development BLEU after which the loop stops; 0: never.
         where: Condition in SQL for the aligned pairs that are trained on.
         reuse_bitext: Train on `bitext` in later rounds too; if false, only on the aligned pairs (PARK17 has both).
-        translator: Settings of all `train-translator` stages: whatever a round uses, it trains.
+        translator: Settings of all translators that are trained, of the kind `use` = 'train-translator' (default) or
+            'train-phrase-translator'.
         first: Settings of the first translator, on `bitext`, that differ from `translator`.
         documents: Settings of the `align-documents` stages.
-        sentences: Settings of the `align-document-sentences` stages.
+        sentences: Settings of the `align-document-sentences` stages, such as `method` = 'park17'; `method`,
+            `max_bead_size` and `encoder` are also those of the evaluation on `gold_sentences`.
+        tuning: Documents with true sentence alignments, as `documents` of a stage `tune-aligner`, on which the weights
+            of the method 'park17' are chosen for each translator anew. They should not be those of `gold_sentences`.
         decode: How documents are translated, as a decoding string.
         third_language: Documents in a third language, as `input`, and their `translator` into the target language. Each
             round aligns them with the source documents, both in the target language (PARK17 §5); the pairs are those of
@@ -86,6 +93,7 @@ class LoopConfig(Config):
     first: Table = field(default_factory=dict)
     documents: Table = field(default_factory=dict)
     sentences: Table = field(default_factory=dict)
+    tuning: Table = field(default_factory=dict)
     decode: str = "beam:1"
     third_language: Table = field(default_factory=dict)
     gold_documents: str | None = None
@@ -100,6 +108,11 @@ class LoopConfig(Config):
         if self.patience and not self.development:
             raise ConfigError("'patience' needs 'development'", remedy="Name the pairs whose BLEU stops the loop.")
         _check_translators(self)
+        if self.tuning and self.sentences.get("method") != "park17":
+            raise ConfigError(
+                "'tuning' chooses the weights of the method 'park17'",
+                remedy="Set method = 'park17' in [sentences], or remove [tuning].",
+            )
         if not self.bitext and not self.rounds:
             raise ConfigError("nothing to do without 'bitext' and 'rounds'", remedy="Set one of them.")
         if self.third_language:
@@ -125,7 +138,7 @@ def _check_translators(config: LoopConfig) -> None:
         )
     for name in ("translator", "first"):
         for key in ("use", "url", "model", "models"):
-            if key in getattr(config, name):
+            if getattr(config, name).get(key, TRAINING[0]) not in TRAINING:
                 raise ConfigError(
                     f"table '{name}': key '{key}' names a translator, but each round of self-training trains its own",
                     remedy="Give a translator that exists as [initial_translator]: it translates in the first round.",
@@ -179,6 +192,7 @@ def stage_tables(config: LoopConfig, rounds: int) -> list[Table]:
         stages.append({"name": "translator-0", **config.initial_translator})
     elif names:
         stages.append(_training(config, 0, names, config.first))
+    stages += _tuning(config, 0)
     stages += _evaluations(config, 0, translated=_translates(config, 0))
     if config.third_language and rounds:
         given = {key: config.third_language[key] for key in ("input", "translator")}
@@ -265,15 +279,16 @@ def _round_stages(config: LoopConfig, number: int, bitext: list[str]) -> list[Ta
         stages.append({"name": source, "use": "translate-documents", "input": config.source, **teacher})
     sides: Table = {"source": source, "target": config.target}
     gold = {"gold": config.gold_documents, "gold_swapped": config.gold_swapped} if config.gold_documents else {}
-    stages += _alignment(config, f"documents-{number}", f"within-{number}", sides, gold)
+    tuned = _tuned(config, number - 1)
+    stages += _alignment(config, f"documents-{number}", f"within-{number}", sides, gold, tuned)
     if config.third_language and translated:
         # Both sides are in the target language; `pivot` restores the originals (PARK17 §5, steps 5 and 6).
         sides = {"source": "third-translated", "target": source, "pivot": True}
         gold = {key: value for key, value in config.third_language.items() if key.startswith("gold")}
-        stages += _alignment(config, f"third-documents-{number}", f"third-pairs-{number}", sides, gold)
+        stages += _alignment(config, f"third-documents-{number}", f"third-pairs-{number}", sides, gold, tuned)
     stages.append({"name": f"pairs-{number}", "use": "filter", "input": f"within-{number}", "where": config.where})
     stages.append(_training(config, number, [*(bitext if config.reuse_bitext else []), f"pairs-{number}"], {}))
-    return stages + _evaluations(config, number, translated=True)
+    return stages + _tuning(config, number) + _evaluations(config, number, translated=True)
 
 
 def _translates(config: LoopConfig, number: int) -> bool:
@@ -281,17 +296,39 @@ def _translates(config: LoopConfig, number: int) -> bool:
     return number > 0 or bool(config.bitext or config.initial_translator)
 
 
-def _alignment(config: LoopConfig, documents: str, sentences: str, sides: Table, gold: Table) -> list[Table]:
+def _alignment(
+    config: LoopConfig, documents: str, sentences: str, sides: Table, gold: Table, tuned: Table
+) -> list[Table]:
+    within = {**sides, "pairs": documents, **config.sentences, **tuned}
     return [
         {"name": documents, "use": "align-documents", **sides, **gold, **config.documents},
-        {"name": sentences, "use": "align-document-sentences", **sides, "pairs": documents, **config.sentences},
+        {"name": sentences, "use": "align-document-sentences", **within},
     ]
+
+
+def _tuning(config: LoopConfig, number: int) -> list[Table]:
+    """The stage that chooses the weights of the sentence aligner for the translator of a round."""
+    if not config.tuning:
+        return []
+    settings = {"decode": config.decode, **_shared(config, "max_bead_size"), **config.tuning}
+    translator = {"translator": f"translator-{number}"} if _translates(config, number) else {}
+    return [{"name": f"aligner-{number}", "use": "tune-aligner", **translator, **settings}]
+
+
+def _tuned(config: LoopConfig, number: int) -> Table:
+    """The key of stages that align with the weights chosen after a round."""
+    return {"aligner": f"aligner-{number}"} if config.tuning else {}
+
+
+def _shared(config: LoopConfig, *keys: str) -> Table:
+    """Settings of the sentence aligner that stages other than `align-document-sentences` have as well."""
+    return {key: config.sentences[key] for key in keys if key in config.sentences}
 
 
 def _training(config: LoopConfig, number: int, bitext: list[str], settings: Table) -> Table:
     development = {"development": "development"} if config.development else {}
-    training = {"name": f"translator-{number}", "use": "train-translator", "bitext": bitext}
-    return {**training, **development, **config.translator, **settings}
+    table = {"name": f"translator-{number}", "use": TRAINING[0], "bitext": bitext, **config.translator, **settings}
+    return {**development, **table} if table["use"] == TRAINING[0] else table
 
 
 def _evaluations(config: LoopConfig, number: int, *, translated: bool) -> list[Table]:
@@ -312,7 +349,8 @@ def _evaluations(config: LoopConfig, number: int, *, translated: bool) -> list[T
             stages.append(evaluation | decode)
     if config.gold_sentences is not None:
         settings = {"documents": config.gold_sentences, "decode": config.decode, **(translator if translated else {})}
-        stages.append({"name": f"sentences-{number}", "use": "evaluate-aligner", **settings})
+        aligner = _shared(config, "method", "max_bead_size", "encoder") | _tuned(config, number)
+        stages.append({"name": f"sentences-{number}", "use": "evaluate-aligner", **settings, **aligner})
     return stages
 
 
