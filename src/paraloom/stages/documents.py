@@ -11,15 +11,18 @@ from typing import ClassVar, Literal
 
 import pyarrow as pa
 
-from paraloom.alignment.document_features import TRANSLATION, open_documents, split_paragraphs
+from paraloom.alignment.document_features import TRANSLATION, Documents, open_documents, split_paragraphs
 from paraloom.alignment.document_pairs import DocumentPair, read_document_pairs, write_document_pairs
 from paraloom.alignment.documents import EVIDENCE, DocumentAlignerConfig, align_documents
 from paraloom.alignment.methods import aligner_config, fit_method
+from paraloom.alignment.multinews import pair_by_scores
 from paraloom.alignment.park17 import PUBLISHED, Park17Weights, read_weights
 from paraloom.alignment.pivot import apply_pivots, orient_pivot
 from paraloom.alignment.sentences import AlignerConfig, TextPair
+from paraloom.alignment.topic_pairs import pair_by_topics
 from paraloom.alignment.within_documents import align_within
 from paraloom.core.beads import join_sentences
+from paraloom.core.config import check_range
 from paraloom.core.errors import ConfigError, DataError, nearest
 from paraloom.core.progress import progress
 from paraloom.core.protocols import EncoderLike, TranslatorLike
@@ -347,6 +350,10 @@ class AlignDocuments(Fit):
             neither corpus do not count.
         gold_swapped: The target comes first in `gold`.
         pivot: Compare the translations of both sides, which are in a third language, instead of the texts.
+        method: 'evidence' (as the other keys say), 'park17' or 'multinews', as published: the best of all targets by
+            topics, if their cosine is `threshold` or more, or by MultiNews' score. They use no other key but `gold`,
+            `gold_swapped`, `pivot`, `topics`, and of `evidence` the pictures of 'pictures', for MultiNews.
+        topics: Number of topics of the method 'park17'.
 
     Raises:
         ConfigError: A setting is unknown or out of range.
@@ -360,6 +367,7 @@ class AlignDocuments(Fit):
     """
 
     inputs: ClassVar[tuple[str, ...]] = ("source", "target", "encoder")
+    optional_fields: ClassVar[tuple[str, ...]] = ("method", "topics")
     renamed_fields: ClassVar[Mapping[str, str]] = {
         "how": "assignment",
         "by": "threshold_on",
@@ -379,9 +387,12 @@ class AlignDocuments(Fit):
     gold: Path | None = None
     gold_swapped: bool = False
     pivot: bool = False
+    method: Literal["evidence", "park17", "multinews"] = "evidence"
+    topics: int = 100
 
     def validate(self) -> None:
         self.settings.check()
+        check_range(self, "topics", low=2)
 
     @property
     def settings(self) -> DocumentAlignerConfig:
@@ -402,12 +413,20 @@ class AlignDocuments(Fit):
             open_documents(Corpus.open(context.inputs[side]), pivot=self.pivot, encoder=encoder)
             for side in ("source", "target")
         )
-        pairs = align_documents(source, target, self.settings, seed=context.seed).pairs()
+        pairs = self._pairs(source, target, context.seed)
         write_document_pairs(folder / PAIRS_FILE, pairs)
         figures: dict[str, Json] = {"documents": [len(source), len(target)], "pairs": len(pairs)}
         if self.gold is not None:
             figures |= _score_pairs(pairs, self.gold, self.gold_swapped, (set(source.ids), set(target.ids)))
         return figures
+
+    def _pairs(self, source: Documents, target: Documents, seed: int) -> list[DocumentPair]:
+        """The pairs by the method."""
+        if self.method == "park17":
+            return pair_by_topics(source, target, self.threshold, self.topics, seed % 2**31)
+        if self.method == "multinews":
+            return pair_by_scores(source, target, self.settings.weights.get("pictures", 0.0))
+        return align_documents(source, target, self.settings, seed=seed).pairs()
 
 
 @dataclass(frozen=True, kw_only=True)
