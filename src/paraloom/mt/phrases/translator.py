@@ -18,7 +18,7 @@ from paraloom.core.errors import ConfigError, DataError, ModelError
 from paraloom.core.protocols import Variant
 from paraloom.mt.decoding import Beam, Decoding, as_decoding
 from paraloom.mt.phrases import kernels
-from paraloom.mt.phrases.ngram_model import NgramModel, train_ngrams
+from paraloom.mt.phrases.ngram_model import NgramTable, train_ngrams
 from paraloom.mt.phrases.table import PhraseTable, build_table
 from paraloom.mt.subwords import Subwords, read_vocabulary, train_subwords
 from paraloom.mt.texts import as_texts
@@ -190,14 +190,14 @@ class PhraseTranslator:
             self.config = PhraseTranslatorConfig(**settings)
             with np.load(self.folder / _ARRAYS) as arrays:
                 self._table = PhraseTable(*(arrays[f"table_{name}"] for name in PhraseTable._fields))
-                ngrams = [arrays[f"ngrams_{name}"] for name in NgramModel._fields]
+                ngrams = [arrays[f"ngrams_{name}"] for name in NgramTable._fields]
         except (OSError, ValueError, KeyError, TypeError) as error:
             raise ModelError(
                 f"not a phrase-based translator ({type(error).__name__})",
                 file=self.folder,
                 remedy="Train it again with `train-phrase-translator`.",
             ) from None
-        self._ngrams = NgramModel(ngrams[0], ngrams[1], ngrams[2], float(ngrams[3]))
+        self._ngrams = NgramTable(ngrams[0], ngrams[1], ngrams[2], float(ngrams[3]))
         self._subwords = Subwords(self.folder)
         self._source = _Vocabulary(read_vocabulary(self.folder))
         self._words = (self.folder / _WORDS).read_text(encoding="utf-8").split("\n")[:-1]
