@@ -61,7 +61,10 @@ class LoopConfig(Config):
         decode: How documents are translated, as a decoding string.
         third_language: Documents in a third language, as `input`, and their `translator` into the target language. Each
             round aligns them with the source documents, both in the target language (PARK17 §5); the pairs are those of
-            the stages `third-pairs-1`, `third-pairs-2` … `gold` and `gold_swapped` evaluate them.
+            the stages `third-pairs-1`, `third-pairs-2` … `gold` and `gold_swapped` evaluate them. With `bitext` (or
+            `retrain` = true) each round aligns them with the target documents as well, and trains their translator on
+            `bitext` and the pairs found, from the first round on without `translator` if there is a `bitext`;
+            `gold_target` and `gold_target_swapped` evaluate those pairs of documents.
         gold_documents: True pairs of documents, to evaluate `documents`.
         gold_swapped: The file of true pairs has the target side first.
         gold_sentences: Documents with true sentence alignments, as JSON lines, to evaluate the translator as a help in
@@ -152,9 +155,30 @@ class _ThirdLanguage(Config):
     renamed_fields: ClassVar[Mapping[str, str]] = {"gold_turned": "gold_swapped"}
 
     input: str
-    translator: str
+    translator: str | None = None
+    bitext: tuple[Table, ...] = ()
+    retrain: bool = False
     gold: str | None = None
     gold_swapped: bool = False
+    gold_target: str | None = None
+    gold_target_swapped: bool = False
+
+    def validate(self) -> None:
+        if self.translator is None and not self.bitext:
+            raise ConfigError(
+                "key 'translator' is missing", remedy="Name a translator, or give 'bitext' to train one on."
+            )
+
+    @property
+    def retrained(self) -> bool:
+        """Whether each round trains its translator again."""
+        return self.retrain or bool(self.bitext)
+
+    def translator_of(self, number: int) -> str:
+        """The translator after a round; 0 is before the first."""
+        if number == 0:
+            return self.translator or "third-translator-0"
+        return f"third-translator-{number}" if self.retrained else self.translator_of(0)
 
 
 def read_loop(path: str | Path) -> tuple[str, int, LoopConfig]:
@@ -194,9 +218,7 @@ def stage_tables(config: LoopConfig, rounds: int) -> list[Table]:
         stages.append(_training(config, 0, names, config.first))
     stages += _tuning(config, 0)
     stages += _evaluations(config, 0, translated=_translates(config, 0))
-    if config.third_language and rounds:
-        given = {key: config.third_language[key] for key in ("input", "translator")}
-        stages.append({"name": "third-translated", "use": "translate-documents", **given, "decode": config.decode})
+    stages += _third_beginning(config) if rounds else []
     for number in range(1, rounds + 1):
         stages += _round_stages(config, number, names)
     return stages
@@ -281,14 +303,61 @@ def _round_stages(config: LoopConfig, number: int, bitext: list[str]) -> list[Ta
     gold = {"gold": config.gold_documents, "gold_swapped": config.gold_swapped} if config.gold_documents else {}
     tuned = _tuned(config, number - 1)
     stages += _alignment(config, f"documents-{number}", f"within-{number}", sides, gold, tuned)
-    if config.third_language and translated:
-        # Both sides are in the target language; `pivot` restores the originals (PARK17 §5, steps 5 and 6).
-        sides = {"source": "third-translated", "target": source, "pivot": True}
-        gold = {key: value for key, value in config.third_language.items() if key.startswith("gold")}
-        stages += _alignment(config, f"third-documents-{number}", f"third-pairs-{number}", sides, gold, tuned)
+    if config.third_language:
+        stages += _third_round(config, number, source if translated else None, tuned)
     stages.append({"name": f"pairs-{number}", "use": "filter", "input": f"within-{number}", "where": config.where})
     stages.append(_training(config, number, [*(bitext if config.reuse_bitext else []), f"pairs-{number}"], {}))
     return stages + _tuning(config, number) + _evaluations(config, number, translated=True)
+
+
+def _third(config: LoopConfig) -> _ThirdLanguage | None:
+    if not config.third_language:
+        return None
+    table = dict(config.third_language)
+    return _ThirdLanguage(**{**table, "bitext": tuple(table.get("bitext", ()))})
+
+
+def _third_beginning(config: LoopConfig) -> list[Table]:
+    """The bitext of the third language, its first translator, and what that translates (PARK17 §5, steps 3 and 4)."""
+    third = _third(config)
+    if third is None:
+        return []
+    names = [f"third-bitext-{number}" for number in range(1, len(third.bitext) + 1)]
+    stages = [{"name": name, "use": "read-pairs", **table} for name, table in zip(names, third.bitext, strict=True)]
+    if third.translator is None:
+        stages.append(_training(config, 0, names, config.first, "third-"))
+    return stages if third.retrained else [*stages, _third_translation(config, third, "third-translated", 0)]
+
+
+def _third_translation(config: LoopConfig, third: _ThirdLanguage, name: str, number: int) -> Table:
+    translator = {"translator": third.translator_of(number), "decode": config.decode}
+    return {"name": name, "use": "translate-documents", "input": third.input, **translator}
+
+
+def _third_round(config: LoopConfig, number: int, source: str | None, tuned: Table) -> list[Table]:
+    """Align the third language with the source, if that is translated, and the target (PARK17 §5, steps 5 to 9)."""
+    third = _third(config)
+    assert third is not None
+    stages: list[Table] = []
+    translated = "third-translated"
+    if third.retrained:
+        translated = f"third-translated-{number}"
+        stages.append(_third_translation(config, third, translated, number - 1))
+    if source is not None:
+        # Both sides are in the target language; `pivot` restores the originals.
+        sides: Table = {"source": translated, "target": source, "pivot": True}
+        gold = {"gold": third.gold, "gold_swapped": third.gold_swapped} if third.gold else {}
+        stages += _alignment(config, f"third-documents-{number}", f"third-pairs-{number}", sides, gold, tuned)
+    if third.retrained:
+        found = f"third-target-{number}"
+        sides = {"source": translated, "target": config.target}
+        gold = {"gold": third.gold_target, "gold_swapped": third.gold_target_swapped} if third.gold_target else {}
+        stages += _alignment(config, f"third-target-documents-{number}", f"{found}-all", sides, gold, tuned)
+        stages.append({"name": found, "use": "filter", "input": f"{found}-all", "where": config.where})
+        names = [f"third-bitext-{index}" for index in range(1, len(third.bitext) + 1)]
+        bitext = [*(names if config.reuse_bitext else []), found]
+        stages.append(_training(config, number, bitext, {}, "third-"))
+    return stages
 
 
 def _translates(config: LoopConfig, number: int) -> bool:
@@ -325,9 +394,16 @@ def _shared(config: LoopConfig, *keys: str) -> Table:
     return {key: config.sentences[key] for key in keys if key in config.sentences}
 
 
-def _training(config: LoopConfig, number: int, bitext: list[str], settings: Table) -> Table:
-    development = {"development": "development"} if config.development else {}
-    table = {"name": f"translator-{number}", "use": TRAINING[0], "bitext": bitext, **config.translator, **settings}
+def _training(config: LoopConfig, number: int, bitext: list[str], settings: Table, prefix: str = "") -> Table:
+    # The development pairs are in the source language; the third language has none and holds pairs out.
+    development = {"development": "development"} if config.development and not prefix else {}
+    table = {
+        "name": f"{prefix}translator-{number}",
+        "use": TRAINING[0],
+        "bitext": bitext,
+        **config.translator,
+        **settings,
+    }
     return {**development, **table} if table["use"] == TRAINING[0] else table
 
 
@@ -354,6 +430,10 @@ def _evaluations(config: LoopConfig, number: int, *, translated: bool) -> list[T
     return stages
 
 
+_F1 = ("documents", "third-documents", "third-target-documents", "sentences")
+"""Stages whose F1 is among the figures of a round."""
+
+
 def _round_figures(result: RunResult, number: int) -> Table:
     """The figures of a round; empty if none of its stages has any."""
     figures: Table = {}
@@ -361,12 +441,13 @@ def _round_figures(result: RunResult, number: int) -> Table:
         kind, _, round_number = stage.name.rpartition("-")
         if round_number != str(number):
             continue
-        if kind in ("documents", "third-documents", "sentences") and "f1" in stage.figures:
+        if kind in _F1 and "f1" in stage.figures:
             figures[f"{kind.replace('-', '_')}_f1"] = stage.figures["f1"]
         if kind == "pairs":
             figures["pairs"] = float(stage.counts.kept)
         if kind.startswith("bleu-"):
-            figures[f"bleu_{kind.removeprefix('bleu-')}"] = stage.figures["bleu"]
+            test = kind.removeprefix("bleu-")
+            figures |= {f"{metric}_{test}": stage.figures[metric] for metric in ("bleu", "chrf")}
     return {"round": number, **figures} if figures else {}
 
 

@@ -70,7 +70,7 @@ class PhraseTranslatorConfig(Config):
     ngram_weight: float = 0.5
     distortion_weight: float = 0.1
     max_distortion: int = 5
-    stack_size: int = 20
+    stack_size: int = 12
 
     def validate(self) -> None:
         check_range(self, "vocab_size", low=8, high=1_000_000)
@@ -255,7 +255,7 @@ class PhraseTranslator:
 
 
 # Sentences by which the length bonus is set, and the bonuses that are tried.
-_LENGTH_SAMPLE, _BONUSES = 40, (-1.2, -0.8, -0.4, 0.0, 0.4, 0.8, 1.2)
+_LENGTH_SAMPLE, _BONUSES = 30, (-0.8, -0.4, 0.0, 0.4, 0.8)
 
 
 def _length_bonus(folder: Path, config: PhraseTranslatorConfig, pairs: Sequence[tuple[str, str]]) -> float:
