@@ -15,6 +15,7 @@ from toy_documents import documents
 from paraloom.alignment.candidates import (
     CandidatePairs,
     dot_products,
+    greatest,
     nearest_dense_pairs,
     nearest_pairs,
     union,
@@ -261,13 +262,25 @@ def test_counts_ignore_words_without_a_column() -> None:
     assert counts[:, column["a"]].tolist() == [2, 0, 0] and counts[:, column["b"]].tolist() == [0, 0, 1]
 
 
-def test_products_do_not_depend_on_the_block_size(monkeypatch: pytest.MonkeyPatch) -> None:
-    source, target = random_rows(40, 30, 5), random_rows(40, 30, 6)
-    pairs = nearest_pairs(source, target, 40)
-    whole = dot_products(source, target, pairs)
-    for size in (1, 7, 100):
-        monkeypatch.setattr("paraloom.alignment.candidates._MAX_ENTRIES", size)
-        assert dot_products(source, target, pairs).tolist() == whole.tolist()
+def test_the_greatest_entries_of_each_row() -> None:
+    rows = sparse.csr_matrix(np.array([[3, 1, 2, 3], [1, 1, 1, 1], [0, 5, 0, 0], [0, 0, 0, 0]], np.float32))
+    assert greatest(rows, 2).toarray().tolist() == [[3, 0, 0, 3], [1, 1, 0, 0], [0, 5, 0, 0], [0, 0, 0, 0]]
+
+
+def test_products_of_pairs_in_any_order() -> None:
+    source, target = random_rows(40, 30, 5), random_rows(35, 30, 6)
+    pairs = CandidatePairs(*np.random.default_rng(3).integers(0, 35, (2, 200)))
+    dense = (source @ target.T).toarray()
+    assert dot_products(source, target, pairs) == pytest.approx(dense[pairs.sources, pairs.targets], abs=1e-6)
+
+
+def test_common_columns_are_searched_in_the_rows_where_they_weigh_most(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With one posting a column, of three rows that share the first column the one with the greatest entry is found."""
+    monkeypatch.setattr("paraloom.alignment.candidates._MAX_POSTINGS", 1)
+    source = sparse.csr_matrix(np.array([[1, 0]], np.float32))
+    target = sparse.csr_matrix(np.array([[0.5, 0.5], [0.9, 0.1], [0.7, 0.3]], np.float32))
+    assert (0, 1) in zip(*(side.tolist() for side in nearest_pairs(source, target, 3)), strict=True)
+    assert nearest_pairs(source, target[:0], 3).sources.tolist() == []
 
 
 class Letters:

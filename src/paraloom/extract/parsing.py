@@ -24,6 +24,7 @@ PARSED_PAGES = pa.schema(
         ("lang", pa.string()),
         ("title", pa.string()),
         ("paragraphs", pa.list_(pa.string())),
+        ("code", pa.list_(pa.bool_())),
         ("hashes", pa.list_(pa.uint64())),
         (
             "images",
@@ -39,8 +40,9 @@ PARSED_PAGES = pa.schema(
         ("detail", pa.string()),
     ]
 )
-"""Columns of parsed pages. lang: as declared, or null. hashes: of the paragraphs, where they are compared over the
-site. replaced: invalid bytes. reason, detail: why the page cannot become a document, or null."""
+"""Columns of parsed pages. lang: as declared, or null. code: which paragraphs are program code; empty where none is.
+hashes: of the paragraphs, where they are compared over the site. replaced: invalid bytes. reason, detail: why the page
+cannot become a document, or null."""
 
 
 @dataclass(frozen=True)
@@ -76,7 +78,7 @@ def parse_page(job: ParseJob) -> dict[str, Any]:
     page = job.page
     row: dict[str, Any] = {"doc_id": job.doc_id, "url": page.url, "site": page.site, "counted": False}
     row |= {"lang": job.lang or html.primary_language(page.lang), "title": "", "replaced": 0}
-    row |= {"paragraphs": [], "hashes": [], "images": [], "reason": None, "detail": None}
+    row |= {"paragraphs": [], "code": [], "hashes": [], "images": [], "reason": None, "detail": None}
     if not 200 <= page.status < 300:
         detail = f"HTTP status {page.status}" if page.status else "the server's response cannot be read"
         return row | {"reason": "status", "detail": detail}
@@ -115,11 +117,14 @@ def _parse_html(decoded: DecodedPage, job: ParseJob, declared: str | None) -> di
         return {}
     html.check_tree(tree)
     lang = job.lang or html.declared_language(tree) or declared
+    paragraphs = html.extract_paragraphs(tree, job.method, lang)
+    codes = html.code_texts(tree)
     return {
         "lang": lang,
         "title": html.extract_title(tree),
         "images": [_image_row(image) for image in find_images(tree, job.page, job.media)],
-        "paragraphs": html.extract_paragraphs(tree, job.method, lang),
+        "paragraphs": paragraphs,
+        "code": [paragraph in codes for paragraph in paragraphs] if codes else [],
     }
 
 
