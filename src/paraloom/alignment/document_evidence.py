@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from paraloom.alignment.candidates import CandidatePairs, Matrix, dot_products, unit_rows, word_counts
+from paraloom.alignment.candidates import CandidatePairs, Matrix, dot_products, greatest, unit_rows, word_counts
 from paraloom.alignment.document_features import Documents
 from paraloom.alignment.images import group_images
 from paraloom.alignment.lexicon import BilingualLexicon
@@ -22,8 +22,11 @@ Lexicons = tuple[BilingualLexicon | None, BilingualLexicon | None]
 # Weight of a word that is the same in both texts, where a translation or a lexicon is evidence, too.
 _COPY_WEIGHT = 0.5
 
-# Pairs whose vectors are in memory at a time.
-_BLOCK = 65_536
+# Words that a document may lead to expect in the other language: a lexicon has many improbable translations.
+_MAX_EXPECTED = 256
+
+# Pairs whose vectors are in memory at a time, and documents whose expected words are.
+_BLOCK, _DOCUMENTS = 65_536, 4096
 
 
 class DocumentVectors(NamedTuple):
@@ -198,26 +201,37 @@ def _direction(predictors: Documents, observed: Documents, lexicon: BilingualLex
     """tf-idf vectors of the words expected by one side, and of the words of the other."""
     columns = np.unique(observed.words.ids)
     actual = word_counts(observed.words, columns)
-    expected = word_counts(predictors.words, columns)
-    if lexicon is not None or predictors.translations is not None:
-        expected = expected * np.float32(_COPY_WEIGHT)
-    if lexicon is not None:
-        expected = expected + _translated_counts(predictors.words, lexicon, columns)
-    if predictors.translations is not None:
-        expected = expected + word_counts(predictors.translations, columns)
-    idf = sparse.diags(np.log((len(observed) + 1) / (actual.getnnz(axis=0) + 0.5)))
-    return unit_rows(expected.log1p() @ idf), unit_rows(actual.log1p() @ idf)
+    idf = sparse.diags(np.log((len(observed) + 1) / (actual.getnnz(axis=0) + 0.5)).astype(np.float32))
+    table = None if lexicon is None else _translation_table(lexicon, columns)
+    expected = [sparse.csr_matrix((0, len(columns)), dtype=np.float32)]
+    for start in range(0, len(predictors), _DOCUMENTS):
+        words = _part(predictors.words, start)
+        counts = word_counts(words, columns)
+        if lexicon is not None or predictors.translations is not None:
+            counts = counts * np.float32(_COPY_WEIGHT)
+        if lexicon is not None:
+            counts = counts + word_counts(words, lexicon.words) @ table
+        if predictors.translations is not None:
+            counts = counts + word_counts(_part(predictors.translations, start), columns)
+        expected.append(greatest(unit_rows(counts.log1p() @ idf), _MAX_EXPECTED))
+    return sparse.vstack(expected, "csr"), unit_rows(actual.log1p() @ idf)
 
 
-def _translated_counts(lists: TokenLists, lexicon: BilingualLexicon, columns: npt.NDArray[np.uint64]) -> Matrix:
+def _part(lists: TokenLists, start: int) -> TokenLists:
+    """Some of the lists, from `start` on."""
+    bounds = lists.offsets[start : start + _DOCUMENTS + 1]
+    return TokenLists(lists.ids[bounds[0] : bounds[-1]], bounds - bounds[0])
+
+
+def _translation_table(lexicon: BilingualLexicon, columns: npt.NDArray[np.uint64]) -> Matrix:
+    """The probabilities of translations: a row for each word of the lexicon, and the columns of the other side."""
     indices = np.searchsorted(columns, lexicon.translations)
     present = indices < len(columns)
     present[present] = columns[indices[present]] == lexicon.translations[present]
     words = np.repeat(np.arange(len(lexicon.words)), np.diff(lexicon.starts))
-    table = sparse.csr_matrix(
+    return sparse.csr_matrix(
         (lexicon.probabilities[present], (words[present], indices[present])), (len(lexicon.words), len(columns))
     )
-    return word_counts(lists, lexicon.words) @ table
 
 
 def _ratio(a: npt.ArrayLike, b: npt.ArrayLike) -> Floats:

@@ -28,7 +28,7 @@ _NO_HASHES = np.zeros(0, np.uint64)
 
 
 class _Candidate(NamedTuple):
-    """A parsed page with enough text: its row, its text, the paragraphs that are not code, and how many were dropped."""
+    """A parsed page with enough text: its row, text, the paragraphs that are not code, and how many were dropped."""
 
     row: Row
     text: str
