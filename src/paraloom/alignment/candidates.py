@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,6 +20,8 @@ Matrix = Any
 
 # Documents whose neighbors are searched for at a time.
 _BLOCK = 256
+# Pairs that are scored at a time where all pairs are.
+_MAX_SCORED = 1 << 20
 # Entries of a document that take part in the search, the greatest: the commonest words are most of the work and add
 # little to the similarity.  Likewise the documents that the index has for each word: those in which it weighs most.
 # Together they bound the work per document, however many documents there are.
@@ -107,10 +110,45 @@ def nearest_dense_pairs(source: Vectors, target: Vectors, k: int) -> CandidatePa
     return _of_cells(np.unique(np.concatenate([np.empty(0, np.int64), *cells])), len(target))
 
 
-def union(first: CandidatePairs, second: CandidatePairs, targets: int) -> CandidatePairs:
-    """The pairs in either, each once; `targets` is the number of target documents."""
-    cells = [pairs.sources * targets + pairs.targets for pairs in (first, second)]
+def nearest_of_all(
+    score: Callable[[CandidatePairs], Floats], sizes: tuple[int, int], k: int
+) -> CandidatePairs:
+    """The k best targets of each source and the k best sources of each target, after scoring all n · m pairs.
+
+    Args:
+        score: Scores pairs, float64 (pairs,).
+        sizes: n sources and m targets.
+        k: Neighbors of each document; of equal ones those that come first.
+
+    Returns:
+        The pairs, none with a score of 0 or less.
+    """
+    sources, targets = sizes
+    best_scores = np.zeros((0, targets))
+    best_rows = np.zeros((0, targets), np.int64)
+    cells = [np.empty(0, np.int64)]
+    height = max(1, _MAX_SCORED // max(1, targets))
+    for start in range(0, sources if targets else 0, height):
+        rows = np.arange(start, min(start + height, sources))
+        pairs = CandidatePairs(np.repeat(rows, targets), np.tile(np.arange(targets), len(rows)))
+        table = score(pairs).reshape(len(rows), targets)
+        near = np.argsort(-table, axis=1, kind="stable")[:, :k]
+        kept = np.take_along_axis(table, near, 1) > 0
+        cells.append((rows[:, None] * targets + near)[kept])
+        best_scores, best_rows = np.concatenate([best_scores, table]), np.concatenate(
+            [best_rows, np.repeat(rows[:, None], targets, 1)]
+        )
+        order = np.argsort(-best_scores, axis=0, kind="stable")[:k]
+        best_scores, best_rows = np.take_along_axis(best_scores, order, 0), np.take_along_axis(best_rows, order, 0)
+    kept = best_scores > 0
+    cells.append((best_rows * targets + np.arange(targets))[kept])
     return _of_cells(np.unique(np.concatenate(cells)), targets)
+
+
+def union(found: Sequence[CandidatePairs], targets: int) -> CandidatePairs:
+    """The pairs in any of several sets, each once; `targets` is the number of target documents."""
+    cells = [pairs.sources * targets + pairs.targets for pairs in found]
+    return _of_cells(np.unique(np.concatenate([np.empty(0, np.int64), *cells])), targets)
 
 
 def _of_cells(cells: Ints, targets: int) -> CandidatePairs:
@@ -129,8 +167,10 @@ def dot_products(source: Matrix, target: Matrix, pairs: CandidatePairs) -> Float
         float64 (pairs,).
     """
     sides = [sparse.csr_matrix(side, dtype=np.float32) for side in (source, target)]
-    arrays = [array for side in sides for array in (side.data, side.indices, side.indptr)]
-    return row_products(*arrays, sides[0].shape[1], pairs.sources, pairs.targets)
+    a, b = sides
+    return row_products(
+        a.data, a.indices, a.indptr, b.data, b.indices, b.indptr, a.shape[1], pairs.sources, pairs.targets
+    )
 
 
 def greatest(matrix: Matrix, k: int) -> Matrix:
@@ -151,5 +191,6 @@ def _nearest(queries: Matrix, keys: Matrix, k: int) -> tuple[Ints, Ints]:
         return np.empty(0, np.int64), np.empty(0, np.int64)
     postings = greatest(sparse.csr_matrix(keys.T, dtype=np.float32), _MAX_POSTINGS)
     used = greatest(sparse.csr_matrix(queries, dtype=np.float32), _MAX_WORDS)
-    arrays = [array for side in (used, postings) for array in (side.data, side.indices, side.indptr)]
-    return nearest_rows(*arrays, keys.shape[0], k)
+    return nearest_rows(
+        used.data, used.indices, used.indptr, postings.data, postings.indices, postings.indptr, keys.shape[0], k
+    )

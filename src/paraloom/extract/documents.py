@@ -130,7 +130,8 @@ class DocumentBuilder:
         counts.missing_images += sum(image["sha256"] is None for image in images)
         counts.repeated_images += len(row["images"]) - len(images)
         counts.invalid_bytes += row["replaced"] > 0
-        return {name: row[name] for name in ("doc_id", "lang", "url", "title")} | {"text": text, "images": images}
+        kept = {name: row[name] for name in ("doc_id", "lang", "url", "title", "links")}
+        return kept | {"text": text, "images": images}
 
     def _image(self, image: Row) -> Row:
         result = {name: image[name] for name in ("src", "alt", "sha256", "phash")}

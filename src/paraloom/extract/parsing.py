@@ -13,6 +13,7 @@ from paraloom.extract import html
 from paraloom.extract.boilerplate import text_hash
 from paraloom.extract.charset import DecodedPage, decode_page
 from paraloom.extract.images import ImageReference, find_images
+from paraloom.extract.links import find_links
 from paraloom.extract.pages import MAX_PAGE_BYTES, Page
 
 PARSED_PAGES = pa.schema(
@@ -26,6 +27,7 @@ PARSED_PAGES = pa.schema(
         ("paragraphs", pa.list_(pa.string())),
         ("code", pa.list_(pa.bool_())),
         ("hashes", pa.list_(pa.uint64())),
+        ("links", pa.list_(pa.string())),
         (
             "images",
             pa.list_(
@@ -78,7 +80,7 @@ def parse_page(job: ParseJob) -> dict[str, Any]:
     page = job.page
     row: dict[str, Any] = {"doc_id": job.doc_id, "url": page.url, "site": page.site, "counted": False}
     row |= {"lang": job.lang or html.primary_language(page.lang), "title": "", "replaced": 0}
-    row |= {"paragraphs": [], "code": [], "hashes": [], "images": [], "reason": None, "detail": None}
+    row |= {"paragraphs": [], "code": [], "hashes": [], "links": [], "images": [], "reason": None, "detail": None}
     if not 200 <= page.status < 300:
         detail = f"HTTP status {page.status}" if page.status else "the server's response cannot be read"
         return row | {"reason": "status", "detail": detail}
@@ -123,6 +125,7 @@ def _parse_html(decoded: DecodedPage, job: ParseJob, declared: str | None) -> di
         "lang": lang,
         "title": html.extract_title(tree),
         "images": [_image_row(image) for image in find_images(tree, job.page, job.media)],
+        "links": find_links(tree, job.page),
         "paragraphs": paragraphs,
         "code": [paragraph in codes for paragraph in paragraphs] if codes else [],
     }

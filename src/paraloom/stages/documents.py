@@ -290,11 +290,11 @@ class AlignDocuments(Fit):
         target: Corpus of documents in the other language.
         encoder: Encoder of both languages (of the third one with `pivot`), whose vectors are evidence.
         evidence: What is compared: 'words', 'pictures', 'topics' (Park et al. 2017), 'scores' (MultiNews), 'encoder',
-            'all', or several of them, such as 'words,pictures'.
+            'addresses', 'links', 'all', or several of them, such as 'words,pictures'.
         assignment: How pairs are chosen: 'one-to-one', 'mutual' (each is the best match of the other) or 'best' (the
             best target of each source).
         threshold_on: What the threshold applies to: 'margin' (the lead over rival pairs) or 'score'.
-        threshold: Pairs below it are dropped.
+        threshold: Pairs below it are dropped. Default: a floor that is estimated from the documents.
         max_candidates: Number of target documents that each source document is compared with, and vice versa.
         rounds: How often the most certain pairs are aligned sentence by sentence, to learn a lexicon for the next
             round.
@@ -315,6 +315,7 @@ class AlignDocuments(Fit):
     """
 
     inputs: ClassVar[tuple[str, ...]] = ("source", "target", "encoder")
+    version: ClassVar[str] = "2"
     renamed_fields: ClassVar[Mapping[str, str]] = {
         "how": "assignment",
         "by": "threshold_on",
@@ -328,7 +329,7 @@ class AlignDocuments(Fit):
     evidence: str = "all"
     assignment: str = "one-to-one"
     threshold_on: Literal["margin", "score"] = "margin"
-    threshold: float = 0.0
+    threshold: float | None = None
     max_candidates: int = 16
     rounds: int = 2
     gold: Path | None = None
@@ -357,9 +358,12 @@ class AlignDocuments(Fit):
             open_documents(Corpus.open(context.inputs[side]), pivot=self.pivot, encoder=encoder)
             for side in ("source", "target")
         )
-        pairs = align_documents(source, target, self.settings, seed=context.seed).pairs()
+        alignment = align_documents(source, target, self.settings, seed=context.seed)
+        pairs = alignment.pairs()
         write_document_pairs(folder / PAIRS_FILE, pairs)
         figures: dict[str, Json] = {"documents": [len(source), len(target)], "pairs": len(pairs)}
+        if alignment.floor is not None:
+            figures["floor"] = round(alignment.floor, 4)
         if self.gold is not None:
             figures |= _score_pairs(pairs, self.gold, self.gold_swapped, (set(source.ids), set(target.ids)))
         return figures
