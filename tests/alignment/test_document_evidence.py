@@ -15,6 +15,7 @@ from toy_documents import documents
 from paraloom.alignment.candidates import (
     CandidatePairs,
     dot_products,
+    greatest,
     nearest_dense_pairs,
     nearest_pairs,
     union,
@@ -22,7 +23,7 @@ from paraloom.alignment.candidates import (
     word_counts,
 )
 from paraloom.alignment.document_evidence import (
-    encoder_cosines,
+    dense_cosines,
     encoder_vectors,
     image_vectors,
     multinews_scores,
@@ -66,15 +67,17 @@ def test_multinews_scores_by_hand() -> None:
     target = documents(["a Rome a Oslo a\na Kyiv a Lima", "a b c"])
     scores = multinews_scores(source, target, CandidatePairs(np.array([0, 0]), np.array([0, 1])))
     assert scores["sentences"].tolist() == pytest.approx([2 / 3, 1 / 3])
-    assert scores["length"].tolist() == pytest.approx([1.0, 3 / 9])
+    assert scores["length"].tolist() == pytest.approx([1.0, 3 / 9]), "8 words of 8, and 12 of 12"
+    assert scores["size"].tolist() == pytest.approx([6 / 9, 3 / 6])
     assert scores["entities"].tolist() == pytest.approx([2 / 3 * 3 / 4, 0])
-    assert sum(score[0] for score in scores.values()) == pytest.approx(2 / 3 + 1 + 1 / 2)
+    paper = ("sentences", "size", "entities")
+    assert sum(scores[name][0] for name in paper) == pytest.approx(2 / 3 + 6 / 9 + 1 / 2)
 
 
 def test_multinews_scores_of_empty_documents_are_zero() -> None:
     source, target = documents(["", "a"]), documents(["b", ""])
     scores = multinews_scores(source, target, all_pairs(source, target))
-    assert scores["sentences"].tolist() == scores["length"].tolist() == [0, 0, 1, 0]
+    assert scores["sentences"].tolist() == scores["length"].tolist() == scores["size"].tolist() == [0, 0, 1, 0]
     assert scores["entities"].tolist() == [0] * 4
 
 
@@ -261,13 +264,25 @@ def test_counts_ignore_words_without_a_column() -> None:
     assert counts[:, column["a"]].tolist() == [2, 0, 0] and counts[:, column["b"]].tolist() == [0, 0, 1]
 
 
-def test_products_do_not_depend_on_the_block_size(monkeypatch: pytest.MonkeyPatch) -> None:
-    source, target = random_rows(40, 30, 5), random_rows(40, 30, 6)
-    pairs = nearest_pairs(source, target, 40)
-    whole = dot_products(source, target, pairs)
-    for size in (1, 7, 100):
-        monkeypatch.setattr("paraloom.alignment.candidates._MAX_ENTRIES", size)
-        assert dot_products(source, target, pairs).tolist() == whole.tolist()
+def test_the_greatest_entries_of_each_row() -> None:
+    rows = sparse.csr_matrix(np.array([[3, 1, 2, 3], [1, 1, 1, 1], [0, 5, 0, 0], [0, 0, 0, 0]], np.float32))
+    assert greatest(rows, 2).toarray().tolist() == [[3, 0, 0, 3], [1, 1, 0, 0], [0, 5, 0, 0], [0, 0, 0, 0]]
+
+
+def test_products_of_pairs_in_any_order() -> None:
+    source, target = random_rows(40, 30, 5), random_rows(35, 30, 6)
+    pairs = CandidatePairs(*np.random.default_rng(3).integers(0, 35, (2, 200)))
+    dense = (source @ target.T).toarray()
+    assert dot_products(source, target, pairs) == pytest.approx(dense[pairs.sources, pairs.targets], abs=1e-6)
+
+
+def test_common_columns_are_searched_in_the_rows_where_they_weigh_most(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With one posting a column, of three rows that share the first column the one with the greatest entry is found."""
+    monkeypatch.setattr("paraloom.alignment.candidates._MAX_POSTINGS", 1)
+    source = sparse.csr_matrix(np.array([[1, 0]], np.float32))
+    target = sparse.csr_matrix(np.array([[0.5, 0.5], [0.9, 0.1], [0.7, 0.3]], np.float32))
+    assert (0, 1) in zip(*(side.tolist() for side in nearest_pairs(source, target, 3)), strict=True)
+    assert nearest_pairs(source, target[:0], 3).sources.tolist() == []
 
 
 class Letters:
@@ -296,7 +311,7 @@ def test_cosines_under_an_encoder_are_centered() -> None:
         expected.append(centered / np.linalg.norm(centered, axis=1, keepdims=True))
     pairs = all_pairs(source, target)
     products = (expected[0] @ expected[1].T).ravel()
-    np.testing.assert_allclose(encoder_cosines(vectors, pairs), np.maximum(products, 0), atol=1e-6)
+    np.testing.assert_allclose(dense_cosines(vectors, pairs), np.maximum(products, 0), atol=1e-6)
     assert encoder_vectors(source, Documents.from_texts(["c"])) is None
 
 
@@ -309,6 +324,6 @@ def test_nearest_dense_pairs_are_those_of_all_comparisons() -> None:
     pairs = nearest_dense_pairs(source, target, 2)
     assert list(zip(pairs.sources.tolist(), pairs.targets.tolist(), strict=True)) == sorted(expected)
     more = CandidatePairs(np.array([0, 699]), np.array([29, 0]))
-    both = union(pairs, more, 30)
+    both = union([pairs, more], 30)
     assert set(zip(both.sources.tolist(), both.targets.tolist(), strict=True)) == expected | {(0, 29), (699, 0)}
     assert not len(nearest_dense_pairs(source[:0], target, 2).sources)

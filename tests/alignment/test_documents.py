@@ -70,9 +70,9 @@ def test_other_assignments_find_the_pairs_too(world: World, assignment: str) -> 
 
 def test_the_rounds_learn_a_lexicon(world: World) -> None:
     """Without a lexicon only the few names and numbers are shared."""
-    before = paired(world.source, world.target, rounds=0)
+    before = paired(world.source, world.target, rounds=0, threshold=0.0)
     assert len(before & world.gold) < 50
-    assert paired(world.source, world.target, rounds=1) & world.gold > before & world.gold
+    assert paired(world.source, world.target, rounds=1, threshold=0.0) & world.gold > before & world.gold
 
 
 @pytest.mark.parametrize(("evidence", "min_correct"), [("words", 54), ("scores", 36), ("all", 54)])
@@ -158,13 +158,22 @@ def test_settings_out_of_range_are_errors(settings: dict[str, object], message: 
     ("source", "target"),
     [([], []), ([], ["a 1"]), (["a 1"], []), (["", " \n "], ["", ""]), (["a b"], ["c d"]), (["", "a"], ["b"])],
 )
-@pytest.mark.parametrize("evidence", sorted(EVIDENCE.keys() - {"encoder"}))
+@pytest.mark.parametrize("evidence", sorted(EVIDENCE.keys() - {"encoder", "scores"}))
 def test_documents_that_share_nothing_are_not_paired(source: list[str], target: list[str], evidence: str) -> None:
     if evidence == "topics":
         pytest.importorskip("tomotopy", reason="topics need tomotopy: pip install 'paraloom[topics]'")
     config = DocumentAlignerConfig(weights=EVIDENCE[evidence])
     alignment = align_documents(documents(source), documents(target), config)
     assert len(alignment) == 0 and alignment.aligner is None
+
+
+def test_the_scores_of_multinews_compare_all_pairs() -> None:
+    """They are of sizes and names: pages that share no word are paired, and a page without words is not."""
+    config = DocumentAlignerConfig(weights=EVIDENCE["scores"], assignment="best")
+    source, target = documents(["a b c\nd", "a", ""]), documents(["e", "", "f g h\ni"])
+    alignment = align_documents(source, target, config)
+    assert list(zip(alignment.sources.tolist(), alignment.targets.tolist(), strict=True)) == [(0, 2), (1, 0)]
+    assert alignment.scores.tolist() == [2, 2] and alignment.aligner is None
 
 
 def test_empty_documents_and_duplicates_among_others(world: World) -> None:

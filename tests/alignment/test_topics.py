@@ -9,7 +9,7 @@ import pytest
 from toy_documents import documents, made_up_world
 
 from paraloom.alignment.candidates import CandidatePairs
-from paraloom.alignment.document_evidence import topic_cosines
+from paraloom.alignment.document_evidence import dense_cosines, topic_unit_vectors
 from paraloom.alignment.topics import topic_vectors
 from paraloom.core.errors import MissingExtraError
 from paraloom.text.tokens import tokenize
@@ -53,8 +53,9 @@ def test_documents_are_compared_in_the_language_of_the_translations(tomotopy: No
         (kal, english, (np.arange(30), counterparts)),
         (english, kal, (counterparts, np.arange(30))),
     ):
-        right = topic_cosines(source, target, (None, None), CandidatePairs(*sides), 1)
-        wrong = topic_cosines(source, target, (None, None), CandidatePairs(sides[0], np.roll(sides[1], 1)), 1)
+        vectors = topic_unit_vectors(source, target, (None, None), 1)
+        right = dense_cosines(vectors, CandidatePairs(*sides))
+        wrong = dense_cosines(vectors, CandidatePairs(sides[0], np.roll(sides[1], 1)))
         assert right.mean() > wrong.mean() + 0.2
 
 

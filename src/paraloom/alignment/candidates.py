@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+from paraloom.alignment.neighbor_kernels import greatest_entries, nearest_rows, row_products
 from paraloom.text.tokens import TokenLists
 
 Ints = npt.NDArray[np.int64]
@@ -17,11 +18,14 @@ Vectors = npt.NDArray[np.float32]
 Matrix = Any
 """A scipy.sparse matrix of compressed rows, float32."""
 
-# Documents whose neighbors are searched for at a time, and the words of each that take part: the commonest words are
-# most of the work and add little to the similarity.
-_BLOCK, _MAX_WORDS = 256, 48
-# Entries of both rows that are multiplied at a time: some hundred megabytes.
-_MAX_ENTRIES = 1 << 23
+# Documents whose neighbors are searched for at a time.
+_BLOCK = 256
+# Pairs that are scored at a time where all pairs are.
+_MAX_SCORED = 1 << 20
+# Entries of a document that take part in the search, the greatest: the commonest words are most of the work and add
+# little to the similarity.  Likewise the documents that the index has for each word: those in which it weighs most.
+# Together they bound the work per document, however many documents there are.
+_MAX_WORDS, _MAX_POSTINGS = 48, 1024
 
 
 class CandidatePairs(NamedTuple):
@@ -67,7 +71,8 @@ def unit_rows(matrix: Matrix) -> Matrix:
 def nearest_pairs(source: Matrix, target: Matrix, k: int) -> CandidatePairs:
     """The k nearest targets of each source, and the k nearest sources of each target, by dot product.
 
-    Only the 48 greatest entries of a row take part in the search, so that a neighbor of a long row may be missed.
+    Only the 48 greatest entries of a row take part in the search, and the 1,024 greatest of a column, so that the time
+    per row does not grow with their number; a neighbor that shares only common columns may be missed.
 
     Args:
         source: Sparse (n, d).
@@ -105,10 +110,45 @@ def nearest_dense_pairs(source: Vectors, target: Vectors, k: int) -> CandidatePa
     return _of_cells(np.unique(np.concatenate([np.empty(0, np.int64), *cells])), len(target))
 
 
-def union(first: CandidatePairs, second: CandidatePairs, targets: int) -> CandidatePairs:
-    """The pairs in either, each once; `targets` is the number of target documents."""
-    cells = [pairs.sources * targets + pairs.targets for pairs in (first, second)]
+def nearest_of_all(
+    score: Callable[[CandidatePairs], Floats], sizes: tuple[int, int], k: int
+) -> CandidatePairs:
+    """The k best targets of each source and the k best sources of each target, after scoring all n · m pairs.
+
+    Args:
+        score: Scores pairs, float64 (pairs,).
+        sizes: n sources and m targets.
+        k: Neighbors of each document; of equal ones those that come first.
+
+    Returns:
+        The pairs, none with a score of 0 or less.
+    """
+    sources, targets = sizes
+    best_scores = np.zeros((0, targets))
+    best_rows = np.zeros((0, targets), np.int64)
+    cells = [np.empty(0, np.int64)]
+    height = max(1, _MAX_SCORED // max(1, targets))
+    for start in range(0, sources if targets else 0, height):
+        rows = np.arange(start, min(start + height, sources))
+        pairs = CandidatePairs(np.repeat(rows, targets), np.tile(np.arange(targets), len(rows)))
+        table = score(pairs).reshape(len(rows), targets)
+        near = np.argsort(-table, axis=1, kind="stable")[:, :k]
+        kept = np.take_along_axis(table, near, 1) > 0
+        cells.append((rows[:, None] * targets + near)[kept])
+        best_scores, best_rows = np.concatenate([best_scores, table]), np.concatenate(
+            [best_rows, np.repeat(rows[:, None], targets, 1)]
+        )
+        order = np.argsort(-best_scores, axis=0, kind="stable")[:k]
+        best_scores, best_rows = np.take_along_axis(best_scores, order, 0), np.take_along_axis(best_rows, order, 0)
+    kept = best_scores > 0
+    cells.append((best_rows * targets + np.arange(targets))[kept])
     return _of_cells(np.unique(np.concatenate(cells)), targets)
+
+
+def union(found: Sequence[CandidatePairs], targets: int) -> CandidatePairs:
+    """The pairs in any of several sets, each once; `targets` is the number of target documents."""
+    cells = [pairs.sources * targets + pairs.targets for pairs in found]
+    return _of_cells(np.unique(np.concatenate([np.empty(0, np.int64), *cells])), targets)
 
 
 def _of_cells(cells: Ints, targets: int) -> CandidatePairs:
@@ -116,44 +156,41 @@ def _of_cells(cells: Ints, targets: int) -> CandidatePairs:
 
 
 def dot_products(source: Matrix, target: Matrix, pairs: CandidatePairs) -> Floats:
-    """The dot product of the rows of each pair, in bounded memory.
+    """The dot product of the rows of each pair.
 
     Args:
-        source: Sparse (n, d).
+        source: Sparse (n, d), without duplicate entries.
         target: Sparse (m, d).
         pairs: Rows of both.
 
     Returns:
         float64 (pairs,).
     """
-    products = np.zeros(len(pairs.sources))
-    entries = np.diff(source.indptr)[pairs.sources].astype(np.int64) + np.diff(target.indptr)[pairs.targets]
-    parts = np.cumsum(entries) // _MAX_ENTRIES
-    bounds = [0, *(np.flatnonzero(np.diff(parts)) + 1).tolist(), len(products)]
-    for block in (slice(*bound) for bound in pairwise(bounds)):
-        both = source[pairs.sources[block]].multiply(target[pairs.targets[block]])
-        products[block] = np.asarray(both.sum(axis=1)).ravel()
-    return products
+    sides = [sparse.csr_matrix(side, dtype=np.float32) for side in (source, target)]
+    a, b = sides
+    return row_products(
+        a.data, a.indices, a.indptr, b.data, b.indices, b.indptr, a.shape[1], pairs.sources, pairs.targets
+    )
+
+
+def greatest(matrix: Matrix, k: int) -> Matrix:
+    """The k greatest entries of each row; of equal ones those that come first.
+
+    Args:
+        matrix: Sparse (n, d), float32.
+        k: Entries of a row at most.
+    """
+    kept = greatest_entries(matrix.data, matrix.indptr, k)
+    lengths = np.minimum(np.diff(matrix.indptr), k)
+    bounds = np.concatenate([[0], np.cumsum(lengths)])
+    return sparse.csr_matrix((matrix.data[kept], matrix.indices[kept], bounds), matrix.shape)
 
 
 def _nearest(queries: Matrix, keys: Matrix, k: int) -> tuple[Ints, Ints]:
-    transposed = sparse.csr_matrix(keys.T)
-    rows: list[Ints] = []
-    columns: list[Ints] = []
-    for start in range(0, queries.shape[0], _BLOCK):
-        similarity = sparse.csr_matrix(_greatest(queries[start : start + _BLOCK], _MAX_WORDS) @ transposed)
-        kept = _greatest(similarity, k)
-        rows.append(np.repeat(np.arange(kept.shape[0], dtype=np.int64) + start, np.diff(kept.indptr)))
-        columns.append(kept.indices.astype(np.int64))
-    return np.concatenate([np.empty(0, np.int64), *rows]), np.concatenate([np.empty(0, np.int64), *columns])
-
-
-def _greatest(matrix: Matrix, k: int) -> Matrix:
-    """The k greatest entries of each row; of equal ones those that come first."""
-    lengths = np.diff(matrix.indptr)
-    owners = np.repeat(np.arange(matrix.shape[0]), lengths)
-    order = np.lexsort((matrix.indices, -matrix.data, owners))
-    ranks = np.arange(len(order)) - np.repeat(matrix.indptr[:-1], lengths)
-    chosen = np.sort(order[ranks < k])
-    offsets = np.concatenate([[0], np.cumsum(np.minimum(lengths, k))])
-    return sparse.csr_matrix((matrix.data[chosen], matrix.indices[chosen], offsets), matrix.shape)
+    if not (queries.shape[0] and keys.shape[0]):
+        return np.empty(0, np.int64), np.empty(0, np.int64)
+    postings = greatest(sparse.csr_matrix(keys.T, dtype=np.float32), _MAX_POSTINGS)
+    used = greatest(sparse.csr_matrix(queries, dtype=np.float32), _MAX_WORDS)
+    return nearest_rows(
+        used.data, used.indices, used.indptr, postings.data, postings.indices, postings.indptr, keys.shape[0], k
+    )

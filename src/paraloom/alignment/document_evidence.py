@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from paraloom.alignment.candidates import CandidatePairs, Matrix, dot_products, unit_rows, word_counts
+from paraloom.alignment.candidates import CandidatePairs, Matrix, dot_products, greatest, unit_rows, word_counts
 from paraloom.alignment.document_features import Documents
 from paraloom.alignment.images import group_images
 from paraloom.alignment.lexicon import BilingualLexicon
@@ -22,8 +22,14 @@ Lexicons = tuple[BilingualLexicon | None, BilingualLexicon | None]
 # Weight of a word that is the same in both texts, where a translation or a lexicon is evidence, too.
 _COPY_WEIGHT = 0.5
 
-# Pairs whose vectors are in memory at a time.
-_BLOCK = 65_536
+# Words that a document may lead to expect in the other language: a lexicon has many improbable translations.
+_MAX_EXPECTED = 256
+
+# Shares of topics that differ less are the same.
+_SAME = 1e-6
+
+# Pairs whose vectors are in memory at a time, and documents whose expected words are.
+_BLOCK, _DOCUMENTS = 65_536, 4096
 
 
 class DocumentVectors(NamedTuple):
@@ -94,6 +100,46 @@ def image_vectors(source: Documents, target: Documents) -> DocumentVectors:
     return DocumentVectors(*(unit_rows(side @ idf) for side in counts))
 
 
+def address_vectors(source: Documents, target: Documents) -> DocumentVectors | None:
+    """Vectors whose product is the cosine of the parts of two addresses, weighted by inverse document frequency.
+
+    Args:
+        source: n documents.
+        target: m documents.
+
+    Returns:
+        The vectors; None where a side has no addresses.
+    """
+    return _token_vectors(source.addresses, target.addresses)
+
+
+def link_vectors(source: Documents, target: Documents) -> DocumentVectors | None:
+    """As `address_vectors`, of the pages that two documents link to.
+
+    Args:
+        source: n documents.
+        target: m documents.
+
+    Returns:
+        The vectors; None where the links of a side are not known.
+
+    Reference:
+        Buck and Koehn 2016, Findings of the WMT 2016 Bilingual Document Alignment Shared Task (systems with addresses
+        and links).
+    """
+    return _token_vectors(source.links, target.links)
+
+
+def _token_vectors(source: TokenLists | None, target: TokenLists | None) -> DocumentVectors | None:
+    if source is None or target is None:
+        return None
+    columns = np.unique(np.concatenate([source.ids, target.ids]))
+    counts = [word_counts(side, columns).minimum(1) for side in (source, target)]
+    frequencies = sum(np.asarray(side.sum(axis=0)).ravel() for side in counts)
+    idf = sparse.diags(np.log((len(source) + len(target) + 1) / (frequencies + 0.5)))
+    return DocumentVectors(*(unit_rows(side @ idf) for side in counts))
+
+
 def encoder_vectors(source: Documents, target: Documents) -> DenseVectors | None:
     """Unit vectors whose product is the cosine under an encoder of both languages, -1 to 1; None without one.
 
@@ -114,7 +160,7 @@ def encoder_vectors(source: Documents, target: Documents) -> DenseVectors | None
     return DenseVectors(sides[0], sides[1])
 
 
-def encoder_cosines(vectors: DenseVectors, pairs: CandidatePairs) -> Floats:
+def dense_cosines(vectors: DenseVectors, pairs: CandidatePairs) -> Floats:
     """Cosine of each pair, 0 where it is negative: float64 (pairs,)."""
     cosines = np.empty(len(pairs.sources))
     for start in range(0, len(cosines), _BLOCK):
@@ -124,20 +170,17 @@ def encoder_cosines(vectors: DenseVectors, pairs: CandidatePairs) -> Floats:
     return np.maximum(cosines, 0)
 
 
-def topic_cosines(source: Documents, target: Documents, lexicons: Lexicons, pairs: CandidatePairs, seed: int) -> Floats:
-    """Cosine of the topic distributions of each pair.
+def topic_unit_vectors(source: Documents, target: Documents, lexicons: Lexicons, seed: int) -> DenseVectors:
+    """Unit vectors whose product is the cosine of the topic distributions of two documents.
 
-    Both sides are compared in the target's language; in the source's, if only the target has translations.
+    Both sides are compared in the target's language; in the source's, if only the target has translations. A document
+    without words, or whose words distinguish no topics, has a vector of 0.
 
     Args:
         source: n documents.
         target: m documents.
         lexicons: Used in place of missing translations.
-        pairs: The pairs to compare.
         seed: Of the topic model.
-
-    Returns:
-        float64 (pairs,), 0 to 1.
 
     Raises:
         MissingExtraError: tomotopy is not installed.
@@ -149,8 +192,11 @@ def topic_cosines(source: Documents, target: Documents, lexicons: Lexicons, pair
         sides = [source.words, target.translations]
     else:
         sides = [words_in_other_language(source, lexicons[0]), target.words]
-    vectors = [sparse.csr_matrix(side) for side in topic_vectors(sides, seed=seed)]
-    return dot_products(unit_rows(vectors[0]), unit_rows(vectors[1]), pairs)
+    units = []
+    for vectors in topic_vectors(sides, seed=seed):
+        distinct = np.ptp(vectors, axis=1, keepdims=True) > _SAME
+        units.append(np.where(distinct, vectors / np.linalg.norm(vectors, axis=1, keepdims=True), np.float32(0)))
+    return DenseVectors(units[0], units[1])
 
 
 def multinews_scores(source: Documents, target: Documents, pairs: CandidatePairs) -> dict[str, Floats]:
@@ -162,24 +208,27 @@ def multinews_scores(source: Documents, target: Documents, pairs: CandidatePairs
         pairs: The pairs to score.
 
     Returns:
-        float64 (pairs,), 0 to 1, each.  `sentences` (S) and `length` (W): the smaller number of sentences, or words,
-        over the greater.  `entities` (N): the share of the source's entities that the target has, times the smaller
-        number of entities over the greater.
+        float64 (pairs,), 0 to 1, each.  `sentences` (S) and `size` (W): the smaller number of sentences, or words, over
+        the greater.  `entities` (N): the share of the source's entities that the target has, times the smaller number
+        of entities over the greater.  And `length`, ours: W after the words of the source are scaled by the ratio of
+        all words, because a language may need more of them throughout.
 
     Reference:
         MNEWS §4.
     """
-    scores = {"sentences": _ratio(source.paragraph_counts[pairs.sources], target.paragraph_counts[pairs.targets])}
-    # A language may need more words throughout; only deviations from that ratio count.
+    words = source.words.lengths[pairs.sources], target.words.lengths[pairs.targets]
     ratio = float(target.words.lengths.sum()) / max(1.0, float(source.words.lengths.sum()))
-    scores["length"] = _ratio(source.words.lengths[pairs.sources] * ratio, target.words.lengths[pairs.targets])
     columns = np.unique(np.concatenate([source.entities.ids, target.entities.ids]))
     names = [word_counts(side.entities, columns).minimum(1) for side in (source, target)]
     matched = dot_products(names[0], names[1], pairs)
     counts = [np.asarray(side.sum(axis=1)).ravel() for side in names]
     source_counts, target_counts = counts[0][pairs.sources], counts[1][pairs.targets]
-    scores["entities"] = matched / np.maximum(source_counts, 1) * _ratio(source_counts, target_counts)
-    return scores
+    return {
+        "sentences": _ratio(source.paragraph_counts[pairs.sources], target.paragraph_counts[pairs.targets]),
+        "size": _ratio(*words),
+        "length": _ratio(words[0] * ratio, words[1]),
+        "entities": matched / np.maximum(source_counts, 1) * _ratio(source_counts, target_counts),
+    }
 
 
 def words_in_other_language(side: Documents, lexicon: BilingualLexicon | None) -> TokenLists:
@@ -198,26 +247,37 @@ def _direction(predictors: Documents, observed: Documents, lexicon: BilingualLex
     """tf-idf vectors of the words expected by one side, and of the words of the other."""
     columns = np.unique(observed.words.ids)
     actual = word_counts(observed.words, columns)
-    expected = word_counts(predictors.words, columns)
-    if lexicon is not None or predictors.translations is not None:
-        expected = expected * np.float32(_COPY_WEIGHT)
-    if lexicon is not None:
-        expected = expected + _translated_counts(predictors.words, lexicon, columns)
-    if predictors.translations is not None:
-        expected = expected + word_counts(predictors.translations, columns)
-    idf = sparse.diags(np.log((len(observed) + 1) / (actual.getnnz(axis=0) + 0.5)))
-    return unit_rows(expected.log1p() @ idf), unit_rows(actual.log1p() @ idf)
+    idf = sparse.diags(np.log((len(observed) + 1) / (actual.getnnz(axis=0) + 0.5)).astype(np.float32))
+    table = None if lexicon is None else _translation_table(lexicon, columns)
+    expected = [sparse.csr_matrix((0, len(columns)), dtype=np.float32)]
+    for start in range(0, len(predictors), _DOCUMENTS):
+        words = _part(predictors.words, start)
+        counts = word_counts(words, columns)
+        if lexicon is not None or predictors.translations is not None:
+            counts = counts * np.float32(_COPY_WEIGHT)
+        if lexicon is not None:
+            counts = counts + word_counts(words, lexicon.words) @ table
+        if predictors.translations is not None:
+            counts = counts + word_counts(_part(predictors.translations, start), columns)
+        expected.append(greatest(unit_rows(counts.log1p() @ idf), _MAX_EXPECTED))
+    return sparse.vstack(expected, "csr"), unit_rows(actual.log1p() @ idf)
 
 
-def _translated_counts(lists: TokenLists, lexicon: BilingualLexicon, columns: npt.NDArray[np.uint64]) -> Matrix:
+def _part(lists: TokenLists, start: int) -> TokenLists:
+    """Some of the lists, from `start` on."""
+    bounds = lists.offsets[start : start + _DOCUMENTS + 1]
+    return TokenLists(lists.ids[bounds[0] : bounds[-1]], bounds - bounds[0])
+
+
+def _translation_table(lexicon: BilingualLexicon, columns: npt.NDArray[np.uint64]) -> Matrix:
+    """The probabilities of translations: a row for each word of the lexicon, and the columns of the other side."""
     indices = np.searchsorted(columns, lexicon.translations)
     present = indices < len(columns)
     present[present] = columns[indices[present]] == lexicon.translations[present]
     words = np.repeat(np.arange(len(lexicon.words)), np.diff(lexicon.starts))
-    table = sparse.csr_matrix(
+    return sparse.csr_matrix(
         (lexicon.probabilities[present], (words[present], indices[present])), (len(lexicon.words), len(columns))
     )
-    return word_counts(lists, lexicon.words) @ table
 
 
 def _ratio(a: npt.ArrayLike, b: npt.ArrayLike) -> Floats:

@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from paraloom.alignment.addresses import address_tokens, link_tokens
 from paraloom.alignment.images import ImageKey
 from paraloom.alignment.lexicon import concatenate
 from paraloom.core.errors import DataError
@@ -26,6 +27,9 @@ ParagraphReader = Callable[[Sequence[int]], dict[int, list[str]]]
 
 TRANSLATION = "translation"
 """The column of a corpus of documents that holds the translation of `text`, line by line."""
+
+LINKS = "links"
+"""The column of a corpus of documents that holds the addresses that each page links to; not every corpus has it."""
 
 _CAPITALS = "".join(letter for letter in map(chr, range(0x41, 0x250)) if letter.isupper())
 """Latin capitals, with and without diacritics."""
@@ -57,6 +61,8 @@ class Documents:
         encoder: Encoder of both languages; None without one.
         vectors: float32 (n, d), the mean of the unit vectors of each document's paragraphs under the encoder, weighted
             by their words; None without one.
+        addresses: Parts of each document's address, see `addresses.address_tokens`; None where they are not known.
+        links: The pages that each document links to, see `addresses.link_tokens`; None where they are not known.
     """
 
     ids: list[str]
@@ -70,6 +76,8 @@ class Documents:
     read_originals: ParagraphReader | None = None
     encoder: EncoderLike | None = None
     vectors: npt.NDArray[np.float32] | None = None
+    addresses: TokenLists | None = None
+    links: TokenLists | None = None
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -83,6 +91,9 @@ class Documents:
         translations: Sequence[str] | None = None,
         images: Sequence[list[ImageKey]] | None = None,
         encoder: EncoderLike | None = None,
+        language: str = "und",
+        addresses: Sequence[str] | None = None,
+        links: Sequence[Sequence[str]] | None = None,
     ) -> Documents:
         """Documents in memory.
 
@@ -92,6 +103,9 @@ class Documents:
             translations: Their translations into the other language, with as many lines.
             images: Their images.
             encoder: Encoder of both languages, whose vectors are evidence.
+            language: Code of their language, which is left out where it is a part of an address.
+            addresses: Their addresses.
+            links: The addresses that each of them links to.
 
         Example:
             >>> Documents.from_texts(["One.\\nTwo.", "Three."]).paragraph_counts.tolist()
@@ -99,6 +113,7 @@ class Documents:
         """
         paragraphs = [split_paragraphs(text) for text in texts]
         translated = None if translations is None else [split_paragraphs(text) for text in translations]
+        languages = [language] * len(texts)
         return cls(
             [str(index) for index in range(len(texts))] if ids is None else list(ids),
             tokenize(texts),
@@ -110,6 +125,8 @@ class Documents:
             None if translated is None else partial(_select, translated),
             encoder=encoder,
             vectors=None if encoder is None else document_vectors(paragraphs, encoder),
+            addresses=None if addresses is None else address_tokens(addresses, languages),
+            links=None if links is None else link_tokens(links, languages),
         )
 
 
@@ -138,7 +155,10 @@ def open_documents(corpus: Corpus, *, pivot: bool = False, encoder: EncoderLike 
     words, names, translations = [tokenize([])], [entity_lists([])], [tokenize([])]
     counts: list[int] = []
     vectors: list[npt.NDArray[np.float32]] = []
-    for batch in corpus.batches(["doc_id", text_column, "images", *([TRANSLATION] if translated else [])]):
+    linked = LINKS in corpus.schema.names
+    addresses, links = [tokenize([])], [tokenize([])]
+    optional = [name for name, there in ((TRANSLATION, translated), (LINKS, linked)) if there]
+    for batch in corpus.batches(["doc_id", "lang", "url", text_column, "images", *optional]):
         texts = [text or "" for text in batch.column(text_column).to_pylist()]
         ids += batch.column("doc_id").to_pylist()
         words.append(tokenize(texts))
@@ -147,6 +167,10 @@ def open_documents(corpus: Corpus, *, pivot: bool = False, encoder: EncoderLike 
         counts += [len(lines) for lines in paragraphs]
         if encoder is not None:
             vectors.append(document_vectors(paragraphs, encoder))
+        languages = [language or "und" for language in batch.column("lang").to_pylist()]
+        addresses.append(address_tokens([url or "" for url in batch.column("url").to_pylist()], languages))
+        if linked:
+            links.append(link_tokens([row or [] for row in batch.column(LINKS).to_pylist()], languages))
         for row in batch.column("images").to_pylist():
             images.append([ImageKey(image["sha256"], image["phash"]) for image in row or []])
         if translated:
@@ -163,6 +187,8 @@ def open_documents(corpus: Corpus, *, pivot: bool = False, encoder: EncoderLike 
         partial(_read_paragraphs, corpus, "text") if pivot else None,
         encoder,
         None if encoder is None else np.concatenate([np.empty((0, encoder.dimension), np.float32), *vectors]),
+        concatenate(addresses),
+        concatenate(links) if linked else None,
     )
 
 

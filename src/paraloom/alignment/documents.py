@@ -8,28 +8,13 @@ from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
-from scipy import sparse
 
 from paraloom.alignment.assignment import ASSIGNMENTS, assign, margins
-from paraloom.alignment.candidates import (
-    CandidatePairs,
-    dot_products,
-    nearest_dense_pairs,
-    nearest_pairs,
-    union,
-    word_counts,
-)
-from paraloom.alignment.document_evidence import (
-    Lexicons,
-    encoder_cosines,
-    encoder_vectors,
-    image_vectors,
-    multinews_scores,
-    topic_cosines,
-    word_vectors,
-)
+from paraloom.alignment.candidates import CandidatePairs, dot_products, word_counts
 from paraloom.alignment.document_features import Documents, paragraph_vectors
 from paraloom.alignment.document_pairs import DocumentPair
+from paraloom.alignment.document_scores import KINDS, score_candidates
+from paraloom.alignment.floors import certainty, decoy_certainties, find_floor
 from paraloom.alignment.sentences import AlignerConfig, SentenceAligner, TextPair, fit_aligner
 from paraloom.core.config import check_range
 from paraloom.core.errors import ConfigError, nearest
@@ -41,16 +26,20 @@ EVIDENCE: dict[str, dict[str, float]] = {
     "words": {"words": 1.0},
     "pictures": {"pictures": 0.3},
     "topics": {"topics": 1.0},
-    "scores": {"sentences": 1.0, "length": 1.0, "entities": 1.0},
+    "scores": {"sentences": 1.0, "size": 1.0, "entities": 1.0},
     "encoder": {"encoder": 1.0},
-    "all": {"words": 1.0, "pictures": 0.3, "sentences": 0.5, "length": 0.1, "entities": 0.1, "encoder": 1.0},
+    "addresses": {"addresses": 1.0},
+    "links": {"links": 1.0},
+    "all": {
+        **{"words": 1.0, "pictures": 0.3, "sentences": 0.5, "length": 0.1, "entities": 0.1, "encoder": 1.0},
+        **{"addresses": 0.3, "links": 0.3},
+    },
 }
 """Presets of evidence weights: single kinds (`topics` as in PARK17, `scores` as in MultiNews), and the best mix.
 
-`encoder` is the cosine under an encoder of both languages; without one, `all` is the rest.
+`encoder` is the cosine under an encoder of both languages, `links` are known where `extract` read the pages; without
+them, `all` is the rest.
 """
-
-_KINDS = ("words", "pictures", "topics", "sentences", "length", "entities", "encoder")
 
 # Pairs that the sentence aligner learns from in the first round, and that many more in each further round.  Documents
 # with few paragraphs teach little, those with many cost much time.
@@ -64,12 +53,11 @@ class DocumentAlignerConfig:
     """Settings of the document aligner.
 
     Args:
-        weights: Weight of each kind of evidence: `words`, `pictures`, `topics`, `sentences`, `length`, `entities`,
-            `encoder`; see EVIDENCE for presets.
-        max_candidates: Neighbors of each document that it is compared with.
+        weights: Weight of each kind of evidence, one of `document_scores.KINDS`; see EVIDENCE for presets.
+        max_candidates: Neighbors of each document that it is compared with, by each kind of vectors.
         assignment: How pairs are chosen: `one-to-one`, `mutual` or `best`, see `assignment.assign`.
         threshold_on: What the threshold applies to: `margin` (lead over rivals, see `assignment.margins`) or `score`.
-        threshold: Pairs below are dropped.
+        threshold: Pairs below are dropped; None for the floor that is estimated from the documents (`floors`).
         rounds: How often the most certain pairs are aligned sentence by sentence to learn a lexicon for the next round.
     """
 
@@ -77,18 +65,18 @@ class DocumentAlignerConfig:
     max_candidates: int = 16
     assignment: str = "one-to-one"
     threshold_on: str = "margin"
-    threshold: float = 0.0
+    threshold: float | None = None
     rounds: int = 2
 
     def check(self) -> None:
         """Raise ConfigError for a field that is out of range."""
         for name, weight in self.weights.items():
-            if name not in _KINDS:
-                raise ConfigError(f"unknown evidence '{name}'{nearest(name, _KINDS)}")
+            if name not in KINDS:
+                raise ConfigError(f"unknown evidence '{name}'{nearest(name, KINDS)}")
             if not (math.isfinite(weight) and weight >= 0):
                 raise ConfigError(f"the weight of '{name}' must be 0 or more, not {weight}")
         if not any(self.weights.values()):
-            raise ConfigError("all evidence has weight 0", remedy=f"Give a weight to some of {', '.join(_KINDS)}.")
+            raise ConfigError("all evidence has weight 0", remedy=f"Give a weight to some of {', '.join(KINDS)}.")
         if self.assignment not in ASSIGNMENTS:
             raise ConfigError(f"unknown assignment '{self.assignment}'{nearest(self.assignment, ASSIGNMENTS)}")
         if self.threshold_on not in ("margin", "score"):
@@ -96,7 +84,7 @@ class DocumentAlignerConfig:
                 f"the threshold is on margin or score, not '{self.threshold_on}'"
                 f"{nearest(self.threshold_on, ('margin', 'score'))}"
             )
-        if math.isnan(self.threshold):
+        if self.threshold is not None and math.isnan(self.threshold):
             raise ConfigError("'threshold' must be a number, not nan")
         check_range(self, "max_candidates", low=1)
         check_range(self, "rounds", low=0)
@@ -114,6 +102,8 @@ class DocumentAlignment:
         aligner: The sentence aligner that was learned on the way; None without rounds, or with too few pairs.
         source_ids: Names of all source documents.
         target_ids: Names of all target documents.
+        floor: The floor on `floors.certainty` below which pairs were dropped; None where a threshold was given, or too
+            few pairs were found to estimate one.
     """
 
     sources: Ints
@@ -123,6 +113,7 @@ class DocumentAlignment:
     aligner: SentenceAligner | None
     source_ids: Sequence[str]
     target_ids: Sequence[str]
+    floor: float | None = None
 
     def __len__(self) -> int:
         return len(self.sources)
@@ -145,9 +136,9 @@ def align_documents(
 ) -> DocumentAlignment:
     """Pair the documents of two languages that say the same.
 
-    They are compared by words, images, sizes, names and (if asked) topics, never by document name or address.  No
-    translator is needed: the most certain pairs are aligned sentence by sentence, which yields a lexicon for the next
-    round.  Translations on either side help.
+    They are compared by words, images, sizes, named entities, and the addresses and links of web pages, where those
+    prove to be reliable.  No translator is needed: the most certain pairs are aligned sentence by sentence, which
+    yields a lexicon for the next round.  Translations on either side help.
 
     Args:
         source: n documents of one language: their features (`document_features.open_documents`,
@@ -157,8 +148,7 @@ def align_documents(
         seed: Of the topic model.
 
     Returns:
-        The pairs.  Documents without a counterpart are in no pair; where they are paired all the same, their margin is
-        near 0.
+        The pairs.  Documents without a counterpart are in no pair, unless a pair of them is above the floor.
 
     Raises:
         TypeError: A side is a single string.
@@ -183,12 +173,14 @@ def align_documents(
         )
     sizes = len(source), len(target)
     aligner: SentenceAligner | None = None
-    for number in range(config.rounds + 1):
+    # A lexicon is evidence for words and topics only.
+    rounds = config.rounds if config.weights.get("words") or config.weights.get("topics") else 0
+    for number in range(rounds + 1):
         lexicons = aligner.learned if aligner else (None, None)
-        last = number == config.rounds
+        last = number == rounds
         # The rounds before the last only look for certain pairs to learn from; topics are slow and add nothing there.
         weights = config.weights if last else EVIDENCE["all"]
-        pairs, scores = _score_candidates(source, target, lexicons, weights, config.max_candidates, seed)
+        pairs, scores = score_candidates(source, target, lexicons, weights, config.max_candidates, seed)
         chosen = assign(pairs, scores, sizes, config.assignment if last else "one-to-one")
         lead = margins(pairs, scores, chosen, sizes)
         if last:
@@ -196,51 +188,32 @@ def align_documents(
         texts = _training_pairs(source, target, pairs, chosen, lead, _TRAINING_PAIRS * (number + 1))
         if len(texts) >= _MIN_TRAINING_PAIRS:
             aligner = fit_aligner(texts, AlignerConfig(rounds=2))
-    kept = (lead if config.threshold_on == "margin" else scores[chosen]) >= config.threshold
+    floor: float | None = None
+    if config.threshold is None:
+        floor, kept = _above_floor(pairs, scores, chosen, sizes, config.assignment)
+    else:
+        kept = (lead if config.threshold_on == "margin" else scores[chosen]) >= config.threshold
     chosen, lead = chosen[kept], lead[kept]
     return DocumentAlignment(
-        pairs.sources[chosen], pairs.targets[chosen], scores[chosen], lead, aligner, source.ids, target.ids
+        pairs.sources[chosen], pairs.targets[chosen], scores[chosen], lead, aligner, source.ids, target.ids, floor
     )
+
+
+def _above_floor(
+    pairs: CandidatePairs, scores: Floats, chosen: Ints, sizes: tuple[int, int], assignment: str
+) -> tuple[float | None, npt.NDArray[np.bool_]]:
+    """The estimated floor, and which of the chosen pairs reach it; without one, those ahead of their rivals."""
+    lead = margins(pairs, scores, chosen, sizes)
+    decoys = decoy_certainties(pairs, scores, chosen, sizes, assignment)
+    certainties = certainty(scores[chosen], lead)
+    floor = find_floor(certainties, decoys)
+    return floor, lead >= 0 if floor is None else certainties >= floor
 
 
 def _as_documents(documents: Documents | Sequence[str]) -> Documents:
     if isinstance(documents, str):
         raise TypeError(f"expected documents or a list of texts, got the string {documents[:40]!r}")
     return documents if isinstance(documents, Documents) else Documents.from_texts(documents)
-
-
-def _score_candidates(
-    source: Documents,
-    target: Documents,
-    lexicons: Lexicons,
-    weights: Mapping[str, float],
-    max_candidates: int,
-    seed: int,
-) -> tuple[CandidatePairs, Floats]:
-    """The nearest pairs by words and images with a score above 0, and the weighted sums of their evidence."""
-    words, images = word_vectors(source, target, lexicons), image_vectors(source, target)
-    scale = np.float32(EVIDENCE["pictures"]["pictures"] ** 0.5)
-    vectors = [sparse.csr_matrix(sparse.hstack([a, b * scale])) for a, b in zip(words, images, strict=True)]
-    pairs = nearest_pairs(vectors[0], vectors[1], max_candidates)
-    evidence: dict[str, Floats] = {}
-    encoded = encoder_vectors(source, target) if weights.get("encoder") else None
-    if encoded is not None:
-        pairs = union(pairs, nearest_dense_pairs(*encoded, max_candidates), len(target))
-        evidence["encoder"] = encoder_cosines(encoded, pairs)
-    if weights.get("words"):
-        evidence["words"] = dot_products(words.source, words.target, pairs)
-    if weights.get("pictures"):
-        evidence["pictures"] = dot_products(images.source, images.target, pairs)
-    if weights.get("topics"):
-        evidence["topics"] = topic_cosines(source, target, lexicons, pairs, seed)
-    if any(weights.get(name) for name in ("sentences", "length", "entities")):
-        evidence |= multinews_scores(source, target, pairs)
-    total = np.zeros(len(pairs.sources))
-    for name, weight in weights.items():
-        if weight and name in evidence:
-            total += weight * evidence[name]
-    positive = total > 0
-    return CandidatePairs(pairs.sources[positive], pairs.targets[positive]), total[positive]
 
 
 def _training_pairs(

@@ -185,22 +185,28 @@ def align_documents(
     ] = None,
     evidence: Annotated[
         str,
-        typer.Option(help="words, pictures, topics (PARK17), scores (MultiNews), encoder, all; several with commas."),
+        typer.Option(
+            help="words, pictures, topics (PARK17), scores (MultiNews), encoder, addresses, links, all; several with "
+            "commas."
+        ),
     ] = "all",
     assignment: Annotated[
         str, typer.Option(help="one-to-one, mutual (best in both directions) or best (of each source).")
     ] = "one-to-one",
     threshold_on: Annotated[str, typer.Option(help="What the threshold applies to: margin or score.")] = "margin",
-    threshold: Annotated[float, typer.Option(help="Minimum margin or score of a pair.")] = 0.0,
+    threshold: Annotated[
+        float | None, typer.Option(help="Minimum margin or score of a pair; default: a floor estimated from the pages.")
+    ] = None,
     max_candidates: Annotated[int, typer.Option(help="Maximum number of documents that one is compared with.")] = 16,
     rounds: Annotated[int, typer.Option(help="Rounds of aligning confident pairs to learn a lexicon.")] = 2,
     translation: TranslatorOptions = TranslatorOptions(),  # noqa: B008
     seed: options.Seed = 1,
     as_json: options.Json = False,
 ) -> None:
-    """Pair documents of two languages by words, pictures, lengths and topics, never by their names.
+    """Pair documents of two languages by words, pictures, lengths, and where they are reliable, addresses and links.
 
-    Works without a translator: the most confident pairs are aligned sentence by sentence to learn a lexicon.
+    Works without a translator: the most confident pairs are aligned sentence by sentence to learn a lexicon. A page
+    without a counterpart stays alone: the floor is what pages reach whose counterpart is hidden.
 
     Example: `paraloom align documents pages.de pages.en -o pairs.tsv`
 

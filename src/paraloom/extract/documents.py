@@ -6,13 +6,14 @@ import hashlib
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from paraloom.extract.counts import ExtractionCounts
 from paraloom.extract.images import ImageHashes
+from paraloom.extract.languages import PageProse, identify_pages
 from paraloom.text.languages import LanguageIdentifier
 
 Row = dict[str, Any]
@@ -23,15 +24,16 @@ Repeated = Mapping[str, npt.NDArray[np.uint64]]
 UNKNOWN_LANGUAGE = "und"
 """Language of a page that declares none and where none is identified (ISO 639-2: undetermined)."""
 
-_MIN_IDENTIFIABLE = 120
-"""Characters of a text from which on lingua uses trigrams only."""
-
-_SAMPLE = 3000
-"""Characters of a text that are enough to identify its language."""
-
-# A declared language is wrong only if its probability is below this: Croatian may look slightly more like Bosnian.
-_MIN_PROBABILITY = 0.1
 _NO_HASHES = np.zeros(0, np.uint64)
+
+
+class _Candidate(NamedTuple):
+    """A parsed page with enough text: its row, text, the paragraphs that are not code, and how many were dropped."""
+
+    row: Row
+    text: str
+    prose: list[str]
+    dropped: int
 
 
 @dataclass
@@ -69,83 +71,67 @@ class DocumentBuilder:
             The documents; the other pages are counted and written to `rejections`.
         """
         candidates = list(self._with_text(rows))
-        return [self._document(row, text, dropped) for row, text, dropped in self._with_language(candidates)]
+        return [self._document(candidate) for candidate in self._with_language(candidates)]
 
-    def _with_text(self, rows: Iterable[Row]) -> Iterator[tuple[Row, str, int]]:
-        """The pages with enough text of their own, that text, and the number of dropped paragraphs."""
+    def _with_text(self, rows: Iterable[Row]) -> Iterator[_Candidate]:
+        """The pages with enough text of their own."""
         for row in rows:
             if row["reason"]:
                 self._reject(row, row["reason"], row["detail"])
                 continue
-            paragraphs = self._own_paragraphs(row)
+            own = self._own_paragraphs(row)
+            paragraphs = [text for text, keep in zip(row["paragraphs"], own, strict=True) if keep]
             text = "\n".join(paragraphs)
             if not text:
                 self._reject(row, "empty", "all its paragraphs are repeated on the site")
             elif len(text) < self.min_characters:
                 self._reject(row, "short", f"{len(text)} characters of main text, less than {self.min_characters}")
             else:
-                yield row, text, len(row["paragraphs"]) - len(paragraphs)
+                code = row["code"] or [False] * len(own)
+                prose = [text for text, keep, no in zip(row["paragraphs"], own, code, strict=True) if keep and not no]
+                yield _Candidate(row, text, prose, len(own) - len(paragraphs))
 
-    def _own_paragraphs(self, row: Row) -> list[str]:
+    def _own_paragraphs(self, row: Row) -> list[bool]:
+        """Which paragraphs the site does not repeat."""
         repeated = self.repeated.get(row["site"])
         if repeated is None or not row["hashes"]:
-            return list(row["paragraphs"])
-        dropped = np.isin(np.array(row["hashes"], np.uint64), repeated)
-        return [text for text, drop in zip(row["paragraphs"], dropped.tolist(), strict=True) if not drop]
+            return [True] * len(row["paragraphs"])
+        kept: list[bool] = (~np.isin(np.array(row["hashes"], np.uint64), repeated)).tolist()
+        return kept
 
-    def _with_language(self, candidates: Sequence[tuple[Row, str, int]]) -> Iterator[tuple[Row, str, int]]:
+    def _with_language(self, candidates: Sequence[_Candidate]) -> Iterator[_Candidate]:
         """The pages whose language is as declared and whose text is new."""
-        for (row, text, dropped), identified in zip(candidates, self._identify(candidates), strict=True):
+        pages = [PageProse(candidate.prose, candidate.row["lang"]) for candidate in candidates]
+        languages = identify_pages(pages, self.identifier, keep_declared=self.keep_languages)
+        for candidate, identified in zip(candidates, languages, strict=True):
+            row = candidate.row
             declared = row["lang"]
             if declared and identified and identified != declared:
                 self._reject(row, "language", f"declared {declared}, identified {identified}")
                 continue
             lang = declared or identified or UNKNOWN_LANGUAGE
-            key = hashlib.blake2b(json.dumps([row["site"], lang, text]).encode(), digest_size=16).digest()
+            key = hashlib.blake2b(json.dumps([row["site"], lang, candidate.text]).encode(), digest_size=16).digest()
             first = self._first_with_text.setdefault(key, row["doc_id"])
             if first != row["doc_id"]:
                 self._reject(row, "duplicate", f"same main text as {first}")
                 continue
             self.counts.unchecked_languages += identified is None
-            yield {**row, "lang": lang}, text, dropped
+            yield candidate._replace(row={**row, "lang": lang})
 
-    def _identify(self, candidates: Sequence[tuple[Row, str, int]]) -> list[str | None]:
-        """The language of each text: the declared one where it is probable, None where it cannot be identified."""
-        languages: list[str | None] = [None] * len(candidates)
-        if self.identifier is None:
-            return languages
-        known = set(self.identifier.languages)
-        checked = [
-            index
-            for index, (row, text, _) in enumerate(candidates)
-            if not row["lang"] or (row["lang"] in known and not self.keep_languages and len(text) >= _MIN_IDENTIFIABLE)
-        ]
-        samples = [candidates[index][1][:_SAMPLE] for index in checked]
-        for index, lang in zip(checked, self.identifier.identify(samples), strict=True):
-            languages[index] = lang
-        doubtful = [index for index in checked if candidates[index][0]["lang"] not in (None, languages[index])]
-        if doubtful:
-            declared = [candidates[index][0]["lang"] for index in doubtful]
-            samples = [candidates[index][1][:_SAMPLE] for index in doubtful]
-            probabilities = self.identifier.probabilities(samples, declared).tolist()
-            for index, lang, probability in zip(doubtful, declared, probabilities, strict=True):
-                # NaN: the declared language cannot be ruled out.
-                if not probability <= _MIN_PROBABILITY:
-                    languages[index] = lang
-        return languages
-
-    def _document(self, row: Row, text: str, dropped: int) -> Row:
+    def _document(self, candidate: _Candidate) -> Row:
+        row, text = candidate.row, candidate.text
         repeated = set(self.repeated_images.get(row["site"], _NO_HASHES).tolist())
         images = [self._image(image) for image in row["images"] if image["hash"] not in repeated]
         counts = self.counts
         counts.documents += 1
         counts.paragraphs += text.count("\n") + 1
-        counts.repeated_paragraphs += dropped
+        counts.repeated_paragraphs += candidate.dropped
         counts.images += len(images)
         counts.missing_images += sum(image["sha256"] is None for image in images)
         counts.repeated_images += len(row["images"]) - len(images)
         counts.invalid_bytes += row["replaced"] > 0
-        return {name: row[name] for name in ("doc_id", "lang", "url", "title")} | {"text": text, "images": images}
+        kept = {name: row[name] for name in ("doc_id", "lang", "url", "title", "links")}
+        return kept | {"text": text, "images": images}
 
     def _image(self, image: Row) -> Row:
         result = {name: image[name] for name in ("src", "alt", "sha256", "phash")}

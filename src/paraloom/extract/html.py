@@ -31,6 +31,13 @@ MAX_DEPTH = 512
 MAX_ELEMENTS = 250_000
 """Elements of a page at most; a long one has some 30,000."""
 
+# Elements whose content is program code, input or output, not prose of some language; or a class that says so.
+_IS_CODE = (
+    "self::pre or self::code or self::kbd or self::samp or self::tt or self::var "
+    "or contains(concat(' ', normalize-space(@class), ' '), ' code ')"
+)
+_OUTERMOST_CODE = f"//*[{_IS_CODE}][not(ancestor::*[{_IS_CODE}])]"
+
 # A start tag; a quotation mark opens a value only after an equals sign, elsewhere it is a part of a name.
 _VALUE = r"""=\s*+(?:"[^"]*+"|'[^']*+')"""
 _LONG_TAG = re.compile(rf"<[a-zA-Z](?:{_VALUE}|[^>]){{{2 * MAX_ATTRIBUTES},}}+")
@@ -180,6 +187,26 @@ def extract_paragraphs(tree: Tree, method: str, language: str | None = None) -> 
             revise_paragraph_classification(part)
         paragraphs = [paragraph for paragraph in paragraphs if not paragraph.is_boilerplate]
     return [text for paragraph in paragraphs if (text := collapse_spaces(paragraph.text))]
+
+
+def code_texts(tree: Tree) -> frozenset[str]:
+    """The texts of the elements of a page that hold program code, and their lines, with white space collapsed.
+
+    A paragraph of the main text that is one of them is code; its language says nothing about the page's.
+
+    Args:
+        tree: The page.
+
+    Example:
+        >>> sorted(code_texts(parse_html("<p>Call <code>f(x)</code>:<pre>f(1)\\nf(2)</pre>")))
+        ['f(1)', 'f(1) f(2)', 'f(2)', 'f(x)']
+    """
+    texts: set[str] = set()
+    for element in tree.xpath(_OUTERMOST_CODE):
+        text = "".join(element.itertext())
+        texts.add(collapse_spaces(text))
+        texts.update(map(collapse_spaces, text.splitlines()))
+    return frozenset(texts - {""})
 
 
 def split_paragraphs(text: str) -> list[str]:

@@ -13,6 +13,7 @@ from paraloom.extract import html
 from paraloom.extract.boilerplate import text_hash
 from paraloom.extract.charset import DecodedPage, decode_page
 from paraloom.extract.images import ImageReference, find_images
+from paraloom.extract.links import find_links
 from paraloom.extract.pages import MAX_PAGE_BYTES, Page
 
 PARSED_PAGES = pa.schema(
@@ -24,7 +25,9 @@ PARSED_PAGES = pa.schema(
         ("lang", pa.string()),
         ("title", pa.string()),
         ("paragraphs", pa.list_(pa.string())),
+        ("code", pa.list_(pa.bool_())),
         ("hashes", pa.list_(pa.uint64())),
+        ("links", pa.list_(pa.string())),
         (
             "images",
             pa.list_(
@@ -39,8 +42,9 @@ PARSED_PAGES = pa.schema(
         ("detail", pa.string()),
     ]
 )
-"""Columns of parsed pages. lang: as declared, or null. hashes: of the paragraphs, where they are compared over the
-site. replaced: invalid bytes. reason, detail: why the page cannot become a document, or null."""
+"""Columns of parsed pages. lang: as declared, or null. code: which paragraphs are program code; empty where none is.
+hashes: of the paragraphs, where they are compared over the site. replaced: invalid bytes. reason, detail: why the page
+cannot become a document, or null."""
 
 
 @dataclass(frozen=True)
@@ -76,7 +80,7 @@ def parse_page(job: ParseJob) -> dict[str, Any]:
     page = job.page
     row: dict[str, Any] = {"doc_id": job.doc_id, "url": page.url, "site": page.site, "counted": False}
     row |= {"lang": job.lang or html.primary_language(page.lang), "title": "", "replaced": 0}
-    row |= {"paragraphs": [], "hashes": [], "images": [], "reason": None, "detail": None}
+    row |= {"paragraphs": [], "code": [], "hashes": [], "links": [], "images": [], "reason": None, "detail": None}
     if not 200 <= page.status < 300:
         detail = f"HTTP status {page.status}" if page.status else "the server's response cannot be read"
         return row | {"reason": "status", "detail": detail}
@@ -115,11 +119,15 @@ def _parse_html(decoded: DecodedPage, job: ParseJob, declared: str | None) -> di
         return {}
     html.check_tree(tree)
     lang = job.lang or html.declared_language(tree) or declared
+    paragraphs = html.extract_paragraphs(tree, job.method, lang)
+    codes = html.code_texts(tree)
     return {
         "lang": lang,
         "title": html.extract_title(tree),
         "images": [_image_row(image) for image in find_images(tree, job.page, job.media)],
-        "paragraphs": html.extract_paragraphs(tree, job.method, lang),
+        "links": find_links(tree, job.page),
+        "paragraphs": paragraphs,
+        "code": [paragraph in codes for paragraph in paragraphs] if codes else [],
     }
 
 

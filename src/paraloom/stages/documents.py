@@ -338,11 +338,11 @@ class AlignDocuments(Fit):
         target: Corpus of documents in the other language.
         encoder: Encoder of both languages (of the third one with `pivot`), whose vectors are evidence.
         evidence: What is compared: 'words', 'pictures', 'topics' (Park et al. 2017), 'scores' (MultiNews), 'encoder',
-            'all', or several of them, such as 'words,pictures'.
+            'addresses', 'links', 'all', or several of them, such as 'words,pictures'.
         assignment: How pairs are chosen: 'one-to-one', 'mutual' (each is the best match of the other) or 'best' (the
             best target of each source).
         threshold_on: What the threshold applies to: 'margin' (the lead over rival pairs) or 'score'.
-        threshold: Pairs below it are dropped.
+        threshold: Pairs below it are dropped. Default: a floor that is estimated from the documents.
         max_candidates: Number of target documents that each source document is compared with, and vice versa.
         rounds: How often the most certain pairs are aligned sentence by sentence, to learn a lexicon for the next
             round.
@@ -367,6 +367,7 @@ class AlignDocuments(Fit):
     """
 
     inputs: ClassVar[tuple[str, ...]] = ("source", "target", "encoder")
+    version: ClassVar[str] = "2"
     optional_fields: ClassVar[tuple[str, ...]] = ("method", "topics")
     renamed_fields: ClassVar[Mapping[str, str]] = {
         "how": "assignment",
@@ -381,7 +382,7 @@ class AlignDocuments(Fit):
     evidence: str = "all"
     assignment: str = "one-to-one"
     threshold_on: Literal["margin", "score"] = "margin"
-    threshold: float = 0.0
+    threshold: float | None = None
     max_candidates: int = 16
     rounds: int = 2
     gold: Path | None = None
@@ -413,21 +414,24 @@ class AlignDocuments(Fit):
             open_documents(Corpus.open(context.inputs[side]), pivot=self.pivot, encoder=encoder)
             for side in ("source", "target")
         )
-        pairs = self._pairs(source, target, context.seed)
+        pairs, floor = self._pairs(source, target, context.seed)
         write_document_pairs(folder / PAIRS_FILE, pairs)
         figures: dict[str, Json] = {"documents": [len(source), len(target)], "pairs": len(pairs)}
+        if floor is not None:
+            figures["floor"] = round(floor, 4)
         if self.gold is not None:
             figures |= _score_pairs(pairs, self.gold, self.gold_swapped, (set(source.ids), set(target.ids)))
         return figures
 
-    def _pairs(self, source: Documents, target: Documents, seed: int) -> list[DocumentPair]:
-        """The pairs by the method."""
+    def _pairs(self, source: Documents, target: Documents, seed: int) -> tuple[list[DocumentPair], float | None]:
+        """The pairs by the method, and the floor of their scores where it has one."""
         if self.method == "park17":
-            return pair_by_topics(source, target, self.threshold, self.topics, seed % 2**31)
+            return pair_by_topics(source, target, self.threshold, self.topics, seed % 2**31), None
         if self.method == "multinews":
             pictures = "pictures" in self.evidence.split(",")
-            return pair_by_scores(source, target, EVIDENCE["pictures"]["pictures"] if pictures else 0.0)
-        return align_documents(source, target, self.settings, seed=seed).pairs()
+            return pair_by_scores(source, target, EVIDENCE["pictures"]["pictures"] if pictures else 0.0), None
+        alignment = align_documents(source, target, self.settings, seed=seed)
+        return alignment.pairs(), alignment.floor
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -41,6 +41,9 @@ REJECTED_PAGES = "set-aside.jsonl"
 MIN_SITE_PAGES = 20
 """Pages of a site from which on the method `auto` compares them; on fewer, a fifth of the pages is too few."""
 
+LINKS_FIELD = pa.field("links", pa.list_(pa.string()))
+"""Column of extracted documents beyond DOCUMENTS: the addresses that a page links to."""
+
 _BATCH_ROWS = 64
 """Pages in memory at a time."""
 
@@ -231,7 +234,7 @@ class _Extraction:
         # `least` as in earlier versions, so that the bytes of corpora stay the same.
         settings = {"main_text": self.config.main_text, "least": self.config.min_characters}
         text = DOCUMENTS.field("text").with_metadata({"signature": signature("extract", **settings, **_versions())})
-        schema = DOCUMENTS.set(DOCUMENTS.get_field_index("text"), text)
+        schema = DOCUMENTS.set(DOCUMENTS.get_field_index("text"), text).append(LINKS_FIELD)
         with progress("writing documents", builder.counts.read, unit="pages") as advance:
             for shard in shards:
                 for batch in read_batches(shard, batch_rows=_BATCH_ROWS):

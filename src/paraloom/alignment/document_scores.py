@@ -1,0 +1,201 @@
+"""Scores of candidate pairs of documents: each kind of evidence finds its own candidates, and all are scored."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+
+from paraloom.alignment.assignment import assign, margins
+from paraloom.alignment.candidates import (
+    CandidatePairs,
+    dot_products,
+    nearest_dense_pairs,
+    nearest_of_all,
+    nearest_pairs,
+    union,
+)
+from paraloom.alignment.document_evidence import (
+    DenseVectors,
+    DocumentVectors,
+    Lexicons,
+    address_vectors,
+    dense_cosines,
+    encoder_vectors,
+    image_vectors,
+    link_vectors,
+    multinews_scores,
+    topic_unit_vectors,
+    word_vectors,
+)
+from paraloom.alignment.document_features import Documents
+
+Floats = npt.NDArray[np.float64]
+
+CONTENT = ("words", "pictures")
+"""Evidence by sparse vectors of the content of documents; candidates are the nearest by its weighted sum."""
+
+SITE = ("addresses", "links")
+"""Evidence that depends on how a site is built; how much it counts is measured on the pairs that the content shows."""
+
+RATIOS = ("sentences", "size", "length", "entities")
+"""Scores of MultiNews, which find no candidates, but compare all pairs where there is nothing else."""
+
+KINDS = (*CONTENT, "topics", "encoder", *RATIOS, *SITE)
+"""All kinds of evidence."""
+
+
+class ScoredPairs(NamedTuple):
+    """Candidate pairs with their scores, all above 0.
+
+    Args:
+        pairs: The candidates.
+        scores: float64 (pairs,), weighted sums of the evidence.
+    """
+
+    pairs: CandidatePairs
+    scores: Floats
+
+
+def score_candidates(
+    source: Documents,
+    target: Documents,
+    lexicons: Lexicons,
+    weights: Mapping[str, float],
+    max_candidates: int,
+    seed: int,
+) -> ScoredPairs:
+    """Find the candidates of each document by the evidence that has a weight, and score them.
+
+    Args:
+        source: n documents.
+        target: m documents.
+        lexicons: From source to target and back.
+        weights: Weight of each kind of evidence.
+        max_candidates: Neighbors of each document by each kind of vectors.
+        seed: Of the topic model.
+    """
+    weights = {name: weight for name, weight in weights.items() if weight}
+    sparse_vectors = _sparse_vectors(source, target, lexicons, weights)
+    dense_vectors = _dense_vectors(source, target, lexicons, weights, seed)
+    found = [nearest_dense_pairs(*vectors, max_candidates) for vectors in dense_vectors.values()]
+    content = [name for name in CONTENT if name in sparse_vectors]
+    if content:
+        found.append(nearest_pairs(*_stack(sparse_vectors, weights, content), max_candidates))
+    found += [nearest_pairs(*sparse_vectors[name], max_candidates) for name in SITE if name in sparse_vectors]
+    ratios = [name for name in RATIOS if name in weights]
+    if ratios and not found:
+        found.append(_nearest_by_ratios(source, target, weights, max_candidates))
+    pairs = union(found, len(target))
+    evidence = {name: dot_products(*vectors, pairs) for name, vectors in sparse_vectors.items()}
+    evidence |= {name: dense_cosines(vectors, pairs) for name, vectors in dense_vectors.items()}
+    if ratios:
+        evidence |= {name: score for name, score in multinews_scores(source, target, pairs).items() if name in ratios}
+    total = sum_evidence(evidence, weights, pairs, (len(source), len(target)))
+    positive = total > 0
+    return ScoredPairs(CandidatePairs(pairs.sources[positive], pairs.targets[positive]), total[positive])
+
+
+def sum_evidence(
+    evidence: Mapping[str, Floats], weights: Mapping[str, float], pairs: CandidatePairs, sizes: tuple[int, int]
+) -> Floats:
+    """The weighted sum of the evidence; that of the site counts by how reliable it is (`reliability`).
+
+    Args:
+        evidence: Kind → float64 (pairs,).
+        weights: Weight of each kind.
+        pairs: The candidates.
+        sizes: Number of source and target documents.
+    """
+    total = np.zeros(len(pairs.sources))
+    for name, values in evidence.items():
+        if name not in SITE:
+            total += weights[name] * values
+    content = total.copy()
+    for name, values in evidence.items():
+        if name in SITE:
+            trust = reliability(pairs, content, values, sizes) if content.any() else 1.0
+            total += weights[name] * trust * values
+    return total
+
+
+def reliability(pairs: CandidatePairs, content: Floats, values: Floats, sizes: tuple[int, int]) -> float:
+    """How much more alike the addresses (or links) of true pairs are than those of others, 0 to 1.
+
+    The pairs that are taken to be true are the surer half of those whose content is the best match of each other. Of
+    the documents of each, the greatest value with any other document is subtracted from its own. Pages that are
+    numbered independently in each language are no more alike than others, and their addresses do not count.
+
+    Args:
+        pairs: The candidates.
+        content: Their scores by content.
+        values: The evidence.
+        sizes: Number of source and target documents.
+    """
+    chosen = assign(pairs, content, sizes, "mutual")
+    lead = margins(pairs, content, chosen, sizes)
+    sure = chosen[lead >= np.median(lead)] if len(chosen) else chosen
+    if not len(sure):
+        return 0.0
+    rivals = np.zeros(len(sure))
+    for side, size in zip(pairs, sizes, strict=True):
+        partner = np.full(size, -1)
+        partner[side[sure]] = sure
+        greatest = np.zeros(size)
+        others = partner[side] != np.arange(len(side))
+        np.maximum.at(greatest, side[others], values[others])
+        rivals = np.maximum(rivals, greatest[side[sure]])
+    return float(np.clip((values[sure] - rivals).mean(), 0, 1))
+
+
+def _sparse_vectors(
+    source: Documents, target: Documents, lexicons: Lexicons, weights: Mapping[str, float]
+) -> dict[str, DocumentVectors]:
+    vectors: dict[str, DocumentVectors | None] = {}
+    if "words" in weights:
+        vectors["words"] = word_vectors(source, target, lexicons)
+    if "pictures" in weights:
+        vectors["pictures"] = image_vectors(source, target)
+    if "addresses" in weights:
+        vectors["addresses"] = address_vectors(source, target)
+    if "links" in weights:
+        vectors["links"] = link_vectors(source, target)
+    return {name: sides for name, sides in vectors.items() if sides is not None}
+
+
+def _dense_vectors(
+    source: Documents, target: Documents, lexicons: Lexicons, weights: Mapping[str, float], seed: int
+) -> dict[str, DenseVectors]:
+    vectors: dict[str, DenseVectors | None] = {}
+    if "encoder" in weights:
+        vectors["encoder"] = encoder_vectors(source, target)
+    if "topics" in weights:
+        vectors["topics"] = topic_unit_vectors(source, target, lexicons, seed)
+    return {name: sides for name, sides in vectors.items() if sides is not None}
+
+
+def _stack(
+    vectors: Mapping[str, DocumentVectors], weights: Mapping[str, float], names: list[str]
+) -> tuple[sparse.csr_matrix, sparse.csr_matrix]:
+    """Vectors whose product is the weighted sum of several kinds of evidence."""
+    scales = [np.float32(weights[name] ** 0.5) for name in names]
+    sides = zip(*(vectors[name] for name in names), strict=True)
+    stacked = [
+        sparse.hstack([side * scale for side, scale in zip(parts, scales, strict=True)], "csr") for parts in sides
+    ]
+    return stacked[0], stacked[1]
+
+
+def _nearest_by_ratios(
+    source: Documents, target: Documents, weights: Mapping[str, float], max_candidates: int
+) -> CandidatePairs:
+    """The best targets of each source by the scores of MultiNews, and the other way round, among all pairs."""
+
+    def score(pairs: CandidatePairs) -> Floats:
+        scores = multinews_scores(source, target, pairs)
+        return sum((weights.get(name, 0.0) * values for name, values in scores.items()), np.zeros(len(pairs.sources)))
+
+    return nearest_of_all(score, (len(source), len(target)), max_candidates)

@@ -1,0 +1,115 @@
+"""The floor below which a page stays alone: estimated from the pairs that pages form whose counterparts are hidden."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from paraloom.alignment.assignment import assign, margins
+from paraloom.alignment.candidates import CandidatePairs
+
+Ints = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
+
+# In how many parts the pairs are cut, of which one loses its targets and another one its sources; and how many such
+# choices are made.
+_PARTS, _FOLDS = 5, 2
+
+# How much the lead over rivals counts beside the score itself.
+_LEAD = 2.0
+
+# With fewer wrong pairs nothing can be estimated.
+_MIN_WRONG = 20
+
+
+def certainty(scores: Floats, lead: Floats) -> Floats:
+    """What is compared with the floor: the score of a pair and twice its lead over rivals.
+
+    Args:
+        scores: (pairs,).
+        lead: (pairs,), see `assignment.margins`.
+    """
+    result: Floats = scores + _LEAD * lead
+    return result
+
+
+def decoy_certainties(
+    pairs: CandidatePairs, scores: Floats, chosen: Ints, sizes: tuple[int, int], method: str
+) -> Floats:
+    """The certainty of pairs that are known to be wrong, because the counterpart of a page is hidden.
+
+    A part of the targets that are in a pair is hidden, and a part of the sources of other pairs. Documents that lose
+    their counterpart so are paired again, as those are that never had one.
+
+    Args:
+        pairs: The candidates.
+        scores: (pairs,).
+        chosen: Indices of the chosen pairs; those that are not ahead of their rivals are not taken to be right.
+        sizes: Number of source and target documents.
+        method: How pairs are chosen, see `assignment.assign`.
+
+    Returns:
+        float64 (wrong pairs,).
+    """
+    ahead = chosen[margins(pairs, scores, chosen, sizes) > 0]
+    parts = np.arange(len(ahead)) % _PARTS
+    found = [np.empty(0)]
+    for fold in range(_FOLDS):
+        hidden_targets = _mark(pairs.targets[ahead[parts == 2 * fold]], sizes[1])
+        hidden_sources = _mark(pairs.sources[ahead[parts == 2 * fold + 1]], sizes[0])
+        left = ~(hidden_sources[pairs.sources] | hidden_targets[pairs.targets])
+        rest = CandidatePairs(pairs.sources[left], pairs.targets[left])
+        again = assign(rest, scores[left], sizes, method)
+        alone = (
+            _mark(pairs.sources[ahead[parts == 2 * fold]], sizes[0])[rest.sources[again]]
+            | _mark(pairs.targets[ahead[parts == 2 * fold + 1]], sizes[1])[rest.targets[again]]
+        )
+        wrong = again[alone]
+        found.append(certainty(scores[left][wrong], margins(rest, scores[left], wrong, sizes)))
+    return np.concatenate(found)
+
+
+def find_floor(certainties: Floats, decoys: Floats) -> float | None:
+    """The floor with the highest expected F1.
+
+    The chosen pairs are a mixture of right and wrong ones. Wrong ones are distributed as the decoys are; there are as
+    many as it takes to explain the chosen pairs below the median of the decoys, where right ones are rare. With n(t)
+    pairs of a certainty of t or more, W wrong ones in all and a share d(t) of the decoys there, n(t) − W d(t) of the
+    pairs are expected to be right.
+
+    Args:
+        certainties: Of the chosen pairs.
+        decoys: Of pairs that are known to be wrong.
+
+    Returns:
+        The floor; None where there are too few decoys.
+
+    Reference:
+        Storey 2002, A Direct Approach to False Discovery Rates (the number of wrong ones); Elias and Gygi 2007,
+        Target-Decoy Search Strategy (decoys).
+
+    Example:
+        >>> find_floor(np.array([0.1] * 30 + [0.9] * 70), np.array([0.1] * 20 + [0.2] * 20))
+        0.9
+    """
+    if len(decoys) < _MIN_WRONG or not len(certainties):
+        return None
+    descending = np.sort(certainties)[::-1]
+    median = float(np.median(decoys))
+    below = float((decoys < median).mean()) or float((decoys <= median).mean())
+    low = certainties < median if (decoys < median).any() else certainties <= median
+    wrong = min(len(certainties), float(low.sum()) / below)
+    counts = np.arange(1, len(descending) + 1)
+    shares = 1 - np.searchsorted(np.sort(decoys), descending, "left") / len(decoys)
+    right = np.maximum(counts - wrong * shares, 0)
+    expected_f1 = 2 * right / (counts + len(certainties) - wrong)
+    # Equal certainties are kept or dropped together.
+    last = np.append(descending[:-1] > descending[1:], True)
+    best = int(np.argmax(np.where(last, expected_f1, -1)))
+    return float(descending[best])
+
+
+def _mark(rows: Ints, size: int) -> npt.NDArray[np.bool_]:
+    marked = np.zeros(size, np.bool_)
+    marked[rows] = True
+    return marked

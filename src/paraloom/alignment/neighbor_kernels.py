@@ -1,0 +1,155 @@
+"""Numba kernels on sparse rows: greatest entries, nearest neighbors by an inverted index, products of pairs of rows."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from numba import njit
+
+Ints = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
+Weights = npt.NDArray[np.float32]
+Indices = npt.NDArray[Any]
+"""Column indices or row bounds of a sparse matrix: int32 or int64."""
+
+
+@njit(cache=True, nogil=True)
+def greatest_entries(weights: Weights, bounds: Indices, k: int) -> npt.NDArray[np.bool_]:
+    """Mark the k greatest entries of each row; of equal ones those that come first.
+
+    Args:
+        weights: Entries of the rows.
+        bounds: Row i has the entries from bounds[i] to bounds[i + 1].
+        k: Entries of a row at most.
+    """
+    kept = np.ones(len(weights), np.bool_)
+    for row in range(len(bounds) - 1):
+        start, end = bounds[row], bounds[row + 1]
+        if end - start <= k:
+            continue
+        least = np.partition(weights[start:end], end - start - k)[end - start - k]
+        left = k
+        for entry in range(start, end):
+            kept[entry] = weights[entry] > least
+            left -= kept[entry]
+        for entry in range(start, end):
+            if weights[entry] == least and left > 0:
+                kept[entry] = True
+                left -= 1
+    return kept
+
+
+@njit(cache=True, nogil=True)
+def nearest_rows(
+    weights: Weights,
+    columns: Indices,
+    bounds: Indices,
+    posting_weights: Weights,
+    posting_rows: Indices,
+    posting_bounds: Indices,
+    rows: int,
+    k: int,
+) -> tuple[Ints, Ints]:
+    """Find for each query the k rows of an inverted index with the greatest products above 0.
+
+    Args:
+        weights: Entries of the queries.
+        columns: Their columns.
+        bounds: Query i has the entries from bounds[i] to bounds[i + 1].
+        posting_weights: Entries of the index, column by column.
+        posting_rows: Their rows.
+        posting_bounds: Column j has the entries from posting_bounds[j] to posting_bounds[j + 1].
+        rows: Number of rows in the index.
+        k: Neighbors of each query; of equal ones those that come first.
+
+    Returns:
+        Queries and rows of the pairs found, by query.
+    """
+    queries = len(bounds) - 1
+    found_queries, found_rows = np.empty(queries * min(k, rows), np.int64), np.empty(queries * min(k, rows), np.int64)
+    products = np.zeros(rows, np.float32)
+    touched = np.empty(rows, np.int64)
+    count = 0
+    for query in range(queries):
+        size = 0
+        for entry in range(bounds[query], bounds[query + 1]):
+            weight, column = weights[entry], columns[entry]
+            for posting in range(posting_bounds[column], posting_bounds[column + 1]):
+                row = posting_rows[posting]
+                if products[row] == 0:
+                    touched[size] = row
+                    size += 1
+                products[row] += weight * posting_weights[posting]
+        near = touched[:size]
+        least = np.float32(0)
+        if size > k:
+            least = np.partition(products[near], size - k)[size - k]
+        left = min(k, size)
+        ties = 0
+        for row in near:
+            if products[row] > least:
+                found_queries[count], found_rows[count] = query, row
+                count += 1
+                left -= 1
+            elif products[row] == least and least > 0:
+                ties += 1
+        if ties and left > 0:
+            equal = np.empty(ties, np.int64)
+            ties = 0
+            for row in near:
+                if products[row] == least:
+                    equal[ties] = row
+                    ties += 1
+            for row in np.sort(equal)[:left]:
+                found_queries[count], found_rows[count] = query, row
+                count += 1
+        for row in near:
+            products[row] = 0
+    return found_queries[:count], found_rows[:count]
+
+
+@njit(cache=True, nogil=True)
+def row_products(
+    weights: Weights,
+    columns: Indices,
+    bounds: Indices,
+    other_weights: Weights,
+    other_columns: Indices,
+    other_bounds: Indices,
+    width: int,
+    sources: Ints,
+    targets: Ints,
+) -> Floats:
+    """The dot product of the rows of each pair; fast where pairs with the same source follow each other.
+
+    Args:
+        weights: Entries of the source rows.
+        columns: Their columns.
+        bounds: Row i has the entries from bounds[i] to bounds[i + 1].
+        other_weights: Entries of the target rows.
+        other_columns: Their columns.
+        other_bounds: Their bounds.
+        width: Number of columns.
+        sources: Source row of each pair.
+        targets: Target row of each pair.
+    """
+    products = np.zeros(len(sources), np.float64)
+    dense = np.zeros(width, np.float32)
+    current = -1
+    for pair in range(len(sources)):
+        source = sources[pair]
+        if source != current:
+            if current >= 0:
+                for entry in range(bounds[current], bounds[current + 1]):
+                    dense[columns[entry]] = 0
+            for entry in range(bounds[source], bounds[source + 1]):
+                dense[columns[entry]] = weights[entry]
+            current = source
+        target = targets[pair]
+        total = 0.0
+        for entry in range(other_bounds[target], other_bounds[target + 1]):
+            total += dense[other_columns[entry]] * other_weights[entry]
+        products[pair] = total
+    return products
