@@ -81,15 +81,15 @@ def score_candidates(
     weights = {name: weight for name, weight in weights.items() if weight}
     sparse_vectors = _sparse_vectors(source, target, lexicons, weights)
     dense_vectors = _dense_vectors(source, target, lexicons, weights, seed)
-    found = [nearest_dense_pairs(*vectors, max_candidates) for vectors in dense_vectors.values()]
+    sets = [nearest_dense_pairs(*vectors, max_candidates) for vectors in dense_vectors.values()]
     content = [name for name in CONTENT if name in sparse_vectors]
     if content:
-        found.append(nearest_pairs(*_stack(sparse_vectors, weights, content), max_candidates))
-    found += [nearest_pairs(*sparse_vectors[name], max_candidates) for name in SITE if name in sparse_vectors]
+        sets.append(nearest_pairs(*_stack(sparse_vectors, weights, content), max_candidates))
+    sets += [nearest_pairs(*sparse_vectors[name], max_candidates) for name in SITE if name in sparse_vectors]
     ratios = [name for name in RATIOS if name in weights]
-    if ratios and not found:
-        found.append(_nearest_by_ratios(source, target, weights, max_candidates))
-    pairs = union(found, len(target))
+    if ratios and not sets:
+        sets.append(_nearest_by_ratios(source, target, weights, max_candidates))
+    pairs = union(sets, len(target))
     evidence = {name: dot_products(*vectors, pairs) for name, vectors in sparse_vectors.items()}
     evidence |= {name: dense_cosines(vectors, pairs) for name, vectors in dense_vectors.items()}
     if ratios:
