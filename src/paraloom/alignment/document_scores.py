@@ -102,7 +102,8 @@ def score_candidates(
 def sum_evidence(
     evidence: Mapping[str, Floats], weights: Mapping[str, float], pairs: CandidatePairs, sizes: tuple[int, int]
 ) -> Floats:
-    """The weighted sum of the evidence; that of the site counts by how reliable it is (`reliability`).
+    """The weighted sum of the evidence; that of the site counts by how reliable it is (`reliability`), unless it
+    is all there is.
 
     Args:
         evidence: Kind → float64 (pairs,).
@@ -115,9 +116,10 @@ def sum_evidence(
         if name not in SITE:
             total += weights[name] * values
     content = total.copy()
+    alone = all(name in SITE for name in weights)
     for name, values in evidence.items():
         if name in SITE:
-            trust = reliability(pairs, content, values, sizes) if content.any() else 1.0
+            trust = 1.0 if alone else reliability(pairs, content, values, sizes)
             total += weights[name] * trust * values
     return total
 

@@ -102,8 +102,8 @@ class DocumentAlignment:
         aligner: The sentence aligner that was learned on the way; None without rounds, or with too few pairs.
         source_ids: Names of all source documents.
         target_ids: Names of all target documents.
-        floor: The floor on `floors.certainties` below which pairs were dropped; None where a threshold was given, or too
-            few pairs were found to estimate one.
+        floor: The floor on `floors.certainties` below which pairs were dropped; None where a threshold was given, or
+            too few pairs were found to estimate one.
     """
 
     sources: Ints
