@@ -77,13 +77,41 @@ def margins(pairs: CandidatePairs, scores: Floats, chosen: Ints, sizes: tuple[in
         >>> margins(pairs, np.array([0.9, 0.3, 0.5]), np.array([0, 2]), (2, 2)).round(2).tolist()
         [0.75, 0.35]
     """
+    rivals = _rival_scores(pairs, scores, chosen, sizes)
+    result: Floats = scores[chosen] - (rivals[0] + rivals[1]) / 2
+    return result
+
+
+def least_leads(pairs: CandidatePairs, scores: Floats, chosen: Ints, sizes: tuple[int, int]) -> Floats:
+    """Lead of each chosen pair over its nearest rival: the smaller one of both sides, where `margins` has their mean.
+
+    Args:
+        pairs: The candidates.
+        scores: (pairs,), 0 or more.
+        chosen: Indices of the chosen pairs.
+        sizes: Number of source and target documents.
+
+    Returns:
+        float64 (chosen,).
+
+    Example:
+        >>> pairs = CandidatePairs(np.array([0, 0, 1]), np.array([0, 1, 1]))
+        >>> least_leads(pairs, np.array([0.9, 0.3, 0.5]), np.array([0, 2]), (2, 2)).round(2).tolist()
+        [0.6, 0.2]
+    """
+    rivals = _rival_scores(pairs, scores, chosen, sizes)
+    result: Floats = scores[chosen] - np.maximum(*rivals)
+    return result
+
+
+def _rival_scores(pairs: CandidatePairs, scores: Floats, chosen: Ints, sizes: tuple[int, int]) -> tuple[Floats, Floats]:
+    """The scores of each chosen pair's best other target of its source, and best other source of its target."""
     rivals = []
     for side, size in zip(pairs, sizes, strict=True):
         first, second = _two_best(side, scores, size).T
         rival = np.where(first[side[chosen]] == chosen, second[side[chosen]], first[side[chosen]])
         rivals.append(_scores_at(scores, rival))
-    result: Floats = scores[chosen] - (rivals[0] + rivals[1]) / 2
-    return result
+    return rivals[0], rivals[1]
 
 
 def _two_best(side: Ints, scores: Floats, size: int) -> Ints:

@@ -110,9 +110,7 @@ def nearest_dense_pairs(source: Vectors, target: Vectors, k: int) -> CandidatePa
     return _of_cells(np.unique(np.concatenate([np.empty(0, np.int64), *cells])), len(target))
 
 
-def nearest_of_all(
-    score: Callable[[CandidatePairs], Floats], sizes: tuple[int, int], k: int
-) -> CandidatePairs:
+def nearest_of_all(score: Callable[[CandidatePairs], Floats], sizes: tuple[int, int], k: int) -> CandidatePairs:
     """The k best targets of each source and the k best sources of each target, after scoring all n · m pairs.
 
     Args:
@@ -135,8 +133,9 @@ def nearest_of_all(
         near = np.argsort(-table, axis=1, kind="stable")[:, :k]
         kept = np.take_along_axis(table, near, 1) > 0
         cells.append((rows[:, None] * targets + near)[kept])
-        best_scores, best_rows = np.concatenate([best_scores, table]), np.concatenate(
-            [best_rows, np.repeat(rows[:, None], targets, 1)]
+        best_scores, best_rows = (
+            np.concatenate([best_scores, table]),
+            np.concatenate([best_rows, np.repeat(rows[:, None], targets, 1)]),
         )
         order = np.argsort(-best_scores, axis=0, kind="stable")[:k]
         best_scores, best_rows = np.take_along_axis(best_scores, order, 0), np.take_along_axis(best_rows, order, 0)
@@ -145,9 +144,9 @@ def nearest_of_all(
     return _of_cells(np.unique(np.concatenate(cells)), targets)
 
 
-def union(found: Sequence[CandidatePairs], targets: int) -> CandidatePairs:
+def union(sets: Sequence[CandidatePairs], targets: int) -> CandidatePairs:
     """The pairs in any of several sets, each once; `targets` is the number of target documents."""
-    cells = [pairs.sources * targets + pairs.targets for pairs in found]
+    cells = [pairs.sources * targets + pairs.targets for pairs in sets]
     return _of_cells(np.unique(np.concatenate([np.empty(0, np.int64), *cells])), targets)
 
 

@@ -81,15 +81,15 @@ def score_candidates(
     weights = {name: weight for name, weight in weights.items() if weight}
     sparse_vectors = _sparse_vectors(source, target, lexicons, weights)
     dense_vectors = _dense_vectors(source, target, lexicons, weights, seed)
-    found = [nearest_dense_pairs(*vectors, max_candidates) for vectors in dense_vectors.values()]
+    sets = [nearest_dense_pairs(*vectors, max_candidates) for vectors in dense_vectors.values()]
     content = [name for name in CONTENT if name in sparse_vectors]
     if content:
-        found.append(nearest_pairs(*_stack(sparse_vectors, weights, content), max_candidates))
-    found += [nearest_pairs(*sparse_vectors[name], max_candidates) for name in SITE if name in sparse_vectors]
+        sets.append(nearest_pairs(*_stack(sparse_vectors, weights, content), max_candidates))
+    sets += [nearest_pairs(*sparse_vectors[name], max_candidates) for name in SITE if name in sparse_vectors]
     ratios = [name for name in RATIOS if name in weights]
-    if ratios and not found:
-        found.append(_nearest_by_ratios(source, target, weights, max_candidates))
-    pairs = union(found, len(target))
+    if ratios and not sets:
+        sets.append(_nearest_by_ratios(source, target, weights, max_candidates))
+    pairs = union(sets, len(target))
     evidence = {name: dot_products(*vectors, pairs) for name, vectors in sparse_vectors.items()}
     evidence |= {name: dense_cosines(vectors, pairs) for name, vectors in dense_vectors.items()}
     if ratios:
@@ -102,7 +102,8 @@ def score_candidates(
 def sum_evidence(
     evidence: Mapping[str, Floats], weights: Mapping[str, float], pairs: CandidatePairs, sizes: tuple[int, int]
 ) -> Floats:
-    """The weighted sum of the evidence; that of the site counts by how reliable it is (`reliability`).
+    """The weighted sum of the evidence; that of the site counts by how reliable it is (`reliability`), unless it
+    is all there is.
 
     Args:
         evidence: Kind → float64 (pairs,).
@@ -115,9 +116,10 @@ def sum_evidence(
         if name not in SITE:
             total += weights[name] * values
     content = total.copy()
+    alone = all(name in SITE for name in weights)
     for name, values in evidence.items():
         if name in SITE:
-            trust = reliability(pairs, content, values, sizes) if content.any() else 1.0
+            trust = 1.0 if alone else reliability(pairs, content, values, sizes)
             total += weights[name] * trust * values
     return total
 

@@ -14,7 +14,7 @@ from paraloom.alignment.candidates import CandidatePairs, dot_products, word_cou
 from paraloom.alignment.document_features import Documents, paragraph_vectors
 from paraloom.alignment.document_pairs import DocumentPair
 from paraloom.alignment.document_scores import KINDS, score_candidates
-from paraloom.alignment.floors import certainty, decoy_certainties, find_floor
+from paraloom.alignment.floors import certainties, decoy_certainties, find_floor
 from paraloom.alignment.sentences import AlignerConfig, SentenceAligner, TextPair, fit_aligner
 from paraloom.core.config import check_range
 from paraloom.core.errors import ConfigError, nearest
@@ -102,8 +102,8 @@ class DocumentAlignment:
         aligner: The sentence aligner that was learned on the way; None without rounds, or with too few pairs.
         source_ids: Names of all source documents.
         target_ids: Names of all target documents.
-        floor: The floor on `floors.certainty` below which pairs were dropped; None where a threshold was given, or too
-            few pairs were found to estimate one.
+        floor: The floor on `floors.certainties` below which pairs were dropped; None where a threshold was given, or
+            too few pairs were found to estimate one.
     """
 
     sources: Ints
@@ -205,9 +205,9 @@ def _above_floor(
     """The estimated floor, and which of the chosen pairs reach it; without one, those ahead of their rivals."""
     lead = margins(pairs, scores, chosen, sizes)
     decoys = decoy_certainties(pairs, scores, chosen, sizes, assignment)
-    certainties = certainty(scores[chosen], lead)
-    floor = find_floor(certainties, decoys)
-    return floor, lead >= 0 if floor is None else certainties >= floor
+    observed = certainties(pairs, scores, chosen, sizes)
+    floor = find_floor(observed, decoys)
+    return floor, lead >= 0 if floor is None else observed >= floor
 
 
 def _as_documents(documents: Documents | Sequence[str]) -> Documents:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from paraloom.alignment.assignment import assign, margins
+from paraloom.alignment.assignment import assign, least_leads, margins
 from paraloom.alignment.candidates import CandidatePairs
 
 Ints = npt.NDArray[np.int64]
@@ -15,21 +15,26 @@ Floats = npt.NDArray[np.float64]
 # choices are made.
 _PARTS, _FOLDS = 5, 2
 
-# How much the lead over rivals counts beside the score itself.
-_LEAD = 2.0
+# How much the lead over the nearest rival counts beside the score itself.
+_LEAD = 3.0
 
 # With fewer wrong pairs nothing can be estimated.
 _MIN_WRONG = 20
 
 
-def certainty(scores: Floats, lead: Floats) -> Floats:
-    """What is compared with the floor: the score of a pair and twice its lead over rivals.
+def certainties(pairs: CandidatePairs, scores: Floats, chosen: Ints, sizes: tuple[int, int]) -> Floats:
+    """What is compared with the floor: the score of each chosen pair and three times its lead over its nearest rival.
 
     Args:
+        pairs: The candidates.
         scores: (pairs,).
-        lead: (pairs,), see `assignment.margins`.
+        chosen: Indices of the chosen pairs.
+        sizes: Number of source and target documents.
+
+    Returns:
+        float64 (chosen,).
     """
-    result: Floats = scores + _LEAD * lead
+    result: Floats = scores[chosen] + _LEAD * least_leads(pairs, scores, chosen, sizes)
     return result
 
 
@@ -53,7 +58,7 @@ def decoy_certainties(
     """
     ahead = chosen[margins(pairs, scores, chosen, sizes) > 0]
     parts = np.arange(len(ahead)) % _PARTS
-    found = [np.empty(0)]
+    decoys = [np.empty(0)]
     for fold in range(_FOLDS):
         hidden_targets = _mark(pairs.targets[ahead[parts == 2 * fold]], sizes[1])
         hidden_sources = _mark(pairs.sources[ahead[parts == 2 * fold + 1]], sizes[0])
@@ -65,11 +70,11 @@ def decoy_certainties(
             | _mark(pairs.targets[ahead[parts == 2 * fold + 1]], sizes[1])[rest.targets[again]]
         )
         wrong = again[alone]
-        found.append(certainty(scores[left][wrong], margins(rest, scores[left], wrong, sizes)))
-    return np.concatenate(found)
+        decoys.append(certainties(rest, scores[left], wrong, sizes))
+    return np.concatenate(decoys)
 
 
-def find_floor(certainties: Floats, decoys: Floats) -> float | None:
+def find_floor(observed: Floats, decoys: Floats) -> float | None:
     """The floor with the highest expected F1.
 
     The chosen pairs are a mixture of right and wrong ones. Wrong ones are distributed as the decoys are; there are as
@@ -78,8 +83,8 @@ def find_floor(certainties: Floats, decoys: Floats) -> float | None:
     pairs are expected to be right.
 
     Args:
-        certainties: Of the chosen pairs.
-        decoys: Of pairs that are known to be wrong.
+        observed: Certainties of the chosen pairs.
+        decoys: Certainties of pairs that are known to be wrong.
 
     Returns:
         The floor; None where there are too few decoys.
@@ -92,17 +97,17 @@ def find_floor(certainties: Floats, decoys: Floats) -> float | None:
         >>> find_floor(np.array([0.1] * 30 + [0.9] * 70), np.array([0.1] * 20 + [0.2] * 20))
         0.9
     """
-    if len(decoys) < _MIN_WRONG or not len(certainties):
+    if len(decoys) < _MIN_WRONG or not len(observed):
         return None
-    descending = np.sort(certainties)[::-1]
+    descending = np.sort(observed)[::-1]
     median = float(np.median(decoys))
     below = float((decoys < median).mean()) or float((decoys <= median).mean())
-    low = certainties < median if (decoys < median).any() else certainties <= median
-    wrong = min(len(certainties), float(low.sum()) / below)
+    low = observed < median if (decoys < median).any() else observed <= median
+    wrong = min(len(observed), float(low.sum()) / below)
     counts = np.arange(1, len(descending) + 1)
     shares = 1 - np.searchsorted(np.sort(decoys), descending, "left") / len(decoys)
     right = np.maximum(counts - wrong * shares, 0)
-    expected_f1 = 2 * right / (counts + len(certainties) - wrong)
+    expected_f1 = 2 * right / (counts + len(observed) - wrong)
     # Equal certainties are kept or dropped together.
     last = np.append(descending[:-1] > descending[1:], True)
     best = int(np.argmax(np.where(last, expected_f1, -1)))

@@ -29,13 +29,13 @@ def greatest_entries(weights: Weights, bounds: Indices, k: int) -> npt.NDArray[n
         start, end = bounds[row], bounds[row + 1]
         if end - start <= k:
             continue
-        least = np.partition(weights[start:end], end - start - k)[end - start - k]
+        cutoff = np.partition(weights[start:end], end - start - k)[end - start - k]
         left = k
         for entry in range(start, end):
-            kept[entry] = weights[entry] > least
+            kept[entry] = weights[entry] > cutoff
             left -= kept[entry]
         for entry in range(start, end):
-            if weights[entry] == least and left > 0:
+            if weights[entry] == cutoff and left > 0:
                 kept[entry] = True
                 left -= 1
     return kept
@@ -83,23 +83,23 @@ def nearest_rows(
                     size += 1
                 products[row] += weight * posting_weights[posting]
         near = touched[:size]
-        least = np.float32(0)
+        cutoff = np.float32(0)
         if size > k:
-            least = np.partition(products[near], size - k)[size - k]
+            cutoff = np.partition(products[near], size - k)[size - k]
         left = min(k, size)
         ties = 0
         for row in near:
-            if products[row] > least:
+            if products[row] > cutoff:
                 found_queries[count], found_rows[count] = query, row
                 count += 1
                 left -= 1
-            elif products[row] == least and least > 0:
+            elif products[row] == cutoff and cutoff > 0:
                 ties += 1
         if ties and left > 0:
             equal = np.empty(ties, np.int64)
             ties = 0
             for row in near:
-                if products[row] == least:
+                if products[row] == cutoff:
                     equal[ties] = row
                     ties += 1
             for row in np.sort(equal)[:left]:
