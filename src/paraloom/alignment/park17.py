@@ -71,7 +71,7 @@ def read_weights(path: Path) -> Park17Weights:
         path: The folder, or the file itself.
 
     Raises:
-        DataError: There is no such file, or it does not have the three weights.
+        DataError: The file does not exist, or does not have the three weights.
     """
     file = path / WEIGHTS_FILE if path.is_dir() else path
     try:
