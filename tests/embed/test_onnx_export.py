@@ -20,7 +20,7 @@ from paraloom.embed.training import train_encoder
 runtime = pytest.importorskip("onnxruntime", reason="pip install 'paraloom[onnx,dev]'")
 
 TEXTS = ["a dog runs in the park", "dog", "the cat", "", "quux", "the the the dog , a cat in the park !"]
-SPECS = ("word", "trigram", "lstm", "blstm", "gran", "gru", "subword", "word,trigram", "word+gran,trigram+lstm")
+SPECS = ("word", "trigram", "lstm", "blstm", "gran", "gru", "pgru", "subword", "word,trigram", "word+gran,trigram+lstm")
 
 
 def trained(spec: str, folder: Path) -> SentenceEncoder:

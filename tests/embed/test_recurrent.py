@@ -78,7 +78,7 @@ def gran(x, network):
 
 
 def gru(x, network):
-    """Cho et al. 2014, with the reset gate on the product with the state, as in torch and in PGRU's code."""
+    """Cho et al. 2014, with the reset gate on the product with the state, as in torch."""
     w, d = weights_of(network, "reader."), x.shape[1]
     h = np.zeros(d)
     for word in x:
@@ -88,7 +88,20 @@ def gru(x, network):
     return h
 
 
-REFERENCES = {"lstm": lstm, "blstm": blstm, "gran": gran, "gru": gru}
+def pgru(x, network):
+    """PGRU §2.2, equation by equation."""
+    w, d = weights_of(network), network.dimension
+    by_word, by_state = np.split(w["from_word.weight"], 3), np.split(w["from_state.weight"], 2)
+    h = np.zeros(d)
+    for word in x:
+        z = sigmoid(by_word[0] @ word + by_state[0] @ h)
+        r = sigmoid(by_word[1] @ word + by_state[1] @ h)
+        candidate = np.tanh(by_word[2] @ word + w["candidate.weight"] @ (r * h))
+        h = (1 - z) * h + z * candidate
+    return h
+
+
+REFERENCES = {"lstm": lstm, "blstm": blstm, "gran": gran, "gru": gru, "pgru": pgru}
 
 
 def test_every_network_has_a_reference() -> None:
@@ -238,6 +251,19 @@ def test_a_saved_encoder_loads_with_the_same_vectors(tmp_path: Path) -> None:
     sentences = ["a b c", "f", "c b a", "a b c d e f " * 30] * 700
     assert (loaded.encode(sentences) == encoder.encode(sentences)).all()
     assert loaded.signature == encoder.signature
+
+
+def test_states_of_pgru_need_not_be_as_wide_as_the_word_vectors(tmp_path: Path) -> None:
+    table = np.random.default_rng(1).normal(size=(len(WORDS), 5)).astype(np.float32)
+    part = Recurrent(Vocabulary("word", WORDS), table, new_network("pgru", 3, seed=2, word_dimension=5))
+    encoder = SentenceEncoder(parse_spec("pgru"), {"pgru": part})
+    save_encoder(encoder, tmp_path / "encoder")
+    loaded = load_encoder(tmp_path / "encoder")
+    assert encoder.dimension == loaded.dimension == 3
+    vectors = loaded.encode(["a b c", "f"])
+    assert (vectors == encoder.encode(["a b c", "f"])).all()
+    expected = pgru(table[[WORDS.index(word) for word in "abc"]].astype(np.float64), part.network)
+    assert vectors[0] == pytest.approx(expected, abs=1e-6)
 
 
 def test_weights_of_another_network_are_an_error(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,7 @@ from paraloom.experiments import encoder_tables, selection_tables
 from paraloom.experiments.measurements import ALL_TASKS, Measurements, combined_estimate
 from paraloom.experiments.published import PAPERS
 from paraloom.experiments.study import Study, padded_vectors
+from paraloom.experiments.tables import ReproducedTable, table_json
 from paraloom.experiments.trainings import (
     GIVEN_VECTORS,
     OVERLAP,
@@ -188,16 +190,19 @@ ALL = {**encoder_tables.TABLES, **selection_tables.TABLES}
 def test_every_table_has_starts_baselines_conditions_and_verdicts(name: str, study: Study) -> None:
     table = ALL[name](study, name)
     text = table.format()
-    assert "Start: word vectors of 2 dimensions (vectors.txt)" in text and "Seeds: 2" in text
+    assert "| start | paragram-sl999, 300 dimensions | word vectors of 2 dimensions (vectors.txt)" in text
+    assert "| seeds | not stated | 2, each with other pairs" in text
+    assert all(condition.why or condition.ours == condition.paper for condition in table.conditions)
+    assert ReproducedTable.from_dict(json.loads(table_json(table.to_dict()))).format() == text
     if name != "pnmt-7":
         assert "untrained" in text and OVERLAP in text
-        assert table.verdicts and f"Of {len(table.verdicts)} order" in text
-        assert all(verdict.published is None or verdict.published > 0 for verdict in table.verdicts)
+        assert table.orders and f"Of {len(table.orders)} order" in text
+        assert all(order.published is None or order.published > 0 for order in table.orders)
     if name not in ("pnmt-7", "pnmt-10"):
         assert "| given vectors averaged |" in text
     columns = len(table.columns or table.paper.columns)
     assert all(len(figures) == columns for _, figures in table.rows)
-    assert table.to_dict()["verdicts"] == [verdict.to_dict() for verdict in table.verdicts]
+    assert table.to_dict()["orders"] == [order.to_dict() for order in table.orders]
 
 
 @pytest.mark.parametrize("name", [name for name in ALL if name not in encoder_tables.RECURRENT_TABLES])
@@ -212,7 +217,7 @@ def test_the_paper_is_printed_with_the_orders_that_it_has(study: Study) -> None:
     assert "| GRAN above AVG on Simple Wikipedia | +1.4 |" in text and "| AVG above GRAN on PPDB | +1.3 |" in text
     assert "| GRAN: Simple Wikipedia above PPDB | +2.7 |" in text
     text = ALL["pnmt-8"](study, "pnmt-8").format()
-    assert "| WORD,TRIGRAM above WORD,TRIGRAM, Simple Wikipedia | +4.1 |" in text
+    assert "| WORD,TRIGRAM above WORD,TRIGRAM, Simple Wikipedia | +4.15 |" in text
     assert "LSTM, 900, ours" in text and "given vectors continued with zeros" in text
     text = ALL["w17-5"](study, "w17-5").format()
     assert "| GRAN: 0-10 above 30-100 | +1.8 |" in text

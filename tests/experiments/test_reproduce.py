@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import math
+from itertools import product
 from pathlib import Path
 
 import pyarrow as pa
@@ -13,9 +15,10 @@ from paraloom.core.schema import PAIRS
 from paraloom.core.stats import Estimate
 from paraloom.evaluate.sts_tasks import TASKS
 from paraloom.experiments import reproduce_tables
+from paraloom.experiments.phrase_tables import Accuracies
 from paraloom.experiments.published import PAPERS
-from paraloom.experiments.reproduce import LOOP_TABLES, PAIR_TABLES
-from paraloom.experiments.verdicts import Verdict, summarize_verdicts
+from paraloom.experiments.reproduce import LOOP_TABLES, PAIR_TABLES, PHRASE_TABLES
+from paraloom.experiments.verdicts import Order, summarize_verdicts
 from paraloom.io import write_corpus
 from paraloom.workflows.filter_grids import GRIDS
 
@@ -62,7 +65,7 @@ def sts(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_every_published_table_can_be_reproduced() -> None:
-    assert {*PAIR_TABLES, *LOOP_TABLES} == set(PAPERS) and not set(PAIR_TABLES) & set(LOOP_TABLES)
+    assert sorted([*PAIR_TABLES, *LOOP_TABLES, *PHRASE_TABLES]) == sorted(PAPERS)
     for table in PAPERS.values():
         assert all(len(row) == len(table.columns) for _, row in table.rows)
 
@@ -82,7 +85,11 @@ def test_tables_of_statistics(paraloom: Command, pairs: Path, tmp_path: Path) ->
     assert status == 0, err
     assert "| all ten corpora, paper | 0.46 | 0.74 | -2.80 | -2.26 |" in out
     # Translations repeat 'there is' and have fewer nouns: more repetition and less entropy than the references.
-    assert "unigram entropy on 1 of 1" in out and "unigram repetition on 1 of 1" in out
+    entropy, repetition = (
+        next(line for line in out.splitlines() if line.startswith(f"| toy: {claim} |"))
+        for claim in ("references have more unigram entropy", "translations repeat more words")
+    )
+    assert entropy.endswith("| agrees |") and repetition.endswith("| agrees |")
     assert "| toy |" in (tmp_path / "tables/pnmt-1.md").read_text(encoding="utf-8")
     assert (tmp_path / "tables/pnmt-3/sheet.tsv").is_file()
     status, _, err = paraloom("reproduce", "w17-11", *call)
@@ -96,26 +103,34 @@ def test_a_table_of_selections(paraloom: Command, pairs: Path, sts: Path) -> Non
     assert status == 0, err
     assert "| AVG, paper | 65.5 | 66.0 |" in out and "| AVG, ours |" in out and "GRAN, ours" not in out
     assert "| AVG, untrained |" in out and "| overlap |" in out
-    assert "Selected for toy: random (50 pairs), tuned length tgt_tokens" in out
+    assert "| toy: random (50 pairs), tuned length tgt_tokens" in out
     assert "tables: Of 1 order of the papers" in out
 
 
 @pytest.mark.parametrize(
     ("low", "high", "outcome"),
-    [(0.1, 0.5, "confirmed"), (-0.5, -0.1, "reversed"), (-0.1, 0.5, "not decided"), (0.0, 0.5, "not decided")],
+    [
+        (0.1, 0.5, "agrees"),
+        (-0.5, -0.1, "disagrees"),
+        (-0.1, 0.5, "undecided"),
+        (0.0, 0.5, "undecided"),
+        (math.nan, math.nan, "undecided"),
+    ],
 )
 def test_orders_are_judged_by_their_interval(low: float, high: float, outcome: str) -> None:
-    verdict = Verdict("tuned length above random", 0.5, Estimate((low + high) / 2, low, high))
-    assert verdict.outcome == outcome and verdict.to_dict()["outcome"] == outcome
+    order = Order("tuned length above random", 0.5, Estimate(0.2, low, high))
+    assert order.outcome == outcome and order.to_dict()["outcome"] == outcome
+    again = Order.from_dict(json.loads(json.dumps(order.to_dict())))
+    assert again.outcome == outcome and again.ours.value == 0.2
 
 
 def test_verdicts_of_all_tables_in_a_folder_are_counted(tmp_path: Path) -> None:
     assert summarize_verdicts(tmp_path) == ""
-    for name, outcomes in {"w17-4": ["confirmed", "reversed"], "pnmt-9": ["confirmed"], "pnmt-1": []}.items():
-        table = {"verdicts": [{"outcome": outcome} for outcome in outcomes]}
+    for name, outcomes in {"w17-4": ["agrees", "disagrees"], "pnmt-9": ["agrees"], "pnmt-1": []}.items():
+        table = {"orders": [{"outcome": outcome} for outcome in outcomes]}
         (tmp_path / f"{name}.json").write_text(json.dumps(table), encoding="utf-8")
     sentence = summarize_verdicts(tmp_path)
-    assert sentence == "Of 3 orders of the papers, 2 are confirmed, 1 is reversed, 0 are not decided."
+    assert sentence == "Of 3 orders of the papers, 2 agree, 1 disagrees, 0 are undecided."
 
 
 @pytest.mark.slow
@@ -133,7 +148,8 @@ def test_a_table_of_encoders(paraloom: Command, pairs: Path, sts: Path, tmp_path
     assert "| given vectors averaged |" in out and "AVG, 40 pairs" in out
     assert "GRAN above AVG on toy" in out and "GRAN: Simple Wikipedia above PPDB" in out
     written = json.loads((tmp_path / "tables/w17-4.json").read_text(encoding="utf-8"))
-    assert {verdict["outcome"] for verdict in written["verdicts"]} <= {"confirmed", "reversed", "not decided"}
+    assert {order["outcome"] for order in written["orders"]} <= {"agrees", "disagrees", "undecided"}
+    assert written["seeds"] == 2 and written["baselines"]["untrained"] == "rows or columns of that name"
     # What is done is not done again.
     again, repeated, _ = paraloom("reproduce", "w17-4", *call, "-o", "tables")
     assert again == 0 and repeated == out
@@ -164,12 +180,62 @@ def test_tables_of_a_run_of_the_loop(paraloom: Command, tmp_path: Path) -> None:
     assert (tmp_path / "tables" / "park17-5.md").is_file()
 
 
+def phrase_run(folder: Path, seed: int) -> None:
+    """Write the files of a run of examples/pgru.toml: more pairs and more contrasting phrases are better."""
+    stages = []
+    for k, share in product((9, 29, 99), (1, 10, 100)):
+        stages.append((f"k{k}-of-{share}", 40 + k / 9 + 10 * math.log10(share), 60.0))
+    stages += [("task-semeval", 50.0, 70.0), ("task-turney", 50.0, 70.0)]
+    tasks = ("SemEval2013", "Turney2012(5)", "Turney2012(10)")
+    for stage, choosing, accuracy in stages:
+        (folder / stage / "artifact").mkdir(parents=True)
+        trained = {"choosing among 100": choosing + seed / 10, "rows": rows_of(tasks, accuracy + seed)}
+        average = {"choosing among 100": 45.0, "rows": rows_of(tasks, 65.0)}
+        result = {"pairs": {"used": 20_000}, "test": 2_000, "trained": trained, "average": average}
+        (folder / stage / "artifact" / "result.json").write_text(json.dumps(result))
+    listed = [{"name": stage, "folder": stage} for stage, _, _ in stages]
+    (folder / "run.json").write_text(json.dumps({"name": "pgru", "seed": seed, "digest": "e" * 64, "stages": listed}))
+
+
+def rows_of(tasks: tuple[str, ...], accuracy: float) -> list[dict[str, object]]:
+    return [{"task": task, "accuracy": accuracy, "n": 1_500} for task in tasks]
+
+
+def test_tables_of_runs_with_phrases(paraloom: Command, tmp_path: Path) -> None:
+    call = []
+    for seed in (1, 2, 3):
+        phrase_run(tmp_path / f"run-{seed}", seed)
+        call += ["--phrases", f"run-{seed}"]
+    status, out, err = paraloom("reproduce", "all", *call, "-o", "tables")
+    assert status == 0, err
+    assert "| k = 99, ours | 51.20 [51.10, 51.30] | 61.20 [61.10, 61.30] | 71.20 [71.10, 71.30] |" in out
+    assert "| average of the same vectors, not trained | 45.00 [45.00, 45.00] |" in out
+    assert "| k = 9: 10 % of the pairs above 1 % |  | +10.00 [" in out
+    # 62 below 65 and 72 above it, of 1,500 items; one point between k = 9 and 29 is within two standard errors.
+    written = json.loads((tmp_path / "tables/pgru-1.json").read_text(encoding="utf-8"))
+    outcomes = {order["claim"]: order["outcome"] for order in written["orders"]}
+    assert outcomes["SemEval 2013: task-specific GRU above average"] == "agrees"
+    assert outcomes["Turney (5): GRU(PPDB) above average"] == "undecided"
+    assert written["seeds"] == 3 and written["signature"].startswith("pgru|seeds:1+2+3|")
+
+
+def test_a_difference_of_accuracies_has_an_interval_over_items_and_seeds() -> None:
+    # The variance of 60 and 50 per cent of 1,000 items is (60 · 40 + 50 · 50) / 1000 = 4.9; 1.96 · √4.9 = 4.339.
+    alone = Accuracies([60.0], 1000).above(Accuracies([50.0], 1000))
+    assert alone.value == 10 and alone.high - 10 == pytest.approx(4.339, abs=0.001)
+    # Welch's interval of 59, 60, 61 and 49, 50, 51 has a half width of 2.267.
+    seeds = Accuracies([59.0, 60.0, 61.0], 1000).above(Accuracies([49.0, 50.0, 51.0], 1000))
+    assert seeds.high - 10 == pytest.approx((4.339**2 + 2.267**2) ** 0.5, abs=0.001)
+
+
 def test_a_table_converts_to_a_dictionary(tmp_path: Path) -> None:
     loop_run(tmp_path / "run")
     (table,) = reproduce_tables("park17-6", loop=tmp_path / "run", folder=tmp_path / "tables")
     row = table.to_dict()
-    assert row["ours"] == [{"row": "round 1, ours", "news": 3.5}, {"row": "round 2, ours", "news": 2.5}]
-    assert row["paper"][0] == {"row": "before", "JHE": 7.47, "news": 9.17}
+    assert row["ours"] == {"columns": ["news"], "rows": [["round 1, ours", 3.5], ["round 2, ours", 2.5]]}
+    assert row["paper"]["rows"][0] == ["before", 7.47, 9.17]
+    [order] = row["orders"]
+    assert order["value"] == -1 and order["low"] is None and order["outcome"] == "undecided"
     assert (tmp_path / "tables/park17-6.md").read_text(encoding="utf-8") == table.format()
 
 
@@ -178,7 +244,11 @@ def test_a_table_converts_to_a_dictionary(tmp_path: Path) -> None:
     [
         (["park17-2"], "table 'park17-2' needs a run of `paraloom selftrain`"),
         (["w17-9"], "table 'w17-9' needs pairs and similarity tasks"),
+        ([], "no table is named"),
         (["all"], "'all' tables need pairs or a run"),
+        (["pgru-1"], "table 'pgru-1' needs runs of examples/pgru.toml"),
+        (["pgru-1", "--phrases", "run"], "the run has no stage 'k99-of-100'"),
+        (["pgru-1", "--phrases", "nowhere"], "run.json cannot be read"),
         (["park17-2", "--loop", "nowhere"], "not that of a run of the loop"),
         (["park17-3", "--loop", "run"], "did you mean 'park17-"),
         (["park17-4", "--loop", "run"], "did not evaluate its sentences"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+import shutil
 from pathlib import Path
 from typing import Annotated
 
@@ -11,15 +12,22 @@ import typer
 import paraloom.experiments as papers
 from paraloom.cli import options
 from paraloom.cli.output import as_written, conclude
+from paraloom.core.errors import ConfigError
 
 
 def reproduce(
     tables: Annotated[
-        list[str],
-        typer.Argument(
-            help="Names of tables, such as w17-5, pnmt-1 or park17-2; 'all': those that --pairs or --loop allow."
+        list[str] | None,
+        typer.Argument(help="Names of tables, such as w17-5, pnmt-1 or park17-2; 'all': those that the inputs allow."),
+    ] = None,
+    list_: Annotated[bool, typer.Option("--list", help="Print all tables with their cost and inputs.")] = False,
+    page: Annotated[
+        Path | None,
+        typer.Option(
+            help="A folder with page.toml and NAME.json of tables: the tables that are made are copied there, and the "
+            "page is written beside it, FOLDER.md."
         ),
-    ],
+    ] = None,
     pairs: Annotated[
         list[str] | None,
         typer.Option(
@@ -28,6 +36,10 @@ def reproduce(
     ] = None,
     sts: Annotated[Path | None, typer.Option(help="A folder of similarity tasks.")] = None,
     loop: Annotated[Path | None, typer.Option(help="A run of `selftrain`, for the tables of PARK17.")] = None,
+    phrases: Annotated[
+        list[Path] | None,
+        typer.Option(help="A run of examples/pgru.toml, for the tables of PGRU. Repeatable, by seed."),
+    ] = None,
     output: Annotated[Path, typer.Option("--output", "-o", help="Folder of the runs.")] = Path("runs/reproduce"),
     encoder: Annotated[str | None, typer.Option(help="For the paraphrase score; default: the bundled one.")] = None,
     parser: Annotated[str | None, typer.Option(help="For the entropy of parses: a folder of `train parser`.")] = None,
@@ -69,6 +81,14 @@ def reproduce(
 
     Example: `paraloom reproduce w17-9 pnmt-1 --pairs news=scored.parquet --sts data/sts -o runs/reproduce`
     """
+    if list_:
+        typer.echo(papers.list_tables())
+        return
+    if not tables:
+        if page is None:
+            raise ConfigError("no table is named", remedy="Name tables; `paraloom reproduce --list` lists them.")
+        typer.echo(papers.write_page(page))
+        return
     sources = {}
     for text in pairs or []:
         name, sign, path = text.partition("=")
@@ -78,6 +98,7 @@ def reproduce(
         pairs=sources,
         sts=sts,
         loop=loop,
+        phrases=phrases or (),
         folder=output,
         encoder=encoder,
         parser=parser,
@@ -97,6 +118,10 @@ def reproduce(
     for table in reproduced:
         finished.append(table)
         typer.echo(table.format(), err=as_json)  # as it comes: a table takes minutes
+    if page is not None:
+        for table in finished:
+            shutil.copyfile(output / f"{table.name}.json", page / f"{table.name}.json")
+        typer.echo(papers.write_page(page), err=True)
     summary = papers.summarize_verdicts(output)
     if as_json:
         typer.echo(as_written(output, summary=summary, tables=[table.to_dict() for table in finished]))

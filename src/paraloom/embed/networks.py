@@ -1,4 +1,4 @@
-"""Recurrent networks that turn word vectors into a sentence vector, in torch: LSTM, BLSTM, GRAN and GRU."""
+"""Recurrent networks that turn word vectors into a sentence vector, in torch: LSTM, BLSTM, GRAN and two GRUs."""
 
 from __future__ import annotations
 
@@ -88,19 +88,54 @@ class Gru(Network):
         return self.reader(x)[0].gather(1, last)[:, 0]
 
 
-NETWORKS: dict[str, type[Network]] = {"lstm": Lstm, "blstm": Blstm, "gran": Gran, "gru": Gru}
+class Pgru(Network):
+    """The last state of a GRU as PGRU §2.2 writes it, whose state need not be as wide as the word vectors.
+
+    z = σ(W_z x + U_z h), r = σ(W_r x + U_r h), h ← (1 − z) ⊙ h + z ⊙ tanh(W x + U (r ⊙ h)): the reset gate acts on the
+    state before it is multiplied by U, in torch's GRU behind, and nothing has a bias.
+
+    Args:
+        dimension: Of the states and of the phrase vectors.
+        word_dimension: Of the word vectors; default: `dimension`.
+    """
+
+    def __init__(self, dimension: int, word_dimension: int | None = None) -> None:
+        super().__init__(dimension)
+        self.from_word = nn.Linear(word_dimension or dimension, 3 * dimension, bias=False)
+        self.from_state = nn.Linear(dimension, 2 * dimension, bias=False)
+        self.candidate = nn.Linear(dimension, dimension, bias=False)
+
+    def forward(self, x: Tensor, mask: Tensor) -> Tensor:
+        state = x.new_zeros(len(x), self.dimension)
+        for by_word, present in zip(self.from_word(x).unbind(1), mask.unbind(1), strict=True):
+            update, reset, word = by_word.chunk(3, dim=1)
+            update_by_state, reset_by_state = self.from_state(state).chunk(2, dim=1)
+            z, r = torch.sigmoid(update + update_by_state), torch.sigmoid(reset + reset_by_state)
+            candidate = torch.tanh(word + self.candidate(r * state))
+            state = torch.where(present[:, None], (1 - z) * state + z * candidate, state)
+        return state
+
+
+NETWORKS: dict[str, type[Network]] = {
+    "lstm": Lstm,
+    "blstm": Blstm,
+    "gran": Gran,
+    "gru": Gru,
+    "pgru": Pgru,
+}
 """Networks by their name in a spec."""
 
 
-def new_network(kind: str, dimension: int, seed: int) -> Network:
+def new_network(kind: str, dimension: int, seed: int, word_dimension: int | None = None) -> Network:
     """A network with random weights that the seed determines, uniform within ±1/√d as torch initializes them.
 
     Args:
         kind: A name in `NETWORKS`.
         dimension: d.
         seed: Seed of the weights.
+        word_dimension: Of the word vectors, where it is not d (`pgru` alone).
     """
-    network = NETWORKS[kind](dimension)
+    network = _untrained(kind, dimension, word_dimension)
     draws = torch.Generator().manual_seed(seed)
     bound = dimension**-0.5
     with torch.no_grad():
@@ -109,20 +144,29 @@ def new_network(kind: str, dimension: int, seed: int) -> Network:
     return network
 
 
-def network_with_weights(kind: str, dimension: int, weights: Mapping[str, npt.NDArray[np.float32]]) -> Network:
+def network_with_weights(
+    kind: str, dimension: int, weights: Mapping[str, npt.NDArray[np.float32]], word_dimension: int | None = None
+) -> Network:
     """A network with given weights.
 
     Args:
         kind: A name in `NETWORKS`.
         dimension: d.
         weights: Arrays by name.
+        word_dimension: As of `new_network`.
 
     Raises:
         RuntimeError: The arrays do not match the network's parameters in name and shape.
     """
-    network = NETWORKS[kind](dimension)
+    network = _untrained(kind, dimension, word_dimension)
     network.load_state_dict({name: torch.from_numpy(value) for name, value in weights.items()})
     return network
+
+
+def _untrained(kind: str, dimension: int, word_dimension: int | None) -> Network:
+    if word_dimension in (None, dimension):
+        return NETWORKS[kind](dimension)
+    return Pgru(dimension, word_dimension)
 
 
 def _masked_mean(states: Tensor, mask: Tensor) -> Tensor:

@@ -209,6 +209,8 @@ def _part(graph: Graph, part: Any, lists: _Lists) -> str:
     if kind == "gru":
         last = _recurrent(graph, "GRU", vectors, lists, weights, "reader", "forward")[1]
         return graph.of("Squeeze", last, graph.integers(0))
+    if kind == "pgru":
+        return _pgru(graph, vectors, lists, weights)
     if kind == "blstm":
         directions = (("reader", "forward"), ("backward_reader", "reverse"))
         states = [_states(graph, vectors, lists, weights, *direction) for direction in directions]
@@ -223,6 +225,20 @@ def _part(graph: Graph, part: Any, lists: _Lists) -> str:
     from_state = graph.of("MatMul", lstm_states, graph.tensor(weights["from_state.weight"].T))
     gate = graph.of("Sigmoid", graph.of("Sum", from_word, from_state, graph.tensor(weights["from_word.bias"])))
     return _mean(graph, graph.of("Mul", vectors, gate), lists)
+
+
+def _pgru(graph: Graph, vectors: str, lists: _Lists, weights: Mapping[str, Any]) -> str:
+    """Name of the last states of PGRU's network, which ONNX's GRU computes with the update gate reversed."""
+    z, r, word = np.split(weights["from_word.weight"], 3)
+    z_state, r_state = np.split(weights["from_state.weight"], 2)
+    tensors = (
+        np.concatenate([-z, r, word])[None],
+        np.concatenate([-z_state, r_state, weights["candidate.weight"]])[None],
+        np.zeros((1, 6 * len(z)), np.float32),
+    )
+    inputs = [graph.of("Transpose", vectors, perm=[1, 0, 2]), *map(graph.tensor, tensors), lists.lengths]
+    last = graph.node("GRU", *inputs, outputs=2, hidden_size=len(z), direction="forward")[1]
+    return graph.of("Squeeze", last, graph.integers(0))
 
 
 def _mean(graph: Graph, vectors: str, lists: _Lists) -> str:

@@ -57,8 +57,10 @@ class PhraseConfig(Config):
     """Configuration of the training of a phrase encoder; the defaults are those of PGRU §2.5.
 
     Args:
-        network: Recurrent network: gru, lstm, blstm or gran. Its dimension is that of the word vectors, which are not
+        network: Recurrent network: pgru, the GRU as the paper writes it; gru, lstm, blstm or gran. Word vectors are not
             trained.
+        hidden_size: Dimension of the states of `pgru` and so of the phrase vectors (200 in the paper); 0 for that of
+            the word vectors, which other networks always have.
         num_negatives: k, phrases drawn at random for each mini-batch; every phrase of the batch is compared with all
             of them. (The paper draws k for every pair, which is as good a sample at a hundred times the cost.)
         margin: Of max(0, margin − s(p₁, p₂) + s(p₁, negative)).
@@ -83,6 +85,7 @@ class PhraseConfig(Config):
     }
 
     network: str = "gru"
+    hidden_size: int = 0
     num_negatives: int = 9
     margin: float = 1.0
     similarity: Literal["dot", "cosine"] = "dot"
@@ -101,7 +104,13 @@ class PhraseConfig(Config):
         networks = [name for name, kind in PARTS.items() if kind.recurrent]
         if self.network not in networks:
             raise ConfigError(f"unknown network '{self.network}'{nearest(self.network, networks)}")
-        check_range(self, "num_negatives", low=0)
+        check_range(self, "num_negatives", "hidden_size", low=0)
+        if self.hidden_size and not PARTS[self.network].own_dimension:
+            own = [name for name, kind in PARTS.items() if kind.own_dimension]
+            raise ConfigError(
+                f"the states of '{self.network}' are as wide as the word vectors",
+                remedy=f"Leave out 'hidden_size', or set network = '{own[0]}'.",
+            )
         check_range(self, "dropout", low=0, below=1)
         check_range(self, "sample_fraction", above=0, high=1)
 
@@ -149,7 +158,7 @@ def train_phrases(
     vocabulary = Vocabulary("word", words)
     draw = generator(seed, 17)
     data = _Phrases.of(_sample(examples, config.sample_fraction, draw), vocabulary)
-    network = new_network(config.network, table.shape[1], seed)
+    network = new_network(config.network, config.hidden_size or table.shape[1], seed, table.shape[1])
     torch.manual_seed(seed)
     # Phrases are short: more threads would wait for each other, and sum in another order.
     torch.set_num_threads(1)

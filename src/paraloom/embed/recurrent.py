@@ -31,12 +31,12 @@ _GPU_CHUNK = 1024
 
 
 class Recurrent:
-    """A network over the vectors of a text's known words: LSTM and BLSTM of PNMT, GRAN of W17, or a GRU.
+    """A network over the vectors of a text's known words: LSTM and BLSTM of PNMT, GRAN of W17, GRU or that of PGRU.
 
     Args:
         vocabulary: V words.
         table: float32 `(V, d)`, their vectors.
-        network: A network of `paraloom.embed.networks` with dimension d.
+        network: A network of `paraloom.embed.networks` that reads vectors of dimension d.
     """
 
     def __init__(self, vocabulary: Vocabulary, table: Vectors, network: Network) -> None:
@@ -46,7 +46,7 @@ class Recurrent:
 
     @property
     def dimension(self) -> int:
-        return self.table.shape[1]
+        return self.network.dimension
 
     @property
     def vectors(self) -> Vectors:
@@ -95,13 +95,13 @@ def padded(lists: RowLists, chunk: npt.NDArray[np.int64]) -> tuple[npt.NDArray[n
 def add_vectors(
     table: Vectors, network: Network, lists: RowLists, chunk: npt.NDArray[np.int64], out: Vectors, column: int
 ) -> None:
-    """Add the network's vectors of the lists in a chunk to their rows of `out[:, column : column + d]`."""
+    """Add the network's vectors of the lists in a chunk to their rows of `out`, from a column on."""
     import torch
 
     rows, mask = padded(lists, chunk)
     with torch.no_grad():
         vectors: Tensor = network(torch.from_numpy(table[rows]), torch.from_numpy(mask))
-    out[chunk, column : column + table.shape[1]] += vectors.numpy()
+    out[chunk, column : column + vectors.shape[1]] += vectors.numpy()
 
 
 def parameters(network: Network) -> dict[str, npt.NDArray[np.float32]]:

@@ -15,10 +15,12 @@ class PartKind:
         unit: Kind of unit: a name in `paraloom.embed.vocabulary.UNITS`, `subword`, or `token`.
         recurrent: Whether a network of the part's name (`paraloom.embed.networks`) reads the units in order; other
             parts average them.
+        own_dimension: Whether its vectors may have another dimension than those of its words.
     """
 
     unit: str
     recurrent: bool = False
+    own_dimension: bool = False
 
 
 PARTS: dict[str, PartKind] = {
@@ -32,6 +34,7 @@ PARTS: dict[str, PartKind] = {
     "blstm": PartKind("word", recurrent=True),
     "gran": PartKind("word", recurrent=True),
     "gru": PartKind("word", recurrent=True),
+    "pgru": PartKind("word", recurrent=True, own_dimension=True),
 }
 """Kinds of part by their name in a spec; `token` is the part of static models of other libraries (`embed.static`)."""
 

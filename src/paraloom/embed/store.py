@@ -191,10 +191,9 @@ def _read_part(folder: Path, name: str, dimension: int) -> Part:
         raise ModelError(
             f"the vectors cannot be read ({error})", file=weights, remedy="Train or copy the encoder again."
         ) from error
-    if part.table.shape != (len(vocabulary), dimension):
-        raise ModelError(
-            f"expected a table of shape {(len(vocabulary), dimension)}, got {part.table.shape}", file=weights
-        )
+    width = part.dimension if PARTS[name].own_dimension else dimension
+    if part.table.shape != (len(vocabulary), width):
+        raise ModelError(f"expected a table of shape {(len(vocabulary), width)}, got {part.table.shape}", file=weights)
     dtypes = [np.dtype(np.int8), np.dtype(np.float32)] if "scales" in tensors else [np.dtype(np.float32)]
     if part.table.dtype not in dtypes or part.scales.shape != (len(vocabulary),) or part.scales.dtype != np.float32:
         raise ModelError(
@@ -206,7 +205,7 @@ def _read_part(folder: Path, name: str, dimension: int) -> Part:
         vocabulary.check()
     except ParaloomError as error:
         raise error.at(file=lines) from None
-    return _with_network(name, part, tensors, weights) if PARTS[name].recurrent else part
+    return _with_network(name, part, dimension, tensors, weights) if PARTS[name].recurrent else part
 
 
 def _check_nibbles(packed: npt.NDArray[Any], dimension: int, file: Path) -> None:
@@ -233,7 +232,7 @@ def _read_vocabulary(folder: Path, name: str, lines: Path) -> Vocabulary:
     return vocabulary
 
 
-def _with_network(name: str, part: Average, tensors: Mapping[str, Any], file: Path) -> Recurrent:
+def _with_network(name: str, part: Average, dimension: int, tensors: Mapping[str, Any], file: Path) -> Recurrent:
     """The part with the network whose weights are stored with its table."""
     try:
         from paraloom.embed.networks import network_with_weights
@@ -242,7 +241,7 @@ def _with_network(name: str, part: Average, tensors: Mapping[str, Any], file: Pa
 
     weights = {key.partition(".")[2]: value for key, value in tensors.items() if key.startswith("network.")}
     try:
-        network = network_with_weights(name, part.dimension, weights)
+        network = network_with_weights(name, dimension, weights, part.dimension)
     except RuntimeError as error:
         raise ModelError(
             f"the weights do not fit the network: {str(error).splitlines()[-1].strip()}", file=file

@@ -6,6 +6,8 @@ _MODULES = {
     "augmentation": ("run_experiment", "experiment_pipeline"),
     "augmentation_config": ("read_experiment",),
     "augmentation_cost": ("cost_statement",),
+    "catalog": ("list_tables",),
+    "page": ("write_page",),
     "reproduce": ("reproduce_tables",),
     "verdicts": ("summarize_verdicts",),
 }

@@ -1,61 +1,153 @@
-"""The conditions that are printed with each table of encoders: start, pairs, epochs, seeds, verdicts."""
+"""The conditions that are printed with each table of encoders: the paper's, ours, and why they differ."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 from paraloom.embed.word_vectors import vectors_file
 from paraloom.experiments.study import Study
+from paraloom.experiments.tables import ExperimentCondition
+
+TIME = "time on two cores"
+"""Why a training is smaller than the paper's."""
+
+_ADAM = "Adam, 0.001"
+
+
+@dataclass(frozen=True)
+class PaperTrainings:
+    """How a paper trained its encoders.
+
+    Args:
+        pairs: Pairs of a training.
+        megabatch: Where negatives are searched.
+        epoch: The epoch that counts.
+        test: What the figures are means of.
+        our_test: The same of ours.
+    """
+
+    pairs: str
+    megabatch: str
+    epoch: str
+    test: str
+    our_test: str
+
+
+W17 = PaperTrainings(
+    "24,000 of each source",
+    "in a mini-batch of 100, for both sides",
+    "the best on STS 2016",
+    "22 tasks of STS 2012 to 2015, PIT 2015, SICK 2014",
+    "21 of them",
+)
+"""W17 §5.1 and §5.2."""
+
+PNMT = PaperTrainings(
+    "5 million of CzEng",
+    "in a mega-batch of 20 times 100",
+    "the last",
+    "STS 2017",
+    "the mean of STS 2012 to 2015",
+)
+"""PNMT §5.1 and §5.2."""
 
 
 def conditions(
-    study: Study, trained: Mapping[str, tuple[str, int]], *, best: bool = False, size: int | None = None
-) -> list[str]:
-    """How a table's encoders were made, and what differs from the paper.
+    study: Study,
+    paper: PaperTrainings,
+    trained: Mapping[str, tuple[str, int]],
+    *,
+    size: int | None = None,
+    limit: int | None = None,
+    test: tuple[str, str, str] | None = None,
+) -> list[ExperimentCondition]:
+    """How a table's encoders were made, in the paper and here.
 
     Args:
         study: Data and settings.
+        paper: How the paper made them.
         trained: Name of an encoder → its spec, and its epochs in the paper.
-        best: Whether the best epoch counts, as in W17, and not the last, as in PNMT.
         size: Pairs of every training; default: those of the study for each spec.
+        limit: Maximum number of epochs; default: that of the study.
+        test: What the figures are of in the paper, here, and why; default: as the paper's other tables.
     """
-    if study.vectors is None:
-        start = "random vectors of 300 dimensions, those of averages damped by frequency"
-    else:
-        start = (
-            f"word vectors of {study.dimension} dimensions ({vectors_file(study.vectors).name}), whose words are all "
-            "that are known; trigrams from random vectors"
-        )
-    epochs: dict[str, list[str]] = {}
-    for name, (_, in_paper) in trained.items():
-        limited = min(in_paper, study.epochs)
-        text = f"{limited}" if limited == in_paper else f"{limited} (the paper: {in_paper})"
-        epochs.setdefault(text, []).append(name)
-    passes = "; ".join(
-        f"{text}" if len(epochs) == 1 else f"{' and '.join(names)} {text}" for text, names in epochs.items()
+    listed = [
+        _start(study),
+        ExperimentCondition("pairs of a training", paper.pairs, f"at most {_sizes(study, trained, size)}", TIME),
+        _epochs(trained, limit or study.epochs),
+        _epoch_that_counts(paper),
+        ExperimentCondition("loss", "max-margin, 0.4", "max-margin, 0.4"),
+        ExperimentCondition("negatives", paper.megabatch, paper.megabatch),
+        ExperimentCondition(
+            "optimizer",
+            _ADAM,
+            "Adam, 0.001; vectors of averages relative to their size, 0.01",
+            "frequent words, whose vectors are short, stay short",
+        ),
+        ExperimentCondition(
+            "seeds",
+            "not stated",
+            f"{study.seeds}, each with other pairs and other random weights; starts of recurrent encoders one",
+            "random networks of several seeds differ little",
+        ),
+        ExperimentCondition("test", *(test or _test(paper))),
+        ExperimentCondition(
+            "orders",
+            "differences of figures",
+            "95 % intervals of differences, over test pairs (paired bootstrap)"
+            + (" and seeds (Welch)" if study.seeds > 1 else "; the choice of the seed is not in them"),
+            "the paper has no intervals",
+        ),
+    ]
+    specs = ", ".join(f"{name} = `{spec}`" for name, (spec, _) in trained.items() if name.lower() != spec)
+    return listed + (
+        [ExperimentCondition("encoders", ", ".join(trained), specs, "names of Paraloom's parts")] if specs else []
     )
+
+
+def _start(study: Study) -> ExperimentCondition:
+    if study.vectors is None:
+        ours = "random vectors of 300 dimensions, those of averages damped by frequency"
+        return ExperimentCondition(
+            "start", "paragram-sl999, 300 dimensions", ours, "no vectors are given (`--vectors`)"
+        )
+    name = vectors_file(study.vectors).name
+    ours = f"word vectors of {study.dimension} dimensions ({name}), whose words are all that are known; random trigrams"
+    return ExperimentCondition("start", "paragram-sl999, 300 dimensions", ours, "paragram-sl999 is not among our data")
+
+
+def _sizes(study: Study, trained: Mapping[str, tuple[str, int]], size: int | None) -> str:
     sizes = {size if size is not None else study.size_of(spec): None for spec, _ in trained.values()}
     if len(sizes) > 1:
-        pairs = f"{study.size:,}, for recurrent encoders {study.size_of_recurrent:,}"
-    else:
-        pairs = f"{next(iter(sizes)):,}"
-    specs = ", ".join(f"{name} = `{spec}`" for name, (spec, _) in trained.items() if name.lower() != spec)
-    chosen = (
-        "the best on STS-B dev counts, which may be the start (the paper: the best on STS 2016)"
-        if best
-        else "the last counts"
-    )
-    lines = [
-        f"Start: {start}. The papers: paragram-sl999, 300 dimensions.",
-        f"Pairs of each training, at most: {pairs}. Epochs: {passes}; {chosen}.",
-        f"Seeds: {study.seeds}, each with other pairs and other random weights"
-        + (
-            "; figures are means, with the lowest and the highest; starts of recurrent encoders are of one seed."
-            if study.seeds > 1
-            else "."
-        ),
-        "Verdicts are from 95 % intervals of the difference, over test pairs (paired bootstrap)"
-        + (" and seeds (Welch)." if study.seeds > 1 else "; the choice of the seed is not in them."),
-        "Vectors of averages learn at a rate relative to their size (the papers: 0.001 for all).",
-    ]
-    return lines[:2] + ([f"Encoders: {specs}."] if specs else []) + lines[2:]
+        return f"{study.size:,}, for recurrent encoders {study.size_of_recurrent:,}"
+    return f"{next(iter(sizes)):,}"
+
+
+def _epochs(trained: Mapping[str, tuple[str, int]], limit: int) -> ExperimentCondition:
+    """Passes over the pairs; encoders with equally many are listed together."""
+
+    def text(epochs: Mapping[str, int]) -> str:
+        names: dict[int, list[str]] = {}
+        for name, number in epochs.items():
+            names.setdefault(number, []).append(name)
+        return "; ".join(
+            f"{number}" if len(names) == 1 else f"{' and '.join(of_number)} {number}"
+            for number, of_number in names.items()
+        )
+
+    in_paper = {name: epochs for name, (_, epochs) in trained.items()}
+    ours = {name: min(epochs, limit) for name, epochs in in_paper.items()}
+    return ExperimentCondition("epochs", text(in_paper), text(ours), "" if ours == in_paper else TIME)
+
+
+def _epoch_that_counts(paper: PaperTrainings) -> ExperimentCondition:
+    if paper is PNMT:
+        return ExperimentCondition("epoch that counts", paper.epoch, paper.epoch)
+    ours = "the best on STS-B dev, which may be the start"
+    return ExperimentCondition("epoch that counts", paper.epoch, ours, "STS 2016 is not among our data")
+
+
+def _test(paper: PaperTrainings) -> tuple[str, str, str]:
+    why = "one is not freely available" if paper is W17 else "STS 2017 is not among our data"
+    return paper.test, paper.our_test, why

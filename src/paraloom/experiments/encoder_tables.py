@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from statistics import fmean
 from typing import Any
@@ -13,7 +14,7 @@ from paraloom.core.seeds import generator
 from paraloom.embed.encoder import open_encoder
 from paraloom.evaluate.published import W17_MEAN, YEARS_MEAN
 from paraloom.evaluate.sts_tasks import YEARS
-from paraloom.experiments.conditions import conditions
+from paraloom.experiments.conditions import PNMT, TIME, W17, conditions
 from paraloom.experiments.measurements import (
     ALL_TASKS,
     Measurements,
@@ -23,7 +24,15 @@ from paraloom.experiments.measurements import (
 )
 from paraloom.experiments.published import PAPERS, published_figures
 from paraloom.experiments.study import PPDB, SIMPLE_WIKIPEDIA, Study, is_recurrent
-from paraloom.experiments.tables import Figure, ReproducedTable
+from paraloom.experiments.tables import (
+    NOT_MEASURED,
+    SEED_RANGE,
+    Baseline,
+    ExperimentCondition,
+    Figure,
+    ReproducedTable,
+    Row,
+)
 from paraloom.experiments.trainings import (
     GIVEN_VECTORS,
     OVERLAP,
@@ -32,7 +41,7 @@ from paraloom.experiments.trainings import (
     train,
     untrained,
 )
-from paraloom.experiments.verdicts import Verdict
+from paraloom.experiments.verdicts import Order
 from paraloom.io import Corpus
 
 KINDS = {"GRAN": "gran", "AVG": "word"}
@@ -85,7 +94,31 @@ def kinds(study: Study) -> list[str]:
     return list(KINDS) if study.size_of_recurrent else ["AVG"]
 
 
-def baseline_rows(measurements: Measurements, groups: Sequence[str | None]) -> list[tuple[str, list[Figure]]]:
+def w17_conditions(study: Study, pairs: str = W17.pairs) -> list[ExperimentCondition]:
+    """The conditions of AVG and GRAN in W17's tables.
+
+    Args:
+        study: Data and settings.
+        pairs: Pairs of a training in the paper.
+    """
+    paper = W17 if pairs == W17.pairs else replace(W17, pairs=pairs)
+    return conditions(study, paper, {kind: (KINDS[kind], W17_EPOCHS[kind]) for kind in kinds(study)})
+
+
+def about_encoders(study: Study, random: str = NOT_MEASURED) -> dict[str, Any]:
+    """The fields of a table of encoders that say what its rows and brackets are.
+
+    Args:
+        study: Data and settings.
+        random: Where the table has pairs drawn at random, or an encoder that guesses.
+    """
+    given = GIVEN_VECTORS if study.vectors is not None else OVERLAP
+    baselines: dict[Baseline, str] = {"untrained": "rows or columns of that name", "random": random}
+    brackets = SEED_RANGE if study.seeds > 1 else ""
+    return {"seeds": study.seeds, "brackets": brackets, "baselines": {**baselines, "identity": f"row *{given}*"}}
+
+
+def baseline_rows(measurements: Measurements, groups: Sequence[str | None]) -> list[Row]:
     """Rows of the systems that need no training.
 
     Args:
@@ -98,9 +131,9 @@ def baseline_rows(measurements: Measurements, groups: Sequence[str | None]) -> l
 
 def judged(
     measurements: Measurements, claim: str, better: SystemNames, worse: SystemNames, published: float, group: str
-) -> Verdict:
-    """The verdict on one order of two systems."""
-    return Verdict(claim, published, measurements.difference(better, worse, group))
+) -> Order:
+    """One order of two systems."""
+    return Order(claim, published, measurements.difference(better, worse, group))
 
 
 def sources(study: Study, name: str) -> ReproducedTable:
@@ -122,7 +155,7 @@ def sources(study: Study, name: str) -> ReproducedTable:
     def figure(key: str) -> Figure:
         return measured.figure(key, W17_MEAN) if key in measured.systems else None
 
-    rows: list[tuple[str, Sequence[Figure]]] = []
+    rows: list[Row] = []
     for source in corpora:
         figures = [figure(f"{column}{source}") for column in columns]
         rows.append((f"{source}, ours", [*figures, *(figure(untrained(f"{kind}, {source}")) for kind in KINDS)]))
@@ -134,18 +167,22 @@ def sources(study: Study, name: str) -> ReproducedTable:
         name,
         PAPERS[name],
         rows,
-        "",
-        heads,
+        columns=heads,
         conditions=[
-            *conditions(study, {kind: (KINDS[kind], W17_EPOCHS[kind]) for kind in kinds(study)}, best=True),
-            f"Pairs of AVG: {counts}. The paper's sources are ten back-translated corpora, PPDB's phrases and "
-            "167,689 pairs of Simple Wikipedia.",
+            *w17_conditions(study),
+            ExperimentCondition(
+                "sources",
+                "ten back-translated corpora, phrases of PPDB XL, 167,689 pairs of Simple Wikipedia",
+                f"pairs of AVG: {counts}",
+                "what our data give; our PPDB has single words",
+            ),
         ],
-        verdicts=list(_source_verdicts(measured, list(translated), "few, " if fewer else "AVG, ")),
+        **about_encoders(study),
+        orders=list(_source_orders(measured, list(translated), "few, " if fewer else "AVG, ")),
     )
 
 
-def _source_verdicts(measured: Measurements, translated: Sequence[str], avg: str) -> Iterator[Verdict]:
+def _source_orders(measured: Measurements, translated: Sequence[str], avg: str) -> Iterator[Order]:
     """The orders of W17 Table 4; `avg` begins the names of the averages that had as many pairs as GRAN."""
     present = [source for source in (SIMPLE_WIKIPEDIA, PPDB) if f"AVG, {source}" in measured.systems]
     published = published_figures("w17-4")
@@ -193,7 +230,7 @@ def scaled(study: Study, name: str) -> ReproducedTable:
         trainings[f"{kind}, {large}"] = w17_training(study, kind, translated, more)
     trained = train(study, name, trainings)
     measured = trained.measurements
-    rows: list[tuple[str, Sequence[Figure]]] = []
+    rows: list[Row] = []
     for label in (*human, small, large):
         keys = [f"{kind}, {label}" for kind in KINDS]
         figures = [measured.figure(key, W17_MEAN) if key in measured.systems else None for key in keys]
@@ -206,25 +243,30 @@ def scaled(study: Study, name: str) -> ReproducedTable:
     paper = published_figures(name)
     published = {PPDB: paper[PPDB], SIMPLE_WIKIPEDIA: paper["Simple Wikipedia, 100,000 and 168,000 pairs"]}
     published |= {small: paper["back-translated, 24,000 pairs"], large: paper["back-translated, scaled"]}
-    verdicts = []
+    orders = []
     for better, worse in ((large, small), (large, SIMPLE_WIKIPEDIA), (large, PPDB), (SIMPLE_WIKIPEDIA, PPDB)):
         for column, kind in enumerate(KINDS):
             pair = (f"{kind}, {better}", f"{kind}, {worse}")
             above = published[better][column] - published[worse][column]
             if above > 0 and set(pair) <= set(measured.systems):
-                verdicts.append(judged(measured, f"{kind}: {better} above {worse}", *pair, above, W17_MEAN))
+                orders.append(judged(measured, f"{kind}: {better} above {worse}", *pair, above, W17_MEAN))
     heads = [*KINDS, *(untrained(kind) for kind in KINDS), *(f"pairs, {kind}" for kind in KINDS)]
     return ReproducedTable(
         name,
         PAPERS[name],
         rows,
-        "",
-        heads,
+        columns=heads,
         conditions=[
-            *conditions(study, {kind: (KINDS[kind], W17_EPOCHS[kind]) for kind in kinds(study)}, best=True),
-            "Back-translated pairs are drawn from all sources; the paper's are of one source, after tuned filters.",
+            *w17_conditions(study),
+            ExperimentCondition(
+                "scaled pairs",
+                "one source (Common Crawl, Czech or German) after tuned filters: 100,000 for GRAN, 167,689 for AVG",
+                "all sources, not filtered: four times as many for GRAN, seven times for AVG",
+                TIME,
+            ),
         ],
-        verdicts=verdicts,
+        **about_encoders(study),
+        orders=orders,
     )
 
 
@@ -239,7 +281,7 @@ def source_comparison(study: Study, name: str) -> ReproducedTable:
     }
     trained = train(study, name, trainings)
     measured = trained.measurements
-    rows: list[tuple[str, Sequence[Figure]]] = []
+    rows: list[Row] = []
     for label, named in (("ours", str), ("untrained", untrained)):
         rows += [
             (
@@ -256,7 +298,7 @@ def source_comparison(study: Study, name: str) -> ReproducedTable:
     shortest = min(lengths, key=lambda source: lengths[source])
     paper = published_figures(name)
     others = _mean_of_rows(paper, ("CzEng 1.6",))
-    verdicts = [
+    orders = [
         judged(
             measured,
             f"{spec}: the source with the shortest sentences ({shortest}) above {source}",
@@ -275,13 +317,23 @@ def source_comparison(study: Study, name: str) -> ReproducedTable:
         name,
         PAPERS[name],
         rows,
-        "",
         conditions=[
-            *conditions(study, {spec: (_SPECS[spec], PNMT_EPOCHS) for spec in specs}),
-            f"Pairs of WORD: {counts} (the paper: 100,000 of each source).",
-            f"Words of a translation: {listed}. The paper's best source, CzEng, has the shortest sentences.",
+            *conditions(study, _OF_EACH_SOURCE, {spec: (_SPECS[spec], PNMT_EPOCHS) for spec in specs}),
+            ExperimentCondition(
+                "sources",
+                "Common Crawl, CzEng 1.6, Europarl, News Commentary",
+                f"pairs of WORD: {counts}",
+                "what our data give",
+            ),
+            ExperimentCondition(
+                "words of a translation",
+                "shortest in CzEng, the best source",
+                listed,
+                f"an order compares the source with the shortest sentences, {shortest}, with another",
+            ),
         ],
-        verdicts=verdicts,
+        **about_encoders(study),
+        orders=orders,
     )
 
 
@@ -297,7 +349,7 @@ def megabatches(study: Study, name: str) -> ReproducedTable:
         for spec in specs
     }
     measured = train(study, name, trainings).measurements
-    rows: list[tuple[str, Sequence[Figure]]] = [
+    rows: list[Row] = [
         (
             f"M = {size}, ours",
             [measured.figure(_megabatch_key(spec, size), YEARS_MEAN) if spec in specs else None for spec in _SINGLE],
@@ -310,7 +362,7 @@ def megabatches(study: Study, name: str) -> ReproducedTable:
     )
     rows += baseline_rows(measured, [YEARS_MEAN] * len(_SINGLE))
     paper = published_figures(name)
-    verdicts = [
+    orders = [
         judged(
             measured,
             f"{spec}: M = {more} above M = {fewer}",
@@ -326,12 +378,9 @@ def megabatches(study: Study, name: str) -> ReproducedTable:
         name,
         PAPERS[name],
         rows,
-        "",
-        conditions=[
-            *conditions(study, {spec: (_SPECS[spec], PNMT_EPOCHS) for spec in specs}),
-            _POOLED,
-        ],
-        verdicts=verdicts,
+        conditions=[*conditions(study, PNMT, {spec: (_SPECS[spec], PNMT_EPOCHS) for spec in specs}), _POOLED],
+        **about_encoders(study),
+        orders=orders,
     )
 
 
@@ -358,7 +407,7 @@ def negatives(study: Study, name: str) -> ReproducedTable:
     vectors /= np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), np.float32(1e-12))
     cosines = vectors[:100] @ vectors.T
     np.fill_diagonal(cosines, -1)
-    rows: list[tuple[str, Sequence[Figure]]] = []
+    rows: list[Row] = []
     examples = []
     nearest = {size: cosines[:, : 100 * size].argmax(axis=1) for size in _MEGABATCHES}
     for size, negative in nearest.items():
@@ -376,12 +425,12 @@ def negatives(study: Study, name: str) -> ReproducedTable:
         name,
         PAPERS[name],
         rows,
-        "\n\n".join([paper, "Ours, the first sentences of a mega-batch:", *examples]),
+        notes=[paper, "Ours, the first sentences of a mega-batch:", *examples],
         conditions=[
-            *conditions(study, {spec: (_SPECS[spec], PNMT_EPOCHS)}),
-            "The figures are of 100 sentences and the nearest of the other sentences; the paper has examples alone, by "
-            "its BLSTM.",
+            *conditions(study, PNMT, {spec: (_SPECS[spec], PNMT_EPOCHS)}, test=_NEGATIVES),
+            ExperimentCondition("encoder", "BLSTM", spec, TIME),
         ],
+        baselines={"untrained": NOT_MEASURED, "random": NOT_MEASURED, "identity": "1 by definition"},
     )
 
 
@@ -390,19 +439,19 @@ def architectures(study: Study, name: str) -> ReproducedTable:
     trained, specs = _architectures(study)
     measured = trained.measurements
     years = [year for year in (*YEARS, "2016") if measured.has(year)]
-    rows: list[tuple[str, Sequence[Figure]]] = []
+    rows: list[Row] = []
     for label, named in (("ours", str), ("untrained", untrained)):
         rows += [(f"{spec}, {label}", [measured.figure(named(spec), year) for year in years]) for spec in specs]
     rows += baseline_rows(measured, years)
     paper = PAPERS[name]
     means = {row: fmean(figures[: len(YEARS)]) for row, figures in published_figures(name).items()}
     best = "WORD,TRIGRAM"
-    orders = [(best, spec) for spec in specs if spec != best]
-    orders += [(mix, part) for mix in ("WORD+TRIGRAM",) for part in ("WORD", "TRIGRAM")]
-    orders += [("LSTM", _LSTM_900)] if _LSTM_900 in specs else []
-    verdicts = [
+    pairs = [(best, spec) for spec in specs if spec != best]
+    pairs += [(mix, part) for mix in ("WORD+TRIGRAM",) for part in ("WORD", "TRIGRAM")]
+    pairs += [("LSTM", _LSTM_900)] if _LSTM_900 in specs else []
+    orders = [
         judged(measured, f"{better} above {worse}", better, worse, means[better] - means[worse], YEARS_MEAN)
-        for better, worse in orders
+        for better, worse in pairs
     ]
     table = paper._replace(
         columns=tuple(years), rows=tuple((row, tuple(figures[: len(years)])) for row, figures in paper.rows)
@@ -411,9 +460,10 @@ def architectures(study: Study, name: str) -> ReproducedTable:
         name,
         table,
         rows,
-        "The orders are those of the means over 2012 to 2015.",
-        conditions=_architecture_conditions(study, specs),
-        verdicts=verdicts,
+        notes=["The orders are those of the means over 2012 to 2015."],
+        conditions=_architecture_conditions(study, specs, ("2012 to 2016", "2012 to 2015", _WITHOUT_2016)),
+        **about_encoders(study),
+        orders=orders,
     )
 
 
@@ -422,24 +472,24 @@ def benchmark(study: Study, name: str) -> ReproducedTable:
     trained, specs = _architectures(study)
     measured = trained.measurements
     group, column = ("STS-B test", "test") if measured.has("STS-B test") else ("STS-B/dev", "dev")
-    rows: list[tuple[str, Sequence[Figure]]] = [(f"{spec}, ours", [measured.figure(spec, group)]) for spec in specs]
+    rows: list[Row] = [(f"{spec}, ours", [measured.figure(spec, group)]) for spec in specs]
     rows += [(untrained(spec), [measured.figure(untrained(spec), group)]) for spec in specs]
     rows += baseline_rows(measured, [group])
     paper = {row: figure for row, (figure,) in published_figures(name).items()}
     best = "WORD,TRIGRAM"
-    verdicts = [
+    orders = [
         judged(measured, f"{best} above {spec}", best, spec, paper[best] - paper[spec], group)
         for spec in specs
         if paper.get(spec, paper[best]) < paper[best]
     ]
-    notes = [f"Ours are on STS-B {column}, which no training chose its epoch by."]
+    test = ("STS-B test", f"STS-B {column}, which no training chose its epoch by", "the test is not among our data")
     return ReproducedTable(
         name,
         PAPERS[name],
         rows,
-        "",
-        conditions=[*_architecture_conditions(study, specs), *notes],
-        verdicts=verdicts,
+        conditions=_architecture_conditions(study, specs, test),
+        **about_encoders(study),
+        orders=orders,
     )
 
 
@@ -450,7 +500,7 @@ def distances(study: Study, name: str) -> ReproducedTable:
     pairs = [(a, b) for a, b in (("WORD", "TRIGRAM"), ("WORD", "LSTM"), ("TRIGRAM", "LSTM")) if {a, b} <= set(specs)]
     distance = {f"{a} / {b}": measured.distances(a, b, ALL_TASKS) for a, b in pairs}
     starts = {f"{a} / {b}": measured.distances(untrained(a), untrained(b), ALL_TASKS) for a, b in pairs}
-    rows: list[tuple[str, Sequence[Figure]]] = []
+    rows: list[Row] = []
     for label, of_pairs in (("ours", distance), ("untrained", starts)):
         rows += [(f"{pair}, {label}", [mean_of_seeds(values)]) for pair, (values, _) in of_pairs.items()]
     rows += [
@@ -459,7 +509,7 @@ def distances(study: Study, name: str) -> ReproducedTable:
         if spec in _SINGLE
     ]
     paper = {row: figure for row, (figure,) in published_figures(name).items()}
-    verdicts = []
+    orders = []
     for more, fewer in (
         ("TRIGRAM / LSTM", "WORD / TRIGRAM"),
         ("WORD / TRIGRAM", "WORD / LSTM"),
@@ -468,17 +518,16 @@ def distances(study: Study, name: str) -> ReproducedTable:
         if {more, fewer} <= set(distance):
             (ours, first), (theirs, second) = distance[more], distance[fewer]
             estimate = combined_estimate(ours, theirs, first - second)
-            verdicts.append(Verdict(f"{more} farther apart than {fewer}", paper[more] - paper[fewer], estimate))
+            orders.append(Order(f"{more} farther apart than {fewer}", paper[more] - paper[fewer], estimate))
     return ReproducedTable(
         name,
         PAPERS[name],
         rows,
-        "",
-        conditions=[
-            *_architecture_conditions(study, specs),
-            "Ours are over all tasks that are there; the paper has the 25 data sets of STS 2012 to 2016.",
-        ],
-        verdicts=verdicts,
+        conditions=_architecture_conditions(
+            study, specs, ("the 25 sets of STS 2012 to 2016", "all tasks", _WITHOUT_2016)
+        ),
+        **about_encoders(study),
+        orders=orders,
     )
 
 
@@ -490,9 +539,7 @@ def scrambling(study: Study, name: str) -> ReproducedTable:
         for share in (0.0, _SCRAMBLE)
     }
     measured = train(study, name, trainings).measurements
-    rows: list[tuple[str, Sequence[Figure]]] = [
-        (f"{key}, ours", [measured.figure(key, year) for year in YEARS]) for key in trainings
-    ]
+    rows: list[Row] = [(f"{key}, ours", [measured.figure(key, year) for year in YEARS]) for key in trainings]
     starts = [untrained(key) for key in trainings]
     rows.append(("LSTM, untrained", [measured.figure(starts, year) for year in YEARS]))
     rows += baseline_rows(measured, YEARS)
@@ -502,9 +549,14 @@ def scrambling(study: Study, name: str) -> ReproducedTable:
         name,
         PAPERS[name],
         rows,
-        "",
-        conditions=[*conditions(study, {"LSTM": ("lstm", PNMT_EPOCHS)}), _POOLED],
-        verdicts=[Verdict(claim, None, measured.difference(scrambled, without, YEARS_MEAN))],
+        conditions=[
+            *conditions(
+                study, PNMT, {"LSTM": ("lstm", PNMT_EPOCHS)}, test=("STS 2017", "STS 2012 to 2015", _WITHOUT_2016)
+            ),
+            _POOLED,
+        ],
+        **about_encoders(study),
+        orders=[Order(claim, None, measured.difference(scrambled, without, YEARS_MEAN))],
     )
 
 
@@ -524,8 +576,16 @@ TABLES: dict[str, Callable[[Study, str], ReproducedTable]] = {
 RECURRENT_TABLES = ("pnmt-scrambling",)
 """Tables that a study without recurrent encoders cannot make."""
 
-_POOLED = (
-    "Pairs are drawn from all sources, equally many of each as far as it has them (the paper: 5 million of CzEng)."
+_POOLED = ExperimentCondition(
+    "source", "CzEng 1.6", "all sources, equally many pairs of each as far as it has them", "one source has too few"
+)
+_OF_EACH_SOURCE = replace(PNMT, pairs="100,000 of each source")
+_WITHOUT_2016 = "STS 2016 and 2017 are not among our data"
+_YEARS_FOR_2017 = ("STS 2017", "STS 2012 to 2015", _WITHOUT_2016)
+_NEGATIVES = (
+    "three examples",
+    "cosine of 100 sentences with the nearest of the others; three examples",
+    "figures say more than examples",
 )
 
 
@@ -544,14 +604,17 @@ def _architectures(study: Study) -> tuple[TrainedEncoders, list[str]]:
     return train(study, "pnmt-architectures", trainings), list(trainings)
 
 
-def _architecture_conditions(study: Study, specs: Sequence[str]) -> list[str]:
+def _architecture_conditions(
+    study: Study, specs: Sequence[str], test: tuple[str, str, str]
+) -> list[ExperimentCondition]:
     trained = {spec: (_SPECS.get(spec, "word,trigram"), PNMT_EPOCHS) for spec in specs}
-    size = study.size_of_recurrent or study.size
-    wide = "given vectors continued with zeros" if study.vectors is not None else "random vectors of 900 dimensions"
-    notes = [f"All encoders are trained on {size:,} pairs.", _POOLED]
+    listed = [*conditions(study, PNMT, trained, size=study.size_of_recurrent or study.size, test=test), _POOLED]
     if _LSTM_900 in specs:
-        notes.append(f"900 is the width of the states; these networks start from {wide}.")
-    return [*conditions(study, trained, size=size), *notes]
+        wide = "given vectors continued with zeros" if study.vectors is not None else "random vectors of 900 dimensions"
+        listed.append(
+            ExperimentCondition("start of the wide networks", "not stated", wide, "given vectors are narrower")
+        )
+    return listed
 
 
 def _trained_specs(study: Study, names: Sequence[str]) -> list[str]:

@@ -2,15 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal
+from statistics import fmean
+from typing import Any, Literal, NamedTuple
 
 from paraloom.core.stage import Stage
-from paraloom.core.stats import wilson_interval
-from paraloom.experiments.published import PAPERS
+from paraloom.core.stats import Estimate, wilson_interval
+from paraloom.experiments.conditions import TIME
+from paraloom.experiments.published import PAPERS, published_figures
 from paraloom.experiments.study import Study
-from paraloom.experiments.tables import Figure, ReproducedTable
+from paraloom.experiments.tables import (
+    BASELINES,
+    INTERVAL,
+    NOT_MEASURED,
+    Baseline,
+    ExperimentCondition,
+    Figure,
+    ReproducedTable,
+    Row,
+)
+from paraloom.experiments.verdicts import Order
 from paraloom.stages.analysis import PairStatistics
 from paraloom.stages.pairs import Filter
 from paraloom.stages.scores import TrainClassifier
@@ -24,9 +36,42 @@ _CLASSIFIER_PAIRS = 5_000
 """Pairs of each source that a classifier is trained on (40,000 in W17), so that an LSTM takes minutes."""
 
 
+class Measure(NamedTuple):
+    """A statistic whose sign a paper reports.
+
+    Args:
+        key: Of the statistic.
+        sign: 1 where it is above 0 in the paper, −1 where it is below.
+        factor: Of ours, to have the paper's unit.
+        claim: What the sign says.
+    """
+
+    key: str
+    sign: int
+    factor: float
+    claim: str
+
+
+DIFFERENCES = (
+    Measure("unigram_entropy", 1, 1, "references have more unigram entropy"),
+    Measure("trigram_entropy", 1, 1, "references have more trigram entropy"),
+    Measure("unigram_repetition", -1, 100, "translations repeat more words"),
+    Measure("trigram_repetition", -1, 100, "translations repeat more trigrams"),
+)
+"""The columns of W17 Table 9."""
+
+CORRELATES = (
+    Measure("tgt_unigram_repetition", -1, 100, "p(reference) falls with repeated words"),
+    Measure("tgt_trigram_repetition", -1, 100, "p(reference) falls with repeated trigrams"),
+    Measure("tgt_idf", 1, 100, "p(reference) rises with the mean IDF"),
+    Measure("tgt_tokens", -1, 100, "p(reference) falls with the length"),
+)
+"""The columns of W17 Table 10."""
+
+
 def source_statistics(study: Study, name: str) -> ReproducedTable:
     """PNMT Table 1: length, IDF, paraphrase score and entropies of each source."""
-    rows: list[tuple[str, Sequence[Figure]]] = []
+    rows: list[Row] = []
     parsed = _parsed_statistics(study)
     keys = ("length", "idf", "paraphrase_score", "unigram_entropy", "parse_entropy")
     for source, statistics in _statistics(study).items():
@@ -34,43 +79,112 @@ def source_statistics(study: Study, name: str) -> ReproducedTable:
         if source in parsed:
             figures["parse_entropy"] = parsed[source]["reference"].get("parse_entropy")
         rows.append((source, [_estimate(figures.get(key)) for key in keys]))
-    return ReproducedTable(name, PAPERS[name], rows, _shortest_source(rows))
+    return ReproducedTable(
+        name,
+        PAPERS[name],
+        rows,
+        conditions=[
+            _SOURCES,
+            ExperimentCondition(
+                "sample", "100,000 references", "all of a source, at most 150,000", "our sources are smaller"
+            ),
+            ExperimentCondition(
+                "IDF", "of Wikipedia's sentences", "of our own references, natural logarithm", _NO_WIKIPEDIA
+            ),
+            ExperimentCondition(
+                "paraphrase score",
+                "paragram-phrase vectors averaged",
+                f"encoder `{study.encoder}`",
+                "not among our data",
+            ),
+            ExperimentCondition("parses", "Stanford parser", f"`train parser`, {_PARSED_PAIRS:,} references", TIME),
+        ],
+        orders=list(shortest_source_orders(rows)),
+        brackets=INTERVAL,
+        baselines=_NOTHING_TRAINED,
+    )
+
+
+def shortest_source_orders(rows: Sequence[Row]) -> Iterator[Order]:
+    """PNMT §3.1: the source with the shortest sentences has the most diverse parses.
+
+    Args:
+        rows: Of each source: length, IDF, paraphrase score, entropy of unigrams and of parses.
+    """
+    lengths = {name: figures[0][0] for name, figures in rows if isinstance(figures[0], tuple)}
+    entropies = {name: figures[4] for name, figures in rows if isinstance(figures[4], tuple)}
+    paper = {name: figures[4] for name, figures in published_figures("pnmt-1").items()}
+    above = paper.pop("CzEng 1.6") - fmean(paper.values())
+    shortest = min(lengths, key=lambda name: lengths[name])
+    if shortest in entropies:
+        for name in entropies:
+            if name != shortest:
+                claim = f"the source with the shortest sentences ({shortest}) has more parse entropy than {name}"
+                yield Order(claim, above, Estimate(*entropies[shortest]) - Estimate(*entropies[name]))
 
 
 def reference_differences(study: Study, name: str) -> ReproducedTable:
     """W17 Table 9: entropy and repetition of the references minus those of the translations."""
-    measures = {"unigram_entropy": 1, "trigram_entropy": 1, "unigram_repetition": -1, "trigram_repetition": -1}
-    rows = [
+    rows: list[Row] = [
         (
             source,
             [
-                _estimate(statistics["reference_minus_translation"].get(key), 100 if "repetition" in key else 1)
-                for key in measures
+                _estimate(statistics["reference_minus_translation"].get(measure.key), measure.factor)
+                for measure in DIFFERENCES
             ],
         )
         for source, statistics in _statistics(study).items()
     ]
-    conclusion = compare_signs(PAPERS[name].columns, list(measures.values()), [figures for _, figures in rows])
-    return ReproducedTable(name, PAPERS[name], rows, conclusion)
+    return ReproducedTable(
+        name,
+        PAPERS[name],
+        rows,
+        conditions=[
+            _SOURCES,
+            ExperimentCondition(
+                "pairs", "150,000 of each source", "all of a source, at most 150,000", "our sources are smaller"
+            ),
+            ExperimentCondition("translation", "a random one of 50 beams", "the best of the beam", "one was kept"),
+        ],
+        orders=list(sign_orders(DIFFERENCES, rows, published_figures(name)["all ten corpora"])),
+        brackets=INTERVAL,
+        baselines={**_NOTHING_TRAINED, "identity": "0 by definition: references minus themselves"},
+    )
 
 
 def reference_correlations(study: Study, name: str) -> ReproducedTable:
     """W17 Table 10: what the probability that a translation is a reference correlates with."""
-    measures = {"tgt_unigram_repetition": -1, "tgt_trigram_repetition": -1, "tgt_idf": 1, "tgt_tokens": -1}
-    rows = [
+    rows: list[Row] = [
         (
             source,
-            [_estimate(statistics["spearman_of_reference_probability"].get(key), 100) for key in measures],
+            [
+                _estimate(statistics["spearman_of_reference_probability"].get(measure.key), measure.factor)
+                for measure in CORRELATES
+            ],
         )
         for source, statistics in _statistics(study).items()
     ]
-    conclusion = compare_signs(PAPERS[name].columns, list(measures.values()), [figures for _, figures in rows])
-    return ReproducedTable(name, PAPERS[name], rows, conclusion)
+    return ReproducedTable(
+        name,
+        PAPERS[name],
+        rows,
+        conditions=[
+            _SOURCES,
+            ExperimentCondition(
+                "pairs", "100,000 of each source", "three quarters of a source", "our sources are smaller"
+            ),
+            ExperimentCondition("classifier", "the LSTM of Table 8", "AVG, trained on the other quarter", TIME),
+            ExperimentCondition("IDF", "of Wikipedia", "of our own references, natural logarithm", _NO_WIKIPEDIA),
+        ],
+        orders=list(sign_orders(CORRELATES, rows, published_figures(name)["all ten corpora"])),
+        brackets=INTERVAL,
+        baselines={"untrained": NOT_MEASURED, "random": "0 by definition", "identity": "does not apply"},
+    )
 
 
 def classifiers(study: Study, name: str) -> ReproducedTable:
     """W17 Table 8: how well classifiers tell the references of each source from their translations."""
-    kinds: tuple[Literal["avg", "lstm"], ...] = ("avg", "lstm")
+    kinds: tuple[Literal["lstm", "avg"], ...] = ("lstm", "avg")
     corpora = study.scored()
     stages = [
         TrainClassifier(
@@ -84,21 +198,67 @@ def classifiers(study: Study, name: str) -> ReproducedTable:
         for kind in kinds
     ]
     result = study.run(stages, study.folder / name)
-    accuracies = {
-        kind: {source: _accuracies(result.stage(f"{source}-{kind}").figures) for source in corpora} for kind in kinds
-    }
-    rows: list[tuple[str, Sequence[Figure]]] = [
-        (f"{kind.upper()}, {source}", accuracies[kind][source]) for kind in kinds for source in corpora
+    rows: list[Row] = [
+        (f"{kind.upper()}, {source}", _accuracies(result.stage(f"{source}-{kind}").figures))
+        for kind in kinds
+        for source in corpora
     ]
-    avg, lstm = ({source: row[0] for source, row in accuracies[kind].items()} for kind in kinds)
-    better = [source for source in corpora if lstm[source][0] > avg[source][0]]
-    disjoint = [source for source in better if lstm[source][1] > avg[source][2]]
-    conclusion = (
-        "The paper: the LSTM is better than the average of words on every corpus. "
-        f"Here it is on {len(better)} of {len(corpora)} ({', '.join(better) or 'none'}), "
-        f"with disjoint intervals on {len(disjoint)}."
+    return ReproducedTable(
+        name,
+        PAPERS[name],
+        rows,
+        conditions=[
+            _SOURCES,
+            ExperimentCondition("references to train on", "40,000", f"{_CLASSIFIER_PAIRS:,}", TIME),
+            ExperimentCondition("references to test on", "5,000", f"{_CLASSIFIER_PAIRS // 8:,}", TIME),
+            ExperimentCondition("start", "paragram-sl999", "random vectors of 300 dimensions", "not among our data"),
+            ExperimentCondition(
+                "negative", "of 50 beams, a random one or the likeliest reference, tuned", "a random one", TIME
+            ),
+            ExperimentCondition("L2 of the vectors", "tuned: 1e-5 to 1e-8, or none", "1e-6", TIME),
+            ExperimentCondition("epochs, optimizer", "10, Adam 0.001", "10, Adam 0.001"),
+        ],
+        orders=list(classifier_orders(rows)),
+        brackets=INTERVAL,
+        baselines={"untrained": NOT_MEASURED, "random": "50 by definition", "identity": "does not apply"},
     )
-    return ReproducedTable(name, PAPERS[name], rows, conclusion, ("accuracy", "of references", "of translations"))
+
+
+def classifier_orders(rows: Sequence[Row]) -> Iterator[Order]:
+    """W17 Table 8: the LSTM is better than the average of words on every corpus.
+
+    Args:
+        rows: 'LSTM, SOURCE' and 'AVG, SOURCE' with their accuracies.
+    """
+    paper = published_figures("w17-8")
+    corpora = [row.partition(", ")[2] for row in paper if row.startswith("LSTM")]
+    above = fmean(paper[f"LSTM, {corpus}"][0] - paper[f"AVG, {corpus}"][0] for corpus in corpora)
+    accuracies = {row: figures[0] for row, figures in rows}
+    for row, lstm in accuracies.items():
+        kind, _, source = row.partition(", ")
+        average = accuracies.get(f"AVG, {source}")
+        if kind == "LSTM" and isinstance(lstm, tuple) and isinstance(average, tuple):
+            yield Order(f"LSTM above AVG on {source}", above, Estimate(*lstm) - Estimate(*average))
+
+
+def sign_orders(measures: Sequence[Measure], rows: Sequence[Row], paper: Sequence[float]) -> Iterator[Order]:
+    """The orders of a table whose figures are differences or correlations: the sign of each.
+
+    Args:
+        measures: The columns.
+        rows: Figures of each source.
+        paper: The paper's figure of each column.
+
+    Example:
+        >>> [order] = sign_orders(DIFFERENCES[2:3], [("news", [(-8.2, -8.4, -8.0)])], [-2.8])
+        >>> order.claim, order.published, order.ours.format(), order.outcome
+        ('news: translations repeat more words', 2.8, '8.2 [8, 8.4]', 'agrees')
+    """
+    for source, figures in rows:
+        for measure, figure, published in zip(measures, figures, paper, strict=True):
+            if isinstance(figure, tuple):
+                value, *ends = (measure.sign * number for number in figure)
+                yield Order(f"{source}: {measure.claim}", abs(published), Estimate(value, min(ends), max(ends)))
 
 
 def rating_sheet(study: Study, name: str) -> ReproducedTable:
@@ -107,11 +267,18 @@ def rating_sheet(study: Study, name: str) -> ReproducedTable:
     folder = study.folder / name
     folder.mkdir(parents=True, exist_ok=True)
     key = draw_sheet(str(pairs), folder / "sheet.tsv", by="paraphrase_score", count=100, seed=study.seed)
-    conclusion = (
+    note = (
         f"100 pairs of {source} from each range are in {folder / 'sheet.tsv'}. Two annotators label a copy each; "
         f"`paraloom judge table RATER1 RATER2 --key {key}` prints the table."
     )
-    return ReproducedTable(name, PAPERS[name], [], conclusion)
+    return ReproducedTable(
+        name,
+        PAPERS[name],
+        [],
+        [note],
+        conditions=[ExperimentCondition("annotators", "two native speakers", "none yet", "no person was asked")],
+        baselines=_NOTHING_TRAINED,
+    )
 
 
 TABLES: dict[str, Callable[[Study, str], ReproducedTable]] = {
@@ -124,42 +291,14 @@ TABLES: dict[str, Callable[[Study, str], ReproducedTable]] = {
 """Name of a table → the function that makes it."""
 
 
-def compare_signs(columns: Sequence[str], expected: Sequence[int], rows: Sequence[Sequence[Figure]]) -> str:
-    """On how many sources differences have the sign that a paper reports, with an interval that excludes 0.
-
-    Args:
-        columns: Names of the differences.
-        expected: 1 or −1 for each of them.
-        rows: For each source a value with its interval per column, or None.
-
-    Example:
-        >>> compare_signs(["entropy"], [1], [[(0.2, 0.1, 0.3)], [(0.1, -0.1, 0.3)], [(-0.2, -0.3, -0.1)]])
-        'As in the paper: entropy on 1 of 3 (opposite on 1, undecided on 1).'
-    """
-    parts = []
-    for column, (head, sign) in enumerate(zip(columns, expected, strict=True)):
-        intervals = [figure for figure in (row[column] for row in rows) if isinstance(figure, tuple)]
-        same = sum(min(sign * low, sign * high) > 0 for _, low, high in intervals)
-        opposite = sum(max(sign * low, sign * high) < 0 for _, low, high in intervals)
-        undecided = len(intervals) - same - opposite
-        rest = f" (opposite on {opposite}, undecided on {undecided})" if same < len(intervals) else ""
-        parts.append(f"{head} on {same} of {len(intervals)}{rest}")
-    return "As in the paper: " + "; ".join(parts) + "."
-
-
-def _shortest_source(rows: Sequence[tuple[str, Sequence[Figure]]]) -> str:
-    """The conclusion of PNMT Table 1."""
-    lengths = {name: figures[0][0] for name, figures in rows if isinstance(figures[0], tuple)}
-    scores = {name: figures[2][0] for name, figures in rows if isinstance(figures[2], tuple)}
-    shortest = min(lengths, key=lambda name: lengths[name])
-    sentence = (
-        "The paper: CzEng has by far the shortest sentences. "
-        f"Here {shortest} has the shortest ({lengths[shortest]:.1f} words)"
-    )
-    if scores:
-        low, high = (select(scores, key=lambda name: scores[name]) for select in (min, max))
-        sentence += f"; the paraphrase score ranges from {scores[low]:.2f} ({low}) to {scores[high]:.2f} ({high})"
-    return sentence + "."
+_SOURCES = ExperimentCondition(
+    "sources",
+    "Common Crawl, Europarl and news, back-translated from Czech, French or German",
+    "the corpora that are given",
+    "what our data give",
+)
+_NO_WIKIPEDIA = "no list of word frequencies is given"
+_NOTHING_TRAINED: dict[Baseline, str] = dict.fromkeys(BASELINES, "does not apply, nothing is trained")
 
 
 def _statistics(study: Study) -> dict[str, Any]:

@@ -2,24 +2,27 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from paraloom.core.errors import ConfigError, nearest
-from paraloom.experiments import encoder_tables, loop_tables, pair_tables, selection_tables
+from paraloom.experiments import encoder_tables, loop_tables, pair_tables, phrase_tables, selection_tables
+from paraloom.experiments.catalog import entry_of
 from paraloom.experiments.loop_tables import LoopRun
+from paraloom.experiments.phrase_tables import PhraseRuns
 from paraloom.experiments.published import PAPERS
 from paraloom.experiments.study import Study
 from paraloom.experiments.tables import ReproducedTable
-from paraloom.io.atomic import atomic_write
 
 PAIR_TABLES = {**pair_tables.TABLES, **selection_tables.TABLES, **encoder_tables.TABLES}
 """Tables from back-translated pairs."""
 
 LOOP_TABLES = loop_tables.TABLES
 """Tables from a run of `selftrain`."""
+
+PHRASE_TABLES = phrase_tables.TABLES
+"""Tables from runs of examples/pgru.toml."""
 
 
 def reproduce_tables(
@@ -28,6 +31,7 @@ def reproduce_tables(
     pairs: Mapping[str, str] | None = None,
     sts: str | Path | None = None,
     loop: str | Path | None = None,
+    phrases: Sequence[str | Path] = (),
     folder: str | Path = "runs/reproduce",
     encoder: str | Path | None = None,
     parser: str | None = None,
@@ -46,12 +50,14 @@ def reproduce_tables(
     """Make the papers' tables from your own data, next to the published figures; if stopped, the same call resumes.
 
     Args:
-        names: Names of tables, such as 'w17-5', 'pnmt-1' or 'park17-2'; 'all': those that `pairs` or `loop` allow.
+        names: Names of tables, such as 'w17-5', 'pnmt-1' or 'park17-2'; 'all': those that `pairs`, `loop` and `phrases`
+            allow.
         pairs: Name → back-translated pairs of each source, a corpus folder or a file, with the reference as `src`.
             Filters are tuned on the first.
         sts: Folder of similarity tasks.
         loop: Folder of a run of `selftrain`, for the tables of Park et al. (2017).
-        folder: Folder of the runs. Each table is written to it as Markdown, too.
+        phrases: Folders of runs of examples/pgru.toml, one for each seed, for the tables of Zhou et al. (2017).
+        folder: Folder of the runs. Each table is written to it, as NAME.md and NAME.json.
         encoder: Encoder of the paraphrase score; default: the bundled one.
         parser: Folder of a parser, for the entropy of parses.
         vectors: Word vectors that all trainings start from, as `TrainEncoder` takes them: in the part of the papers'
@@ -73,16 +79,27 @@ def reproduce_tables(
 
     Raises:
         ConfigError: A table is unknown, or needs pairs, tasks or a run that are not given.
-        DataError: `loop` is not a run, or did not evaluate what a table shows.
+        DataError: `loop` or one of `phrases` is not a run, or did not evaluate what a table shows.
 
     Reference:
-        Wieting et al. (2017), W17; Wieting and Gimpel (2018), PNMT; Park et al. (2017), PARK17.
+        Wieting et al. (2017), W17; Wieting and Gimpel (2018), PNMT; Park et al. (2017), PARK17; Zhou et al. (2017),
+        PGRU.
     """
-    names = _table_names([names] if isinstance(names, str) else names, bool(pairs), loop is not None)
+    allowed = {
+        **dict.fromkeys(PAIR_TABLES, bool(pairs)),
+        **dict.fromkeys(LOOP_TABLES, loop is not None),
+        **dict.fromkeys(PHRASE_TABLES, bool(phrases)),
+    }
+    names = _table_names([names] if isinstance(names, str) else names, allowed)
     from_loop = [name for name in names if name in LOOP_TABLES]
     from_pairs = [name for name in names if name in PAIR_TABLES]
     if from_loop and loop is None:
         raise ConfigError(f"table '{from_loop[0]}' needs a run of `paraloom selftrain`", remedy="Give --loop.")
+    from_phrases = [name for name in names if name in PHRASE_TABLES]
+    if from_phrases and not phrases:
+        raise ConfigError(
+            f"table '{from_phrases[0]}' needs runs of examples/pgru.toml", remedy="Give --phrases, once for each seed."
+        )
     if from_pairs and (not pairs or sts is None):
         raise ConfigError(f"table '{from_pairs[0]}' needs pairs and similarity tasks", remedy="Give --pairs and --sts.")
     without = [name for name in from_pairs if recurrent_size == 0 and name in encoder_tables.RECURRENT_TABLES]
@@ -92,6 +109,7 @@ def reproduce_tables(
         if value < 1:
             raise ConfigError(f"'{key}' is {value}; expected 1 or more")
     run = None if loop is None else LoopRun(Path(loop))
+    phrase_runs = PhraseRuns([Path(path) for path in phrases]) if phrases else None
     study = Study(
         sources=dict(pairs or {}),
         sts=str(sts),
@@ -114,19 +132,23 @@ def reproduce_tables(
     def tables() -> Iterator[ReproducedTable]:
         if run is not None:
             yield from (LOOP_TABLES[name](run, name) for name in from_loop)
+        if phrase_runs is not None:
+            yield from (PHRASE_TABLES[name](phrase_runs, name) for name in from_phrases)
         for name in from_pairs:
-            yield replace(PAIR_TABLES[name](study, name), signature=study.signature)
+            table = PAIR_TABLES[name](study, name)
+            yield replace(table, signature=study.signature)
 
     return _written(tables(), Path(folder))
 
 
-def _table_names(names: Sequence[str], pairs: bool, loop: bool) -> Sequence[str]:
-    """The names, with 'all' expanded; ConfigError for an unknown one."""
+def _table_names(names: Sequence[str], allowed: Mapping[str, bool]) -> Sequence[str]:
+    """The names, with 'all' expanded to those that are allowed; ConfigError for an unknown one."""
     if "all" in names:
-        names = [name for name in PAPERS if (loop if name in LOOP_TABLES else pairs)]
+        names = [name for name in PAPERS if allowed[name]]
         if not names:
             raise ConfigError(
-                "'all' tables need pairs or a run of `paraloom selftrain`", remedy="Give --pairs and --sts, or --loop."
+                "'all' tables need pairs or a run of `paraloom selftrain`",
+                remedy="Give --pairs and --sts, --loop, --phrases, or --recipe.",
             )
     for name in names:
         if name not in PAPERS:
@@ -138,8 +160,7 @@ def _written(tables: Iterator[ReproducedTable], folder: Path) -> Iterator[Reprod
     """Write each table to the folder as it comes, as Markdown and as JSON."""
     folder.mkdir(parents=True, exist_ok=True)
     for table in tables:
-        with atomic_write(folder / f"{table.name}.md") as temporary:
-            temporary.write_text(table.format(), encoding="utf-8")
-        with atomic_write(folder / f"{table.name}.json") as temporary:
-            temporary.write_text(json.dumps(table.to_dict(), indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
-        yield table
+        entry = entry_of(table.name)
+        finished = table if entry is None else replace(table, cost=entry.cost)
+        finished.write(folder)
+        yield finished

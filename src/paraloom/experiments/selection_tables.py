@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from statistics import fmean
 from typing import Any
@@ -11,22 +12,24 @@ import numpy as np
 
 from paraloom.core.errors import DataError
 from paraloom.evaluate.published import W17_MEAN, YEARS_MEAN
-from paraloom.experiments.conditions import conditions
+from paraloom.experiments.conditions import PNMT, TIME, conditions
 from paraloom.experiments.encoder_tables import (
     KINDS,
     W17_EPOCHS,
+    about_encoders,
     baseline_rows,
     judged,
     kinds,
+    w17_conditions,
     w17_settings,
     w17_training,
 )
 from paraloom.experiments.measurements import Measurements
 from paraloom.experiments.published import PAPERS, published_figures
 from paraloom.experiments.study import SIMPLE_WIKIPEDIA, Study
-from paraloom.experiments.tables import Figure, ReproducedTable
+from paraloom.experiments.tables import ExperimentCondition, ReproducedTable, Row
 from paraloom.experiments.trainings import Training, slug, train, untrained
-from paraloom.experiments.verdicts import Verdict
+from paraloom.experiments.verdicts import Order
 from paraloom.io import Corpus
 from paraloom.workflows.filter_grids import GRIDS, Candidate
 from paraloom.workflows.tuning import RANDOM, compare_candidates
@@ -35,6 +38,7 @@ MIN_PAIRS = 300
 """A source with fewer pairs in one of the ranges of length does not take part in W17 Table 5."""
 
 _DEVELOPMENT = "STS-B/dev"
+_TUNED = "tuned on our pairs"
 _TENTHS = ("translation_cost", "trigram_overlap", "paraphrase_score")
 
 
@@ -64,8 +68,8 @@ def length_ranges(study: Study, name: str) -> ReproducedTable:
     def keys(kind: str, of_sources: Sequence[str], label: str) -> list[str]:
         return [f"{kind}, {source}, {label}" for source in of_sources]
 
-    rows: list[tuple[str, Sequence[Figure]]] = []
-    verdicts: list[Verdict] = []
+    rows: list[Row] = []
+    orders: list[Order] = []
     labels = [candidate.label for candidate in ranges]
     for suffix, of_sources in (("", translated), (f", {SIMPLE_WIKIPEDIA}", [SIMPLE_WIKIPEDIA])):
         if not set(of_sources) <= set(used):
@@ -85,21 +89,28 @@ def length_ranges(study: Study, name: str) -> ReproducedTable:
                 heads = PAPERS[name].columns
                 claim = f"{kind}{suffix}: {heads[better]} above {heads[worse]}"
                 ranged = (cells[labels[better]], cells[labels[worse]])
-                verdicts.append(judged(measured, claim, *ranged, abs(above), W17_MEAN))
+                orders.append(judged(measured, claim, *ranged, abs(above), W17_MEAN))
     rows += baseline_rows(measured, [W17_MEAN] * (len(labels) + 1))
     listed = ", ".join(f"{source} {count:,}" for source, count in used.items())
     return ReproducedTable(
         name,
         PAPERS[name],
         rows,
-        "",
-        (*PAPERS[name].columns, RANDOM),
+        columns=(*PAPERS[name].columns, RANDOM),
         conditions=[
-            *_conditions(study),
-            f"Every range of a source has equally many pairs, at most those of its smallest: {listed}; ours are means "
-            f"over these sources, without {SIMPLE_WIKIPEDIA}.",
+            *w17_conditions(study),
+            ExperimentCondition(
+                "pairs of a range",
+                "24,000",
+                f"equally many in each range of a source, at most those of its smallest: {listed}",
+                "what our data give",
+            ),
+            ExperimentCondition(
+                "sources", "the mean over ten", f"the mean over these, without {SIMPLE_WIKIPEDIA}", "what our data give"
+            ),
         ],
-        verdicts=verdicts,
+        **about_encoders(study, f"column *{RANDOM}*"),
+        orders=orders,
     )
 
 
@@ -122,8 +133,8 @@ def tuned_filters(*grids: str) -> Callable[[Study, str], ReproducedTable]:
         }
         trained = train(study, name, trainings)
         measured = trained.measurements
-        rows: list[tuple[str, Sequence[Figure]]] = []
-        verdicts: list[Verdict] = []
+        rows: list[Row] = []
+        orders: list[Order] = []
         for key, candidates in chosen.items():
             suffix = "" if key == source else f", {key}"
             for kind in kinds(study):
@@ -131,7 +142,7 @@ def tuned_filters(*grids: str) -> Callable[[Study, str], ReproducedTable]:
                 figures = [measured.figure(system, W17_MEAN) for system in names]
                 starts = [measured.figure(untrained(system), W17_MEAN) for system in names]
                 rows += [(f"{kind}{suffix}, ours", figures), (f"{kind}{suffix}, untrained", starts)]
-                verdicts += _gains(measured, name, f"{kind}{suffix}", names)
+                orders += _gains(measured, name, f"{kind}{suffix}", names)
         rows += baseline_rows(measured, [W17_MEAN] * len(PAPERS[name].columns))
         selected = [
             f"{key}: "
@@ -146,15 +157,23 @@ def tuned_filters(*grids: str) -> Callable[[Study, str], ReproducedTable]:
             name,
             PAPERS[name],
             rows,
-            "",
             conditions=[
-                *_conditions(study),
-                f"Filters are tuned for AVG on STS-B dev, each with one draw of {study.tuning_size or study.size:,} "
-                f"pairs and at most {_tuning_epochs(study)} epochs (the paper: for each encoder, on STS 2016); the "
-                f"best is then compared with random pairs. Source: {source} (the paper: the mean over ten).",
-                *(f"Selected for {line}." for line in selected),
+                *w17_conditions(study),
+                ExperimentCondition(
+                    "tuning of filters",
+                    "for each encoder, with 24,000 pairs, on STS 2016",
+                    f"for AVG, with one draw of {study.tuning_size or study.size:,} pairs and at most "
+                    f"{_tuning_epochs(study)} epochs, on STS-B dev",
+                    TIME,
+                ),
+                ExperimentCondition("source", "the mean over ten", source, TIME),
+                *(
+                    ExperimentCondition("selected filters", "those of its own tuning", line, _TUNED)
+                    for line in selected
+                ),
             ],
-            verdicts=verdicts,
+            **about_encoders(study, f"column *{RANDOM}*"),
+            orders=orders,
         )
 
     return reproduce
@@ -183,9 +202,7 @@ def deciles(study: Study, name: str) -> ReproducedTable:
         column: max(of_column, key=lambda label: fmean(measured.values(keys(label), _DEVELOPMENT)))
         for column, of_column in labels.items()
     }
-    rows: list[tuple[str, Sequence[Figure]]] = [
-        ("best tenth, ours", [measured.figure(keys(best[column]), _DEVELOPMENT) for column in _TENTHS])
-    ]
+    rows: list[Row] = [("best tenth, ours", [measured.figure(keys(best[column]), _DEVELOPMENT) for column in _TENTHS])]
     rows += [
         (f"tenth {decile}", [measured.figure(keys(labels[column][decile - 1]), _DEVELOPMENT) for column in _TENTHS])
         for decile in range(1, 11)
@@ -195,7 +212,7 @@ def deciles(study: Study, name: str) -> ReproducedTable:
     rows.append(("untrained", [measured.figure(starts, _DEVELOPMENT)] * len(_TENTHS)))
     rows += baseline_rows(measured, [_DEVELOPMENT] * len(_TENTHS))
     paper = dict(zip(_TENTHS, published_figures(name)["best tenth"], strict=True))
-    verdicts = [
+    orders = [
         judged(
             measured,
             f"best tenth by {better.replace('_', ' ')} above best by {worse.replace('_', ' ')}",
@@ -211,17 +228,23 @@ def deciles(study: Study, name: str) -> ReproducedTable:
         )
     ]
     chosen = ", ".join(best.values())
+    trained = {spec: (specs[spec], 1) for spec in specs}
+    test = (
+        "STS 2017",
+        "STS-B dev, by which the best tenth is chosen; orders: STS 2012 to 2015, by which nothing was",
+        "STS 2017 is not among our data",
+    )
     return ReproducedTable(
         name,
         PAPERS[name],
         rows,
-        "",
         conditions=[
-            *conditions(study, {spec: (specs[spec], 1) for spec in specs}, size=size),
-            f"Best on STS-B dev: {chosen}. Verdicts are on STS 2012 to 2015, by which nothing was chosen.",
-            "The paper has 1 million pairs of each tenth, and the LSTM in the mean as well.",
+            *conditions(study, replace(PNMT, pairs="1 million of each tenth"), trained, size=size, test=test),
+            ExperimentCondition("encoders of the mean", "WORD, TRIGRAM, LSTM", "WORD, TRIGRAM", TIME),
+            ExperimentCondition("best tenths", "not stated", chosen, _TUNED),
         ],
-        verdicts=verdicts,
+        **about_encoders(study, f"row *{RANDOM} pairs*"),
+        orders=orders,
     )
 
 
@@ -235,20 +258,20 @@ TABLES: dict[str, Callable[[Study, str], ReproducedTable]] = {
 """Name of a table → the function that makes it."""
 
 
-def _gains(measured: Measurements, name: str, row: str, systems: Sequence[str]) -> list[Verdict]:
-    """The verdicts on a row of a table whose first column is random selection."""
+def _gains(measured: Measurements, name: str, row: str, systems: Sequence[str]) -> list[Order]:
+    """The orders of a row of a table whose first column is random selection."""
     paper = published_figures(name)[row]
     random, columns = PAPERS[name].columns[0], PAPERS[name].columns
-    verdicts = []
+    orders = []
     for column in range(1, len(columns)):
         above = paper[column] - paper[0]
         if above > 0:
             claim = f"{row}: {columns[column]} above {random}"
-            verdicts.append(judged(measured, claim, systems[column], systems[0], above, W17_MEAN))
+            orders.append(judged(measured, claim, systems[column], systems[0], above, W17_MEAN))
         elif above < 0:
             claim = f"{row}: {random} above {columns[column]}"
-            verdicts.append(judged(measured, claim, systems[0], systems[column], -above, W17_MEAN))
-    return verdicts
+            orders.append(judged(measured, claim, systems[0], systems[column], -above, W17_MEAN))
+    return orders
 
 
 def _winners(study: Study, folder: Path, source: str, grids: Sequence[str]) -> list[Candidate]:
@@ -282,7 +305,3 @@ def _smallest_range(folder: Path, ranges: Sequence[Candidate]) -> int:
 
 def _numbers(label: str) -> list[str]:
     return [word for word in label.split() if word.isdigit()]
-
-
-def _conditions(study: Study) -> list[str]:
-    return conditions(study, {kind: (KINDS[kind], W17_EPOCHS[kind]) for kind in kinds(study)}, best=True)

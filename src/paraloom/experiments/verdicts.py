@@ -1,97 +1,147 @@
-"""Verdicts: whether an order of systems that a paper reports is confirmed by figures of ours, with their intervals."""
+"""Verdicts: whether the orders of rows that a paper reports are those of our figures, by their intervals."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+import math
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
 from paraloom.core.stats import Estimate
 
-Outcome: TypeAlias = Literal["confirmed", "reversed", "not decided"]
+Outcome: TypeAlias = Literal["agrees", "disagrees", "undecided"]
 """What an interval says about an order."""
 
-OUTCOMES: tuple[Outcome, ...] = ("confirmed", "reversed", "not decided")
+OUTCOMES: tuple[Outcome, ...] = ("agrees", "disagrees", "undecided")
 """All outcomes."""
+
+Verdict: TypeAlias = Literal["agrees", "disagrees", "cannot tell", "states no order"]
+"""What the orders of a table say about it."""
 
 
 @dataclass(frozen=True)
-class Verdict:
-    """An order that a paper reports, and the same difference in our figures.
+class Order:
+    """An order of two rows that a paper reports, and the same difference in our figures.
 
     Args:
         claim: The order, such as 'GRAN above AVG on Simple Wikipedia'.
         published: The paper's difference, above 0; None where it gives no figures.
-        ours: Our difference with its 95 % interval.
+        ours: Our difference with its 95 % interval, whose ends are NaN where it is not known.
+        decimals: Digits after the point of our difference.
     """
 
     claim: str
     published: float | None
     ours: Estimate
+    decimals: int = 2
 
     @property
     def outcome(self) -> Outcome:
-        """'confirmed' where the whole interval is above 0, 'reversed' where it is below 0, or 'not decided'."""
+        """'agrees' where the whole interval is above 0, 'disagrees' where it is below 0, or 'undecided'."""
         if self.ours.low > 0:
-            return "confirmed"
-        return "reversed" if self.ours.high < 0 else "not decided"
+            return "agrees"
+        return "disagrees" if self.ours.high < 0 else "undecided"
 
     def to_dict(self) -> dict[str, Any]:
-        """The claim, the paper's difference, ours with its interval, and the outcome."""
-        return {
-            "claim": self.claim,
-            "published": self.published,
-            **self.ours.to_dict(),
-            "outcome": self.outcome,
-        }
+        """The claim, the paper's difference, ours with its interval (None where not known), and the outcome."""
+        numbers = {name: None if math.isnan(number) else number for name, number in self.ours.to_dict().items()}
+        decimals = {} if self.decimals == Order.decimals else {"decimals": self.decimals}
+        return {"claim": self.claim, "published": self.published, **numbers, **decimals, "outcome": self.outcome}
+
+    @classmethod
+    def from_dict(cls, row: Mapping[str, Any]) -> Order:
+        """Read what `to_dict` gives; the outcome is computed again."""
+        numbers = (math.nan if row[name] is None else row[name] for name in ("value", "low", "high"))
+        return cls(row["claim"], row["published"], Estimate(*numbers), row.get("decimals", cls.decimals))
 
 
-def format_verdicts(verdicts: Sequence[Verdict]) -> list[str]:
-    """The verdicts as lines of Markdown: a table, and how many there are of each outcome.
+def without_interval(value: float) -> Estimate:
+    """A difference whose interval is not known, which decides nothing."""
+    return Estimate(value, math.nan, math.nan)
 
-    Args:
-        verdicts: The verdicts; none give no lines.
+
+def verdict_of(orders: Sequence[Order]) -> Verdict:
+    """The verdict on a table: what more than half of its orders say.
 
     Example:
-        >>> for line in format_verdicts([Verdict("LSTM above WORD", 0.2, Estimate(1.0, 0.5, 1.5))]):
-        ...     print(line)
-        | the paper's order | its difference | ours | verdict |
-        |---|---:|---:|---|
-        | LSTM above WORD | +0.2 | +1.00 [+0.50, +1.50] | confirmed |
-        <BLANKLINE>
-        Of 1 order of the paper, 1 is confirmed, 0 are reversed, 0 are not decided.
+        >>> same, unclear = Order("a above b", 1, Estimate(2, 1, 3)), Order("a above c", 1, Estimate(0, -1, 1))
+        >>> verdict_of([same, same, unclear]), verdict_of([same, unclear]), verdict_of([])
+        ('agrees', 'cannot tell', 'states no order')
     """
-    if not verdicts:
+    if not orders:
+        return "states no order"
+    outcomes = [order.outcome for order in orders]
+    if 2 * outcomes.count("agrees") > len(outcomes):
+        return "agrees"
+    return "disagrees" if 2 * outcomes.count("disagrees") > len(outcomes) else "cannot tell"
+
+
+def verdict_sentence(orders: Sequence[Order]) -> str:
+    """The verdict on a table and what it follows from, one or two sentences.
+
+    Example:
+        >>> verdict_sentence([Order("LSTM above WORD", 0.2, Estimate(1.0, 0.5, 1.5))])
+        'Verdict: **agrees**. Of 1 order of the paper, 1 agrees, 0 disagree, 0 are undecided.'
+        >>> verdict_sentence([])
+        'Verdict: the paper states no order here.'
+    """
+    if not orders:
+        return "Verdict: the paper states no order here."
+    counts = count_outcomes([order.outcome for order in orders], "the paper")
+    return f"Verdict: **{verdict_of(orders)}**. {counts}"
+
+
+def format_orders(orders: Sequence[Order]) -> list[str]:
+    """The orders as a table, lines of Markdown.
+
+    Args:
+        orders: The orders; none give no lines.
+
+    Example:
+        >>> for line in format_orders([Order("LSTM above WORD", 0.2, Estimate(1.0, 0.5, 1.5))]):
+        ...     print(line)
+        | the paper's order | its difference | ours | outcome |
+        |---|---:|---:|---|
+        | LSTM above WORD | +0.2 | +1.00 [+0.50, +1.50] | agrees |
+    """
+    if not orders:
         return []
-    lines = ["| the paper's order | its difference | ours | verdict |", "|---|---:|---:|---|"]
-    for verdict in verdicts:
-        published = "" if verdict.published is None else f"{verdict.published:+.1f}"
-        ours = f"{verdict.ours.value:+.2f} [{verdict.ours.low:+.2f}, {verdict.ours.high:+.2f}]"
-        lines.append(f"| {verdict.claim} | {published} | {ours} | {verdict.outcome} |")
-    return [*lines, "", count_outcomes([verdict.outcome for verdict in verdicts], "the paper")]
+    lines = ["| the paper's order | its difference | ours | outcome |", "|---|---:|---:|---|"]
+    for order in orders:
+        published = "" if order.published is None else f"{order.published:+.3g}"
+        lines.append(f"| {order.claim} | {published} | {_difference(order)} | {order.outcome} |")
+    return lines
+
+
+def _difference(order: Order) -> str:
+    value, low, high = (f"{number:+.{order.decimals}f}" for number in order.ours.to_dict().values())
+    return value if math.isnan(order.ours.low) else f"{value} [{low}, {high}]"
 
 
 def count_outcomes(outcomes: Iterable[Outcome], of_whom: str) -> str:
-    """One sentence: how many orders are confirmed, reversed and not decided.
+    """One sentence: how many orders agree, disagree and are undecided.
 
     Example:
-        >>> count_outcomes(["confirmed", "confirmed", "not decided"], "the papers")
-        'Of 3 orders of the papers, 2 are confirmed, 0 are reversed, 1 is not decided.'
+        >>> count_outcomes(["agrees", "agrees", "undecided"], "the papers")
+        'Of 3 orders of the papers, 2 agree, 0 disagree, 1 is undecided.'
     """
     listed = list(outcomes)
-    counts = [(listed.count(outcome), outcome) for outcome in OUTCOMES]
-    parts = ", ".join(f"{count} {'is' if count == 1 else 'are'} {outcome}" for count, outcome in counts)
-    return f"Of {len(listed)} order{'' if len(listed) == 1 else 's'} of {of_whom}, {parts}."
+    agree, disagree, undecided = (listed.count(outcome) for outcome in OUTCOMES)
+    return (
+        f"Of {len(listed)} order{'' if len(listed) == 1 else 's'} of {of_whom}, "
+        f"{agree} agree{'s' if agree == 1 else ''}, {disagree} disagree{'s' if disagree == 1 else ''}, "
+        f"{undecided} {'is' if undecided == 1 else 'are'} undecided."
+    )
 
 
 def summarize_verdicts(folder: str | Path) -> str:
-    """One sentence on all verdicts of the tables in a folder, those of earlier calls included; '' if there are none.
+    """One sentence on all orders of the tables in a folder, those of earlier calls included; '' if there are none.
 
     Args:
         folder: A folder of `reproduce_tables`, with a JSON file beside each table.
     """
     tables = [json.loads(path.read_text(encoding="utf-8")) for path in sorted(Path(folder).glob("*-*.json"))]
-    outcomes = [verdict["outcome"] for table in tables for verdict in table.get("verdicts", ())]
+    outcomes = [order["outcome"] for table in tables for order in table.get("orders", ())]
     return count_outcomes(outcomes, "the papers") if outcomes else ""

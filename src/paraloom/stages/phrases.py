@@ -101,7 +101,7 @@ class TrainPhrases(PhraseConfig, Fit):
         config = base_config(PhraseConfig, self)
         figures = train_phrases(examples, (known, table), config, folder, evaluator, seed=context.seed)
         average = SentenceEncoder(parse_spec("word"), {"word": Average(Vocabulary("word", known), table)})
-        result: dict[str, Json] = {"pairs": counts, **figures}
+        result: dict[str, Json] = {"pairs": counts, "test": len(parts["test"]), **figures}
         for name, encoder in (("trained", load_encoder(folder)), ("average", average)):
             result[name] = self._measured(
                 encoder, parts["test"], context, "cosine" if name == "average" else self.similarity
