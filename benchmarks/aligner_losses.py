@@ -4,11 +4,11 @@
     python benchmarks/aligner_losses.py --documents gold.jsonl --translators runs/…/artifact
 
 With --language, the documents are those of the help pages, and translators of phrases are trained on so many
-paragraphs of other pages.  For the aligner by all evidence and for PARK17's formula, without a translator and with each, on documents with a gold
-alignment (JSON lines).  A gold bead belongs to the first of these kinds that fits: *without a counterpart*, *joined*
-(more than one sentence on a side), *untranslated* (half of its source words are in the target), *short* (at most
-three words on a side), or *other* one-to-one.  Beside recall are the beads that are lost and won against no translator,
-and the share of source lines whose translation has no word of the target line.
+paragraphs of other pages.  The aligner by all evidence and PARK17's formula run without a translator and with each.
+A gold bead belongs to the first of these kinds that fits: *without a counterpart*, *joined* (more than one sentence on
+a side), *untranslated* (half of its source words are in the target), *short* (at most three words on a side), or
+*other* one-to-one.  Beside the recall of a kind are the beads that are lost and won against no translator; above the
+tables is the share of beads whose translation has no word of the target.
 """
 
 from __future__ import annotations
