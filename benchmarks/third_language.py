@@ -3,8 +3,8 @@
     PARALOOM_DATA=… python benchmarks/third_language.py --third fr cs -o runs/third-language
 
 The documents are passages of a game's texts (Shattered Pixel Dungeon), 20 strings each, in Korean, English and the
-third language; in each, lines are joined with the next (8 %) or dropped (3 %) at random, so that the gold beads of any two
-languages are known.  BC⁰ is 1,500 pairs of GNOME's help for each of the two translators into English, which are
+third language; in each, lines are joined with the one before (8 %) or dropped (3 %) at random, so that the gold beads
+of any two languages are known.  BC⁰ is 1,500 pairs of GNOME's help for each of the two translators into English, which are
 phrase-based.  Rows: Korean and the third language aligned *directly*, without English, by PARK17's aligner (the texts
 share names and numbers only), by lengths and by all evidence; then *in English*, by round.
 """
@@ -105,15 +105,8 @@ def run(data: Path, folder: Path, third: str, seed: int) -> Iterator[tuple[str, 
     documents = [[cut(texts, rng) for texts in zip(*strings, strict=True)] for strings in passages(data, third)]
     folder.mkdir(parents=True, exist_ok=True)
     for side, lang in enumerate(("ko", third, "en")):
-        rows = [
-            {
-                "doc_id": f"{lang}{i}",
-                "lang": lang,
-                "text": "\n".join(line.text for line in document[side]),
-                "images": [],
-            }
-            for i, document in enumerate(documents)
-        ]
+        texts = ["\n".join(line.text for line in document[side]) for document in documents]
+        rows = [{"doc_id": f"{lang}{i}", "lang": lang, "text": text, "images": []} for i, text in enumerate(texts)]
         rng.shuffle(rows)
         if not (folder / lang).exists():
             batch = pa.RecordBatch.from_pylist(rows, schema=DOCUMENTS)

@@ -1,4 +1,4 @@
-"""The documents of the self-training benchmark: lines joined and dropped as the gold beads say."""
+"""The documents of the benchmarks of self-training: lines joined and dropped as the gold beads say."""
 
 from __future__ import annotations
 
@@ -12,18 +12,24 @@ from types import ModuleType
 import pytest
 
 from paraloom.core.beads import Bead
+from paraloom.io.formats.alignments import GoldDocument
 from paraloom.workflows.selftraining import read_loop, stage_tables
 
 
-@pytest.fixture(scope="module")
-def benchmark() -> ModuleType:
-    path = Path(__file__).parents[2] / "benchmarks/selftraining.py"
-    spec = importlib.util.spec_from_file_location("selftraining_benchmark", path)
+def load(name: str) -> ModuleType:
+    """A benchmark as a module."""
+    path = Path(__file__).parents[2] / f"benchmarks/{name}.py"
+    spec = importlib.util.spec_from_file_location(f"{name}_benchmark", path)
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     sys.modules[spec.name] = module
     spec.loader.exec_module(module)
     return module
+
+
+@pytest.fixture(scope="module")
+def benchmark() -> ModuleType:
+    return load("selftraining")
 
 
 def test_lines_have_the_beads_that_their_kind_says(benchmark: ModuleType) -> None:
@@ -78,3 +84,25 @@ def test_beads_that_a_loop_trains_on(benchmark: ModuleType) -> None:
 def test_a_cell_has_mean_deviation_and_interval(benchmark: ModuleType) -> None:
     assert benchmark.cell([1.0, 2.0, 3.0], 2, [0.5, 0.7]) == "2.00 ± 1.00 [0.60]"
     assert benchmark.cell([1000.0], 0, []) == "1000"
+
+
+def test_beads_of_two_languages_whose_lines_are_cut_apart() -> None:
+    third = load("third_language")
+    line = third.Line
+    source = [line("a b", frozenset({0, 1})), line("c", frozenset({2})), line("e", frozenset({4}))]
+    target = [line("A", frozenset({0})), line("B C", frozenset({1, 2})), line("D", frozenset({3}))]
+    assert list(third.gold_pairs(source, target)) == [("a b c", "A B C")]
+    assert set(third.gold_pairs(source[2:], [line("E", frozenset({4})), line("F", frozenset({5}))])) == {("e", "E")}
+    lines = third.cut([f"t{i}" for i in range(500)], random.Random(1))
+    strings = [number for item in lines for number in sorted(item.strings)]
+    assert strings == sorted(set(strings)) and len(strings) < 500
+    assert all(item.text.split() == [f"t{i}" for i in sorted(item.strings)] for item in lines)
+
+
+def test_kinds_of_gold_beads() -> None:
+    losses = load("aligner_losses")
+    source = ["고양이는 잠을 잡니다 지금 여기서", "LibreOffice Writer", "예", "남는 줄", "둘", "셋"]
+    document = GoldDocument(source, ["The cat is asleep here.", "LibreOffice Writer", "Yes", "2 3"], [])
+    kinds = [((0,), (0,)), ((1,), (1,)), ((2,), (2,)), ((3,), ()), ((4, 5), (3,))]
+    expected = ["other", "untranslated", "short", "without a counterpart", "joined"]
+    assert [losses.kind_of(document, Bead(*indices)) for indices in kinds] == expected
